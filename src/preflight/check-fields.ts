@@ -21,6 +21,7 @@ import { checkLogging } from './fields/logging.ts'
 import { checkNewFields } from './fields/new-fields.ts'
 import { checkQuotaPeriod, checkRanges } from './fields/ranges.ts'
 import { checkSysctls } from './fields/sysctls.ts'
+import { checkCurves } from './fields/tls-curves.ts'
 import { checkTracing } from './fields/tracing.ts'
 import { checkKeys, MOST_KEYS } from './fields/unknown-keys.ts'
 import type { Finding, Position } from './finding.ts'
@@ -69,6 +70,7 @@ export function listRules(subject: FieldRuleInput): FieldProblem[] {
     ...checkRanges(subject),
     ...checkQuotaPeriod(subject),
     ...checkChoices(subject),
+    ...checkCurves(subject),
     ...checkCross(subject),
     ...checkNewFields(subject),
     ...checkLogging(subject),

@@ -203,6 +203,11 @@ t.test('findings by version', async (t) => {
     ['evictionHard: {memory.available: 150%}', '1.20', ['warn fields/value']],
     ['evictionHard: {memory.available: 150%}', '1.21', ['refuse fields/value']],
     ['evictionHard: {memory.available: 150%}', '1.36', ['refuse fields/value']],
+    ['tlsCurvePreferences: [29, 4588]', '1.36', []],
+    ['tlsCurvePreferences: [5]', '1.35', ['warn fields/too-new']],
+    ['tlsCurvePreferences: [5, 0, 65536]', '1.36', Array(3).fill('refuse fields/value')],
+    ['tlsCurvePreferences: [29, 29]', '1.36', ['refuse fields/value']],
+    ['tlsCurvePreferences: [5]', '1.40', ['warn fields/value']],
     ['tlsCipherSuites: [TLS_OF_TOMORROW]', '1.30', ['refuse fields/value']],
     ['tlsCipherSuites: [TLS_OF_TOMORROW]', '1.40', ['warn fields/value']],
   ]
