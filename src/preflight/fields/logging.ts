@@ -17,6 +17,7 @@ export function checkLogging({ config, gate }: FieldRuleInput): FieldProblem[] {
   const { logging } = config
   if (!isObject(logging)) return []
   return [
+    ...checkUnit(logging.flushFrequency),
     ...checkFlushing(logging.flushFrequency),
     ...checkVerbosity(logging.verbosity),
     ...checkModules(logging.vmodule, textOf(logging.format)),
@@ -24,6 +25,13 @@ export function checkLogging({ config, gate }: FieldRuleInput): FieldProblem[] {
     ...checkOutput(config, 'text', 30, gate),
     ...checkOutput(config, 'json', 25, gate),
   ]
+}
+
+/** A duration with a unit came later than the field: it was a number of nanoseconds at first. */
+function checkUnit(value: unknown): FieldProblem[] {
+  if (typeof value !== 'string') return []
+  const problem = 'logging.flushFrequency must be a number of nanoseconds: only kubelet 1.28 and later read a unit'
+  return [{ rule: 'type', path: ['logging', 'flushFrequency'], problem, reason: 'load', from: 23, to: 27 }]
 }
 
 /** Zero means the default. Kubelet panics up to 1.34; 1.24 and earlier take only the flag. */

@@ -19,9 +19,24 @@ export function checkTracing({ config: { tracing }, gate }: FieldRuleInput): Fie
     const problem = 'tracing.samplingRatePerMillion must be between 0 and 1000000'
     complaints.push({ rule: 'range', path: ['tracing', 'samplingRatePerMillion'], problem, from: 25 })
   }
+  const path = ['tracing', 'endpoint']
   const problem = typeof endpoint === 'string' ? judgeEndpoint(endpoint) : undefined
-  if (problem !== undefined) complaints.push({ rule: 'value', path: ['tracing', 'endpoint'], problem, from: 25 })
+  if (problem !== undefined) complaints.push({ rule: 'value', path, problem, from: 25 })
+  if (problem === undefined && typeof endpoint === 'string' && !isTarget(endpoint)) {
+    const nowhere = `tracing.endpoint ${quote(endpoint)} names nothing that gRPC could connect to`
+    complaints.push({ rule: 'value', path, problem: nowhere, from: 27, to: 30 })
+  }
   return complaints
+}
+
+/**
+ * What a resolver of google.golang.org/grpc takes. From 1.31 on, kubelet looks at it only when it
+ * connects.
+ */
+function isTarget(endpoint: string): boolean {
+  const [, scheme, authority = '', path = ''] = /^(dns|unix|unix-abstract):(?:\/\/([^/?#]*))?([^?#]*)/i.exec(endpoint) ?? []
+  if (scheme === undefined) return endpoint !== ''
+  return scheme.toLowerCase() === 'dns' ? path.replace(/^\//, '') !== '' : authority === ''
 }
 
 /** As upstream: without `//` the endpoint is a name to look up. */
