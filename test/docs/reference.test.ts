@@ -10,7 +10,8 @@ import { failureError } from '../../src/decision/status-texts.ts'
 import { RISKS } from '../../src/preflight/change/risk-classes.ts'
 import { GUARDS } from '../../src/preflight/guards.ts'
 import { GUARDED } from '../../src/preflight/policy/check-policy.ts'
-import { CONDITION_REASONS } from '../../src/report/condition.ts'
+import { CONDITION_REASONS, type ConditionReason } from '../../src/report/condition.ts'
+import { describeDegraded } from '../../src/report/degraded.ts'
 import { eventOf } from '../../src/report/events.ts'
 import { Metrics } from '../../src/report/metrics.ts'
 import { PREFLIGHT_SETTINGS } from '../../src/settings/preflight-settings.ts'
@@ -37,7 +38,10 @@ t.test('every reason of the condition, under its status', async (t) => {
   const { True, Unknown, False } = CONDITION_REASONS
   t.same(sorted(listFirstCells(text, 'True')), sorted(True))
   t.same(sorted(listFirstCells(text, 'Unknown')), sorted(Unknown))
-  t.same(sorted(['False: on its way', 'False: look at it'].flatMap((heading) => listFirstCells(text, heading))), sorted(False))
+  const below = (heading: string) => sorted(listFirstCells(text, `False: ${heading}`))
+  t.same(sorted(['on its way', 'held back', 'look at it'].flatMap(below)), sorted(False))
+  const isDegraded = (reason: ConditionReason) => describeDegraded({ status: 'False', reason, message: '' }).status === 'True'
+  t.same(below('look at it'), sorted(False.filter(isDegraded)), 'where KubeletConfigDegraded is True, and nowhere else')
 })
 
 t.test('every reason of an event, with its type', async (t) => {
