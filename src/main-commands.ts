@@ -40,6 +40,7 @@ import { type Settings, toPolicy } from './settings/settings.ts'
 import { toChannelSettings } from './settings/source-settings.ts'
 import { readAssignmentOnce, readManifestsOnce } from './source/read-once.ts'
 import { asArguments, flagValue } from './systemd/flags.ts'
+import { readAgentService } from './systemd/read-agent-service.ts'
 import { errorMessage } from './values/errors.ts'
 
 export interface CommandWorld {
@@ -110,6 +111,7 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
     history: { read: () => readHistory(stores.files, settings.dynamicConfigDir) },
     lastReport: (bootId) => readLastReport(stores.files, settings.runtimeDir, bootId),
     agent: () => findLockHolder(stores.layout.lock),
+    service: () => readAgentService(settings.systemctl),
     rights: (needs) => readRightsFrom(vantage(), needs),
     vantage,
     uid: process.getuid?.() ?? 0,
