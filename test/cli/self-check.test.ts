@@ -141,7 +141,7 @@ t.test('checks the rights to the paths of the settings', async (t) => {
     'write /var/lib/kubelet-cfg-agent',
     'write /run/kubelet-cfg-agent',
     'read /etc/kubernetes/kubelet.conf',
-    'execute /usr/bin/systemctl',
+    'execute /bin/systemctl',
   ])
   needed.length = 0
   const file = unit({ wiring: fileWiring('/etc/kubelet/config.json') })
