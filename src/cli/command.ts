@@ -165,6 +165,8 @@ export interface CommandContext {
   agent(): AgentPresence
   /** What systemd says of the agent's own unit. Never rejects. */
   service(): Promise<AgentService>
+  /** What the kubeconfig names besides itself. */
+  credentialFiles(): readonly PathNeed[]
   /** As `vantage` sees them. */
   rights(needs: readonly PathNeed[]): readonly PathRight[]
   vantage(): Vantage
