@@ -1,7 +1,7 @@
 /**
  * Sets of CPUs or NUMA nodes, as the kernel and kubelet write them: `0-3,8`. Pure. Rules:
- * cpuset(7), "List format"; `Parse`, k8s.io/utils/cpuset. Kubelets before 1.22 had a
- * parser that read `3-1` as an empty set and ignored the third number of `0-1-2`.
+ * cpuset(7), "List format"; `Parse`, k8s.io/utils/cpuset. Kubelets before 1.22 had a parser
+ * that read `3-1` as an empty set and ignored the third number of `0-1-2`.
  */
 
 export type CpuSet = ReadonlySet<number>

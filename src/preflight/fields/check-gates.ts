@@ -16,8 +16,8 @@ const AHEAD = 3
 const GROUPS = ['AllAlpha', 'AllBeta']
 
 /**
- * By the first minor: kubelet's command line refuses them, while their package, which the API server
- * shares, does not lock them (`NewKubeletCommand`, cmd/kubelet/app/server.go).
+ * By the first minor: kubelet's command line refuses them, while their package, which the API
+ * server shares, does not lock them (`NewKubeletCommand`, cmd/kubelet/app/server.go).
  */
 const LOCKED_BY_KUBELET: Readonly<Record<string, number>> = { DynamicKubeletConfig: 24 }
 
