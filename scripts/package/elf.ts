@@ -1,7 +1,7 @@
 /**
- * Checks that packaging/deb/control covers the libraries that a binary needs, as `readelf` lists
- * them. dpkg-shlibdeps would need the libraries of the binary's architecture, which are not on a
- * build machine of another one. Pure.
+ * Checks that the system that is asked for covers the libraries that a binary needs, as `readelf`
+ * lists them. dpkg-shlibdeps would need the libraries of the binary's architecture, which are not on
+ * a build machine of another one. Pure.
  */
 
 /**
@@ -22,9 +22,16 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
   'libstdc++6 (>= 7)': ['libstdc++.so.6', 'GLIBCXX_3.4.24', 'CXXABI_1.3.11'],
 }
 
-/** What the binary needs and the control file does not cover. Empty: nothing is missing. */
-export function unmetNeeds(dynamicSection: string, versionNeeds: string, control: string): string[] {
-  const promised = Object.entries(PROMISED).flatMap(([dependency, provided]) => (control.includes(` ${dependency},\n`) ? provided : []))
+/** What the dependencies in a debian/control provide. */
+export function promisedBy(control: string): string[] {
+  return Object.entries(PROMISED).flatMap(([dependency, provided]) => (control.includes(` ${dependency},\n`) ? provided : []))
+}
+
+/** What docs/plugin.md asks of a workstation: glibc 2.28, which came after GCC 8. */
+export const WORKSTATION: readonly string[] = [...Object.values(PROMISED).flat(), 'GCC_4.2.0']
+
+/** What the binary needs and `promised` does not cover. Empty: nothing is missing. */
+export function unmetNeeds(dynamicSection: string, versionNeeds: string, promised: readonly string[]): string[] {
   const libraries = [...dynamicSection.matchAll(/\(NEEDED\).*\[(.+)\]/g)].map(([, name]) => name ?? '')
   if (libraries.length === 0) return ['no library found: the output of readelf is not understood']
   const symbols = [...new Set([...versionNeeds.matchAll(/Name: ([A-Z]+_[0-9.]+)\b/g)].map(([, name]) => name ?? ''))]
