@@ -12,7 +12,7 @@ import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ARCHITECTURES, type Architecture } from './architectures.ts'
 import { buildDeb } from './deb.ts'
-import { promisedBy, WORKSTATION } from './elf.ts'
+import { type Requirement, requiredBy, WORKSTATION } from './elf.ts'
 import { inspectDeb, inspectRpm } from './inspect.ts'
 import { inspectPlugin } from './inspect-plugin.ts'
 import { lintDebs, lintManPages, lintRpms, lintScripts } from './lint.ts'
@@ -76,7 +76,7 @@ interface Runtimes {
 }
 
 async function fetchRuntimes({ packages, hasPlugin }: Wanted): Promise<Runtimes> {
-  const debian = promisedBy(await readFile('packaging/deb/control', 'utf8'))
+  const debian = requiredBy(await readFile('packaging/deb/control', 'utf8'))
   return {
     agent: packages.size === 0 ? [] : await fetchAll(AGENT_PINS, 'runtime', debian),
     plugin: hasPlugin ? await fetchAll(PLUGIN_PINS, 'plugin-runtime', WORKSTATION) : [],
@@ -84,9 +84,9 @@ async function fetchRuntimes({ packages, hasPlugin }: Wanted): Promise<Runtimes>
 }
 
 /** Throws if one of them would not start where it is to run. */
-async function fetchAll(pins: readonly Pin[], name: string, promised: readonly string[]): Promise<Described[]> {
+async function fetchAll(pins: readonly Pin[], name: string, requirement: Requirement): Promise<Described[]> {
   const fetched = await Promise.all(pins.map((pin) => fetchRuntime(pin, resolve(WORK, `${name}-${pin.os}-${pin.cpu}`))))
-  await Promise.all(fetched.map((each) => checkNeeds(each, promised)))
+  await Promise.all(fetched.map((each) => checkNeeds(each, requirement)))
   return describeRuntimes(fetched)
 }
 

@@ -6,7 +6,7 @@
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Runtime } from './components.ts'
-import { unmetNeeds } from './elf.ts'
+import { type Requirement, unmetNeeds } from './elf.ts'
 import type { Pin } from './pins.ts'
 import { run } from './tools.ts'
 
@@ -44,15 +44,15 @@ export async function fetchRuntime(pin: Pin, directory: string): Promise<Fetched
   return { pin, binary: join(home, 'bin/node'), version, integrity, licenceText }
 }
 
-/** Throws if a binary for Linux would not start on a system that has what is promised. */
-export async function checkNeeds({ binary, pin: { npmName, os } }: Fetched, promised: readonly string[]): Promise<void> {
+/** Throws if a binary for Linux would not start on a system that has what is required. */
+export async function checkNeeds({ binary, pin: { npmName, os } }: Fetched, requirement: Requirement): Promise<void> {
   if (os !== 'linux') return
   const [dynamicSection, versionNeeds] = await Promise.all([
     run('readelf', ['--dynamic', '--wide', binary]),
     run('readelf', ['--version-info', '--wide', binary]),
   ])
-  const unmet = unmetNeeds(dynamicSection, versionNeeds, promised)
-  if (unmet.length > 0) throw new Error(`${npmName} needs what the system that is asked for may not have: ${unmet.join(', ')}`)
+  const unmet = unmetNeeds(dynamicSection, versionNeeds, requirement)
+  if (unmet.length > 0) throw new Error(`${npmName} needs what ${requirement.statedIn} does not ask for: ${unmet.join(', ')}`)
 }
 
 /**

@@ -6,7 +6,7 @@ import t from 'tap'
 import { parse, parseAllDocuments } from 'yaml'
 import { ARCHITECTURES } from '../../scripts/package/architectures.ts'
 import { debianChangelog } from '../../scripts/package/deb.ts'
-import { promisedBy, unmetNeeds, WORKSTATION } from '../../scripts/package/elf.ts'
+import { requiredBy, unmetNeeds, WORKSTATION } from '../../scripts/package/elf.ts'
 import { linkToExamples } from '../../scripts/package/payload.ts'
 import { AGENT_PINS, PLUGIN_PINS } from '../../scripts/package/pins.ts'
 import { debianDate, isoDay, rpmDate } from '../../scripts/package/project.ts'
@@ -88,14 +88,14 @@ t.test('finds libraries that debian/control does not cover', async (t) => {
   const control = read('packaging/deb/control')
   const needs = (...libraries: string[]) => libraries.map((name) => ` 0x01 (NEEDED)  Shared library: [${name}]\n`).join('')
   const versions = (...names: string[]) => names.map((name) => `  0x0010:   Name: ${name}  Flags: none  Version: 20\n`).join('')
-  t.same(unmetNeeds(needs('libc.so.6', 'libstdc++.so.6'), versions('GLIBC_2.2.5', 'GLIBC_2.28', 'GLIBCXX_3.4.9'), promisedBy(control)), [])
-  t.same(unmetNeeds(needs('libc.so.6', 'libatomic.so.1'), versions('GLIBC_2.34', 'GLIBCXX_3.4.30'), promisedBy(control)), [
+  t.same(unmetNeeds(needs('libc.so.6', 'libstdc++.so.6'), versions('GLIBC_2.2.5', 'GLIBC_2.28', 'GLIBCXX_3.4.9'), requiredBy(control)), [])
+  t.same(unmetNeeds(needs('libc.so.6', 'libatomic.so.1'), versions('GLIBC_2.34', 'GLIBCXX_3.4.30'), requiredBy(control)), [
     'libatomic.so.1',
     'GLIBC_2.34',
     'GLIBCXX_3.4.30',
   ])
-  t.same(unmetNeeds(needs('libc.so.6'), '', promisedBy(control.replace('libc6 (>= 2.28)', 'libc6'))), ['libc.so.6'])
-  t.match(unmetNeeds('', '', promisedBy(control)), [/not understood/])
+  t.same(unmetNeeds(needs('libc.so.6'), '', requiredBy(control.replace('libc6 (>= 2.28)', 'libc6'))), ['libc.so.6'])
+  t.match(unmetNeeds('', '', requiredBy(control)), [/not understood/])
   t.same(unmetNeeds(needs('libgcc_s.so.1', 'ld-linux-aarch64.so.1'), versions('GCC_4.2.0', 'GLIBC_2.28'), WORKSTATION), [])
   t.same(unmetNeeds(needs('libgcc_s.so.1'), versions('GCC_14.0.0', 'GLIBC_2.29'), WORKSTATION), ['GCC_14.0.0', 'GLIBC_2.29'])
 })
