@@ -29,7 +29,8 @@ Break the config in place, then repair it (or kubectl -n ${NAMESPACE} edit confi
   ${replace(broken)}
   ${replace(edited)}
 
-Assign a config that makes kubelet exit, then return to the first one, or to the local config:
+Assign a config that makes kubelet exit, then return to the first one, or to the local config. This API
+server is of the old kind, which takes spec.configSource; on clusters of today assign by the label:
   kubectl -n ${NAMESPACE} create configmap crashing --from-file=${KEY}=${crashing}
   kubectl patch node ${NODE} -p '${assignmentPatch('crashing')}'
   kubectl patch node ${NODE} -p '${assignmentPatch(configMap)}'

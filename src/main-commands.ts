@@ -18,7 +18,7 @@ import { findVantage, readRightsFrom } from './cli/rights.ts'
 import type { Terminal } from './cli/terminal.ts'
 import type { Desired } from './decision/desired.ts'
 import type { KnownUnit, UnitState } from './decision/unit-state.ts'
-import { readKubeconfig } from './kube/credentials.ts'
+import { listNamedFiles, readKubeconfig } from './kube/credentials.ts'
 import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
 import { ParsedTexts } from './kubelet/parsed-texts.ts'
@@ -40,6 +40,7 @@ import { type Settings, toPolicy } from './settings/settings.ts'
 import { toChannelSettings } from './settings/source-settings.ts'
 import { readAssignmentOnce, readManifestsOnce } from './source/read-once.ts'
 import { asArguments, flagValue } from './systemd/flags.ts'
+import { readAgentService } from './systemd/read-agent-service.ts'
 import { errorMessage } from './values/errors.ts'
 
 export interface CommandWorld {
@@ -110,6 +111,8 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
     history: { read: () => readHistory(stores.files, settings.dynamicConfigDir) },
     lastReport: (bootId) => readLastReport(stores.files, settings.runtimeDir, bootId),
     agent: () => findLockHolder(stores.layout.lock),
+    service: () => readAgentService(settings.systemctl),
+    credentialFiles: () => listNamedFiles(settings.kubeconfig),
     rights: (needs) => readRightsFrom(vantage(), needs),
     vantage,
     uid: process.getuid?.() ?? 0,

@@ -38,6 +38,7 @@ import { readSurroundings } from './preflight/node/read-surroundings.ts'
 import { listParts } from './preflight/parts.ts'
 import { toChangePolicy } from './settings/preflight-settings.ts'
 import type { Settings } from './settings/settings.ts'
+import { besideSystemctl } from './systemd/beside-systemctl.ts'
 
 /** The time limit for files and sockets on the node that may hang (a dead network mount). */
 const LOOK_AROUND_MS = 1000
@@ -59,7 +60,7 @@ export function openInspection({ settings, stores, runtime, configz, signal }: I
   const openJudge = (direct: boolean) =>
     new KubeletJudge({
       version: (binary) => binaries.version(binary),
-      systemdRun: join(posix.dirname(systemctl), 'systemd-run'),
+      systemdRun: besideSystemctl(systemctl, 'systemd-run'),
       systemctl,
       directory: direct && process.getuid?.() !== 0 ? scratchDirectory() : join(runtimeDir, 'judge'),
       direct,

@@ -12,7 +12,7 @@ import { readRights } from './cli/rights.ts'
 import type { TrialKey } from './decision/trial-key.ts'
 import type { Acceptance } from './decision/verdict.ts'
 import { watchDirectory } from './directory/watch-directory.ts'
-import { readKubeconfig } from './kube/credentials.ts'
+import { listNamedFiles, readKubeconfig } from './kube/credentials.ts'
 import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
@@ -138,10 +138,18 @@ function makeRequestsDirectory({ files, layout }: Stores, log: Log): void {
 async function checkSelf(settings: Settings, { unit, activation }: Stores, log: Log): Promise<void> {
   const nodeFacts = async () => (await import('./kubelet/node-facts.ts')).readNodeFacts()
   const uid = process.getuid?.() ?? 0
-  logFindings(
-    await gatherFindings({ settings, unit, activation, rights: readRights, vantage: () => ({ kind: 'own' }), uid, nodeFacts }),
-    log,
-  )
+  const credentialFiles = () => listNamedFiles(settings.kubeconfig)
+  const sources = {
+    settings,
+    unit,
+    activation,
+    credentialFiles,
+    rights: readRights,
+    vantage: () => ({ kind: 'own' }) as const,
+    uid,
+    nodeFacts,
+  }
+  logFindings(await gatherFindings(sources), log)
 }
 
 /**

@@ -3,7 +3,7 @@
  * a read-only disk they only read.
  */
 import { hostname } from 'node:os'
-import { join, posix } from 'node:path'
+import { posix } from 'node:path'
 import { ContentRecognizer } from './agent/recognize-content.ts'
 import { readBinding } from './checkpoint/binding.ts'
 import { FileCheckpoints } from './checkpoint/checkpoints.ts'
@@ -30,6 +30,7 @@ import type { Files } from './ports/files.ts'
 import type { Log } from './ports/log.ts'
 import type { Settings } from './settings/settings.ts'
 import { UnitActivation } from './systemd/activation.ts'
+import { besideSystemctl } from './systemd/beside-systemctl.ts'
 import { FileKubeletBinary } from './systemd/binary-identity.ts'
 import { SystemFileOwnership } from './systemd/file-ownership.ts'
 import { JournalLastWords } from './systemd/last-words.ts'
@@ -69,8 +70,7 @@ export function openStores(settings: Settings, { disk, clock, yaml, log, onSetAs
       dynamicConfigDir,
       binary: new FileKubeletBinary(files, runtimeDir),
     }),
-    // systemctl and journalctl come in the same package.
-    lastWords: new JournalLastWords({ journalctl: join(posix.dirname(systemctl), 'journalctl'), unit: kubeletUnit }),
+    lastWords: new JournalLastWords({ journalctl: besideSystemctl(systemctl, 'journalctl'), unit: kubeletUnit }),
     activation: new UnitActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, envFile, runtimeDir }),
     configFacts: new ConfigFileFacts(files, yaml),
     probe: new NetworkHealthProbe(mostWaitMs(settings)),

@@ -73,6 +73,7 @@ const ADAPTERS: readonly string[] = [
   'systemd/journal.ts',
   'systemd/last-words.ts',
   'systemd/notify.ts',
+  'systemd/read-agent-service.ts',
   'systemd/systemctl.ts',
 ]
 

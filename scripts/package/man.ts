@@ -10,6 +10,7 @@ import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, PAUSED_ANNOTATION } from '../..
 import { STATUS_ANNOTATION } from '../../src/report/annotation.ts'
 import { CONDITION_TYPE } from '../../src/report/condition.ts'
 import { DEGRADED_TYPE } from '../../src/report/degraded.ts'
+import { STATE_LABEL } from '../../src/report/state-label.ts'
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../../src/settings/resolve-settings.ts'
 import { SETTING_GROUPS } from '../../src/settings/setting.ts'
 import { SETTINGS } from '../../src/settings/settings.ts'
@@ -39,6 +40,10 @@ const NODE_TERMS: readonly (readonly [name: string, text: string])[] = [
   ],
   [`condition ${DEGRADED_TYPE}`, 'True: somebody should look. False in trials and for what an operator did on purpose.'],
   [`annotation ${STATUS_ANNOTATION}`, 'The rest of the state, as JSON.'],
+  [
+    `label ${STATE_LABEL}`,
+    'Where `--publish` includes `label`: the last reason of the first condition that does not change by itself, for `kubectl get nodes -L`.',
+  ],
 ]
 
 export interface Edition {

@@ -12,6 +12,7 @@ import { defaultConfigFile, defaultEnvironmentFile } from './default-config.ts'
 import { licencesText } from './licences.ts'
 import { CONFIG_PAGE, configPage, programPage } from './man.ts'
 import { completerPage, pluginPage } from './man-plugin.ts'
+import { layOutPages } from './pages.ts'
 import { isoDay, type Project } from './project.ts'
 import { type Fetched, placeBinary } from './runtime.ts'
 import { sbom } from './sbom.ts'
@@ -63,19 +64,8 @@ export async function layOut(
   await cp('LICENSE', at('doc/LICENSE'))
   await write('doc/THIRD-PARTY-LICENCES', licencesText(components, runtime))
   await write('doc/sbom.cdx.json', sbom({ ...project, architecture: architecture.deb, components, runtime }))
-  await cp('deploy', at('doc/examples'), { recursive: true })
-  for (const page of await listPages()) await write(`doc/${page}`, linkToExamples(await readFile(page, 'utf8')))
+  await layOutPages(at('doc'))
   await normalise(directory, epoch)
-}
-
-async function listPages(): Promise<string[]> {
-  const pages = (await readdir('docs')).filter((name) => name.endsWith('.md'))
-  return ['README.md', ...pages.sort().map((name) => `docs/${name}`)]
-}
-
-/** The package has `deploy/` as its examples. */
-export function linkToExamples(page: string): string {
-  return page.replace(/\]\((\.\.\/)?deploy\//g, (_, up = '') => `](${up}examples/`)
 }
 
 /**

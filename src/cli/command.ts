@@ -24,6 +24,7 @@ import type { LastReport } from '../report/last-report.ts'
 import type { SettingsResolution } from '../settings/resolve-settings.ts'
 import { choiceKind, type Kind } from '../settings/setting-kinds.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { AgentService } from '../systemd/agent-service.ts'
 import type { InputReading } from './read-input.ts'
 import type { PathNeed, PathRight, Vantage } from './rights.ts'
 import type { Terminal } from './terminal.ts'
@@ -162,6 +163,10 @@ export interface CommandContext {
   /** What an agent said last in this boot. undefined: nothing. */
   lastReport(bootId: string): LastReport | undefined
   agent(): AgentPresence
+  /** What systemd says of the agent's own unit. Never rejects. */
+  service(): Promise<AgentService>
+  /** What the kubeconfig names besides itself. */
+  credentialFiles(): readonly PathNeed[]
   /** As `vantage` sees them. */
   rights(needs: readonly PathNeed[]): readonly PathRight[]
   vantage(): Vantage

@@ -6,7 +6,10 @@ import type { PathNeed } from './rights.ts'
 import { listFindings, type SelfCheckResult } from './self-check.ts'
 
 /** What the self-check reads from; a CommandContext satisfies it. */
-export type SelfCheckSources = Pick<CommandContext, 'settings' | 'unit' | 'activation' | 'rights' | 'vantage' | 'uid' | 'nodeFacts'>
+export type SelfCheckSources = Pick<
+  CommandContext,
+  'settings' | 'unit' | 'activation' | 'credentialFiles' | 'rights' | 'vantage' | 'uid' | 'nodeFacts'
+>
 
 export async function gatherFindings(sources: SelfCheckSources): Promise<readonly SelfCheckResult[]> {
   const { settings } = sources
@@ -14,10 +17,14 @@ export async function gatherFindings(sources: SelfCheckSources): Promise<readonl
   const wiring = unit.kind === 'known' && unit.wiring.kind === 'ready' ? unit.wiring : undefined
   const activated = dirname(wiring?.path ?? settings.envFile)
   const writable = new Set([settings.dynamicConfigDir, settings.runtimeDir, activated])
+  const { manifestDir, kubeconfig, metricsTextfile, systemctl } = settings
   const needs: PathNeed[] = [
     ...[...writable].map((path): PathNeed => ({ path, need: 'write' })),
-    { path: settings.manifestDir ?? settings.kubeconfig, need: 'read' },
-    { path: settings.systemctl, need: 'execute' },
+    ...(metricsTextfile === undefined ? [] : [{ path: dirname(metricsTextfile), need: 'write', mustExist: true } as const]),
+    ...(manifestDir === undefined
+      ? [{ path: kubeconfig, need: 'read' } as const, ...sources.credentialFiles()]
+      : [{ path: manifestDir, need: 'read' } as const]),
+    { path: systemctl, need: 'execute' },
   ]
   return listFindings({
     unitName: settings.kubeletUnit,

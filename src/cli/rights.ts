@@ -13,6 +13,8 @@ export interface PathNeed {
   readonly path: string
   /** `write`: a directory in which files are created and replaced. */
   readonly need: 'write' | 'read' | 'execute'
+  /** Nothing creates this directory. */
+  readonly mustExist?: boolean
 }
 
 export interface PathRight extends PathNeed {
@@ -114,13 +116,14 @@ export function readRights(needs: readonly PathNeed[], root = '/', user?: BareUs
   return needs.map((need) => ({ ...need, ...readRight({ ...need, path: join(root, need.path) }, root, user) }))
 }
 
-function readRight({ path, need }: PathNeed, root: string, user: BareUser | undefined): Pick<PathRight, 'state' | 'detail'> {
+function readRight({ path, need, mustExist }: PathNeed, root: string, user: BareUser | undefined): Pick<PathRight, 'state' | 'detail'> {
   const mode = { write: constants.W_OK | constants.X_OK, read: constants.R_OK, execute: constants.X_OK }[need]
   const codeOf = (at: string) => accessCode(at, mode, user && ((bits) => isPermitted(at, bits, user, root)))
   const code = codeOf(path)
   if (code === undefined) return { state: 'granted', detail: '' }
   if (code !== 'ENOENT') return { state: 'refused', detail: describe(code) }
   if (need !== 'write') return { state: 'missing', detail: 'no such file' }
+  if (mustExist) return { state: 'refused', detail: 'no such directory' }
   const parent = nearestExisting(path)
   const parentCode = codeOf(parent)
   if (parentCode === undefined) return { state: 'missing', detail: 'will be created' }

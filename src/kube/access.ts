@@ -20,6 +20,12 @@ export interface KubeconfigProblem {
   readonly detail: string
 }
 
+/** `execute`: a plugin. */
+export interface NamedFile {
+  readonly path: string
+  readonly need: 'read' | 'execute'
+}
+
 export interface Credentials {
   readonly server: URL
   /** Reads certificate and token files again, and runs the exec plugin if there is one. */

@@ -7,7 +7,6 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
-import type { Agent } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
 import { type Cluster, type Context, KubeConfig, type User } from '@kubernetes/client-node'
@@ -15,8 +14,9 @@ import { load as parseYaml, YAMLException } from 'js-yaml'
 import { errorCode } from '../values/errors.ts'
 import { isObject } from '../values/is-object.ts'
 import { quote } from '../values/kubernetes-names.ts'
-import type { Access, AccessOutcome, Credentials, KubeconfigProblem, KubeconfigReading } from './access.ts'
+import type { AccessOutcome, Credentials, KubeconfigProblem, KubeconfigReading, NamedFile } from './access.ts'
 import { hashCertificates } from './certificate-hashes.ts'
+import { toAccess } from './to-access.ts'
 
 /**
  * An exec plugin whose credential has no expiry runs again after this long, not for each request.
@@ -27,6 +27,18 @@ export function readKubeconfig(path: string, nowMs: () => number): KubeconfigRea
   const read = readFile(path)
   if (typeof read === 'string') return useKubeconfig(parseFiles([{ path, text: read }]), { context: undefined, runner: BOUNDED }, nowMs)
   return read.kind === 'absent' ? { kind: 'absent', detail: `kubeconfig ${path} does not exist yet` } : read
+}
+
+/** What the current context needs besides this file. Empty: the file is missing or malformed. */
+export function listNamedFiles(path: string): readonly NamedFile[] {
+  const read = readFile(path)
+  const parsed = typeof read === 'string' ? parseFiles([{ path, text: read }]) : read
+  const chosen = 'kind' in parsed ? parsed : chooseContext(parsed, { context: undefined, runner: DIRECT })
+  if ('kind' in chosen) return []
+  const plugin: unknown = isObject(chosen.user.exec) ? chosen.user.exec.command : undefined
+  const files = listFiles(chosen).map((file) => ({ path: file, need: 'read' }) as const)
+  // Another one is looked up in the PATH of the service.
+  return typeof plugin === 'string' && plugin.includes('/') ? [...files, { path: plugin, need: 'execute' }] : files
 }
 
 /** What a person names on the command line, as kubectl takes it. */
@@ -200,9 +212,12 @@ function adaptPlugin(
   user.exec = { ...exec, env, command, args }
 }
 
-function findMissingFile({ cluster, user, tokenFile }: ParsedKubeconfig): string | undefined {
-  for (const file of [cluster.caFile, user.certFile, user.keyFile, tokenFile]) {
-    if (file === undefined || file === null || file === '') continue
+function listFiles({ cluster, user, tokenFile }: ParsedKubeconfig): string[] {
+  return [cluster.caFile, user.certFile, user.keyFile, tokenFile].flatMap((file) => file || [])
+}
+
+function findMissingFile(parsed: ParsedKubeconfig): string | undefined {
+  for (const file of listFiles(parsed)) {
     try {
       accessSync(file, constants.R_OK)
     } catch (error) {
@@ -262,27 +277,6 @@ function findNodeName(pem: string): string | undefined {
     // No certificate, or an invalid one: its first use reports that.
     return undefined
   }
-}
-
-function toAccess(options: RequestOptions, proxyUrl: string | undefined): Access {
-  const headers: Record<string, string> = {}
-  for (const [name, value] of Object.entries(options.headers ?? {})) headers[name] = String(value)
-  if (typeof options.auth === 'string') headers.Authorization = `Basic ${Buffer.from(options.auth).toString('base64')}`
-  return {
-    headers,
-    tls: {
-      ca: pemOf(options.ca),
-      cert: pemOf(options.cert),
-      key: pemOf(options.key),
-      servername: options.servername,
-      rejectUnauthorized: options.rejectUnauthorized ?? true,
-    },
-    proxyAgent: proxyUrl ? (options.agent as Agent) : undefined,
-  }
-}
-
-function pemOf(material: unknown): string | undefined {
-  return material === undefined || material === null ? undefined : String(material)
 }
 
 /** Names files and programs, never their content or output. */

@@ -37,7 +37,8 @@ export const KUBELET_SETTINGS: SettingTable<KubeletSettings> = {
     name: 'systemctl',
     group: GROUP,
     kind: pathKind,
-    initial: '/usr/bin/systemctl',
+    // Where /bin is no link to /usr/bin, systemctl is in /bin.
+    initial: '/bin/systemctl',
     ...ALL_COMMANDS,
     help: 'path of systemctl',
   },

@@ -115,6 +115,8 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     history: { read: () => fields.history ?? { transitions: [], skipped: 0 } },
     lastReport: () => undefined,
     agent: () => fields.agent ?? { kind: 'running', pid: 812 },
+    service: async () => ({ kind: 'known', enabled: 'disabled', phase: 'down', summary: 'inactive (dead)' }),
+    credentialFiles: () => [],
     rights: (needs) => needs.map((need) => ({ ...need, state: 'granted', detail: '' })),
     vantage: () => ({ kind: 'own' }),
     uid: fields.uid ?? 0,

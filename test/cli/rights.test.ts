@@ -26,6 +26,9 @@ t.test('missing paths', async (t) => {
   const directory = t.testdir({ file: 'x' })
   t.match(state(join(directory, 'none'), 'read'), { state: 'missing' })
   t.match(state(join(directory, 'a/b/c'), 'write'), { state: 'missing', detail: 'will be created' })
+  t.match(readRights([{ path: join(directory, 'none'), need: 'write', mustExist: true }]), [
+    { state: 'refused', detail: 'no such directory' },
+  ])
   t.match(state(join(directory, 'file/b'), 'write'), { state: 'refused', detail: 'ENOTDIR' })
   t.strictSame(t.testdir(), directory)
 })
@@ -43,13 +46,14 @@ t.test(
   'paths as another process sees them: what is read-only or hidden in its mounts',
   { skip: !root && 'only root makes mounts' },
   async (t) => {
-    const directory = t.testdir({ etc: { file: 'x' }, home: { kubeconfig: 'x' }, state: {} })
+    const directory = t.testdir({ etc: { file: 'x' }, home: { kubeconfig: 'x', plugin: 'x' }, state: {} })
     const [etc, home, state] = ['etc', 'home', 'state'].map((name) => join(directory, name))
     // As ProtectSystem=strict and ProtectHome=yes do it.
     const script = `mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && mount -t tmpfs none "$2" && touch "$3/ready" && exec sleep 60`
     const sandboxed = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', script, 'sh', `${etc}`, `${home}`, `${state}`])
     t.teardown(() => sandboxed.kill())
     await until(() => existsSync(join(directory, 'state/ready')), 'the process has its mounts')
+    chmodSync(`${home}/plugin`, 0o755)
     const vantage = findVantage({ kind: 'running', pid: sandboxed.pid })
     t.same(vantage, { kind: 'agent', pid: sandboxed.pid })
     const needs: PathNeed[] = [
@@ -58,6 +62,7 @@ t.test(
       { path: `${state}`, need: 'write' },
       { path: `${home}/kubeconfig`, need: 'read' },
       { path: `${etc}/none`, need: 'read' },
+      { path: `${home}/plugin`, need: 'execute' },
     ]
     t.match(readRightsFrom(vantage, needs), [
       { path: etc, state: 'refused', detail: 'read-only file system' },
@@ -65,6 +70,7 @@ t.test(
       { path: state, state: 'granted' },
       { path: `${home}/kubeconfig`, state: 'refused', detail: /sandbox of the unit hides it/ },
       { state: 'missing' },
+      { path: `${home}/plugin`, state: 'refused', detail: /sandbox of the unit hides it/ },
     ])
     const outside = findVantage({ kind: 'absent' })
     t.equal(readRightsFrom(outside, needs)[0]?.state, 'granted', 'no agent runs')

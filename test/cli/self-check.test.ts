@@ -1,6 +1,7 @@
 import t from 'tap'
 import { renderFindings } from '../../src/cli/commands/check.ts'
 import { gatherFindings } from '../../src/cli/gather-findings.ts'
+import type { PathNeed } from '../../src/cli/rights.ts'
 import { listFindings, type SelfCheckFacts, type SelfCheckResult } from '../../src/cli/self-check.ts'
 import type { UnitActivity, WiringProblem } from '../../src/decision/unit-state.ts'
 import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
@@ -136,16 +137,34 @@ t.test('checks the rights to the paths of the settings', async (t) => {
     needed.push(...needs.map(({ path, need }) => `${need} ${path}`))
     return []
   }
-  await gatherFindings(fakeNode({ context: { rights } }).context)
+  const credentialFiles = () => [{ path: '/root/ca.crt', need: 'read' } as const, { path: '/home/plugin', need: 'execute' } as const]
+  await gatherFindings(fakeNode({ context: { rights, credentialFiles } }).context)
   t.same(needed, [
     'write /var/lib/kubelet-cfg-agent',
     'write /run/kubelet-cfg-agent',
     'read /etc/kubernetes/kubelet.conf',
-    'execute /usr/bin/systemctl',
+    'read /root/ca.crt',
+    'execute /home/plugin',
+    'execute /bin/systemctl',
   ])
   needed.length = 0
   const file = unit({ wiring: fileWiring('/etc/kubelet/config.json') })
   const settings = { ...defaults, manifestDir: '/m' }
-  await gatherFindings(fakeNode({ snapshot: snapshot({ unit: file }), context: { rights, settings } }).context)
+  await gatherFindings(fakeNode({ snapshot: snapshot({ unit: file }), context: { rights, credentialFiles, settings } }).context)
   t.match(needed, ['write /var/lib/kubelet-cfg-agent', 'write /run/kubelet-cfg-agent', 'write /etc/kubelet', 'read /m'])
+  t.notOk(needed.includes('read /root/ca.crt'), 'without an API server no kubeconfig is used')
+})
+
+t.test('the directory of the metrics has to exist: the agent does not create it', async (t) => {
+  const asked: PathNeed[] = []
+  const rights = (needs: readonly PathNeed[]) => {
+    asked.push(...needs)
+    return []
+  }
+  const settings = { ...defaults, metricsTextfile: '/var/lib/node_exporter/kubelet-cfg-agent.prom' }
+  await gatherFindings(fakeNode({ context: { rights, settings } }).context)
+  t.same(
+    asked.filter(({ path }) => path.includes('node_exporter')),
+    [{ path: '/var/lib/node_exporter', need: 'write', mustExist: true }],
+  )
 })

@@ -7,7 +7,7 @@ import { findPluginProblem, findUsageProblem, OWN_FLAGS, PROGRAM } from './progr
 import { type CommandLine, listCommandLines } from './shell.ts'
 
 /** What npm does without a script. */
-const NPM_OWN = ['ci', 'install']
+const NPM_OWN = ['audit', 'ci', 'install']
 /** Flags of other programs that the documents mention by name alone. */
 export const FOREIGN_FLAGS: readonly string[] = [
   '--cert-dir',

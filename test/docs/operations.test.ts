@@ -12,7 +12,7 @@ import { CONDITION_REASONS, CONDITION_TYPE, type ConditionReason } from '../../s
 import { DEGRADED_TYPE, describeDegraded } from '../../src/report/degraded.ts'
 import { describeReadFailure } from '../../src/report/unknown-assignment.ts'
 import { ROOT } from './pages.ts'
-import { listFirstCells, listRows, splitCodes } from './tables.ts'
+import { adviceOn, listFirstCells } from './tables.ts'
 
 const PAGE = 'docs/operations.md'
 const page = readFileSync(join(ROOT, PAGE), 'utf8')
@@ -65,12 +65,6 @@ function listEventReasons(): readonly string[] {
   return [...found].sort()
 }
 
-/** The last cell of a row is what to do. */
-function adviceOn(text: string, heading: string, reason: string): string | undefined {
-  const row = listRows(text, heading).find(([first = '']) => splitCodes(first).includes(reason))
-  return row?.at(-1) === '' ? undefined : row?.at(-1)
-}
-
 const conditionReasons: readonly ConditionReason[] = Object.values(CONDITION_REASONS).flat()
 
 t.test('every reason of the condition KubeletConfigReady', async (t) => {
@@ -110,11 +104,4 @@ t.test('every cause for which a ConfigMap cannot be read, in the words of the co
     const text = describeReadFailure({ kind: 'config-map', ref, object }).replace(/ \(.*\)$/, '')
     t.ok(adviceOn(page, 'A ConfigMap cannot be read', text), text)
   }
-})
-
-t.test('a reason without advice is found', async (t) => {
-  const text = '# A\n## B\n| Reason | What | Do |\n|---|---|---|\n| `one` | x | y |\n| `two` | x | |\n'
-  t.equal(adviceOn(text, 'B', 'one'), 'y')
-  t.equal(adviceOn(text, 'B', 'two'), undefined)
-  t.equal(adviceOn(text, 'B', 'three'), undefined)
 })

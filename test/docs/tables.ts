@@ -28,6 +28,17 @@ export function splitCodes(cell: string): readonly string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
 }
 
+/**
+ * What to do, as the last cell of a row says it. undefined: no row has the name in its first cell,
+ * or the row has fewer cells than the others, or the last one is empty.
+ */
+export function adviceOn(text: string, heading: string, name: string): string | undefined {
+  const rows = listRows(text, heading)
+  const row = rows.find(([first = '']) => splitCodes(first).includes(name))
+  const advice = row?.length === 3 || row?.length === 4 ? row.at(-1) : undefined
+  return advice === '' ? undefined : advice
+}
+
 function splitCells(line: string): readonly string[] {
   return line
     .slice(1, -1)

@@ -5,7 +5,7 @@ import { kubeconfigWith } from '../../demo/api-server/kubeconfig.ts'
 import { createAuthority, issueCertificate } from '../../demo/api-server/x509.ts'
 import type { Access, Credentials } from '../../src/kube/access.ts'
 import { hashCertificates } from '../../src/kube/certificate-hashes.ts'
-import { readKubeconfig, readUserKubeconfig } from '../../src/kube/credentials.ts'
+import { listNamedFiles, readKubeconfig, readUserKubeconfig } from '../../src/kube/credentials.ts'
 
 const authority = createAuthority('kubernetes')
 const client = issueCertificate(authority, { commonName: 'c', organizations: [] }, { kind: 'client' })
@@ -66,6 +66,25 @@ t.test('a token, and a token file that is replaced', async (t) => {
   t.equal((await accessOf(credentials)).headers.Authorization, 'Bearer one')
   writeFileSync(join(directory, 'token'), 'two\n')
   t.equal((await accessOf(credentials)).headers.Authorization, 'Bearer two')
+})
+
+t.test('the files that a kubeconfig names, whether they exist or not', (t) => {
+  const directory = t.testdir({})
+  const at = (name: string) => join(directory, name)
+  const files = write(directory, ['client-certificate: c/client.pem', 'client-key: /home/me/key', 'tokenFile: token'])
+  writeFileSync(files, readFileSync(files, 'utf8').replace(/certificate-authority-data: .*/, 'certificate-authority: /root/ca.crt'))
+  t.same(listNamedFiles(files), [
+    { path: '/root/ca.crt', need: 'read' },
+    { path: at('c/client.pem'), need: 'read' },
+    { path: '/home/me/key', need: 'read' },
+    { path: at('token'), need: 'read' },
+  ])
+  const exec = (command: string) => ['exec:', '  apiVersion: client.authentication.k8s.io/v1', `  command: ${command}`]
+  t.same(listNamedFiles(write(directory, exec('./plugin'))), [{ path: at('plugin'), need: 'execute' }])
+  t.same(listNamedFiles(write(directory, exec('aws'))), [], 'one that is looked up in PATH')
+  t.same(listNamedFiles(at('none')), [])
+  t.same(listNamedFiles(write(t.testdir({}), ['token: x'])), [])
+  t.end()
 })
 
 t.test('an unusable kubeconfig is reported, and not quoted', (t) => {

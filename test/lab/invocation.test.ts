@@ -43,6 +43,17 @@ t.test('a run without words has lanes, one with words has none', async (t) => {
   const whole = namesOf([], true, undefined) ?? []
   for (const lane of ['api', 'node', 'node-2', 'install', 'rollout', 'corpus', 'fault kubelet of today', 'proof kubelet 1.20'])
     t.ok(whole.includes(lane), lane)
+  const newest = `1.${Math.max(...MINORS)}`
+  t.match(
+    chooseLanes([], true, undefined)?.filter(({ kubelet }) => kubelet !== undefined),
+    [{ name: `node ${newest}`, kubelet: newest }],
+    'a lane for the nodes of the newest kubelet',
+  )
+  t.strictSame(
+    chooseLanes([], true, undefined, false)?.filter(({ kubelet }) => kubelet !== undefined),
+    [],
+    'none where KUBEBUILDER_ASSETS gives the kubelet',
+  )
   t.strictSame(namesOf([], true, 28), ['fault kubelet of today', 'proof kubelet of today', 'node', 'node-2', 'install', 'corpus'])
   t.strictSame(namesOf([], true, 20), ['fault kubelet 1.20', 'proof kubelet 1.20', 'node', 'node-2', 'install', 'corpus'])
 })

@@ -6,8 +6,13 @@ import { configPage, programPage } from '../../scripts/package/man.ts'
 import { completerPage, pluginPage } from '../../scripts/package/man-plugin.ts'
 import { example, paragraph, term } from '../../scripts/package/roff.ts'
 import { COMMANDS } from '../../src/cli/command-list.ts'
+import { CONFIG_LABEL } from '../../src/decision/channels.ts'
 import { PLUGIN_COMMANDS } from '../../src/plugin/command-list.ts'
 import { GLOBAL_OPTIONS } from '../../src/plugin/global-options.ts'
+import { STATUS_ANNOTATION } from '../../src/report/annotation.ts'
+import { CONDITION_TYPE } from '../../src/report/condition.ts'
+import { DEGRADED_TYPE } from '../../src/report/degraded.ts'
+import { STATE_LABEL } from '../../src/report/state-label.ts'
 import { SETTING_NAMES } from '../../src/settings/settings.ts'
 
 const EDITION = { version: '1.2.3', date: '2026-11-21' }
@@ -42,6 +47,11 @@ t.test('kubelet-cfg-agent(8) has every command with its texts, and every flag', 
     for (const { flag } of flags) t.ok(text.includes(flag), `${flag} of ${name}`)
     for (const [line] of examples) t.ok(text.includes(`kubelet-cfg-agent ${line}`), line)
   }
+})
+
+t.test('kubelet-cfg-agent(8) names what is on the Node', async (t) => {
+  const text = plain(PAGES['kubelet-cfg-agent.8'])
+  for (const name of [CONFIG_LABEL, STATE_LABEL, STATUS_ANNOTATION, CONDITION_TYPE, DEGRADED_TYPE]) t.ok(text.includes(name), name)
 })
 
 t.test('kubectl-kubelet_config(1) has every command of the plugin with its texts, and every flag', async (t) => {

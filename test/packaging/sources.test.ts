@@ -7,7 +7,6 @@ import { parse, parseAllDocuments } from 'yaml'
 import { ARCHITECTURES } from '../../scripts/package/architectures.ts'
 import { debianChangelog } from '../../scripts/package/deb.ts'
 import { requiredBy, unmetNeeds, WORKSTATION } from '../../scripts/package/elf.ts'
-import { linkToExamples } from '../../scripts/package/payload.ts'
 import { AGENT_PINS, PLUGIN_PINS } from '../../scripts/package/pins.ts'
 import { debianDate, isoDay, rpmDate } from '../../scripts/package/project.ts'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
@@ -143,16 +142,6 @@ t.test('the examples: each grants the least rights, and states its purpose', asy
     t.match(read(`deploy/${name}`), /^(#cloud-config\n)?# /, `${name} states its purpose`)
     for (const document of parseAllDocuments(read(`deploy/${name}`))) t.same(document.errors, [], name)
   }
-})
-
-t.test('the pages in a package link to its examples', (t) => {
-  t.equal(
-    linkToExamples('[a](../deploy/rbac/status.yaml) [b](deploy/assign.yaml) [c](status.md)'),
-    '[a](../examples/rbac/status.yaml) [b](examples/assign.yaml) [c](status.md)',
-  )
-  t.match(read('packaging/deb/docs'), /^doc\/README\.md\ndoc\/docs\n/)
-  t.match(read('packaging/rpm/kubelet-cfg-agent.spec'), /^%doc \/usr\/share\/doc\/kubelet-cfg-agent\/docs$/m)
-  t.end()
 })
 
 t.test('the kustomization takes the name of the config to the Role, where it stands already', (t) => {

@@ -16,7 +16,7 @@ import { addHostileScenarios } from './hostile.ts'
 import { addInterruptionScenarios } from './interruptions.ts'
 import { readInvocationOrExit } from './invocation.ts'
 import { addKubeletTroubleScenarios } from './kubelet-trouble.ts'
-import { ensureModernKubernetes, whyNoModernKubernetes } from './lab/build-modern-kubernetes.ts'
+import { ensureModernKubernetes, isGiven, whyNoModernKubernetes } from './lab/build-modern-kubernetes.ts'
 import { startControlPlane } from './lab/control-plane.ts'
 import { runLanes } from './lab/lanes.ts'
 import { modernKubeletMinor, OLD_MINOR } from './lab/node-choice.ts'
@@ -46,7 +46,7 @@ import { addTransitionScenarios } from './transitions.ts'
 
 const { words, kubeletMinor } = readInvocationOrExit(process.argv.slice(2))
 const missing = await whyNoModernKubernetes()
-const lanes = chooseLanes(words, missing === undefined, kubeletMinor)
+const lanes = chooseLanes(words, missing === undefined, kubeletMinor, !isGiven())
 if (lanes !== undefined) {
   // Before the lanes: a build beside them would slow what they time.
   if (missing === undefined) await ensureModernKubernetes(modernKubeletMinor())

@@ -66,7 +66,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       world.after(LONGEST_FAULT_SECONDS, () => faults.repairReads())
       return
     case 'runtime-down':
-      unit.runtime.goDown(event.seconds)
+      unit.runtime.goDown(event.seconds, event.hangs === true)
       // By evidence, a runtime that is silent is the fault of the config that moved kubelet to it.
       if (unit.runtime.isNewlyUsed && unit.process !== undefined) world.suffer(unit.process.text)
       return

@@ -3,6 +3,7 @@
  * to it. Every operation of the agent is counted, so the same run can be repeated with a crash at
  * any operation.
  */
+import { setImmediate } from 'node:timers/promises'
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
@@ -169,6 +170,19 @@ export class SimWorld {
     this.happenings += this.#timers.run(us)
     this.unit.advance()
     if (this.cluster.advanceTo(us)) this.woken = true
+  }
+
+  /**
+   * A pass of the agent waits for an answer of the container runtime, if there is none at once. The
+   * node goes on meanwhile.
+   */
+  async waitForRuntime(ms: number): Promise<void> {
+    const untilUs = this.nowUs + ms * 1000
+    await setImmediate()
+    while (this.unit.runtime.isAsked && this.nowUs < untilUs && !this.agentDead) {
+      this.faults.lookAside(() => this.advanceTo(Math.ceil(Math.min(untilUs, this.nextUs()))))
+      await setImmediate()
+    }
   }
 
   /** A consequence of an earlier event is still to come. */

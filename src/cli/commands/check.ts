@@ -2,6 +2,7 @@
 
 import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
 import { switchKind } from '../../settings/setting-kinds.ts'
+import { AGENT_UNIT, type AgentService } from '../../systemd/agent-service.ts'
 import { checkCluster } from '../check-cluster.ts'
 import { type AgentPresence, type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../command.ts'
 import { formatJson } from '../format-json.ts'
@@ -47,20 +48,51 @@ async function check(context: CommandContext, options: OptionValues): Promise<Ex
 }
 
 async function checkAll(context: CommandContext): Promise<readonly SelfCheckResult[]> {
-  const [node, cluster] = await Promise.all([gatherFindings(context), checkCluster(context)])
-  return [describeAgent(context.agent()), ...node, ...cluster]
+  const [agent, node, cluster] = await Promise.all([checkAgent(context), gatherFindings(context), checkCluster(context)])
+  return [agent, ...node, ...cluster]
 }
 
-/** It need not run yet: `check` comes before it is started for the first time. */
-function describeAgent(agent: AgentPresence): SelfCheckResult {
-  switch (agent.kind) {
-    case 'running':
-      return { topic: 'agent', level: 'ok', text: `is running${agent.pid === undefined ? '' : ` (pid ${agent.pid})`}` }
-    case 'absent':
-      return { topic: 'agent', level: 'warn', text: 'is not running: systemctl enable --now kubelet-cfg-agent starts it' }
-    case 'unknown':
-      return { topic: 'agent', level: 'warn', text: `cannot tell whether it is running: ${agent.detail}` }
+/** systemd is asked only where no agent is seen. */
+async function checkAgent({ agent, service, settings }: CommandContext): Promise<SelfCheckResult> {
+  const seen = agent()
+  if (seen.kind === 'running')
+    return { topic: 'agent', level: 'ok', text: `is running${seen.pid === undefined ? '' : ` (pid ${seen.pid})`}` }
+  return { topic: 'agent', ...judgeService(await service(), seen, settings.dynamicConfigDir) }
+}
+
+type Judged = Pick<SelfCheckResult, 'level' | 'text'>
+
+/**
+ * Without an agent, a node stays with a config that fails. That is a fault only where the service
+ * is meant to run: `check` comes before its first start too, and while it is masked.
+ */
+function judgeService(service: AgentService, agent: Exclude<AgentPresence, { kind: 'running' }>, directory: string): Judged {
+  const isSeen = agent.kind === 'absent'
+  const unsure = isSeen ? undefined : `cannot tell whether it is running: ${agent.detail}`
+  if (service.kind !== 'known') {
+    const why = service.kind === 'absent' ? `systemd does not know ${AGENT_UNIT}` : `systemd does not say why: ${service.detail}`
+    return { level: 'warn', text: unsure ?? `is not running${service.kind === 'absent' ? ': ' : '; '}${why}` }
   }
+  const { enabled, phase, summary } = service
+  switch (phase) {
+    case 'active': {
+      const elsewhere = `does not use ${directory}, although ${AGENT_UNIT} is ${summary}: its settings may be other ones than those of this command`
+      return { level: 'warn', text: unsure ?? elsewhere }
+    }
+    case 'starting':
+      return { level: 'warn', text: `is starting: ${AGENT_UNIT} is ${summary}` }
+    case 'down':
+      break
+  }
+  if (/^enabled/.test(enabled)) {
+    const what = `is not running: ${AGENT_UNIT} is ${enabled} and ${summary}`
+    return {
+      level: 'fail',
+      text: `${what}; systemctl start kubelet-cfg-agent starts it, and journalctl -u kubelet-cfg-agent says why it ended`,
+    }
+  }
+  if (enabled === 'masked') return { level: 'warn', text: `is not running: ${AGENT_UNIT} is masked, and systemd does not start it` }
+  return { level: 'warn', text: 'is not running: systemctl enable --now kubelet-cfg-agent starts it' }
 }
 
 const TONES: Readonly<Record<SelfCheckResult['level'], Tone>> = { ok: 'good', warn: 'warning', fail: 'bad' }

@@ -1,6 +1,7 @@
 import t from 'tap'
-import type { CommandContext } from '../../../src/cli/command.ts'
+import type { AgentPresence, CommandContext } from '../../../src/cli/command.ts'
 import { checkCommand } from '../../../src/cli/commands/check.ts'
+import type { AgentService } from '../../../src/systemd/agent-service.ts'
 import { snapshot, source } from '../../report/build.ts'
 import { execute, fakeNode } from '../fake-node.ts'
 
@@ -20,10 +21,44 @@ t.test('fails where the API server refuses, or the sandbox of the agent', async 
   t.equal(await execute(checkCommand, fakeNode({ context: { ...ANSWERS, rights } })), 1)
 })
 
-t.test('says that no agent runs, which is no failure before its first start', async (t) => {
-  const node = fakeNode({ agent: { kind: 'absent' }, context: ANSWERS })
-  t.equal(await execute(checkCommand, node), 0)
-  t.match(node.out(), /^warn +agent +is not running/)
+t.test('an agent that does not run fails where systemd is to run it, and only there', async (t) => {
+  const check = async (service: AgentService, agent: AgentPresence = { kind: 'absent' }) => {
+    const node = fakeNode({ agent, context: { ...ANSWERS, service: async () => service } })
+    const code = await execute(checkCommand, node)
+    return { code, line: node.out().split('\n')[0] }
+  }
+  const state = (enabled: string, summary: string, phase: 'active' | 'starting' | 'down' = 'down'): AgentService => ({
+    kind: 'known',
+    enabled,
+    phase,
+    summary,
+  })
+  const stopped = await check(state('enabled', 'inactive (dead)'))
+  t.match(stopped, {
+    code: 1,
+    line: /^fail +agent +is not running: kubelet-cfg-agent.service is enabled and inactive \(dead\); .*systemctl start/,
+  })
+  t.match(await check(state('enabled-runtime', 'failed (exit-code)')), { code: 1, line: /enabled-runtime and failed \(exit-code\)/ })
+  const unlocked: AgentPresence = { kind: 'unknown', detail: 'EACCES' }
+  t.match(await check(state('enabled', 'inactive (dead)'), unlocked), { code: 1, line: /^fail +agent +is not running/ })
+
+  t.match(await check(state('disabled', 'inactive (dead)')), { code: 0, line: /^warn +agent +is not running: systemctl enable --now/ })
+  t.match(await check(state('masked', 'inactive (dead)')), { code: 0, line: /^warn +agent +.*is masked/ })
+  t.match(await check(state('enabled', 'activating (start)', 'starting')), { code: 0, line: /^warn +agent +is starting/ })
+  t.match(await check({ kind: 'absent' }), { code: 0, line: /^warn +agent +is not running: systemd does not know/ })
+  t.match(await check({ kind: 'unknown', detail: 'no bus' }), { code: 0, line: /^warn +agent +is not running; .*no bus/ })
+  const elsewhere = await check(state('enabled', 'active (running)', 'active'))
+  t.match(elsewhere, { code: 0, line: /^warn +agent +does not use \/var\/lib\/kubelet-cfg-agent, .*active \(running\)/ })
+  t.match(await check(state('enabled', 'active (running)', 'active'), unlocked), {
+    code: 0,
+    line: /^warn +agent +cannot tell whether it is running: EACCES/,
+  })
+  t.match(await check({ kind: 'unknown', detail: 'no bus' }, unlocked), { code: 0, line: /^warn +agent +cannot tell .*EACCES/ })
+})
+
+t.test('systemd is not asked about an agent that runs', async (t) => {
+  const service = () => Promise.reject(new Error('systemd was asked'))
+  t.equal(await execute(checkCommand, fakeNode({ context: { ...ANSWERS, service } })), 0)
 })
 
 t.test('prints findings, and fails if a check fails', async (t) => {

@@ -61,7 +61,8 @@ export async function ensureRelease(minor: number, report: Report = console.log)
   return built
 }
 
-function isGiven(): boolean {
+/** Whether `KUBEBUILDER_ASSETS` has them: then there is one kubelet, and none to choose. */
+export function isGiven(): boolean {
   return (process.env.KUBEBUILDER_ASSETS ?? '') !== ''
 }
 

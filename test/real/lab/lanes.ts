@@ -18,6 +18,8 @@ export interface Lane {
   readonly name: string
   /** As `runScenarios` takes them. */
   readonly words: readonly string[]
+  /** The option `--kubelet`. undefined: as the run itself has it. */
+  readonly kubelet?: string | undefined
 }
 
 /** More of them at once starve each other on two cores. */
@@ -70,8 +72,15 @@ export async function runLanes(program: string, lanes: readonly Lane[]): Promise
 type RunLane = (lane: Lane, prefix: string, env?: Environment) => Promise<LaneResult>
 type Environment = Readonly<Record<string, string>>
 
-function runLane(program: string, { words }: Lane, prefix: string, env: Environment, children: ChildProcess[]): Promise<LaneResult> {
-  const child = spawn(process.execPath, [...process.execArgv, program, ...words], {
+function runLane(
+  program: string,
+  { words, kubelet }: Lane,
+  prefix: string,
+  env: Environment,
+  children: ChildProcess[],
+): Promise<LaneResult> {
+  const options = kubelet === undefined ? [] : ['--kubelet', kubelet]
+  const child = spawn(process.execPath, [...process.execArgv, program, ...options, ...words], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...env },
   })
@@ -99,7 +108,7 @@ async function playAgain(
   const failed: LaneFailure[] = []
   for (const { lane, failure } of failures) {
     console.log(`\nFailed beside other lanes, now alone: ${failure.name}`)
-    const result = await run({ name: lane.name, words: [...lane.words, failure.name] }, 'alone | ', seedOf(failure))
+    const result = await run({ ...lane, words: [...lane.words, failure.name] }, 'alone | ', seedOf(failure))
     const [again = failure] = result.failures
     if (result.passed > 0 && result.failed === 0) passed.push({ lane, failure })
     else failed.push({ lane, failure: again })

@@ -73,6 +73,13 @@ export async function addAnsibleScenarios(plane: ControlPlane, program: string):
           assert.equal((await node.show(AGENT, 'ActiveState')).ActiveState, 'active')
         }),
       )
+      await step('stopped: the role starts it, and a check fails until then', async () => {
+        await node.exec('systemctl', 'stop', AGENT)
+        await assert.rejects(node.command('check'), { stdout: /^fail +agent +is not running/ })
+        const recap = await playbook(node, { ...file, kubelet_cfg_agent_settings: { trialDuration: '2m' } })
+        assert.match(recap, / changed=1 .* failed=0 /)
+        assert.equal((await node.show(AGENT, 'ActiveState')).ActiveState, 'active')
+      })
       await step('removed: kubelet goes on', () =>
         keepingKubelet(node, async () => {
           assert.match(await playbook(node, { kubelet_cfg_agent_state: 'absent' }), / changed=2 .* failed=0 /)

@@ -223,7 +223,7 @@ const KERNEL_SETTINGS = {
 
 function labFiles(): Record<string, string> {
   const settings = Object.entries(KERNEL_SETTINGS).map(([name, value]) => ({ name, value, file: `/etc/lab/${name.replaceAll('/', '.')}` }))
-  const mounts = settings.map(({ name, file }) => `ExecStart=/usr/bin/mount --bind ${file} /proc/sys/${name}`)
+  const mounts = settings.map(({ name, file }) => `ExecStart=/bin/mount --bind ${file} /proc/sys/${name}`)
   return {
     ...Object.fromEntries(settings.map(({ file, value }) => [file, `${value}\n`])),
     '/etc/systemd/system/lab-kernel-settings.service': [

@@ -1,0 +1,19 @@
+/** The rules of preflight, read from its sources: no running program can list them. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from './pages.ts'
+
+const FOLDER = join(ROOT, 'src/preflight')
+const WHOLE = /'((?:fields|node|guard|change|policy|kubelet|source|drop-ins)\/[a-z-]+)'/g
+/** The rules of fields are written without their prefix. */
+const SHORT = /rule: '([a-z-]+)'/g
+
+/** Without `policy/deny[N]`, which has a number. */
+export function listPreflightRules(): readonly string[] {
+  const sources = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+  const text = sources.map((name) => readFileSync(join(FOLDER, name), 'utf8')).join('\n')
+  const whole = [...text.matchAll(WHOLE)].map(([, rule = '']) => rule)
+  const short = [...text.matchAll(SHORT)].map(([, rule]) => `fields/${rule}`)
+  if (whole.length <= 10 || short.length <= 10) throw new Error('the sources of preflight name their rules in another way')
+  return [...new Set([...whole, ...short])].sort()
+}

@@ -1,0 +1,51 @@
+/** The documents in a package: each link of theirs leads somewhere. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import t from 'tap'
+import { adaptLinks, layOutPages } from '../../scripts/package/pages.ts'
+
+const read = (path: string) => readFileSync(path, 'utf8')
+
+/** Without anchors. */
+function listTargets(page: string): readonly string[] {
+  const text = page.replace(/^```[\s\S]*?^```$/gm, '').replace(/`[^`]*`/g, '')
+  const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target)
+  return targets.filter((target) => !/^[a-z]+:|^#/.test(target)).map((target) => target.replace(/#.*/, ''))
+}
+
+t.test('each link of each page leads to a file of the package', async (t) => {
+  const directory = t.testdir({})
+  await layOutPages(directory)
+  const pages = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
+  const links = pages.flatMap((page) => listTargets(read(join(directory, page))).map((target) => ({ page, target })))
+  t.ok(pages.length > 15 && links.length > 100)
+  t.ok(links.some(({ target }) => target.endsWith('.png')))
+  t.same(
+    links.filter(({ page, target }) => !existsSync(join(directory, dirname(page), target))),
+    [],
+  )
+})
+
+t.test('both packages take all of them', async (t) => {
+  const directory = t.testdir({})
+  await layOutPages(directory)
+  const control = read('packaging/deb/docs')
+  const spec = read('packaging/rpm/kubelet-cfg-agent.spec')
+  for (const name of readdirSync(directory)) {
+    // debhelper has a list of its own for examples.
+    if (name !== 'examples') t.match(control, new RegExp(`^doc/${name}$`, 'm'), name)
+    t.match(spec, new RegExp(`^%doc /usr/share/doc/kubelet-cfg-agent/${name}$`, 'm'), name)
+  }
+})
+
+t.test('links are adapted to the package', (t) => {
+  t.equal(
+    adaptLinks('[a](../deploy/rbac/status.yaml) [b](deploy/assign.yaml) [c](status.md) [d](LICENSE)'),
+    '[a](../examples/rbac/status.yaml) [b](examples/assign.yaml) [c](status.md) [d](https://www.apache.org/licenses/LICENSE-2.0)',
+  )
+  t.equal(
+    adaptLinks('Its [build\nneeds](../CONTRIBUTING.md#packages), [CONTRIBUTING](CONTRIBUTING.md)'),
+    'Its build\nneeds (CONTRIBUTING.md in the source), CONTRIBUTING (in the source)',
+  )
+  t.end()
+})
