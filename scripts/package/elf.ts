@@ -1,7 +1,7 @@
 /**
  * Checks that the system that is asked for covers the libraries that a binary needs, as `readelf`
- * lists them. dpkg-shlibdeps would need the libraries of the binary's architecture, which are not on
- * a build machine of another one. Pure.
+ * lists them. dpkg-shlibdeps would need the libraries of the binary's architecture, which are not
+ * on a build machine of another one. Pure.
  */
 
 /**

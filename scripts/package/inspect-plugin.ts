@@ -1,6 +1,6 @@
 /**
- * Checks a built archive of the plugin: its size, the files in it with their modes, that its Node.js
- * is for its platform, and, on that platform, that it runs without another Node.js.
+ * Checks a built archive of the plugin: its size, the files in it with their modes, that its
+ * Node.js is for its platform, and, on that platform, that it runs without another Node.js.
  */
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rm, stat, symlink } from 'node:fs/promises'
@@ -50,7 +50,7 @@ export async function inspectPlugin(archive: string, scratch: string, { pin, bin
   if (pin.os === process.platform && pin.cpu === process.arch) await tryPlugin(archive, root, join(scratch, 'bin'))
 }
 
-/** Through links, as krew and people make them. The PATH has what the launcher needs, and no more. */
+/** Through links, as krew and people make them. The PATH has what the launcher needs alone. */
 async function tryPlugin(archive: string, root: string, bin: string): Promise<void> {
   await mkdir(bin)
   const readlink = await findTool('readlink')

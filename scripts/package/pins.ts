@@ -11,7 +11,7 @@ export interface Pin {
   readonly arch: string
   /** The same, as npm and Node.js name it. */
   readonly cpu: string
-  /** Prefix of the binutils that strip it. undefined: it is signed, and stays as it was published. */
+  /** Prefix of the binutils that strip it. undefined: it is signed, so it stays as published. */
   readonly triplet: string | undefined
 }
 

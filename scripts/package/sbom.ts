@@ -14,7 +14,7 @@ export interface SbomInput {
   readonly version: string
   readonly licence: string
   readonly description: string
-  /** As the package manager names it; for the plugin, system and architecture as in `linux/amd64`. */
+  /** As the package manager names it; for the plugin with the system, as in `linux/amd64`. */
   readonly architecture: string
   /** Seconds since 1970, of the commit. */
   readonly epoch: number
