@@ -2,6 +2,7 @@
  * What kubelet does with a simulated config. The config says it in a comment; preflight, kubelet
  * and the invariants read it there.
  */
+import type { ExitCause } from './sim-journal.ts'
 
 export type Behaviour =
   /** Preflight rejects these two. */
@@ -57,6 +58,8 @@ export interface SimProcess {
   readonly healthyFromUs: number
   readonly unhealthyFromUs: number
   readonly exitsAtUs: number
+  /** Why it exits then. */
+  readonly cause: ExitCause
 }
 
 export type Fate = Pick<SimProcess, 'readyAtUs' | 'healthyFromUs' | 'unhealthyFromUs' | 'exitsAtUs'>

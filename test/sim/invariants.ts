@@ -25,6 +25,8 @@
  * 11. A config with which the node does not work is not promoted (evidence-invariant.ts).
  * 12. A config that did damage which no other config undoes is not tried again
  *     (evidence-invariant.ts).
+ * 13. A good config is condemned only after something has befallen it that a config may be blamed
+ *     for (verdict-invariant.ts).
  */
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
@@ -38,6 +40,7 @@ import { DIRECTORY } from './paths.ts'
 import { ReportInvariant } from './report-invariant.ts'
 import { RestartInvariant } from './restart-invariant.ts'
 import type { SimWorld } from './sim-world.ts'
+import { checkVerdict } from './verdict-invariant.ts'
 
 export class Invariants {
   readonly #world: SimWorld
@@ -73,6 +76,7 @@ export class Invariants {
       this.#restarts.decided(step)
       this.#evidence.decided(step)
       this.#reports.decided(snapshot, step)
+      checkVerdict(this.#world, step)
       if (this.#world.unit.isHealthy()) checkCause(snapshot, step)
     })
   }

@@ -25,6 +25,10 @@ export interface NodeKind {
    * dies.
    */
   readonly standby: boolean
+  /** The agent may read kubelet's journal. */
+  readonly journal: boolean
+  /** The agent asks its container runtime in the background, and goes by the latest answer. */
+  readonly remembersRuntime: boolean
 }
 
 /** The node of the documentation, and of most schedules. */
@@ -37,6 +41,8 @@ export const PLAIN_NODE: NodeKind = {
   evidence: false,
   whenRefused: 'stay',
   standby: false,
+  journal: false,
+  remembersRuntime: false,
 }
 
 export function makeNodeKind(seed: number): NodeKind {
@@ -51,5 +57,7 @@ export function makeNodeKind(seed: number): NodeKind {
     whenRefused: random.chance(0.25) ? 'last-known-good' : 'stay',
     standby: random.chance(0.15),
     parts: random.chance(0.25),
+    remembersRuntime: true,
+    journal: seededRandom(seed ^ 0x10e7).chance(0.6),
   }
 }

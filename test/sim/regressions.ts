@@ -355,6 +355,18 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { evidence: true, whenRefused: 'stay', parts: true },
   },
+  // Each exit was charged once systemd had counted it, although the silent runtime excused it: the
+  // process between two exits counted as healthy.
+  'kubelet without a health port exits while the container runtime is down': {
+    ...schedule(
+      4,
+      [0, { kind: 'edit', name: 'red', behaviour: 'without-healthz' }],
+      [0, { kind: 'assign', name: 'red' }],
+      [20, { kind: 'runtime-down', seconds: 60 }],
+      [1, { kind: 'restart-kubelet' }],
+    ),
+    node: { journal: true },
+  },
   'another wording of what runs, which no record names since those in /run were lost': {
     ...schedule(
       62154170,

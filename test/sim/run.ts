@@ -4,6 +4,7 @@
  * dies at that operation.
  */
 import assert from 'node:assert/strict'
+import { setImmediate } from 'node:timers/promises'
 import type { Loop } from '../../src/agent/loop.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { FileError } from '../../src/checkpoint/file-error.ts'
@@ -139,7 +140,10 @@ class Run {
       // advance the time.
       const next = Math.ceil(Math.min(worldUs, this.#agent === undefined ? Number.POSITIVE_INFINITY : this.#wakeAtUs))
       leftUs -= Math.max(0, next - from)
+      const isAsked = world.unit.runtime.isAsked
       world.advanceTo(Math.max(next, from))
+      // The agent hears the answer of the container runtime.
+      if (isAsked) await setImmediate()
       if (this.#doze?.goesOn(world) === false) this.#endDoze()
       this.#invariants.check()
       if (leftUs <= 0) {

@@ -26,7 +26,8 @@ export type WorldEvent =
   | { readonly kind: 'disk-error'; readonly fault: 'EIO' | 'short-write'; readonly operations: number }
   /** So many reads of the disk may fail; the agent reads again. */
   | { readonly kind: 'read-error'; readonly reads: number }
-  | { readonly kind: 'runtime-down'; readonly seconds: number }
+  /** `hangs`: it accepts connections, and never answers. */
+  | { readonly kind: 'runtime-down'; readonly seconds: number; readonly hangs?: boolean }
   | { readonly kind: 'node-fault'; readonly seconds: number }
   | { readonly kind: 'restart-agent'; readonly afterSeconds: number }
   | { readonly kind: 'kill-kubelet' }
@@ -117,7 +118,8 @@ export function makeSchedule(seed: number): Schedule {
   const breaking = node.evidence ? withExtras(faulty, seededRandom(seed ^ 0xe71d), makeBreakingEdit) : faulty
   const merged = node.parts ? withExtras(breaking, seededRandom(seed ^ 0xba5e), makeLocalEdit) : breaking
   const suspended = withExtras(merged, seededRandom(seed ^ 0x51ee), makeSuspend)
-  return { seed, node, events: withExtras(suspended, seededRandom(seed ^ 0x4e3d), makeReword) }
+  const reworded = withExtras(suspended, seededRandom(seed ^ 0x4e3d), makeReword)
+  return { seed, node, events: withExtras(reworded, seededRandom(seed ^ 0x4a46), makeHardship) }
 }
 
 /**
@@ -176,6 +178,11 @@ function makeFault(random: Random): WorldEvent {
     { kind: 'edit-local' },
     { kind: 'upgrade-kubelet', restarts: false },
   ])
+}
+
+/** What was brought into the world last: the events of earlier seeds stay as they are. */
+function makeHardship(random: Random): WorldEvent {
+  return { kind: 'runtime-down', hangs: true, seconds: random.pick([random.between(5, 100), random.between(100, 1000)]) }
 }
 
 /** These go on for hours of simulated time: few are enough. */

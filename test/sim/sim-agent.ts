@@ -19,8 +19,9 @@ import type { Activation } from '../../src/ports/activation.ts'
 import type { Log } from '../../src/ports/log.ts'
 import type { PassObserver } from '../../src/ports/pass-observer.ts'
 import type { Preflight, PreflightRequest } from '../../src/ports/preflight.ts'
-import type { ConfigFacts } from '../../src/ports/probes.ts'
+import type { ConfigFacts, RuntimeProbe } from '../../src/ports/probes.ts'
 import { FileHistory } from '../../src/report/history.ts'
+import { RecentAnswers } from '../../src/runtime/recent-answers.ts'
 import { DropInActivation } from '../../src/systemd/drop-in-activation.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { FileActivation } from '../../src/systemd/file-activation.ts'
@@ -29,6 +30,9 @@ import { DIRECTORY, ENV_FILE, RUNTIME_DIRECTORY } from './paths.ts'
 import { SimEvidence } from './sim-evidence.ts'
 import { CONTAINERD, runtimeEndpointOf } from './sim-runtime.ts'
 import type { SimWorld } from './sim-world.ts'
+
+/** How long a pass waits for the container runtime. */
+const MOST_WAIT_MS = 2000
 
 /**
  * As exact as kubelet's own binary, and as slow for some configs. A fallback does not wait for it.
@@ -102,17 +106,41 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       assignment: world.assignment,
       configFacts: new SimConfigFacts(files),
       probe: world.unit,
-      runtimeProbe: world.unit,
+      runtimeProbe: probeRuntime(world, log),
       contentOf: recognizer.contentOf.bind(recognizer),
       recognize: recognizer.recognize.bind(recognizer),
       preflight,
       drain: { isDrained: () => world.drained !== false },
       evidence: new SimEvidence(world),
-      lastWords: { of: async () => undefined },
+      lastWords: { of: async (invocationId) => (world.kind.journal ? world.unit.lastWords(invocationId) : undefined) },
     },
     effects: { ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },
     observer,
     log,
+  })
+}
+
+/**
+ * The agent's own memory of what the runtime answered last. A pass that waits for an answer takes
+ * time, in which the node goes on.
+ */
+function probeRuntime(world: SimWorld, log: Log): RuntimeProbe {
+  const { runtime } = world.unit
+  if (!world.kind.remembersRuntime) return { isUp: async (socket) => runtime.isUp(socket) }
+  const probe = async (socket: string) => {
+    const isUp = await runtime.ask(socket)
+    if (isUp) return { ok: true, value: { runtimeReady: true, networkReady: true } } as const
+    return { ok: false, why: 'down', detail: 'it does not answer' } as const
+  }
+  return new RecentAnswers({
+    load: async () => ({ probe }),
+    clock: { now: () => world.now() },
+    sleep: (ms) => world.waitForRuntime(ms),
+    log,
+    waitMs: MOST_WAIT_MS,
+    onChange: () => {
+      world.woken = true
+    },
   })
 }
 

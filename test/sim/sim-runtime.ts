@@ -1,6 +1,7 @@
 /**
  * The container runtimes of a simulated node: the one that it has, and one that a config may name.
  */
+import { RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import { type Behaviour, behaviourOf, NEVER } from './behaviour.ts'
 
 export const CONTAINERD = 'unix:///run/containerd/containerd.sock'
@@ -12,10 +13,22 @@ const DEAD = 'unix:///run/dead.sock'
  */
 const DIES_AFTER_US = 5e6
 const BACK_AFTER_US = 10e6
+/** As long as the agent waits for one answer. */
+const CALL_US = 10e6
+
+interface Question {
+  readonly atUs: number
+  readonly answer: () => void
+}
 
 export class SimRuntime {
   readonly #nowUs: () => number
+  #downFromUs = 0
   #downUntilUs = 0
+  /** It accepts connections, and never answers. */
+  #hangs = false
+  /** Questions to which no answer has come yet. */
+  #questions: readonly Question[] = []
   #killedFromUs = NEVER
   #killedUntilUs = 0
   #text: string | undefined
@@ -41,22 +54,72 @@ export class SimRuntime {
     return !this.isFaulty && !this.isKilled
   }
 
+  /** The config names the runtime of this node. */
+  isUsedBy(text: string): boolean {
+    return this.endpointOf(text) === CONTAINERD
+  }
+
+  /** Until when it hangs. undefined: it does not. */
+  get hangsUntilUs(): number | undefined {
+    return this.#hangs && this.isFaulty ? this.#downUntilUs : undefined
+  }
+
+  /** @returns whether it answers. Where it hangs, that takes as long as one may wait for it. */
+  ask(endpoint: string): boolean | Promise<boolean> {
+    const isHanging = this.hangsUntilUs !== undefined && endpoint === CONTAINERD.replace(/^unix:\/\//, '')
+    if (!isHanging || this.isKilled) return this.isUp(endpoint)
+    const atUs = Math.min(this.#nowUs() + CALL_US, this.#downUntilUs)
+    return new Promise((resolve) => {
+      this.#questions = [...this.#questions, { atUs, answer: () => resolve(this.isUp(endpoint)) }]
+    })
+  }
+
+  get isAsked(): boolean {
+    return this.#questions.length > 0
+  }
+
+  nextUs(): number {
+    return Math.min(NEVER, ...this.#questions.map(({ atUs }) => atUs))
+  }
+
+  /** Answers what is due. */
+  advance(): void {
+    const nowUs = this.#nowUs()
+    const due = this.#questions.filter(({ atUs }) => nowUs >= atUs)
+    if (due.length === 0) return
+    this.#questions = this.#questions.filter(({ atUs }) => nowUs < atUs)
+    for (const { answer } of due) answer()
+  }
+
   endpointOf(text: string): string {
     return runtimeEndpointOf(text) ?? CONTAINERD
   }
 
   /** The config that kubelet was started with last has moved it to the runtime of this node. */
   get isNewlyUsed(): boolean {
-    return this.#isNew && this.#text !== undefined && this.endpointOf(this.#text) === CONTAINERD
+    return this.#isNew && this.#text !== undefined && this.isUsedBy(this.#text)
   }
 
-  goDown(seconds: number): void {
+  /**
+   * Whether a fault of the runtime may be charged to this config: it lasts longer than it excuses
+   * kubelet, or by evidence it is the fault of the config that moved kubelet to it.
+   */
+  isBlamedOn(text: string): boolean {
+    if (!this.isFaulty || !this.isUsedBy(text)) return false
+    return this.isNewlyUsed || this.#downUntilUs - this.#downFromUs >= RUNTIME_EXCUSE_US
+  }
+
+  goDown(seconds: number, hangs: boolean): void {
+    if (!this.isFaulty) this.#downFromUs = this.#nowUs()
+    this.#hangs = hangs
     this.#downUntilUs = this.#nowUs() + seconds * 1e6
   }
 
   repair(): void {
     this.#downUntilUs = 0
     this.#killedUntilUs = 0
+    // Who asked is gone.
+    this.#questions = []
   }
 
   kubeletStarted(text: string): void {

@@ -5,11 +5,12 @@
  */
 
 import type { KubeletProcess, ReadyWiring, UnitActivity, UnitState } from '../../src/decision/unit-state.ts'
-import type { HealthProbe, HealthTarget, RuntimeProbe } from '../../src/ports/probes.ts'
+import type { HealthProbe, HealthTarget } from '../../src/ports/probes.ts'
 
 import type { CommandOutcome, Unit } from '../../src/ports/unit.ts'
 import { describeProcess } from '../../src/systemd/kubelet-process.ts'
 import { behaviourOf, delayFate, diesAfter, type Fate, fateOf, healthzPortOf, isLocalText, NEVER, type SimProcess } from './behaviour.ts'
+import { type ExitCause, SimJournal } from './sim-journal.ts'
 import { SimRuntime } from './sim-runtime.ts'
 import { SimSystemctl } from './sim-systemctl.ts'
 import type { SimUnitWorld } from './sim-unit-world.ts'
@@ -18,13 +19,16 @@ const RESTART_SEC_US = 10e6
 /** How long a start waits in systemd's queue, and which of them do. */
 const QUEUED_US = 30e3
 const isSlow = (invocation: number): boolean => invocation % 4 === 3
+/** Against a runtime that accepts connections and never answers, as measured. */
+const GIVES_UP_AFTER_SECONDS = 15
 /** `TimeoutStartSec=`, of a unit of `Type=notify`. */
 const START_TIMEOUT_US = 90e6
 const OPERATOR_COMES_AFTER_US = 60e6
 
-export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
+export class SimUnit implements Unit, HealthProbe {
   readonly systemctl: SimSystemctl
   readonly runtime: SimRuntime
+  readonly journal = new SimJournal()
   readonly #world: SimUnitWorld
   #state: 'running' | 'auto-restart' | 'queued' | 'stopped' | 'failed' = 'stopped'
   #process: SimProcess | undefined
@@ -135,12 +139,14 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
     return answers ? { ok: true, detail: 'ok' } : { ok: false, detail: 'connection refused' }
   }
 
-  async isUp(socket: string): Promise<boolean> {
-    return this.runtime.isUp(socket)
+  /** undefined: it said nothing, or nothing on this node answers. */
+  lastWords(invocationId: string): string | undefined {
+    return this.systemctl.fault === 'down' ? undefined : this.journal.read(invocationId)
   }
 
   nextUs(): number {
-    return Math.min(this.#process?.exitsAtUs ?? NEVER, this.#startTimeoutUs(), this.#startAtUs ?? NEVER, this.#operatorAtUs ?? NEVER)
+    const exitUs = this.#process?.exitsAtUs ?? NEVER
+    return Math.min(exitUs, this.#startTimeoutUs(), this.#startAtUs ?? NEVER, this.#operatorAtUs ?? NEVER, this.runtime.nextUs())
   }
 
   #startTimeoutUs(): number {
@@ -149,7 +155,11 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
 
   advance(): void {
     const now = this.#world.nowUs()
-    if (this.#process !== undefined && (now >= this.#process.exitsAtUs || now >= this.#startTimeoutUs())) this.exit()
+    this.runtime.advance()
+    if (this.#process !== undefined && now >= this.#process.exitsAtUs) {
+      this.journal.write(this.invocationId, this.#process.cause, this.#process.text, this.#invocations)
+      this.exit()
+    } else if (now >= this.#startTimeoutUs()) this.exit()
     if (this.#startAtUs !== undefined && now >= this.#startAtUs) {
       if (this.#state === 'queued') this.#start()
       else {
@@ -255,15 +265,46 @@ export class SimUnit implements Unit, HealthProbe, RuntimeProbe {
     this.lastStartedAtUs = startedAtUs
     const configPath = this.#world.nextConfigPath()
     const text = this.#world.readText(configPath)
-    this.#process = { configPath, text: text ?? '', version: this.#version, startedAtUs, ...this.#fate(text, startedAtUs) }
+    this.#process = {
+      configPath,
+      text: text ?? '',
+      version: this.#version,
+      startedAtUs,
+      ...this.#fate(text, startedAtUs),
+      cause: this.#causeOfExit(text),
+    }
   }
 
   #fate(text: string | undefined, at: number): Fate {
-    if (text !== undefined && !this.isNodeWell()) this.#world.onVictim(text)
+    if (text !== undefined && at < this.#faultUntilUs) this.#world.onVictim(text)
     if (text === undefined || at < this.#faultUntilUs) return diesAfter(at, 1.5)
     this.runtime.kubeletStarted(text)
+    if (this.runtime.isBlamedOn(text)) this.#world.onVictim(text)
     if (behaviourOf(text) === 'refuses-pods') this.lostPods += 1
-    return this.runtime.isUp(this.runtime.endpointOf(text)) ? fateOf(text, at, this.#version) : diesAfter(at, 1.5)
+    if (this.runtime.isUp(this.runtime.endpointOf(text))) return fateOf(text, at, this.#version)
+    const hangsUntilUs = this.#hangsUntilUs(text)
+    if (hangsUntilUs === undefined) return diesAfter(at, 1.5)
+    // It waits, and goes on once it is answered.
+    const dies = diesAfter(at, GIVES_UP_AFTER_SECONDS)
+    if (hangsUntilUs >= dies.exitsAtUs) return dies
+    const fate = fateOf(text, hangsUntilUs, this.#version)
+    // Nobody can see that it waits.
+    return healthzPortOf(text) === 0 ? { ...fate, healthyFromUs: at } : fate
+  }
+
+  /** Of a process that starts now. */
+  #causeOfExit(text: string | undefined): ExitCause {
+    if (text === undefined) return 'no config file'
+    if (this.#world.nowUs() < this.#faultUntilUs) return 'node'
+    if (this.runtime.isUp(this.runtime.endpointOf(text))) return 'config'
+    const hangsUntilUs = this.#hangsUntilUs(text)
+    if (hangsUntilUs === undefined) return 'dead runtime'
+    return hangsUntilUs < this.#world.nowUs() + GIVES_UP_AFTER_SECONDS * 1e6 ? 'config' : 'silent runtime'
+  }
+
+  /** The runtime of this config. undefined: it does not hang. */
+  #hangsUntilUs(text: string): number | undefined {
+    return this.runtime.isUsedBy(text) && !this.runtime.isKilled ? this.runtime.hangsUntilUs : undefined
   }
 
   #describeProcess(): KubeletProcess {

@@ -3,6 +3,7 @@
  * to it. Every operation of the agent is counted, so the same run can be repeated with a crash at
  * any operation.
  */
+import { setImmediate } from 'node:timers/promises'
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
@@ -72,6 +73,11 @@ export class SimWorld {
   lostRuntimes = 0
   /** How often the agent's directory was lost, and its verdicts with it. */
   lostStates = 0
+  /**
+   * What is in place of a file outside the agent's directory, while its checkpoint is lost with
+   * that: another wording of it cannot be compared then.
+   */
+  uncheckpointed: string | undefined
   /** How often the file that kubelet starts with was edited, which the agent then replaces anew. */
   replacedEdits = 0
   /** Something has happened that wakes the agent. */
@@ -171,6 +177,19 @@ export class SimWorld {
     if (this.cluster.advanceTo(us)) this.woken = true
   }
 
+  /**
+   * A pass of the agent waits for an answer of the container runtime, if there is none at once. The
+   * node goes on meanwhile.
+   */
+  async waitForRuntime(ms: number): Promise<void> {
+    const untilUs = this.nowUs + ms * 1000
+    await setImmediate()
+    while (this.unit.runtime.isAsked && this.nowUs < untilUs && !this.agentDead) {
+      this.faults.lookAside(() => this.advanceTo(Math.ceil(Math.min(untilUs, this.nextUs()))))
+      await setImmediate()
+    }
+  }
+
   /** A consequence of an earlier event is still to come. */
   isDisturbed(): boolean {
     return !this.#timers.isEmpty
@@ -230,6 +249,7 @@ export class SimWorld {
   /** The agent's directory is gone, as after a purge of its package. */
   loseState(): void {
     this.lostStates += 1
+    this.uncheckpointed = this.kind.activation === 'env' ? undefined : this.nextText()
     if (this.portSeenOf !== this.unit.invocationId) this.unit.losePort()
     this.withoutAgent(() => this.disk.removeTree(DIRECTORY))
   }

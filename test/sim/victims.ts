@@ -26,6 +26,10 @@ export class Victims {
     this.#rolledBack.add(text)
   }
 
+  hasSuffered(text: string): boolean {
+    return this.#suffered.has(text)
+  }
+
   excuseVerdict(text: string): boolean {
     return this.#rolledBack.has(text) || this.#unproven.has(text) || (this.#suffered.get(text) ?? 0) >= Victims.MANY
   }
