@@ -274,6 +274,8 @@ t.test('the local config: of a file that is gone, the original that is kept; of 
   const kept = `${DIRECTORY}/local/${directory}`
   const [original = ''] = (world.files.list(kept) ?? []).filter((name) => name !== 'record.json')
   disk.plant(`${kept}/${original}`, 'x')
+  t.equal(local(), ORIGINAL, 'the one that lies ready beside the file')
+  disk.unlink('/etc/kubernetes/kubelet/.kubelet-config.json.kubelet-cfg-agent-local')
   t.throws(local, { code: 'original-damaged' })
   disk.plant(`${kept}/record.json`, '{')
   t.throws(local, { code: 'record-damaged' })
