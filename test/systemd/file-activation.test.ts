@@ -38,6 +38,7 @@ t.test('replaces the file by a checkpoint, and restores the original', async (t)
   t.strictSame(siblings(world), [
     '.kubelet-config.json.kubelet-cfg-agent-fallback',
     '.kubelet-config.json.kubelet-cfg-agent-local',
+    '.kubelet-config.json.kubelet-cfg-agent-record',
     'kubelet-config.json',
   ])
   world.time.monotonicUs = 70e6
