@@ -17,7 +17,7 @@ import type { ReadyWiring } from '../decision/unit-state.ts'
 import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
-import { codedError } from '../values/errors.ts'
+import { codedError, errorCode } from '../values/errors.ts'
 import type { ActivationParts } from './activation-kind.ts'
 import type { FileOwnership } from './file-ownership.ts'
 import { fileWiring } from './file-wiring.ts'
@@ -108,6 +108,7 @@ export class FileActivation implements Activation {
       if (target === 'local') this.#clear(configPath)
       return
     }
+    if (target !== 'local') this.#keepLocalReady(record)
     const ready = ['local', 'fallback'] as const
     const staged = ready.map((kind) => readyPath(configPath, kind)).find((path) => this.#isReady(path, bytes, record))
     const from = staged ?? this.#write(configPath, bytes, record)
@@ -115,6 +116,18 @@ export class FileActivation implements Activation {
     this.#files.rename(from, configPath)
     this.#stamps.stamp(placed.hash, target === 'local')
     if (target === 'local') this.#clear(configPath)
+  }
+
+  /**
+   * The original that is kept may be lost with the agent's directory, and the one in place is about
+   * to be replaced. But a full disk must not keep a node from falling back.
+   */
+  #keepLocalReady(record: OriginalRecord): void {
+    try {
+      this.#prepare(readyPath(record.configPath, 'local'), this.#loadOriginal(record), record)
+    } catch (cause) {
+      if (errorCode(cause) === undefined) throw cause
+    }
   }
 
   /** The original is in place, and needs neither a fallback nor the copy of the record. */

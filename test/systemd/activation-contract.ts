@@ -197,6 +197,17 @@ export function activationContract(t: Test, open: () => ActivationWorld, fewestC
     }
   })
 
+  t.test('leavesWithAgent: a fallback that is activated from local, with nothing staged before, leaves a way back too', async (t) => {
+    const world = withActivated(A)
+    if (!world.wiring.leavesWithAgent) return
+    world.activation.activate('local', world.wiring)
+    world.activation.activate(A, world.wiring)
+    world.disk.removeTree(DIRECTORY)
+    t.equal(world.start().readLocal(world.wiring, CONFIG)?.toString(), ORIGINAL)
+    world.start().activate('local', world.wiring)
+    t.equal(configText(world), ORIGINAL)
+  })
+
   t.test('leavesWithAgent: withdrawn also where only foreign directories are', async (t) => {
     const world = withActivated(A)
     world.start().withdraw('replaced-files', () => {})
