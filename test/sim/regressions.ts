@@ -378,7 +378,7 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { channel: 'selector', standby: true },
   },
-  // The record of what is in place of the config file was lost, and so it counted as the local config.
+  // The record of what is in place of the config file was lost, and so that counted as local.
   'the state is lost while the agent has replaced the config file, and the API server is down': {
     ...schedule(3, ...ASSIGN, [1500, { kind: 'api-down', seconds: 600 }], [5, { kind: 'lose-state', afterSeconds: 5 }]),
     node: { activation: 'file' },
