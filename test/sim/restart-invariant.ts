@@ -70,7 +70,9 @@ export class RestartInvariant {
     const waitsForDrain = next !== undefined && behaviourOf(next) === 'needs-drain' && !fallback
     assert(!waitsForDrain || this.#world.drained !== false || !unit.isHealthy(), 'invariant 5: a restart of a node that is not drained')
     this.#checkFrequency(fallback || exempt, failed)
-    this.#world.uncheckpointed = undefined
+    // Kubelet was started again with just that, whose checkpoint is still lost.
+    const inPlace = this.#world.files.read(this.#world.nextConfigPath())?.toString()
+    if (inPlace !== this.#world.uncheckpointed) this.#world.uncheckpointed = undefined
   }
 
   /** What told that two wordings are one config was lost with the state directory. */
