@@ -23,6 +23,8 @@ export interface Component {
 export interface Runtime extends Component {
   /** The npm package that holds the binary. */
   readonly npmName: string
+  /** Without its symbols, so its bytes are not those of the npm package. */
+  readonly isStripped: boolean
   /** Versions of the libraries in Node.js, by name, as Node.js reports them. */
   readonly parts: Readonly<Record<string, string>>
 }

@@ -1,7 +1,7 @@
 /**
- * Checks that packaging/deb/control covers the libraries that a binary needs, as `readelf` lists
- * them. dpkg-shlibdeps would need the libraries of the binary's architecture, which are not on a
- * build machine of another one. Pure.
+ * Checks that the system that is asked for covers the libraries that a binary needs, as `readelf`
+ * lists them. dpkg-shlibdeps would need the libraries of the binary's architecture, which are not
+ * on a build machine of another one. Pure.
  */
 
 /**
@@ -22,9 +22,24 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
   'libstdc++6 (>= 7)': ['libstdc++.so.6', 'GLIBCXX_3.4.24', 'CXXABI_1.3.11'],
 }
 
-/** What the binary needs and the control file does not cover. Empty: nothing is missing. */
-export function unmetNeeds(dynamicSection: string, versionNeeds: string, control: string): string[] {
+/** What a system must have. */
+export interface Requirement {
+  /** The file that says so to its users. */
+  readonly statedIn: string
+  /** Sonames, and the newest version of each symbol set. */
+  readonly promised: readonly string[]
+}
+
+export function requiredBy(control: string): Requirement {
   const promised = Object.entries(PROMISED).flatMap(([dependency, provided]) => (control.includes(` ${dependency},\n`) ? provided : []))
+  return { statedIn: 'packaging/deb/control', promised }
+}
+
+/** A workstation with glibc 2.28, which came after GCC 8. */
+export const WORKSTATION: Requirement = { statedIn: 'docs/plugin.md', promised: [...Object.values(PROMISED).flat(), 'GCC_4.2.0'] }
+
+/** What the binary needs and the requirement does not cover. Empty: nothing is missing. */
+export function unmetNeeds(dynamicSection: string, versionNeeds: string, { promised }: Requirement): string[] {
   const libraries = [...dynamicSection.matchAll(/\(NEEDED\).*\[(.+)\]/g)].map(([, name]) => name ?? '')
   if (libraries.length === 0) return ['no library found: the output of readelf is not understood']
   const symbols = [...new Set([...versionNeeds.matchAll(/Name: ([A-Z]+_[0-9.]+)\b/g)].map(([, name]) => name ?? ''))]

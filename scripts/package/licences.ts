@@ -4,9 +4,8 @@
  */
 import type { Component, Runtime } from './components.ts'
 
-/** @param runtime undefined: what is distributed brings no Node.js */
-export function licencesText(components: readonly Component[], runtime: Runtime | undefined): string {
-  const all = [...components, ...(runtime === undefined ? [] : [runtime])]
+export function licencesText(components: readonly Component[], runtime: Runtime): string {
+  const all = [...components, runtime]
   const rows = all.map(({ name, version, licence, homepage }) =>
     `${`${name} ${version}`.padEnd(40)} ${licence.padEnd(14)} ${homepage ?? ''}`.trimEnd(),
   )
@@ -21,7 +20,7 @@ The agent itself is under Apache-2.0. Of each library, only the used parts are i
 
 ${rows.join('\n')}
 
-${[...sections, ...(runtime === undefined ? [] : [runtimeSection(runtime)])].join('\n')}`
+${[...sections, runtimeSection(runtime)].join('\n')}`
 }
 
 function runtimeSection({ name, version, licenceText }: Runtime): string {

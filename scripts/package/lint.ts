@@ -20,7 +20,7 @@ export async function lintRpms(rpms: readonly string[]): Promise<void> {
 
 export async function lintScripts(): Promise<void> {
   const common = (await readdir('packaging/common')).map((name) => join('packaging/common', name))
-  await run('shellcheck', [...common, 'packaging/deb/prerm', 'packaging/deb/postrm'])
+  await run('shellcheck', [...common, 'packaging/plugin/launcher', 'packaging/deb/prerm', 'packaging/deb/postrm'])
   const spec = await readFile('packaging/rpm/kubelet-cfg-agent.spec', 'utf8')
   if (/systemctl[^\n]*restart[^\n]* kubelet(\.service)?\s/.test(spec)) throw new Error('the spec restarts kubelet')
 }

@@ -3,8 +3,8 @@
  * dist/. Fails if a package is too big or incomplete, or if lintian or rpmlint reports anything.
  * With `--check` it builds everything a second time, in another directory and another environment,
  * and compares the bytes. With `--only amd64.deb` (or `aarch64.rpm`) it builds only that package,
- * which is quicker. The archive of the kubectl plugin and its manifest for krew
- * are built beside them; `--url` is where the archive will be.
+ * which is quicker. The archives of the kubectl plugin and their manifest for krew are built beside
+ * them, or with `--only plugin` alone; `--url` is where the archives will be.
  */
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -12,14 +12,16 @@ import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ARCHITECTURES, type Architecture } from './architectures.ts'
 import { buildDeb } from './deb.ts'
+import { type Requirement, requiredBy, WORKSTATION } from './elf.ts'
 import { inspectDeb, inspectRpm } from './inspect.ts'
-import { licencesText } from './licences.ts'
+import { inspectPlugin } from './inspect-plugin.ts'
 import { lintDebs, lintManPages, lintRpms, lintScripts } from './lint.ts'
 import { layOut, readComponents } from './payload.ts'
+import { AGENT_PINS, type Pin, PLUGIN_PINS } from './pins.ts'
 import { buildPlugin } from './plugin-archive.ts'
 import { type Project, readProject } from './project.ts'
 import { buildRpm } from './rpm.ts'
-import { checkNeeds, describeRuntimes, type Fetched, fetchRuntime } from './runtime.ts'
+import { checkNeeds, type Described, describeRuntimes, fetchRuntime } from './runtime.ts'
 import { requireTools, run } from './tools.ts'
 
 const DIST = 'dist'
@@ -36,16 +38,13 @@ async function main(args: readonly string[]): Promise<void> {
   await requireTools()
   const project = await readProject()
   if (project.dirty) console.log('The working tree has uncommitted changes: a build of the same commit will give other bytes.')
-  const fetched = await timed('Node.js fetched', () =>
-    Promise.all(ARCHITECTURES.map(({ cpu }) => fetchRuntime(cpu, resolve(WORK, `runtime-${cpu}`)))),
-  )
-  await Promise.all(fetched.map(checkNeeds))
+  const runtimes = await timed('Node.js fetched', () => fetchRuntimes(wanted))
   // Directories of the same depth: the source maps contain relative paths.
-  const files = await timed('built', () => build(project, fetched, wanted, { work: join(WORK, 'first'), url: values.url }))
-  await timed('inspected and checked', () => check(files, join(WORK, 'first')))
+  const files = await timed('built', () => build(project, runtimes, wanted, { work: join(WORK, 'first'), url: values.url }))
+  await timed('inspected and checked', () => check(files, join(WORK, 'first'), runtimes))
   if (values.check) {
     const again = await timed('built again', () =>
-      inAnotherEnvironment(() => build(project, fetched, wanted, { work: join(WORK, 'again'), url: values.url })),
+      inAnotherEnvironment(() => build(project, runtimes, wanted, { work: join(WORK, 'again'), url: values.url })),
     )
     await compare(files, again)
   }
@@ -54,17 +53,41 @@ async function main(args: readonly string[]): Promise<void> {
 }
 
 type Format = 'deb' | 'rpm'
-type Wanted = ReadonlyMap<Architecture, readonly Format[]>
+
+interface Wanted {
+  readonly packages: ReadonlyMap<Architecture, readonly Format[]>
+  readonly hasPlugin: boolean
+}
 
 function choose(only: string | undefined): Wanted {
   const formats: readonly Format[] = ['deb', 'rpm']
-  const wanted = ARCHITECTURES.map(
+  const names = ARCHITECTURES.flatMap((each) => formats.map((format) => `${each[format]}.${format}`))
+  if (only !== undefined && ![...names, 'plugin'].includes(only))
+    throw new Error(`--only ${only}: is not one of ${names.join(', ')}, plugin`)
+  const chosen = ARCHITECTURES.map(
     (each) => [each, formats.filter((format) => only === undefined || only === `${each[format]}.${format}`)] as const,
   )
-  const chosen = new Map(wanted.filter(([, chosenFormats]) => chosenFormats.length > 0))
-  const names = ARCHITECTURES.flatMap((each) => formats.map((format) => `${each[format]}.${format}`))
-  if (chosen.size === 0) throw new Error(`--only ${only}: is not one of ${names.join(', ')}`)
-  return chosen
+  return { packages: new Map(chosen.filter(([, each]) => each.length > 0)), hasPlugin: only === undefined || only === 'plugin' }
+}
+
+interface Runtimes {
+  readonly agent: readonly Described[]
+  readonly plugin: readonly Described[]
+}
+
+async function fetchRuntimes({ packages, hasPlugin }: Wanted): Promise<Runtimes> {
+  const debian = requiredBy(await readFile('packaging/deb/control', 'utf8'))
+  return {
+    agent: packages.size === 0 ? [] : await fetchAll(AGENT_PINS, 'runtime', debian),
+    plugin: hasPlugin ? await fetchAll(PLUGIN_PINS, 'plugin-runtime', WORKSTATION) : [],
+  }
+}
+
+/** Throws if one of them would not start where it is to run. */
+async function fetchAll(pins: readonly Pin[], name: string, requirement: Requirement): Promise<Described[]> {
+  const fetched = await Promise.all(pins.map((pin) => fetchRuntime(pin, resolve(WORK, `${name}-${pin.os}-${pin.cpu}`))))
+  await Promise.all(fetched.map((each) => checkNeeds(each, requirement)))
+  return describeRuntimes(fetched)
 }
 
 interface BuildPlace {
@@ -72,21 +95,19 @@ interface BuildPlace {
   readonly url: string
 }
 
-/** @returns the packages, the bills of materials, the plugin's archive and manifest */
-async function build(project: Project, fetched: readonly Fetched[], wanted: Wanted, { work, url }: BuildPlace): Promise<string[]> {
+/** @returns the packages, the bills of materials, the plugin's archives and manifest */
+async function build(project: Project, runtimes: Runtimes, wanted: Wanted, { work, url }: BuildPlace): Promise<string[]> {
   await rm(work, { recursive: true, force: true })
   await mkdir(work, { recursive: true })
   const agent = join(work, 'agent')
   const metafile = join(work, 'metafile.json')
   await run(process.execPath, ['scripts/build.mjs', 'src/main.ts', agent, metafile])
   const components = await readComponents(metafile)
-  const runtimes = await describeRuntimes(fetched)
-  const built = [...wanted].map(async ([architecture, formats]) => {
-    const index = ARCHITECTURES.indexOf(architecture)
-    const [binary, runtime] = [fetched[index], runtimes[index]]
-    if (binary === undefined || runtime === undefined) throw new Error(`no Node.js for ${architecture.deb}`)
+  const built = [...wanted.packages].map(async ([architecture, formats]) => {
+    const described = runtimes.agent.find(({ fetched }) => fetched.pin.cpu === architecture.cpu)
+    if (described === undefined) throw new Error(`no Node.js for ${architecture.deb}`)
     const payload = join(work, `payload-${architecture.deb}`)
-    await layOut(payload, { project, architecture, agent, components, fetched: binary, runtime })
+    await layOut(payload, { project, architecture, agent, components, ...described })
     const directory = join(work, architecture.deb)
     await mkdir(directory)
     const files: string[] = []
@@ -96,11 +117,12 @@ async function build(project: Project, fetched: readonly Fetched[], wanted: Want
     await copyFile(join(payload, 'doc/sbom.cdx.json'), bill)
     return [...files, bill]
   })
-  const plugin = await buildPlugin(join(work, 'plugin'), { project, agent, url, licences: licencesText(components, undefined) })
-  return [...(await Promise.all(built)).flat(), ...plugin]
+  const packages = (await Promise.all(built)).flat()
+  if (!wanted.hasPlugin) return packages
+  return [...packages, ...(await buildPlugin(join(work, 'plugin'), { project, agent, components, runtimes: runtimes.plugin, url }))]
 }
 
-async function check(files: readonly string[], work: string): Promise<void> {
+async function check(files: readonly string[], work: string, { plugin }: Runtimes): Promise<void> {
   const debs = files.filter((file) => file.endsWith('.deb'))
   const rpms = files.filter((file) => file.endsWith('.rpm'))
   for (const architecture of ARCHITECTURES) {
@@ -108,6 +130,12 @@ async function check(files: readonly string[], work: string): Promise<void> {
     if (deb !== undefined) await inspectDeb(deb, join(work, `inspect-${architecture.deb}`), architecture)
   }
   for (const rpm of rpms) await inspectRpm(rpm)
+  for (const { fetched } of plugin) {
+    const { os, arch } = fetched.pin
+    const archive = files.find((file) => file.endsWith(`_${os}_${arch}.tar.gz`))
+    if (archive === undefined) throw new Error(`there is no archive for ${os}/${arch}`)
+    await inspectPlugin(archive, join(work, `inspect-${os}-${arch}`), fetched)
+  }
   for (const name of await readdir(work)) if (name.startsWith('payload-')) await lintManPages(join(work, name))
   await lintScripts()
   if (debs.length > 0) await lintDebs(debs)

@@ -14,7 +14,7 @@ import { CONFIG_PAGE, configPage, programPage } from './man.ts'
 import { completerPage, pluginPage } from './man-plugin.ts'
 import { layOutPages } from './pages.ts'
 import { isoDay, type Project } from './project.ts'
-import { type Fetched, strip } from './runtime.ts'
+import { type Fetched, placeBinary } from './runtime.ts'
 import { sbom } from './sbom.ts'
 
 export interface PayloadInput {
@@ -43,7 +43,7 @@ export async function layOut(
   }
   await cp(agent, at('lib'), { recursive: true })
   await replaceInterpreter(at('lib'))
-  await strip(fetched, architecture, at('lib/node'))
+  await placeBinary(fetched, at('lib/node'))
   await cp('packaging/common/before-removal', at('lib/before-removal'))
   await cp('packaging/common/kubelet-cfg-agent', at('bin/kubelet-cfg-agent'))
   for (const name of PLUGIN_NAMES) {

@@ -1,85 +1,98 @@
 /**
- * The kubectl plugin for a workstation: the bundle, which runs on any platform with Node.js, in one
- * archive, and a manifest for krew with its checksum. The same commit gives the same bytes.
+ * The kubectl plugin for workstations: an archive for each platform, with the bundle and its own
+ * Node.js. The same commit gives the same bytes.
  */
 import { createHash } from 'node:crypto'
-import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { formatDocument } from '../../src/kubelet/yaml.ts'
 import { COMPLETER, PLUGIN } from '../../src/plugin/plugin-name.ts'
+import type { Component } from './components.ts'
+import { krewManifest } from './krew.ts'
+import { licencesText } from './licences.ts'
+import type { Pin } from './pins.ts'
 import type { Project } from './project.ts'
+import { type Described, placeBinary } from './runtime.ts'
+import { sbom } from './sbom.ts'
 import { run } from './tools.ts'
-
-/** As krew names them. */
-const PLATFORMS = ['linux', 'darwin'].flatMap((os) => ['amd64', 'arm64'].map((arch) => ({ os, arch })))
-
-/** Node.js starts it as CommonJS, whatever its name. */
-const START = "#!/usr/bin/env node\nimport('./lib/kubelet-cfg-agent.mjs')\n"
-
-const NOTE = `kubectl kubelet-config
-
-It needs Node.js 20.19 or later as "node" on the PATH, on Linux or macOS, amd64 or arm64.
-Unpack the archive where it is to stay, and link both programs into a directory of the PATH:
-
-  ln -s "$PWD/${PLUGIN}" "$PWD/${COMPLETER}" /usr/local/bin/
-`
 
 export interface PluginInput {
   readonly project: Project
   /** The directory of the bundle. */
   readonly agent: string
-  /** Where the archive will be, without its name. */
+  readonly components: readonly Component[]
+  /** One a platform. */
+  readonly runtimes: readonly Described[]
+  /** Where the archives will be, without their names. */
   readonly url: string
-  readonly licences: string
 }
 
-/** @returns the archive and the manifest */
-export async function buildPlugin(directory: string, { project, agent, url, licences }: PluginInput): Promise<string[]> {
-  const { version, epoch } = project
-  const root = join(directory, 'root')
-  await mkdir(root, { recursive: true })
-  await cp(agent, join(root, 'lib'), { recursive: true })
-  for (const name of [PLUGIN, COMPLETER]) {
-    await writeFile(join(root, name), START)
-    await chmod(join(root, name), 0o755)
-  }
-  await writeFile(join(root, 'README'), NOTE)
-  await cp('LICENSE', join(root, 'LICENSE'))
-  await writeFile(join(root, 'THIRD-PARTY-LICENCES'), licences)
-  const file = `${PLUGIN}_${version}.tar.gz`
-  const archive = join(directory, file)
-  const plain = resolve(directory, `${PLUGIN}.tar`)
-  const owner = ['--owner=0', '--group=0', '--numeric-owner', '--mode=u+rwX,go+rX,go-w']
-  const form = ['--format=ustar', '--sort=name', `--mtime=@${epoch}`, ...owner]
-  await run('tar', [...form, '-C', root, '-cf', plain, '.'])
-  await run('gzip', ['-9', '-n', plain])
-  await cp(`${plain}.gz`, archive)
+/** @returns the archives, the bill of materials of each, and the manifest for krew */
+export async function buildPlugin(directory: string, input: PluginInput): Promise<string[]> {
+  const built = await Promise.all(input.runtimes.map((each) => buildArchive(directory, each, input)))
+  const places = built.map(({ pin: { os, arch }, file, sha256 }) => ({ os, arch, uri: `${input.url}/${file}`, sha256 }))
   const manifest = join(directory, 'kubelet-config.yaml')
-  await writeFile(manifest, krewManifest(version, `${url}/${file}`, await digest(archive)))
-  return [archive, manifest]
+  await writeFile(manifest, krewManifest(input.project.version, places))
+  return [...built.flatMap(({ archive, bill }) => [archive, bill]), manifest]
 }
 
-/** Of the format krew.googlecontainertools.github.com/v1alpha2. */
-export function krewManifest(version: string, uri: string, sha256: string): string {
-  const platforms = PLATFORMS.map(({ os, arch }) => ({
-    selector: { matchLabels: { os, arch } },
-    uri,
-    sha256,
-    files: [{ from: '*', to: '.' }],
-    bin: PLUGIN,
-  }))
-  return formatDocument({
-    apiVersion: 'krew.googlecontainertools.github.com/v1alpha2',
-    kind: 'Plugin',
-    metadata: { name: 'kubelet-config' },
-    spec: {
-      version: `v${version}`,
-      shortDescription: 'Show and change the configs of kubelets',
-      description: 'Shows and changes the configs of the kubelets of a cluster, where kubelet-cfg-agent runs on its nodes.',
-      caveats: 'Needs Node.js 20.19 or later as "node" on the PATH.',
-      platforms,
-    },
-  })
+interface Built {
+  readonly pin: Pin
+  readonly file: string
+  readonly archive: string
+  readonly sha256: string
+  readonly bill: string
+}
+
+async function buildArchive(
+  directory: string,
+  { fetched, runtime }: Described,
+  { project, agent, components }: PluginInput,
+): Promise<Built> {
+  const { pin } = fetched
+  const name = `${PLUGIN}_${project.version}_${pin.os}_${pin.arch}`
+  const file = `${name}.tar.gz`
+  const root = join(directory, name)
+  const at = (path: string) => join(root, path)
+  await mkdir(root, { recursive: true })
+  await cp(agent, at('lib'), { recursive: true })
+  // It says `env node`: what is to be started is the launcher.
+  await chmod(at('lib/kubelet-cfg-agent.mjs'), 0o644)
+  for (const program of [PLUGIN, COMPLETER]) {
+    await copyFile('packaging/plugin/launcher', at(program))
+    await chmod(at(program), 0o755)
+    // The bundle knows by this file's name what it is to be.
+    await writeFile(at(`lib/${program}.mjs`), `// ${program}\nimport './kubelet-cfg-agent.mjs'\n`)
+  }
+  await placeBinary(fetched, at('node'))
+  await chmod(at('node'), 0o755)
+  await writeFile(at('README'), note(pin))
+  await copyFile('LICENSE', at('LICENSE'))
+  await writeFile(at('THIRD-PARTY-LICENCES'), licencesText(components, runtime))
+  const bill = join(directory, `${name}.cdx.json`)
+  await writeFile(bill, sbom({ ...project, name: PLUGIN, architecture: `${pin.os}/${pin.arch}`, components, runtime }))
+  await copyFile(bill, at('sbom.cdx.json'))
+  const archive = join(directory, file)
+  await pack(root, archive, project.epoch)
+  return { pin, file, archive, bill, sha256: await digest(archive) }
+}
+
+/** krew takes gzip, not xz. `gzip -9` takes three times as long and saves a hundredth. */
+async function pack(root: string, archive: string, epoch: number): Promise<void> {
+  const plain = resolve(archive.replace(/\.gz$/, ''))
+  const owner = ['--owner=0', '--group=0', '--numeric-owner', '--mode=u+rwX,go+rX,go-w']
+  await run('tar', ['--format=ustar', '--sort=name', `--mtime=@${epoch}`, ...owner, '-C', root, '-cf', plain, '.'])
+  await run('gzip', ['-n', plain])
+}
+
+function note({ os, arch }: Pin): string {
+  return `kubectl kubelet-config, for ${os}/${arch}, with its own Node.js
+
+Unpack the archive where it is to stay, and link both programs into a directory of the PATH:
+
+  ln -s "$PWD/${PLUGIN}" "$PWD/${COMPLETER}" /usr/local/bin/
+
+kubectl starts the second to complete command lines.
+`
 }
 
 async function digest(path: string): Promise<string> {

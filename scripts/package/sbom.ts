@@ -14,7 +14,7 @@ export interface SbomInput {
   readonly version: string
   readonly licence: string
   readonly description: string
-  /** The package manager's name for it. */
+  /** As the package manager names it; for the plugin with the system, as in `linux/amd64`. */
   readonly architecture: string
   /** Seconds since 1970, of the commit. */
   readonly epoch: number
@@ -39,7 +39,7 @@ export function sbom({ name, version, licence, description, architecture, epoch,
     'bom-ref': purlOf(runtime.npmName, runtime.version),
     name: runtime.name,
     version: runtime.version,
-    description: 'JavaScript runtime, stripped of its symbols',
+    description: runtime.isStripped ? 'JavaScript runtime, stripped of its symbols' : 'JavaScript runtime, as published',
     // Of the npm package that contains the binary.
     hashes: hashesOf(runtime.integrity),
     licenses: licencesOf(runtime.licence),

@@ -4,6 +4,7 @@
  */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { LOCKFILES } from '../package/pins.ts'
 import { readProject } from '../package/project.ts'
 import { requireTools, run, runVisibly, TOOLS } from '../package/tools.ts'
 import { writeAptRepository } from './apt-repository.ts'
@@ -18,7 +19,7 @@ import { writeYumRepository } from './yum-repository.ts'
 const DIST = 'dist'
 /** Of `npm run package`: the binaries of Node.js, and what it builds. */
 const FETCHED = 'dist/package'
-const PINS = ['package-lock.json', 'packaging/node/package-lock.json']
+const PINS = ['package-lock.json', ...LOCKFILES]
 /** The Debian package of each program that a release needs besides those of `npm run package`. */
 const OWN_TOOLS = { 'dpkg-deb': 'dpkg', createrepo_c: 'createrepo-c', gpg: 'gpg', 'gpg-agent': 'gpg-agent', rpmsign: 'rpm' }
 

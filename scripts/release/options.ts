@@ -20,7 +20,7 @@ export const USAGE = `npm run release -- (--sign-with KEY | --unsigned) [options
   --sign-with KEY   fingerprint or email address of a key in GNUPGHOME
   --unsigned        no signatures: apt and dnf refuse such a repository
   --output DIR      made anew (default: dist/release)
-  --url URL         where the plugin's archive will be, for krew's manifest
+  --url URL         where the plugin's archives will be, for krew's manifest
   --source URL      address of the repository, for the provenance
   --builder URI     who builds, for the provenance (default: urn:kubelet-cfg-agent:builder:local)
   --trial           takes a commit without a tag; not for publication

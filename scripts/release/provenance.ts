@@ -17,7 +17,7 @@ export interface ProvenanceInput {
   readonly epoch: number
   /** Address of the repository, if it was given. */
   readonly source: string | undefined
-  /** Where the plugin's archive will be. */
+  /** Where the plugin's archives will be. */
   readonly url: string | undefined
   /** Who built it, as a URI. */
   readonly builder: string

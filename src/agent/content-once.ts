@@ -6,9 +6,9 @@
 import type { CheckpointFile, ContentHash } from '../decision/config-source.ts'
 import type { Checkpoints } from '../ports/store.ts'
 
-type CheckpointReads = Pick<Checkpoints, 'content' | 'hasKey' | 'isUnreadable'>
+type CheckpointReads = Pick<Checkpoints, 'content' | 'hasKey' | 'isUnreadable' | 'knownAs'>
 
-export interface CheckpointContents extends Pick<Checkpoints, 'content' | 'isUnreadable'> {
+export interface CheckpointContents extends Pick<Checkpoints, 'content' | 'isUnreadable' | 'knownAs'> {
   /**
    * The same, of a checkpoint that kubelet can start with. undefined also: the file that it reads
    * is gone.
@@ -26,6 +26,7 @@ export function readContentOnce(checkpoints: CheckpointReads): CheckpointContent
       return found !== undefined && hasKey(file) ? found : undefined
     },
     isUnreadable: (file) => checkpoints.isUnreadable(file),
+    knownAs: (content) => checkpoints.knownAs(content),
   }
 }
 

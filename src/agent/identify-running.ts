@@ -1,5 +1,12 @@
 /** Which content the running kubelet was started with, and which it starts with next. */
-import { type CheckpointFile, type ConfigMapSource, type ContentHash, LOCAL, LOCAL_CONTENT } from '../decision/config-source.ts'
+import {
+  type CheckpointFile,
+  type ConfigMapSource,
+  type ContentHash,
+  type HeldSource,
+  LOCAL,
+  LOCAL_CONTENT,
+} from '../decision/config-source.ts'
 import type { HealthRecord, Running } from '../decision/health.ts'
 import { isMissing, nameEarlier, nameMissing } from '../decision/missing-content.ts'
 import type { NextStart } from '../decision/snapshot.ts'
@@ -15,8 +22,15 @@ export function resolveNextStart(activation: ActivationState, checkpoints: Check
     case 'local':
       return { kind: 'known', held: LOCAL }
     case 'checkpoint':
-      return { kind: 'known', held: { source: activation.source, content: checkpoints.contentToStart(activation.source) } }
+      return { kind: 'known', held: holdActivated(activation, checkpoints) }
   }
+}
+
+/** A file in place that outlives its checkpoint still holds its content. */
+function holdActivated({ source, content }: Extract<ActivationState, { kind: 'checkpoint' }>, checkpoints: CheckpointContents): HeldSource {
+  const stored = checkpoints.contentToStart(source)
+  if (stored !== undefined || content === undefined) return { source, content: stored }
+  return { source, content: checkpoints.knownAs(content), onlyInPlace: true }
 }
 
 /**
@@ -68,7 +82,7 @@ function identifyContent(
     const { since } = activation
     // A process that started before the file was in place does not run what the file holds now.
     if (since !== undefined && since.bootId === bootId && unit.startedAtUs < since.monotonicUs) return nameEarlier(unit.invocationId)
-    return activation.kind === 'local' ? LOCAL_CONTENT : contentOrName(activation.source, checkpoints)
+    return activation.kind === 'local' ? LOCAL_CONTENT : (holdActivated(activation, checkpoints).content ?? nameMissing(activation.source))
   }
   return process.configPath === unit.localConfigPath ? LOCAL_CONTENT : `other:${process.configPath ?? 'none'}`
 }

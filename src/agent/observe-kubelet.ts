@@ -31,7 +31,7 @@ export interface KubeletPorts {
   readonly unit: Pick<Unit, 'observe'>
   readonly probe: HealthProbe
   readonly configFacts: ConfigFacts
-  readonly checkpoints: Pick<Checkpoints, 'path' | 'content' | 'hasKey' | 'isUnreadable'>
+  readonly checkpoints: Pick<Checkpoints, 'path' | 'content' | 'hasKey' | 'isUnreadable' | 'knownAs'>
   readonly runtime: Pick<RuntimeRecords, 'health'>
 }
 

@@ -63,7 +63,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const nextStart = resolveNextStart(activation, checkpoints)
   const lastKnownGood = holdFallback(records, checkpoints, 'last-known-good')
   const previous = holdFallback(records, checkpoints, 'previous')
-  const assigned = readAssigned(records, unit, activation)
+  const assigned = readAssigned(records, { unit, activation, lastProcess: known?.lastProcess })
   const named = listNamed(assigned, lastKnownGood.source, previous.source)
   const running = identifyRunning(unit, known, activation, boot, checkpoints, named)
   const settled = running.kind === 'known' && nextStart.kind === 'known' && running.content === nextStart.held.content

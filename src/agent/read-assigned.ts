@@ -1,19 +1,34 @@
 /** What is assigned, as the record says, or as its absence means. */
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
+import type { SeenProcess } from '../decision/health.ts'
 import type { RecordState } from '../decision/records.ts'
 import type { UnitState } from '../decision/unit-state.ts'
 import type { ActivationState } from '../ports/activation.ts'
 import type { Records } from '../ports/store.ts'
 
+/** What shows that a checkpoint was assigned once. */
+interface Traces {
+  readonly unit: UnitState
+  readonly activation: ActivationState
+  /** The process that was seen last in this boot. */
+  readonly lastProcess: Pick<SeenProcess, 'source'> | undefined
+}
+
 /**
- * No record means that nothing was ever assigned. But where kubelet runs or starts with a
- * checkpoint of this directory, the record was lost: what is assigned is then unknown.
+ * No record means that nothing was ever assigned. But where kubelet runs, ran in this boot or
+ * starts with a checkpoint of this directory, the record was lost: what is assigned is then
+ * unknown.
  */
-export function readAssigned(records: Records, unit: UnitState, activation: ActivationState): RecordState {
+export function readAssigned(records: Records, traces: Traces): RecordState {
   const assigned = records.read('assigned')
-  const isInUse = (unit.kind === 'known' && unit.process.kind === 'checkpoint') || activation.kind === 'checkpoint'
-  if (assigned.kind === 'damaged' || assigned.source !== 'local' || !isInUse || records.has('assigned')) return assigned
+  if (assigned.kind === 'damaged' || assigned.source !== 'local' || !isInUse(traces) || records.has('assigned')) return assigned
   return { kind: 'damaged', detail: 'meta/assigned is lost, and kubelet uses a checkpoint of this directory' }
+}
+
+function isInUse({ unit, activation, lastProcess }: Traces): boolean {
+  if (unit.kind === 'known' && unit.process.kind === 'checkpoint') return true
+  if (activation.kind === 'checkpoint' || (activation.kind === 'unknown' && activation.unrecorded === true)) return true
+  return lastProcess?.source !== undefined && lastProcess.source !== 'local'
 }
 
 /** The ConfigMaps that the records name. */

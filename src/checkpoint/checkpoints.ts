@@ -123,6 +123,10 @@ export class FileCheckpoints implements Checkpoints {
     return checkFile(file).ok && this.#files.stat(this.#layout.file(file))?.kind === 'file'
   }
 
+  knownAs(content: ContentHash): ContentHash {
+    return this.#alike.of(content)
+  }
+
   isUnreadable(file: CheckpointFile): boolean {
     return checkFile(file).ok && this.#faults.isLasting(this.#layout.checkpoint(file.uid, file.resourceVersion, file.overlay))
   }

@@ -38,7 +38,7 @@ export function findBasePath(checkpoints: CheckpointPaths, unit: KnownUnit, snap
   const next = nextStart.kind === 'known' ? nextStart.held : undefined
   const { replacesLocalFile } = unit.wiring
   if (replacesLocalFile && next?.content === running.content) return runningConfigPath(checkpoints, unit)
-  const held = [...heldSources(snapshot), LOCAL].find(({ content }) => content === running.content)
+  const held = [...heldSources(snapshot), LOCAL].find(({ content, onlyInPlace }) => content === running.content && onlyInPlace !== true)
   if (held?.source === 'local') return replacesLocalFile ? undefined : unit.localConfigPath
   return held && checkpoints.path(held.source)
 }

@@ -50,6 +50,11 @@ export interface HeldSource {
    * as lost.
    */
   readonly unreadable?: boolean
+  /**
+   * Its checkpoint is gone. Kubelet starts with the file in place, which holds the content, but it
+   * can be no fallback.
+   */
+  readonly onlyInPlace?: boolean
 }
 
 export interface CheckpointInfo {

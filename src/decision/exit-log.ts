@@ -7,8 +7,10 @@ import type { HealthRecord, HealthSample, KubeletExit } from './health.ts'
 import type { TrialKey } from './trial-key.ts'
 
 const WINDOW_US = 24 * HOUR_US
-/** So many exits within the window are a failure. No more are kept. */
+/** So many exits within the window are a failure. No more are kept of one config. */
 const EXITS_THAT_FAIL = 10
+/** The exits of so many configs are kept. */
+const MOST_CONFIGS = 8
 /** So many are worth a warning. */
 const EXITS_THAT_WARN = 5
 
@@ -41,7 +43,15 @@ export function logExits(
   )
   const down = isDown && !isLogged(unit.invocationId)
   const now: KubeletExit[] = down ? [{ key, invocationId: unit.invocationId, startedAtUs: unit.startedAtUs, atUs }] : []
-  return seen.length + unseen.length + now.length === 0 ? log : [...log, ...seen, ...unseen, ...now].slice(-EXITS_THAT_FAIL)
+  return seen.length + unseen.length + now.length === 0 ? log : keepLatest([...log, ...seen, ...unseen, ...now])
+}
+
+/** Of each config by itself: the exits of another must not push its own out. */
+function keepLatest(exits: readonly KubeletExit[]): readonly KubeletExit[] {
+  const newestFirst = exits.toReversed()
+  const keys = [...new Set(newestFirst.map(({ key }) => key))].slice(0, MOST_CONFIGS)
+  const kept = new Set(keys.flatMap((key) => newestFirst.filter((exit) => exit.key === key).slice(0, EXITS_THAT_FAIL)))
+  return exits.filter((exit) => kept.has(exit))
 }
 
 /**

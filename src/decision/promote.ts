@@ -23,6 +23,8 @@ export function promote({ snapshot, target }: TargetSituation): Step | undefined
     const isOver = trial?.remainingUs === 0 && listMissingEvidence(snapshot).length === 0
     return isOver ? { kind: 'prove', key: target.key } : undefined
   }
+  // Its checkpoint is gone: it could not be the fallback of another config.
+  if (nextStart.held.onlyInPlace === true) return undefined
   // A pause keeps the version that kubelet starts with, also where only the version is new.
   if (!sameSource(nextStart.held.source, target.source)) return undefined
   if (isStandIn || sameSource(lastKnownGood.source, target.source)) return undefined

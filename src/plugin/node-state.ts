@@ -208,7 +208,7 @@ export function describe(source: ConfigSource): string {
   return plainText(describeSource(source))
 }
 
-/** Somebody should look. An agent from before that condition says so by its reason alone. */
+/** Somebody should look: the condition `KubeletConfigDegraded` is True. */
 export function isDegraded({ degraded }: NodeState): boolean {
   return degraded?.status === 'True'
 }

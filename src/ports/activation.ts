@@ -2,7 +2,7 @@
  * The port through which the agent sets what kubelet starts with next. Adapters:
  * `src/systemd/*-activation.ts`.
  */
-import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
+import type { ConfigMapSource, ConfigSource, ContentHash } from '../decision/config-source.ts'
 import type { ReadyWiring } from '../decision/unit-state.ts'
 
 /**
@@ -49,10 +49,17 @@ export type ActivationState =
   | { readonly kind: 'local'; readonly since: ActivationStamp | undefined }
   /**
    * The adapter stores the namespace and name beside the file, since the path of a checkpoint does
-   * not hold them.
+   * not hold them. `content`: of a file that outlives its checkpoint, by the hash of its bytes.
+   * undefined: kubelet reads the checkpoint itself, or the content is not known.
    */
-  | { readonly kind: 'checkpoint'; readonly source: ConfigMapSource; readonly since: ActivationStamp | undefined }
-  | { readonly kind: 'unknown'; readonly detail: string }
+  | {
+      readonly kind: 'checkpoint'
+      readonly source: ConfigMapSource
+      readonly since: ActivationStamp | undefined
+      readonly content?: ContentHash | undefined
+    }
+  /** `unrecorded`: the agent's own file is in place, and what says which config it is was lost. */
+  | { readonly kind: 'unknown'; readonly detail: string; readonly unrecorded?: boolean }
 
 export interface ActivationStamp {
   readonly bootId: string

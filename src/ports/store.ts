@@ -42,6 +42,8 @@ export interface Checkpoints {
    * It may not be lost.
    */
   isUnreadable(file: CheckpointFile): boolean
+  /** The content by which this one is known, of which it may be another wording. */
+  knownAs(content: ContentHash): ContentHash
   /** undefined: the checkpoint does not exist. */
   data(uid: string, resourceVersion: string, overlay?: string): ConfigMapData | undefined
   /** All checkpoints, including those with an overlay. */

@@ -17,10 +17,12 @@ import { checkChoices } from './fields/choices.ts'
 import { describeRange, type FieldProblem, type FieldRuleInput, LONGEST_NAME, weigh } from './fields/complaint.ts'
 import { checkCross } from './fields/cross.ts'
 import { findGateState } from './fields/gate-stages.ts'
-import { checkLogging, checkTracing } from './fields/logging.ts'
+import { checkLogging } from './fields/logging.ts'
 import { checkNewFields } from './fields/new-fields.ts'
 import { checkQuotaPeriod, checkRanges } from './fields/ranges.ts'
 import { checkSysctls } from './fields/sysctls.ts'
+import { checkCurves } from './fields/tls-curves.ts'
+import { checkTracing } from './fields/tracing.ts'
 import { checkKeys, MOST_KEYS } from './fields/unknown-keys.ts'
 import type { Finding, Position } from './finding.ts'
 import type { KubeletVersion } from './kubelet-version.ts'
@@ -68,6 +70,7 @@ export function listRules(subject: FieldRuleInput): FieldProblem[] {
     ...checkRanges(subject),
     ...checkQuotaPeriod(subject),
     ...checkChoices(subject),
+    ...checkCurves(subject),
     ...checkCross(subject),
     ...checkNewFields(subject),
     ...checkLogging(subject),

@@ -1,7 +1,7 @@
 /**
  * Sets of CPUs or NUMA nodes, as the kernel and kubelet write them: `0-3,8`. Pure. Rules:
- * cpuset(7), "List format"; `Parse`, k8s.io/utils/cpuset. Kubelets before 1.27 had their own
- * parser: it read `3-1` as an empty set and ignored the third number of `0-1-2`.
+ * cpuset(7), "List format"; `Parse`, k8s.io/utils/cpuset. Kubelets before 1.22 had a parser
+ * that read `3-1` as an empty set and ignored the third number of `0-1-2`.
  */
 
 export type CpuSet = ReadonlySet<number>
@@ -11,7 +11,7 @@ type Ranges = readonly (readonly [first: number, last: number])[]
 
 export type CpuList =
   | { readonly ok: true; readonly ranges: Ranges }
-  /** `tolerated`: kubelets before 1.27 accept it. */
+  /** `tolerated`: kubelets before 1.22 accept it. */
   | { readonly ok: false; readonly detail: string; readonly tolerated: boolean }
 
 /** More CPUs than any machine has: keeps a huge range from filling the memory. */

@@ -18,7 +18,9 @@ import type { Files } from '../ports/files.ts'
 import { codedError } from '../values/errors.ts'
 import type { ActivationParts } from './activation-kind.ts'
 import { type DropInRecord, findPlaced, isRecorded, type PlacedDropIn, parseDropInRecord, renderDropInRecord } from './drop-in-record.ts'
+import { contentToPlace } from './placed-content.ts'
 import { ReplacementStamps } from './replacement-stamps.ts'
+import { readTwin, type TwinPaths, writeTwin } from './twin-record.ts'
 
 /** Kubelet reads it as root, and a config may hold a secret (staticPodURLHeader). */
 const MODE = 0o600
@@ -48,13 +50,20 @@ export class DropInActivation implements Activation {
     if (bytes === undefined) return { kind: 'local', since: this.#stamps.since(ABSENT, true) }
     const hash = hashOf(bytes)
     const placed = findPlaced(this.#record(path), hash)
-    if (placed === undefined) return { kind: 'unknown', detail: `${path} was not written by the agent: remove it` }
-    const { source } = placed
+    if (placed === undefined) return this.#describeUnplaced(path)
+    const { source, content } = placed
     // After a restore of etcd, a version may have other content.
     const checkpoint = this.#files.read(this.#checkpointPath(source))
     if (checkpoint !== undefined && hashOf(checkpoint) !== hash)
       return { kind: 'unknown', detail: `${path} holds what ${describeSource(source)} was before` }
-    return { kind: 'checkpoint', source, since: this.#stamps.since(hash, false) }
+    return { kind: 'checkpoint', source, since: this.#stamps.since(hash, false), content }
+  }
+
+  /** The name of the file is the agent's own. Without any record, the record was lost. */
+  #describeUnplaced(path: string): ActivationState {
+    if (readTwin(this.#files, this.#recordPaths(path)) !== undefined)
+      return { kind: 'unknown', detail: `${path} was not written by the agent: remove it` }
+    return { kind: 'unknown', detail: `${path} is there, and the record of what it holds is lost`, unrecorded: true }
   }
 
   /** The file of `--config` alone: the other drop-ins are merged over every config alike. */
@@ -110,7 +119,7 @@ export class DropInActivation implements Activation {
       this.#files.remove(path)
       this.#stamps.stamp(ABSENT, true)
     }
-    for (const staged of [stagedPath(path), newPath(path)]) this.#files.remove(staged)
+    for (const left of [stagedPath(path), newPath(path), this.#recordPaths(path).copy]) this.#files.remove(left)
   }
 
   /** On a full disk nothing can be recorded, but a staged fallback has been recorded already. */
@@ -126,7 +135,8 @@ export class DropInActivation implements Activation {
     const from = this.#checkpointPath(source)
     const bytes = this.#files.read(from)
     if (bytes === undefined) throw codedError('missing', `${from} does not exist, so it cannot become ${path}`)
-    return { bytes, placed: { source, hash: hashOf(bytes) } }
+    const content = contentToPlace(this.#files, from, source.kubeletConfigKey)
+    return { bytes, placed: { source, hash: hashOf(bytes), content } }
   }
 
   #checkpointPath(source: ConfigMapSource): string {
@@ -137,21 +147,18 @@ export class DropInActivation implements Activation {
 
   /** A damaged record names nothing; the content in place is then unknown. */
   #record(path: string): DropInRecord {
-    const text = this.#files.read(this.#recordPath(path))?.toString() ?? ''
+    const text = readTwin(this.#files, this.#recordPaths(path)) ?? ''
     return parseDropInRecord(text) ?? { path, target: undefined, fallback: undefined, before: undefined }
   }
 
   #save(record: DropInRecord): void {
-    const path = this.#recordPath(record.path)
-    const text = renderDropInRecord(record)
-    if (this.#files.read(path)?.toString() === text) return
-    this.#files.makeDirectory(this.#records)
-    this.#files.replace(path, text)
+    writeTwin(this.#files, this.#recordPaths(record.path), renderDropInRecord(record))
   }
 
   /** One per file: if the unit's `--config-dir` changes, the first file must be found again. */
-  #recordPath(path: string): string {
-    return join(this.#records, `${hashOf(Buffer.from(path)).slice(0, 16)}.json`)
+  #recordPaths(path: string): TwinPaths {
+    const own = join(this.#records, `${hashOf(Buffer.from(path)).slice(0, 16)}.json`)
+    return { own, copy: join(dirname(path), `.${basename(path)}.record`) }
   }
 
   #holds(path: string, bytes: Buffer): boolean {

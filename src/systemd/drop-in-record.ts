@@ -21,6 +21,10 @@ export interface DropInRecord {
 export interface PlacedDropIn {
   readonly source: ConfigMapSource
   readonly hash: ContentHash
+  /**
+   * Of its whole checkpoint. undefined: not known, or recorded by an agent that did not record it.
+   */
+  readonly content?: ContentHash | undefined
 }
 
 /** undefined: something else wrote this content. */

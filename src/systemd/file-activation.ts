@@ -12,12 +12,12 @@
 import { createHash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import { checkSource, layoutOf } from '../checkpoint/layout.ts'
-import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource } from '../decision/config-source.ts'
+import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource, LOCAL } from '../decision/config-source.ts'
 import type { ReadyWiring } from '../decision/unit-state.ts'
 import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
-import { codedError } from '../values/errors.ts'
+import { codedError, errorCode } from '../values/errors.ts'
 import type { ActivationParts } from './activation-kind.ts'
 import type { FileOwnership } from './file-ownership.ts'
 import { fileWiring } from './file-wiring.ts'
@@ -31,7 +31,9 @@ import {
   recordTarget,
   renderRecord,
 } from './original-record.ts'
+import { contentToPlace } from './placed-content.ts'
 import { ReplacementStamps } from './replacement-stamps.ts'
+import { readTwin, type TwinPaths, writeTwin } from './twin-record.ts'
 
 /** A file that something else changed more recently may still be incomplete. */
 const SETTLED_MS = 2000
@@ -57,15 +59,15 @@ export class FileActivation implements Activation {
 
   read({ path: configPath }: ReadyWiring): ActivationState {
     const record = this.#record(configPath)
-    if (record === 'damaged') return { kind: 'unknown', detail: this.#damage(configPath) }
+    if (record === 'damaged') return { kind: 'unknown', detail: this.#damage(configPath), unrecorded: true }
     const bytes = this.#files.read(configPath)
     if (bytes === undefined) return { kind: 'unknown', detail: `${configPath} does not exist` }
     const hash = hashOf(bytes)
-    const source = record === undefined ? 'local' : (findMeaning(record, hash)?.source ?? 'local')
+    const { source, content } = (record && findMeaning(record, hash)) ?? LOCAL
     const since = this.#stamps.since(hash, source === 'local')
     if (source === 'local') return { kind: 'local', since }
     if (this.#isReplaced(source, hash)) return { kind: 'unknown', detail: `${configPath} holds what ${describeSource(source)} was before` }
-    return { kind: 'checkpoint', source, since }
+    return { kind: 'checkpoint', source, since, content }
   }
 
   /** After a restore of etcd, a version may have other content. */
@@ -89,8 +91,10 @@ export class FileActivation implements Activation {
   stage(fallback: ConfigSource, { path: configPath }: ReadyWiring): void {
     const { record, inPlace } = this.#keepOriginal(configPath)
     const staged = this.#load(fallback, record)
+    const local = this.#load('local', record).bytes
+    this.#keepAgain(record, local)
     // Local is always staged: it is the last resort if the fallback fails too.
-    this.#prepare(readyPath(configPath, 'local'), this.#load('local', record).bytes, record)
+    this.#prepare(readyPath(configPath, 'local'), local, record)
     if (fallback !== 'local') this.#prepare(readyPath(configPath, 'fallback'), staged.bytes, record)
     this.#save(recordStaged(record, staged.placed, inPlace))
   }
@@ -100,14 +104,35 @@ export class FileActivation implements Activation {
     const { record, inPlace } = this.#keepOriginal(configPath)
     const { bytes, placed } = this.#load(target, record)
     this.#recordPlaced(recordTarget(record, placed, inPlace), record, placed)
-    if (inPlace === placed.hash) return
+    if (inPlace === placed.hash) {
+      if (target === 'local') this.#clear(configPath)
+      return
+    }
+    if (target !== 'local') this.#keepLocalReady(record)
     const ready = ['local', 'fallback'] as const
     const staged = ready.map((kind) => readyPath(configPath, kind)).find((path) => this.#isReady(path, bytes, record))
     const from = staged ?? this.#write(configPath, bytes, record)
     if (inPlace !== undefined) this.#stamps.expectReplacement(inPlace)
     this.#files.rename(from, configPath)
     this.#stamps.stamp(placed.hash, target === 'local')
-    if (target === 'local') this.#files.remove(readyPath(configPath, 'fallback'))
+    if (target === 'local') this.#clear(configPath)
+  }
+
+  /**
+   * The original that is kept may be lost with the agent's directory, and the one in place is about
+   * to be replaced. But a full disk must not keep a node from falling back.
+   */
+  #keepLocalReady(record: OriginalRecord): void {
+    try {
+      this.#prepare(readyPath(record.configPath, 'local'), this.#loadOriginal(record), record)
+    } catch (cause) {
+      if (errorCode(cause) === undefined) throw cause
+    }
+  }
+
+  /** The original is in place, and needs neither a fallback nor the copy of the record. */
+  #clear(configPath: string): void {
+    for (const path of [readyPath(configPath, 'fallback'), this.#recordPaths(configPath).copy]) this.#files.remove(path)
   }
 
   /** Both extents are the same here: this kind of activation always replaces a file. */
@@ -172,17 +197,32 @@ export class FileActivation implements Activation {
   }
 
   #load(source: ConfigSource, record: OriginalRecord): { bytes: Buffer; placed: Placed } {
-    const path = source === 'local' ? join(this.#directory(record.configPath), record.original.hash) : this.#checkpointPath(source)
+    if (source === 'local') return { bytes: this.#loadOriginal(record), placed: { source, hash: record.original.hash } }
+    const path = this.#checkpointPath(source)
     const bytes = this.#files.read(path)
     if (bytes === undefined) throw codedError('missing', `${path} does not exist, so it cannot replace ${record.configPath}`)
-    const hash = hashOf(bytes)
-    if (source === 'local' && hash !== record.original.hash) {
-      throw codedError(
-        'original-damaged',
-        `${path}, the stored original of ${record.configPath}, is damaged: write a good config to ${record.configPath}`,
-      )
+    return { bytes, placed: { source, hash: hashOf(bytes), content: contentToPlace(this.#files, path, source.kubeletConfigKey) } }
+  }
+
+  /** Where the kept one is lost with the agent's directory, it is staged, or in place. */
+  #loadOriginal({ configPath, original }: OriginalRecord): Buffer {
+    const kept = join(this.#directory(configPath), original.hash)
+    for (const path of [kept, readyPath(configPath, 'local'), configPath]) {
+      const bytes = this.#files.read(path)
+      if (bytes !== undefined && hashOf(bytes) === original.hash) return bytes
     }
-    return { bytes, placed: { source, hash } }
+    const isLost = this.#files.stat(kept) === undefined
+    throw codedError(
+      isLost ? 'missing' : 'original-damaged',
+      `${kept}, the stored original of ${configPath}, is ${isLost ? 'lost' : 'damaged'}: write a good config to ${configPath}`,
+    )
+  }
+
+  #keepAgain({ configPath, original }: OriginalRecord, bytes: Buffer): void {
+    const kept = join(this.#directory(configPath), original.hash)
+    if (this.#files.read(kept)?.equals(bytes) === true) return
+    this.#files.makeDirectory(dirname(kept))
+    this.#files.replace(kept, bytes)
   }
 
   #checkpointPath(source: ConfigMapSource): string {
@@ -222,14 +262,12 @@ export class FileActivation implements Activation {
   }
 
   #record(configPath: string): OriginalRecord | 'damaged' | undefined {
-    const text = this.#files.read(this.#recordPath(configPath))?.toString()
+    const text = readTwin(this.#files, this.#recordPaths(configPath))
     return text === undefined ? undefined : (parseRecord(text) ?? 'damaged')
   }
 
   #save(record: OriginalRecord): void {
-    const path = this.#recordPath(record.configPath)
-    const text = renderRecord(record)
-    if (this.#files.read(path)?.toString() !== text) this.#files.replace(path, text)
+    writeTwin(this.#files, this.#recordPaths(record.configPath), renderRecord(record))
   }
 
   /**
@@ -240,17 +278,22 @@ export class FileActivation implements Activation {
     return join(this.#keptDir, hashOf(Buffer.from(configPath)).slice(0, 16))
   }
 
-  #recordPath(configPath: string): string {
-    return join(this.#directory(configPath), 'record.json')
+  #recordPaths(configPath: string): TwinPaths {
+    return { own: join(this.#directory(configPath), 'record.json'), copy: readyPath(configPath, 'record') }
+  }
+
+  #damagedPath(configPath: string): string {
+    const { own, copy } = this.#recordPaths(configPath)
+    return this.#files.stat(own) === undefined ? copy : own
   }
 
   #damage(configPath: string): string {
-    return `${this.#recordPath(configPath)} is damaged, so the agent cannot tell whether ${configPath} is the original: restore the original there and remove the record`
+    return `${this.#damagedPath(configPath)} is damaged, so the agent cannot tell whether ${configPath} is the original: restore the original there and remove the record`
   }
 }
 
 /** In the directory of the file, for the rename; hidden, so that nothing reads it as a config. */
-function readyPath(configPath: string, kind: 'local' | 'fallback' | 'new'): string {
+function readyPath(configPath: string, kind: 'local' | 'fallback' | 'new' | 'record'): string {
   return join(dirname(configPath), `.${basename(configPath)}.kubelet-cfg-agent-${kind}`)
 }
 

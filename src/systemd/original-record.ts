@@ -29,6 +29,10 @@ export interface Original {
 export interface Placed {
   readonly source: ConfigSource
   readonly hash: ContentHash
+  /**
+   * Of its whole checkpoint. undefined: not known, or recorded by an agent that did not record it.
+   */
+  readonly content?: ContentHash | undefined
 }
 
 /**

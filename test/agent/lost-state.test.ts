@@ -4,14 +4,16 @@
  */
 import t, { type Test } from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
+import type { ActivationKind } from '../../src/decision/unit-state.ts'
+import { ACTIVATION_KINDS } from '../../src/systemd/activation-kinds.ts'
 import { A, B, HOUR_US, MINUTE_US, textOf } from '../decision/snapshots.ts'
-import { CRASHES, SmallWorld } from './small-world.ts'
+import { CRASHES, LOCAL_TEXT, SmallWorld } from './small-world.ts'
 
 const NO_ANSWER = { kind: 'unknown', detail: 'the API server does not answer' } as const
 
 /** A is promoted and runs; the API server is away. */
-async function settledOnA(): Promise<SmallWorld> {
-  const world = new SmallWorld()
+async function settledOnA(activation: ActivationKind = 'env'): Promise<SmallWorld> {
+  const world = new SmallWorld({ activation })
   world.want(A)
   await world.run(15 * MINUTE_US)
   world.desired = NO_ANSWER
@@ -23,7 +25,7 @@ function remove(world: SmallWorld, ...paths: readonly string[]): void {
 }
 
 const CHECKPOINTS = '/state/checkpoints'
-const EVERYTHING = ['/state/meta', '/state/requests', '/state/kubelet.env', '/state/kubelet.env.fallback', CHECKPOINTS]
+const EVERYTHING = ['/state']
 
 /** `run`: what was seen of the process is lost too. */
 function restartAgent(world: SmallWorld, run: 'kept' | 'lost'): void {
@@ -36,61 +38,153 @@ async function isUntouched(t: Test, world: SmallWorld, restarts = 1): Promise<vo
   t.ok(world.unit.healthy)
 }
 
-for (const run of ['kept', 'lost'] as const) {
-  t.test(`the whole directory is lost while kubelet runs, with /run ${run}`, async (t) => {
-    const world = await settledOnA()
-    remove(world, ...EVERYTHING)
-    restartAgent(world, run)
-    t.match(await world.run(HOUR_US), { phase: 'unknown', detail: /meta\/assigned/ })
-    await isUntouched(t, world)
+/** What kubelet starts with next is a file outside the directory. */
+const isElsewhere = (kind: ActivationKind) => kind !== 'env'
 
-    t.test('the cluster still assigns it: it is downloaded again', async (t) => {
+function localInPlace(world: SmallWorld, kind: ActivationKind): string | undefined {
+  return kind === 'file' ? new DurableFiles(world.disk).read(world.placePath)?.toString() : LOCAL_TEXT
+}
+
+for (const kind of ACTIVATION_KINDS) {
+  for (const run of ['kept', 'lost'] as const) {
+    t.test(`${kind}: the whole directory is lost while kubelet runs, with /run ${run}`, async (t) => {
+      const world = await settledOnA(kind)
+      remove(world, ...EVERYTHING)
+      restartAgent(world, run)
+      t.match(await world.run(HOUR_US), { phase: 'unknown', detail: /meta\/assigned/ })
+      await isUntouched(t, world)
+
+      t.test('the cluster still assigns it: it is downloaded again', async (t) => {
+        world.want(A)
+        await world.run(MINUTE_US)
+        t.same(world.record('assigned'), A)
+        t.equal(await world.running(), textOf(A))
+        await world.run(15 * MINUTE_US)
+        t.same(world.record('last-known-good'), A, 'it passes its trial again')
+        await isUntouched(t, world)
+      })
+
+      t.test('and local is what it was', async (t) => {
+        world.want('local')
+        await world.run(5 * MINUTE_US)
+        t.equal(await world.running(), 'local')
+        t.equal(localInPlace(world, kind), LOCAL_TEXT)
+        await isUntouched(t, world, 2)
+      })
+    })
+
+    t.test(`${kind}: the checkpoint of what runs is lost, with /run ${run}`, async (t) => {
+      const world = await settledOnA(kind)
+      remove(world, CHECKPOINTS)
+      restartAgent(world, run)
+      await world.run(HOUR_US)
+      await isUntouched(t, world)
+      const next = isElsewhere(kind) ? A : 'local'
+      t.match(world.snapshots.at(-1)?.nextStart, { held: { source: next } }, 'its next start uses something that exists')
       world.want(A)
       await world.run(MINUTE_US)
-      t.same(world.record('assigned'), A)
-      t.equal(await world.running(), textOf(A))
-      await world.run(15 * MINUTE_US)
-      t.same(world.record('last-known-good'), A, 'it passes its trial again')
+      t.equal(await world.running(), textOf(A), 'it is downloaded again')
+      t.match(world.snapshots.at(-1)?.nextStart, { held: { source: A } })
+      t.equal((await world.run(MINUTE_US)).phase, 'settled')
       await isUntouched(t, world)
     })
+  }
+
+  t.test(`${kind}: the directory is lost, and the cluster says local: local is followed`, async (t) => {
+    const world = await settledOnA(kind)
+    remove(world, ...EVERYTHING)
+    world.restartAgent()
+    await world.run(MINUTE_US)
+    world.want('local')
+    await world.run(MINUTE_US)
+    t.equal(await world.running(), 'local')
+    t.equal(localInPlace(world, kind), LOCAL_TEXT, "the administrator's config is back")
+    await isUntouched(t, world, 2)
   })
 
-  t.test(`the checkpoint of what runs is lost, with /run ${run}`, async (t) => {
-    const world = await settledOnA()
-    remove(world, CHECKPOINTS)
-    restartAgent(world, run)
-    await world.run(HOUR_US)
-    await isUntouched(t, world)
-    t.match(world.snapshots.at(-1)?.nextStart, { held: { source: 'local' } }, 'its next start uses something that exists')
-    world.want(A)
+  t.test(`${kind}: the directory is lost, and the cluster assigns another config`, async (t) => {
+    const world = await settledOnA(kind)
+    remove(world, ...EVERYTHING)
+    restartAgent(world, 'lost')
     await world.run(MINUTE_US)
-    t.equal(await world.running(), textOf(A), 'it is downloaded again')
-    t.match(world.snapshots.at(-1)?.nextStart, { held: { source: A } })
-    t.equal((await world.run(MINUTE_US)).phase, 'settled')
+    world.want(B)
+    await world.run(MINUTE_US)
+    t.equal(await world.running(), textOf(B))
+    await isUntouched(t, world, 2)
+    world.want('local')
+    await world.run(MINUTE_US)
+    t.equal(localInPlace(world, kind), LOCAL_TEXT, 'what the agent put in place never becomes local')
+  })
+
+  t.test(`${kind}: the directory is lost, and the node boots again while the API server is away`, async (t) => {
+    const world = await settledOnA(kind)
+    remove(world, ...EVERYTHING)
+    world.reboot()
+    await world.run(5 * MINUTE_US)
+    const runs = isElsewhere(kind) ? textOf(A) : 'local'
+    t.equal(await world.running(), runs)
+    t.match(world.snapshots.at(-1), isElsewhere(kind) ? { assigned: { kind: 'damaged' }, nextStart: { held: { source: A } } } : {})
     await isUntouched(t, world)
+    world.want(A)
+    await world.run(5 * MINUTE_US)
+    t.equal(await world.running(), textOf(A))
+    await isUntouched(t, world, isElsewhere(kind) ? 1 : 2)
+  })
+
+  t.test(`${kind}: the directory is lost, and then the config fails: the node falls back to local`, async (t) => {
+    const world = await settledOnA(kind)
+    remove(world, ...EVERYTHING)
+    restartAgent(world, 'lost')
+    await world.run(MINUTE_US)
+    world.behave(A, CRASHES)
+    world.unit.kill()
+    await world.run(5 * MINUTE_US)
+    t.equal(await world.running(), 'local')
+    t.equal(localInPlace(world, kind), LOCAL_TEXT)
+    t.ok(world.unit.healthy)
   })
 }
 
-t.test('the directory is lost, and the cluster says local: local is followed', async (t) => {
-  const world = await settledOnA()
+t.test('file: an edit by the administrator after the loss is the local config, and is never overwritten by an older one', async (t) => {
+  const world = await settledOnA('file')
   remove(world, ...EVERYTHING)
   world.restartAgent()
   await world.run(MINUTE_US)
-  world.want('local')
-  await world.run(MINUTE_US)
-  t.equal(await world.running(), 'local')
-  await isUntouched(t, world, 2)
-})
-
-t.test('the directory is lost, and the cluster assigns another config', async (t) => {
-  const world = await settledOnA()
-  remove(world, ...EVERYTHING)
-  restartAgent(world, 'lost')
+  world.editLocal('edited')
   await world.run(MINUTE_US)
   world.want(B)
   await world.run(MINUTE_US)
   t.equal(await world.running(), textOf(B))
-  await isUntouched(t, world, 2)
+  world.want('local')
+  await world.run(MINUTE_US)
+  t.equal(localInPlace(world, 'file'), 'edited')
+})
+
+t.test('file: what is only in place goes on while a typo is assigned, and is not promoted', async (t) => {
+  const world = await settledOnA('file')
+  remove(world, ...EVERYTHING)
+  restartAgent(world, 'lost')
+  world.preflight = (data) =>
+    Object.values(data).includes('typo')
+      ? { kind: 'refused', reason: 'load', detail: 'no YAML' }
+      : { kind: 'accepted', remarks: [], drain: [] }
+  world.want(B, { kubelet: 'typo' })
+  t.match(await world.run(HOUR_US), { phase: 'refused' })
+  t.equal(world.record('last-known-good'), 'local')
+  await isUntouched(t, world)
+})
+
+t.test('drop-in: a file in its place without any record is unknown, and not local', async (t) => {
+  const world = await settledOnA('drop-in')
+  const record = world.placePath.replace(/[^/]*$/, '.$&.record')
+  remove(world, ...EVERYTHING, record)
+  restartAgent(world, 'lost')
+  t.match(await world.run(HOUR_US), { phase: 'unknown' })
+  t.match(world.snapshots.at(-1)?.assigned, { kind: 'damaged' })
+  await isUntouched(t, world)
+  world.want(A)
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), textOf(A))
 })
 
 t.test('the records are lost, and the file that names the next start is not', async (t) => {

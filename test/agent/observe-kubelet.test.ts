@@ -50,7 +50,13 @@ function nodeWith(unit: UnitState) {
       },
     },
     configFacts: { of: async () => ({ healthz: 'none' as const, runtimeEndpoint: undefined }) },
-    checkpoints: { path: () => '/nowhere', content: () => undefined, hasKey: () => false, isUnreadable: () => false },
+    checkpoints: {
+      path: () => '/nowhere',
+      content: () => undefined,
+      hasKey: () => false,
+      knownAs: (content: string) => content,
+      isUnreadable: () => false,
+    },
     runtime: createRuntime(),
   }
   return { observation, asked, answer }

@@ -61,6 +61,7 @@ function open(scene: Scene) {
       content: ({ uid, resourceVersion }) => CHECKPOINTS.get(`${uid}/${resourceVersion}`),
       path: ({ uid, resourceVersion, kubeletConfigKey }) => `/c/${uid}/${resourceVersion}/${kubeletConfigKey}`,
       hasKey: () => true,
+      knownAs: (content) => content,
       isUnreadable: () => scene.isUnreadable ?? false,
       data: () => undefined,
       list: () => [],

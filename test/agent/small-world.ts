@@ -21,25 +21,35 @@ import type { Policy } from '../../src/decision/policy.ts'
 import type { RecordName, Transition } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step, Wait } from '../../src/decision/step.ts'
+import type { ActivationKind, ReadyWiring } from '../../src/decision/unit-state.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
 import { isSameConfig } from '../../src/kubelet/same-config.ts'
+import type { Activation } from '../../src/ports/activation.ts'
 import type { AssignmentSource } from '../../src/ports/assignment-source.ts'
 import type { Preflight } from '../../src/ports/preflight.ts'
 import type { RolloutPort } from '../../src/ports/rollout-record.ts'
 import type { CommandOutcome } from '../../src/ports/unit.ts'
-import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { FakeUnit, type KubeletBehaviour } from '../../src/systemd/fake/fake-unit.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
-import { dataOf, KUBELET, POLICY, READY, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { dataOf, KUBELET, POLICY, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { FakeEvidence } from './fake-evidence.ts'
 import { createRuntime } from './memory-runtime.ts'
+import { openSmallActivation, type SmallPlace, wiringFor } from './small-activation.ts'
 
 const DIRECTORY = '/state'
-const ENV_FILE = `${DIRECTORY}/kubelet.env`
 const LAYOUT = layoutOf(DIRECTORY)
 const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
+const PLACE: SmallPlace = {
+  directory: DIRECTORY,
+  runtimeDir: '/run/kubelet-cfg-agent',
+  envFile: `${DIRECTORY}/kubelet.env`,
+  localPath: LOCAL_PATH,
+  dropIns: '/etc/kubelet.conf.d',
+}
+/** Of a node whose config file the agent replaces. */
+export const LOCAL_TEXT = 'the local config'
 const MOST_PASSES_BEFORE_A_WAIT = 40
 
 export const WELL: KubeletBehaviour = { healthyAfterUs: 2 * SECOND_US }
@@ -47,6 +57,7 @@ export const CRASHES: KubeletBehaviour = { exitsAfterUs: 0.4 * SECOND_US }
 export const NEVER_HEALTHY: KubeletBehaviour = {}
 
 interface WorldOptions {
+  readonly activation?: ActivationKind
   readonly restartUs?: number
   readonly notify?: boolean
   readonly startLimit?: { readonly burst: number; readonly intervalUs: number }
@@ -104,13 +115,19 @@ export class SmallWorld {
   /** Follows the record of a rollout. */
   rollout: RolloutPort | undefined
   readonly #nodeName: string
+  readonly #wiring: ReadyWiring
+  #activation: Activation
 
-  constructor({ restartUs, notify, startLimit, nodeName = 'node-1' }: WorldOptions = {}) {
+  constructor({ activation = 'env', restartUs, notify, startLimit, nodeName = 'node-1' }: WorldOptions = {}) {
     this.#nodeName = nodeName
+    this.#wiring = wiringFor(activation, PLACE)
     this.disk = new FakeDisk(() => this.nowUs / 1000)
     this.disk.faultOf = (step) => (this.diskFails(step) ? 'ENOSPC' : undefined)
     this.#files = new DurableFiles(this.disk)
     this.#files.makeDirectory(DIRECTORY)
+    if (activation === 'file') this.disk.plant(LOCAL_PATH, LOCAL_TEXT)
+    if (activation === 'drop-in') this.#files.makeDirectory(PLACE.dropIns)
+    this.#activation = openSmallActivation(this.#files, this.#clock, PLACE)
     const faults = faultsOver(() => this.nowUs, this.log)
     const alike = new SameContents({ files: this.#files, layout: LAYOUT, log: this.log, faults })
     this.checkpoints = new FileCheckpoints(this.#files, LAYOUT, () => {}, faults, alike)
@@ -122,7 +139,7 @@ export class SmallWorld {
         startWith: () => this.#nextConfigPath(),
         behave: (path) => this.#behave(path),
         facts: () => ({
-          wiring: READY,
+          wiring: this.#wiring,
           localConfigPath: LOCAL_PATH,
           runtimeEndpoint: 'unix:///run/runtime.sock',
           healthzFlags: {},
@@ -167,10 +184,16 @@ export class SmallWorld {
     return state.kind === 'source' ? state.source : undefined
   }
 
+  /** The file that decides what kubelet starts with next. */
+  get placePath(): string {
+    return this.#wiring.path
+  }
+
   /** What kubelet runs: the text of its config. */
   async running(): Promise<string | undefined> {
     const state = await this.unit.observe()
     if (state.kind === 'unknown' || state.process.kind === 'none' || state.process.kind === 'unknown') return undefined
+    if (this.#wiring.configFlagIsFixed) return this.startedWith
     if (state.process.kind === 'other') return 'local'
     return this.#read(this.checkpoints.path({ ...state.process, kubeletConfigKey: state.process.key }))
   }
@@ -178,17 +201,19 @@ export class SmallWorld {
   /** The files in /run are lost. The agent must be restarted after this. */
   forgetRun(): void {
     this.runtime = createRuntime()
+    this.#files.removeTree(PLACE.runtimeDir)
   }
 
   restartAgent(): void {
     this.#accepted.clear()
+    this.#activation = openSmallActivation(this.#files, this.#clock, PLACE)
     this.#loop = this.#startAgent()
   }
 
   /** What ends with a boot is lost. */
   reboot(): void {
     this.#boots += 1
-    this.runtime = createRuntime()
+    this.forgetRun()
     this.unit.boot(this.nowUs)
     this.restartAgent()
   }
@@ -309,16 +334,6 @@ export class SmallWorld {
 
   readonly #clock = { now: () => ({ bootId: `boot-${this.#boots}`, monotonicUs: this.nowUs, wallMs: this.nowUs / 1000 }) }
 
-  get #activation(): ObservationPorts['activation'] & EffectPorts['activation'] {
-    const env = new EnvActivation({ files: this.#files, dynamicConfigDir: DIRECTORY, envFile: ENV_FILE })
-    return {
-      read: () => env.read(READY),
-      readLocal: (_wiring, path) => env.readLocal(READY, path),
-      stage: (fallback) => env.stage(fallback, READY),
-      activate: (target) => env.activate(target, READY),
-    }
-  }
-
   #startAgent(): Loop {
     const observer = {
       decided: (snapshot: Snapshot, step: Step) => {
@@ -331,14 +346,21 @@ export class SmallWorld {
   }
 
   #nextConfigPath(): string {
-    return /--config=(\S+?)["']?$/m.exec(this.#read(ENV_FILE) ?? '')?.[1] ?? LOCAL_PATH
+    return /--config=(\S+?)["']?$/m.exec(this.#read(PLACE.envFile) ?? '')?.[1] ?? LOCAL_PATH
   }
 
   #behave(path: string | undefined): KubeletBehaviour {
-    const text = path === LOCAL_PATH ? 'local' : this.#read(path ?? '')
+    const text = path === LOCAL_PATH ? this.#textInPlace() : this.#read(path ?? '')
     this.startedWith = text
     if (!this.runtimeUp || this.nodeFault) return CRASHES
     return text === undefined ? CRASHES : (this.#behaviours.get(text) ?? WELL)
+  }
+
+  /** Of a kubelet whose `--config` is the local file, whatever is in its place. */
+  #textInPlace(): string {
+    if (this.#wiring.activation === 'env') return 'local'
+    const text = this.#read(this.#wiring.path)
+    return text === undefined || text === LOCAL_TEXT ? 'local' : text
   }
 
   #read(path: string): string | undefined {

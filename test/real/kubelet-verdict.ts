@@ -2,28 +2,29 @@
  * What a real kubelet says of a config, asked by hand as a person would: its binary with the
  * candidate, in a directory that is thrown away and without a network. A kubeconfig that does not
  * exist ends it as soon as it has loaded and validated the config; one that nobody answers, and a
- * runtime that is not there, once it has started most of what there is.
+ * runtime that answers only at first, once it has started most of what there is.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { answerStatus, answerWith, FakeRuntime } from '../runtime/fake-runtime.ts'
 
 export const ACCEPTED = 'accepted'
 
 const LIMIT_MS = 60_000
 const MOST_OUTPUT = 16 << 20
-const LONGEST_WORDS = 200
-/**
- * How it ends on a config that it takes. With `rotateCertificates` it has other words for it, and
- * 1.35 and later find nothing wrong but the machine where that has cgroup v1.
- */
-const ENDINGS = [
-  /invalid kubeconfig: stat /,
-  /unable to load kubeconfig: stat /,
-  /get remote runtime typed version failed/,
-  /configuration, error: kubelet is configured to not run on a host using cgroup v1/,
-]
+const LONGEST_WORDS = 300
+/** How it ends on a config that it takes. With `rotateCertificates` it has other words for it. */
+const ENDINGS = [/invalid kubeconfig: stat /, /unable to load kubeconfig: stat /, /get remote runtime typed version failed/]
+/** The first minor with `--fail-cgroupv1`. */
+const TELLS_CGROUPS_SINCE = 31
+/** The first minor without `--container-runtime`: there is no other than a remote one. */
+const ONLY_REMOTE_SINCE = 27
+
+/** Whether the runtime and its images are there at all. */
+const FIRST_QUESTIONS = /\/(?:Version|ImageFsInfo)$/
+const UNIMPLEMENTED = 12
 
 const KUBECONFIG = `apiVersion: v1
 kind: Config
@@ -33,24 +34,59 @@ contexts: [{name: x, context: {cluster: c, user: u}}]
 current-context: x
 `
 
+/**
+ * The minors that can be started here. 1.20 reads its config before it asks for a runtime. Those
+ * before 1.30 name the runtime's socket in a header that the HTTP/2 of Node.js does not take.
+ */
+export function canStart(minor: number): boolean {
+  return minor === 20 || minor >= 30
+}
+
+export interface AskedKubelet {
+  /** The path of the binary. */
+  readonly binary: string
+  /** Its version is 1.`minor`. */
+  readonly minor: number
+}
+
 /** `accepted`, or the words with which kubelet ended. */
-export async function askKubelet(kubelet: string, text: string, stage: 'load' | 'start'): Promise<string> {
+export async function askKubelet({ binary, minor }: AskedKubelet, text: string, stage: 'load' | 'start'): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'kubelet-verdict-'))
   try {
     const inside = (name: string) => join(directory, name)
     writeFileSync(inside('config'), text)
     if (stage === 'start') writeFileSync(inside('kubeconfig'), KUBECONFIG)
-    const runtime = `--container-runtime-endpoint=unix://${inside('no.sock')}`
+    const runtime = `--container-runtime-endpoint=unix://${inside('runtime.sock')}`
     const flags = [
       `--config=${inside('config')}`,
       `--kubeconfig=${inside('kubeconfig')}`,
       `--root-dir=${inside('root')}`,
       `--cert-dir=${inside('certificates')}`,
-      ...(stage === 'start' ? ['--container-runtime=remote', runtime, '--hostname-override=nobody', '--fail-swap-on=false'] : []),
+      // On a machine with cgroup v1, 1.35 and later end there, and do not look at the rest.
+      ...(minor >= TELLS_CGROUPS_SINCE ? ['--fail-cgroupv1=false'] : []),
+      ...(stage === 'start' && minor < ONLY_REMOTE_SINCE ? ['--container-runtime=remote'] : []),
+      ...(stage === 'start' ? [runtime, '--hostname-override=nobody', '--fail-swap-on=false'] : []),
     ]
-    return readVerdict(await run(kubelet, flags), directory)
+    const output = stage === 'start' ? await withRuntime(inside('runtime.sock'), () => run(binary, flags)) : await run(binary, flags)
+    return readVerdict(output, directory)
   } finally {
     rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** Kubelet connects to its runtime before it reads most of the config, and later asks once more. */
+async function withRuntime<Result>(socket: string, use: () => Promise<Result>): Promise<Result> {
+  const answered = new Set<string>()
+  const runtime = new FakeRuntime(socket, (stream, path) => {
+    if (!FIRST_QUESTIONS.test(path) || answered.has(path)) return answerStatus(stream, UNIMPLEMENTED)
+    answered.add(path)
+    answerWith(stream, Buffer.alloc(0))
+  })
+  await runtime.listen()
+  try {
+    return await use()
+  } finally {
+    await runtime.close()
   }
 }
 
@@ -75,18 +111,24 @@ function readVerdict(output: string, directory: string): string {
   if (ENDINGS.some((ending) => ending.test(words))) return ACCEPTED
   return words
     .replaceAll(directory, 'DIR')
+    .replaceAll('\\"', '"')
     .replace(/[\p{Cc}\ufffd]/gu, ' ')
     .slice(0, LONGEST_WORDS)
 }
 
 /**
- * The last line of klog's that is fatal, or else an error; with `logging.format: json` the last
- * object, which is no error stream's.
+ * Why Go panics, or the last line of klog's that is fatal, or else an error. Up to 1.24 the command
+ * line ends with a plain `Error: ` instead, and its usage before that. With `logging.format: json`
+ * it is the last object, which is no error stream's.
  */
 function lastWords(output: string): string | undefined {
   const lines = output.split('\n')
   // Beside the fatal one, other threads may still complain of the API server that nobody reaches.
   const plain = lines.findLast((line) => /^F\d{4} /.test(line)) ?? lines.findLast((line) => /^E\d{4} /.test(line))
+  const outside =
+    lines.find((line) => line.startsWith('panic: ')) ??
+    (plain === undefined ? lines.findLast((line) => line.startsWith('Error: ')) : undefined)
+  if (outside !== undefined) return outside
   if (plain !== undefined) return plain.replace(/^[EF]\d{4} [\d:.]+ +\d+ [\w.-]+:\d+\] /, '')
   const structured = lines.findLast((line) => line.startsWith('{"ts"'))
   if (structured === undefined) return undefined
@@ -96,7 +138,7 @@ function lastWords(output: string): string | undefined {
 
 /** Two at a time. By the candidates' names. */
 export async function askAll(
-  kubelet: string,
+  kubelet: AskedKubelet,
   candidates: readonly { readonly name: string; readonly text: string }[],
   stage: 'load' | 'start',
 ): Promise<ReadonlyMap<string, string>> {

@@ -6,13 +6,14 @@
 import { listCandidates } from '../preflight/corpus/candidates.ts'
 import { readVerdicts, writeVerdicts } from '../preflight/corpus/recorded.ts'
 import { askAll } from './kubelet-verdict.ts'
+import { OLD_MINOR } from './lab/node-choice.ts'
 
 const [kubelet, all] = process.argv.slice(2)
 if (kubelet === undefined) throw new Error('which kubelet?')
 const known = all === '--all' ? new Map<string, string>() : readVerdicts()
 const candidates = listCandidates()
 const asked = await askAll(
-  kubelet,
+  { binary: kubelet, minor: OLD_MINOR },
   candidates.filter(({ name }) => !known.has(name)),
   'load',
 )

@@ -24,7 +24,7 @@ t.test('a release', { skip }, async (t) => {
     project: {
       'package.json': JSON.stringify(PACKAGE),
       'package-lock.json': '{}',
-      packaging: { node: { 'package-lock.json': '{}' } },
+      packaging: { node: { 'package-lock.json': '{}' }, 'plugin-node': { 'package-lock.json': '{}' } },
       'CHANGELOG.md': '## 1.2.3\n',
     },
     packages: {},

@@ -43,6 +43,8 @@ export class RestartInvariant {
     if (step.kind === 'assign') {
       const text = (step.rendered ?? step.data)[step.source.kubeletConfigKey]
       this.#uncompared = failedReads > this.#failedReads && text !== undefined ? meaningOf(text) : undefined
+      const inPlace = this.#world.files.read(this.#world.nextConfigPath())?.toString()
+      if (text === inPlace) this.#world.uncheckpointed = undefined
     }
     this.#failedReads = failedReads
     // An operator who requests a retry has the whole limit for it.
@@ -69,6 +71,7 @@ export class RestartInvariant {
     const waitsForDrain = next !== undefined && behaviourOf(next) === 'needs-drain' && !fallback
     assert(!waitsForDrain || this.#world.drained !== false || !unit.isHealthy(), 'invariant 5: a restart of a node that is not drained')
     this.#checkFrequency(fallback || exempt, failed)
+    this.#world.uncheckpointed = undefined
   }
 
   /** What told that two wordings are one config was lost with the state directory. */
@@ -76,6 +79,7 @@ export class RestartInvariant {
     const { unit, files } = this.#world
     const path = this.#world.nextConfigPath()
     const isReworded = files.read(path)?.toString() !== this.#world.nextText()
+    if (unit.process !== undefined && unit.process.text === this.#world.uncheckpointed) return isReworded
     return unit.process?.isUntraceable === true && (isReworded || unit.process.isRenamed === true || unit.process.configPath !== path)
   }
 

@@ -153,10 +153,8 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       world.agentFromUs = nowUs + 1e6
       return
     case 'lose-state':
-      // The file that was replaced, and what it was before, would be lost with it: the package
-      // puts the original back first.
-      // And nothing would tell two contents of one version from each other.
-      if (world.kind.activation !== 'env' || world.wasRestored) return
+      // Nothing would tell two contents of one version from each other.
+      if (world.wasRestored) return
       unit.loseBytes(files.read(layoutOf(DIRECTORY).sameContents) !== undefined)
       world.loseState()
       world.agentDead = true

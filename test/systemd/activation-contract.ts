@@ -1,11 +1,12 @@
 /** The contract of every kind of activation, and of the properties of its wiring. */
 import type { Test } from 'tap'
+import { contentHash } from '../../src/checkpoint/content.ts'
 import type { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { type ConfigSource, sameSource } from '../../src/decision/config-source.ts'
 import type { ReadyWiring } from '../../src/decision/unit-state.ts'
 import type { Activation } from '../../src/ports/activation.ts'
 import type { Files } from '../../src/ports/files.ts'
-import { bytesOf, CONFIG, crashEverywhere, ORIGINAL, sourceOf } from './disk.ts'
+import { bytesOf, CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, pathOf, sourceOf } from './disk.ts'
 
 export const A = sourceOf('101')
 export const B = sourceOf('102')
@@ -170,6 +171,41 @@ export function activationContract(t: Test, open: () => ActivationWorld, fewestC
     t.equal(stateOf(world.start(), world.wiring), 'local')
     t.strictSame(restored, world.wiring.leavesWithAgent ? [world.wiring.path] : [])
     world.start().withdraw('everything', (path) => t.fail(`${path} was withdrawn twice`))
+  })
+
+  t.test("leavesWithAgent: what is in place outlives the agent's directory, and so do the original and the way back to it", async (t) => {
+    for (const [fallback, target] of [
+      ['local', A],
+      [A, B],
+    ] as const) {
+      const world = withActivated(A)
+      if (!world.wiring.leavesWithAgent) return
+      world.activation.stage(fallback, world.wiring)
+      world.activation.activate(target, world.wiring)
+      world.disk.removeTree(DIRECTORY)
+      const activation = world.start()
+      const content = contentHash({ kubelet: bytesOf(target) }, 'kubelet')
+      t.match(activation.read(world.wiring), { kind: 'checkpoint', source: target, content })
+      t.equal(activation.readLocal(world.wiring, CONFIG)?.toString(), ORIGINAL)
+      world.disk.plant(pathOf(A), bytesOf(A))
+      activation.stage('local', world.wiring)
+      activation.activate(A, world.wiring)
+      t.strictSame(stateOf(world.start(), world.wiring), A)
+      world.start().activate('local', world.wiring)
+      t.equal(configText(world), ORIGINAL)
+      t.equal(stateOf(world.start(), world.wiring), 'local')
+    }
+  })
+
+  t.test('leavesWithAgent: a fallback that is activated from local, with nothing staged before, leaves a way back too', async (t) => {
+    const world = withActivated(A)
+    if (!world.wiring.leavesWithAgent) return
+    world.activation.activate('local', world.wiring)
+    world.activation.activate(A, world.wiring)
+    world.disk.removeTree(DIRECTORY)
+    t.equal(world.start().readLocal(world.wiring, CONFIG)?.toString(), ORIGINAL)
+    world.start().activate('local', world.wiring)
+    t.equal(configText(world), ORIGINAL)
   })
 
   t.test('leavesWithAgent: withdrawn also where only foreign directories are', async (t) => {

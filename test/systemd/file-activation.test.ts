@@ -38,6 +38,7 @@ t.test('replaces the file by a checkpoint, and restores the original', async (t)
   t.strictSame(siblings(world), [
     '.kubelet-config.json.kubelet-cfg-agent-fallback',
     '.kubelet-config.json.kubelet-cfg-agent-local',
+    '.kubelet-config.json.kubelet-cfg-agent-record',
     'kubelet-config.json',
   ])
   world.time.monotonicUs = 70e6
@@ -137,6 +138,7 @@ t.test('damage and missing files', async (t) => {
   activation.activate(A, WIRING)
   const hash = parseRecord(record.toString())?.original.hash
   disk.plant(`${DIRECTORY}/local/${directory}/${hash}`, 'not the original')
+  disk.unlink('/etc/kubernetes/kubelet/.kubelet-config.json.kubelet-cfg-agent-local')
   t.throws(() => activation.activate('local', WIRING), { code: 'original-damaged' })
   t.throws(() => activation.activate('local', fileWiring('/etc/none')) ?? activation.activate(A, fileWiring('/etc/none')), {
     code: 'no-file',
@@ -176,6 +178,7 @@ t.test('local is one config, whatever its file holds: an edit by an administrato
 t.test('after a crash between the replacement and its stamp, an edit is no mere edit of local', async (t) => {
   const world = fresh()
   world.activation.read(WIRING)
+  world.activation.stage('local', WIRING)
   world.disk.onStep = ({ kind, path }, phase) => {
     if (kind === 'rename' && phase === 'after' && path.endsWith('agent-new')) throw new Error('crash')
   }
@@ -271,6 +274,8 @@ t.test('the local config: of a file that is gone, the original that is kept; of 
   const kept = `${DIRECTORY}/local/${directory}`
   const [original = ''] = (world.files.list(kept) ?? []).filter((name) => name !== 'record.json')
   disk.plant(`${kept}/${original}`, 'x')
+  t.equal(local(), ORIGINAL, 'the one that lies ready beside the file')
+  disk.unlink('/etc/kubernetes/kubelet/.kubelet-config.json.kubelet-cfg-agent-local')
   t.throws(local, { code: 'original-damaged' })
   disk.plant(`${kept}/record.json`, '{')
   t.throws(local, { code: 'record-damaged' })

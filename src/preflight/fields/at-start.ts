@@ -101,16 +101,16 @@ function checkAmount(path: FieldProblem['path'], amount: string, kind: 'threshol
 }
 
 /**
- * The limit is 100 %, but up to 1.35 kubelet compares with 10000 % by mistake: there, values
- * between get only a warning.
+ * The limit is 100 %, but 1.20 compares with 10000 % by mistake: there, values between get only a
+ * warning.
  */
 function complainOfExcess(path: FieldProblem['path'], amount: string, percent: number): FieldProblem[] {
   const complaint: FieldProblem = { rule: 'value', path, problem: `eviction percentage threshold must be <= 100%: ${shorten(amount)}` }
   return percent > 10_000
     ? [complaint]
     : [
-        { ...complaint, to: 35, severity: 'warn' },
-        { ...complaint, from: 36 },
+        { ...complaint, to: 20, severity: 'warn' },
+        { ...complaint, from: 21 },
       ]
 }
 

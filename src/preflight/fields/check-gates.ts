@@ -15,6 +15,12 @@ const AHEAD = 3
 /** Groups of gates; every version has them. */
 const GROUPS = ['AllAlpha', 'AllBeta']
 
+/**
+ * By the first minor: kubelet's command line refuses them, while their package, which the API
+ * server shares, does not lock them (`NewKubeletCommand`, cmd/kubelet/app/server.go).
+ */
+const LOCKED_BY_KUBELET: Readonly<Record<string, number>> = { DynamicKubeletConfig: 24 }
+
 type Gates = Readonly<Record<string, unknown>>
 
 export function checkGates({ config, version }: FieldRuleInput): FieldProblem[] {
@@ -41,7 +47,8 @@ function checkGate(name: string, isOn: boolean, minor: number | undefined): Fiel
   const here = periods.findLast(({ from }) => from <= minor) ?? first
   if (here.state === undefined) return [{ rule: 'gate-gone', path, problem, advice: `kubelet 1.${here.from} removed this gate: remove it` }]
   const complaints: FieldProblem[] = []
-  const { locked, on } = here.state
+  const { on } = here.state
+  const locked = here.state.locked || (LOCKED_BY_KUBELET[name] ?? minor + 1) <= minor
   if (locked && on !== isOn) {
     const text = `cannot set feature gate ${name} to ${isOn}, feature is locked to ${on}`
     complaints.push({ rule: 'gate-locked', path, problem: text, advice: 'remove it' })

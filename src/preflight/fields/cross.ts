@@ -206,7 +206,7 @@ function checkReservedCpus({ config }: FieldRuleInput): FieldProblem[] {
   if (cpus.ok) return complaints
   const problem = `unable to parse reservedSystemCPUs (--reserved-cpus): ${cpus.detail}`
   if (!cpus.tolerated) return [...complaints, { rule: 'value', path, problem }]
-  return [...complaints, { rule: 'value', path, problem, to: 26, severity: 'warn' }, { rule: 'value', path, problem, from: 27 }]
+  return [...complaints, { rule: 'value', path, problem, to: 21, severity: 'warn' }, { rule: 'value', path, problem, from: 22 }]
 }
 
 function checkImagePulls({ config }: FieldRuleInput): FieldProblem[] {

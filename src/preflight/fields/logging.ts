@@ -1,8 +1,7 @@
 /**
- * Rules about logging and tracing, which kubelet shares with other components. Pure. Sources:
- * `Validate`, k8s.io/component-base/logs/api/v1/options.go, from 1.25 on, and before that
- * `ValidateLoggingConfiguration`, k8s.io/component-base/logs/validate.go;
- * `ValidateTracingConfiguration`, k8s.io/component-base/tracing/api/v1/config.go.
+ * Rules about logging, which kubelet shares with other components. Pure. Sources: `Validate` and
+ * `addFlags`, k8s.io/component-base/logs/api/v1/options.go, from 1.25 on, and before that
+ * `ValidateLoggingConfiguration`, k8s.io/component-base/logs/validate.go.
  */
 
 import { valueAt } from '../../kubelet/field-path.ts'
@@ -18,6 +17,7 @@ export function checkLogging({ config, gate }: FieldRuleInput): FieldProblem[] {
   const { logging } = config
   if (!isObject(logging)) return []
   return [
+    ...checkUnit(logging.flushFrequency),
     ...checkFlushing(logging.flushFrequency),
     ...checkVerbosity(logging.verbosity),
     ...checkModules(logging.vmodule, textOf(logging.format)),
@@ -27,10 +27,17 @@ export function checkLogging({ config, gate }: FieldRuleInput): FieldProblem[] {
   ]
 }
 
-/** Zero means the default. */
+/** A duration with a unit came later than the field: it was a number of nanoseconds at first. */
+function checkUnit(value: unknown): FieldProblem[] {
+  if (typeof value !== 'string') return []
+  const problem = 'logging.flushFrequency must be a number of nanoseconds: only kubelet 1.28 and later read a unit'
+  return [{ rule: 'type', path: ['logging', 'flushFrequency'], problem, reason: 'load', from: 23, to: 27 }]
+}
+
+/** Zero means the default. Kubelet panics up to 1.34; 1.24 and earlier take only the flag. */
 function checkFlushing(value: unknown): FieldProblem[] {
   if (!(typeof value === 'number' ? value < 0 : durationOf(value, 0n) < 0n)) return []
-  return [{ rule: 'range', path: ['logging', 'flushFrequency'], problem: 'logging.flushFrequency must be greater than zero', from: 35 }]
+  return [{ rule: 'range', path: ['logging', 'flushFrequency'], problem: 'logging.flushFrequency must be greater than zero', from: 25 }]
 }
 
 function checkVerbosity(value: unknown): FieldProblem[] {
@@ -65,47 +72,22 @@ function checkFormat(format: string, gate: FieldRuleInput['gate']): FieldProblem
   return [{ rule: 'cross', path: ['logging', 'format'], problem, from: 25 }]
 }
 
+/**
+ * The rule for `splitStream` never holds: before kubelet validates the config, its command line
+ * sets the field to what the flag says, false unless it is there.
+ */
 function checkOutput(
   config: FieldRuleInput['config'],
   format: 'text' | 'json',
   from: number,
   gate: FieldRuleInput['gate'],
 ): FieldProblem[] {
-  if (gate('LoggingAlphaOptions') !== false) return []
-  const set = { splitStream: (value: unknown) => value === true, infoBufferSize: isNotZero }
-  return Object.entries(set).flatMap(([name, isSet]): FieldProblem[] => {
-    const path = ['logging', 'options', format, name]
-    if (!isSet(valueAt(config, path))) return []
-    return [{ rule: 'cross', path, problem: `${path.join('.')} requires feature gate LoggingAlphaOptions`, from }]
-  })
+  const path = ['logging', 'options', format, 'infoBufferSize']
+  if (gate('LoggingAlphaOptions') !== false || !isNotZero(valueAt(config, path))) return []
+  return [{ rule: 'cross', path, problem: `${path.join('.')} requires feature gate LoggingAlphaOptions`, from }]
 }
 
 function isNotZero(size: unknown): boolean {
   const amount = typeof size === 'string' || typeof size === 'number' ? parseQuantity(String(size)) : undefined
   return amount !== undefined && amount !== 0n
-}
-
-export function checkTracing({ config: { tracing }, gate }: FieldRuleInput): FieldProblem[] {
-  if (!isObject(tracing)) return []
-  if (gate('KubeletTracing') === false) {
-    const problem = 'tracing configuration is set, but the KubeletTracing feature gate is off'
-    return [{ rule: 'cross', path: ['tracing'], problem, from: 25, to: 33 }]
-  }
-  const { samplingRatePerMillion: rate, endpoint } = tracing
-  const complaints: FieldProblem[] = []
-  if (typeof rate === 'number' && (rate < 0 || rate > 1_000_000)) {
-    const problem = 'tracing.samplingRatePerMillion must be between 0 and 1000000'
-    complaints.push({ rule: 'range', path: ['tracing', 'samplingRatePerMillion'], problem, from: 25 })
-  }
-  if (typeof endpoint === 'string' && !['dns', 'unix', 'unix-abstract'].includes(schemeOf(endpoint))) {
-    const problem = `tracing.endpoint ${quote(endpoint)} has an unsupported scheme: only none, dns, unix or unix-abstract`
-    complaints.push({ rule: 'value', path: ['tracing', 'endpoint'], problem, from: 25 })
-  }
-  return complaints
-}
-
-/** As upstream: without `//` the endpoint is a name to look up. */
-function schemeOf(endpoint: string): string {
-  if (!endpoint.includes('//')) return 'dns'
-  return /^([a-z][a-z0-9+.-]*):/i.exec(endpoint)?.[1]?.toLowerCase() ?? ''
 }

@@ -6,6 +6,7 @@
 import { parseQuantity } from '../../kubelet/quantity.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
+import { checkImagePatterns } from './image-patterns.ts'
 import { durationOf, listOf, SECOND_NS, textOf, textsOf } from './values.ts'
 
 export function checkNewFields(subject: FieldRuleInput): FieldProblem[] {
@@ -32,7 +33,7 @@ function checkReservedMemory(value: unknown): FieldProblem[] {
       const complain = (problem: string) => complaints.push({ rule: 'value', path, problem, from: 21 })
       if (resource !== 'memory' && !resource.startsWith('hugepages-'))
         complain(`the limit type ${quote(resource)} for NUMA node ${node} is not allowed, only memory or hugepages-*`)
-      if (!isPositive(amount)) complain(`reserved memory may not be zero for NUMA node ${node} and resource ${quote(resource)}`)
+      if (isZero(amount)) complain(`reserved memory may not be zero for NUMA node ${node} and resource ${quote(resource)}`)
       const key = `${node} ${resource}`
       if (seen.has(key)) complain(`the reserved memory has a duplicate value for NUMA node ${node} and resource ${quote(resource)}`)
       seen.add(key)
@@ -41,10 +42,9 @@ function checkReservedMemory(value: unknown): FieldProblem[] {
   })
 }
 
-function isPositive(amount: unknown): boolean {
-  if (typeof amount === 'number') return amount > 0
-  // The type check reports what is not a quantity.
-  return typeof amount === 'string' && (parseQuantity(amount) ?? 1n) > 0n
+/** The type check reports what is not a quantity. */
+function isZero(amount: unknown): boolean {
+  return amount === 0 || amount === null || (typeof amount === 'string' && parseQuantity(amount) === 0n)
 }
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute']
@@ -139,31 +139,17 @@ function checkImageCredentials({ config, gate }: FieldRuleInput): FieldProblem[]
   return [...complaints, ...checkImagePatterns(textsOf(config.preloadedImagesVerificationAllowlist) ?? [])]
 }
 
-/**
- * `getAllowlistImagePattern`, pkg/kubelet/images/pullmanager. Some kubelets also refuse a name
- * without a registry, which passes here.
- */
-function checkImagePatterns(patterns: readonly string[]): FieldProblem[] {
-  return patterns.flatMap((pattern, index): FieldProblem[] => {
-    const name = pattern.replace(/\/\*$/, '/')
-    const isPattern = name !== '' && name !== '/' && !name.includes('*') && pattern === pattern.trim()
-    const hasTag = name === pattern && /@|:[^/]*$/.test(name)
-    if (isPattern && !hasTag) return []
-    const problem = `${quote(pattern)} is neither the name of an image without tag and digest nor a pattern that ends in /*`
-    return [{ rule: 'value', path: ['preloadedImagesVerificationAllowlist', index], problem, from: 33 }]
-  })
-}
-
 function checkMemoryReservation({ config, gate }: FieldRuleInput): FieldProblem[] {
   if (config.memoryReservationPolicy !== 'TieredReservation' || gate('MemoryQoS') !== false) return []
   const problem = 'memoryReservationPolicy "TieredReservation" requires feature gate MemoryQoS'
   return [{ rule: 'cross', path: ['memoryReservationPolicy'], problem, from: 36 }]
 }
 
+/** A relative path counts from the directory of the config, which makes it absolute and normal. */
 function checkLogsDirectory(value: unknown): FieldProblem[] {
   const path = textOf(value)
-  const isNormal = path === '/' || /^(\/(?!\.{1,2}(\/|$))[^/]+)+$/.test(path)
+  const isNormal = !path.startsWith('/') || path === '/' || /^(\/(?!\.{1,2}(\/|$))[^/]+)+$/.test(path)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII includes them
-  if (path === '' || (isNormal && /^[\x00-\x7f]*$/.test(path))) return []
-  return [{ rule: 'value', path: ['podLogsDir'], problem: 'podLogsDir must be an absolute, normalised path of ASCII characters', from: 30 }]
+  if (isNormal && /^[\x00-\x7f]*$/.test(path)) return []
+  return [{ rule: 'value', path: ['podLogsDir'], problem: 'podLogsDir must be a normalised path of ASCII characters', from: 30 }]
 }

@@ -52,6 +52,7 @@ function checkCgroups(view: NodeView, found: Surroundings): NodeProblem[] {
       advice: 'set failCgroupV1 to false, or boot the machine with cgroup v2',
     })
   }
+  complaints.push(...checkOomKill(view, found))
   // From 1.28 on kubelet may get the driver from the container runtime
   // (KubeletCgroupDriverFromCRI). A driver that kubelet already runs with gets no warning.
   const isChange = !view.isDefault('cgroupDriver') || view.running('cgroupDriver') === 'systemd'
@@ -65,6 +66,21 @@ function checkCgroups(view: NodeView, found: Surroundings): NodeProblem[] {
     })
   }
   return complaints
+}
+
+/** `validateKubeletOSConfiguration`, pkg/kubelet/apis/config/validation, from 1.32 on. */
+function checkOomKill(view: NodeView, { cgroupVersion }: Surroundings): NodeProblem[] {
+  if (cgroupVersion !== 1 || view.value('singleProcessOOMKill') !== false || view.isDefault('singleProcessOOMKill')) return []
+  const certain = view.minor !== undefined
+  return [
+    {
+      rule: 'node/cgroup',
+      severity: certain ? 'refuse' : 'warn',
+      at: 'singleProcessOOMKill',
+      problem: `singleProcessOOMKill is false, and this machine has cgroup v1: kubelet ${certain ? 'does' : '1.32 and later do'} not start`,
+      advice: 'remove it, or boot the machine with cgroup v2',
+    },
+  ]
 }
 
 /** The fields that name a cgroup, where kubelet requires that it exists. */

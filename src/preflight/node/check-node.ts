@@ -3,8 +3,8 @@
  * the caller finds them, and `checkNode` applies the rules. It refuses only what certainly stops
  * this kubelet or makes the node useless, and what a guard forbids (guards.ts). From unknown facts
  * it concludes nothing. Tested with kubelet 1.20.2: reservations, CPU sets, the static policy,
- * state files, certificates and kernel settings; the other rules come from reading kubelet's
- * source.
+ * state files, certificates and kernel settings; with 1.32.5, 1.34.9 and 1.36.4: `failCgroupV1`
+ * and `singleProcessOOMKill`; the other rules come from reading kubelet's source.
  */
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { ConfigDocument } from '../document.ts'

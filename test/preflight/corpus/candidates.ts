@@ -1,13 +1,14 @@
 /**
- * The corpus: candidates for comparing preflight with a real kubelet 1.20.2, whose results are in
+ * The corpus: candidates for comparing preflight with real kubelets. What 1.20.2 says of them is in
  * `verdicts.json`.
  */
 import type { Candidate } from './candidate.ts'
 import { listFieldCandidates } from './of-fields.ts'
+import { listNewFieldCandidates } from './of-new-fields.ts'
 import { listTextCandidates } from './of-texts.ts'
 import { listValueCandidates } from './of-values.ts'
 
 export function listCandidates(): Candidate[] {
-  const all = [...listFieldCandidates(), ...listValueCandidates(), ...listTextCandidates()]
+  const all = [...listFieldCandidates(), ...listValueCandidates(), ...listNewFieldCandidates(), ...listTextCandidates()]
   return [...new Map(all.map((candidate) => [candidate.name, candidate])).values()]
 }

@@ -4,7 +4,7 @@ import type { Field, FieldType } from '../../../src/kubelet/field.ts'
 import { FIELDS, isKnown } from '../../../src/kubelet/fields.ts'
 import { below, type Candidate, withFields } from './candidate.ts'
 
-const FITTING: Readonly<Record<FieldType, unknown>> = {
+export const FITTING: Readonly<Record<FieldType, unknown>> = {
   string: '',
   boolean: true,
   int32: 7,
@@ -27,7 +27,7 @@ const FITTING: Readonly<Record<FieldType, unknown>> = {
 }
 
 /** Typical mistakes: in quotes, without a list, without a unit. */
-const UNFIT: Readonly<Record<FieldType, unknown>> = {
+export const UNFIT: Readonly<Record<FieldType, unknown>> = {
   string: 5,
   boolean: 'false',
   int32: '7',

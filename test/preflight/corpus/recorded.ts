@@ -1,6 +1,6 @@
 /**
- * The records of the corpus: a real kubelet's verdict on each candidate, and known differences of
- * preflight with their reasons.
+ * The records of the corpus: the verdict of kubelet 1.20.2 on each candidate, and known differences
+ * of preflight from this and later kubelets with their reasons.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,6 +13,27 @@ export interface Disagreement {
   readonly why: string
   /** The message with which kubelet fails later, while it starts. */
   readonly atStart?: string
+  /** The first minor that differs. Default: the first one of all. */
+  readonly from?: number
+  /** The last such minor. Default: the last one of all. */
+  readonly to?: number
+  /**
+   * Who refuses what the rules of fields accept: the rules of the node, or the part of preflight
+   * that has kubelet itself load the config. undefined: the rules of fields refuse it.
+   */
+  readonly judgedBy?: 'node' | 'kubelet'
+  /** The version of cgroups on which it differs. Default: on both. */
+  readonly cgroup?: 1 | 2
+}
+
+/** Where a kubelet was asked. */
+export interface Machine {
+  readonly cgroup: 1 | 2
+}
+
+/** Whether kubelet 1.`minor` is one of those that differ. */
+export function isKnown({ from = 0, to = Number.POSITIVE_INFINITY, cgroup }: Disagreement, minor: number, machine: Machine): boolean {
+  return from <= minor && minor <= to && (cgroup === undefined || cgroup === machine.cgroup)
 }
 
 /** By name: `accepted`, or kubelet's message. */
@@ -27,10 +48,23 @@ export function writeVerdicts(verdicts: ReadonlyMap<string, string>): void {
 export function readDisagreements(): ReadonlyMap<string, Disagreement> {
   return new Map(
     entriesOf(DISAGREEMENTS).map(([name, entry]) => {
-      if (!isObject(entry) || typeof entry.why !== 'string') throw new Error(`disagreements.json: ${name} gives no reason`)
-      return [name, { why: entry.why, ...(typeof entry.atStart === 'string' ? { atStart: entry.atStart } : {}) }]
+      if (!isDisagreement(entry)) throw new Error(`disagreements.json: ${name} gives no reason, or has a field that is not known`)
+      return [name, entry]
     }),
   )
+}
+
+const CHECKS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  why: (value) => typeof value === 'string',
+  atStart: (value) => typeof value === 'string',
+  from: Number.isInteger,
+  to: Number.isInteger,
+  judgedBy: (value) => value === 'node' || value === 'kubelet',
+  cgroup: (value) => value === 1 || value === 2,
+}
+
+function isDisagreement(entry: unknown): entry is Disagreement {
+  return isObject(entry) && 'why' in entry && Object.entries(entry).every(([name, value]) => CHECKS[name]?.(value) === true)
 }
 
 function entriesOf(path: string): [name: string, value: unknown][] {

@@ -23,6 +23,18 @@ t.test('cgroup v1', async (t) => {
   t.same(verdicts({ failCgroupV1: true }, { cgroupVersion: 1 }, unknown), ['warn node/cgroup failCgroupV1'])
 })
 
+t.test('singleProcessOOMKill on cgroup v1', async (t) => {
+  const apart = { singleProcessOOMKill: false }
+  t.same(verdicts(apart, { cgroupVersion: 1 }, optionsOf(34)), ['refuse node/cgroup singleProcessOOMKill'])
+  t.same(verdicts({ singleProcessOOMKill: true }, { cgroupVersion: 1 }, optionsOf(34)), [])
+  t.same(verdicts({ ...apart, failCgroupV1: false }, { cgroupVersion: 1 }, optionsOf(36)), ['refuse node/cgroup singleProcessOOMKill'])
+  t.same(verdicts({}, { cgroupVersion: 1 }, optionsOf(34)), [], 'not set')
+  t.same(verdicts(apart, { cgroupVersion: 2 }, optionsOf(34)), [])
+  t.same(verdicts(apart, { cgroupVersion: undefined }, optionsOf(34)), [])
+  t.same(verdicts(apart, { cgroupVersion: 1 }, optionsOf(31)), [], '1.31 does not have the field')
+  t.same(verdicts(apart, { cgroupVersion: 1 }, optionsOf(34, [], { version: undefined })), ['warn node/cgroup singleProcessOOMKill'])
+})
+
 t.test('cgroupDriver cgroupfs on cgroup v2', async (t) => {
   const warned = ['warn node/cgroup cgroupDriver']
   t.same(verdicts({ cgroupDriver: 'cgroupfs' }, {}, optionsOf(22)), warned)

@@ -4,7 +4,7 @@
  * has made them.
  */
 import { strict as assert } from 'node:assert'
-import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Administrator } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
@@ -16,6 +16,7 @@ import { findDeb, findRpm, installDeb } from './install-agent.ts'
 import { type Node, withNode } from './node.ts'
 
 const AGENT = 'kubelet-cfg-agent'
+const SPEC = join(import.meta.dirname, '../../../packaging/rpm/kubelet-cfg-agent.spec')
 
 export async function addPackageScenarios(plane: ControlPlane, program: string): Promise<void> {
   const [deb, rpm] = [await findDeb(), await findRpm()]
@@ -88,19 +89,45 @@ function addDebScenario(plane: ControlPlane, program: string, deb: string): void
 
 function addRpmScenario(plane: ControlPlane, program: string, rpm: string): void {
   const options = { name: 'rpm', settings: { TRIAL_DURATION: '1s' }, agent: 'absent' } as const
-  scenario('node: the rpm is installed and erased', (step) =>
+  scenario('node: the rpm is installed, upgraded and erased', (step) =>
     withNode(plane, program, options, async (node, admin) => {
-      const inside = `/root/${basename(rpm)}`
-      await copyFile(rpm, node.host(inside))
+      const previous = await step('a package of an earlier version is made', () =>
+        earlierRpm(join(plane.directory, 'previous-rpm'), rpm, '0.0.1'),
+      )
+      // What it requires is there, but not in a database of rpm's.
+      const put = async (how: '--install' | '--upgrade', file: string) => {
+        const inside = `/root/${basename(file)}`
+        await copyFile(file, node.host(inside))
+        await node.exec('rpm', how, '--nodeps', inside)
+      }
+      const running = { ActiveState: 'active', UnitFileState: 'enabled' }
       await step('installed, with its scriptlets: enabled, running, and kubelet goes on', () =>
         keepingKubelet(node, async () => {
-          // What it requires is there, but not in a database of rpm's.
-          await node.exec('rpm', '--install', '--nodeps', inside)
+          await put('--install', previous)
           await admin.untilStatus({})
-          assert.deepEqual(await node.show(AGENT, 'ActiveState', 'UnitFileState'), { ActiveState: 'active', UnitFileState: 'enabled' })
+          assert.deepEqual(await node.show(AGENT, 'ActiveState', 'UnitFileState'), running)
         }),
       )
-      await step('it does its work', () => promoteGood(node, admin))
+      const good = await step('it does its work', () => promoteGood(node, admin))
+      await step('upgraded, with the scriptlets of both: another agent, still enabled, and kubelet goes on', () =>
+        keepingKubelet(node, async () => {
+          const before = await node.show(AGENT, 'MainPID')
+          await put('--upgrade', rpm)
+          const { stdout: installed } = await node.exec('rpm', '--query', AGENT)
+          assert.equal(`${installed.trim()}.rpm`, basename(rpm))
+          assert.notDeepEqual(await node.show(AGENT, 'MainPID'), before)
+          assert.deepEqual(await node.show(AGENT, 'ActiveState', 'UnitFileState'), running)
+          const { DropInPaths, NeedDaemonReload } = await node.show('kubelet', 'DropInPaths', 'NeedDaemonReload')
+          assert.match(DropInPaths, /kubelet-cfg-agent/)
+          assert.equal(NeedDaemonReload, 'no')
+          await admin.untilStatus({ assigned: good, active: good, lastKnownGood: good })
+        }),
+      )
+      await step('the new one does its work', async () => {
+        const next = await assignNew(node, admin, 'next', { maxPods: 61 })
+        await admin.untilStatus({ assigned: next, active: next, lastKnownGood: next })
+        await node.untilRuns(61)
+      })
       await step('erased: kubelet goes on, and its next start uses its local config', async () => {
         await keepingKubelet(node, async () => {
           await node.exec('rpm', '--erase', '--nodeps', AGENT)
@@ -134,4 +161,35 @@ export async function withVersion(directory: string, deb: string, version: strin
   const made = join(dirname(directory), basename(deb).replace(/_[^_]+_/, `_${version}_`))
   await run('dpkg-deb', ['--build', '-Zgzip', '-z1', directory, made], { timeoutMs: 120_000 })
   return made
+}
+
+/**
+ * The same files with the scriptlets of the spec, under another version. The directory must not be
+ * there yet.
+ */
+async function earlierRpm(directory: string, rpm: string, version: string): Promise<string> {
+  const [payload, copy] = [join(directory, 'payload'), join(directory, 'rpm')]
+  await mkdir(payload, { recursive: true })
+  await copyFile(rpm, copy)
+  await run('rpm2archive', [copy], { timeoutMs: 120_000 })
+  await run('tar', ['--extract', '--gzip', '--file', `${copy}.tgz`, '--directory', payload], { timeoutMs: 120_000 })
+  const spec = await readFile(SPEC, 'utf8')
+  const changed = spec
+    .replace(/^%install\n[\s\S]*?^%files$/m, '%install\ncp -R %{payload}/. %{buildroot}/\n\n%files')
+    .replace(/^%global _binary_payload .*$/m, '%global _binary_payload w1.gzdio')
+  await writeFile(join(directory, 'earlier.spec'), changed)
+  const architecture = /\.([^.]+)\.rpm$/.exec(rpm)?.[1]
+  assert(architecture !== undefined && changed !== spec, `${rpm} and ${SPEC} are not what they were`)
+  const macros = {
+    _topdir: directory,
+    _rpmdir: directory,
+    _rpmfilename: 'earlier.rpm',
+    payload,
+    the_version: version,
+    maintainer: 'nobody <nobody@example.com>',
+    changelog_date: 'Thu Jan 01 1970',
+  }
+  const defines = Object.entries(macros).flatMap(([name, value]) => ['--define', `${name} ${value}`])
+  await run('rpmbuild', ['-bb', '--target', `${architecture}-linux`, ...defines, join(directory, 'earlier.spec')], { timeoutMs: 300_000 })
+  return join(directory, 'earlier.rpm')
 }

@@ -2,47 +2,70 @@
  * The agent's directory is lost while kubelet runs with a checkpoint in it: what the agent does not
  * know is no reason for a restart.
  */
-import { renameSync } from 'node:fs'
-import { type Age, onEachKubelet } from './stage.ts'
+import { strict as assert } from 'node:assert'
+import { readdirSync, readFileSync, renameSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { LOCAL_CONFIG } from '../kubeadm-files.ts'
+import { type Age, onEachKubelet, type Stage } from './stage.ts'
 
 const STATE = '/var/lib/kubelet-cfg-agent'
 const UNKNOWN_MS = 30_000
 const RECONNECT_MS = 120_000
 
+/** Of the unit that names its config file itself, so that the agent replaces it. */
+const REPLACED = LOCAL_CONFIG['spelled-out']
+const OPTIONS = { unit: 'spelled-out', agentService: [`ReadWritePaths=-${dirname(REPLACED)}`] } as const
+const SETTINGS = { TRIAL_DURATION: '10s' }
+
 export function addLostDirectoryScenarios(program: string, ages: readonly Age[]): void {
-  onEachKubelet(program, ages, 'the directory is lost', 'lost', { TRIAL_DURATION: '10s' }, async (stage) => {
-    const { step, node, plane } = stage
-    const first = await step('a good config is promoted', () => stage.promoteFirst())
-    const lose = async () => {
-      await node.systemctl('stop', 'kubelet-cfg-agent')
-      renameSync(node.host(STATE), node.host(`${STATE}.lost-${Date.now()}`))
-    }
-    await step('lost, without an API server: kubelet goes on', () =>
-      node.withoutRestart(async () => {
-        await plane.stopApiserver()
-        await lose()
-        await node.systemctl('start', 'kubelet-cfg-agent')
-        await stage.pass(UNKNOWN_MS)
-      }),
-    )
-    await step('the API server is back: the directory is made again, and kubelet goes on', () =>
-      node.withoutRestart(async () => {
-        await plane.startApiserver()
-        await stage.untilPromoted(first, RECONNECT_MS)
-      }),
-    )
-    await step('lost, with an API server: the same', () =>
-      node.withoutRestart(async () => {
-        await lose()
-        await node.systemctl('start', 'kubelet-cfg-agent')
-        await node.untilSays(/^promoted|^updated last-known-good/, 1, RECONNECT_MS)
-        await stage.untilPromoted(first, RECONNECT_MS)
-      }),
-    )
-    await step('the next config is used as ever', async () => {
-      const next = await stage.put({ maxPods: 52 })
-      await node.untilRuns(52)
-      await stage.untilPromoted(next)
-    })
+  onEachKubelet(program, ages, 'the directory is lost', 'lost', SETTINGS, playLoss)
+  onEachKubelet(program, ages, 'the directory is lost, and the config file is replaced', 'lost-file', SETTINGS, playReplaced, OPTIONS)
+}
+
+async function playReplaced(stage: Stage): Promise<void> {
+  const { step, node } = stage
+  const original = readFileSync(node.host(REPLACED), 'utf8')
+  await playLoss(stage)
+  await step('the assignment is removed: the original is back', async () => {
+    await stage.unassign()
+    await stage.admin.untilCondition({ status: 'True', reason: 'Local' })
+    assert.equal(readFileSync(node.host(REPLACED), 'utf8'), original)
+    assert.deepEqual(readdirSync(dirname(node.host(REPLACED))), [basename(REPLACED)])
+  })
+}
+
+async function playLoss(stage: Stage): Promise<void> {
+  const { step, node, plane } = stage
+  const first = await step('a good config is promoted', () => stage.promoteFirst())
+  const lose = async () => {
+    await node.systemctl('stop', 'kubelet-cfg-agent')
+    renameSync(node.host(STATE), node.host(`${STATE}.lost-${Date.now()}`))
+  }
+  await step('lost, without an API server: kubelet goes on', () =>
+    node.withoutRestart(async () => {
+      await plane.stopApiserver()
+      await lose()
+      await node.systemctl('start', 'kubelet-cfg-agent')
+      await stage.pass(UNKNOWN_MS)
+    }),
+  )
+  await step('the API server is back: the directory is made again, and kubelet goes on', () =>
+    node.withoutRestart(async () => {
+      await plane.startApiserver()
+      await stage.untilPromoted(first, RECONNECT_MS)
+    }),
+  )
+  await step('lost, with an API server: the same', () =>
+    node.withoutRestart(async () => {
+      await lose()
+      await node.systemctl('start', 'kubelet-cfg-agent')
+      await node.untilSays(/^promoted|^updated last-known-good/, 1, RECONNECT_MS)
+      await stage.untilPromoted(first, RECONNECT_MS)
+    }),
+  )
+  await step('the next config is used as ever', async () => {
+    const next = await stage.put({ maxPods: 52 })
+    await node.untilRuns(52)
+    await stage.untilPromoted(next)
   })
 }

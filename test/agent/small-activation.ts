@@ -1,0 +1,33 @@
+/** Each kind of activation on the disk of a small world. */
+import type { ActivationKind, ReadyWiring } from '../../src/decision/unit-state.ts'
+import type { Activation } from '../../src/ports/activation.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import type { Files } from '../../src/ports/files.ts'
+import { UnitActivation } from '../../src/systemd/activation.ts'
+import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
+import { envWiring } from '../../src/systemd/env-wiring.ts'
+import { fileWiring } from '../../src/systemd/file-wiring.ts'
+
+/** Where things are. */
+export interface SmallPlace {
+  readonly directory: string
+  readonly runtimeDir: string
+  readonly envFile: string
+  readonly localPath: string
+  readonly dropIns: string
+}
+
+export function openSmallActivation(files: Files, clock: Clock, { directory, runtimeDir, envFile }: SmallPlace): Activation {
+  return new UnitActivation({ files, clock, ownership: { give: () => {} }, dynamicConfigDir: directory, runtimeDir, envFile })
+}
+
+export function wiringFor(kind: ActivationKind, { envFile, localPath, dropIns }: SmallPlace): ReadyWiring {
+  switch (kind) {
+    case 'env':
+      return envWiring(envFile, `--config=${localPath}`)
+    case 'file':
+      return fileWiring(localPath)
+    case 'drop-in':
+      return dropInWiring(dropIns)
+  }
+}

@@ -1,0 +1,47 @@
+/** The log of exits: ten of each config, however they alternate. */
+import t from 'tap'
+import { countRecurringExits, logExits } from '../../src/decision/exit-log.ts'
+import type { HealthSample, KubeletExit } from '../../src/decision/health.ts'
+import { trialKey } from '../../src/decision/trial-key.ts'
+import { health, KUBELET, MINUTE_US, NOW_US, A as SUBJECT, unit } from './snapshots.ts'
+
+const keyOf = (content: string) => trialKey(content, KUBELET)
+
+/** A process of each content exits after another. */
+function exitInTurn(...contents: readonly string[]): readonly KubeletExit[] {
+  let log: readonly KubeletExit[] = []
+  for (const [index, content] of contents.entries()) {
+    const exited = unit({ invocationId: `i-${index}` })
+    const sample: HealthSample = {
+      at: { bootId: 'boot', monotonicUs: NOW_US + index * MINUTE_US, wallMs: 0 },
+      unit: exited,
+      running: { kind: 'none' },
+      healthz: undefined,
+      runtimeUp: true,
+    }
+    log = logExits({ recentExits: log, invocationId: `i-${index}`, process: undefined }, sample, keyOf(content), 0, true)
+  }
+  return log
+}
+
+function countOf(content: string, log: readonly KubeletExit[]) {
+  return countRecurringExits({ ...health(SUBJECT), subject: keyOf(content), recentExits: log }, NOW_US + 60 * MINUTE_US)
+}
+
+t.test('two configs that alternate in a slow crash loop both reach the limit', async (t) => {
+  const log = exitInTurn(...Array.from({ length: 10 }, () => ['a', 'b']).flat())
+  t.strictSame(countOf('a', log), { exits: 10, failed: true })
+  t.strictSame(countOf('b', log), { exits: 10, failed: true })
+})
+
+t.test('the log is bounded: ten exits of each config, of the latest eight', async (t) => {
+  const log = exitInTurn(...Array.from({ length: 20 }, (_, config) => Array.from({ length: 30 }, () => `c-${config}`)).flat())
+  t.equal(log.length, 80)
+  t.strictSame(new Set(log.map(({ key }) => key)), new Set([12, 13, 14, 15, 16, 17, 18, 19].map((config) => keyOf(`c-${config}`))))
+  const atUs = log.map((exit) => exit.atUs)
+  t.strictSame(
+    atUs,
+    atUs.toSorted((a, b) => a - b),
+    'the latest comes last',
+  )
+})

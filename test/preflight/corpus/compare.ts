@@ -1,0 +1,63 @@
+/**
+ * Compares the rules of fields with what a kubelet said of candidates. Both directions count: what
+ * the rules refuse and kubelet loads, and what they accept and it refuses. Known differences are in
+ * `disagreements.json`.
+ */
+import { checkFields } from '../../../src/preflight/check-fields.ts'
+import type { KubeletVersion } from '../../../src/preflight/kubelet-version.ts'
+import { readDocument } from '../../../src/preflight/read-document.ts'
+import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
+import type { Candidate } from './candidate.ts'
+import { type Disagreement, isKnown, type Machine } from './recorded.ts'
+
+const LONGEST = 200
+
+export interface Comparison {
+  readonly accepted: number
+  readonly refused: number
+  /** Known differences. */
+  readonly listed: number
+  /** Differences that are not known, and known ones that are none: with what both say. */
+  readonly surprises: readonly string[]
+}
+
+/** By the rules of fields; undefined: they accept it. */
+export async function refusalOf(text: string, version: KubeletVersion): Promise<string | undefined> {
+  const read = await readDocument(text, IN_PLACE)
+  if (!read.ok) return read.detail
+  const refusals = checkFields(read.document, { version, unknownKeys: 'warn' }).filter(({ severity }) => severity === 'refuse')
+  return refusals.length === 0 ? undefined : refusals.map(({ problem }) => problem).join('; ')
+}
+
+/**
+ * @param verdicts by the names of the candidates; `accepted`, or kubelet's words
+ * @param disagreements by the names of the candidates
+ */
+export async function compare(
+  candidates: readonly Candidate[],
+  verdicts: ReadonlyMap<string, string>,
+  disagreements: ReadonlyMap<string, Disagreement>,
+  version: KubeletVersion,
+  machine: Machine,
+): Promise<Comparison> {
+  const surprises: string[] = []
+  const counts = { accepted: 0, refused: 0, listed: 0 }
+  for (const { name, text } of candidates) {
+    const theirs = verdicts.get(name) ?? 'not asked'
+    const ours = await refusalOf(text, version)
+    const known = disagreements.get(name)
+    const listed = known !== undefined && isKnown(known, version.minor, machine)
+    const agree = (theirs === 'accepted') === (ours === undefined)
+    if (agree === listed)
+      surprises.push(describe(name, theirs, ours, agree ? 'they agree, and the list says that they do not' : 'not listed'))
+    else if (listed && ours === undefined && known.judgedBy === undefined) surprises.push(describe(name, theirs, ours, 'nobody judges it'))
+    else if (listed) counts.listed += 1
+    else counts[ours === undefined ? 'accepted' : 'refused'] += 1
+  }
+  return { ...counts, surprises }
+}
+
+function describe(name: string, theirs: string, ours: string | undefined, what: string): string {
+  const [short, said] = [JSON.stringify(name), ours ?? 'accepted'].map((text) => text.slice(0, LONGEST))
+  return `${short}: ${what}; kubelet: ${theirs.slice(0, LONGEST)}; rules: ${said}`
+}
