@@ -1,7 +1,7 @@
 /**
  * Invariant 9: a healthy kubelet is restarted only for the cluster's, an operator's or a verdict's
- * sake. What is merely unknown, lost or refused restarts nothing. What the cluster wants is what the
- * agent was told, not what it recorded.
+ * sake. What is merely unknown, lost or refused restarts nothing. What the cluster wants is what
+ * the agent was told, not what it recorded.
  */
 import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
