@@ -187,7 +187,8 @@ export class SimWorld {
     const untilUs = this.nowUs + ms * 1000
     await setImmediate()
     while (this.unit.runtime.isAsked && this.nowUs < untilUs && !this.agentDead) {
-      this.faults.lookAside(() => this.advanceTo(Math.ceil(Math.min(untilUs, this.nextUs()))))
+      const nextUs = Math.max(this.nowUs, Math.ceil(Math.min(untilUs, this.nextUs())))
+      this.faults.lookAside(() => this.advanceTo(nextUs))
       await setImmediate()
     }
   }
