@@ -31,6 +31,7 @@ const isUnreadQuestion: Check<UnreadQuestion> = shape<UnreadQuestion>({
   question: oneOf(...QUESTIONS),
   kind: oneOf('refused', 'forbidden', 'unreachable', 'not-asked'),
   detail: isText,
+  atUs: optional(isNumber),
 })
 
 const isBaseline: Check<Baseline> = shape<Baseline>({

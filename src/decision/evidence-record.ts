@@ -98,18 +98,18 @@ function foldBaseline(before: Baseline | undefined, { about, atUs, seen }: Fact,
   if (before === undefined || before.invocationId !== about || fold.candidate !== before.candidate) return before
   const isKept = before.answered.includes(seen.question) || isTooEarly(seen, atUs, fold)
   const answered = isKept ? before.answered : [...before.answered, seen.question]
-  const unread = noteUnread(before.unread, seen)
+  const unread = noteUnread(before.unread, seen, atUs)
   return { ...before, answered, ...(unread && { unread }), ...describeBefore(seen, fold.nodeName, wallMsAt(atUs, fold.now)) }
 }
 
 /** The text comes from the API server or from the container runtime. */
 const LONGEST_DETAIL = 200
 
-function noteUnread(before: Baseline['unread'], { question, answer }: SeenFact): Baseline['unread'] {
+function noteUnread(before: Baseline['unread'], { question, answer }: SeenFact, atUs: number): Baseline['unread'] {
   const { kind } = answer
   const others = before?.filter((unread) => unread.question !== question)
   if (kind !== 'refused' && kind !== 'forbidden' && kind !== 'unreachable' && kind !== 'not-asked') return others
-  return [...(others ?? []), { question, kind, detail: answer.detail.slice(0, LONGEST_DETAIL) }]
+  return [...(others ?? []), { question, kind, detail: answer.detail.slice(0, LONGEST_DETAIL), atUs }]
 }
 
 /**

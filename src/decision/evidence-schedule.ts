@@ -10,7 +10,7 @@ import { API_QUESTIONS, QUESTIONS, type Question } from './evidence-facts.ts'
 import { judgeEvidence, viewEvidence } from './evidence-judge.ts'
 import { judgeLease, needsWrite } from './evidence-lease.ts'
 import { asksServer } from './evidence-serving.ts'
-import type { Baseline, EvidenceView } from './evidence-state.ts'
+import type { Baseline, EvidenceView, UnreadQuestion } from './evidence-state.ts'
 import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import { findStagedTurn, owesProof } from './staged-turn.ts'
@@ -69,7 +69,23 @@ function asksBeforeClaim(snapshot: Snapshot, { source, content }: { source: Conf
 export function awaitsBaseline({ evidence, now, policy, running }: Snapshot, candidate: TrialKey): boolean {
   const baseline = evidence?.baseline
   if (baseline?.candidate !== candidate || running.kind !== 'known' || baseline.invocationId !== running.invocationId) return false
-  return now.monotonicUs - baseline.sinceUs < BASELINE_WAIT_US && missingIn(baseline, policy.evidence).length > 0
+  if (now.monotonicUs - baseline.sinceUs >= BASELINE_WAIT_US) return false
+  return missingIn(baseline, policy.evidence).length > 0 || listUnreached(baseline, policy.evidence).length > 0
+}
+
+/** What the API server did not answer, which it may answer while the restart waits. */
+function listUnreached({ unread = [] }: Baseline, policy: EvidencePolicy): readonly UnreadQuestion[] {
+  return unread.filter(
+    ({ question, kind }) => kind === 'unreachable' && question !== 'lease' && API_QUESTIONS.includes(question) && isAsked(question, policy),
+  )
+}
+
+/** Once a second, for as long as a restart waits. */
+function listAskedAgain({ now, policy }: Snapshot, baseline: Baseline): readonly Question[] {
+  const nowUs = now.monotonicUs
+  if (nowUs - baseline.sinceUs >= BASELINE_WAIT_US) return []
+  const unreached = listUnreached(baseline, policy.evidence)
+  return unreached.filter(({ atUs = 0 }) => nowUs - atUs >= SHORTEST_GAP_US).map(({ question }) => question)
 }
 
 export function isBaselineOld({ evidence, now, nextStart }: Pick<Snapshot, 'evidence' | 'now' | 'nextStart'>): boolean {
@@ -90,8 +106,10 @@ export function dueEvidence(snapshot: Snapshot, upcoming: TrialKey | undefined):
   if (upcoming !== undefined) {
     const baseline = evidence?.baseline
     if (baseline === undefined) return NOTHING_DUE
-    const forClaim = isActivated(snapshot.nextStart, upcoming) ? [] : missingBeforeClaim(baseline, policy.evidence)
-    return { questions: [...new Set([...missingIn(baseline, policy.evidence), ...forClaim])], write: false }
+    const others = isActivated(snapshot.nextStart, upcoming)
+      ? listAskedAgain(snapshot, baseline)
+      : missingBeforeClaim(baseline, policy.evidence)
+    return { questions: [...new Set([...missingIn(baseline, policy.evidence), ...others])], write: false }
   }
   const view = viewEvidence(snapshot)
   // After a trial, only a proof that is owed is asked for, and nothing is condemned by the answers.

@@ -50,6 +50,8 @@ export interface UnreadQuestion {
   readonly question: Question
   readonly kind: 'refused' | 'forbidden' | 'unreachable' | 'not-asked'
   readonly detail: string
+  /** CLOCK_MONOTONIC. undefined: recorded by an agent that did not record it. */
+  readonly atUs?: number | undefined
 }
 
 export interface ServingBefore {

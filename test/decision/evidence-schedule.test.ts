@@ -6,7 +6,7 @@ import { recordFacts } from '../../src/decision/evidence-record.ts'
 import { awaitsBaseline, dueEvidence, findUpcoming } from '../../src/decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { lease, node, pods, refused, runtime, serving, staticPods } from './evidence-samples.ts'
+import { lease, node, pods, refused, runtime, serving, staticPods, unreachable } from './evidence-samples.ts'
 import {
   A,
   accepts,
@@ -186,6 +186,34 @@ t.test('the baseline is asked for before a restart, and the restart waits for it
     writtenAtUs: undefined,
   })
   t.notOk(awaitsBaseline({ ...opened, evidence: answered }, keyOf(B)))
+})
+
+t.test('what the API server did not answer is asked again, once a second, while the restart waits for it', async (t) => {
+  const before = snapshot(ABOUT_TO_RESTART)
+  const at = (seconds: number, evidence: EvidenceRecord | undefined): Snapshot => {
+    return { ...before, evidence, now: { ...before.now, monotonicUs: NOW_US + seconds * SECOND_US } }
+  }
+  const answer = (seconds: number, evidence: EvidenceRecord | undefined, answers: Answers): EvidenceRecord => {
+    const { now, nodeName, running } = at(seconds, evidence)
+    const { questions } = dueEvidence(at(seconds, evidence), keyOf(B))
+    const facts = questions.map((question): Fact => ({ about: 'invocation-1', atUs: now.monotonicUs, seen: answers(question, 0) }))
+    const fold = { candidate: keyOf(B), startDeadlineUs: 1, healthySinceUs: undefined, writtenAtUs: undefined }
+    return recordFacts(evidence, { ...fold, now, nodeName, running, facts })
+  }
+  const isAway: Answers = (question, seconds) =>
+    question === 'node' || question === 'pods' ? unreachable(question) : WELL(question, seconds)
+  const first = answer(0, record(keyOf(B), before), isAway)
+  t.ok(awaitsBaseline(at(0.5, first), keyOf(B)))
+  t.same(dueEvidence(at(0.5, first), keyOf(B)).questions, [])
+  t.same(dueEvidence(at(1, first), keyOf(B)).questions, ['node', 'pods'])
+  const second = answer(1, first, isAway)
+  t.same(dueEvidence(at(1.5, second), keyOf(B)).questions, [])
+  const third = answer(2, second, WELL)
+  t.notOk(awaitsBaseline(at(2, third), keyOf(B)))
+  t.same(dueEvidence(at(3, third), keyOf(B)).questions, [])
+  t.equal(third.baseline?.ready, 'True')
+  t.notOk(awaitsBaseline(at(6, second), keyOf(B)), 'the restart does not wait for ever')
+  t.same(dueEvidence(at(6, second), keyOf(B)).questions, [])
 })
 
 t.test('no baseline is taken before a fallback, nor before a return to local', async (t) => {

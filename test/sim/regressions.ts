@@ -378,4 +378,32 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { channel: 'selector', standby: true },
   },
+  // The record of what is in place of the config file was lost, and so that counted as local.
+  'the state is lost while the agent has replaced the config file, and the API server is down': {
+    ...schedule(3, ...ASSIGN, [1500, { kind: 'api-down', seconds: 600 }], [5, { kind: 'lose-state', afterSeconds: 5 }]),
+    node: { activation: 'file' },
+  },
+  // Promoted again and again: as a fallback it was lost.
+  'what is only in place goes on while a typo is assigned': {
+    ...schedule(
+      63001652,
+      ...ASSIGN,
+      [1082, { kind: 'edit', name: 'red', behaviour: 'syntax-error' }],
+      [60, { kind: 'lose-state', afterSeconds: 28 }],
+    ),
+    node: { activation: 'drop-in' },
+  },
+  // A comment of the config was edited while its checkpoint was lost.
+  'a wording that cannot be compared with what is in place': {
+    ...schedule(
+      63000170,
+      ...ASSIGN,
+      [700, { kind: 'reword', name: 'red' }],
+      [60, { kind: 'api-down', seconds: 60 }],
+      [0, { kind: 'lose-state', afterSeconds: 1 }],
+      [5, { kind: 'reboot' }],
+      [0, { kind: 'reword', name: 'red' }],
+    ),
+    node: { activation: 'file' },
+  },
 }

@@ -43,8 +43,7 @@ export class RestartInvariant {
     if (step.kind === 'assign') {
       const text = (step.rendered ?? step.data)[step.source.kubeletConfigKey]
       this.#uncompared = failedReads > this.#failedReads && text !== undefined ? meaningOf(text) : undefined
-      const inPlace = this.#world.files.read(this.#world.nextConfigPath())?.toString()
-      if (text === inPlace) this.#world.uncheckpointed = undefined
+      if (text === this.#world.uncheckpointed) this.#world.uncheckpointed = undefined
     }
     this.#failedReads = failedReads
     // An operator who requests a retry has the whole limit for it.
@@ -78,8 +77,11 @@ export class RestartInvariant {
   #isForgotten(): boolean {
     const { unit, files } = this.#world
     const path = this.#world.nextConfigPath()
-    const isReworded = files.read(path)?.toString() !== this.#world.nextText()
-    if (unit.process !== undefined && unit.process.text === this.#world.uncheckpointed) return isReworded
+    const next = files.read(path)?.toString()
+    const { uncheckpointed } = this.#world
+    const isOnlyInPlace = uncheckpointed !== undefined && unit.process?.text === meaningOf(uncheckpointed)
+    if (isOnlyInPlace && next !== uncheckpointed) return true
+    const isReworded = next !== this.#world.nextText()
     return unit.process?.isUntraceable === true && (isReworded || unit.process.isRenamed === true || unit.process.configPath !== path)
   }
 

@@ -75,8 +75,8 @@ export class SimWorld {
   /** How often the agent's directory was lost, and its verdicts with it. */
   lostStates = 0
   /**
-   * What is in place of a file outside the agent's directory, while its checkpoint is lost with
-   * that: another wording of it cannot be compared then.
+   * The bytes of a file outside the agent's directory, while their checkpoint is lost with that:
+   * another wording of them cannot be compared then.
    */
   uncheckpointed: string | undefined
   /** How often the file that kubelet starts with was edited, which the agent then replaces anew. */
@@ -253,7 +253,7 @@ export class SimWorld {
   /** The agent's directory is gone, as after a purge of its package. */
   loseState(): void {
     this.lostStates += 1
-    this.uncheckpointed = this.kind.activation === 'env' ? undefined : this.nextText()
+    this.uncheckpointed = this.kind.activation === 'env' ? undefined : this.files.read(this.nextConfigPath())?.toString()
     if (this.portSeenOf !== this.unit.invocationId) this.unit.losePort()
     this.withoutAgent(() => this.disk.removeTree(DIRECTORY))
   }
