@@ -1,24 +1,61 @@
 /**
  * Invariant 9: a healthy kubelet is restarted only for the cluster's, an operator's or a verdict's
- * sake. What is merely unknown, lost or refused restarts nothing.
+ * sake. What is merely unknown, lost or refused restarts nothing. What the cluster wants is what
+ * the agent was told, not what it recorded.
  */
 import assert from 'node:assert/strict'
+import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { LOCAL_CONTENT } from '../../src/decision/config-source.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { contentOfKey, trialKey } from '../../src/decision/trial-key.ts'
+import { meaningOf } from './behaviour.ts'
+import { DIRECTORY } from './paths.ts'
+import { textOf } from './sim-assignment.ts'
+import type { SimWorld } from './sim-world.ts'
 
-export function checkCause(snapshot: Snapshot, step: Step): void {
-  if (step.kind !== 'restart') return
-  const target = contentOfKey(step.record.target)
-  const isCaused = isWanted(snapshot, target) || isCondemned(snapshot)
-  assert(isCaused, `invariant 9: a healthy kubelet is restarted into ${target}, and ${snapshot.desired.kind} is desired`)
+const RECORD = layoutOf(DIRECTORY).record('assigned')
+
+export class CauseInvariant {
+  readonly #world: SimWorld
+  /** What the agent was told when it wrote the record of the assignment, as that is now. */
+  #recorded = LOCAL_CONTENT as string
+  #record: string | undefined
+  /** What it was told when it last set out to write that. A disk may fail, or the agent may die. */
+  #told: string | undefined
+
+  constructor(world: SimWorld) {
+    this.#world = world
+  }
+
+  decided(snapshot: Snapshot, step: Step): void {
+    this.#follow()
+    const told = findTold(snapshot)
+    if (step.kind === 'assign' || step.kind === 'reset-to-local') this.#told = told
+    if (step.kind !== 'restart' || !this.#world.unit.isHealthy()) return
+    const { target } = step.record
+    const next = contentOfKey(target) === LOCAL_CONTENT ? LOCAL_CONTENT : this.#world.nextText()
+    // A version that comes back with other content leaves the record as it is.
+    const recorded = [this.#recorded, ...(this.#world.wasRestored ? [this.#told] : [])]
+    const isWanted = next !== undefined && (next === told || recorded.includes(next))
+    const { kind } = snapshot.desired
+    assert(isWanted || isCondemned(snapshot), `invariant 9: a healthy kubelet is restarted into ${target}, and ${kind} is desired`)
+  }
+
+  #follow(): void {
+    const record = this.#world.files.read(RECORD)?.toString()
+    if (record === this.#record) return
+    this.#record = record
+    this.#recorded = this.#told ?? this.#recorded
+    this.#told = undefined
+  }
 }
 
-/** By the cluster or an operator, as far as that is known; or what was assigned last. */
-function isWanted({ desired, desiredContent, requests, assignedContent }: Snapshot, target: string): boolean {
-  if (target === LOCAL_CONTENT && (requests.hold === 'local' || desired.kind === 'local')) return true
-  return target === desiredContent || target === assignedContent
+/** By the cluster or an operator, not by the agent's records. undefined: neither says it. */
+function findTold({ desired, requests }: Snapshot): string | undefined {
+  if (requests.hold === 'local' || desired.kind === 'local') return LOCAL_CONTENT
+  const text = textOf(desired)
+  return text === undefined ? undefined : meaningOf(text)
 }
 
 /** What runs has failed, or what is assigned has, so that a fallback runs. */

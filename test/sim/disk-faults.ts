@@ -46,11 +46,11 @@ export class DiskFaults {
   }
 
   /** For the invariants, which read what is there, also in the middle of a pass of the agent. */
-  lookAside(look: () => void): void {
+  lookAside<T>(look: () => T): T {
     const acts = this.agentActs
     this.agentActs = false
     try {
-      look()
+      return look()
     } finally {
       this.agentActs = acts
     }

@@ -13,6 +13,7 @@ import type { SimWorld } from './sim-world.ts'
 
 /** A restart waits a few seconds for what is asked before it, and a busy agent looks late. */
 const BASELINE_US = 10e6
+const QUEUED_US = 100e3
 
 export class EvidenceInvariant {
   readonly #world: SimWorld
@@ -43,6 +44,7 @@ export class EvidenceInvariant {
     // Nothing that was read before the restart shows how the node was.
     const isKnown = before !== undefined && unit.isHealthy() && nowUs - before.healthyFromUs > BASELINE_US
     if (!isKnown || breaksNode(before.text) || !cluster.isUp(nowUs)) doubts.add(next)
+    else doubts.restarted(before.text, next)
     this.#startedByAgentUs = nowUs
   }
 
@@ -52,7 +54,9 @@ export class EvidenceInvariant {
     if (process === undefined) return
     const isNew = process.startedAtUs !== this.#seenStartUs
     this.#seenStartUs = process.startedAtUs
-    if (isNew && process.startedAtUs !== this.#startedByAgentUs) doubts.add(process.text)
+    // Systemd may queue a start.
+    const isByAgent = process.startedAtUs - (this.#startedByAgentUs ?? Number.NEGATIVE_INFINITY) <= QUEUED_US
+    if (isNew && !isByAgent) doubts.add(process.text)
     if (!unit.isNodeWell() || nowUs < this.#world.agentFromUs) doubts.add(process.text)
     // A restart does not wait for an API server that does not answer what is asked before it, and
     // what was asked is not asked again when the server answers.

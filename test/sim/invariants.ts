@@ -32,7 +32,7 @@ import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import type { SimProcess } from './behaviour.ts'
-import { checkCause } from './cause-invariant.ts'
+import { CauseInvariant } from './cause-invariant.ts'
 import { DiskInvariants } from './disk-invariants.ts'
 import { EvidenceInvariant } from './evidence-invariant.ts'
 import { FallbackInvariant } from './fallback-invariant.ts'
@@ -49,6 +49,7 @@ export class Invariants {
   readonly #proven = new Set<string>()
   readonly #disk: DiskInvariants
   readonly #evidence: EvidenceInvariant
+  readonly #cause: CauseInvariant
   readonly #restarts: RestartInvariant
   readonly #fallback: FallbackInvariant
   readonly #reports: ReportInvariant
@@ -59,7 +60,11 @@ export class Invariants {
     const isProven = (text: string) => this.#proven.has(text)
     const isPaused = () => this.#isPaused()
     this.#evidence = new EvidenceInvariant(world)
-    this.#disk = new DiskInvariants(world, isProven, (text) => this.#evidence.checkPromotion(text))
+    this.#cause = new CauseInvariant(world)
+    this.#disk = new DiskInvariants(world, isProven, (text) => {
+      this.#evidence.checkPromotion(text)
+      world.victims.proved(text)
+    })
     this.#restarts = new RestartInvariant(world, isPaused)
     this.#fallback = new FallbackInvariant(world, isPaused)
     this.#reports = new ReportInvariant(world, isProven)
@@ -77,7 +82,7 @@ export class Invariants {
       this.#evidence.decided(step)
       this.#reports.decided(snapshot, step)
       checkVerdict(this.#world, step)
-      if (this.#world.unit.isHealthy()) checkCause(snapshot, step)
+      this.#cause.decided(snapshot, step)
     })
   }
 

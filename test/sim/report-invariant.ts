@@ -35,8 +35,10 @@ export class ReportInvariant {
   }
 
   decided(snapshot: Snapshot, step: Step): void {
-    this.#checkStatus(snapshot, step)
-    this.#checkCondition(snapshot, step)
+    // A pass that waits for the container runtime takes a while, in which kubelet may end.
+    const isStale = snapshot.unit.kind === 'known' && snapshot.unit.invocationId !== this.#world.unit.invocationId
+    if (!isStale) this.#checkStatus(snapshot, step)
+    this.#checkCondition(snapshot, step, isStale)
   }
 
   /**
@@ -77,7 +79,7 @@ export class ReportInvariant {
    * The condition is True only for a config that kubelet runs and that passed its
    * trial here.
    */
-  #checkCondition(snapshot: Snapshot, step: Step): void {
+  #checkCondition(snapshot: Snapshot, step: Step, isStale: boolean): void {
     const { activity } = this.#world.unit
     const unit = `${activity} ${this.#world.unit.process?.startedAtUs}`
     if (unit !== this.#unitSeen) this.#unitChanges += 1
@@ -92,7 +94,7 @@ export class ReportInvariant {
       this.#conditionChanges += 1
     this.#condition = condition
     const { process } = this.#world.unit
-    if (status !== 'True' || process === undefined) return
+    if (status !== 'True' || process === undefined || isStale) return
     const local = !runsCheckpoint(process)
     assert(local === (reason === 'Local'), `invariant 8: the condition says ${reason}, and kubelet runs ${process.configPath}`)
     assert(

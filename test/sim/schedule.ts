@@ -119,16 +119,16 @@ export function makeSchedule(seed: number): Schedule {
   const merged = node.parts ? withExtras(breaking, seededRandom(seed ^ 0xba5e), makeLocalEdit) : breaking
   const suspended = withExtras(merged, seededRandom(seed ^ 0x51ee), makeSuspend)
   const reworded = withExtras(suspended, seededRandom(seed ^ 0x4e3d), makeReword)
-  return { seed, node, events: withExtras(reworded, seededRandom(seed ^ 0x4a46), makeHardship) }
+  return { seed, node, events: withExtras(reworded, seededRandom(seed ^ 0x4a46), makeHardship, HARDSHIP_SHARE) }
 }
 
 /**
  * Adds more events to every second schedule. They have random numbers of their own, so the other
  * events of a seed do not depend on them.
  */
-function withExtras(events: readonly Timed[], random: Random, make: (random: Random) => WorldEvent): Timed[] {
+function withExtras(events: readonly Timed[], random: Random, make: (random: Random) => WorldEvent, share = 0.4): Timed[] {
   if (random.chance(0.5)) return [...events]
-  return events.flatMap((timed) => (random.chance(0.4) ? [{ afterSeconds: makePause(random), event: make(random) }, timed] : [timed]))
+  return events.flatMap((timed) => (random.chance(share) ? [{ afterSeconds: makePause(random), event: make(random) }, timed] : [timed]))
 }
 
 function makeOverlayEvent(random: Random): WorldEvent {
@@ -179,6 +179,9 @@ function makeFault(random: Random): WorldEvent {
     { kind: 'upgrade-kubelet', restarts: false },
   ])
 }
+
+/** Of the events, which are many by then. */
+const HARDSHIP_SHARE = 0.15
 
 /** What was brought into the world last: the events of earlier seeds stay as they are. */
 function makeHardship(random: Random): WorldEvent {

@@ -102,11 +102,12 @@ export class SimRuntime {
 
   /**
    * Whether a fault of the runtime may be charged to this config: it lasts longer than it excuses
-   * kubelet, or by evidence it is the fault of the config that moved kubelet to it.
+   * kubelet, or the config moved kubelet to it, from another one or from that of the fallback.
    */
-  isBlamedOn(text: string): boolean {
+  isBlamedOn(text: string, fallback: string | undefined): boolean {
     if (!this.isFaulty || !this.isUsedBy(text)) return false
-    return this.isNewlyUsed || this.#downUntilUs - this.#downFromUs >= RUNTIME_EXCUSE_US
+    const isMoved = this.isNewlyUsed || (fallback !== undefined && !this.isUsedBy(fallback))
+    return isMoved || this.#downUntilUs - this.#downFromUs >= RUNTIME_EXCUSE_US
   }
 
   goDown(seconds: number, hangs: boolean): void {

@@ -8,6 +8,8 @@ export interface SimUnitWorld {
   /** The file that kubelet's `--config` names at its next start. */
   nextConfigPath(): string
   readText(path: string): string | undefined
+  /** Last-known-good. undefined: that is local. */
+  fallbackText(): string | undefined
   readonly kind: NodeKind
   readonly layout: Layout
   readonly localPath: string

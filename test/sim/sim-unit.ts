@@ -279,7 +279,7 @@ export class SimUnit implements Unit, HealthProbe {
     if (text !== undefined && at < this.#faultUntilUs) this.#world.onVictim(text)
     if (text === undefined || at < this.#faultUntilUs) return diesAfter(at, 1.5)
     this.runtime.kubeletStarted(text)
-    if (this.runtime.isBlamedOn(text)) this.#world.onVictim(text)
+    if (this.runtime.isFaulty && this.runtime.isBlamedOn(text, this.#world.fallbackText())) this.#world.onVictim(text)
     if (behaviourOf(text) === 'refuses-pods') this.lostPods += 1
     if (this.runtime.isUp(this.runtime.endpointOf(text))) return fateOf(text, at, this.#version)
     const hangsUntilUs = this.#hangsUntilUs(text)

@@ -18,6 +18,7 @@ import { createRuntime } from '../agent/memory-runtime.ts'
 import { type Behaviour, configText, type LocalBase, localText, meaningOf } from './behaviour.ts'
 import { Crash, type CrashPoint } from './crash.ts'
 import { DiskFaults } from './disk-faults.ts'
+import { Doubts } from './doubts.ts'
 import type { NodeKind } from './node-kind.ts'
 import { DIRECTORY, DROP_IN_DIRECTORY, DROP_IN_PATH, ENV_FILE, LOCAL_PATH, RUNTIME_DIRECTORY } from './paths.ts'
 import { EVIDENCE_POLICY, POLICY } from './policy.ts'
@@ -28,7 +29,7 @@ import { SimCluster } from './sim-cluster.ts'
 import { SimOverlay } from './sim-overlay.ts'
 import { SimTimers } from './sim-timers.ts'
 import { SimUnit } from './sim-unit.ts'
-import { isLastKnownGood, Victims } from './victims.ts'
+import { isLastKnownGood, lastKnownGoodText, Victims } from './victims.ts'
 
 export class SimWorld {
   readonly kind: NodeKind
@@ -85,7 +86,7 @@ export class SimWorld {
   readonly checkRestart: (() => void)[] = []
   readonly victims = new Victims()
   /** Configs without evidence: see evidence-invariant.ts. */
-  readonly doubts = new Set<string>()
+  readonly doubts = new Doubts(() => this.nowUs)
 
   constructor(seed: number, kind: NodeKind) {
     this.kind = kind
@@ -109,6 +110,7 @@ export class SimWorld {
       nowUs: () => this.nowUs,
       nextConfigPath: () => this.nextConfigPath(),
       readText: (path) => this.textIn(path),
+      fallbackText: () => this.faults.lookAside(() => lastKnownGoodText(this.files)),
       kind,
       layout: layoutOf(DIRECTORY),
       localPath: LOCAL_PATH,
@@ -185,7 +187,8 @@ export class SimWorld {
     const untilUs = this.nowUs + ms * 1000
     await setImmediate()
     while (this.unit.runtime.isAsked && this.nowUs < untilUs && !this.agentDead) {
-      this.faults.lookAside(() => this.advanceTo(Math.ceil(Math.min(untilUs, this.nextUs()))))
+      const nextUs = Math.max(this.nowUs, Math.ceil(Math.min(untilUs, this.nextUs())))
+      this.faults.lookAside(() => this.advanceTo(nextUs))
       await setImmediate()
     }
   }
@@ -220,6 +223,7 @@ export class SimWorld {
     this.agentDead = true
     const before = this.nowUs
     this.clock.reboot()
+    this.doubts.rebase()
     this.#timers.rebase(before, this.nowUs)
     this.loseRuntime()
     this.hasLostRuntime = false

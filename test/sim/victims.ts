@@ -21,6 +21,11 @@ export class Victims {
     if (!isProven) this.#unproven.add(text)
   }
 
+  /** It has passed a whole trial since: what befell it before says nothing any more. */
+  proved(text: string): void {
+    this.#unproven.delete(text)
+  }
+
   /** An operator's rollback lasts until a retry. */
   rolledBack(text: string): void {
     this.#rolledBack.add(text)
@@ -35,10 +40,14 @@ export class Victims {
   }
 }
 
-/** By the bytes of the record's checkpoint. */
 export function isLastKnownGood(files: Files, text: string): boolean {
+  return lastKnownGoodText(files) === text
+}
+
+/** By the bytes of the record's checkpoint. undefined: it is local, or gone. */
+export function lastKnownGoodText(files: Files): string | undefined {
   const parsed = parseSource(files.read(layoutOf(DIRECTORY).record('last-known-good')) ?? Buffer.alloc(0))
-  if (!parsed.ok || parsed.source === 'local') return false
+  if (!parsed.ok || parsed.source === 'local') return undefined
   const bytes = files.read(layoutOf(DIRECTORY).file(parsed.source))
-  return bytes !== undefined && meaningOf(bytes.toString()) === text
+  return bytes && meaningOf(bytes.toString())
 }

@@ -1,0 +1,36 @@
+/**
+ * Configs without evidence, as far as the world can tell: something happened while kubelet ran with
+ * them, or would start with them next. A restart with a known baseline begins the evidence anew, so
+ * it ends a doubt, unless that is about the time in which the baseline was taken.
+ */
+
+/** The baseline is asked for in the last minute before a restart. */
+const BASELINE_TAKES_US = 60e6
+
+export class Doubts {
+  readonly #nowUs: () => number
+  readonly #lastUs = new Map<string, number>()
+
+  constructor(nowUs: () => number) {
+    this.#nowUs = nowUs
+  }
+
+  add(text: string): void {
+    this.#lastUs.set(text, this.#nowUs())
+  }
+
+  has(text: string): boolean {
+    return this.#lastUs.has(text)
+  }
+
+  /** kubelet is restarted from a config to another one, and how the node was before is known. */
+  restarted(from: string, to: string): void {
+    const latestUs = Math.max(...[from, to].map((text) => this.#lastUs.get(text) ?? Number.NEGATIVE_INFINITY))
+    if (this.#nowUs() - latestUs > BASELINE_TAKES_US) this.#lastUs.delete(to)
+  }
+
+  /** The clock starts anew. */
+  rebase(): void {
+    for (const text of this.#lastUs.keys()) this.add(text)
+  }
+}
