@@ -375,7 +375,7 @@ Kubelet:
                                  replaces the file that the unit names; drop-in adds a file to its
                                  --config-dir (kubelet 1.32 or later); auto chooses env or file by
                                  the unit (auto, env, file, drop-in; default: auto)
-  --systemctl <path>             path of systemctl (default: /usr/bin/systemctl)
+  --systemctl <path>             path of systemctl (default: /bin/systemctl)
 
 Preflight:
   --change-policy <choice>       changes that this node accepts: open accepts all; guarded refuses
