@@ -8,6 +8,7 @@ import { explain } from '../explain.ts'
 import { formatJson } from '../format-json.ts'
 import { documentReported } from '../reported.ts'
 import { documentOverlay, documentStatus, type StatusDocument } from '../status-document.ts'
+import { findMerged, type LayerReaders } from '../status-layers.ts'
 import { renderStatus } from '../status-text.ts'
 
 export const statusCommand: NodeCommand = {
@@ -34,12 +35,13 @@ async function showStatus(context: CommandContext, options: OptionValues): Promi
   return EXIT.fine
 }
 
-type StatusSources = Pick<CommandContext, 'observe' | 'agent' | 'lastReport' | 'readOverlay'>
+type StatusSources = Pick<CommandContext, 'observe' | 'agent' | 'lastReport' | 'readOverlay'> & LayerReaders
 
 export async function gatherStatus(context: StatusSources): Promise<StatusDocument> {
   const snapshot = await context.observe()
   const agent = context.agent()
   const reported = documentReported(context.lastReport(snapshot.now.bootId), snapshot, agent)
   const overlay = documentOverlay(await context.readOverlay())
-  return { ...documentStatus(snapshot, explain(snapshot), agent, reported), overlay }
+  const merged = await findMerged(snapshot, context)
+  return { ...documentStatus(snapshot, explain(snapshot), agent, reported, merged), overlay }
 }

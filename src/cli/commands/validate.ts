@@ -26,10 +26,11 @@ import {
   type NodeCommand,
   type OptionValues,
 } from '../command.ts'
-import { nameLayersIn } from '../config-layers.ts'
+import { findLayersHere, nameLayersIn } from '../config-layers.ts'
 import { formatJson } from '../format-json.ts'
 import { isNode } from '../is-node.ts'
 import type { Place } from '../manifest-text.ts'
+import { type MergedDocument, NOT_MERGED } from '../merged-layers.ts'
 import { documentReport } from '../report-document.ts'
 import { renderReport } from '../report-text.ts'
 import { renderSarif } from '../sarif.ts'
@@ -87,14 +88,17 @@ async function validate(context: CommandContext, options: OptionValues, { candid
       terminal.err(`kubelet-cfg-agent validate: ${plainText(loaded.detail)}\n`)
       return EXIT.usage
     case 'refused':
-      terminal.out(render(options.output, loaded.name, undefined, loaded.report, context))
+      terminal.out(render(options.output, loaded.name, undefined, loaded.report, context, NOT_MERGED))
       return EXITS[loaded.report.outcome]
     case 'loaded': {
       const { config, shown, layers = [] } = loaded
       const node = isNode(await context.unit.observe())
       const placed = placeFindings(await context.inspect(config, readInspectOptions(options, node)), shown.place)
-      const report = nameLayersIn(placed, layers)
-      terminal.out(render(options.output, config.name, shown.text, report, context))
+      const { name, files, key } = config
+      const text = Object.hasOwn(files, key) ? (files[key] ?? '') : ''
+      const { around, merged } = await findLayersHere({ name, text, own: layers }, node, context)
+      const report = nameLayersIn(placed, layers, around)
+      terminal.out(render(options.output, name, shown.text, report, context, merged))
       return EXITS[report.outcome]
     }
   }
@@ -122,13 +126,14 @@ function render(
   text: string | undefined,
   report: Report,
   { terminal, version }: CommandContext,
+  merged: MergedDocument,
 ): string {
   switch (output) {
     case 'json':
-      return formatJson(documentReport(name, report))
+      return formatJson(documentReport(name, report, merged))
     case 'sarif':
       return renderSarif(name, report, version)
     default:
-      return renderReport(name, text, report, { color: terminal.color, width: terminal.width ?? 100 })
+      return renderReport(name, text, report, { color: terminal.color, width: terminal.width ?? 100 }, merged)
   }
 }
