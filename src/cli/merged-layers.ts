@@ -1,6 +1,6 @@
 /**
- * What a config is merged from on this node, kubelet's drop-ins included, and which layer each field
- * comes from. For the documents of `validate` and `status`. Pure.
+ * What a config is merged from on this node, kubelet's drop-ins included, and which layer each
+ * field comes from. For the documents of `validate` and `status`. Pure.
  */
 import type { LayeredField } from '../decision/desired.ts'
 import type { KubeletConfig } from '../kubelet/decode.ts'

@@ -1,6 +1,6 @@
 /**
- * The text that `validate` and `status` print for people: which layer each field comes from. Fits 80
- * columns, unless one name alone is longer. Pure.
+ * The text that `validate` and `status` print for people: which layer each field comes from. Fits
+ * 80 columns, unless one name alone is longer. Pure.
  */
 import type { FieldDocument, MergedDocument } from './merged-layers.ts'
 import { paint, plainText } from './terminal.ts'

@@ -73,8 +73,8 @@ export interface StatusDocument {
   readonly restarts: { readonly lastHour: number; readonly fallbacksLastHour: number; readonly limitPerHour: number }
   readonly verdicts: readonly VerdictDocument[]
   /**
-   * What the assigned config is merged from on this node, the lowest first. Empty: it is not merged.
-   * `fields`: at most 500 of what the agent merged are known.
+   * What the assigned config is merged from on this node, the lowest first. Empty: it is not
+   * merged. `fields`: at most 500 of what the agent merged are known.
    */
   readonly layers: MergedDocument['layers']
   readonly fields: MergedDocument['fields']

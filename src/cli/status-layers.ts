@@ -1,6 +1,7 @@
 /**
- * What the assigned config is merged from, for `status`, which asks nobody: from what the agent wrote
- * down, and from kubelet's drop-ins as they are now. Pure but for the readers that are passed in.
+ * What the assigned config is merged from, for `status`, which asks nobody: from what the agent
+ * wrote down, and from kubelet's drop-ins as they are now. Pure but for the readers that are passed
+ * in.
  */
 import type { ConfigMapSource } from '../decision/config-source.ts'
 import type { ChannelState } from '../decision/desired.ts'
