@@ -43,7 +43,8 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
   const baseline = findBaseline(snapshot)
   const isCandidate = baseline?.candidate === running.key
   const isAtEnd = measureTrial(snapshot, running.key)?.remainingUs === 0
-  return { process, baseline, isCandidate, policy, servesFromUs: findServing(snapshot, process), isAtEnd }
+  const servesFromUs = findServing(snapshot, process)
+  return { process, baseline, isCandidate, policy, servesFromUs, renewsFromUs: findRenewing(snapshot), isAtEnd }
 }
 
 /**
@@ -53,6 +54,16 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
  */
 function findServing({ healthz, health, policy }: Snapshot, { sinceUs }: ProcessEvidence): number | undefined {
   return healthz === undefined || healthz === 'unknown' ? sinceUs + policy.startDeadlineUs : health?.healthySinceUs
+}
+
+/**
+ * A gap between two looks begins the time of a healthy process anew. What does not answer on its
+ * health port is the business of kind `healthz`. Where that port is not known, neither is a gap.
+ */
+function findRenewing({ healthz, health, running }: Snapshot): number | undefined {
+  const process = health?.process
+  const isSame = running.kind === 'known' && process?.invocationId === running.invocationId
+  return isSame && healthz !== 'unknown' ? (process.healthySinceUs ?? Number.POSITIVE_INFINITY) : undefined
 }
 
 /**

@@ -5,7 +5,7 @@
  */
 import { doubtful, no, type Standing, unknown, yes } from './evidence.ts'
 import type { LeaseAnswer, NoAnswer } from './evidence-facts.ts'
-import type { EvidenceView, LeaseSeen, ProcessEvidence } from './evidence-state.ts'
+import type { EvidenceView, LeaseSeen } from './evidence-state.ts'
 
 /** `nodeLeaseDurationSeconds`, upstream's default. */
 const DEFAULT_DURATION_SECONDS = 40
@@ -29,11 +29,12 @@ export function foldLease(before: LeaseSeen | undefined, answer: LeaseAnswer | N
   return { ...seen, renewals, sameSinceUs: atUs, provenAtUs: before.provenAtUs ?? (renewals === 2 ? atUs : undefined) }
 }
 
-export function judgeLease({ process, policy }: EvidenceView): Standing {
+export function judgeLease(view: EvidenceView): Standing {
+  const { process } = view
   const { lease } = process
   if (lease === undefined) return unknown('not read yet')
   if (lease.problem !== '') return unknown(lease.problem)
-  const silentSinceUs = findSilence(process, lease, policy.startDeadlineUs)
+  const silentSinceUs = findSilence(view, lease)
   const silentUs = lease.lastUs - silentSinceUs
   const isWritten = process.writtenAtUs !== undefined && isWithin(process.writtenAtUs, silentSinceUs, lease)
   const detail = `kubelet did not renew its Lease for ${Math.round(silentUs / 1e6)} s, while the agent could write to the API server`
@@ -51,10 +52,10 @@ export function judgeLease({ process, policy }: EvidenceView): Standing {
  * Whether the agent should write, since only a write that succeeds tells a kubelet that is cut off
  * from an API server that takes no writes.
  */
-export function needsWrite({ process, policy }: Pick<EvidenceView, 'process' | 'policy'>, nowUs: number): boolean {
-  const { lease, writtenAtUs = Number.NEGATIVE_INFINITY } = process
+export function needsWrite(view: SilenceView, nowUs: number): boolean {
+  const { lease, writtenAtUs = Number.NEGATIVE_INFINITY } = view.process
   if (lease?.resourceVersion === undefined || lease.problem !== '') return false
-  const silentSinceUs = findSilence(process, lease, policy.startDeadlineUs)
+  const silentSinceUs = findSilence(view, lease)
   const fromUs = silentSinceUs + slackUs(lease)
   // A Lease that was never renewed is in doubt before the next sample, which then decides.
   const isInDoubt = lease.lastUs >= fromUs || (lease.renewals === 0 && nowUs >= fromUs + AWAITED_SAMPLE_US)
@@ -78,14 +79,15 @@ function silenceLimitUs({ durationSeconds }: LeaseSeen): number {
   return Math.max(SHORTEST_SILENCE_US, 1.5e6 * durationSeconds)
 }
 
+type SilenceView = Pick<EvidenceView, 'process' | 'policy' | 'renewsFromUs'>
+
 /**
  * Nothing is expected before the start deadline, nor while the API server was not reachable, and
- * nothing is known of a Lease before it was seen. A time in the future: nothing is expected yet.
+ * nothing is known of a Lease before it was seen. Nor is anything expected of a kubelet that is not
+ * healthy, or that nobody saw: it may have been suspended with its node. A time in the future:
+ * nothing is expected yet.
  */
-function findSilence(
-  { sinceUs, reachableSinceUs = Number.POSITIVE_INFINITY }: ProcessEvidence,
-  lease: LeaseSeen,
-  deadlineUs: number,
-): number {
-  return Math.max(sinceUs + deadlineUs, reachableSinceUs, lease.sameSinceUs ?? lease.lastUs)
+function findSilence({ process, policy, renewsFromUs = Number.NEGATIVE_INFINITY }: SilenceView, lease: LeaseSeen): number {
+  const { sinceUs, reachableSinceUs = Number.POSITIVE_INFINITY } = process
+  return Math.max(sinceUs + policy.startDeadlineUs, reachableSinceUs, renewsFromUs, lease.sameSinceUs ?? lease.lastUs)
 }

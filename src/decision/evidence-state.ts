@@ -188,6 +188,11 @@ export interface EvidenceView {
   readonly policy: Policy
   /** Since when kubelet's ports have to answer. undefined: it is not healthy. */
   readonly servesFromUs: number | undefined
+  /**
+   * Since when kubelet is healthy without a gap between the looks, and has to renew its Lease.
+   * undefined: that is not known.
+   */
+  readonly renewsFromUs: number | undefined
   /** The trial is over, but for the evidence. */
   readonly isAtEnd: boolean
 }

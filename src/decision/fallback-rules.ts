@@ -7,10 +7,13 @@ import { HOUR_US } from '../values/durations.ts'
 import { type HeldSource, sameSource } from './config-source.ts'
 import { isBroughtBack } from './evidence-verdict.ts'
 import { findPause } from './find-pause.ts'
+import { diedOfLeavings } from './leavings.ts'
 import { findRetrial, isDue, listReplaced, planRetrial } from './retrial.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
+import type { Candidate } from './target.ts'
 import { isSteady, measureTrial } from './trial.ts'
+import type { Verdict } from './verdict.ts'
 
 /** How long a node rests before its configs are tried again. */
 const REST_IN_TRIALS = 3
@@ -47,10 +50,22 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
   }
   // A node at fault fails every config, also an assigned one whose record is damaged at the moment.
   const suspects = target.atFault ? [...snapshot.verdicts.values()] : candidates.flatMap(({ verdict }) => verdict ?? [])
-  const provisional = suspects.filter(({ state }) => state === 'provisional')
+  const blamed = target.atFault ? findBlamed(candidates) : undefined
+  const provisional = suspects.filter((verdict) => verdict.state === 'provisional' && (verdict !== blamed || verdict.key === target.key))
   if (provisional.length === 0 || !provisional.every((verdict) => isBroughtBack(snapshot, verdict))) return undefined
   const why = 'kubelet is healthy again after other configs had failed too: the node was at fault'
   return { kind: 'forgive', keys: provisional.map(({ key }) => key), requested: false, why }
+}
+
+/**
+ * The wanted config, where a fallback died of what it left behind, and it did not die of such a
+ * thing itself. That the fallback failed too then says nothing about the node, and the fallback is
+ * healthy once the file is deleted. If the wanted config were tried again then, it would write the
+ * file anew.
+ */
+function findBlamed([wanted, ...fallbacks]: readonly Candidate[]): Verdict | undefined {
+  const isLeft = ({ verdict }: Candidate) => verdict !== undefined && diedOfLeavings(verdict)
+  return wanted !== undefined && !isLeft(wanted) && fallbacks.some(isLeft) ? wanted.verdict : undefined
 }
 
 /** A config that had proved itself is tried again while a fallback keeps the node going. */

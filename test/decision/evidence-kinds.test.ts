@@ -1,5 +1,8 @@
 import t from 'tap'
 import type { EvidenceKind } from '../../src/decision/evidence.ts'
+import { dueEvidence } from '../../src/decision/evidence-schedule.ts'
+import type { HealthAnswer } from '../../src/decision/health.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
 import {
   API_SERVER,
   ETCD,
@@ -12,10 +15,11 @@ import {
   STARTED_US,
   type Story,
   serving,
+  snapshotOf,
   staticPods,
   unreachable,
 } from './evidence-samples.ts'
-import { B, health, MINUTE_US, NOW_US, POLICY, runsNothing, SECOND_US, unit } from './snapshots.ts'
+import { B, health, keyOf, MINUTE_US, NOW_US, POLICY, runsNothing, SECOND_US, unit } from './snapshots.ts'
 
 type Expected = 'yes' | 'no' | 'unknown' | 'doubtful'
 type Row = readonly [what: string, expected: Expected, story: Story]
@@ -98,6 +102,27 @@ check('runtime', [
   ['not asked', 'unknown', { before: SAME }],
 ])
 
+/**
+ * @param seconds after its start: a look after a gap, in which nothing was seen, begins the time
+ * anew. undefined: it is not healthy.
+ */
+function healthySince(
+  seconds: number | undefined,
+  healthz: HealthAnswer = { ok: true, detail: 'ok' },
+): Pick<Snapshot, 'health' | 'healthz'> {
+  const healthySinceUs = seconds === undefined ? undefined : STARTED_US + seconds * SECOND_US
+  const process = {
+    key: keyOf(B),
+    invocationId: 'invocation-1',
+    startedAtUs: STARTED_US,
+    wasHealthy: true,
+    healthySinceUs,
+    unhealthySinceUs: undefined,
+    exits: 0,
+  }
+  return { healthz, health: health(B, { healthySinceUs, process }) }
+}
+
 const SILENT = [0, 60, 120, 181].map((at) => [at, lease('1')] as const)
 check('lease', [
   [
@@ -126,6 +151,16 @@ check('lease', [
   ['the agent could write only before', 'unknown', { seen: SILENT, writtenAt: 100 }],
   ['no renewal for less than that', 'doubtful', { seen: [...SILENT.slice(0, 3), [170, lease('1')]], writtenAt: 150 }],
   ['no renewal before the start deadline', 'unknown', { seen: SILENT.slice(0, 3), writtenAt: 60 }],
+  ['the node was suspended all the while, and kubelet with it', 'doubtful', { seen: SILENT, writtenAt: 150, snapshot: healthySince(175) }],
+  [
+    'so it was, and the health port is off',
+    'doubtful',
+    { seen: SILENT, writtenAt: 150, snapshot: { ...healthySince(175), healthz: undefined } },
+  ],
+  ['kubelet is not healthy', 'unknown', { seen: SILENT, writtenAt: 150, snapshot: healthySince(undefined, { ok: false, detail: '500' }) }],
+  ['the health port is not known', 'no', { seen: SILENT, writtenAt: 150, snapshot: healthySince(undefined, 'unknown') }],
+  ['kubelet has been healthy again for long since', 'no', { seen: SILENT, writtenAt: 150, snapshot: healthySince(110) }],
+  ['so it has, without a health port', 'no', { seen: SILENT, writtenAt: 150, snapshot: { ...healthySince(110), healthz: undefined } }],
   ['a long duration has longer', 'doubtful', { seen: SILENT.map(([at]) => [at, lease('1', 200)] as const), writtenAt: 150 }],
   ['and ends', 'no', { seen: [0, 150, 300, 430].map((at) => [at, lease('1', 200)] as const), writtenAt: 200, now: 430 }],
   [
@@ -684,4 +719,11 @@ t.test('what others wrote is shown on one line, bounded, without control charact
     t.notMatch(detail, /\p{Cc}/u, kind)
     t.ok(Buffer.byteLength(detail) <= 600, `${kind}: ${detail.length}`)
   }
+})
+
+t.test('the agent writes where a Lease is in doubt, and a Lease is not in doubt after a suspend', async (t) => {
+  const writes = (sinceSeconds: number) =>
+    dueEvidence(snapshotOf({ seen: SILENT, now: 185, snapshot: healthySince(sinceSeconds) }), undefined).write
+  t.equal(writes(4), true)
+  t.equal(writes(175), false)
 })
