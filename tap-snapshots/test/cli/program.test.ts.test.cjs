@@ -375,6 +375,9 @@ Kubelet:
                                  replaces the file that the unit names; drop-in adds a file to its
                                  --config-dir (kubelet 1.32 or later); auto chooses env or file by
                                  the unit (auto, env, file, drop-in; default: auto)
+  --kubelet-config-dir <path>    directory of kubelet's drop-ins, for activation drop-in where
+                                 kubelet is a part of k3s, whose unit does not name it (default:
+                                 none; --config-dir in the unit counts)
   --systemctl <path>             path of systemctl (default: /bin/systemctl)
 
 Preflight:

@@ -37,7 +37,7 @@ async function playDropIn(stage: Stage): Promise<void> {
     await node.untilRuns(PROVIDED)
     assert.match(
       (await node.command('check')).stdout,
-      /^ok +drop-in +kubelet\.service has --config-dir: the agent adds \S+90-kubelet-cfg-agent\.conf/m,
+      /^ok +drop-in +kubelet has --config-dir: the agent adds \S+90-kubelet-cfg-agent\.conf/m,
     )
     return node.configz()
   })
