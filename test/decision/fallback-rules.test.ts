@@ -1,5 +1,6 @@
 import t from 'tap'
 import { nextStep } from '../../src/decision/next-step.ts'
+import type { Verdict } from '../../src/decision/verdict.ts'
 import { look } from './any-snapshot.ts'
 import {
   A,
@@ -34,8 +35,32 @@ t.test('what a fallback teaches', async (t) => {
   const all = judged(verdict(B, 'provisional'), verdict(A, 'provisional'), verdict('local', 'provisional'))
   t.match(nextStep(fallenBack({ ...healthyFor(POLICY.toleranceUs), ...all })), {
     kind: 'forgive',
-    keys: [keyOf(B), keyOf(A), keyOf('local')],
+    keys: [keyOf(A), keyOf('local')],
+    again: [{ key: keyOf(B), acquitted: true, retrials: 1 }],
     requested: false,
+  })
+
+  t.test('once: what a config left on the node may be what the others failed with', async (t) => {
+    const proved = { doubtful: true } as const
+    const failed = (facts: Partial<Verdict>) =>
+      fallenBack({
+        ...healthyFor(POLICY.toleranceUs),
+        ...judged(
+          verdict(B, 'provisional', { atWallMs: 1_700_000_000_000, ...facts }),
+          verdict(A, 'provisional', proved),
+          verdict('local', 'provisional'),
+        ),
+      })
+    const first = nextStep(failed({}))
+    if (first.kind !== 'forgive') return t.fail(first.kind)
+    t.match(look(failed({}), first, () => false).retrials.get(keyOf(B)), { acquitted: true, suspended: true, retrials: 1 })
+    const second = nextStep(failed({ acquitted: true, doubtful: true, retrials: 1 }))
+    if (second.kind !== 'forgive') return t.fail(second.kind)
+    t.same([second.keys, second.again], [[keyOf(A), keyOf('local')], []])
+    const after = look(failed({ acquitted: true, doubtful: true, retrials: 1 }), second, () => false)
+    t.match(nextStep(after), { kind: 'wait', detail: /is tried again \(2 of 3\) when kubelet has been healthy for 1h/ })
+    const third = nextStep(failed(proved))
+    t.match(third, { kind: 'forgive', keys: [keyOf(B), keyOf(A), keyOf('local')], again: [] }, 'what passed a trial here is forgiven')
   })
 
   t.test('nothing from an old record of health', async (t) => {
@@ -72,7 +97,12 @@ t.test('the node is at fault', async (t) => {
     const since = (agoUs: number) => ({ ...resting, ...crashing(A, { exits: 50, subjectSinceUs: NOW_US - agoUs }) })
     t.match(nextStep(fallenBack(since(3 * POLICY.trialUs - 1))), { kind: 'wait', phase: 'node-at-fault' })
     const long = since(3 * POLICY.trialUs)
-    t.match(nextStep(fallenBack(long)), { kind: 'forgive', keys: [keyOf(B), keyOf(A), keyOf('local')], requested: false })
+    t.match(nextStep(fallenBack(long)), {
+      kind: 'forgive',
+      keys: [keyOf('local')],
+      again: [{ key: keyOf(B) }, { key: keyOf(A) }],
+      requested: false,
+    })
     const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
     for (const not of [paused, { runtimeUp: false }]) t.match(nextStep(fallenBack({ ...long, ...not })), { kind: 'wait' })
   })
