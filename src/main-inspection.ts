@@ -25,7 +25,7 @@ import { remarkOnDropIns } from './preflight/drop-ins/check-drop-ins.ts'
 import { compareRunning } from './preflight/drop-ins/compare-running.ts'
 import type { DropInsHere } from './preflight/drop-ins/drop-ins.ts'
 import { findDropIns } from './preflight/drop-ins/find-drop-ins.ts'
-import { mergeAround, mergesByPatch } from './preflight/drop-ins/merge-drop-ins.ts'
+import { asMerged, mergeAround, mergesByPatch } from './preflight/drop-ins/merge-drop-ins.ts'
 import type { Report } from './preflight/finding.ts'
 import { inspectWith } from './preflight/inspect.ts'
 import type { Compare, Inspect, MergeHere, Recipient, TargetNode } from './preflight/inspection.ts'
@@ -181,8 +181,10 @@ export function openInspection({ settings, stores, runtime, configz, signal }: I
   const mergeHere: MergeHere = async (config, place) => {
     const unit = await stores.unit.observe()
     const dropIns = unit.kind === 'known' ? await findDropIns(unit, place, stores) : undefined
-    const version = await versionOf(unit.kind === 'known' ? unit.command?.path : undefined)
-    return { config: mergeWith(dropIns, config, version), order: dropIns?.kind === 'usable' ? dropIns.order : undefined }
+    if (unit.kind !== 'known' || dropIns?.kind !== 'usable') return { config, order: undefined }
+    const version = await versionOf(unit.command?.path)
+    if (!mergesByPatch(version)) return { config, order: undefined }
+    return { config: mergeAround(config, dropIns.order, version), order: asMerged(dropIns.order, version) }
   }
 
   /** Compares the config that kubelet reports with the one that its process was started with. */

@@ -49,7 +49,7 @@ export interface StoresWorld {
 export function openStores(settings: Settings, { disk, clock, yaml, log, onSetAside }: StoresWorld) {
   const files = new DurableFiles(disk)
   const layout = layoutOf(settings.dynamicConfigDir)
-  const { dynamicConfigDir, envFile, runtimeDir, systemctl, kubeletUnit, activation } = settings
+  const { dynamicConfigDir, envFile, runtimeDir, systemctl, kubeletUnit, kubeletConfigDir, activation } = settings
   const faults = new LastingFaults(clock, log)
   const alike = new SameContents({ files, layout, log, faults })
   const checkpoints = new FileCheckpoints(files, layout, onSetAside, faults, alike)
@@ -67,6 +67,7 @@ export function openStores(settings: Settings, { disk, clock, yaml, log, onSetAs
       unit: kubeletUnit,
       envFile,
       activation,
+      kubeletConfigDir,
       dynamicConfigDir,
       binary: new FileKubeletBinary(files, runtimeDir),
     }),

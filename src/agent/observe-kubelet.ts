@@ -14,6 +14,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { ConfigFacts, HealthProbe, HealthTarget, RuntimeProbe } from '../ports/probes.ts'
 import type { Checkpoints, RuntimeRecords } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
+import { findHost } from '../systemd/kubelet-inside.ts'
 import { readContentOnce } from './content-once.ts'
 
 export interface KubeletObservation {
@@ -124,13 +125,17 @@ export interface RuntimePorts extends KubeletPorts {
   readonly defaultRuntimeSocket: () => string | undefined
 }
 
-/** @param next undefined: what kubelet starts with next is not known */
+/**
+ * A runtime that k3s starts ends with k3s, so it is no excuse for a kubelet that ended k3s.
+ * @param next undefined: what kubelet starts with next is not known
+ */
 export async function probeRuntimes(
   ports: RuntimePorts,
   unit: KnownUnit,
   lastKnownGood: ConfigSource,
   next: ConfigSource | undefined,
 ): Promise<RuntimeObservation> {
+  if (unit.command !== undefined && findHost(unit.command.path) !== undefined) return NOT_PROBED
   const fallback = await findRuntimeSocket(ports, unit, lastKnownGood)
   const target = next === undefined ? undefined : await findRuntimeSocket(ports, unit, next)
   const areKnown = fallback?.isGuessed === false && target?.isGuessed === false

@@ -1,6 +1,6 @@
 /** The shapes of the records that are stored as JSON: verdicts, and the records in /run. Pure. */
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
-import type { ChannelState, ClusterPause } from '../decision/desired.ts'
+import type { ChannelState, ClusterPause, LayeredField } from '../decision/desired.ts'
 import { EVIDENCE_KINDS } from '../decision/evidence.ts'
 import type { HealthPort, HealthRecord, KubeletExit, ProcessHealth, SeenProcess } from '../decision/health.ts'
 import type { ObservationRecord, RestartRecord, SpreadRecord } from '../decision/records.ts'
@@ -50,6 +50,7 @@ export const isChannelState: Check<ChannelState> = shape<ChannelState>({
   problem: optional(isText),
   nodeHash: optional(isText),
   layers: optional(listOf(isText)),
+  fields: optional(listOf(shape<LayeredField>({ path: listOf(isText), layer: isText, removed: optional(isFlag) }))),
 })
 
 export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({

@@ -108,9 +108,9 @@ export class FileRecords implements Records {
     return this.#readJson(this.#layout.channelState, isChannelState)
   }
 
-  writeChannelState({ channel, paused, problem, nodeHash, layers }: ChannelState): void {
+  writeChannelState({ channel, paused, problem, nodeHash, layers, fields }: ChannelState): void {
     this.#writeVerdicts()
-    this.#put(this.#layout.channelState, JSON.stringify({ channel, paused, problem, nodeHash, layers }))
+    this.#put(this.#layout.channelState, JSON.stringify({ channel, paused, problem, nodeHash, layers, fields }))
   }
 
   stagings(): readonly Staging[] {

@@ -6,12 +6,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import { decodeText } from '../kubelet/decode-text.ts'
-import type { FieldPath } from '../kubelet/field-path.ts'
+import { decides, type FieldPath } from '../kubelet/field-path.ts'
 import { type ConfigLayer, findLayer } from '../overlay/list-layers.ts'
 import type { ConfigChange, MergedHere } from '../preflight/inspection.ts'
 import { isObject } from '../values/is-object.ts'
 import type { ConfigText } from './active-config.ts'
 import type { CommandContext } from './command.ts'
+import { listAround } from './merged-layers.ts'
 
 export type Compared =
   | { readonly ok: true; readonly from: string; readonly to: string; readonly changes: readonly ConfigChange[] }
@@ -34,7 +35,7 @@ export async function compareTexts(
       ok: true,
       from: before.name,
       to: after.name,
-      changes: nameLayersOf(await compare(from.config, to.config), to.config, to.config, after.layers),
+      changes: nameLayersOf(await compare(from.config, to.config), to.config, { config: to.config, order: undefined }, after),
     }
   const old = await mergeHere(from.config, before.place)
   const next = await mergeHere(to.config, after.place)
@@ -42,26 +43,37 @@ export async function compareTexts(
     ok: true,
     from: nameMerged(before.name, old),
     to: nameMerged(after.name, next),
-    changes: nameLayersOf(await compare(old.config, next.config), to.config, next.config, after.layers),
+    changes: nameLayersOf(await compare(old.config, next.config), to.config, next, after),
   }
 }
 
-/** A field that a drop-in of kubelet sets comes from no layer. */
+/**
+ * @param own the config without drop-ins
+ * @param text where it comes from
+ */
 function nameLayersOf(
   changes: readonly ConfigChange[],
   own: KubeletConfig,
-  merged: KubeletConfig,
-  layers: readonly ConfigLayer[] = [],
+  merged: MergedHere,
+  { name, layers = [] }: { readonly name: string; readonly layers?: readonly ConfigLayer[] },
 ): readonly ConfigChange[] {
+  const { below, above } = listAround(merged.order)
+  const isMerged = below.length + above.length > 0
+  const inner = layers.length === 0 && isMerged ? [{ name, value: own }] : layers
   return changes.map((change) => {
     const { path } = change
-    const isOwn = isDeepStrictEqual(valueAt(own, path), valueAt(merged, path))
-    const layer = isOwn ? findLayer(layers, path) : undefined
+    const value = valueAt(merged.config, path)
+    const winner = above.findLast(
+      (dropIn) => decides(dropIn.value, path) && isDeepStrictEqual(valueAt(dropIn.value, path) ?? undefined, value),
+    )
+    // Kubelet takes a default in place of some values when it merges drop-ins.
+    const isOwn = isDeepStrictEqual(valueAt(own, path), value)
+    const layer = winner?.name ?? (isOwn ? findLayer(inner, path) : undefined) ?? findLayer(below, path)
     return layer === undefined ? change : { ...change, layer }
   })
 }
 
-function valueAt(config: KubeletConfig, path: FieldPath): unknown {
+function valueAt(config: unknown, path: FieldPath): unknown {
   return path.reduce<unknown>((value, step) => (isObject(value) ? value[step] : undefined), config)
 }
 

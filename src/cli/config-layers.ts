@@ -2,12 +2,14 @@
  * The layers of the config that a command works on. Pure but for the readers that are passed in.
  */
 import type { Desired } from '../decision/desired.ts'
+import { decodeText } from '../kubelet/decode-text.ts'
 import { nameConfigMap } from '../overlay/find-bases.ts'
 import { type ConfigLayer, findLayer, listLayers } from '../overlay/list-layers.ts'
 import type { MergedObject, MergeReaders } from '../overlay/merge-once.ts'
 import { INSTANCE_CONFIG, type NodePatches, OVERLAY, type PatchSet } from '../overlay/patch-set.ts'
 import type { Report } from '../preflight/finding.ts'
 import type { CommandContext } from './command.ts'
+import { documentMerged, layAround, type MergedDocument, NOT_MERGED, ownLayers } from './merged-layers.ts'
 
 export type PatchReaders = Pick<CommandContext, 'readOverlay' | 'readInstanceConfig'>
 
@@ -37,11 +39,40 @@ export async function readDesiredLayers(
   return readLayers({ name: nameConfigMap(ref), key: ref.kubeletConfigKey }, object, await readPatches({ ref, object }, context), context)
 }
 
-/** The report, whose findings say which layer their field comes from. */
-export function nameLayersIn(report: Report, layers: readonly ConfigLayer[]): Report {
+/**
+ * The report, whose findings say which layer their field comes from.
+ * @param own without drop-ins: a finding about what a drop-in overrides is about the field below it
+ */
+export function nameLayersIn(report: Report, own: readonly ConfigLayer[], around: readonly ConfigLayer[]): Report {
   const findings = report.findings.map((finding) => {
+    const layers = finding.rule.startsWith('drop-ins/') ? own : around
     const layer = finding.path.length === 0 ? undefined : findLayer(layers, finding.path)
     return layer === undefined ? finding : { ...finding, layer }
   })
   return { ...report, findings }
+}
+
+/** A config with what it is merged from. */
+export interface LayersHere {
+  /** The lowest first, with kubelet's drop-ins. */
+  readonly around: readonly ConfigLayer[]
+  readonly merged: MergedDocument
+}
+
+/**
+ * @param own its layers without drop-ins; none: it is not merged otherwise
+ * @param isHere whether it is for this node
+ */
+export async function findLayersHere(
+  { name, text, own }: { readonly name: string; readonly text: string; readonly own: readonly ConfigLayer[] },
+  isHere: boolean,
+  { mergeHere, yaml }: Pick<CommandContext, 'mergeHere' | 'yaml'>,
+): Promise<LayersHere> {
+  const decoded = await decodeText(text, yaml)
+  if (!decoded.ok) return { around: own, merged: NOT_MERGED }
+  const { config } = decoded
+  const here = isHere ? await mergeHere(config, 'assigned') : { config, order: undefined }
+  const [lowest = { name, value: config }, ...others] = own
+  const around = layAround([lowest, ...others], here.order)
+  return { around: around.length < 2 ? [] : around, merged: documentMerged(ownLayers([lowest, ...others]), here) }
 }

@@ -7,6 +7,7 @@ import type { FieldPath } from '../kubelet/field-path.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import type { Finding, PartResult, Position, Report } from '../preflight/finding.ts'
 import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
+import type { MergedDocument } from './merged-layers.ts'
 
 export interface ReportDocument {
   readonly apiVersion: typeof CONFIG_API_VERSION
@@ -16,6 +17,9 @@ export interface ReportDocument {
   readonly outcome: Report['outcome']
   readonly parts: readonly PartResult[]
   readonly findings: readonly FindingDocument[]
+  /** What the config is merged from, as in `status`. Absent: not asked for. */
+  readonly layers?: MergedDocument['layers']
+  readonly fields?: MergedDocument['fields']
 }
 
 export interface FindingDocument {
@@ -32,8 +36,9 @@ export interface FindingDocument {
   readonly layer?: string
 }
 
-export function documentReport(candidate: string, { outcome, parts, findings }: Report): ReportDocument {
-  return { apiVersion: CONFIG_API_VERSION, kind: 'ValidationReport', candidate, outcome, parts, findings: findings.map(documentFinding) }
+export function documentReport(candidate: string, { outcome, parts, findings }: Report, merged?: MergedDocument): ReportDocument {
+  const documents = findings.map(documentFinding)
+  return { apiVersion: CONFIG_API_VERSION, kind: 'ValidationReport', candidate, outcome, parts, findings: documents, ...merged }
 }
 
 export function documentFinding({ rule, severity, reason, path, position, problem, advice, layer }: Finding): FindingDocument {

@@ -5,6 +5,8 @@
  */
 import { describeProblem } from '../preflight/describe-finding.ts'
 import type { Finding, PartResult, Report, Severity } from '../preflight/finding.ts'
+import { NOT_MERGED } from './merged-layers.ts'
+import { renderMerged } from './merged-text.ts'
 import { readSource, type Source, showSource } from './source-line.ts'
 import { alignColumns, type Cell, paint, plainText, type Tone } from './terminal.ts'
 
@@ -14,9 +16,10 @@ export interface ReportLook {
 }
 
 /** @param text the checked text; undefined: it could not be read, and no line of it is shown */
-export function renderReport(name: string, text: string | undefined, report: Report, look: ReportLook): string {
+export function renderReport(name: string, text: string | undefined, report: Report, look: ReportLook, merged = NOT_MERGED): string {
   const findings = renderFindings(name, text, report.findings, look)
-  return `${[...findings, ...renderParts(report.parts, look.color), renderOutcome(name, report, look.color)].join('\n')}\n`
+  const layers = renderMerged(merged, look.color)
+  return `${[...findings, ...layers, ...(layers.length === 0 ? [] : ['']), ...renderParts(report.parts, look.color), renderOutcome(name, report, look.color)].join('\n')}\n`
 }
 
 /** A terminal gets no more; -o json lists all. */

@@ -86,7 +86,7 @@ function checkWiring({ unitName, envFile }: SelfCheckFacts, { wiring }: KnownUni
     return { topic: 'drop-in', level: 'fail', text: `${wiring.detail}: ${describeRemedy(wiring.reason, unitName, envFile)}` }
   }
   const text = wiring.laysOverLocal
-    ? `${unitName} has --config-dir: the agent adds ${wiring.path} (kubelet 1.32 or later), and removes it for the local config`
+    ? `kubelet has --config-dir: the agent adds ${wiring.path} (kubelet 1.32 or later), and removes it for the local config`
     : wiring.replacesLocalFile
       ? `${unitName} names its config file: the agent replaces ${wiring.path}, and restores it for the local config`
       : `${unitName} gets its config through ${wiring.path}`
@@ -104,9 +104,9 @@ function describeRemedy(problem: WiringProblem, unitName: string, envFile: strin
     case 'flag-wins':
       return `remove the flag that wins (systemctl cat ${unitName} shows it)`
     case 'no-config-argument':
-      return 'start kubelet with the flag --config'
+      return 'start kubelet from a unit of its own, with the flag --config'
     case 'no-config-dir':
-      return 'start kubelet with the flag --config-dir, or change the setting activation'
+      return 'start kubelet with the flag --config-dir (k3s: set kubelet-config-dir), or change the setting activation'
     case 'dynamic-config-dir':
       return "remove kubelet's flag --dynamic-config-dir, or remove this agent: the two would work against each other"
     case 'owned-by-operator':

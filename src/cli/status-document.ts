@@ -35,6 +35,7 @@ import {
   unknown,
 } from './document-parts.ts'
 import type { Explanation } from './explain.ts'
+import type { MergedDocument } from './merged-layers.ts'
 import type { ReportedDocument } from './reported.ts'
 import { documentRollout, type RolloutDocument } from './rollout-document.ts'
 
@@ -71,8 +72,12 @@ export interface StatusDocument {
   readonly waitRemainingSeconds: number | null
   readonly restarts: { readonly lastHour: number; readonly fallbacksLastHour: number; readonly limitPerHour: number }
   readonly verdicts: readonly VerdictDocument[]
-  /** What the part that was assigned last is merged from, the lowest first. Empty: none was. */
-  readonly layers: readonly string[]
+  /**
+   * What the assigned config is merged from on this node, the lowest first. Empty: it is not
+   * merged. `fields`: at most 500 of what the agent merged are known.
+   */
+  readonly layers: MergedDocument['layers']
+  readonly fields: MergedDocument['fields']
   /**
    * The overlay files as they are now, which the agent may not have applied yet. null: there are
    * none. Absent: not read.
@@ -126,6 +131,7 @@ export function documentStatus(
   explanation: Explanation,
   agent: AgentPresence,
   reported: ReportedDocument | null,
+  merged: MergedDocument,
 ): StatusDocument {
   const { unit, nextStart, requests, policy } = snapshot
   const { target, phase, trialRemainingUs, waitRemainingUs } = explanation
@@ -157,7 +163,7 @@ export function documentStatus(
     waitRemainingSeconds: waitRemainingUs === undefined ? null : seconds(waitRemainingUs),
     restarts: countRestarts(snapshot),
     verdicts: [...snapshot.verdicts.values()].sort((a, b) => a.atWallMs - b.atWallMs).map((verdict) => documentVerdict(verdict, snapshot)),
-    layers: snapshot.recordedChannelState?.layers ?? [],
+    ...merged,
     reported,
     error: status.error === '' ? reportedError(reported) : (status.cause ?? status.error),
   }

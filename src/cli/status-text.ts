@@ -7,6 +7,7 @@ import { describeChannel } from '../decision/channels.ts'
 import { describeVersion } from '../decision/config-source.ts'
 import { formatDuration, SECOND_US } from '../values/durations.ts'
 import type { AgentDocument, SourceDocument } from './document-parts.ts'
+import { renderMerged } from './merged-text.ts'
 import { describeReported } from './reported.ts'
 import { TURN_WORDS } from './rollout-document.ts'
 import type { StatusDocument } from './status-document.ts'
@@ -14,6 +15,7 @@ import { alignColumns, type Cell, type Tone } from './terminal.ts'
 
 export function renderStatus(status: StatusDocument, color: boolean): string {
   const lines = [...alignColumns(listFacts(status), color), '', ...alignColumns(listSources(status), color)]
+  if (status.layers.length > 0) lines.push('', ...renderMerged(status, color))
   if (status.evidence.length > 0) lines.push('', ...alignColumns(listEvidence(status), color))
   if (status.verdicts.length > 0) lines.push('', ...alignColumns(listVerdicts(status), color))
   return `${lines.join('\n')}\n`
@@ -32,7 +34,6 @@ function listFacts(status: StatusDocument): Cell[][] {
   if (waitRemainingSeconds !== null) rows.push(['Waits', `${duration(waitRemainingSeconds)} more`])
   if (status.channel !== null) rows.push(['Assigned by', describeChannel(status.channel)])
   if (status.rollout !== null) rows.push(['Rollout', describeRollout(status.rollout)])
-  if (status.layers.length > 0) rows.push(['Merged from', status.layers.join(', ')])
   const { overlay } = status
   if (overlay?.state === 'usable') rows.push(['Overlay', overlay.files.join(', ')])
   if (overlay?.state === 'unusable') rows.push(['Overlay', tone(overlay.detail, 'bad')])

@@ -23,12 +23,22 @@ export type ConfigMapView =
       readonly layers?: readonly BaseView[] | undefined
       /** Names of what was merged into `rendered`, the lowest first; no files of the overlay. */
       readonly mergedFrom?: readonly string[] | undefined
+      /** Which fields of `rendered` do not come from the lowest. undefined: nothing is merged. */
+      readonly fields?: readonly LayeredField[] | undefined
       /** What kubelet gets in place of `data`: what this node makes of it by merging. */
       readonly rendered?: Rendered | undefined
       /** undefined: no annotation says anything about a rollout. */
       readonly rollout?: RolloutAnnotations | undefined
     }
   | { readonly kind: 'unavailable'; readonly reason: UnavailableReason; readonly detail: string }
+
+/** A field that a layer above the lowest sets or removes. */
+export interface LayeredField {
+  readonly path: readonly string[]
+  /** Its name, for people. */
+  readonly layer: string
+  readonly removed?: boolean | undefined
+}
 
 export type FoundConfigMap = Extract<ConfigMapView, { kind: 'found' }>
 
@@ -108,6 +118,8 @@ export interface ChannelState {
   readonly nodeHash?: string | undefined
   /** Of the part that was assigned last. undefined: none was, or an earlier agent recorded this. */
   readonly layers?: readonly string[] | undefined
+  /** Of the config that was assigned last, with its overlay: as `layers`. */
+  readonly fields?: readonly LayeredField[] | undefined
 }
 
 /**

@@ -7,9 +7,11 @@ import { HOUR_US } from '../values/durations.ts'
 import { type HeldSource, sameSource } from './config-source.ts'
 import { isBroughtBack } from './evidence-verdict.ts'
 import { findPause } from './find-pause.ts'
+import { diedOfLeavings } from './leavings.ts'
 import { findRetrial, isDue, listReplaced, planRetrial } from './retrial.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
+import type { Candidate, Target } from './target.ts'
 import { isSteady, measureTrial } from './trial.ts'
 import type { TrialKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
@@ -49,7 +51,8 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
   }
   // A node at fault fails every config, also an assigned one whose record is damaged at the moment.
   const suspects = target.atFault ? [...snapshot.verdicts.values()] : candidates.flatMap(({ verdict }) => verdict ?? [])
-  const provisional = suspects.filter(({ state }) => state === 'provisional')
+  const blamed = findBlamed(target, candidates)
+  const provisional = suspects.filter((verdict) => verdict.state === 'provisional' && verdict !== blamed)
   if (provisional.length === 0 || !provisional.every((verdict) => isBroughtBack(snapshot, verdict))) return undefined
   const why = 'kubelet is healthy again after other configs had failed too: the node was at fault'
   if (!target.atFault) return { kind: 'forgive', keys: provisional.map(({ key }) => key), requested: false, why }
@@ -58,6 +61,17 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
     why,
     target.key,
   )
+}
+
+/**
+ * The wanted config, where the fallback that the node rests on died of what another config left
+ * behind. That the fallback failed too then says nothing about the node, and it is healthy now that
+ * the file is deleted. If the wanted config were tried again, it would write the file anew.
+ */
+function findBlamed(target: Target, [wanted]: readonly Candidate[]): Verdict | undefined {
+  if (!target.atFault || target.verdict === undefined || !diedOfLeavings(target.verdict)) return undefined
+  const verdict = wanted?.key === target.key ? undefined : wanted?.verdict
+  return verdict === undefined || diedOfLeavings(verdict) || verdict.bootId !== target.verdict.bootId ? undefined : verdict
 }
 
 /** A config that had proved itself is tried again while a fallback keeps the node going. */

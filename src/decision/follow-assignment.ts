@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigMapData, ConfigMapSource } from './config-source.ts'
 import { sameRef, sameSource, sameVersion } from './config-source.ts'
-import type { ChannelState, Desired } from './desired.ts'
+import type { ChannelState, Desired, FoundConfigMap } from './desired.ts'
 import { resolveDesired, sourceOf } from './desired.ts'
 import { latestChannelState } from './find-pause.ts'
 import type { Situation } from './situation.ts'
@@ -89,7 +89,8 @@ export function recordChannelState({ snapshot }: Situation): Step | undefined {
     before?.paused?.by === channelState.paused?.by &&
     before?.problem === channelState.problem &&
     before?.nodeHash === channelState.nodeHash &&
-    isDeepStrictEqual(before?.layers, channelState.layers)
+    isDeepStrictEqual(before?.layers, channelState.layers) &&
+    isDeepStrictEqual(before?.fields, channelState.fields)
   return isKnown ? undefined : { kind: 'record-channel', channelState }
 }
 
@@ -106,11 +107,14 @@ function nodeHashToRecord({ desired, assigned, requests, recordedChannelState: b
 }
 
 /** For `status`, which asks nobody. While they are not known, those of what is assigned stand. */
-function layersToRecord({ desired, recordedChannelState: before }: Snapshot): Pick<ChannelState, 'layers'> {
-  const isKnown = desired.kind === 'local' || (desired.kind === 'config-map' && desired.object.kind === 'found')
-  const found = desired.kind === 'config-map' && desired.object.kind === 'found' ? desired.object.mergedFrom : undefined
-  const layers = isKnown ? found : before?.layers
-  return layers === undefined ? {} : { layers }
+function layersToRecord({ desired, recordedChannelState: before }: Snapshot): Pick<ChannelState, 'layers' | 'fields'> {
+  const isFound = desired.kind === 'config-map' && desired.object.kind === 'found'
+  const { mergedFrom: layers, fields } = isFound ? desired.object : desired.kind === 'local' ? {} : asRecorded(before)
+  return { ...(layers !== undefined && { layers }), ...(fields !== undefined && { fields }) }
+}
+
+function asRecorded(before: ChannelState | undefined): Pick<FoundConfigMap, 'mergedFrom' | 'fields'> {
+  return { mergedFrom: before?.layers, fields: before?.fields }
 }
 
 /**

@@ -10,7 +10,7 @@ import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { LocalConfigView } from '../ports/local-config.ts'
 import { findBases, type Merged } from './find-bases.ts'
 import type { Layer } from './merge-part.ts'
-import type { NodePatches } from './patch-set.ts'
+import { type NodePatches, namePatches } from './patch-set.ts'
 
 export interface ConfigLayer {
   /** For people. */
@@ -40,9 +40,7 @@ export async function listLayers(
   if (reading.kind !== 'found') return []
   const { root, parts, layers = [] } = reading.bases
   const texts: readonly Layer[] = [...(root === undefined ? [] : [root]), ...parts, own, ...layers]
-  const patches = sets.flatMap(({ patches: { nameFile }, view }) =>
-    view.kind === 'present' ? view.patches.map(({ name, patch }) => ({ name: nameFile(name), value: patch })) : [],
-  )
+  const patches = sets.flatMap(namePatches)
   if (texts.length + patches.length < 2) return []
   const values = await Promise.all(texts.map(async ({ name, text }) => ({ name, value: await parse(text, yaml) })))
   return [...values, ...patches]

@@ -34,7 +34,8 @@ export interface Layer {
 }
 
 export type PartResult =
-  | { readonly ok: true; readonly rendered: Rendered }
+  /** `patches`: of all but the lowest, in the order in which they were merged. */
+  | { readonly ok: true; readonly rendered: Rendered; readonly patches: readonly Patch[] }
   /** `fault`: which of them is to be corrected. */
   | { readonly ok: false; readonly fault: 'local' | 'base' | 'part' | 'layer'; readonly detail: string }
 
@@ -46,7 +47,7 @@ export async function mergePart(
 ): Promise<PartResult> {
   const text = Object.hasOwn(data, key) ? data[key] : undefined
   // Preflight refuses it, in upstream's words.
-  const asIs: PartResult = { ok: true, rendered: nameRendering(data, key) }
+  const asIs: PartResult = { ok: true, rendered: nameRendering(data, key), patches: [] }
   if (text === undefined) return asIs
   const own = await readPatches(root === undefined ? [] : [{ name: key, text }], 'part', yaml)
   if (!own.ok) return own
@@ -60,9 +61,11 @@ export async function mergePart(
   if (!over.ok) return over
   // Kubelet reads the result from another directory.
   const absolute = root?.kind === 'local' ? absolutePaths(read.value, posix.dirname(root.name)) : {}
-  const patches = [absolute, ...under.patches, ...own.patches, ...over.patches]
-  const merged = render(withText(data, key, rootText), key, patches, () => read)
-  return merged.ok ? { ok: true, rendered: nameRendering(merged.data, key) } : { ok: false, fault, detail: `${name}: ${merged.detail}` }
+  const patches = [...under.patches, ...own.patches, ...over.patches]
+  const merged = render(withText(data, key, rootText), key, [absolute, ...patches], () => read)
+  return merged.ok
+    ? { ok: true, rendered: nameRendering(merged.data, key), patches }
+    : { ok: false, fault, detail: `${name}: ${merged.detail}` }
 }
 
 type Patches = { readonly ok: true; readonly patches: readonly Patch[] } | Extract<PartResult, { ok: false }>

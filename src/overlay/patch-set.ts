@@ -64,6 +64,11 @@ export interface NodePatches {
   readonly view: OverlayView
 }
 
+/** As layers, by their names for people. */
+export function namePatches({ patches: { nameFile }, view }: NodePatches): readonly { readonly name: string; readonly value: unknown }[] {
+  return view.kind === 'present' ? view.patches.map(({ name, patch }) => ({ name: nameFile(name), value: patch })) : []
+}
+
 /** The ConfigMap that holds the whole config. undefined: the local config is at the bottom. */
 function findRoot(ref: ConfigMapRef, { base, bases }: FoundConfigMap): ConfigMapRef | undefined {
   if (base === undefined) return ref

@@ -4,11 +4,12 @@
 
 import { ACTIVATION_KINDS, type ActivationChoice } from '../systemd/activation-kinds.ts'
 import { ALL_COMMANDS, type SettingTable } from './setting.ts'
-import { choiceKind, pathKind, serviceKind } from './setting-kinds.ts'
+import { choiceKind, optional, pathKind, serviceKind } from './setting-kinds.ts'
 
 export interface KubeletSettings {
   readonly kubeletUnit: string
   readonly activation: ActivationChoice
+  readonly kubeletConfigDir: string | undefined
   readonly systemctl: string
 }
 
@@ -32,6 +33,15 @@ export const KUBELET_SETTINGS: SettingTable<KubeletSettings> = {
     help:
       'how kubelet gets a config: env writes the environment file; file replaces the file that the unit names; ' +
       'drop-in adds a file to its --config-dir (kubelet 1.32 or later); auto chooses env or file by the unit',
+  },
+  kubeletConfigDir: {
+    name: 'kubelet-config-dir',
+    group: GROUP,
+    kind: optional(pathKind),
+    initial: undefined,
+    initialNote: 'none; --config-dir in the unit counts',
+    ...ALL_COMMANDS,
+    help: "directory of kubelet's drop-ins, for activation drop-in where kubelet is a part of k3s, whose unit does not name it",
   },
   systemctl: {
     name: 'systemctl',

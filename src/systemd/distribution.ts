@@ -6,6 +6,7 @@
 import type { ActivationKind, Distribution } from '../decision/unit-state.ts'
 import type { Argument } from './command-line.ts'
 import { flagValue } from './flags.ts'
+import { findHost } from './kubelet-inside.ts'
 import { CONFIG_VARIABLE, type UnitDefinition } from './unit-definition.ts'
 
 /** undefined: its unit looks like none of them. */
@@ -48,8 +49,12 @@ const DISTRIBUTIONS: readonly Entry[] = [
     isOf: ({ words }) => words.some((word) => word.startsWith('microk8s.')),
   },
   {
-    distribution: fits(undefined, 'k3s or RKE2', 'kubelet runs inside its process, and its config is not a file that this agent replaces'),
-    isOf: ({ program }) => /\/(?:k3s|rke2)$/.test(program),
+    distribution: fits('drop-in', 'k3s', 'kubelet is a part of its process, and a restart of kubelet is a restart of k3s'),
+    isOf: ({ program }) => findHost(program) === 'k3s',
+  },
+  {
+    distribution: fits(undefined, 'RKE2', 'it starts its kubelet again by itself, so the agent would not see it exit'),
+    isOf: ({ program }) => findHost(program) === 'rke2',
   },
   {
     distribution: fits('drop-in', 'Amazon EKS, AL2023', 'nodeadm writes the config file anew at boot; kubelet merges the drop-in over it'),

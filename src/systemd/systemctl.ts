@@ -14,6 +14,7 @@ import { describeFailure, runCommand, succeeded } from '../process/run-command.t
 import { codedError } from '../values/errors.ts'
 import type { ActivationChoice } from './activation-kinds.ts'
 import { asArguments, flagValue } from './flags.ts'
+import { findHost } from './kubelet-inside.ts'
 import { describeProcess } from './kubelet-process.ts'
 import { chooseVerb, classifyActivity, needsReset, summarizeState } from './unit-activity.ts'
 import type { UnitDefinition } from './unit-definition.ts'
@@ -26,6 +27,8 @@ export interface SystemctlOptions {
   readonly unit: string
   readonly envFile: string
   readonly activation: ActivationChoice
+  /** Of a kubelet whose unit does not name it. */
+  readonly kubeletConfigDir?: string | undefined
   readonly dynamicConfigDir: string
   readonly binary: KubeletBinary
   readonly procRoot?: string
@@ -54,6 +57,7 @@ interface KnownProcess {
    * cannot be read.
    */
   readonly startTime: string
+  /** Empty: kubelet is a part of another program, whose command line says nothing of it. */
   readonly command: readonly string[]
 }
 type FoundProcess = KnownProcess | Extract<KubeletProcess, { kind: 'none' | 'unknown' }>
@@ -74,7 +78,7 @@ export class Systemctl implements Unit {
 
   constructor(options: SystemctlOptions) {
     if (!UNIT_NAME.test(options.unit)) throw codedError('unit-name', `${options.unit} is not the name of a service unit`)
-    this.#options = { procRoot: '/proc', timeoutMs: 10_000, ...options }
+    this.#options = { procRoot: '/proc', timeoutMs: 10_000, kubeletConfigDir: undefined, ...options }
   }
 
   async observe(): Promise<UnitState> {
@@ -92,6 +96,7 @@ export class Systemctl implements Unit {
     const process = await this.#findProcess(shown)
     const activity = await this.#findActivity(shown)
     this.#last = { activity, startLimited: shown.startLimited }
+    const kubelet = this.#describeKubelet(shown, binary, process.kind === 'known' ? process.command : undefined)
     return {
       kind: 'known',
       activity,
@@ -99,8 +104,8 @@ export class Systemctl implements Unit {
       invocationId: shown.invocationId,
       nRestarts: shown.nRestarts,
       startedAtUs: shown.startedAtUs,
-      process: process.kind === 'known' ? this.#describeProcess(process) : process,
-      ...this.#describeKubelet(shown, binary, process.kind === 'known' ? process.command : undefined),
+      process: process.kind === 'known' ? this.#describeProcess(process, kubelet) : process,
+      ...kubelet,
     }
   }
 
@@ -133,10 +138,11 @@ export class Systemctl implements Unit {
     const { mainPid: pid, invocationId, exec } = shown
     if (pid === 0) return { kind: 'none' }
     if (this.#known?.pid === pid && this.#known.invocationId === invocationId) return this.#known
-    const command = this.#readCommand(pid)
+    const isInside = exec !== undefined && findHost(exec.path) !== undefined
+    const command = isInside ? [] : this.#readCommand(pid)
     if (command === undefined)
       return { kind: 'unknown', detail: `process ${pid} of ${this.#options.unit} has no command line: it is starting or exiting` }
-    if (command[0] !== exec?.path && command[0] !== exec?.words[0]) {
+    if (!isInside && command[0] !== exec?.path && command[0] !== exec?.words[0]) {
       return {
         kind: 'unknown',
         detail: `process ${pid} is ${command[0]}, not ${exec?.path}: it is still starting, or ExecStart is a wrapper`,
@@ -162,8 +168,9 @@ export class Systemctl implements Unit {
     return /[ZXx]/.test(state) ? '' : (fields[18] ?? '')
   }
 
-  #describeProcess({ pid, command }: KnownProcess): KubeletProcess {
-    return describeProcess(this.#options.dynamicConfigDir, pid, flagValue(asArguments(command), 'config'))
+  #describeProcess({ pid, command }: KnownProcess, { localConfigPath }: KubeletFacts): KubeletProcess {
+    const configPath = command.length === 0 ? localConfigPath : flagValue(asArguments(command), 'config')
+    return describeProcess(this.#options.dynamicConfigDir, pid, configPath)
   }
 
   /**
@@ -202,7 +209,8 @@ export class Systemctl implements Unit {
       binaryIdentity: binary.identity,
       formerBinaryIdentity: binary.former,
     }
-    return describeKubelet(definition, this.#options.envFile, this.#options.activation, command)
+    const { envFile, activation, kubeletConfigDir } = this.#options
+    return describeKubelet(definition, envFile, activation, command, kubeletConfigDir)
   }
 
   #findDropIn(loaded: readonly string[]): UnitDefinition['dropIn'] {

@@ -8,7 +8,9 @@ import { reachableAddress } from '../kubelet/health-target.ts'
 import { type ActivationChoice, findWiringOf } from './activation-kinds.ts'
 import { type Argument, expandArguments } from './command-line.ts'
 import { findDistribution } from './distribution.ts'
+import { dropInWiring } from './drop-in-wiring.ts'
 import { asArguments, flagValue } from './flags.ts'
+import { findHost, type Host, kubeletFlags, localConfigIn } from './kubelet-inside.ts'
 import { broken, isSamePath, mergeEnvironment, type UnitDefinition, type WirableUnit } from './unit-definition.ts'
 
 export type KubeletFacts = Pick<
@@ -20,25 +22,71 @@ export type KubeletFacts = Pick<
  * @param envFile absolute path of kubelet.env
  * @param runningCommand the command line of kubelet's process, where there is one: its flags are in
  * force
+ * @param configDir of kubelet, where an operator has stated it
  */
 export function describeKubelet(
   unit: UnitDefinition,
   envFile: string,
   choice: ActivationChoice,
   runningCommand: readonly string[] | undefined,
+  configDir?: string,
 ): KubeletFacts {
   const command = expandArguments(unit.words, mergeEnvironment(unit, envFile))
-  const inForce = runningCommand === undefined ? command : asArguments(runningCommand)
   const distribution = findDistribution(unit, command)
+  const host = findHost(unit.path)
+  if (host !== undefined)
+    return describeInside(unit, envFile, { host, distribution, choice, configDir, flags: kubeletFlags(command, configDir) })
+  const inForce = runningCommand === undefined ? command : asArguments(runningCommand)
+  const wiring =
+    configDir === undefined
+      ? findWiring({ unit, envFile, command }, choice, inForce, distribution)
+      : broken('no-config-dir', `kubelet-config-dir is for k3s alone, and ${unit.path} has its flags in its unit: remove that setting`)
   return {
     distribution,
-    wiring: findWiring({ unit, envFile, command }, choice, inForce, distribution),
+    wiring,
     localConfigPath: flagValue(command, 'config'),
-    runtimeEndpoint: flagValue(inForce, 'container-runtime-endpoint'),
-    healthzFlags: findHealthzFlags(inForce),
+    ...describeFlags(unit, envFile, inForce.slice(1)),
+  }
+}
+
+interface Inside {
+  readonly host: Host
+  readonly distribution: Distribution | undefined
+  readonly choice: ActivationChoice
+  readonly configDir: string | undefined
+  /** Of kubelet. */
+  readonly flags: readonly Argument[]
+}
+
+function describeInside(unit: UnitDefinition, envFile: string, inside: Inside): KubeletFacts {
+  const { host, distribution, configDir, flags } = inside
+  const localConfigPath = host === 'k3s' && configDir !== undefined ? localConfigIn(configDir) : undefined
+  return { distribution, wiring: findWiringInside(inside), localConfigPath, ...describeFlags(unit, envFile, flags) }
+}
+
+/** Its own `--config` is no KubeletConfiguration. */
+function findWiringInside({ host, choice, configDir }: Inside): Wiring {
+  switch (host) {
+    case 'k3s':
+      if (choice === 'drop-in' && configDir !== undefined) return dropInWiring(configDir)
+      return broken('no-config-dir', 'kubelet is a part of k3s: set activation to drop-in, and kubelet-config-dir to its directory')
+    case 'rke2':
+      return broken('no-config-argument', 'rke2 starts its kubelet again by itself, so the agent would not see it exit')
+  }
+}
+
+/** @param flags without the name of the program */
+function describeFlags(
+  unit: UnitDefinition,
+  envFile: string,
+  flags: readonly Argument[],
+): Omit<KubeletFacts, 'distribution' | 'wiring' | 'localConfigPath'> {
+  return {
+    runtimeEndpoint: flagValue(flags, 'container-runtime-endpoint'),
+    healthzFlags: findHealthzFlags(flags),
     kubeletIdentity: identifyKubelet(unit, envFile, unit.binaryIdentity),
     formerIdentity: unit.formerBinaryIdentity && identifyKubelet(unit, envFile, unit.formerBinaryIdentity),
-    command: { path: unit.path, words: inForce.slice(1).map(({ text }) => text) },
+    command: { path: unit.path, words: flags.map(({ text }) => text) },
   }
 }
 

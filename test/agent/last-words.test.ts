@@ -40,6 +40,16 @@ t.test('the same last words twice are a crash loop, and name its cause everywher
   t.equal(await world.running(), textOf(A))
 })
 
+t.test('a kubelet that takes 6 s to die is healthy again with last-known-good 30 s after the change', async (t) => {
+  const world = await crashing(() => PANIC)
+  world.behave(B, { exitsAfterUs: 6 * SECOND_US })
+  const fromUs = world.nowUs
+  await untilRolledBack(world)
+  while (!world.unit.healthy && world.nowUs - fromUs < MINUTE_US) await world.run(SECOND_US)
+  t.equal(await world.running(), textOf(A))
+  t.ok(world.nowUs - fromUs <= 30 * SECOND_US, `${(world.nowUs - fromUs) / SECOND_US} s`)
+})
+
 t.test('other words each time: the limit of exits decides, and the verdict has the last ones', async (t) => {
   const world = await crashing((start) => `panic: ${['one', 'two', 'three'][start]}`)
   t.equal((await untilRolledBack(world)).why, 'kubelet exited 3 times: panic: three')

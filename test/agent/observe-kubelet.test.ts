@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type KubeletObservation, observeKubelet } from '../../src/agent/observe-kubelet.ts'
+import { type KubeletObservation, NOT_PROBED, observeKubelet, probeRuntimes } from '../../src/agent/observe-kubelet.ts'
 import type { UnitState } from '../../src/decision/unit-state.ts'
 import type { HealthTarget } from '../../src/ports/probes.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
@@ -90,4 +90,14 @@ t.test('without a look before, systemd says whom to ask', async (t) => {
   answer()
   t.match(await observeKubelet(observation), { healthz: { detail: 'port 101' } })
   t.same(asked, ['systemd', 101])
+})
+
+t.test('the runtime of k3s is no excuse for a kubelet that ended k3s, and the runtime with it', async (t) => {
+  const unit = unitOf(1, 101)
+  const { observation } = nodeWith(unit)
+  const ports = { ...observation, runtimeProbe: { isUp: async () => false }, defaultRuntimeSocket: () => '/run/containerd/containerd.sock' }
+  const probe = (program: string) =>
+    unit.kind === 'known' ? probeRuntimes(ports, { ...unit, command: { path: program, words: [] } }, 'local', 'local') : undefined
+  t.match(await probe('/usr/bin/kubelet'), { runtimeUp: false })
+  t.strictSame(await probe('/usr/local/bin/k3s'), NOT_PROBED)
 })

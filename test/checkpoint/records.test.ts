@@ -81,8 +81,9 @@ t.test("records have kubelet's bytes, and are written only on change", (t) => {
     0,
   )
   t.match(open(disk).records.channelState(), { channel: 'label', paused: { on: 'Node', by: 'a person' } })
-  records.writeChannelState({ ...heard, layers: ['/etc/kubelet.yaml', 'ConfigMap ns/a:k'] })
-  t.match(open(disk).records.channelState(), { channel: 'label', layers: ['/etc/kubelet.yaml', 'ConfigMap ns/a:k'] })
+  const merged = { layers: ['/etc/kubelet.yaml', 'ConfigMap ns/a:k'], fields: [{ path: ['maxPods'], layer: 'ConfigMap ns/a:k' }] }
+  records.writeChannelState({ ...heard, ...merged })
+  t.match(open(disk).records.channelState(), { channel: 'label', ...merged })
   records.writeChannelState({ channel: undefined, paused: undefined, problem: undefined })
   t.same(open(disk).records.channelState(), {}, 'an empty state is a state, too')
   t.end()

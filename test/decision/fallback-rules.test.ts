@@ -1,5 +1,6 @@
 import t from 'tap'
 import { nextStep } from '../../src/decision/next-step.ts'
+import type { Step } from '../../src/decision/step.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import { look } from './any-snapshot.ts'
 import {
@@ -9,6 +10,7 @@ import {
   fallenBack,
   HOUR_US,
   health,
+  INVOCATION,
   inTrial,
   judged,
   keyOf,
@@ -21,6 +23,14 @@ import {
   unit,
   verdict,
 } from './snapshots.ts'
+
+/** Of kubelet 1.36.4, cut as last words are. */
+const STATE_FILE =
+  'Failed to start ContainerManager: start cpu manager error: could not restore state from checkpoint: configured policy "none" differs from state checkpoint policy "static", please drain this node and delete the CPU manager checkpoint file "/var/lib/kub...'
+
+function keysOf(step: Step): readonly string[] {
+  return step.kind === 'forgive' ? [...(step.again ?? []).map(({ key }) => key), ...step.keys] : [`step ${step.kind}`]
+}
 
 t.test('what a fallback teaches', async (t) => {
   const provisional = judged(verdict(B, 'provisional'))
@@ -61,6 +71,33 @@ t.test('what a fallback teaches', async (t) => {
     t.match(nextStep(after), { kind: 'wait', detail: /is tried again \(2 of 3\) when kubelet has been healthy for 1h/ })
     const third = nextStep(failed(proved))
     t.match(third, { kind: 'forgive', keys: [keyOf(B), keyOf(A), keyOf('local')], again: [] }, 'what passed a trial here is forgiven')
+  })
+
+  t.test('that the wanted config failed, once what it left behind is gone', async (t) => {
+    const left = (of: typeof A | 'local') => verdict(of, 'provisional', { detail: `kubelet exited 2 times: ${STATE_FILE}` })
+    const healthyNow = healthyFor(POLICY.toleranceUs)
+    const rests = (...verdicts: readonly Verdict[]) => nextStep(fallenBack({ ...healthyNow, ...judged(...verdicts) }))
+    const local = verdict('local', 'provisional')
+    t.strictSame(keysOf(rests(verdict(B, 'provisional'), left(A), local)), [keyOf(A), keyOf('local')], 'only the fallbacks are forgiven')
+    t.match(rests(verdict(B, 'provisional')), { kind: 'confirm', verdicts: [{ key: keyOf(B) }] }, 'and then the wanted one is condemned')
+    t.strictSame(keysOf(rests(left(B), left(A), local)), [keyOf(B), keyOf(A), keyOf('local')], 'a damaged file kills every config')
+    const since = { ...verdict(B, 'provisional'), bootId: 'the boot before' }
+    t.strictSame(keysOf(rests(since, left(A), local)), [keyOf(B), keyOf(A), keyOf('local')], 'another boot')
+    const other = rests(verdict(B, 'provisional'), verdict(A, 'provisional'), left('local'))
+    t.strictSame(keysOf(other), [keyOf(B), keyOf(A), keyOf('local')], 'what the node rests on did not die of it')
+    const healthySinceUs = NOW_US - POLICY.toleranceUs
+    const process = {
+      key: keyOf(B),
+      invocationId: INVOCATION,
+      startedAtUs: healthySinceUs,
+      wasHealthy: true,
+      unhealthySinceUs: undefined,
+      exits: 0,
+      healthySinceUs,
+    }
+    const healthyWithB = { ...runs(B), ...startsWith(B), health: health(B, { healthySinceUs, process }) }
+    const works = nextStep(inTrial({ ...healthyWithB, ...judged(verdict(B, 'provisional'), left(A), local) }))
+    t.strictSame(keysOf(works), [keyOf(A), keyOf(B), keyOf('local')], 'what works is not blamed')
   })
 
   t.test('nothing from an old record of health', async (t) => {

@@ -91,8 +91,12 @@ t.test('kubeadm’s instance config is for kubeadm’s ConfigMap, and for a part
       mergedFrom: ['ConfigMap kube-system/kubelet-config:kubelet', path],
     },
   })
-  t.match(apply(REF, under()), {
-    object: { rendered: {}, mergedFrom: ['ConfigMap kube-system/kubelet-config:kubelet', 'ConfigMap kube-system/x:kubelet', path] },
+  t.match(apply(REF, { ...under(), fields: [{ path: ['containerRuntimeEndpoint'], layer: 'x' }] }), {
+    object: {
+      fields: [{ path: ['containerRuntimeEndpoint'], layer: path }],
+      rendered: {},
+      mergedFrom: ['ConfigMap kube-system/kubelet-config:kubelet', 'ConfigMap kube-system/x:kubelet', path],
+    },
   })
   const notRendered = (desired: Desired) => t.notOk(desired.kind === 'config-map' && 'rendered' in desired.object)
   notRendered(apply(REF))

@@ -84,6 +84,31 @@ t.test('a process that is not kubelet yet is unknown', async (t) => {
   t.match(await world(t, 'sed s/77/78/ answer').unit.observe(), { process: { kind: 'unknown', detail: 'process 78' } })
 })
 
+t.test('k3s shows a title in place of its arguments, and its own --config before', async (t) => {
+  const configDir = '/var/lib/rancher/k3s/agent/etc/kubelet.conf.d'
+  for (const cmdline of ['/usr/local/bin/k3s agent\0\0\0', '/usr/local/bin/k3s\0agent\0--config=/d/checkpoints/u/7/kubelet\0', '']) {
+    const { dir } = world(t, 'cat answer', cmdline)
+    const k3s = join(dir, 'k3s')
+    writeFileSync(k3s, '')
+    writeFileSync(join(dir, 'answer'), ANSWER.replaceAll(KUBELET, k3s).replace('$KUBELET_CONFIG_ARGS', 'agent'))
+    const unit = new Systemctl({
+      systemctl: join(dir, 'systemctl'),
+      unit: 'k3s-agent.service',
+      envFile: '/d/kubelet.env',
+      activation: 'drop-in',
+      kubeletConfigDir: configDir,
+      dynamicConfigDir: '/d',
+      binary: uncachedBinary(),
+      procRoot: join(dir, 'proc'),
+    })
+    t.match(await unit.observe(), {
+      process: { kind: 'other', pid: 77, configPath: `${configDir}/00-k3s-defaults.conf` },
+      localConfigPath: `${configDir}/00-k3s-defaults.conf`,
+      command: { path: k3s, words: [`--config-dir=${configDir}`] },
+    })
+  }
+})
+
 t.test('recognises checkpoints by their path', async (t) => {
   for (const [path, kind] of [
     ['/d/checkpoints/u/7/kubelet', 'checkpoint'],

@@ -166,3 +166,46 @@ t.test('the identity of kubelet changes with everything that makes its flags, bu
   ])
     t.not(identity(other), same)
 })
+
+const CONFIG_DIR = '/var/lib/rancher/k3s/agent/etc/kubelet.conf.d'
+/** As the installer of k3s writes it. `--config` is k3s's own file. */
+const K3S: UnitDefinition = {
+  ...KUBEADM,
+  path: '/usr/local/bin/k3s',
+  words: [
+    ...['/usr/local/bin/k3s', 'agent', '--config=/etc/rancher/k3s/own.yaml', '--token', 'secret', '--kubelet-arg=healthz-port=10300'],
+    ...['--kubelet-arg', 'max-pods=40', '--kubelet-arg=config=/etc/mine.conf', '--kubelet-arg=config-dir=/etc/mine.d'],
+  ],
+  environment: new Map(),
+  environmentFiles: [{ path: '/etc/systemd/system/k3s-agent.service.env', text: 'K3S_URL=https://server:6443\n' }],
+  dropIn: 'absent',
+}
+
+t.test('kubelet in k3s has the flags that k3s gives it', async (t) => {
+  const { command, ...facts } = describeKubelet(K3S, ENV_FILE, 'drop-in', [], CONFIG_DIR)
+  t.match(facts, {
+    wiring: { kind: 'ready', activation: 'drop-in', path: `${CONFIG_DIR}/90-kubelet-cfg-agent.conf` },
+    localConfigPath: `${CONFIG_DIR}/00-k3s-defaults.conf`,
+    healthzFlags: { port: 10300 },
+    runtimeEndpoint: undefined,
+  })
+  t.strictSame(command, { path: '/usr/local/bin/k3s', words: [`--config-dir=${CONFIG_DIR}`, '--healthz-port=10300', '--max-pods=40'] })
+})
+
+t.test("the agent takes no file of k3s and rke2 for kubelet's config", async (t) => {
+  for (const choice of ['auto', 'env', 'file', 'drop-in'] as const) {
+    const k3s = describe(K3S, choice)
+    t.match(k3s, { wiring: { reason: 'no-config-dir', detail: 'kubelet-config-dir' }, localConfigPath: undefined }, choice)
+    const rke2 = describeKubelet({ ...K3S, path: '/usr/local/bin/rke2' }, ENV_FILE, choice, [], CONFIG_DIR)
+    t.match(rke2, { wiring: { reason: 'no-config-argument', detail: 'rke2' }, localConfigPath: undefined }, choice)
+  }
+  t.match(describeKubelet(K3S, ENV_FILE, 'auto', [], CONFIG_DIR).wiring, { reason: 'no-config-dir', detail: 'set activation to drop-in' })
+})
+
+t.test('a directory that is stated for another kubelet is not ignored', async (t) => {
+  for (const choice of ['auto', 'drop-in'] as const)
+    t.match(describeKubelet(KUBEADM, ENV_FILE, choice, undefined, CONFIG_DIR).wiring, {
+      reason: 'no-config-dir',
+      detail: 'remove that setting',
+    })
+})

@@ -13,7 +13,7 @@ import type { Report } from '../../preflight/finding.ts'
 import { readActiveConfig } from '../active-config.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../command.ts'
 import { compareTexts } from '../compare-texts.ts'
-import { nameLayersIn, readDesiredLayers } from '../config-layers.ts'
+import { findLayersHere, nameLayersIn, readDesiredLayers } from '../config-layers.ts'
 import { findDesired, nameDesired } from '../desired-config.ts'
 import { type Foretold, foresee } from '../foresee.ts'
 import { formatJson } from '../format-json.ts'
@@ -44,8 +44,9 @@ async function plan(context: CommandContext, options: OptionValues): Promise<Exi
   const found = findDesired(desired, snapshot, context)
   const layers = await readDesiredLayers(desired, context)
   const wanted = found.ok ? { ...found, layers } : found
+  const { around } = found.ok ? await findLayersHere({ ...found, own: layers }, true, context) : { around: layers }
   const inspected = await inspectDesired(desired, context)
-  const report = inspected && { ...inspected, report: nameLayersIn(inspected.report, layers) }
+  const report = inspected && { ...inspected, report: nameLayersIn(inspected.report, layers, around) }
   const foretold = foretell(snapshot, report?.report)
   const { hold } = snapshot.requests
   const facts: PlanFacts = {

@@ -8,6 +8,7 @@ import { explain } from '../explain.ts'
 import { formatJson } from '../format-json.ts'
 import { documentReported } from '../reported.ts'
 import { documentOverlay, documentStatus, type StatusDocument } from '../status-document.ts'
+import { findMerged, type LayerReaders } from '../status-layers.ts'
 import { renderStatus } from '../status-text.ts'
 
 export const statusCommand: NodeCommand = {
@@ -16,7 +17,8 @@ export const statusCommand: NodeCommand = {
   group: 'Inspect',
   summary: 'show what this node runs, what it should run, and the trial',
   description:
-    'Shows what is assigned, active, last-known-good and previous, the remaining time of a trial, verdicts and the error. Reads the ' +
+    'Shows what is assigned, active, last-known-good and previous, the remaining time of a trial, verdicts and the error. Of a config ' +
+    'that this node merges, it shows which layer each field comes from. Reads the ' +
     "agent's directory and systemd, and shows what the agent reported last. Needs neither the API server nor a running agent, and " +
     'changes nothing.',
   options: [OUTPUT],
@@ -34,12 +36,13 @@ async function showStatus(context: CommandContext, options: OptionValues): Promi
   return EXIT.fine
 }
 
-type StatusSources = Pick<CommandContext, 'observe' | 'agent' | 'lastReport' | 'readOverlay'>
+type StatusSources = Pick<CommandContext, 'observe' | 'agent' | 'lastReport' | 'readOverlay'> & LayerReaders
 
 export async function gatherStatus(context: StatusSources): Promise<StatusDocument> {
   const snapshot = await context.observe()
   const agent = context.agent()
   const reported = documentReported(context.lastReport(snapshot.now.bootId), snapshot, agent)
   const overlay = documentOverlay(await context.readOverlay())
-  return { ...documentStatus(snapshot, explain(snapshot), agent, reported), overlay }
+  const merged = await findMerged(snapshot, context)
+  return { ...documentStatus(snapshot, explain(snapshot), agent, reported, merged), overlay }
 }

@@ -26,10 +26,11 @@ import {
   type NodeCommand,
   type OptionValues,
 } from '../command.ts'
-import { nameLayersIn } from '../config-layers.ts'
+import { findLayersHere, nameLayersIn } from '../config-layers.ts'
 import { formatJson } from '../format-json.ts'
 import { isNode } from '../is-node.ts'
 import type { Place } from '../manifest-text.ts'
+import { type MergedDocument, NOT_MERGED } from '../merged-layers.ts'
 import { documentReport } from '../report-document.ts'
 import { renderReport } from '../report-text.ts'
 import { renderSarif } from '../sarif.ts'
@@ -50,7 +51,8 @@ export const validateCommand: NodeCommand = {
   summary: 'check whether kubelet would accept a config',
   description:
     'Checks a KubeletConfiguration, alone or in the manifest of a ConfigMap, with every part of preflight that applies ' +
-    'here, and shows each problem, its place, and what to do. On a node, this includes its kubelet and its hardware; ' +
+    'here, and shows each problem, its place, and what to do. Of a config that this node merges, it shows which layer each field comes ' +
+    'from. On a node, this includes its kubelet and its hardware; ' +
     'elsewhere, as in CI, only the fields are checked. If you name a check (--kubelet, --deep) and it cannot run, the ' +
     'config counts as not checked.',
   arguments: [CANDIDATE],
@@ -87,14 +89,17 @@ async function validate(context: CommandContext, options: OptionValues, { candid
       terminal.err(`kubelet-cfg-agent validate: ${plainText(loaded.detail)}\n`)
       return EXIT.usage
     case 'refused':
-      terminal.out(render(options.output, loaded.name, undefined, loaded.report, context))
+      terminal.out(render(options.output, loaded.name, undefined, loaded.report, context, NOT_MERGED))
       return EXITS[loaded.report.outcome]
     case 'loaded': {
       const { config, shown, layers = [] } = loaded
       const node = isNode(await context.unit.observe())
       const placed = placeFindings(await context.inspect(config, readInspectOptions(options, node)), shown.place)
-      const report = nameLayersIn(placed, layers)
-      terminal.out(render(options.output, config.name, shown.text, report, context))
+      const { name, files, key } = config
+      const text = Object.hasOwn(files, key) ? (files[key] ?? '') : ''
+      const { around, merged } = await findLayersHere({ name, text, own: layers }, node, context)
+      const report = nameLayersIn(placed, layers, around)
+      terminal.out(render(options.output, name, shown.text, report, context, merged))
       return EXITS[report.outcome]
     }
   }
@@ -122,13 +127,14 @@ function render(
   text: string | undefined,
   report: Report,
   { terminal, version }: CommandContext,
+  merged: MergedDocument,
 ): string {
   switch (output) {
     case 'json':
-      return formatJson(documentReport(name, report))
+      return formatJson(documentReport(name, report, merged))
     case 'sarif':
       return renderSarif(name, report, version)
     default:
-      return renderReport(name, text, report, { color: terminal.color, width: terminal.width ?? 100 })
+      return renderReport(name, text, report, { color: terminal.color, width: terminal.width ?? 100 }, merged)
   }
 }

@@ -11,7 +11,7 @@ import { isObject } from '../../values/is-object.ts'
 import { mergePatch } from '../../values/merge-patch.ts'
 import { effectiveConfig } from '../change/effective.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
-import type { MergeOrder } from './drop-ins.ts'
+import type { DropIn, MergeOrder } from './drop-ins.ts'
 
 /** Where drop-ins are JSON merge patches. */
 const FIRST_WITH_PATCHES = 30
@@ -32,11 +32,24 @@ export function mergeAround(config: KubeletConfig, { base, below, above }: Merge
 const toConfig = ({ config }: { readonly config: KubeletConfig }) => config
 
 export function mergeDropIns(base: KubeletConfig, patches: readonly KubeletConfig[], version: KubeletVersion | undefined): KubeletConfig {
-  const minor = version?.minor ?? NEWEST_MINOR
-  const known = minor < FIRST_WITH_NAMES ? patches.map(asBeforeNames) : patches.map(withoutKind)
-  const settled = fillDependent(minor < FIRST_WITH_NAMES ? base : withoutEmptyLists(base), known, version)
+  const known = patches.map((patch) => asPatch(patch, version))
+  const settled = fillDependent(isBeforeNames(version) ? base : withoutEmptyLists(base), known, version)
   const merged = known.reduce<unknown>(mergePatch, settled)
   return isObject(merged) ? merged : {}
+}
+
+/** The drop-ins with what this version takes from them. */
+export function asMerged(order: MergeOrder, version: KubeletVersion | undefined): MergeOrder {
+  const read = ({ path, config }: DropIn): DropIn => ({ path, config: asPatch(config, version) })
+  return { base: order.base, below: order.below.map(read), above: order.above.map(read) }
+}
+
+function asPatch(patch: KubeletConfig, version: KubeletVersion | undefined): KubeletConfig {
+  return isBeforeNames(version) ? asBeforeNames(patch) : withoutKind(patch)
+}
+
+function isBeforeNames(version: KubeletVersion | undefined): boolean {
+  return (version?.minor ?? NEWEST_MINOR) < FIRST_WITH_NAMES
 }
 
 function withoutKind({ apiVersion: _, kind: __, ...fields }: KubeletConfig): KubeletConfig {

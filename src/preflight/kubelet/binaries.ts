@@ -1,7 +1,7 @@
 /**
  * Reads the versions of kubelets on this machine: `kubelet --version`, once for each binary. Runs
  * only ELF programs, never scripts, which could start a kubelet with other arguments. Accepts only
- * a program that identifies itself as kubelet; k3s, which contains one, does not.
+ * a program that identifies itself as kubelet, or as k3s, whose version is that of its kubelet.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { describeEnd, runCommand } from '../../process/run-command.ts'
@@ -41,9 +41,10 @@ export class KubeletBinaries {
 async function readVersion(binary: string, identity: string): Promise<VersionAnswer> {
   const { end, stdout } = await runCommand(binary, ['--version'], OPTIONS)
   const output = stdout.trim().split('\n', 1)[0]?.slice(0, 100) ?? ''
-  const version = output.startsWith('Kubernetes ') ? parseVersion(output) : undefined
+  const [, program] = /^(Kubernetes|k3s version) v/.exec(output) ?? []
+  const version = program === undefined ? undefined : parseVersion(output)
   if (end.kind !== 'exited') return { ok: false, detail: `${binary} --version: ${describeEnd(end)}` }
-  if (version !== undefined && end.code === 0) return { ok: true, version, identity }
+  if (version !== undefined && end.code === 0) return { ok: true, version, identity, ...(program !== 'Kubernetes' && { inside: true }) }
   return { ok: false, detail: `${binary} is not a kubelet: ${binary} --version printed ${JSON.stringify(output)}` }
 }
 

@@ -73,6 +73,8 @@ export class KubeletJudge implements Judge {
       return unjudged(`${this.#options.directory} contains characters that are not safe in a property of a systemd unit`)
     const answer = await this.#options.version(binary)
     if (!answer.ok) return unjudged(answer.detail)
+    if (answer.inside === true)
+      return unjudged(`kubelet is a part of ${binary} and cannot be run alone, so kubelet itself did not check the config`)
     const requested = requestKey(request, answer.identity)
     const known = this.#remembered.recall(requested)
     if (known !== undefined) return known

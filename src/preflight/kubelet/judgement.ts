@@ -50,7 +50,13 @@ export interface Judge {
 
 /** `identity` changes if and only if the binary changes. */
 export type VersionAnswer =
-  | { readonly ok: true; readonly version: KubeletVersion; readonly identity: string }
+  | {
+      readonly ok: true
+      readonly version: KubeletVersion
+      readonly identity: string
+      /** The program has kubelet inside, and cannot be run as kubelet. */
+      readonly inside?: true
+    }
   | { readonly ok: false; readonly detail: string }
 
 /** The files of one probe, all below its own `directory`. */

@@ -375,6 +375,9 @@ Kubelet:
                                  replaces the file that the unit names; drop-in adds a file to its
                                  --config-dir (kubelet 1.32 or later); auto chooses env or file by
                                  the unit (auto, env, file, drop-in; default: auto)
+  --kubelet-config-dir <path>    directory of kubelet's drop-ins, for activation drop-in where
+                                 kubelet is a part of k3s, whose unit does not name it (default:
+                                 none; --config-dir in the unit counts)
   --systemctl <path>             path of systemctl (default: /bin/systemctl)
 
 Preflight:
@@ -457,8 +460,9 @@ exports[`test/cli/program.test.ts > TAP > help > of status 1`] = `
 Usage: kubelet-cfg-agent status [flags]
 
 Shows what is assigned, active, last-known-good and previous, the remaining time of a trial,
-verdicts and the error. Reads the agent's directory and systemd, and shows what the agent reported
-last. Needs neither the API server nor a running agent, and changes nothing.
+verdicts and the error. Of a config that this node merges, it shows which layer each field comes
+from. Reads the agent's directory and systemd, and shows what the agent reported last. Needs neither
+the API server nor a running agent, and changes nothing.
 
 Options:
   -o, --output <choice>  output format: a table for people, or JSON for programs (table, json;
@@ -527,9 +531,10 @@ exports[`test/cli/program.test.ts > TAP > help > of validate 1`] = `
 Usage: kubelet-cfg-agent validate FILE|-|configmap/NAME [flags]
 
 Checks a KubeletConfiguration, alone or in the manifest of a ConfigMap, with every part of preflight
-that applies here, and shows each problem, its place, and what to do. On a node, this includes its
-kubelet and its hardware; elsewhere, as in CI, only the fields are checked. If you name a check
-(--kubelet, --deep) and it cannot run, the config counts as not checked.
+that applies here, and shows each problem, its place, and what to do. Of a config that this node
+merges, it shows which layer each field comes from. On a node, this includes its kubelet and its
+hardware; elsewhere, as in CI, only the fields are checked. If you name a check (--kubelet, --deep)
+and it cannot run, the config counts as not checked.
 
 Arguments:
   FILE|-|configmap/NAME        a file (a config, or the manifest of a ConfigMap), - for standard

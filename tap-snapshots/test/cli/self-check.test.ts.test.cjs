@@ -19,7 +19,7 @@ fail  drop-in  (drop-in-missing): add a drop-in to kubelet.service with Environm
 fail  drop-in  (daemon-reload-needed): run systemctl daemon-reload
 fail  drop-in  (overridden): remove the setting that overrides the drop-in (systemctl cat kubelet.service shows it)
 fail  drop-in  (flag-wins): remove the flag that wins (systemctl cat kubelet.service shows it)
-fail  drop-in  (no-config-argument): start kubelet with the flag --config
+fail  drop-in  (no-config-argument): start kubelet from a unit of its own, with the flag --config
 fail  drop-in  (dynamic-config-dir): remove kubelet's flag --dynamic-config-dir, or remove this agent: the two would work against each other
 fail  drop-in  (owned-by-operator): remove this agent from this node
 

@@ -22,7 +22,8 @@ exports[`test/settings/settings.test.ts > TAP > the table of settings > must mat
 --config  KUBELET_CFG_AGENT_CONFIG  config  /etc/kubelet-cfg-agent/config.yaml  On disk  all  restart
 --kubelet-unit  KUBELET_CFG_AGENT_KUBELET_UNIT  kubeletUnit  kubelet.service  Kubelet  all  restart
 --activation  KUBELET_CFG_AGENT_ACTIVATION  activation  auto  Kubelet  all  restart
---systemctl  KUBELET_CFG_AGENT_SYSTEMCTL  systemctl  /usr/bin/systemctl  Kubelet  all  restart
+--kubelet-config-dir  KUBELET_CFG_AGENT_KUBELET_CONFIG_DIR  kubeletConfigDir  (none)  Kubelet  all  restart
+--systemctl  KUBELET_CFG_AGENT_SYSTEMCTL  systemctl  /bin/systemctl  Kubelet  all  restart
 --change-policy  KUBELET_CFG_AGENT_CHANGE_POLICY  changePolicy  open  Preflight  run  live
 --allow-changes  KUBELET_CFG_AGENT_ALLOW_CHANGES  allowChanges  (none)  Preflight  run  live
 --deny-changes  KUBELET_CFG_AGENT_DENY_CHANGES  denyChanges  (none)  Preflight  run  live

@@ -2,6 +2,8 @@ import t from 'tap'
 import type { CommandContext } from '../../../src/cli/command.ts'
 import { diffCommand } from '../../../src/cli/commands/diff.ts'
 import type { Desired } from '../../../src/decision/desired.ts'
+import type { MergeOrder } from '../../../src/preflight/drop-ins/drop-ins.ts'
+import { mergeAround } from '../../../src/preflight/drop-ins/merge-drop-ins.ts'
 import type { ConfigChange } from '../../../src/preflight/inspection.ts'
 import { found, snapshot, source } from '../../report/build.ts'
 import { execute, fakeNode } from '../fake-node.ts'
@@ -141,17 +143,43 @@ t.test('of a part, each field says which layer it comes from', async (t) => {
   t.match(text, /maxPods +110 +200 .* part\.json /)
 })
 
-t.test('a field that a drop-in of kubelet sets comes from no layer', async (t) => {
+t.test('a field that a drop-in of kubelet sets comes from that', async (t) => {
   const annotations = { 'kubelet-cfg-agent.io/base': 'local' }
-  const data = { kubelet: 'maxPods: 200\npodPidsLimit: 9\n' }
+  const data = { kubelet: 'maxPods: 200\npodPidsLimit: 9\nenforceNodeAllocatable: []\nregistryBurst: 5\n' }
   const part = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'p', annotations }, data }
-  const context: Partial<CommandContext> = {
-    readInput: async () => ({ kind: 'read', bytes: Buffer.from(JSON.stringify(part)) }),
-    readLocalConfig: async () => ({ kind: 'found', path: '/var/lib/kubelet/config.yaml', text: HEAD }),
-    mergeHere: async (config) => ({ config: config.maxPods === 200 ? { ...config, maxPods: 300 } : config, order: undefined }),
+  const before = { below: [], above: [] }
+  const dropIns = (base: MergeOrder['base']): MergeOrder => ({
+    ...{ base, below: base === undefined ? [] : [{ path: '/etc/d/10.conf', config: { eventBurst: 3, registryBurst: 3 } }] },
+    above: [{ path: '/etc/d/50.conf', config: { maxPods: 300, podsPerCore: 4 } }],
+  })
+  const layersWith = async (order: MergeOrder, text = JSON.stringify(part)) => {
+    const context: Partial<CommandContext> = {
+      readInput: async () => ({ kind: 'read', bytes: Buffer.from(text) }),
+      readLocalConfig: async () => ({
+        kind: 'found',
+        path: '/var/lib/kubelet/config.yaml',
+        text: `${HEAD}enforceNodeAllocatable: [pods]\n`,
+      }),
+      mergeHere: async (config, place) => {
+        const here = place === 'local' ? before : order
+        return { config: mergeAround(config, here, undefined), order: here }
+      },
+    }
+    const { changes } = JSON.parse((await diff('part.json', { output: 'json' }, context)).out)
+    return Object.fromEntries(changes.map(({ path, layer }: { path: string; layer?: string }) => [path, layer]))
   }
-  const { changes } = JSON.parse((await diff('part.json', { output: 'json' }, context)).out)
-  const layerOf = (name: string) => changes.find((change: { path: string }) => change.path === name)?.layer
-  t.equal(layerOf('maxPods'), undefined)
-  t.equal(layerOf('podPidsLimit'), 'part.json')
+  t.same(await layersWith(dropIns(undefined)), {
+    maxPods: '/etc/d/50.conf',
+    podPidsLimit: 'part.json',
+    registryBurst: 'part.json',
+    podsPerCore: '/etc/d/50.conf',
+  })
+  t.match(await layersWith(dropIns({ path: '/etc/k.yaml', config: { kubeAPIQPS: 6 } })), {
+    maxPods: '/etc/d/50.conf',
+    podPidsLimit: 'part.json',
+    registryBurst: 'part.json',
+    eventBurst: '/etc/d/10.conf',
+    kubeAPIQPS: '/etc/k.yaml',
+  })
+  t.match(await layersWith(dropIns(undefined), `${HEAD}podPidsLimit: 9\n`), { podPidsLimit: 'part.json', maxPods: '/etc/d/50.conf' })
 })

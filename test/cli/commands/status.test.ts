@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { AgentPresence } from '../../../src/cli/command.ts'
+import type { AgentPresence, CommandContext } from '../../../src/cli/command.ts'
 import { gatherStatus, statusCommand } from '../../../src/cli/commands/status.ts'
 import type { StatusDocument } from '../../../src/cli/status-document.ts'
 import { renderStatus } from '../../../src/cli/status-text.ts'
@@ -9,6 +9,8 @@ import type { Snapshot } from '../../../src/decision/snapshot.ts'
 import { trialKey } from '../../../src/decision/trial-key.ts'
 import type { Verdict } from '../../../src/decision/verdict.ts'
 import type { OverlayView } from '../../../src/overlay/view.ts'
+import type { MergeOrder } from '../../../src/preflight/drop-ins/drop-ins.ts'
+import { mergeAround } from '../../../src/preflight/drop-ins/merge-drop-ins.ts'
 import type { LastReport } from '../../../src/report/last-report.ts'
 import { following, held, IDENTITY, runningContent, snapshot, source, unit, verdictOn } from '../../report/build.ts'
 import { execute, fakeNode } from '../fake-node.ts'
@@ -213,17 +215,98 @@ t.test('shows the overlay of this node', async (t) => {
   t.notMatch(renderStatus(await of({ kind: 'none' }), false), /^Overlay/m)
 })
 
-t.test('shows what a part is merged from, as it was read last', async (t) => {
-  const layers = ['/var/lib/kubelet/config.yaml', 'ConfigMap kube-system/more-pods:kubelet']
-  const of = (recordedChannelState: Snapshot['recordedChannelState']) =>
-    gatherStatus(fakeNode({ snapshot: { ...settled, recordedChannelState } }).context)
-  const heard = { channel: 'label', paused: undefined, problem: undefined } as const
-  const part = await of({ ...heard, layers })
-  t.same(part.layers, layers)
-  t.match(renderStatus(part, false), /^Merged from {2,}\/var\/lib\/kubelet\/config\.yaml, ConfigMap kube-system\/more-pods:kubelet$/m)
-  const whole = await of(heard)
-  t.same(whole.layers, [])
-  t.notMatch(renderStatus(whole, false), /^Merged/m)
+const LOCAL = '/var/lib/kubelet/config.yaml'
+const OWN = 'ConfigMap kube-system/my-node-config:kubelet'
+const HEARD = { channel: 'label', paused: undefined, problem: undefined } as const
+
+function gatherMerged(recorded: object, context: Partial<CommandContext> = {}): Promise<StatusDocument> {
+  return gatherStatus(fakeNode({ snapshot: { ...settled, recordedChannelState: { ...HEARD, ...recorded } }, context }).context)
+}
+
+t.test('shows what the assigned config is merged from, and which layer each field comes from', async (t) => {
+  const base = 'ConfigMap kube-system/base:kubelet'
+  const fields = [
+    { path: ['featureGates', 'CPUManager'], layer: base, removed: true },
+    { path: ['maxPods'], layer: OWN },
+    { path: ['evictionHard', 'memory.available'], layer: 'overlay 10-size.yaml' },
+  ]
+  const instance = '/var/lib/kubelet/instance-config.yaml'
+  const part = await gatherMerged({ layers: [LOCAL, base, OWN, instance], fields })
+  t.same(part.layers, [LOCAL, base, OWN, 'overlay 10-size.yaml', instance])
+  t.same(part.fields, [
+    { path: 'featureGates.CPUManager', steps: ['featureGates', 'CPUManager'], layer: base, removed: true },
+    { path: 'maxPods', steps: ['maxPods'], layer: OWN, removed: false },
+    {
+      path: 'evictionHard["memory.available"]',
+      steps: ['evictionHard', 'memory.available'],
+      layer: 'overlay 10-size.yaml',
+      removed: false,
+    },
+  ])
+  t.matchSnapshot(renderStatus(part, false))
+  const overlaid = await gatherMerged({ fields: [{ path: ['maxPods'], layer: 'overlay 10-size.yaml' }] })
+  t.match(overlaid, { layers: [OWN, 'overlay 10-size.yaml'], fields: [{ path: 'maxPods' }] })
+})
+
+t.test('what is not merged, and what an earlier agent wrote down', async (t) => {
+  const whole = await gatherMerged({})
+  t.match(whole, { layers: [], fields: [] })
+  t.notMatch(renderStatus(whole, false), /Merged/)
+  const earlier = await gatherMerged({ layers: [LOCAL, OWN] })
+  t.match(earlier, { layers: [LOCAL, OWN], fields: null })
+  t.match(renderStatus(earlier, false), `\nMerged from, the lowest first:\n  ${LOCAL}\n  ${OWN}\n`)
+  t.match(await gatherMerged({ layers: [LOCAL, 'ConfigMap kube-system/other:kubelet'] }), { layers: [] }, 'the record is of another one')
+})
+
+t.test("shows which fields kubelet's drop-ins set, as they are now", async (t) => {
+  const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
+  const result = `${HEAD}maxPods: 200\npodPidsLimit: 9\nclusterDNS: [a]\n`
+  const dropIn = (path: string, config: object) => ({ path, config: { ...config } })
+  const merging = (order: MergeOrder): Partial<CommandContext> => ({
+    checkpoints: { data: () => ({ kubelet: result }) },
+    mergeHere: async (config) => ({ config: mergeAround(config, order, undefined), order }),
+  })
+  const recorded = {
+    layers: [LOCAL, OWN],
+    fields: [
+      { path: ['maxPods'], layer: OWN },
+      { path: ['podPidsLimit'], layer: OWN },
+    ],
+  }
+  const above = [dropIn('/etc/d/50.conf', { maxPods: 7, apiVersion: 'v1' })]
+  const fieldsOf = ({ fields }: StatusDocument) => (fields ?? []).map(({ path, layer }) => `${path} ${layer}`)
+  const over = await gatherMerged(recorded, merging({ below: [], above }))
+  t.same(over.layers, [LOCAL, OWN, '/etc/d/50.conf'])
+  t.same(fieldsOf(over), [`podPidsLimit ${OWN}`, 'maxPods /etc/d/50.conf'])
+  const base = dropIn('/etc/k.yaml', { maxPods: 1, clusterDomain: 'x' })
+  const between = merging({ base, below: [dropIn('/etc/d/10.conf', { registryBurst: 3, maxPods: 4 })], above })
+  const amid = await gatherMerged({}, between)
+  t.same(amid.layers, ['/etc/k.yaml', '/etc/d/10.conf', OWN, '/etc/d/50.conf'])
+  t.same(fieldsOf(amid), ['registryBurst /etc/d/10.conf', `podPidsLimit ${OWN}`, `clusterDNS ${OWN}`, 'maxPods /etc/d/50.conf'])
+  const part = await gatherMerged(recorded, between)
+  t.same(fieldsOf(part), ['registryBurst /etc/d/10.conf', `clusterDNS ${LOCAL}`, `podPidsLimit ${OWN}`, 'maxPods /etc/d/50.conf'])
+  const local = { ...merging({ below: [], above }), files: { read: () => Buffer.from(result) } }
+  const onLocal = await gatherStatus(fakeNode({ snapshot: snapshot(offline), context: local }).context)
+  t.match(onLocal, { layers: [LOCAL, '/etc/d/50.conf'], fields: [{ path: 'maxPods', layer: '/etc/d/50.conf' }] })
+})
+
+t.test('no layer controls the terminal, and the text fits it', async (t) => {
+  const text = fc.string({ unit: fc.constantFrom('\u001b', '\n', '\r', 'a', ' ', '\u009b', '\u202e'), maxLength: 30 })
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(text, { minLength: 1, maxLength: 2 })), text, async (paths, layer) => {
+      const status = await gatherMerged({ layers: [LOCAL, OWN], fields: paths.map((path) => ({ path, layer })) })
+      const lines = renderStatus(status, false)
+      return !/[\u202e]|[^\P{Cc}\n]/u.test(lines)
+    }),
+  )
+  const many = Array.from({ length: 300 }, (_, index) => ({ path: ['featureGates', `Gate${index}`], layer: OWN }))
+  const lines = renderStatus(await gatherMerged({ layers: [LOCAL, OWN], fields: many }), false).split('\n')
+  const block = lines.slice(lines.indexOf('Merged from, the lowest first:'))
+  t.match(block.join('\n'), /featureGates\.Gate99, 200 more, which -o\s+json lists/)
+  t.same(
+    block.filter((line) => line.length > 80),
+    [],
+  )
 })
 
 const FAILED: LastReport = {

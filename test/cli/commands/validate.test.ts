@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { CommandContext } from '../../../src/cli/command.ts'
 import { validateCommand } from '../../../src/cli/commands/validate.ts'
+import { mergeAround } from '../../../src/preflight/drop-ins/merge-drop-ins.ts'
 import type { Report } from '../../../src/preflight/finding.ts'
 import type { InspectedConfig, InspectOptions } from '../../../src/preflight/inspection.ts'
 import { unit } from '../../report/build.ts'
@@ -165,4 +166,57 @@ t.test('of a part, each finding says which layer its field comes from', async (t
   )
   const whole = JSON.parse((await validate(BAD, { output: 'json' })).out)
   t.notOk(whole.findings.some((finding: object) => 'layer' in finding))
+})
+
+t.test('shows which layer each field of a merged config comes from', async (t) => {
+  const annotations = { 'kubelet-cfg-agent.io/base': 'local' }
+  const data = { kubelet: 'maxPods: 200\nevictionHard: {nodefs.available: null}\nfeatureGates: {A: true}\n' }
+  const part = JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'p', annotations }, data })
+  const path = '/var/lib/kubelet/config.yaml'
+  const readLocalConfig = async () => ({ kind: 'found', path, text: `${HEAD}evictionHard: {nodefs.available: 10%, a: "1"}\n` }) as const
+  const order = { below: [], above: [{ path: '/etc/kubelet.d/50.conf', config: { maxPods: 7, readOnlyPort: 0 } }] }
+  const mergeHere: CommandContext['mergeHere'] = async (config) => ({ config: mergeAround(config, order, undefined), order })
+  const context = { readLocalConfig, mergeHere, unit: { observe: async () => unit() } }
+  const json = JSON.parse((await validate(part, { output: 'json' }, context)).out)
+  t.same(json.layers, [path, 'kubelet.yaml', '/etc/kubelet.d/50.conf'])
+  t.same(json.fields, [
+    {
+      path: 'evictionHard["nodefs.available"]',
+      steps: ['evictionHard', 'nodefs.available'],
+      layer: 'kubelet.yaml',
+      removed: true,
+    },
+    { path: 'featureGates.A', steps: ['featureGates', 'A'], layer: 'kubelet.yaml', removed: false },
+    { path: 'maxPods', steps: ['maxPods'], layer: '/etc/kubelet.d/50.conf', removed: false },
+    { path: 'readOnlyPort', steps: ['readOnlyPort'], layer: '/etc/kubelet.d/50.conf', removed: false },
+  ])
+  t.matchSnapshot((await validate(part, {}, context)).out)
+  const elsewhere = JSON.parse(
+    (await validate(part, { output: 'json' }, { ...context, unit: { observe: async () => unit({ activity: 'not-found' }) } })).out,
+  )
+  t.same(elsewhere.layers, [path, 'kubelet.yaml'], 'a machine that is no node has no drop-ins')
+  const whole = JSON.parse((await validate(`${HEAD}maxPods: 5\n`, { output: 'json' }, context)).out)
+  t.same(whole.layers, ['kubelet.yaml', '/etc/kubelet.d/50.conf'])
+  t.match(JSON.parse((await validate(`${HEAD}maxPods: 5\n`, { output: 'json' })).out), { layers: [], fields: [] })
+})
+
+t.test('a finding about a value of a drop-in names the drop-in, one about what it overrides the layer below', async (t) => {
+  const annotations = { 'kubelet-cfg-agent.io/base': 'local' }
+  const part = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'p', annotations }, data: { kubelet: 'maxPods: 5\n' } }
+  const order = { below: [], above: [{ path: '/etc/kubelet.d/50.conf', config: { maxPods: -1 } }] }
+  const finding = { severity: 'warn', reason: 'validate', path: ['maxPods'], position: undefined, problem: 'x', advice: undefined } as const
+  const { out } = await validate(
+    JSON.stringify(part),
+    { output: 'json' },
+    {
+      readLocalConfig: async () => ({ kind: 'found', path: '/var/lib/kubelet/config.yaml', text: HEAD }),
+      mergeHere: async (config) => ({ config: mergeAround(config, order, undefined), order }),
+      inspect: async () => ({
+        outcome: 'accepted',
+        parts: [],
+        findings: ['fields/range', 'drop-ins/overridden'].map((rule) => ({ ...finding, rule })),
+      }),
+    },
+  )
+  t.match(JSON.parse(out).findings, [{ layer: '/etc/kubelet.d/50.conf' }, { layer: 'kubelet.yaml' }])
 })

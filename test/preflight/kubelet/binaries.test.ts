@@ -1,9 +1,26 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { KubeletBinaries } from '../../../src/preflight/kubelet/binaries.ts'
 
 const binaries = new KubeletBinaries()
+
+t.test('k3s has the version of the kubelet in it', { skip: hasCompiler() ? false : 'no C compiler' }, async (t) => {
+  const build = (name: string, output: string) => {
+    const directory = t.testdir()
+    const source = join(directory, 'main.c')
+    writeFileSync(source, `#include <stdio.h>\nint main(void) { puts(${JSON.stringify(output)}); return 0; }\n`)
+    execFileSync('cc', ['-o', join(directory, name), source])
+    return join(directory, name)
+  }
+  const k3s = await binaries.version(build('k3s', 'k3s version v1.36.4+k3s1 (3dd98cc5)\ngo version go1.26.8'))
+  t.match(k3s, { ok: true, version: { major: 1, minor: 36, patch: 4 }, inside: true })
+  const kubelet = await binaries.version(build('kubelet', 'Kubernetes v1.36.4'))
+  t.match(kubelet, { ok: true, version: { major: 1, minor: 36, patch: 4 }, inside: undefined })
+  const rke2 = await binaries.version(build('rke2', 'rke2 version v1.36.4+rke2r1 (3dd98cc5)'))
+  t.match(rke2, { ok: false, detail: 'is not a kubelet' })
+})
 
 t.test('programs and scripts that are not a kubelet', async (t) => {
   const directory = t.testdir({ empty: '', short: 'E' })
@@ -23,3 +40,12 @@ t.test('programs and scripts that are not a kubelet', async (t) => {
     t.match(await binaries.version(path), { ok: false, detail }, path)
   t.match(await new KubeletBinaries().version(join(directory, 'ran')), { ok: false }, 'the script was not run')
 })
+
+function hasCompiler(): boolean {
+  try {
+    execFileSync('cc', ['--version'])
+    return true
+  } catch {
+    return false
+  }
+}

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { KubeletJudge } from '../../../src/preflight/kubelet/judge.ts'
-import type { JudgeRequest, JudgeStage } from '../../../src/preflight/kubelet/judgement.ts'
+import type { JudgeRequest, JudgeStage, VersionAnswer } from '../../../src/preflight/kubelet/judgement.ts'
 
 const VERSION = { ok: true, version: { major: 1, minor: 20, patch: 2 }, identity: 'k1' } as const
 /** The end of kubelet's output in the sandbox. */
@@ -19,6 +19,7 @@ fatal() { echo "F1121 20:44:19.976746      82 server.go:269] $*" >&2; }
 `
 
 interface WorldOptions {
+  readonly version?: VersionAnswer
   readonly direct?: boolean
   /** A shell script. */
   readonly kubelet?: string
@@ -28,7 +29,11 @@ interface WorldOptions {
 }
 
 /** A systemd-run and a systemctl that are shell scripts. */
-function world(t: Test, systemdRun: string, { direct = false, kubelet = 'exit 1', systemctl = '', seconds = 3600 }: WorldOptions = {}) {
+function world(
+  t: Test,
+  systemdRun: string,
+  { version = VERSION, direct = false, kubelet = 'exit 1', systemctl = '', seconds = 3600 }: WorldOptions = {},
+) {
   const dir = t.testdir({ run: {} })
   const script = (name: string, text: string) => {
     writeFileSync(join(dir, name), `#!/bin/sh\ndir=${dir}\necho "$*" >> $dir/${name}.calls\n${text}\n`)
@@ -37,7 +42,7 @@ function world(t: Test, systemdRun: string, { direct = false, kubelet = 'exit 1'
   }
   const binary = script('kubelet', `${PROBE}\n${kubelet}`)
   const judge = new KubeletJudge({
-    version: async () => VERSION,
+    version: async () => version,
     systemdRun: script('systemd-run', `${PROBE}\n${systemdRun}`),
     systemctl: script('systemctl', systemctl),
     directory: join(dir, 'run'),
@@ -208,4 +213,11 @@ t.test('the environment of the agent does not reach the probe', async (t) => {
   t.teardown(() => delete process.env.NOTIFY_SOCKET)
   await ask()
   t.notMatch(readFileSync(join(dir, 'environment'), 'utf8'), 'NOTIFY_SOCKET')
+})
+
+t.test('a program that has kubelet inside is never run as kubelet', async (t) => {
+  const { ask, calls } = world(t, ACCEPT.load, { version: { ...VERSION, inside: true }, direct: true })
+  for (const stage of ['load', 'deep'] as const)
+    t.match(await ask({ stage }), { kind: 'unjudged', detail: /kubelet is a part of .*did not check the config$/ })
+  t.strictSame([...calls('systemd-run'), ...calls('kubelet')], [])
 })

@@ -37,7 +37,7 @@ async function playDropIn(stage: Stage): Promise<void> {
     await node.untilRuns(PROVIDED)
     assert.match(
       (await node.command('check')).stdout,
-      /^ok +drop-in +kubelet\.service has --config-dir: the agent adds \S+90-kubelet-cfg-agent\.conf/m,
+      /^ok +drop-in +kubelet has --config-dir: the agent adds \S+90-kubelet-cfg-agent\.conf/m,
     )
     return node.configz()
   })
@@ -90,7 +90,11 @@ async function playLater(stage: Stage): Promise<void> {
   await node.untilRuns(53)
   await stage.untilPromoted(source)
   assert.equal((await node.configz()).registryBurst, 21)
-  assert.match(await validate(node, partly), /registryBurst.*99-site\.conf/)
+  const layers = / {2}ConfigMap \S+\n {4}maxPods\n {2}\S+99-site\.conf\n {4}registryBurst$/m
+  assert.match((await node.command('status')).stdout, layers)
+  const said = await validate(node, partly)
+  assert.match(said, /registryBurst.*99-site\.conf/)
+  assert.match(said, / {2}\/root\/candidate\.yaml\n {4}maxPods\n {2}\S+99-site\.conf\n {4}registryBurst$/m)
   const nothing = await stage.putText(part({ registryBurst: 12 }))
   await node.withoutRestart(() =>
     admin.untilCondition({ status: 'False', reason: 'Refused', message: new RegExp(`^${nothing} .*${basename(LATER)}`) }),

@@ -30,7 +30,9 @@ export function addKubeadmEndpointScenarios(program: string): void {
       assert.equal((await node.configz()).containerRuntimeEndpoint, ENDPOINT)
       const { stdout } = await node.command('status')
       console.log(stdout.replace(/^/gm, '    '))
-      assert.match(stdout, /^Merged from +ConfigMap kube-system\/kubelet-config:kubelet, \/var\/lib\/kubelet\/instance-config\.yaml$/m)
+      const whole = / {2}ConfigMap kube-system\/kubelet-config:kubelet\n {4}all other fields\n/
+      const instance = / {2}\/var\/lib\/kubelet\/instance-config\.yaml\n {4}containerRuntimeEndpoint$/
+      assert.match(stdout, new RegExp(`^Merged from, the lowest first:\n${whole.source}${instance.source}`, 'm'))
       assert.match((await node.command('diff')).stdout, /no difference$/m)
     })
     await step('an endpoint at which nobody listens is refused, and kubelet goes on', () =>

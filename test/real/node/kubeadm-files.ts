@@ -9,8 +9,9 @@ import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { IMAGE_FILE, IMAGE_NAME } from './image.ts'
+import { K3S_CONFIG_DIR, K3S_DEFAULTS, K3S_KUBECONFIG, K3S_RUNTIME, K3S_UNIT, k3sUnit } from './k3s-stand-in.ts'
 
-export type UnitKind = 'kubeadm' | 'spelled-out' | 'nodeadm'
+export type UnitKind = 'kubeadm' | 'spelled-out' | 'nodeadm' | 'k3s'
 
 export interface NodePorts {
   readonly kubelet: number
@@ -30,6 +31,15 @@ export const LOCAL_CONFIG: Readonly<Record<UnitKind, string>> = {
   kubeadm: '/var/lib/kubelet/config.yaml',
   'spelled-out': '/etc/kubernetes/kubelet/kubelet-config.json',
   nodeadm: '/etc/kubernetes/kubelet/config.json',
+  k3s: `${K3S_CONFIG_DIR}/00-k3s-defaults.conf`,
+}
+
+/** The unit that kubelet runs in. */
+export const UNIT_NAMES: Readonly<Record<UnitKind, string>> = {
+  kubeadm: 'kubelet',
+  'spelled-out': 'kubelet',
+  nodeadm: 'kubelet',
+  k3s: K3S_UNIT,
 }
 
 /** Where nodeadm puts what the user data say of kubelet. */
@@ -105,14 +115,18 @@ export function crashOf(kubeletMinor: number): Crash {
 export const UP_TO_LOADING = { PREFLIGHT: 'load' }
 
 export async function writeNodeFiles(plane: ControlPlane, root: string, { name, unit, ports, kubeletMinor }: NodeFiles): Promise<void> {
-  const config = kubeletConfig(ports, kubeletMinor, unit === 'nodeadm' ? WITH_CONFIG_DIR : {})
+  const config = kubeletConfig(ports, kubeletMinor, FOR_UNIT[unit])
+  const text = unit === 'kubeadm' ? stringify(config) : `${JSON.stringify(config, null, 4)}\n`
+  const identity = await identityFiles(plane, name)
   const files: Record<string, string> = {
     '/etc/hostname': `${name}\n`,
     '/etc/hosts': `127.0.0.1 localhost\n127.0.1.1 ${name}\n`,
-    ...(await identityFiles(plane, name)),
+    ...identity,
     '/etc/kubernetes/pki/ca.crt': await readFile(plane.caFile, 'utf8'),
-    [LOCAL_CONFIG[unit]]: unit === 'kubeadm' ? stringify(config) : `${JSON.stringify(config, null, 4)}\n`,
-    ...UNITS[unit](runtimeFlags(name, kubeletMinor)),
+    [LOCAL_CONFIG[unit]]: text,
+    ...(unit === 'k3s'
+      ? { ...k3sUnit(name), [K3S_DEFAULTS]: text, [K3S_KUBECONFIG]: identity['/etc/kubernetes/kubelet.conf'] ?? '' }
+      : UNITS[unit](runtimeFlags(name, kubeletMinor))),
     ...labFiles(),
   }
   for (const [path, text] of Object.entries(files)) {
@@ -188,6 +202,13 @@ ExecStart=/usr/bin/kubelet $KUBELET_KUBECONFIG_ARGS $KUBELET_CONFIG_ARGS $KUBELE
 /** With `--config-dir`, kubelet takes the default in place of an empty list. */
 const WITH_CONFIG_DIR = { enforceNodeAllocatable: ['none'] }
 
+const FOR_UNIT: Readonly<Record<UnitKind, object>> = {
+  kubeadm: {},
+  'spelled-out': {},
+  nodeadm: WITH_CONFIG_DIR,
+  k3s: { ...WITH_CONFIG_DIR, containerRuntimeEndpoint: K3S_RUNTIME, healthzBindAddress: '127.0.0.1' },
+}
+
 /** As images of cloud providers have it. */
 function spelledOutUnit(flags: string): Record<string, string> {
   const config = `--config ${LOCAL_CONFIG['spelled-out']} --kubeconfig /etc/kubernetes/kubelet.conf`
@@ -205,7 +226,7 @@ function nodeadmUnit(flags: string): Record<string, string> {
   }
 }
 
-const UNITS: Readonly<Record<UnitKind, (flags: string) => Record<string, string>>> = {
+const UNITS: Readonly<Record<Exclude<UnitKind, 'k3s'>, (flags: string) => Record<string, string>>> = {
   kubeadm: kubeadmUnit,
   'spelled-out': spelledOutUnit,
   nodeadm: nodeadmUnit,

@@ -20,7 +20,17 @@ import { type HistoryLine, readHistory } from '../records.ts'
 import { bootContainer, type Container } from './container.ts'
 import { installAgent } from './install-agent.ts'
 import { type JournalLine, parseJournal } from './journal.ts'
-import { type Crash, crashOf, kubeletConfig, LOCAL_CONFIG, type NodePorts, type UnitKind, writeNodeFiles } from './kubeadm-files.ts'
+import { ensureK3sStandIn, K3S_PROGRAM } from './k3s-stand-in.ts'
+import {
+  type Crash,
+  crashOf,
+  kubeletConfig,
+  LOCAL_CONFIG,
+  type NodePorts,
+  UNIT_NAMES,
+  type UnitKind,
+  writeNodeFiles,
+} from './kubeadm-files.ts'
 import { ensureNodeRoot, type NodeRoot, type RootExtras } from './root.ts'
 import { createDirectory, Image, type Storage } from './storage.ts'
 
@@ -99,7 +109,9 @@ export class Node {
     const ports = { kubelet: await findFreePort(), healthz: await findFreePort() }
     const plain = await createDirectory(root, home)
     await writeNodeFiles(plane, plain.directory, { name, unit, ports, kubeletMinor })
-    await enable(plain.directory, 'kubelet.service', unit === 'kubeadm' ? '/lib/systemd/system' : '/etc/systemd/system')
+    await enable(plain.directory, `${UNIT_NAMES[unit]}.service`, unit === 'kubeadm' ? '/lib/systemd/system' : '/etc/systemd/system')
+    // It has a containerd of its own.
+    if (unit === 'k3s') await symlink('/dev/null', join(plain.directory, 'etc/systemd/system/containerd.service'))
     // As JSON, tests read the fields of a line apart from its message.
     const effective = { METRICS_ADDRESS: `127.0.0.1:${await findFreePort()}`, LOG_FORMAT: 'json', ...settings }
     const variables = Object.entries(effective).map(([key, value]) => `Environment=KUBELET_CFG_AGENT_${key}=${value}`)
@@ -116,7 +128,11 @@ export class Node {
   }
 
   async boot(): Promise<void> {
-    const binds = { '/usr/bin/kubelet': kubeletOf(this.#plane), '/usr/local/bin/node': process.execPath }
+    const binds = {
+      '/usr/bin/kubelet': kubeletOf(this.#plane),
+      '/usr/local/bin/node': process.execPath,
+      ...(this.#unit === 'k3s' && { [K3S_PROGRAM]: await ensureK3sStandIn() }),
+    }
     for (const inside of Object.keys(binds)) {
       // What is bound needs something to be bound on.
       if (!existsSync(this.host(inside))) await writeFile(this.host(inside), '')
@@ -166,13 +182,13 @@ export class Node {
 
   /** Tells one kubelet from the next; a restart changes it. */
   async kubeletProcess(): Promise<string> {
-    const { InvocationID, MainPID } = await this.show('kubelet', 'InvocationID', 'MainPID')
+    const { InvocationID, MainPID } = await this.show(this.kubeletUnit, 'InvocationID', 'MainPID')
     return `${InvocationID} ${MainPID}`
   }
 
   /** Fails if the kubelet that runs after `work` is another than before. */
   async withoutRestart<T>(work: () => Promise<T>): Promise<T> {
-    const look = () => this.show('kubelet', 'InvocationID', 'MainPID', 'NRestarts')
+    const look = () => this.show(this.kubeletUnit, 'InvocationID', 'MainPID', 'NRestarts')
     const before = await look()
     const value = await work()
     assert.deepEqual(await look(), before)
@@ -288,8 +304,19 @@ export class Node {
 
   /** How often kubelet was started since the node was made. */
   async kubeletStarts(): Promise<number> {
-    const { stdout } = await this.exec('journalctl', '--no-pager', '--output=cat', 'UNIT=kubelet.service', `MESSAGE_ID=${STARTED}`)
+    const { stdout } = await this.exec(
+      'journalctl',
+      '--no-pager',
+      '--output=cat',
+      `UNIT=${this.kubeletUnit}.service`,
+      `MESSAGE_ID=${STARTED}`,
+    )
     return stdout.split('\n').filter((line) => line !== '').length
+  }
+
+  /** The unit that kubelet runs in. */
+  get kubeletUnit(): string {
+    return UNIT_NAMES[this.#unit]
   }
 
   get localConfig(): string {
@@ -306,7 +333,7 @@ export class Node {
       )
     }
     if (this.#container === undefined) return `--- ${this.name}: not booted`
-    return [await journal(AGENT, 40), await journal('kubelet', 25)].join('\n')
+    return [await journal(AGENT, 40), await journal(this.kubeletUnit, 25)].join('\n')
   }
 
   async close(): Promise<void> {

@@ -41,7 +41,8 @@ export function addPartScenarios(plane: ControlPlane, program: string): void {
       await step('status shows what it is merged from', async () => {
         const { stdout } = await node.command('status')
         console.log(stdout.replace(/^/gm, '    '))
-        assert.match(stdout, /^Merged from +\/var\/lib\/kubelet\/config\.yaml, ConfigMap kube-system\/\S+:kubelet$/m)
+        const layers = / {2}\/var\/lib\/kubelet\/config\.yaml\n {4}all other fields\n {2}ConfigMap kube-system\/\S+:kubelet\n {4}maxPods$/m
+        assert.match(stdout.split('Merged from, the lowest first:\n')[1] ?? '', layers)
       })
 
       await step('the assignment is removed: the local config as it is now', async () => {

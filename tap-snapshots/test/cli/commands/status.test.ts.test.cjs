@@ -103,6 +103,7 @@ exports[`test/cli/commands/status.test.ts > TAP > prints JSON for programs > mus
     }
   ],
   "layers": [],
+  "fields": [],
   "reported": null,
   "error": "failed to run config: kubelet crash-looped; rolled back to last-known-good: kubelet exited 3 times: exit-code, healthz refused",
   "overlay": null
@@ -372,5 +373,36 @@ Active           kube-system/my-node-config:kubelet  100      uid-1
 Next start       kube-system/my-node-config:kubelet  100      uid-1
 Last known good  kube-system/my-node-config:kubelet  100      uid-1
 Previous         local
+
+`
+
+exports[`test/cli/commands/status.test.ts > TAP > shows what the assigned config is merged from, and which layer each field comes from > must match snapshot 1`] = `
+Node         node-1
+Agent        running (pid 812)
+Kubelet      running: active (running)
+State        settled: kube-system/my-node-config:kubelet@100
+Reported     nothing yet
+Assigned by  label kubelet-cfg-agent.node-restriction.kubernetes.io/config of the Node
+Restarts     0 of at most 6 in the last hour
+Error        none known on this node
+
+                 SOURCE                              VERSION  UID
+Assigned         kube-system/my-node-config:kubelet  100      uid-1
+Active           kube-system/my-node-config:kubelet  100      uid-1
+Next start       kube-system/my-node-config:kubelet  100      uid-1
+Last known good  kube-system/my-node-config:kubelet  100      uid-1
+Previous         local
+
+Merged from, the lowest first:
+  /var/lib/kubelet/config.yaml
+    all other fields
+  ConfigMap kube-system/base:kubelet
+    featureGates.CPUManager (removed)
+  ConfigMap kube-system/my-node-config:kubelet
+    maxPods
+  overlay 10-size.yaml
+    evictionHard["memory.available"]
+  /var/lib/kubelet/instance-config.yaml
+    nothing
 
 `

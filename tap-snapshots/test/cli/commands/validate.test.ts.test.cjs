@@ -128,7 +128,36 @@ exports[`test/cli/commands/validate.test.ts > TAP > prints JSON and SARIF for pr
       "problem": "duplicate key maxPods; the last one counts",
       "advice": "keep only one of them"
     }
-  ]
+  ],
+  "layers": [],
+  "fields": []
 }
+
+`
+
+exports[`test/cli/commands/validate.test.ts > TAP > shows which layer each field of a merged config comes from > must match snapshot 1`] = `
+kubelet.yaml over local:5:5: error: evictionHard.a: unsupported eviction signal "a" [fields/value]
+   5 |     "a": "1"
+     |     ^~~
+     = from /var/lib/kubelet/config.yaml
+     = did you mean pid.available?
+
+kubelet.yaml over local:9:5: warning: featureGates.A: unrecognized feature gate: A [fields/gate-unknown]
+   9 |     "A": true
+     |     ^~~
+     = from kubelet.yaml
+     = did you mean KMSv1?
+
+Merged from, the lowest first:
+  /var/lib/kubelet/config.yaml
+    all other fields
+  kubelet.yaml
+    evictionHard["nodefs.available"] (removed), featureGates.A
+  /etc/kubelet.d/50.conf
+    maxPods, readOnlyPort
+
+fields   refused      3 fields checked against the rules of every kubelet version
+kubelet  not checked  no kubelet is available
+kubelet.yaml over local: refused: 1 error, 1 warning
 
 `

@@ -3,6 +3,7 @@ import { NEWEST_MINOR } from '../../lab/build-modern-kubernetes.ts'
 import { modernKubeletMinor } from '../../lab/node-choice.ts'
 import { addConfigzScenarios } from '../configz.ts'
 import { addDropInScenarios } from '../drop-in.ts'
+import { addK3sScenarios } from '../k3s.ts'
 import { addKubeadmEndpointScenarios } from '../kubeadm-endpoint.ts'
 import { addKubeadmUpgradeScenarios } from '../kubeadm-upgrade.ts'
 import { addUpgradeScenarios } from '../upgrade.ts'
@@ -39,6 +40,7 @@ const OF_LATER_KUBELETS: readonly { readonly since: number; readonly add: (progr
   { since: 33, add: addConfigzScenarios },
   // The activation kind asks for it.
   { since: 32, add: addDropInScenarios },
+  { since: 32, add: addK3sScenarios },
   // The field failCgroupV1, without which the newest kubelet does not start on every machine.
   { since: 31, add: addUpgradeScenarios },
   // The field containerRuntimeEndpoint.
