@@ -20,12 +20,24 @@ import type { ActivationParts } from './activation-kind.ts'
 import { type DropInRecord, findPlaced, isRecorded, type PlacedDropIn, parseDropInRecord, renderDropInRecord } from './drop-in-record.ts'
 import { contentToPlace } from './placed-content.ts'
 import { ReplacementStamps } from './replacement-stamps.ts'
-import { readTwin, type TwinPaths, writeTwin } from './twin-record.ts'
+import { readTwin, type TwinFault, type TwinPaths, writeTwin } from './twin-record.ts'
 
 /** Kubelet reads it as root, and a config may hold a secret (staticPodURLHeader). */
 const MODE = 0o600
 /** In place of a hash: there is no file. */
 const ABSENT = 'absent'
+
+const FORMAT = { parse: parseDropInRecord, render: renderDropInRecord }
+
+interface Found {
+  /** Empty where nothing can be read. */
+  readonly record: DropInRecord
+  /** What is in place. undefined: something else wrote it, or nothing can be read of it. */
+  readonly placed: PlacedDropIn | undefined
+  readonly hasRecord: boolean
+  /** A record that is there and cannot be read. */
+  readonly fault: TwinFault | undefined
+}
 
 export class DropInActivation implements Activation {
   readonly #files: Files
@@ -49,21 +61,14 @@ export class DropInActivation implements Activation {
     const bytes = this.#files.read(path)
     if (bytes === undefined) return { kind: 'local', since: this.#stamps.since(ABSENT, true) }
     const hash = hashOf(bytes)
-    const placed = findPlaced(this.#record(path), hash)
-    if (placed === undefined) return this.#describeUnplaced(path)
+    const { placed, hasRecord, fault } = this.#find(path, hash)
+    if (placed === undefined) return describeUnplaced(path, hasRecord, fault)
     const { source, content } = placed
     // After a restore of etcd, a version may have other content.
     const checkpoint = this.#files.read(this.#checkpointPath(source))
     if (checkpoint !== undefined && hashOf(checkpoint) !== hash)
       return { kind: 'unknown', detail: `${path} holds what ${describeSource(source)} was before` }
     return { kind: 'checkpoint', source, since: this.#stamps.since(hash, false), content }
-  }
-
-  /** The name of the file is the agent's own. Without any record, the record was lost. */
-  #describeUnplaced(path: string): ActivationState {
-    if (readTwin(this.#files, this.#recordPaths(path)) !== undefined)
-      return { kind: 'unknown', detail: `${path} was not written by the agent: remove it` }
-    return { kind: 'unknown', detail: `${path} is there, and the record of what it holds is lost`, unrecorded: true }
   }
 
   /** The file of `--config` alone: the other drop-ins are merged over every config alike. */
@@ -78,9 +83,9 @@ export class DropInActivation implements Activation {
     }
     const { bytes, placed } = this.#load(fallback, path)
     if (!this.#holds(stagedPath(path), bytes)) this.#files.replace(stagedPath(path), bytes, { mode: MODE })
-    const record = this.#record(path)
     const inPlace = this.#files.read(path)
-    this.#save({ ...record, target: inPlace && findPlaced(record, hashOf(inPlace)), fallback: placed, before: undefined })
+    const { record, placed: target } = this.#find(path, inPlace && hashOf(inPlace))
+    this.#save({ ...record, target, fallback: placed, before: undefined })
   }
 
   activate(target: ConfigSource, { path }: ReadyWiring): void {
@@ -89,9 +94,8 @@ export class DropInActivation implements Activation {
       return
     }
     const { bytes, placed } = this.#load(target, path)
-    const record = this.#record(path)
     const inPlace = this.#files.read(path)
-    const before = inPlace && findPlaced(record, hashOf(inPlace))
+    const { record, placed: before } = this.#find(path, inPlace && hashOf(inPlace))
     this.#recordTarget({ ...record, target: placed, before }, record, placed)
     if (inPlace?.equals(bytes) === true) return
     if (!this.#holds(stagedPath(path), bytes)) this.#files.replace(newPath(path), bytes, { mode: MODE })
@@ -145,14 +149,17 @@ export class DropInActivation implements Activation {
     return layoutOf(this.#dynamicConfigDir).file(source)
   }
 
-  /** A damaged record names nothing; the content in place is then unknown. */
-  #record(path: string): DropInRecord {
-    const text = readTwin(this.#files, this.#recordPaths(path)) ?? ''
-    return parseDropInRecord(text) ?? { path, target: undefined, fallback: undefined, before: undefined }
+  /** @param hash of what is in place. undefined: there is no file */
+  #find(path: string, hash: ContentHash | undefined): Found {
+    const { records, faults } = readTwin(this.#files, this.#recordPaths(path), FORMAT)
+    const known = hash === undefined ? undefined : records.find((each) => findPlaced(each, hash) !== undefined)
+    const record = known ?? records[0] ?? { path, target: undefined, fallback: undefined, before: undefined, revision: 0 }
+    const placed = hash === undefined ? undefined : findPlaced(record, hash)
+    return { record, placed, hasRecord: records.length > 0, fault: faults[0] }
   }
 
   #save(record: DropInRecord): void {
-    writeTwin(this.#files, this.#recordPaths(record.path), renderDropInRecord(record))
+    writeTwin(this.#files, this.#recordPaths(record.path), FORMAT, record)
   }
 
   /** One per file: if the unit's `--config-dir` changes, the first file must be found again. */
@@ -164,6 +171,16 @@ export class DropInActivation implements Activation {
   #holds(path: string, bytes: Buffer): boolean {
     return this.#files.read(path)?.equals(bytes) === true
   }
+}
+
+/** The name of the file is the agent's own: without a record that can be read, that was lost. */
+function describeUnplaced(path: string, hasRecord: boolean, fault: TwinFault | undefined): ActivationState {
+  if (fault !== undefined) {
+    const detail = fault.cause?.message ?? `${fault.path} is damaged`
+    return { kind: 'unknown', detail: `cannot tell what ${path} holds: ${detail}`, unrecorded: true }
+  }
+  if (hasRecord) return { kind: 'unknown', detail: `${path} was not written by the agent: remove it` }
+  return { kind: 'unknown', detail: `${path} is there, and the record of what it holds is lost`, unrecorded: true }
 }
 
 /** In kubelet's directory, for the rename. Kubelet reads only names that end in `.conf`. */

@@ -49,7 +49,7 @@ const listing = (root: string) =>
 function replaced(inPlace: string, more: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const original = { hash: hashOf('original'), mode: 0o644, uid: 0, gid: 0 }
   const target = { source, hash: hashOf('replacement') }
-  const record = renderRecord({ configPath: CONFIG, original, target, fallback: undefined, before: undefined })
+  const record = renderRecord({ configPath: CONFIG, original, target, fallback: undefined, before: undefined, revision: 1 })
   return {
     'usr/bin/kubelet-cfg-agent': RELEASED,
     [`${STATE}/local/0123456789abcdef/record.json`]: record,
@@ -63,7 +63,7 @@ function replaced(inPlace: string, more: Readonly<Record<string, string>> = {}):
 function dropIn(inPlace: string, path = `/${DROP_INS}/90-kubelet-cfg-agent.conf`): Readonly<Record<string, string>> {
   const target = { source, hash: hashOf('ours') }
   return {
-    [`${STATE}/drop-ins/0123456789abcdef.json`]: renderDropInRecord({ path, target, fallback: undefined, before: undefined }),
+    [`${STATE}/drop-ins/0123456789abcdef.json`]: renderDropInRecord({ path, target, fallback: undefined, before: undefined, revision: 1 }),
     [`${DROP_INS}/90-kubelet-cfg-agent.conf`]: inPlace,
     [`${DROP_INS}/.90-kubelet-cfg-agent.conf.fallback`]: 'before',
     [`${DROP_INS}/.90-kubelet-cfg-agent.conf.new`]: 'unfinished',
