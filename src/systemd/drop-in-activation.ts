@@ -151,7 +151,9 @@ export class DropInActivation implements Activation {
 
   /** @param hash of what is in place. undefined: there is no file */
   #find(path: string, hash: ContentHash | undefined): Found {
-    const { records, faults } = readTwin(this.#files, this.#recordPaths(path), FORMAT)
+    const { records: read, faults } = readTwin(this.#files, this.#recordPaths(path), FORMAT)
+    // The copy names another path where its directory was copied or renamed: it is as good here.
+    const records = read.map((each) => ({ ...each, path }))
     const known = hash === undefined ? undefined : records.find((each) => findPlaced(each, hash) !== undefined)
     const record = known ?? records[0] ?? { path, target: undefined, fallback: undefined, before: undefined, revision: 0 }
     const placed = hash === undefined ? undefined : findPlaced(record, hash)

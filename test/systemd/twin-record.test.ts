@@ -85,6 +85,28 @@ for (const kind of OUTSIDE_KINDS) {
       t.match(world.start().read(world.wiring), { kind: 'unknown', detail: path, unrecorded: true })
     }
   })
+  t.test(`${kind}: the directory beside kubelet's config is copied to another path`, async (t) => {
+    const world = new TwinWorld(kind)
+    world.activate(A)
+    for (const [path, text] of world.save(world.outside)) world.disk.plant(path.replace(world.outside, '/data/kubelet'), text)
+    const wiring = { ...world.wiring, path: world.wiring.path.replace(world.outside, '/data/kubelet') }
+    t.strictSame(world.next(wiring), A, 'the copy knows it')
+    const before = world.save(world.outside)
+    for (const [target, fallback] of [
+      [B, A],
+      [C, B],
+    ] as const) {
+      world.activate(target, fallback, wiring)
+      t.strictSame(world.next(wiring), target)
+      t.equal(world.text(wiring.path), bytesOf(target))
+    }
+    t.strictSame(world.save(world.outside), before, 'nothing is written at the old path')
+    const withdrawn: string[] = []
+    world.start().withdraw('everything', (path) => withdrawn.push(path))
+    t.strictSame(withdrawn.sort(), [wiring.path, world.wiring.path].sort())
+    t.equal(world.text(wiring.path), kind === 'file' ? ORIGINAL : undefined)
+    t.equal(world.local(), ORIGINAL)
+  })
 }
 
 t.test('file: of two records that know what is in place, the newer one knows the original', async (t) => {
