@@ -9,15 +9,17 @@
  * order is therefore: record the target, rename, stamp.
  */
 import { createHash } from 'node:crypto'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 import { checkSource, layoutOf } from '../checkpoint/layout.ts'
 import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource } from '../decision/config-source.ts'
-import type { ReadyWiring } from '../decision/unit-state.ts'
+import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
 import { codedError } from '../values/errors.ts'
 import type { ActivationParts } from './activation-kind.ts'
 import { type DropInRecord, findPlaced, isRecorded, type PlacedDropIn, parseDropInRecord, renderDropInRecord } from './drop-in-record.ts'
+import { dropInWiring } from './drop-in-wiring.ts'
+import { asArguments, flagValue } from './flags.ts'
 import { contentToPlace } from './placed-content.ts'
 import { ReplacementStamps } from './replacement-stamps.ts'
 import { readTwin, type TwinFault, type TwinPaths, writeTwin } from './twin-record.ts'
@@ -105,15 +107,26 @@ export class DropInActivation implements Activation {
     this.#stamps.stamp(placed.hash, false)
   }
 
+  findOutside(unit: UnitState): readonly string[] {
+    const paths = new Set([...this.#listRecorded(unit), ...namedBy(unit)])
+    return [...paths].filter((path) => this.#files.stat(path) !== undefined)
+  }
+
   /** Both extents are the same here: the file is in a directory that belongs to the machine. */
-  withdraw(_extent: Withdrawal, onWithdrawn: OnWithdrawn): void {
-    for (const name of this.#files.list(this.#records) ?? []) {
-      const path = parseDropInRecord(this.#files.read(join(this.#records, name))?.toString() ?? '')?.path
-      if (path === undefined) continue
+  withdraw(_extent: Withdrawal, unit: UnitState, onWithdrawn: OnWithdrawn): void {
+    for (const path of this.#listRecorded(unit)) {
       const isThere = this.#files.stat(path) !== undefined
       this.#remove(path)
       if (isThere) onWithdrawn(path, 'removed')
     }
+  }
+
+  #listRecorded(unit: UnitState): readonly string[] {
+    const own = (this.#files.list(this.#records) ?? []).flatMap((name) => {
+      const path = parseDropInRecord(this.#files.read(join(this.#records, name))?.toString() ?? '')?.path
+      return path === undefined ? [] : [path]
+    })
+    return [...new Set([...own, ...namedBy(unit).filter((path) => this.#find(path, undefined).hasRecord)])]
   }
 
   #remove(path: string): void {
@@ -183,6 +196,13 @@ function describeUnplaced(path: string, hasRecord: boolean, fault: TwinFault | u
   }
   if (hasRecord) return { kind: 'unknown', detail: `${path} was not written by the agent: remove it` }
   return { kind: 'unknown', detail: `${path} is there, and the record of what it holds is lost`, unrecorded: true }
+}
+
+/** Where the agent's file is in the directory that kubelet's command names, whatever the wiring is. */
+function namedBy(unit: UnitState): readonly string[] {
+  if (unit.kind === 'unknown') return []
+  const directory = flagValue(asArguments(unit.command?.words ?? []), 'config-dir')
+  return directory !== undefined && isAbsolute(directory) ? [dropInWiring(directory).path] : []
 }
 
 /** In kubelet's directory, for the rename. Kubelet reads only names that end in `.conf`. */

@@ -12,7 +12,7 @@
 import { dirname, join } from 'node:path'
 import { checkSource, layoutOf } from '../checkpoint/layout.ts'
 import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource, LOCAL } from '../decision/config-source.ts'
-import type { ReadyWiring } from '../decision/unit-state.ts'
+import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
@@ -21,7 +21,7 @@ import type { ActivationParts } from './activation-kind.ts'
 import type { FileOwnership } from './file-ownership.ts'
 import { fileWiring } from './file-wiring.ts'
 import { means, type OriginalRecord, type Placed, recordStaged, recordTarget } from './original-record.ts'
-import { hashOf, OriginalRecords, readyPath } from './original-records.ts'
+import { type Found, hashOf, OriginalRecords, readyPath } from './original-records.ts'
 import { contentToPlace } from './placed-content.ts'
 import { ReplacementStamps } from './replacement-stamps.ts'
 
@@ -67,11 +67,11 @@ export class FileActivation implements Activation {
 
   /** What is in place, unless the agent has put it there: then the original that is kept. */
   readLocal({ path: configPath }: ReadyWiring): Buffer | undefined {
-    const { record, bytes, meaning } = this.#records.mustFind(configPath)
+    const found = this.#records.mustFind(configPath)
+    const { record, bytes } = found
     if (record === undefined) return bytes
     // Without the file, the original is what kubelet gets for local.
-    const isAgents = bytes === undefined || (meaning !== undefined && meaning.source !== 'local')
-    return isAgents ? this.#load('local', record).bytes : bytes
+    return bytes === undefined || isAgents(found) ? this.#load('local', record).bytes : bytes
   }
 
   stage(fallback: ConfigSource, { path: configPath }: ReadyWiring): void {
@@ -116,20 +116,21 @@ export class FileActivation implements Activation {
     }
   }
 
+  findOutside(unit: UnitState): readonly string[] {
+    return this.#records.list(unit).filter((configPath) => {
+      const found = this.#records.find(configPath)
+      return found instanceof Error || isAgents(found)
+    })
+  }
+
   /** Both extents are the same here: this kind of activation always replaces a file. */
-  withdraw(_extent: Withdrawal, onWithdrawn: OnWithdrawn): void {
-    for (const configPath of this.#replacedFiles()) {
+  withdraw(_extent: Withdrawal, unit: UnitState, onWithdrawn: OnWithdrawn): void {
+    for (const configPath of this.#records.list(unit)) {
+      const found = this.#records.find(configPath)
+      if (found instanceof Error || !isAgents(found)) continue
       this.activate('local', fileWiring(configPath))
       onWithdrawn(configPath, 'restored')
     }
-  }
-
-  /** Config files that do not hold their original now. */
-  #replacedFiles(): readonly string[] {
-    return this.#records.listOwn().filter((configPath) => {
-      const found = this.#records.find(configPath)
-      return !(found instanceof Error) && found.meaning !== undefined && found.meaning.source !== 'local'
-    })
   }
 
   /** On a full disk nothing can be recorded, but a staged fallback has been recorded already. */
@@ -236,4 +237,8 @@ export class FileActivation implements Activation {
     const facts = this.#files.stat(configPath)
     return facts === undefined ? original : { mode: facts.mode & 0o7777, uid: facts.uid, gid: facts.gid }
   }
+}
+
+function isAgents({ meaning }: Found): boolean {
+  return meaning !== undefined && meaning.source !== 'local'
 }

@@ -3,8 +3,9 @@
  * the record is kept twice, and what is in place says which of the two counts.
  */
 import { createHash } from 'node:crypto'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 import type { ContentHash } from '../decision/config-source.ts'
+import type { UnitState } from '../decision/unit-state.ts'
 import type { Files } from '../ports/files.ts'
 import { codedError } from '../values/errors.ts'
 import { chooseRecord, findMeaning, type OriginalRecord, type Placed, parseRecord, renderRecord } from './original-record.ts'
@@ -60,12 +61,14 @@ export class OriginalRecords {
     for (const path of [readyPath(configPath, 'fallback'), this.#pathsOf(configPath).copy]) this.#files.remove(path)
   }
 
-  /** The config files that the agent's own directory has a record of. */
-  listOwn(): readonly string[] {
-    return (this.#files.list(this.#keptDir) ?? []).flatMap((name) => {
+  /** The config files that have a record, by the agent's own directory and beside what the unit names. */
+  list(unit: UnitState): readonly string[] {
+    const own = (this.#files.list(this.#keptDir) ?? []).flatMap((name) => {
       const record = parseRecord(this.#files.read(join(this.#keptDir, name, 'record.json'))?.toString() ?? '')
       return record === undefined ? [] : [record.configPath]
     })
+    const named = unit.kind === 'known' && unit.localConfigPath !== undefined ? [normalize(unit.localConfigPath)] : []
+    return [...new Set([...own, ...named.filter((path) => this.#files.stat(this.#pathsOf(path).copy) !== undefined)])]
   }
 
   /**

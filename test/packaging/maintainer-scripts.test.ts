@@ -67,6 +67,7 @@ function dropIn(inPlace: string, path = `/${DROP_INS}/90-kubelet-cfg-agent.conf`
     [`${DROP_INS}/90-kubelet-cfg-agent.conf`]: inPlace,
     [`${DROP_INS}/.90-kubelet-cfg-agent.conf.fallback`]: 'before',
     [`${DROP_INS}/.90-kubelet-cfg-agent.conf.new`]: 'unfinished',
+    [`${DROP_INS}/.90-kubelet-cfg-agent.conf.record`]: '{}',
   }
 }
 
@@ -99,6 +100,18 @@ t.test('before removal', async (t) => {
 
   t.test('does nothing on a machine without state', async (t) => {
     t.same(runScript('common/before-removal', machine(t, { 'usr/bin/kubelet-cfg-agent': RELEASED })), { status: 0, output: '' })
+  })
+
+  t.test('runs release also where the state is lost, since a config may be in place', async (t) => {
+    const files = { 'usr/bin/kubelet-cfg-agent': RELEASED, 'run/systemd/system/x': '' }
+    t.match(runScript('common/before-removal', machine(t, files)), { status: 0, output: /^called release\n/ })
+  })
+
+  t.test('says nothing where no agent has worked', async (t) => {
+    const said = '#!/bin/sh\necho "Nothing to release: no agent has worked on this node."\n'
+    const files = { 'usr/bin/kubelet-cfg-agent': said, 'run/systemd/system/x': '' }
+    t.same(runScript('common/before-removal', machine(t, files)), { status: 0, output: '' })
+    t.match(readFileSync('src/cli/commands/release.ts', 'utf8'), 'Nothing to release: no agent has worked on this node.')
   })
 
   t.test('continues and reports if release fails', async (t) => {
@@ -160,7 +173,9 @@ t.test('purge', async (t) => {
   })
 
   t.test('deletes an original that is back in its place, with its prepared copies', async (t) => {
-    const ready = Object.fromEntries(['local', 'fallback'].map((name) => [`/etc/kubernetes/.kubelet.yaml.kubelet-cfg-agent-${name}`, 'x']))
+    const ready = Object.fromEntries(
+      ['local', 'fallback', 'record'].map((name) => [`/etc/kubernetes/.kubelet.yaml.kubelet-cfg-agent-${name}`, 'x']),
+    )
     const root = machine(t, { ...state, ...replaced('original'), ...ready })
     t.same(runScript('deb/postrm', root, 'purge'), { status: 0, output: '' })
     t.equal(existsSync(join(root, STATE)), false)

@@ -75,7 +75,7 @@ t.test('two damaged records make the content unknown, and withdraw nothing that 
   const [name = ''] = world.files.list(`${DIRECTORY}/drop-ins`) ?? []
   for (const path of [`${DIRECTORY}/drop-ins/${name}`, `${DROP_INS}/.90-kubelet-cfg-agent.conf.record`]) world.disk.plant(path, '{')
   t.match(world.start().read(WIRING), { kind: 'unknown', detail: /record is damaged$|json is damaged$/, unrecorded: true })
-  world.start().withdraw('everything', (path) => t.fail(path))
+  world.start().withdraw('everything', { kind: 'unknown', detail: 'no answer' }, (path) => t.fail(path))
   t.equal(world.text(), bytesOf(A))
   world.start().activate('local', WIRING)
   t.equal(world.text(), undefined, 'with the wiring, local is always reached')

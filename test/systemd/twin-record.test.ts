@@ -4,8 +4,19 @@
  * config.
  */
 import t from 'tap'
-import { bytesOf, DIRECTORY, ORIGINAL, pathOf } from './disk.ts'
-import { A, B, C, COPIES, OUTSIDE_KINDS, TwinWorld } from './twin-world.ts'
+import type { UnitState } from '../../src/decision/unit-state.ts'
+import { unit } from '../report/build.ts'
+import { bytesOf, CONFIG, DIRECTORY, ORIGINAL, pathOf } from './disk.ts'
+import { A, B, C, COPIES, OUTSIDE_KINDS, type OutsideKind, TwinWorld } from './twin-world.ts'
+
+const UNKNOWN: UnitState = { kind: 'unknown', detail: 'no answer' }
+
+/** A unit that names the directory of the agent's file, and does not take its config from there. */
+function unitOf(kind: OutsideKind, directory: string): UnitState {
+  const wiring = { kind: 'broken', reason: 'overridden', detail: 'a later drop-in' } as const
+  if (kind === 'file') return unit({ wiring, localConfigPath: CONFIG })
+  return unit({ wiring, command: { path: '/usr/bin/kubelet', words: [`--config-dir=${directory}`] } })
+}
 
 for (const kind of OUTSIDE_KINDS) {
   t.test(`${kind}: the directory is lost, the agent goes on, and the old directory comes back`, async (t) => {
@@ -102,10 +113,41 @@ for (const kind of OUTSIDE_KINDS) {
     }
     t.strictSame(world.save(world.outside), before, 'nothing is written at the old path')
     const withdrawn: string[] = []
-    world.start().withdraw('everything', (path) => withdrawn.push(path))
+    world.start().withdraw('everything', UNKNOWN, (path) => withdrawn.push(path))
     t.strictSame(withdrawn.sort(), [wiring.path, world.wiring.path].sort())
     t.equal(world.text(wiring.path), kind === 'file' ? ORIGINAL : undefined)
     t.equal(world.local(), ORIGINAL)
+  })
+
+  t.test(
+    `${kind}: the directory is lost, and the unit does not take its config from the agent: what is in place is withdrawn`,
+    async (t) => {
+      const world = new TwinWorld(kind)
+      const broken = unitOf(kind, world.outside)
+      t.strictSame(world.start().findOutside(broken), [], 'nothing was activated')
+      world.activate(A)
+      t.strictSame(world.start().findOutside(UNKNOWN), [world.wiring.path], 'by the own record')
+      world.files.removeTree(DIRECTORY)
+      t.strictSame(world.start().findOutside(UNKNOWN), [])
+      t.strictSame(world.start().findOutside(broken), [world.wiring.path])
+      const withdrawn: string[] = []
+      world.start().withdraw('replaced-files', broken, (path) => withdrawn.push(path))
+      t.strictSame(withdrawn, [world.wiring.path])
+      t.equal(world.local(), ORIGINAL)
+      t.strictSame(world.start().findOutside(broken), [])
+      world.start().withdraw('replaced-files', broken, (path) => t.fail(path))
+    },
+  )
+
+  t.test(`${kind}: the directory is lost, and the copy is damaged: something may be there, and it stays`, async (t) => {
+    const world = new TwinWorld(kind)
+    world.activate(A)
+    world.files.removeTree(DIRECTORY)
+    world.disk.plant(COPIES[kind], '{')
+    const unit = unitOf(kind, world.outside)
+    t.strictSame(world.start().findOutside(unit), [world.wiring.path])
+    world.start().withdraw('everything', unit, (path) => t.fail(path))
+    t.equal(world.text(), bytesOf(A))
   })
 }
 
