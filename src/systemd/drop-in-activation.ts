@@ -198,7 +198,7 @@ function describeUnplaced(path: string, hasRecord: boolean, fault: TwinFault | u
   return { kind: 'unknown', detail: `${path} is there, and the record of what it holds is lost`, unrecorded: true }
 }
 
-/** Where the agent's file is in the directory that kubelet's command names, whatever the wiring is. */
+/** The agent's file in the directory that kubelet's command names, whatever the wiring is. */
 function namedBy(unit: UnitState): readonly string[] {
   if (unit.kind === 'unknown') return []
   const directory = flagValue(asArguments(unit.command?.words ?? []), 'config-dir')

@@ -61,7 +61,7 @@ export class OriginalRecords {
     for (const path of [readyPath(configPath, 'fallback'), this.#pathsOf(configPath).copy]) this.#files.remove(path)
   }
 
-  /** The config files that have a record, by the agent's own directory and beside what the unit names. */
+  /** The config files with a record, in the agent's own directory or beside what the unit names. */
   list(unit: UnitState): readonly string[] {
     const own = (this.#files.list(this.#keptDir) ?? []).flatMap((name) => {
       const record = parseRecord(this.#files.read(join(this.#keptDir, name, 'record.json'))?.toString() ?? '')
