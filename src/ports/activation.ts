@@ -28,7 +28,8 @@ export interface Activation {
   activate(target: ConfigSource, wiring: ReadyWiring): void
   /**
    * The files outside the agent's own directory in which the agent has put a config, or may have.
-   * They are found by its records, and beside what kubelet's unit names: that directory may be lost.
+   * They are found by its records, and beside what kubelet's unit names, since that directory may
+   * be lost.
    */
   findOutside(unit: UnitState): readonly string[]
   /**
