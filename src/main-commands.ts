@@ -7,7 +7,6 @@ import { hostname } from 'node:os'
 import { type ObservationPorts, observe } from './agent/observe.ts'
 import { readLocalConfig } from './agent/read-local-config.ts'
 import { DurableFiles } from './checkpoint/files.ts'
-import type { Layout } from './checkpoint/layout.ts'
 import { findLockHolder, takeLock } from './checkpoint/lock.ts'
 import { NodeDisk } from './checkpoint/node-disk.ts'
 import { ReadOnlyDisk } from './checkpoint/read-only-disk.ts'
@@ -107,7 +106,7 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
     activation: stores.activation,
     requests: stores.requests,
     requestWriter: new RequestWriter(new DurableFiles(new NodeDisk()), stores.layout),
-    takeOver: () => takeOver(settings, stores.layout, { clock, yaml }),
+    takeOver: () => takeOver(settings, stores, { clock, yaml }),
     history: { read: () => readHistory(stores.files, settings.dynamicConfigDir) },
     lastReport: (bootId) => readLastReport(stores.files, settings.runtimeDir, bootId),
     agent: () => findLockHolder(stores.layout.lock),
@@ -148,12 +147,22 @@ async function openPatches(directory: string, found: OverlayFiles, { yaml }: Pic
   return view.kind === 'faulty' ? { kind: 'faulty', detail: `${directory}/${view.detail}` } : view
 }
 
-function takeOver(
+/**
+ * Where the agent's directory is lost, what it put elsewhere is still there. Then the directory is
+ * made anew, for the lock and the records.
+ */
+async function takeOver(
   settings: Settings,
-  { directory, lock: lockPath }: Layout,
+  { layout: { directory, lock: lockPath }, unit, activation: reader }: Pick<Stores, 'layout' | 'unit' | 'activation'>,
   { clock, yaml }: Pick<CommandWorld, 'clock' | 'yaml'>,
-): TakeOver {
-  if (!existsSync(directory)) return { kind: 'untouched' }
+): Promise<TakeOver> {
+  if (!existsSync(directory)) {
+    const found = await unit.observe()
+    if (found.kind === 'unknown')
+      return { kind: 'refused', detail: `${directory} does not exist, and kubelet's unit is unknown: ${found.detail}` }
+    if (reader.findOutside(found).length === 0) return { kind: 'untouched' }
+    new DurableFiles(new NodeDisk()).makeDirectory(directory)
+  }
   const taken = takeLock(lockPath, process.pid)
   if (!taken.ok) return { kind: 'refused', detail: taken.detail }
   const { activation } = openStores(settings, { disk: new NodeDisk(), clock, yaml, log: SILENT, onSetAside: () => {} })

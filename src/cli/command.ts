@@ -158,7 +158,7 @@ export interface CommandContext {
   readonly requests: Pick<OperatorRequests, 'read'>
   readonly requestWriter: OperatorRequestWriter
   /** Only for `release`. */
-  takeOver(): TakeOver
+  takeOver(): Promise<TakeOver>
   readonly history: HistoryReader
   /** What an agent said last in this boot. undefined: nothing. */
   lastReport(bootId: string): LastReport | undefined
@@ -191,7 +191,7 @@ export type TakeOver =
   | { readonly kind: 'taken'; readonly activation: Pick<Activation, 'activate' | 'withdraw'>; end(): void }
   /** An agent is running, or it is unknown whether one is. */
   | { readonly kind: 'refused'; readonly detail: string }
-  /** No agent ever wrote anything on this node. */
+  /** No agent ever wrote anything on this node, or what it wrote is gone. */
   | { readonly kind: 'untouched' }
 
 export interface HistoryReader {

@@ -3,7 +3,7 @@
  * `src/systemd/*-activation.ts`.
  */
 import type { ConfigMapSource, ConfigSource, ContentHash } from '../decision/config-source.ts'
-import type { ReadyWiring } from '../decision/unit-state.ts'
+import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
 
 /**
  * What kubelet starts with next. The wiring passed to each call says which kind of activation its
@@ -27,12 +27,19 @@ export interface Activation {
    */
   activate(target: ConfigSource, wiring: ReadyWiring): void
   /**
+   * The files outside the agent's own directory in which the agent has put a config, or may have.
+   * They are found by its records, and beside what kubelet's unit names, since that directory may
+   * be lost.
+   */
+  findOutside(unit: UnitState): readonly string[]
+  /**
    * Returns to the local config wherever the agent has activated something, whatever kubelet's unit
    * says by now.
+   * @param unit as in `findOutside`
    * @param onWithdrawn called for each file that has its original content again or was removed, and
    * that is not in the agent's own directory
    */
-  withdraw(extent: Withdrawal, onWithdrawn: OnWithdrawn): void
+  withdraw(extent: Withdrawal, unit: UnitState, onWithdrawn: OnWithdrawn): void
 }
 
 /** `replaced-files`: only where the agent has changed a directory that is not its own. */

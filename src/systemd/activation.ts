@@ -3,7 +3,7 @@
  */
 import { FileError } from '../checkpoint/file-error.ts'
 import type { ConfigSource } from '../decision/config-source.ts'
-import type { ActivationKind, ReadyWiring } from '../decision/unit-state.ts'
+import type { ActivationKind, ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { ActivationParts } from './activation-kind.ts'
 import { openActivations } from './activation-kinds.ts'
@@ -39,7 +39,11 @@ export class UnitActivation implements Activation {
     this.#kinds[wiring.activation].activate(target, wiring)
   }
 
-  withdraw(extent: Withdrawal, onWithdrawn: OnWithdrawn): void {
-    for (const kind of Object.values(this.#kinds)) kind.withdraw(extent, onWithdrawn)
+  findOutside(unit: UnitState): readonly string[] {
+    return Object.values(this.#kinds).flatMap((kind) => kind.findOutside(unit))
+  }
+
+  withdraw(extent: Withdrawal, unit: UnitState, onWithdrawn: OnWithdrawn): void {
+    for (const kind of Object.values(this.#kinds)) kind.withdraw(extent, unit, onWithdrawn)
   }
 }

@@ -9,23 +9,37 @@
  * order is therefore: record the target, rename, stamp.
  */
 import { createHash } from 'node:crypto'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 import { checkSource, layoutOf } from '../checkpoint/layout.ts'
 import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource } from '../decision/config-source.ts'
-import type { ReadyWiring } from '../decision/unit-state.ts'
+import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
 import { codedError } from '../values/errors.ts'
 import type { ActivationParts } from './activation-kind.ts'
 import { type DropInRecord, findPlaced, isRecorded, type PlacedDropIn, parseDropInRecord, renderDropInRecord } from './drop-in-record.ts'
+import { dropInWiring } from './drop-in-wiring.ts'
+import { asArguments, flagValue } from './flags.ts'
 import { contentToPlace } from './placed-content.ts'
 import { ReplacementStamps } from './replacement-stamps.ts'
-import { readTwin, type TwinPaths, writeTwin } from './twin-record.ts'
+import { readTwin, type TwinFault, type TwinPaths, writeTwin } from './twin-record.ts'
 
 /** Kubelet reads it as root, and a config may hold a secret (staticPodURLHeader). */
 const MODE = 0o600
 /** In place of a hash: there is no file. */
 const ABSENT = 'absent'
+
+const FORMAT = { parse: parseDropInRecord, render: renderDropInRecord }
+
+interface Found {
+  /** Empty where nothing can be read. */
+  readonly record: DropInRecord
+  /** What is in place. undefined: something else wrote it, or nothing can be read of it. */
+  readonly placed: PlacedDropIn | undefined
+  readonly hasRecord: boolean
+  /** A record that is there and cannot be read. */
+  readonly fault: TwinFault | undefined
+}
 
 export class DropInActivation implements Activation {
   readonly #files: Files
@@ -49,21 +63,14 @@ export class DropInActivation implements Activation {
     const bytes = this.#files.read(path)
     if (bytes === undefined) return { kind: 'local', since: this.#stamps.since(ABSENT, true) }
     const hash = hashOf(bytes)
-    const placed = findPlaced(this.#record(path), hash)
-    if (placed === undefined) return this.#describeUnplaced(path)
+    const { placed, hasRecord, fault } = this.#find(path, hash)
+    if (placed === undefined) return describeUnplaced(path, hasRecord, fault)
     const { source, content } = placed
     // After a restore of etcd, a version may have other content.
     const checkpoint = this.#files.read(this.#checkpointPath(source))
     if (checkpoint !== undefined && hashOf(checkpoint) !== hash)
       return { kind: 'unknown', detail: `${path} holds what ${describeSource(source)} was before` }
     return { kind: 'checkpoint', source, since: this.#stamps.since(hash, false), content }
-  }
-
-  /** The name of the file is the agent's own. Without any record, the record was lost. */
-  #describeUnplaced(path: string): ActivationState {
-    if (readTwin(this.#files, this.#recordPaths(path)) !== undefined)
-      return { kind: 'unknown', detail: `${path} was not written by the agent: remove it` }
-    return { kind: 'unknown', detail: `${path} is there, and the record of what it holds is lost`, unrecorded: true }
   }
 
   /** The file of `--config` alone: the other drop-ins are merged over every config alike. */
@@ -78,9 +85,9 @@ export class DropInActivation implements Activation {
     }
     const { bytes, placed } = this.#load(fallback, path)
     if (!this.#holds(stagedPath(path), bytes)) this.#files.replace(stagedPath(path), bytes, { mode: MODE })
-    const record = this.#record(path)
     const inPlace = this.#files.read(path)
-    this.#save({ ...record, target: inPlace && findPlaced(record, hashOf(inPlace)), fallback: placed, before: undefined })
+    const { record, placed: target } = this.#find(path, inPlace && hashOf(inPlace))
+    this.#save({ ...record, target, fallback: placed, before: undefined })
   }
 
   activate(target: ConfigSource, { path }: ReadyWiring): void {
@@ -89,9 +96,8 @@ export class DropInActivation implements Activation {
       return
     }
     const { bytes, placed } = this.#load(target, path)
-    const record = this.#record(path)
     const inPlace = this.#files.read(path)
-    const before = inPlace && findPlaced(record, hashOf(inPlace))
+    const { record, placed: before } = this.#find(path, inPlace && hashOf(inPlace))
     this.#recordTarget({ ...record, target: placed, before }, record, placed)
     if (inPlace?.equals(bytes) === true) return
     if (!this.#holds(stagedPath(path), bytes)) this.#files.replace(newPath(path), bytes, { mode: MODE })
@@ -101,15 +107,26 @@ export class DropInActivation implements Activation {
     this.#stamps.stamp(placed.hash, false)
   }
 
+  findOutside(unit: UnitState): readonly string[] {
+    const paths = new Set([...this.#listRecorded(unit), ...namedBy(unit)])
+    return [...paths].filter((path) => this.#files.stat(path) !== undefined)
+  }
+
   /** Both extents are the same here: the file is in a directory that belongs to the machine. */
-  withdraw(_extent: Withdrawal, onWithdrawn: OnWithdrawn): void {
-    for (const name of this.#files.list(this.#records) ?? []) {
-      const path = parseDropInRecord(this.#files.read(join(this.#records, name))?.toString() ?? '')?.path
-      if (path === undefined) continue
+  withdraw(_extent: Withdrawal, unit: UnitState, onWithdrawn: OnWithdrawn): void {
+    for (const path of this.#listRecorded(unit)) {
       const isThere = this.#files.stat(path) !== undefined
       this.#remove(path)
       if (isThere) onWithdrawn(path, 'removed')
     }
+  }
+
+  #listRecorded(unit: UnitState): readonly string[] {
+    const own = (this.#files.list(this.#records) ?? []).flatMap((name) => {
+      const path = parseDropInRecord(this.#files.read(join(this.#records, name))?.toString() ?? '')?.path
+      return path === undefined ? [] : [path]
+    })
+    return [...new Set([...own, ...namedBy(unit).filter((path) => this.#find(path, undefined).hasRecord)])]
   }
 
   #remove(path: string): void {
@@ -145,14 +162,19 @@ export class DropInActivation implements Activation {
     return layoutOf(this.#dynamicConfigDir).file(source)
   }
 
-  /** A damaged record names nothing; the content in place is then unknown. */
-  #record(path: string): DropInRecord {
-    const text = readTwin(this.#files, this.#recordPaths(path)) ?? ''
-    return parseDropInRecord(text) ?? { path, target: undefined, fallback: undefined, before: undefined }
+  /** @param hash of what is in place. undefined: there is no file */
+  #find(path: string, hash: ContentHash | undefined): Found {
+    const { records: read, faults } = readTwin(this.#files, this.#recordPaths(path), FORMAT)
+    // The copy names another path where its directory was copied or renamed: it is as good here.
+    const records = read.map((each) => ({ ...each, path }))
+    const known = hash === undefined ? undefined : records.find((each) => findPlaced(each, hash) !== undefined)
+    const record = known ?? records[0] ?? { path, target: undefined, fallback: undefined, before: undefined, revision: 0 }
+    const placed = hash === undefined ? undefined : findPlaced(record, hash)
+    return { record, placed, hasRecord: records.length > 0, fault: faults[0] }
   }
 
   #save(record: DropInRecord): void {
-    writeTwin(this.#files, this.#recordPaths(record.path), renderDropInRecord(record))
+    writeTwin(this.#files, this.#recordPaths(record.path), FORMAT, record)
   }
 
   /** One per file: if the unit's `--config-dir` changes, the first file must be found again. */
@@ -164,6 +186,23 @@ export class DropInActivation implements Activation {
   #holds(path: string, bytes: Buffer): boolean {
     return this.#files.read(path)?.equals(bytes) === true
   }
+}
+
+/** The name of the file is the agent's own: without a record that can be read, that was lost. */
+function describeUnplaced(path: string, hasRecord: boolean, fault: TwinFault | undefined): ActivationState {
+  if (fault !== undefined) {
+    const detail = fault.cause?.message ?? `${fault.path} is damaged`
+    return { kind: 'unknown', detail: `cannot tell what ${path} holds: ${detail}`, unrecorded: true }
+  }
+  if (hasRecord) return { kind: 'unknown', detail: `${path} was not written by the agent: remove it` }
+  return { kind: 'unknown', detail: `${path} is there, and the record of what it holds is lost`, unrecorded: true }
+}
+
+/** The agent's file in the directory that kubelet's command names, whatever the wiring is. */
+function namedBy(unit: UnitState): readonly string[] {
+  if (unit.kind === 'unknown') return []
+  const directory = flagValue(asArguments(unit.command?.words ?? []), 'config-dir')
+  return directory !== undefined && isAbsolute(directory) ? [dropInWiring(directory).path] : []
 }
 
 /** In kubelet's directory, for the rename. Kubelet reads only names that end in `.conf`. */

@@ -15,6 +15,8 @@ export interface DropInRecord {
   readonly fallback: PlacedDropIn | undefined
   /** What was in place when `target` was recorded; it still is if the rename did not happen. */
   readonly before: PlacedDropIn | undefined
+  /** As in `twin-record.ts`. */
+  readonly revision: number
 }
 
 /** A source, and the SHA-256 of its file that kubelet reads. */
@@ -38,8 +40,8 @@ export function isRecorded(record: DropInRecord, { source, hash }: PlacedDropIn)
   return placed !== undefined && sameSource(placed.source, source)
 }
 
-export function renderDropInRecord(record: DropInRecord): string {
-  return `${JSON.stringify(record, undefined, 2)}\n`
+export function renderDropInRecord({ path, target, fallback, before, revision }: DropInRecord): string {
+  return `${JSON.stringify({ path, target, fallback, before, revision }, undefined, 2)}\n`
 }
 
 /**
@@ -48,8 +50,8 @@ export function renderDropInRecord(record: DropInRecord): string {
  */
 export function parseDropInRecord(text: string): DropInRecord | undefined {
   try {
-    const { path, target, fallback, before } = JSON.parse(text) as Partial<DropInRecord>
-    return typeof path === 'string' ? { path, target, fallback, before } : undefined
+    const { path, target, fallback, before, revision = 0 } = JSON.parse(text) as Partial<DropInRecord>
+    return typeof path === 'string' && Number.isInteger(revision) ? { path, target, fallback, before, revision } : undefined
   } catch {
     return undefined
   }

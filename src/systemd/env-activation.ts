@@ -72,6 +72,11 @@ export class EnvActivation implements Activation {
     else this.#write(this.#envFile, text)
   }
 
+  /** The agent's file names a checkpoint of its own directory, and is of no use without it. */
+  findOutside(): readonly string[] {
+    return []
+  }
+
   withdraw(extent: Withdrawal): void {
     if (extent === 'everything') this.#files.remove(this.#envFile)
   }

@@ -9,11 +9,10 @@
  * After a crash at any point the file is complete, and its content is in the record or is the
  * original's. The order is therefore: store the original, record the target, rename, stamp.
  */
-import { createHash } from 'node:crypto'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { checkSource, layoutOf } from '../checkpoint/layout.ts'
 import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource, LOCAL } from '../decision/config-source.ts'
-import type { ReadyWiring } from '../decision/unit-state.ts'
+import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
@@ -21,19 +20,10 @@ import { codedError, errorCode } from '../values/errors.ts'
 import type { ActivationParts } from './activation-kind.ts'
 import type { FileOwnership } from './file-ownership.ts'
 import { fileWiring } from './file-wiring.ts'
-import {
-  findMeaning,
-  means,
-  type OriginalRecord,
-  type Placed,
-  parseRecord,
-  recordStaged,
-  recordTarget,
-  renderRecord,
-} from './original-record.ts'
+import { means, type OriginalRecord, type Placed, recordStaged, recordTarget } from './original-record.ts'
+import { type Found, hashOf, OriginalRecords, readyPath } from './original-records.ts'
 import { contentToPlace } from './placed-content.ts'
 import { ReplacementStamps } from './replacement-stamps.ts'
-import { readTwin, type TwinPaths, writeTwin } from './twin-record.ts'
 
 /** A file that something else changed more recently may still be incomplete. */
 const SETTLED_MS = 2000
@@ -45,7 +35,7 @@ export class FileActivation implements Activation {
   readonly #ownership: FileOwnership
   readonly #clock: Clock
   readonly #stamps: ReplacementStamps
-  readonly #keptDir: string
+  readonly #records: OriginalRecords
   readonly #dynamicConfigDir: string
 
   constructor({ files, ownership, clock, dynamicConfigDir, runtimeDir }: Omit<ActivationParts, 'envFile'>) {
@@ -53,17 +43,16 @@ export class FileActivation implements Activation {
     this.#ownership = ownership
     this.#clock = clock
     this.#stamps = new ReplacementStamps(files, join(runtimeDir, 'config-file.json'), clock)
-    this.#keptDir = join(dynamicConfigDir, 'local')
+    this.#records = new OriginalRecords(files, join(dynamicConfigDir, 'local'))
     this.#dynamicConfigDir = dynamicConfigDir
   }
 
   read({ path: configPath }: ReadyWiring): ActivationState {
-    const record = this.#record(configPath)
-    if (record === 'damaged') return { kind: 'unknown', detail: this.#damage(configPath), unrecorded: true }
-    const bytes = this.#files.read(configPath)
-    if (bytes === undefined) return { kind: 'unknown', detail: `${configPath} does not exist` }
-    const hash = hashOf(bytes)
-    const { source, content } = (record && findMeaning(record, hash)) ?? LOCAL
+    const found = this.#records.find(configPath)
+    if (found instanceof Error) return { kind: 'unknown', detail: found.message, unrecorded: true }
+    const { hash, meaning } = found
+    if (hash === undefined) return { kind: 'unknown', detail: `${configPath} does not exist` }
+    const { source, content } = meaning ?? LOCAL
     const since = this.#stamps.since(hash, source === 'local')
     if (source === 'local') return { kind: 'local', since }
     if (this.#isReplaced(source, hash)) return { kind: 'unknown', detail: `${configPath} holds what ${describeSource(source)} was before` }
@@ -78,14 +67,11 @@ export class FileActivation implements Activation {
 
   /** What is in place, unless the agent has put it there: then the original that is kept. */
   readLocal({ path: configPath }: ReadyWiring): Buffer | undefined {
-    const record = this.#record(configPath)
-    if (record === 'damaged') throw codedError('record-damaged', this.#damage(configPath))
-    const bytes = this.#files.read(configPath)
+    const found = this.#records.mustFind(configPath)
+    const { record, bytes } = found
     if (record === undefined) return bytes
-    const meaning = bytes && findMeaning(record, hashOf(bytes))
     // Without the file, the original is what kubelet gets for local.
-    const isAgents = bytes === undefined || (meaning !== undefined && meaning.source !== 'local')
-    return isAgents ? this.#load('local', record).bytes : bytes
+    return bytes === undefined || isAgents(found) ? this.#load('local', record).bytes : bytes
   }
 
   stage(fallback: ConfigSource, { path: configPath }: ReadyWiring): void {
@@ -96,16 +82,16 @@ export class FileActivation implements Activation {
     // Local is always staged: it is the last resort if the fallback fails too.
     this.#prepare(readyPath(configPath, 'local'), local, record)
     if (fallback !== 'local') this.#prepare(readyPath(configPath, 'fallback'), staged.bytes, record)
-    this.#save(recordStaged(record, staged.placed, inPlace))
+    this.#records.save(recordStaged(record, staged.placed, inPlace))
   }
 
   activate(target: ConfigSource, { path: configPath }: ReadyWiring): void {
-    if (target === 'local' && this.#record(configPath) === undefined) return
+    if (target === 'local' && this.#records.mustFind(configPath).record === undefined) return
     const { record, inPlace } = this.#keepOriginal(configPath)
     const { bytes, placed } = this.#load(target, record)
     this.#recordPlaced(recordTarget(record, placed, inPlace), record, placed)
     if (inPlace === placed.hash) {
-      if (target === 'local') this.#clear(configPath)
+      if (target === 'local') this.#records.clear(configPath)
       return
     }
     if (target !== 'local') this.#keepLocalReady(record)
@@ -115,7 +101,7 @@ export class FileActivation implements Activation {
     if (inPlace !== undefined) this.#stamps.expectReplacement(inPlace)
     this.#files.rename(from, configPath)
     this.#stamps.stamp(placed.hash, target === 'local')
-    if (target === 'local') this.#clear(configPath)
+    if (target === 'local') this.#records.clear(configPath)
   }
 
   /**
@@ -130,33 +116,27 @@ export class FileActivation implements Activation {
     }
   }
 
-  /** The original is in place, and needs neither a fallback nor the copy of the record. */
-  #clear(configPath: string): void {
-    for (const path of [readyPath(configPath, 'fallback'), this.#recordPaths(configPath).copy]) this.#files.remove(path)
+  findOutside(unit: UnitState): readonly string[] {
+    return this.#records.list(unit).filter((configPath) => {
+      const found = this.#records.find(configPath)
+      return found instanceof Error || isAgents(found)
+    })
   }
 
   /** Both extents are the same here: this kind of activation always replaces a file. */
-  withdraw(_extent: Withdrawal, onWithdrawn: OnWithdrawn): void {
-    for (const configPath of this.#replacedFiles()) {
+  withdraw(_extent: Withdrawal, unit: UnitState, onWithdrawn: OnWithdrawn): void {
+    for (const configPath of this.#records.list(unit)) {
+      const found = this.#records.find(configPath)
+      if (found instanceof Error || !isAgents(found)) continue
       this.activate('local', fileWiring(configPath))
       onWithdrawn(configPath, 'restored')
     }
   }
 
-  /** Config files that do not hold their original now. */
-  #replacedFiles(): readonly string[] {
-    return (this.#files.list(this.#keptDir) ?? []).flatMap((name) => {
-      const record = parseRecord(this.#files.read(join(this.#keptDir, name, 'record.json'))?.toString() ?? '')
-      const bytes = record && this.#files.read(record.configPath)
-      const meaning = record && bytes && findMeaning(record, hashOf(bytes))
-      return record === undefined || meaning === undefined || meaning.source === 'local' ? [] : [record.configPath]
-    })
-  }
-
   /** On a full disk nothing can be recorded, but a staged fallback has been recorded already. */
   #recordPlaced(next: OriginalRecord, known: OriginalRecord, placed: Placed): void {
     try {
-      this.#save(next)
+      this.#records.save(next)
     } catch (cause) {
       if (!means(known, placed)) throw cause
     }
@@ -164,18 +144,15 @@ export class FileActivation implements Activation {
 
   /** Stores the file in place as the original, unless the agent itself has put it there. */
   #keepOriginal(configPath: string): { record: OriginalRecord; inPlace: ContentHash | undefined } {
-    const record = this.#record(configPath)
-    if (record === 'damaged') throw codedError('record-damaged', this.#damage(configPath))
     const facts = this.#files.stat(configPath)
     if (facts !== undefined && facts.kind !== 'file')
       throw codedError('no-file', `${configPath} is not a regular file: name the file itself in --config`)
-    const bytes = facts && this.#files.read(configPath)
-    if (facts === undefined || bytes === undefined) {
+    const { record, bytes, hash: inPlace, meaning } = this.#records.mustFind(configPath)
+    if (facts === undefined || bytes === undefined || inPlace === undefined) {
       if (record === undefined) throw codedError('no-file', `${configPath} does not exist, so there is nothing to replace or restore`)
       return { record, inPlace: undefined }
     }
-    const inPlace = hashOf(bytes)
-    if (record !== undefined && findMeaning(record, inPlace) !== undefined) return { record, inPlace }
+    if (record !== undefined && meaning !== undefined) return { record, inPlace }
     const ageMs = this.#clock.now().wallMs - facts.mtimeMs
     if (record !== undefined && ageMs >= 0 && ageMs < SETTLED_MS)
       throw codedError('unsettled', `${configPath} was changed a moment ago, not by the agent, and may still be incomplete`)
@@ -183,12 +160,12 @@ export class FileActivation implements Activation {
   }
 
   #keep(configPath: string, bytes: Buffer, hash: ContentHash, { mode, uid, gid }: FileFacts): OriginalRecord {
-    const directory = this.#directory(configPath)
+    const directory = this.#records.directoryOf(configPath)
     this.#files.makeDirectory(directory)
     this.#files.replace(join(directory, hash), bytes)
     const original = { hash, mode: mode & 0o7777, uid, gid }
-    const record = { configPath, original, target: undefined, fallback: undefined, before: undefined }
-    this.#save(record)
+    const record = { configPath, original, target: undefined, fallback: undefined, before: undefined, revision: 0 }
+    this.#records.save(record)
     const originals = (this.#files.list(directory) ?? []).filter((name) => /^[0-9a-f]{64}$/.test(name) && name !== hash)
     const keptAtMs = (name: string) => this.#files.stat(join(directory, name))?.mtimeMs ?? 0
     const old = originals.sort((a, b) => keptAtMs(b) - keptAtMs(a)).slice(KEPT_ORIGINALS - 1)
@@ -206,7 +183,7 @@ export class FileActivation implements Activation {
 
   /** Where the kept one is lost with the agent's directory, it is staged, or in place. */
   #loadOriginal({ configPath, original }: OriginalRecord): Buffer {
-    const kept = join(this.#directory(configPath), original.hash)
+    const kept = join(this.#records.directoryOf(configPath), original.hash)
     for (const path of [kept, readyPath(configPath, 'local'), configPath]) {
       const bytes = this.#files.read(path)
       if (bytes !== undefined && hashOf(bytes) === original.hash) return bytes
@@ -219,7 +196,7 @@ export class FileActivation implements Activation {
   }
 
   #keepAgain({ configPath, original }: OriginalRecord, bytes: Buffer): void {
-    const kept = join(this.#directory(configPath), original.hash)
+    const kept = join(this.#records.directoryOf(configPath), original.hash)
     if (this.#files.read(kept)?.equals(bytes) === true) return
     this.#files.makeDirectory(dirname(kept))
     this.#files.replace(kept, bytes)
@@ -260,43 +237,8 @@ export class FileActivation implements Activation {
     const facts = this.#files.stat(configPath)
     return facts === undefined ? original : { mode: facts.mode & 0o7777, uid: facts.uid, gid: facts.gid }
   }
-
-  #record(configPath: string): OriginalRecord | 'damaged' | undefined {
-    const text = readTwin(this.#files, this.#recordPaths(configPath))
-    return text === undefined ? undefined : (parseRecord(text) ?? 'damaged')
-  }
-
-  #save(record: OriginalRecord): void {
-    writeTwin(this.#files, this.#recordPaths(record.configPath), renderRecord(record))
-  }
-
-  /**
-   * One directory per config file: if the unit's `--config` changes, the first original must not be
-   * lost.
-   */
-  #directory(configPath: string): string {
-    return join(this.#keptDir, hashOf(Buffer.from(configPath)).slice(0, 16))
-  }
-
-  #recordPaths(configPath: string): TwinPaths {
-    return { own: join(this.#directory(configPath), 'record.json'), copy: readyPath(configPath, 'record') }
-  }
-
-  #damagedPath(configPath: string): string {
-    const { own, copy } = this.#recordPaths(configPath)
-    return this.#files.stat(own) === undefined ? copy : own
-  }
-
-  #damage(configPath: string): string {
-    return `${this.#damagedPath(configPath)} is damaged, so the agent cannot tell whether ${configPath} is the original: restore the original there and remove the record`
-  }
 }
 
-/** In the directory of the file, for the rename; hidden, so that nothing reads it as a config. */
-function readyPath(configPath: string, kind: 'local' | 'fallback' | 'new' | 'record'): string {
-  return join(dirname(configPath), `.${basename(configPath)}.kubelet-cfg-agent-${kind}`)
-}
-
-function hashOf(bytes: Buffer): ContentHash {
-  return createHash('sha256').update(bytes).digest('hex')
+function isAgents({ meaning }: Found): boolean {
+  return meaning !== undefined && meaning.source !== 'local'
 }

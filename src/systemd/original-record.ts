@@ -17,6 +17,8 @@ export interface OriginalRecord {
    * What was in place when `target` was recorded; it still is if the replacement did not happen.
    */
   readonly before: Placed | undefined
+  /** As in `twin-record.ts`. */
+  readonly revision: number
 }
 export interface Original {
   /** SHA-256 of its bytes, and the name under which it is stored. */
@@ -44,6 +46,15 @@ export function findMeaning(record: OriginalRecord, hash: ContentHash): Placed |
   return placed ?? (hash === record.original.hash ? { source: 'local', hash } : undefined)
 }
 
+/**
+ * Of the two records of a file, the newer first: the one that knows this content. Content that the
+ * agent has put in place is never taken for the original, whatever the other record says.
+ */
+export function chooseRecord(records: readonly OriginalRecord[], hash: ContentHash): OriginalRecord | undefined {
+  const known = records.filter((record) => findMeaning(record, hash) !== undefined)
+  return known.find((record) => findMeaning(record, hash)?.source !== 'local') ?? known[0]
+}
+
 export function recordStaged(record: OriginalRecord, fallback: Placed, inPlace: ContentHash | undefined): OriginalRecord {
   const current = inPlace === undefined ? undefined : findMeaning(record, inPlace)
   return { ...record, target: current, fallback, before: undefined }
@@ -60,8 +71,8 @@ export function means(record: OriginalRecord, { source, hash }: Placed): boolean
   return meaning !== undefined && sameSource(meaning.source, source)
 }
 
-export function renderRecord(record: OriginalRecord): string {
-  return `${JSON.stringify(record, undefined, 2)}\n`
+export function renderRecord({ configPath, original, target, fallback, before, revision }: OriginalRecord): string {
+  return `${JSON.stringify({ configPath, original, target, fallback, before, revision }, undefined, 2)}\n`
 }
 
 /**
@@ -70,10 +81,10 @@ export function renderRecord(record: OriginalRecord): string {
  */
 export function parseRecord(text: string): OriginalRecord | undefined {
   try {
-    const { configPath, original, target, fallback, before } = JSON.parse(text) as Partial<OriginalRecord>
+    const { configPath, original, target, fallback, before, revision = 0 } = JSON.parse(text) as Partial<OriginalRecord>
     if (typeof configPath !== 'string' || !/^[0-9a-f]{64}$/.test(original?.hash ?? '') || original === undefined) return undefined
-    if (![original.mode, original.uid, original.gid].every(Number.isInteger)) return undefined
-    return { configPath, original, target, fallback, before }
+    if (![original.mode, original.uid, original.gid, revision].every(Number.isInteger)) return undefined
+    return { configPath, original, target, fallback, before, revision }
   } catch {
     return undefined
   }

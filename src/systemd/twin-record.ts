@@ -1,11 +1,13 @@
 /**
  * The record of what the agent has put into a directory of the machine. It is kept twice: in the
- * agent's own directory, and as a hidden file beside the file that it is about. Where the agent's
- * directory is lost, the copy still tells what is in place, so that a kubelet that runs it is left
- * alone. The copy is written first and is never older. It is removed once local is in place, which
- * needs no record.
+ * agent's own directory, and as a hidden file beside the file that it is about. Where one of them
+ * is lost or damaged, the other still tells what is in place, so that a kubelet that runs it is
+ * left alone. Either may be the older one: the agent's directory can be mounted late, and both can
+ * come back from a backup. So the revision says which is newer, and what one of them knows is
+ * known. The copy is removed once local is in place, which needs no record.
  */
 import { dirname } from 'node:path'
+import { FileError } from '../checkpoint/file-error.ts'
 import type { Files } from '../ports/files.ts'
 
 /** Absolute paths. */
@@ -14,16 +16,60 @@ export interface TwinPaths {
   readonly copy: string
 }
 
-/** undefined: there is neither. Throws a `FileError` if one of them cannot be read. */
-export function readTwin(files: Pick<Files, 'read'>, { own, copy }: TwinPaths): string | undefined {
-  return (files.read(own) ?? files.read(copy))?.toString()
+/** Each change has a higher one. 0: recorded by an agent that did not count. */
+export interface Revised {
+  readonly revision: number
 }
 
-/** Durable when it returns. */
-export function writeTwin(files: Files, { own, copy }: TwinPaths, text: string): void {
-  for (const path of [copy, own]) {
-    if (files.read(path)?.toString() === text) continue
-    if (path === own) files.makeDirectory(dirname(own))
+export interface Twin<R> {
+  /** Those that can be read, the newer one first. */
+  readonly records: readonly R[]
+  /** Those that are there and cannot be read. */
+  readonly faults: readonly TwinFault[]
+}
+
+export interface TwinFault {
+  readonly path: string
+  /** undefined: it is damaged. */
+  readonly cause: FileError | undefined
+}
+
+export interface TwinFormat<R extends Revised> {
+  /** undefined: damaged. */
+  readonly parse: (text: string) => R | undefined
+  readonly render: (record: R) => string
+}
+
+export function readTwin<R extends Revised>(files: Pick<Files, 'read'>, paths: TwinPaths, { parse }: TwinFormat<R>): Twin<R> {
+  const records: R[] = []
+  const faults: TwinFault[] = []
+  for (const path of [paths.own, paths.copy]) {
+    const text = readText(files, path)
+    const record = typeof text === 'string' ? parse(text) : undefined
+    if (record !== undefined) records.push(record)
+    else if (text !== undefined) faults.push({ path, cause: typeof text === 'string' ? undefined : text })
+  }
+  return { records: records.sort((a, b) => b.revision - a.revision), faults }
+}
+
+/** Both are whole and the same when it returns, and durable. The copy is written first. */
+export function writeTwin<R extends Revised>(files: Files, paths: TwinPaths, format: TwinFormat<R>, record: R): void {
+  const newest = readTwin(files, paths, format).records[0]
+  const same = newest && { ...record, revision: newest.revision }
+  const isSame = newest !== undefined && same !== undefined && format.render(same) === format.render(newest)
+  const text = format.render(isSame ? newest : { ...record, revision: (newest?.revision ?? 0) + 1 })
+  for (const path of [paths.copy, paths.own]) {
+    if (readText(files, path) === text) continue
+    if (path === paths.own) files.makeDirectory(dirname(path))
     files.replace(path, text)
+  }
+}
+
+function readText(files: Pick<Files, 'read'>, path: string): string | FileError | undefined {
+  try {
+    return files.read(path)?.toString()
+  } catch (cause) {
+    if (cause instanceof FileError) return cause
+    throw cause
   }
 }

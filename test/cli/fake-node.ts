@@ -104,7 +104,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
       requestRollback: (content) => void actions.push(`roll back ${content}`),
       requestRetry: () => void actions.push('retry'),
     },
-    takeOver: () => ({
+    takeOver: async () => ({
       kind: 'taken',
       activation: {
         activate: (target) => void actions.push(`activate ${describeSource(target)}`),

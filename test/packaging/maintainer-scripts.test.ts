@@ -49,7 +49,7 @@ const listing = (root: string) =>
 function replaced(inPlace: string, more: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const original = { hash: hashOf('original'), mode: 0o644, uid: 0, gid: 0 }
   const target = { source, hash: hashOf('replacement') }
-  const record = renderRecord({ configPath: CONFIG, original, target, fallback: undefined, before: undefined })
+  const record = renderRecord({ configPath: CONFIG, original, target, fallback: undefined, before: undefined, revision: 1 })
   return {
     'usr/bin/kubelet-cfg-agent': RELEASED,
     [`${STATE}/local/0123456789abcdef/record.json`]: record,
@@ -63,10 +63,11 @@ function replaced(inPlace: string, more: Readonly<Record<string, string>> = {}):
 function dropIn(inPlace: string, path = `/${DROP_INS}/90-kubelet-cfg-agent.conf`): Readonly<Record<string, string>> {
   const target = { source, hash: hashOf('ours') }
   return {
-    [`${STATE}/drop-ins/0123456789abcdef.json`]: renderDropInRecord({ path, target, fallback: undefined, before: undefined }),
+    [`${STATE}/drop-ins/0123456789abcdef.json`]: renderDropInRecord({ path, target, fallback: undefined, before: undefined, revision: 1 }),
     [`${DROP_INS}/90-kubelet-cfg-agent.conf`]: inPlace,
     [`${DROP_INS}/.90-kubelet-cfg-agent.conf.fallback`]: 'before',
     [`${DROP_INS}/.90-kubelet-cfg-agent.conf.new`]: 'unfinished',
+    [`${DROP_INS}/.90-kubelet-cfg-agent.conf.record`]: '{}',
   }
 }
 
@@ -99,6 +100,18 @@ t.test('before removal', async (t) => {
 
   t.test('does nothing on a machine without state', async (t) => {
     t.same(runScript('common/before-removal', machine(t, { 'usr/bin/kubelet-cfg-agent': RELEASED })), { status: 0, output: '' })
+  })
+
+  t.test('runs release also where the state is lost, since a config may be in place', async (t) => {
+    const files = { 'usr/bin/kubelet-cfg-agent': RELEASED, 'run/systemd/system/x': '' }
+    t.match(runScript('common/before-removal', machine(t, files)), { status: 0, output: /^called release\n/ })
+  })
+
+  t.test('says nothing where no agent has worked', async (t) => {
+    const said = '#!/bin/sh\necho "Nothing to release: no agent has worked on this node."\n'
+    const files = { 'usr/bin/kubelet-cfg-agent': said, 'run/systemd/system/x': '' }
+    t.same(runScript('common/before-removal', machine(t, files)), { status: 0, output: '' })
+    t.match(readFileSync('src/cli/commands/release.ts', 'utf8'), 'Nothing to release: no agent has worked on this node.')
   })
 
   t.test('continues and reports if release fails', async (t) => {
@@ -160,7 +173,9 @@ t.test('purge', async (t) => {
   })
 
   t.test('deletes an original that is back in its place, with its prepared copies', async (t) => {
-    const ready = Object.fromEntries(['local', 'fallback'].map((name) => [`/etc/kubernetes/.kubelet.yaml.kubelet-cfg-agent-${name}`, 'x']))
+    const ready = Object.fromEntries(
+      ['local', 'fallback', 'record'].map((name) => [`/etc/kubernetes/.kubelet.yaml.kubelet-cfg-agent-${name}`, 'x']),
+    )
     const root = machine(t, { ...state, ...replaced('original'), ...ready })
     t.same(runScript('deb/postrm', root, 'purge'), { status: 0, output: '' })
     t.equal(existsSync(join(root, STATE)), false)

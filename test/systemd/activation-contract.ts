@@ -3,13 +3,16 @@ import type { Test } from 'tap'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import type { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { type ConfigSource, sameSource } from '../../src/decision/config-source.ts'
-import type { ReadyWiring } from '../../src/decision/unit-state.ts'
+import type { ReadyWiring, UnitState } from '../../src/decision/unit-state.ts'
 import type { Activation } from '../../src/ports/activation.ts'
 import type { Files } from '../../src/ports/files.ts'
 import { bytesOf, CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, pathOf, sourceOf } from './disk.ts'
 
 export const A = sourceOf('101')
 export const B = sourceOf('102')
+
+/** Systemd does not answer. */
+const UNKNOWN: UnitState = { kind: 'unknown', detail: 'no answer' }
 
 /** A node with the checkpoints A and B, and ORIGINAL as kubelet's local config at CONFIG. */
 export interface ActivationWorld {
@@ -166,11 +169,11 @@ export function activationContract(t: Test, open: () => ActivationWorld, fewestC
   t.test('withdraws everything without the wiring of the unit, after a restart of the agent', async (t) => {
     const world = withActivated(A)
     const restored: string[] = []
-    world.start().withdraw('everything', (path) => restored.push(path))
+    world.start().withdraw('everything', UNKNOWN, (path) => restored.push(path))
     t.equal(configText(world), ORIGINAL)
     t.equal(stateOf(world.start(), world.wiring), 'local')
     t.strictSame(restored, world.wiring.leavesWithAgent ? [world.wiring.path] : [])
-    world.start().withdraw('everything', (path) => t.fail(`${path} was withdrawn twice`))
+    world.start().withdraw('everything', UNKNOWN, (path) => t.fail(`${path} was withdrawn twice`))
   })
 
   t.test("leavesWithAgent: what is in place outlives the agent's directory, and so do the original and the way back to it", async (t) => {
@@ -210,7 +213,7 @@ export function activationContract(t: Test, open: () => ActivationWorld, fewestC
 
   t.test('leavesWithAgent: withdrawn also where only foreign directories are', async (t) => {
     const world = withActivated(A)
-    world.start().withdraw('replaced-files', () => {})
+    world.start().withdraw('replaced-files', UNKNOWN, () => {})
     t.strictSame(stateOf(world.start(), world.wiring), world.wiring.leavesWithAgent ? 'local' : A)
   })
 

@@ -69,12 +69,14 @@ t.test('a file that the agent did not write is unknown, and a new activation rep
   t.match(world.activation.read(WIRING), { kind: 'checkpoint', source: A })
 })
 
-t.test('a damaged record makes the content unknown, and withdraws nothing that is not known', async (t) => {
+t.test('two damaged records make the content unknown, and withdraw nothing that is not known', async (t) => {
   const world = fresh()
   world.activation.activate(A, WIRING)
   const [name = ''] = world.files.list(`${DIRECTORY}/drop-ins`) ?? []
-  world.disk.plant(`${DIRECTORY}/drop-ins/${name}`, '{')
-  t.match(world.start().read(WIRING), { kind: 'unknown' })
+  for (const path of [`${DIRECTORY}/drop-ins/${name}`, `${DROP_INS}/.90-kubelet-cfg-agent.conf.record`]) world.disk.plant(path, '{')
+  t.match(world.start().read(WIRING), { kind: 'unknown', detail: /record is damaged$|json is damaged$/, unrecorded: true })
+  world.start().withdraw('everything', { kind: 'unknown', detail: 'no answer' }, (path) => t.fail(path))
+  t.equal(world.text(), bytesOf(A))
   world.start().activate('local', WIRING)
   t.equal(world.text(), undefined, 'with the wiring, local is always reached')
 })

@@ -252,6 +252,7 @@ t.test('the meaning of a content that two sources share', async (t) => {
     target: undefined,
     fallback: undefined,
     before: undefined,
+    revision: 1,
   }
   t.equal(findMeaning(record, hash)?.source, 'local')
   t.strictSame(findMeaning({ ...record, before: { source: A, hash } }, hash)?.source, A)
@@ -277,6 +278,6 @@ t.test('the local config: of a file that is gone, the original that is kept; of 
   t.equal(local(), ORIGINAL, 'the one that lies ready beside the file')
   disk.unlink('/etc/kubernetes/kubelet/.kubelet-config.json.kubelet-cfg-agent-local')
   t.throws(local, { code: 'original-damaged' })
-  disk.plant(`${kept}/record.json`, '{')
+  for (const path of [`${kept}/record.json`, '/etc/kubernetes/kubelet/.kubelet-config.json.kubelet-cfg-agent-record']) disk.plant(path, '{')
   t.throws(local, { code: 'record-damaged' })
 })

@@ -26,17 +26,18 @@ export const releaseCommand: NodeCommand = {
 
 async function release(context: CommandContext): Promise<ExitCode> {
   const { terminal, takeOver, observe } = context
-  const hold = takeOver()
+  const hold = await takeOver()
   if (hold.kind === 'untouched') {
     terminal.out('Nothing to release: no agent has worked on this node.\n')
     return EXIT.fine
   }
   if (hold.kind === 'refused') return refuse(hold.detail)
   try {
-    const decision = chooseRelease(await observe())
+    const snapshot = await observe()
+    const decision = chooseRelease(snapshot)
     if (decision.kind === 'activate') hold.activation.activate(decision.target, decision.wiring)
     // Includes files that the unit no longer names: it may name them again after the agent is gone.
-    hold.activation.withdraw(decision.kind === 'withdraw' ? 'everything' : 'replaced-files', (path, how) =>
+    hold.activation.withdraw(decision.kind === 'withdraw' ? 'everything' : 'replaced-files', snapshot.unit, (path, how) =>
       terminal.out(`${plainText(path)} ${how === 'removed' ? 'was removed' : 'has its original content again'}.\n`),
     )
     tellClearing(await clearNode(context), context)

@@ -6,7 +6,7 @@
 import { valueAt } from '../../kubelet/field-path.ts'
 import { parseCpuList } from '../cpu-set.ts'
 import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
-import { durationOf, isOn, listOf, numberOf, SECOND_NS, textOf, textsOf } from './values.ts'
+import { durationOf, firstPlaces, isOn, listOf, numberOf, SECOND_NS, textOf, textsOf } from './values.ts'
 
 export function checkCross(subject: FieldRuleInput): FieldProblem[] {
   return [
@@ -173,16 +173,17 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
   }
   if (enforced.includes('none') && enforced.length > 1)
     complain(`${FIELD} may not contain additional enforcements when "none" is specified`)
+  const firsts = firstPlaces(enforced)
   for (const [index, option] of enforced.entries()) {
     const path = config.enforceNodeAllocatable === undefined ? ['enforceNodeAllocatable'] : ['enforceNodeAllocatable', index]
-    if (enforced.indexOf(option) !== index) complain(`${FIELD} contains ${quote(option)} twice`, { path, from: 31 })
+    if (firsts.get(option) !== index) complain(`${FIELD} contains ${quote(option)} twice`, { path, from: 31 })
     const plain = option.replace(/-compressible$/, '')
     const cgroup = plain === 'system-reserved' || plain === 'kube-reserved' ? CGROUP_OF[plain] : undefined
     if (cgroup === undefined && !['pods', 'none'].includes(option))
       complain(`option ${quote(option)} specified for ${FIELD} is not valid`, { path, rule: 'value' })
     if (cgroup !== undefined && plain !== option) {
       complain(`option ${JSON.stringify(option)} specified for ${FIELD} is not valid before 1.32`, { path, rule: 'value', to: 31 })
-      if (enforced.includes(plain)) complain(`${FIELD} may not contain both ${plain} and ${option}`, { path, from: 32 })
+      if (firsts.has(plain)) complain(`${FIELD} may not contain both ${plain} and ${option}`, { path, from: 32 })
     }
     if (cgroup !== undefined && textOf(config[cgroup]) === '')
       complain(`${cgroup} must be specified when ${JSON.stringify(option)} is in ${FIELD}`, { path })

@@ -86,7 +86,8 @@ function node(t: Test, activation: 'env' | 'file') {
   const calls = () => (existsSync(join(root, 'calls')) ? new Set(readFileSync(join(root, 'calls'), 'utf8').trim().split('\n')) : new Set())
   /** As if kubelet's package was removed first. */
   const forgetUnit = () => writeFileSync(systemctl, '#!/bin/sh\necho LoadState=not-found\n', { mode: 0o755 })
-  return { release, activate, forgetUnit, calls, layout, directory, envFile, configPath, checkpoints }
+  const silence = () => writeFileSync(systemctl, '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+  return { release, activate, forgetUnit, silence, calls, layout, directory, envFile, configPath, checkpoints }
 }
 
 t.test('kubelet.env names last-known-good, and nothing was restarted', async (t) => {
@@ -113,6 +114,26 @@ t.test('restores the original even if the unit no longer names the file', async 
   forgetUnit()
   t.match(await release(), { out: /config\.json has its original content again\./ })
   t.equal(readFileSync(configPath, 'utf8'), ORIGINAL)
+})
+
+t.test('restores the original after the directory was lost, and then there is nothing to do', async (t) => {
+  const { release, activate, directory, configPath } = node(t, 'file')
+  activate(TRIED)
+  rmSync(directory, { recursive: true })
+  t.match(await release(), { code: 0, out: /next start uses local/, err: '' })
+  t.equal(readFileSync(configPath, 'utf8'), ORIGINAL)
+  rmSync(directory, { recursive: true })
+  t.match(await release(), { code: 0, out: 'Nothing to release: no agent has worked on this node.\n', err: '' })
+})
+
+t.test('says so where the directory was lost, and systemd does not answer', async (t) => {
+  const { release, activate, directory, configPath, silence } = node(t, 'file')
+  activate(TRIED)
+  rmSync(directory, { recursive: true })
+  silence()
+  t.match(await release(), { code: 1, out: '', err: /state does not exist, and kubelet's unit is unknown: systemctl show/ })
+  t.equal(readFileSync(configPath, 'utf8'), 'version: 2')
+  t.notOk(existsSync(directory))
 })
 
 t.test('does nothing while an agent is running, and names the agent', async (t) => {

@@ -42,13 +42,13 @@ t.test('reports that there is nothing to do', async (t) => {
     out: 'Nothing to release: kubelet starts with its local config next.\nKubelet was not restarted.\n',
     err: '',
   })
-  const untouched = await release({ context: { takeOver: () => ({ kind: 'untouched' }) } })
+  const untouched = await release({ context: { takeOver: async () => ({ kind: 'untouched' }) } })
   t.same(untouched, { code: 0, actions: [], out: 'Nothing to release: no agent has worked on this node.\n', err: '' })
 })
 
 t.test('does nothing while an agent is running', async (t) => {
   const detail = 'cannot lock /d/lock: another agent (process 812) uses this directory: stop it first'
-  const takeOver = (): TakeOver => ({ kind: 'refused', detail })
+  const takeOver = async (): Promise<TakeOver> => ({ kind: 'refused', detail })
   const result = await release({ snapshot: following(source('2')), context: { takeOver, observe: async () => t.fail('looked') as never } })
   t.same(result, { code: 1, actions: [], out: '', err: `kubelet-cfg-agent release: ${detail}\n` })
 })
@@ -65,7 +65,7 @@ t.test('changes nothing if the state is unknown', async (t) => {
 
 t.test('a failure releases the lock', async (t) => {
   const actions: string[] = []
-  const takeOver = (): TakeOver => ({
+  const takeOver = async (): Promise<TakeOver> => ({
     kind: 'taken',
     activation: {
       activate: () => {

@@ -1,0 +1,101 @@
+/**
+ * What is recorded of a config file that the agent replaces, together with what is in its place:
+ * the record is kept twice, and what is in place says which of the two counts.
+ */
+import { createHash } from 'node:crypto'
+import { basename, dirname, join, normalize } from 'node:path'
+import type { ContentHash } from '../decision/config-source.ts'
+import type { UnitState } from '../decision/unit-state.ts'
+import type { Files } from '../ports/files.ts'
+import { codedError } from '../values/errors.ts'
+import { chooseRecord, findMeaning, type OriginalRecord, type Placed, parseRecord, renderRecord } from './original-record.ts'
+import { readTwin, type TwinFault, type TwinPaths, writeTwin } from './twin-record.ts'
+
+const FORMAT = { parse: parseRecord, render: renderRecord }
+
+/** What is in place, and what is known of it. */
+export interface Found {
+  readonly bytes: Buffer | undefined
+  readonly hash: ContentHash | undefined
+  /** undefined: nothing was ever recorded. */
+  readonly record: OriginalRecord | undefined
+  /** undefined: something else wrote it. */
+  readonly meaning: Placed | undefined
+}
+
+export class OriginalRecords {
+  readonly #files: Files
+  readonly #keptDir: string
+
+  /** @param keptDir of the originals, in the agent's own directory */
+  constructor(files: Files, keptDir: string) {
+    this.#files = files
+    this.#keptDir = keptDir
+  }
+
+  /** An error: it cannot be told what is in place, and unknown never means local. */
+  find(configPath: string): Found | Error {
+    const bytes = this.#files.read(configPath)
+    const hash = bytes && hashOf(bytes)
+    const { records: read, faults } = readTwin(this.#files, this.#pathsOf(configPath), FORMAT)
+    // The copy names another path where its directory was copied or renamed: it is as good here.
+    const records = read.map((each) => ({ ...each, configPath }))
+    const record = (hash === undefined ? undefined : chooseRecord(records, hash)) ?? records[0]
+    const meaning = record && hash !== undefined ? findMeaning(record, hash) : undefined
+    const [fault] = meaning !== undefined || (hash === undefined && record !== undefined) ? [] : faults
+    return fault === undefined ? { bytes, hash, record, meaning } : describeFault(fault, configPath)
+  }
+
+  mustFind(configPath: string): Found {
+    const found = this.find(configPath)
+    if (found instanceof Error) throw found
+    return found
+  }
+
+  save(record: OriginalRecord): void {
+    writeTwin(this.#files, this.#pathsOf(record.configPath), FORMAT, record)
+  }
+
+  /** The original is in place, and needs neither a fallback nor the copy of the record. */
+  clear(configPath: string): void {
+    for (const path of [readyPath(configPath, 'fallback'), this.#pathsOf(configPath).copy]) this.#files.remove(path)
+  }
+
+  /** The config files with a record, in the agent's own directory or beside what the unit names. */
+  list(unit: UnitState): readonly string[] {
+    const own = (this.#files.list(this.#keptDir) ?? []).flatMap((name) => {
+      const record = parseRecord(this.#files.read(join(this.#keptDir, name, 'record.json'))?.toString() ?? '')
+      return record === undefined ? [] : [record.configPath]
+    })
+    const named = unit.kind === 'known' && unit.localConfigPath !== undefined ? [normalize(unit.localConfigPath)] : []
+    return [...new Set([...own, ...named.filter((path) => this.#files.stat(this.#pathsOf(path).copy) !== undefined)])]
+  }
+
+  /**
+   * Of the originals: one directory per config file, so that the first is not lost if the unit's
+   * `--config` changes.
+   */
+  directoryOf(configPath: string): string {
+    return join(this.#keptDir, hashOf(Buffer.from(configPath)).slice(0, 16))
+  }
+
+  #pathsOf(configPath: string): TwinPaths {
+    return { own: join(this.directoryOf(configPath), 'record.json'), copy: readyPath(configPath, 'record') }
+  }
+}
+
+function describeFault({ path, cause }: TwinFault, configPath: string): Error {
+  const advice = 'restore the original there and remove the record'
+  return (
+    cause ?? codedError('record-damaged', `${path} is damaged, so the agent cannot tell whether ${configPath} is the original: ${advice}`)
+  )
+}
+
+/** In the directory of the file, for the rename; hidden, so that nothing reads it as a config. */
+export function readyPath(configPath: string, kind: 'local' | 'fallback' | 'new' | 'record'): string {
+  return join(dirname(configPath), `.${basename(configPath)}.kubelet-cfg-agent-${kind}`)
+}
+
+export function hashOf(bytes: Buffer): ContentHash {
+  return createHash('sha256').update(bytes).digest('hex')
+}

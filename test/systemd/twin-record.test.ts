@@ -1,0 +1,188 @@
+/**
+ * The record beside kubelet's config and the one in the agent's directory, after one of them was
+ * lost, damaged or restored from a backup. What the agent put in place never becomes the local
+ * config.
+ */
+import t from 'tap'
+import type { UnitState } from '../../src/decision/unit-state.ts'
+import { unit } from '../report/build.ts'
+import { bytesOf, CONFIG, DIRECTORY, ORIGINAL, pathOf } from './disk.ts'
+import { A, B, C, COPIES, OUTSIDE_KINDS, type OutsideKind, TwinWorld } from './twin-world.ts'
+
+const UNKNOWN: UnitState = { kind: 'unknown', detail: 'no answer' }
+
+/** A unit that names the directory of the agent's file, and does not take its config from there. */
+function unitOf(kind: OutsideKind, directory: string): UnitState {
+  const wiring = { kind: 'broken', reason: 'overridden', detail: 'a later drop-in' } as const
+  if (kind === 'file') return unit({ wiring, localConfigPath: CONFIG })
+  return unit({ wiring, command: { path: '/usr/bin/kubelet', words: [`--config-dir=${directory}`] } })
+}
+
+for (const kind of OUTSIDE_KINDS) {
+  t.test(`${kind}: the directory is lost, the agent goes on, and the old directory comes back`, async (t) => {
+    const world = new TwinWorld(kind)
+    world.activate(A)
+    const old = world.save(DIRECTORY)
+    world.files.removeTree(DIRECTORY)
+    world.disk.plant(pathOf(B), bytesOf(B))
+    world.activate(B)
+    world.restore(DIRECTORY, old)
+    t.strictSame(world.next(), B, 'only the copy knows it')
+    world.activate(C)
+    t.strictSame(world.next(), C)
+    world.activate('local')
+    t.equal(world.local(), ORIGINAL)
+  })
+
+  t.test(`${kind}: the directory beside kubelet's config is restored from a backup`, async (t) => {
+    const world = new TwinWorld(kind)
+    world.activate(A)
+    const old = world.save(world.outside)
+    world.activate(B, A)
+    world.activate(C, B)
+    world.restore(world.outside, old)
+    t.strictSame(world.next(), A, 'only the copy knows it')
+    world.activate(C)
+    world.activate('local')
+    t.equal(world.local(), ORIGINAL)
+  })
+
+  t.test(`${kind}: restored from a backup of a time at which local was in place, nothing is lost`, async (t) => {
+    const world = new TwinWorld(kind)
+    const old = world.save(world.outside)
+    world.activate(A)
+    world.restore(world.outside, old)
+    t.equal(world.next(), 'local')
+    world.activate(B)
+    world.activate('local')
+    t.equal(world.local(), ORIGINAL)
+  })
+
+  for (const damage of ['', '{', '{}']) {
+    t.test(`${kind}: one of the two records is damaged ("${damage}"), and the other is whole`, async (t) => {
+      for (const damaged of ['own', 'copy'] as const) {
+        const world = new TwinWorld(kind)
+        world.activate(A)
+        world.disk.plant(damaged === 'own' ? world.ownRecord : COPIES[kind], damage)
+        t.strictSame(world.next(), A)
+        t.equal(world.start().readLocal(world.wiring, '/etc/kubernetes/kubelet/kubelet-config.json')?.toString(), ORIGINAL)
+        world.activate(B, A)
+        t.strictSame(world.next(), B)
+        world.activate('local')
+        t.equal(world.local(), ORIGINAL)
+      }
+    })
+  }
+
+  t.test(`${kind}: one record is damaged, and the other does not know what is in place: it is unknown, and not local`, async (t) => {
+    for (const damaged of ['own', 'copy'] as const) {
+      const world = new TwinWorld(kind)
+      world.activate(A)
+      const path = damaged === 'own' ? world.ownRecord : COPIES[kind]
+      world.disk.plant(path, '{')
+      world.disk.plant(world.wiring.path, 'something else')
+      t.match(world.start().read(world.wiring), { kind: 'unknown', detail: path, unrecorded: true })
+    }
+  })
+
+  t.test(`${kind}: one of the two records cannot be read`, async (t) => {
+    for (const faulty of ['own', 'copy'] as const) {
+      const world = new TwinWorld(kind)
+      world.activate(A)
+      const path = faulty === 'own' ? world.ownRecord : COPIES[kind]
+      world.disk.readFaultOf = (each) => (each === path ? 'EIO' : undefined)
+      t.strictSame(world.next(), A)
+      world.disk.plant(world.wiring.path, 'something else')
+      t.match(world.start().read(world.wiring), { kind: 'unknown', detail: path, unrecorded: true })
+    }
+  })
+  t.test(`${kind}: the directory beside kubelet's config is copied to another path`, async (t) => {
+    const world = new TwinWorld(kind)
+    world.activate(A)
+    for (const [path, text] of world.save(world.outside)) world.disk.plant(path.replace(world.outside, '/data/kubelet'), text)
+    const wiring = { ...world.wiring, path: world.wiring.path.replace(world.outside, '/data/kubelet') }
+    t.strictSame(world.next(wiring), A, 'the copy knows it')
+    const before = world.save(world.outside)
+    for (const [target, fallback] of [
+      [B, A],
+      [C, B],
+    ] as const) {
+      world.activate(target, fallback, wiring)
+      t.strictSame(world.next(wiring), target)
+      t.equal(world.text(wiring.path), bytesOf(target))
+    }
+    t.strictSame(world.save(world.outside), before, 'nothing is written at the old path')
+    const withdrawn: string[] = []
+    world.start().withdraw('everything', UNKNOWN, (path) => withdrawn.push(path))
+    t.strictSame(withdrawn.sort(), [wiring.path, world.wiring.path].sort())
+    t.equal(world.text(wiring.path), kind === 'file' ? ORIGINAL : undefined)
+    t.equal(world.local(), ORIGINAL)
+  })
+
+  t.test(
+    `${kind}: the directory is lost, and the unit does not take its config from the agent: what is in place is withdrawn`,
+    async (t) => {
+      const world = new TwinWorld(kind)
+      const broken = unitOf(kind, world.outside)
+      t.strictSame(world.start().findOutside(broken), [], 'nothing was activated')
+      world.activate(A)
+      t.strictSame(world.start().findOutside(UNKNOWN), [world.wiring.path], 'by the own record')
+      world.files.removeTree(DIRECTORY)
+      t.strictSame(world.start().findOutside(UNKNOWN), [])
+      t.strictSame(world.start().findOutside(broken), [world.wiring.path])
+      const withdrawn: string[] = []
+      world.start().withdraw('replaced-files', broken, (path) => withdrawn.push(path))
+      t.strictSame(withdrawn, [world.wiring.path])
+      t.equal(world.local(), ORIGINAL)
+      t.strictSame(world.start().findOutside(broken), [])
+      world.start().withdraw('replaced-files', broken, (path) => t.fail(path))
+    },
+  )
+
+  t.test(`${kind}: the directory is lost, and the copy is damaged: something may be there, and it stays`, async (t) => {
+    const world = new TwinWorld(kind)
+    world.activate(A)
+    world.files.removeTree(DIRECTORY)
+    world.disk.plant(COPIES[kind], '{')
+    const unit = unitOf(kind, world.outside)
+    t.strictSame(world.start().findOutside(unit), [world.wiring.path])
+    world.start().withdraw('everything', unit, (path) => t.fail(path))
+    t.equal(world.text(), bytesOf(A))
+  })
+}
+
+t.test('file: of two records that know what is in place, the newer one knows the original', async (t) => {
+  const world = new TwinWorld('file')
+  world.activate(A)
+  const old = world.save(DIRECTORY)
+  world.files.removeTree(DIRECTORY)
+  world.disk.plant(pathOf(A), bytesOf(A))
+  world.disk.plant(world.wiring.path, 'edited')
+  world.activate(A)
+  world.restore(DIRECTORY, old)
+  world.activate('local')
+  t.equal(world.local(), 'edited')
+})
+
+t.test('file: a content that one record knows as the original and the other as a source is that source', async (t) => {
+  const world = new TwinWorld('file')
+  world.disk.plant(pathOf(A), ORIGINAL)
+  world.activate(B)
+  const old = world.save(DIRECTORY)
+  world.disk.plant(world.wiring.path, 'edited')
+  world.activate(A)
+  world.restore(DIRECTORY, old)
+  t.strictSame(world.next(), A)
+  world.activate('local')
+  t.equal(world.local(), 'edited')
+})
+
+t.test('file: an edit that neither record knows is the local config', async (t) => {
+  const world = new TwinWorld('file')
+  world.activate(A)
+  world.disk.plant(world.wiring.path, 'edited')
+  t.equal(world.next(), 'local')
+  world.activate(B)
+  world.activate('local')
+  t.equal(world.local(), 'edited')
+})
