@@ -18,6 +18,11 @@ export function readGoNumber(text: string): number | undefined {
   return readDecimal(plain)
 }
 
+/** Whether it is one without a tag, too. */
+export function isGoInteger(text: string): boolean {
+  return text.length <= LONGEST && !text.startsWith('.') && INTEGER.test(text.replaceAll('_', ''))
+}
+
 function readInteger(plain: string): number {
   const sign = plain.startsWith('-') ? -1 : 1
   const digits = plain.replace(/^[-+]/, '')
