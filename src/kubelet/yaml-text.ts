@@ -22,16 +22,18 @@ export function refuseText(text: string): YamlFailure | undefined {
 const FLOW: Readonly<Record<string, number | undefined>> = { '{': 1, '[': 1, '}': -1, ']': -1 }
 
 /**
- * Finds tabs at the beginning of a line, outside of braces, brackets and scalars. Go takes none
- * where a key may begin, not even in an empty line (`yaml_parser_scan_to_next_token`). The library
- * takes a line without anything else for an empty one.
+ * Finds tabs in the white space that begins a line, outside of braces, brackets and scalars. Go
+ * takes none where a key may begin, not even in an empty line (`yaml_parser_scan_to_next_token`).
+ * The library takes a line without anything else for an empty one. Behind a scalar without quotes,
+ * which may go on, a tab counts only in the first column: Go takes some of the others.
  */
 export class TabbedLines {
   readonly #marks: ReadonlySet<string>
   readonly #scalar: string
   #flowDepth = 0
   #before = ''
-  #isLineStart = true
+  #column: number | undefined = 0
+  #mayGoOn = false
 
   /**
    * @param marks lexemes that are not in the text
@@ -46,9 +48,14 @@ export class TabbedLines {
   hasTab(lexeme: string): boolean {
     const isScalar = this.#before === this.#scalar
     this.#before = lexeme
+    if (this.#marks.has(lexeme)) return false
     if (!isScalar) this.#flowDepth += FLOW[lexeme] ?? 0
-    const found = this.#isLineStart && this.#flowDepth === 0 && !isScalar && lexeme.startsWith('\t')
-    if (!this.#marks.has(lexeme)) this.#isLineStart = lexeme.endsWith('\n')
+    const isSpace = !isScalar && /^[ \t]+$/.test(lexeme)
+    const at = isSpace && this.#flowDepth === 0 && this.#column !== undefined ? lexeme.indexOf('\t') : -1
+    const found = at >= 0 && (!this.#mayGoOn || (this.#column ?? 0) + at === 0)
+    if (lexeme.endsWith('\n')) this.#column = 0
+    else this.#column = isSpace && this.#column !== undefined ? this.#column + lexeme.length : undefined
+    if (!isSpace && !/^\r?\n$/.test(lexeme)) this.#mayGoOn = isScalar
     return found
   }
 }

@@ -12,7 +12,7 @@ t.test('a text has to be what its tag says', async (t) => {
     ...{ a: null, b: null, c: null, d: true },
     ...{ e: 31, f: 1 },
   })
-  for (const tagged of ['!!null x', '!!bool x', '!!bool 1', '!!int x', '!!int 1.5', '!!int .5', '!!float x'])
+  for (const tagged of ['!!null x', '!!bool x', '!!bool 1', '!!int x', '!!int 1.5', '!!int .5', '!!int 99999999999999999999', '!!float x'])
     t.match(read(`a: ${tagged}\n`), /^this is not what the tag !!\w+ says at line 1, column \d+$/, tagged)
   t.match(read('!!null x: 1\n'), /this is not what the tag !!null says/, 'as a key')
   t.match(read('a: !!float .inf\n'), /JSON does not allow this number/)
@@ -49,6 +49,8 @@ t.test('a tab where a key or an indentation may begin', async (t) => {
     'a:\n\t\n  b: 1\n',
   ])
     t.match(read(text), /^a line begins with a tab at line \d+, column 1$/, JSON.stringify(text))
+  for (const text of ['a: "x"\n \t\nb: 2\n', 'a: [1]\n \t \nb: 2\n', 'a:\n \t\n  b: 1\n', ' \t\na: 1\n', 'a: 1 # c\n \t# d\n'])
+    t.match(read(text), /^a line begins with a tab at line \d+, column \d$/, JSON.stringify(text))
   t.match(read('a: |\n  \tx\n'), /^a tab stands where the indentation is looked for/)
   t.strictSame(read('a: {b: [1,\n\t\n  2]}\nc: |\n  x\n  \t\n  y\nd: 1\t\n'), { a: { b: [1, 2] }, c: 'x\n\t\ny\n', d: 1 })
   t.strictSame(read('a: x{\nb: "["\nc: [ "]", \'}\',\n\t\n  z ]\nd: |2\n  \tx\n'), {
