@@ -38,6 +38,7 @@ export const isVerdict: Check<Verdict> = shape<Verdict>({
   damage: optional(oneOf('transient', 'one-way')),
   doubtful: optional(isFlag),
   retrials: optional(isNumber),
+  acquitted: optional(isFlag),
   suspended: optional(isFlag),
 })
 

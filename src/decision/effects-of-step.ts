@@ -27,18 +27,20 @@ export function effectsOf(step: Action, snapshot: Snapshot): readonly Effect[] {
 }
 
 const EFFECTS: EffectsOf = {
-  forgive: ({ keys, requested, why }, snapshot) => [
+  forgive: ({ keys, again = [], requested, why }, snapshot) => [
     history('retrying', undefined, undefined, why),
     // What an operator requests on the node needs no turn in a rollout. Marked while the verdicts
     // still say what was requested.
     ...(requested ? markRequested(snapshot, keys) : []),
+    // First: without a verdict, one of the others would be a fallback that proves these.
+    ...again.map((verdict): Effect => ({ kind: 'write-verdict', verdict: { ...verdict, suspended: true } })),
     ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
     // Exits before this point are not charged again.
     ...(snapshot.health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(snapshot.health) } as const]),
     ...(requested && snapshot.restarts.length > 0
       ? [{ kind: 'write-restarts', restarts: excuseRestarts(snapshot.restarts) } as const]
       : []),
-    log('info', 'verdicts dropped, trying again', { why, verdicts: keys.length }),
+    log('info', 'verdicts dropped, trying again', { why, verdicts: keys.length + again.length }),
     ...(requested ? [{ kind: 'clear-request', request: 'retry' } as const] : []),
   ],
 
@@ -179,6 +181,8 @@ const EFFECTS: EffectsOf = {
     // Also where an earlier trial of it left another answer.
     ...mark(snapshot, key, { proved: isEvidenceKnown(snapshot) }),
     { kind: 'write-proven', key },
+    // It did not fail again: the node had been at fault.
+    ...(snapshot.retrials.get(key)?.acquitted === true ? [{ kind: 'remove-verdict', key } as const] : []),
     log('debug', 'trial passed', { key }),
   ],
 

@@ -11,8 +11,9 @@ import { diedOfLeavings } from './leavings.ts'
 import { findRetrial, isDue, listReplaced, planRetrial } from './retrial.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
-import type { Candidate } from './target.ts'
+import type { Candidate, Target } from './target.ts'
 import { isSteady, measureTrial } from './trial.ts'
+import type { TrialKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
 
 /** How long a node rests before its configs are tried again. */
@@ -50,22 +51,27 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
   }
   // A node at fault fails every config, also an assigned one whose record is damaged at the moment.
   const suspects = target.atFault ? [...snapshot.verdicts.values()] : candidates.flatMap(({ verdict }) => verdict ?? [])
-  const blamed = target.atFault ? findBlamed(candidates) : undefined
-  const provisional = suspects.filter((verdict) => verdict.state === 'provisional' && (verdict !== blamed || verdict.key === target.key))
+  const blamed = findBlamed(target, candidates)
+  const provisional = suspects.filter((verdict) => verdict.state === 'provisional' && verdict !== blamed)
   if (provisional.length === 0 || !provisional.every((verdict) => isBroughtBack(snapshot, verdict))) return undefined
   const why = 'kubelet is healthy again after other configs had failed too: the node was at fault'
-  return { kind: 'forgive', keys: provisional.map(({ key }) => key), requested: false, why }
+  if (!target.atFault) return { kind: 'forgive', keys: provisional.map(({ key }) => key), requested: false, why }
+  return forgiveOnce(
+    provisional.filter(({ key, acquitted }) => key === target.key || acquitted !== true),
+    why,
+    target.key,
+  )
 }
 
 /**
- * The wanted config, where a fallback died of what it left behind, and it did not die of such a
- * thing itself. That the fallback failed too then says nothing about the node, and the fallback is
- * healthy once the file is deleted. If the wanted config were tried again then, it would write the
- * file anew.
+ * The wanted config, where the fallback that the node rests on died of what another config left
+ * behind. That the fallback failed too then says nothing about the node, and it is healthy now that
+ * the file is deleted. If the wanted config were tried again, it would write the file anew.
  */
-function findBlamed([wanted, ...fallbacks]: readonly Candidate[]): Verdict | undefined {
-  const isLeft = ({ verdict }: Candidate) => verdict !== undefined && diedOfLeavings(verdict)
-  return wanted !== undefined && !isLeft(wanted) && fallbacks.some(isLeft) ? wanted.verdict : undefined
+function findBlamed(target: Target, [wanted]: readonly Candidate[]): Verdict | undefined {
+  if (!target.atFault || target.verdict === undefined || !diedOfLeavings(target.verdict)) return undefined
+  const verdict = wanted?.key === target.key ? undefined : wanted?.verdict
+  return verdict === undefined || diedOfLeavings(verdict) || verdict.bootId !== target.verdict.bootId ? undefined : verdict
 }
 
 /** A config that had proved itself is tried again while a fallback keeps the node going. */
@@ -91,9 +97,25 @@ export function retryAfterRest({ snapshot, target, candidates }: TargetSituation
   const { health, now, policy, runtimeUp } = snapshot
   if (!target.atFault || findPause(snapshot) !== undefined || runtimeUp === false || health?.subject !== target.key) return undefined
   if (now.monotonicUs - health.subjectSinceUs < REST_IN_TRIALS * policy.trialUs) return undefined
-  const provisional = candidates.filter(({ verdict }) => verdict?.state === 'provisional')
+  const provisional = candidates.flatMap(({ verdict }) => (verdict?.state === 'provisional' ? [verdict] : []))
   // There is nothing to try but what runs anyway.
   if (provisional.every(({ key }) => key === target.key)) return undefined
   const why = 'every config has failed, and nothing has changed for long: all are tried again'
-  return { kind: 'forgive', keys: provisional.map(({ key }) => key), requested: false, why }
+  return forgiveOnce(provisional, why)
+}
+
+/**
+ * What never passed a trial here may itself have left what the others failed with. That it is given
+ * another try stays on record, and it has no more of them than a config that had proved itself.
+ *
+ * @param healthy with which kubelet is healthy now. undefined: with none
+ */
+function forgiveOnce(verdicts: readonly Verdict[], why: string, healthy?: TrialKey): Step | undefined {
+  const isSuspect = ({ key, source, doubtful, acquitted }: Verdict) =>
+    source !== 'local' && (acquitted === true || (doubtful !== true && key !== healthy))
+  const again = verdicts
+    .filter(isSuspect)
+    .map((verdict): Verdict => ({ ...verdict, acquitted: true, doubtful: true, retrials: verdict.retrials ?? 1 }))
+  const keys = verdicts.flatMap((verdict) => (isSuspect(verdict) ? [] : [verdict.key]))
+  return verdicts.length === 0 ? undefined : { kind: 'forgive', keys, again, requested: false, why }
 }

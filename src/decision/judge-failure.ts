@@ -33,6 +33,7 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
     ...(evidence !== undefined && { evidence }),
     ...(isDoubtful && { doubtful: true }),
     ...(retrial?.retrials !== undefined && { retrials: retrial.retrials }),
+    ...(retrial?.acquitted === true && { acquitted: true }),
   }
 }
 

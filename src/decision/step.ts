@@ -16,9 +16,16 @@ import type { Verdict } from './verdict.ts'
 export type Step =
   /**
    * Drop verdicts, so that the configs they condemned are tried again. `requested`: an operator
-   * requested a retry.
+   * requested a retry. `again`: verdicts that are not dropped, but not in force while their configs
+   * are tried again.
    */
-  | { readonly kind: 'forgive'; readonly keys: readonly TrialKey[]; readonly requested: boolean; readonly why: string }
+  | {
+      readonly kind: 'forgive'
+      readonly keys: readonly TrialKey[]
+      readonly again?: readonly Verdict[]
+      readonly requested: boolean
+      readonly why: string
+    }
   /** The requested rollback is about a config that is no longer the target. */
   | { readonly kind: 'drop-rollback' }
   /**

@@ -40,6 +40,11 @@ export interface Verdict {
   readonly doubtful?: boolean | undefined
   /** How often it has been tried again since. */
   readonly retrials?: number | undefined
+  /**
+   * It was given another try since every config had failed, so that the node seemed at fault. That
+   * happens once: what a config leaves on the node may be what the others fail with.
+   */
+  readonly acquitted?: boolean | undefined
   /** It is being tried again: the verdict is not in force. */
   readonly suspended?: boolean | undefined
 }

@@ -29,7 +29,7 @@ const STATE_FILE =
   'Failed to start ContainerManager: start cpu manager error: could not restore state from checkpoint: configured policy "none" differs from state checkpoint policy "static", please drain this node and delete the CPU manager checkpoint file "/var/lib/kub...'
 
 function keysOf(step: Step): readonly string[] {
-  return step.kind === 'forgive' ? step.keys : [`step ${step.kind}`]
+  return step.kind === 'forgive' ? [...(step.again ?? []).map(({ key }) => key), ...step.keys] : [`step ${step.kind}`]
 }
 
 t.test('what a fallback teaches', async (t) => {
@@ -45,18 +45,46 @@ t.test('what a fallback teaches', async (t) => {
   const all = judged(verdict(B, 'provisional'), verdict(A, 'provisional'), verdict('local', 'provisional'))
   t.match(nextStep(fallenBack({ ...healthyFor(POLICY.toleranceUs), ...all })), {
     kind: 'forgive',
-    keys: [keyOf(B), keyOf(A), keyOf('local')],
+    keys: [keyOf(A), keyOf('local')],
+    again: [{ key: keyOf(B), acquitted: true, retrials: 1 }],
     requested: false,
   })
 
+  t.test('once: what a config left on the node may be what the others failed with', async (t) => {
+    const proved = { doubtful: true } as const
+    const failed = (facts: Partial<Verdict>) =>
+      fallenBack({
+        ...healthyFor(POLICY.toleranceUs),
+        ...judged(
+          verdict(B, 'provisional', { atWallMs: 1_700_000_000_000, ...facts }),
+          verdict(A, 'provisional', proved),
+          verdict('local', 'provisional'),
+        ),
+      })
+    const first = nextStep(failed({}))
+    if (first.kind !== 'forgive') return t.fail(first.kind)
+    t.match(look(failed({}), first, () => false).retrials.get(keyOf(B)), { acquitted: true, suspended: true, retrials: 1 })
+    const second = nextStep(failed({ acquitted: true, doubtful: true, retrials: 1 }))
+    if (second.kind !== 'forgive') return t.fail(second.kind)
+    t.same([second.keys, second.again], [[keyOf(A), keyOf('local')], []])
+    const after = look(failed({ acquitted: true, doubtful: true, retrials: 1 }), second, () => false)
+    t.match(nextStep(after), { kind: 'wait', detail: /is tried again \(2 of 3\) when kubelet has been healthy for 1h/ })
+    const third = nextStep(failed(proved))
+    t.match(third, { kind: 'forgive', keys: [keyOf(B), keyOf(A), keyOf('local')], again: [] }, 'what passed a trial here is forgiven')
+  })
+
   t.test('that the wanted config failed, once what it left behind is gone', async (t) => {
-    const left = (of: typeof A) => verdict(of, 'provisional', { detail: `kubelet exited 2 times: ${STATE_FILE}` })
+    const left = (of: typeof A | 'local') => verdict(of, 'provisional', { detail: `kubelet exited 2 times: ${STATE_FILE}` })
     const healthyNow = healthyFor(POLICY.toleranceUs)
     const rests = (...verdicts: readonly Verdict[]) => nextStep(fallenBack({ ...healthyNow, ...judged(...verdicts) }))
     const local = verdict('local', 'provisional')
     t.strictSame(keysOf(rests(verdict(B, 'provisional'), left(A), local)), [keyOf(A), keyOf('local')], 'only the fallbacks are forgiven')
     t.match(rests(verdict(B, 'provisional')), { kind: 'confirm', verdicts: [{ key: keyOf(B) }] }, 'and then the wanted one is condemned')
     t.strictSame(keysOf(rests(left(B), left(A), local)), [keyOf(B), keyOf(A), keyOf('local')], 'a damaged file kills every config')
+    const since = { ...verdict(B, 'provisional'), bootId: 'the boot before' }
+    t.strictSame(keysOf(rests(since, left(A), local)), [keyOf(B), keyOf(A), keyOf('local')], 'another boot')
+    const other = rests(verdict(B, 'provisional'), verdict(A, 'provisional'), left('local'))
+    t.strictSame(keysOf(other), [keyOf(B), keyOf(A), keyOf('local')], 'what the node rests on did not die of it')
     const healthySinceUs = NOW_US - POLICY.toleranceUs
     const process = {
       key: keyOf(B),
@@ -69,7 +97,7 @@ t.test('what a fallback teaches', async (t) => {
     }
     const healthyWithB = { ...runs(B), ...startsWith(B), health: health(B, { healthySinceUs, process }) }
     const works = nextStep(inTrial({ ...healthyWithB, ...judged(verdict(B, 'provisional'), left(A), local) }))
-    t.strictSame(keysOf(works), [keyOf(B), keyOf(A), keyOf('local')], 'what works is not blamed')
+    t.strictSame(keysOf(works), [keyOf(A), keyOf(B), keyOf('local')], 'what works is not blamed')
   })
 
   t.test('nothing from an old record of health', async (t) => {
@@ -106,7 +134,12 @@ t.test('the node is at fault', async (t) => {
     const since = (agoUs: number) => ({ ...resting, ...crashing(A, { exits: 50, subjectSinceUs: NOW_US - agoUs }) })
     t.match(nextStep(fallenBack(since(3 * POLICY.trialUs - 1))), { kind: 'wait', phase: 'node-at-fault' })
     const long = since(3 * POLICY.trialUs)
-    t.match(nextStep(fallenBack(long)), { kind: 'forgive', keys: [keyOf(B), keyOf(A), keyOf('local')], requested: false })
+    t.match(nextStep(fallenBack(long)), {
+      kind: 'forgive',
+      keys: [keyOf('local')],
+      again: [{ key: keyOf(B) }, { key: keyOf(A) }],
+      requested: false,
+    })
     const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
     for (const not of [paused, { runtimeUp: false }]) t.match(nextStep(fallenBack({ ...long, ...not })), { kind: 'wait' })
   })

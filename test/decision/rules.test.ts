@@ -54,7 +54,11 @@ t.test('damage', async (t) => {
   t.match(decide(localFails), { kind: 'condemn', next: A }, 'local may be a fallback that fails')
   const all = judged(...[A, B, 'local' as const].map((source) => verdict(source, 'provisional')))
   t.match(decide({ ...localFails, ...all }), { kind: 'activate', target: A }, 'and where everything failed, the node was at fault')
-  t.match(decide({ ...untold, ...all }), { kind: 'forgive', keys: [keyOf(A), keyOf(B), keyOf('local')] }, 'for every config, known or not')
+  t.match(
+    decide({ ...untold, ...all }),
+    { kind: 'forgive', keys: [keyOf(A), keyOf('local')], again: [{ key: keyOf(B) }] },
+    'for every config, known or not',
+  )
   const nothingElse = { lastKnownGood: hold('local'), previous: hold('local') }
   t.match(decide({ ...localFails, ...nothingElse }), { kind: 'wait' }, 'but where there never was another, it is the administrator’s')
 

@@ -27,6 +27,8 @@ export type Behaviour =
   | 'refuses-pods'
   /** Takes the container runtime down, as long as kubelet runs with it. */
   | 'kills-runtime'
+  /** Exits, and what it left on the node keeps kubelet from starting with any other config. */
+  | 'leaves-state'
   | 'crash-at-start'
   | 'crash-later'
   | 'never-healthy'
@@ -200,6 +202,7 @@ export function fateOf(text: string, startedAtUs: number, version: number): Fate
     case 'slow-start':
       return lives(30)
     case 'crash-later':
+    case 'leaves-state':
       return lives(4, { exitsAfter: 20 })
     case 'never-healthy':
       return lives(NEVER)

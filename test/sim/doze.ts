@@ -50,7 +50,7 @@ export class Doze {
     const most = Math.min(MOST_LOOKS, Math.floor((world.calmUntilUs() - now.monotonicUs) / everyUs))
     const report = describe(snapshot, step)
     const isSame = (looks: number): boolean => {
-      const later = shift(snapshot, health, looks, everyUs)
+      const later = shift(world, snapshot, health, looks, everyUs)
       const answer = nextStep(later)
       if (answer.kind !== 'wait' || answer.phase !== step.phase || answer.detail !== step.detail) return false
       const isNextSame = Math.max(answer.untilUs - later.now.monotonicUs, slownessUs) === everyUs
@@ -76,7 +76,7 @@ export class Doze {
   catchUp(world: SimWorld): number {
     const looks = Math.min(this.#looks, Math.ceil((world.nowUs - this.#snapshot.now.monotonicUs) / this.#everyUs) - 1)
     if (looks > 0) {
-      const { health } = shift(this.#snapshot, this.#health, looks, this.#everyUs)
+      const { health } = shift(world, this.#snapshot, this.#health, looks, this.#everyUs)
       if (health !== undefined) world.runtime.writeHealth(health)
     }
     return this.#timeOf(Math.max(0, looks) + 1)
@@ -111,14 +111,14 @@ function isAsking(snapshot: Snapshot): boolean {
 }
 
 /** The same node after so many looks. One sample more of the same leaves the same record. */
-function shift(snapshot: Snapshot, health: HealthRecord, looks: number, everyUs: number): Snapshot {
+function shift(world: SimWorld, snapshot: Snapshot, health: HealthRecord, looks: number, everyUs: number): Snapshot {
   const { now, unit, running, healthz, runtimeUp, changesRuntime, policy } = snapshot
   const aheadUs = looks * everyUs
   const at = { bootId: now.bootId, monotonicUs: now.monotonicUs + aheadUs, wallMs: now.wallMs + aheadUs / 1000 }
   const before = { ...health, lastSampleUs: at.monotonicUs - everyUs }
   const after = recordSample(before, { at, unit, running, healthz, runtimeUp, changesRuntime }, health.subject, policy)
   const kept = after !== undefined && findPause(snapshot) !== undefined ? forgetIllness(after) : after
-  return { ...snapshot, now: at, health: kept, basis: basisAt(at.monotonicUs) }
+  return { ...snapshot, now: at, health: kept, basis: basisAt(world, at.monotonicUs) }
 }
 
 /**

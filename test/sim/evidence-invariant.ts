@@ -54,8 +54,9 @@ export class EvidenceInvariant {
     if (process === undefined) return
     const isNew = process.startedAtUs !== this.#seenStartUs
     this.#seenStartUs = process.startedAtUs
-    // Systemd may queue a start.
-    const isByAgent = process.startedAtUs - (this.#startedByAgentUs ?? Number.NEGATIVE_INFINITY) <= QUEUED_US
+    // Systemd may queue a start. After a reboot the clock starts anew.
+    const queuedUs = process.startedAtUs - (this.#startedByAgentUs ?? Number.NEGATIVE_INFINITY)
+    const isByAgent = queuedUs >= 0 && queuedUs <= QUEUED_US
     if (isNew && !isByAgent) doubts.add(process.text)
     if (!unit.isNodeWell() || nowUs < this.#world.agentFromUs) doubts.add(process.text)
     // A restart does not wait for an API server that does not answer what is asked before it, and

@@ -81,6 +81,8 @@ export class FallbackInvariant {
   #isExcused(): boolean {
     const { unit, nowUs, agentFromUs, faults } = this.#world
     if (!unit.isNodeWell() || unit.activity === 'stopped' || nowUs < agentFromUs) return true
+    // No fallback works until a person has deleted what the config left.
+    if (unit.leavings.isKilling) return true
     // Without systemctl no restart is possible, and where the config cannot be changed none helps.
     if (unit.systemctl.refuses || faults.readOnly) return true
     // What does not run misses no deadline.

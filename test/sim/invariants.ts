@@ -24,7 +24,8 @@
  *     itself, through a fault of the node or an operator's doing (settled.ts, victims.ts).
  * 11. A config with which the node does not work is not promoted (evidence-invariant.ts).
  * 12. A config that did damage which no other config undoes is not tried again
- *     (evidence-invariant.ts).
+ *     (evidence-invariant.ts), and one that leaves what keeps kubelet from starting with any other
+ *     is not tried again and again (settled.ts).
  * 13. A good config is condemned only after something has befallen it that a config may be blamed
  *     for (verdict-invariant.ts).
  */

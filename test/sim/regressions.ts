@@ -406,4 +406,10 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { activation: 'file' },
   },
+  // Each time that a person had deleted it, the node counted as at fault, and the config was
+  // forgiven.
+  'a config leaves the same again and again, and a person deletes it each time': {
+    ...schedule(1, [0, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }], [0, { kind: 'assign', name: 'red' }]),
+    node: { journal: true, startLimit: 6 },
+  },
 }

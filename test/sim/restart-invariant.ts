@@ -16,6 +16,8 @@ interface Restart {
   readonly exempt: boolean
   /** Systemd had given kubelet up. */
   readonly failed: boolean
+  /** A config has left something with which no other one starts: all are tried, in vain. */
+  readonly inVain: boolean
 }
 
 export class RestartInvariant {
@@ -92,16 +94,18 @@ export class RestartInvariant {
     if (this.#lostRuntimes !== this.#world.lostRuntimes) this.#restarts = []
     this.#lostRuntimes = this.#world.lostRuntimes
     this.#restarts = this.#restarts.filter(({ atUs, boot }) => boot === bootId && monotonicUs - atUs < 3600e6)
-    this.#restarts.push({ atUs: monotonicUs, boot: bootId, exempt, failed })
+    this.#restarts.push({ atUs: monotonicUs, boot: bootId, exempt, failed, inVain: this.#world.unit.leavings.isThere })
     const own = this.#restarts.filter((restart) => !restart.exempt && !restart.failed).length
     const starts = this.#restarts.filter((restart) => !restart.exempt && restart.failed).length
     // In the long run at most one every five minutes; the first few come faster.
     assert(starts <= 18, `invariant 5: ${starts} starts within an hour of a kubelet that systemd gave up`)
     // A crash between the command and its record cannot add one: the record comes first.
     assert(own <= POLICY.restartsPerHour, `invariant 5: ${own} restarts within an hour`)
+    const all = this.#restarts.length
+    const inVain = this.#restarts.filter((restart) => restart.inVain).length
     assert(
-      this.#restarts.length <= 5 * POLICY.restartsPerHour,
-      `invariant 5: ${this.#restarts.length} restarts within an hour, with fallbacks`,
+      all - inVain <= 5 * POLICY.restartsPerHour && inVain <= 10 * POLICY.restartsPerHour,
+      `invariant 5: ${all} restarts within an hour, with fallbacks, ${inVain} of them in vain`,
     )
   }
 }

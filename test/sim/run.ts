@@ -124,9 +124,11 @@ class Run {
 
   /** A config that failed is tried again, or will be. */
   get #isTrying(): boolean {
-    const { unit } = this.#world
+    const { unit, nowUs } = this.#world
     const isIll = unit.activity !== 'stopped' && !unit.isHealthy()
-    return isIll || this.#lastWait?.detail.includes('is tried again') === true
+    // What is being tried at this moment may fail, too.
+    const isYoung = unit.process !== undefined && nowUs - unit.process.startedAtUs < 60e6
+    return isIll || isYoung || this.#lastWait?.detail.includes('is tried again') === true
   }
 
   async liveFor(us: number): Promise<void> {

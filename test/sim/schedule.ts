@@ -119,7 +119,8 @@ export function makeSchedule(seed: number): Schedule {
   const merged = node.parts ? withExtras(breaking, seededRandom(seed ^ 0xba5e), makeLocalEdit) : breaking
   const suspended = withExtras(merged, seededRandom(seed ^ 0x51ee), makeSuspend)
   const reworded = withExtras(suspended, seededRandom(seed ^ 0x4e3d), makeReword)
-  return { seed, node, events: withExtras(reworded, seededRandom(seed ^ 0x4a46), makeHardship, HARDSHIP_SHARE) }
+  const hard = withExtras(reworded, seededRandom(seed ^ 0x4a46), makeHardship, HARDSHIP_SHARE)
+  return { seed, node, events: withExtras(hard, seededRandom(seed ^ 0x95041), makeLeavingEdit, HARDSHIP_SHARE) }
 }
 
 /**
@@ -186,6 +187,10 @@ const HARDSHIP_SHARE = 0.15
 /** What was brought into the world last: the events of earlier seeds stay as they are. */
 function makeHardship(random: Random): WorldEvent {
   return { kind: 'runtime-down', hangs: true, seconds: random.pick([random.between(5, 100), random.between(100, 1000)]) }
+}
+
+function makeLeavingEdit(random: Random): WorldEvent {
+  return { kind: 'edit', name: random.pick(NAMES), behaviour: 'leaves-state' }
 }
 
 /** These go on for hours of simulated time: few are enough. */

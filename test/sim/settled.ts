@@ -15,6 +15,12 @@ import { DIRECTORY } from './paths.ts'
 import type { SimWorld } from './sim-world.ts'
 import { isUnseen } from './unseen.ts'
 
+/**
+ * A config has four tries, and one more each six hours for as long as a person restarts kubelet. A
+ * run lasts two days at most, and events may request more.
+ */
+const MOST_LEFT = 15
+
 /** Where a node came to rest, by content: a run with a crash can be compared with one without. */
 export interface Settled {
   readonly assigned: string
@@ -42,6 +48,7 @@ export function checkSettled(world: SimWorld): Settled {
   const runs = process === undefined ? 'nothing' : isLocalText(process.text) ? 'local' : process.text
   const settled = { assigned: textOf('assigned'), lastKnownGood: textOf('last-known-good'), runs, operations: world.operations }
   const truth = world.assignment.truth()
+  assert(unit.leavings.most <= MOST_LEFT, 'invariant 12: what a person deletes is left again and again')
   if (unit.activity === 'stopped' || (!unit.isHealthy() && isUnseen(world))) return settled
   assert(unit.isHealthy(), `invariant 7: kubelet is unhealthy at the end (${unit.activity}), with ${runs}`)
   if (truth.kind === 'local') {

@@ -53,6 +53,8 @@ class SimPreflight implements Preflight {
     this.#answerAtUs.delete(key)
     const behaviour = text === undefined ? 'syntax-error' : behaviourOf(text)
     if (behaviour === 'syntax-error') return { kind: 'refused', reason: 'load', detail: 'does not parse' }
+    if (this.#world.unit.leavings.kills(text ?? '') && !fallback)
+      return { kind: 'refused', reason: 'validate', detail: 'cpu_manager_state was written by policy static' }
     if (behaviour === 'invalid') return { kind: 'refused', reason: 'validate', detail: 'kubeAPIQPS is negative' }
     return { kind: 'accepted', remarks: [], drain: behaviour === 'needs-drain' ? ['cpuManagerPolicy'] : [] }
   }
@@ -62,13 +64,16 @@ class SimPreflight implements Preflight {
   }
 
   basis(): string {
-    return basisAt(this.#world.nowUs)
+    return basisAt(this.#world, this.#world.nowUs)
   }
 }
 
-/** Changes every minute for 20 minutes. Then it stays the same: a run has to settle. */
-export function basisAt(nowUs: number): string {
-  return String(Math.min(20, Math.floor(nowUs / 60e6)))
+/**
+ * Changes every minute for 20 minutes, and with what a config left. Otherwise it stays the same: a
+ * run has to settle.
+ */
+export function basisAt({ unit }: SimWorld, nowUs: number): string {
+  return `${Math.min(20, Math.floor(nowUs / 60e6))} ${unit.leavings.basis}`
 }
 
 export function startAgent(world: SimWorld, observer: PassObserver, log: Log): Loop {

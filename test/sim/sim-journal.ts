@@ -9,7 +9,7 @@ const SAY_ANOTHER_EACH_TIME: readonly Behaviour[] = ['crash-later', 'kills-runti
 const SAYINGS = ['concurrent map writes', 'all goroutines are asleep', 'slice bounds out of range', 'stack exceeds its limit'] as const
 
 /** Why kubelet exits by itself. */
-export type ExitCause = 'config' | 'no config file' | 'node' | 'silent runtime' | 'dead runtime'
+export type ExitCause = 'config' | 'no config file' | 'node' | 'silent runtime' | 'dead runtime' | 'leavings'
 
 export class SimJournal {
   readonly #words = new Map<string, string>()
@@ -35,6 +35,8 @@ function wordsOf(cause: ExitCause, text: string, start: number): string {
       return 'failed to run Kubelet: no space left on device'
     case 'silent runtime':
       return 'failed to run Kubelet: validate service connection: context deadline exceeded'
+    case 'leavings':
+      return 'failed to run Kubelet: start cpu manager error: could not restore state from checkpoint: configured policy "none" differs from state checkpoint policy "static", please drain this node and delete the CPU manager checkpoint file "/var/lib/kubelet/cpu_manager_state" before restarting Kubelet'
     case 'dead runtime':
       return 'failed to run Kubelet: validate service connection: connection refused'
   }

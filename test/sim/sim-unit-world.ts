@@ -18,5 +18,7 @@ export interface SimUnitWorld {
   onRestart(): void
   /** kubelet ends or dies with this config, which is not the cause. */
   onVictim(text: string): void
+  /** What a config left on the node keeps kubelet from starting with this one. */
+  onLeavings(text: string): void
   onCommand(): void
 }

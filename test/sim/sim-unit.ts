@@ -11,6 +11,7 @@ import type { CommandOutcome, Unit } from '../../src/ports/unit.ts'
 import { describeProcess } from '../../src/systemd/kubelet-process.ts'
 import { behaviourOf, delayFate, diesAfter, type Fate, fateOf, healthzPortOf, isLocalText, NEVER, type SimProcess } from './behaviour.ts'
 import { type ExitCause, SimJournal } from './sim-journal.ts'
+import { SimLeavings } from './sim-leavings.ts'
 import { SimRuntime } from './sim-runtime.ts'
 import { SimSystemctl } from './sim-systemctl.ts'
 import type { SimUnitWorld } from './sim-unit-world.ts'
@@ -29,6 +30,7 @@ export class SimUnit implements Unit, HealthProbe {
   readonly systemctl: SimSystemctl
   readonly runtime: SimRuntime
   readonly journal = new SimJournal()
+  readonly leavings = new SimLeavings()
   readonly #world: SimUnitWorld
   #state: 'running' | 'auto-restart' | 'queued' | 'stopped' | 'failed' = 'stopped'
   #process: SimProcess | undefined
@@ -203,6 +205,13 @@ export class SimUnit implements Unit, HealthProbe {
     this.#start()
   }
 
+  /** As kubelet's message says: stop it, delete the file, start it. */
+  deleteLeavings(): void {
+    this.stopByOperator()
+    this.leavings.delete()
+    this.startByOperator()
+  }
+
   restartByOperator(): void {
     this.#endProcess()
     this.#nRestarts = 0
@@ -281,25 +290,34 @@ export class SimUnit implements Unit, HealthProbe {
     this.runtime.kubeletStarted(text)
     if (this.runtime.isFaulty && this.runtime.isBlamedOn(text, this.#world.fallbackText())) this.#world.onVictim(text)
     if (behaviourOf(text) === 'refuses-pods') this.lostPods += 1
-    if (this.runtime.isUp(this.runtime.endpointOf(text))) return fateOf(text, at, this.#version)
+    if (this.runtime.isUp(this.runtime.endpointOf(text))) return this.#fateWithRuntime(text, at)
     const hangsUntilUs = this.#hangsUntilUs(text)
     if (hangsUntilUs === undefined) return diesAfter(at, 1.5)
     // It waits, and goes on once it is answered.
     const dies = diesAfter(at, GIVES_UP_AFTER_SECONDS)
     if (hangsUntilUs >= dies.exitsAtUs) return dies
-    const fate = fateOf(text, hangsUntilUs, this.#version)
+    const fate = this.#fateWithRuntime(text, hangsUntilUs)
     // Nobody can see that it waits.
     return healthzPortOf(text) === 0 ? { ...fate, healthyFromUs: at } : fate
+  }
+
+  /** @param answeredUs when the container runtime has answered, and the CPU manager starts */
+  #fateWithRuntime(text: string, answeredUs: number): Fate {
+    this.leavings.kubeletStarted(text)
+    if (!this.leavings.isKilling) return fateOf(text, answeredUs, this.#version)
+    this.#world.onLeavings(text)
+    return diesAfter(answeredUs, 1)
   }
 
   /** Of a process that starts now. */
   #causeOfExit(text: string | undefined): ExitCause {
     if (text === undefined) return 'no config file'
     if (this.#world.nowUs() < this.#faultUntilUs) return 'node'
-    if (this.runtime.isUp(this.runtime.endpointOf(text))) return 'config'
+    const own = this.leavings.kills(text) ? 'leavings' : 'config'
+    if (this.runtime.isUp(this.runtime.endpointOf(text))) return own
     const hangsUntilUs = this.#hangsUntilUs(text)
     if (hangsUntilUs === undefined) return 'dead runtime'
-    return hangsUntilUs < this.#world.nowUs() + GIVES_UP_AFTER_SECONDS * 1e6 ? 'config' : 'silent runtime'
+    return hangsUntilUs < this.#world.nowUs() + GIVES_UP_AFTER_SECONDS * 1e6 ? own : 'silent runtime'
   }
 
   /** The runtime of this config. undefined: it does not hang. */

@@ -121,6 +121,7 @@ export class SimWorld {
         this.#operate('after')
       },
       onVictim: (text) => this.suffer(text),
+      onLeavings: (text) => this.#sufferLeavings(text),
       onCommand: () => {
         this.#operate('before')
         this.#operate('after')
@@ -158,6 +159,24 @@ export class SimWorld {
   suffer(text: string): void {
     this.victims.suffered(text, isLastKnownGood(this.files, text))
   }
+
+  /** A person reads what kubelet says, and does it. */
+  #sufferLeavings(text: string): void {
+    // It is one misfortune, however often kubelet starts until that person has come.
+    if (!this.#killedByLeavings.has(text)) this.suffer(text)
+    this.#killedByLeavings.add(text)
+    if (this.#isPersonComing) return
+    this.#isPersonComing = true
+    this.after(this.random.pick([this.random.between(5, 60), this.random.between(60, 1000)]), () => {
+      this.#isPersonComing = false
+      // While kubelet runs, nothing says that a file is in its way.
+      if (!this.unit.leavings.isKilling || this.unit.activity === 'stopped') return
+      this.#killedByLeavings.clear()
+      this.unit.deleteLeavings()
+    })
+  }
+  #isPersonComing = false
+  readonly #killedByLeavings = new Set<string>()
 
   /** When the world next changes by itself. */
   nextUs(): number {

@@ -1,0 +1,51 @@
+/**
+ * What a config leaves on the node: with it, kubelet writes the state of another policy of its CPU
+ * manager, and no kubelet of the former policy starts over that (kubernetes issue 95041). The agent
+ * deletes no file of kubelet's: it says what to do, and a person does it.
+ */
+import { behaviourOf } from './behaviour.ts'
+
+export class SimLeavings {
+  isThere = false
+  #isKilling = false
+  readonly #left = new Map<string, number>()
+  /** How often such a file was left and deleted. */
+  #changes = 0
+
+  /** What preflight sees of it. */
+  get basis(): string {
+    return String(this.#changes)
+  }
+
+  /** The kubelet that was started last exits for it. */
+  get isKilling(): boolean {
+    return this.isThere && this.#isKilling
+  }
+
+  /** How often one config has left it anew. */
+  get most(): number {
+    return Math.max(0, ...this.#left.values())
+  }
+
+  kills(text: string): boolean {
+    return this.isThere && behaviourOf(text) !== 'leaves-state'
+  }
+
+  /** kubelet starts, and comes as far as its CPU manager. */
+  kubeletStarted(text: string): void {
+    if (behaviourOf(text) === 'leaves-state') {
+      if (!this.isThere) {
+        this.#changes += 1
+        this.#left.set(text, (this.#left.get(text) ?? 0) + 1)
+      }
+      this.isThere = true
+    }
+    this.#isKilling = this.kills(text)
+  }
+
+  delete(): void {
+    if (!this.isThere) return
+    this.isThere = false
+    this.#changes += 1
+  }
+}
