@@ -60,8 +60,8 @@ export class FileActivation implements Activation {
   }
 
   /**
-   * Writes what an earlier agent did not: the copy, the original beside it, and which content it is.
-   * What cannot be written must not keep the agent from observing.
+   * Writes what an earlier agent did not: the copy, the original beside it, and which content it
+   * is. What cannot be written must not keep the agent from observing.
    * @returns the content of what is in place
    */
   #complete(source: ConfigMapSource, { record, meaning, isIncomplete }: Found): ContentHash | undefined {
