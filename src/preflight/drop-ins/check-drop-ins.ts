@@ -110,7 +110,8 @@ function describeOverridden({ path, winner }: Overridden, assigned: ConfigDocume
     path,
     position: locateNearest(assigned, path),
   } as const
-  if (winner === undefined) return { ...found, problem: `${name} has no effect: ${EMPTY_LIST}`, advice: `set ${name} in a drop-in` }
+  if (winner === undefined)
+    return { ...found, problem: `${name} has no effect: ${EMPTY_LIST}`, advice: `write [none], or set ${name} in a drop-in` }
   // Or a value that the field is in.
   const isRemoved = (valueAt(winner.config, path) ?? null) === null
   return {

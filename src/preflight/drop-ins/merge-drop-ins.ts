@@ -35,7 +35,10 @@ export function mergeDropIns(base: KubeletConfig, patches: readonly KubeletConfi
   const known = patches.map((patch) => asPatch(patch, version))
   const settled = fillDependent(isBeforeNames(version) ? base : withoutEmptyLists(base), known, version)
   const merged = known.reduce<unknown>(mergePatch, settled)
-  return isObject(merged) ? merged : {}
+  if (!isObject(merged)) return {}
+  // Unlike other defaults, that of the thresholds is filled in before the merge alone.
+  const isRemoved = known.some((patch) => patch.evictionHard === null) && !Object.hasOwn(merged, 'evictionHard')
+  return isRemoved ? { ...merged, evictionHard: {} } : merged
 }
 
 /** The drop-ins with what this version takes from them. */

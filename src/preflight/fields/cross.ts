@@ -167,7 +167,7 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
     const onlyNone = enforced.every((option) => option === 'none')
     complain(`${FIELD} is not supported unless cgroupsPerQOS (--cgroups-per-qos) is set to true`, {
       path: ['cgroupsPerQOS'],
-      advice: 'set enforceNodeAllocatable to []',
+      advice: 'set enforceNodeAllocatable to [none], or before kubelet 1.31 to []',
       ...(onlyNone ? { to: 30 } : {}),
     })
   }

@@ -115,7 +115,9 @@ t.test('before 1.30 what drop-ins do is not judged', async (t) => {
 
 t.test('an empty list that kubelet replaces by its default has no effect', async (t) => {
   const report = await inspect('enforceNodeAllocatable: []\nclusterDNS: []\n', withFile({}))
-  t.match(report.findings, [{ path: ['enforceNodeAllocatable'], problem: /takes the default in place of an empty list$/ }])
+  t.match(report.findings, [
+    { path: ['enforceNodeAllocatable'], problem: /takes the default in place of an empty list$/, advice: /^write \[none\]/ },
+  ])
   t.equal(report.findings.length, 1)
 })
 

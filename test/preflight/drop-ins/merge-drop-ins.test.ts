@@ -35,6 +35,16 @@ t.test('a drop-in with thresholds adds to the defaults that the file without thr
   )
 })
 
+t.test('a drop-in that removes the thresholds leaves kubelet none: it has no default after the merge', async (t) => {
+  const bare = { evictionHard: null }
+  t.strictSame(effectiveValue(merge({}, bare), 'evictionHard'), {})
+  t.strictSame(effectiveValue(merge({ evictionHard: { 'memory.available': '2Gi' } }, bare), 'evictionHard'), {})
+  t.strictSame(effectiveValue(merge({}, bare, { evictionHard: { 'imagefs.available': '5%' } }), 'evictionHard'), {
+    'imagefs.available': '5%',
+  })
+  t.match(effectiveValue(mergeDropIns({}, [bare], version(31)), 'evictionHard', 31), { 'memory.available': '100Mi' }, 'up to 1.31')
+})
+
 t.test('a default that depends on another field is that of the file alone', async (t) => {
   const pulls = merge({}, { maxParallelImagePulls: 5 })
   t.equal(effectiveValue(pulls, 'serializeImagePulls'), true, 'which kubelet then refuses')

@@ -28,7 +28,7 @@ export interface Stage {
   prepare(machine: Machine, admin: Administrator): Promise<void>
 }
 
-type Identities = Pick<Stage, 'plane' | 'program' | 'identify'>
+export type Identities = Pick<Stage, 'plane' | 'program' | 'identify'>
 
 /** Each agent has its node's own identity. */
 export function asNode(plane: ControlPlane, program: string): Identities {
@@ -95,17 +95,22 @@ export async function playLosses(
       const loss = losses[nameOf(right)]
       assert(loss !== undefined, 'nothing is lost')
       const name = `${file.replaceAll(/[^a-z]/g, '').slice(-12)}-${index}`
-      await step(`${file} without ${nameOf(right)}: ${loss.lost}`, () =>
-        playOne(stage, name, [...whole, ...without(manifests, right)], loss),
-      )
+      const grant = (subject: Subject) => forAlone([...whole, ...without(manifests, right)], subject, [configOf(name)])
+      await step(`${file} without ${nameOf(right)}: ${loss.lost}`, () => playOne(stage, name, grant, loss))
     }),
   )
 }
 
-async function playOne(stage: Stage, name: string, manifests: readonly Manifest[], { settings, shows }: Loss): Promise<void> {
+/** @param grant what the agent of this machine holds */
+export async function playOne(
+  stage: Stage,
+  name: string,
+  grant: (subject: Subject) => readonly Manifest[],
+  { settings, shows }: Loss,
+): Promise<void> {
   const { plane, program } = stage
   const { subject, kubeconfig } = await stage.identify(name)
-  await plane.kubectl(['apply', '-f', '-'], { input: asList(forAlone(manifests, subject, [configOf(name)])) })
+  await plane.kubectl(['apply', '-f', '-'], { input: asList(grant(subject)) })
   const options = { name, kubeconfig, settings: { nodeName: name, ...stage.settings, ...settings } }
   await withMachine(plane, program, options, async (machine, admin) => {
     await stage.prepare(machine, admin)

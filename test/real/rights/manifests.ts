@@ -80,6 +80,27 @@ export function without(manifests: readonly Manifest[], right: Right): Manifest[
   })
 }
 
+/** Without one right on one of the objects that the file names: the others keep it. */
+export function withoutOn(manifests: readonly Manifest[], { role, resource, verb }: Right, name: string): Manifest[] {
+  return manifests.map((manifest) => {
+    const { kind, metadata, rules = [] } = manifest
+    if (`${kind} ${metadata.name}` !== role) return manifest
+    return {
+      ...manifest,
+      rules: rules.flatMap((rule) => {
+        const { resourceNames = [], resources, verbs } = rule
+        if (!resources.includes(resource) || !resourceNames.includes(name)) return [rule]
+        const others = resourceNames.filter((other) => other !== name)
+        assert(others.length > 0, 'a rule that names nothing names everything')
+        return [
+          { ...rule, resourceNames: others },
+          { ...rule, resourceNames: [name], verbs: verbs.filter((other) => other !== verb) },
+        ]
+      }),
+    }
+  })
+}
+
 /**
  * Roles and bindings under names of their own, for `subject`, and for the ConfigMaps `names` where
  * the file names some: of a file about records, for the records of these.

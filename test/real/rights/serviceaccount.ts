@@ -13,6 +13,7 @@ import { scenario } from '../lab/runner.ts'
 import { type Machine, withMachine } from '../machine.ts'
 import { withModernPlane } from '../modern-plane.ts'
 import { CONFIG_LABEL } from '../node-words.ts'
+import { playBaseLosses } from './bases.ts'
 import { asAccount, configOf, type Loss, MAX_PODS, NAMED_CONFIG_MAP, playLosses, type Stage } from './losses.ts'
 import { DEPLOY } from './manifests.ts'
 import { NAMESPACE, type TokenBinding, useAccount } from './tokens.ts'
@@ -86,6 +87,7 @@ export function addServiceAccountScenarios(program: string): void {
     withModernPlane(step, async (plane) => {
       const stage = { ...asAccount(plane, program), settings: {}, prepare: assignByLabel }
       await playLosses(step, stage, 'rbac/serviceaccount.yaml', READS)
+      await playBaseLosses(step, asAccount(plane, program), 'rbac/serviceaccount.yaml')
       await playLosses(step, stage, 'rbac/status.yaml', WRITES, FILES.slice(0, 1))
       await playLosses(step, stage, 'rbac/status-annotation.yaml', ANNOTATES, FILES.slice(0, 2))
       await playLosses(step, stage, 'rbac/evidence.yaml', LEARNS, FILES.slice(0, 1))
