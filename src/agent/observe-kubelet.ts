@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { runningConfigPath } from '../decision/base-config.ts'
-import type { ConfigSource, ContentHash } from '../decision/config-source.ts'
+import { type ContentHash, type HeldSource, sameSource } from '../decision/config-source.ts'
 import type { HealthAnswer, HealthPort } from '../decision/health.ts'
 import type { Instant } from '../decision/instant.ts'
 import { nameEarlier } from '../decision/missing-content.ts'
@@ -132,11 +132,12 @@ export interface RuntimePorts extends KubeletPorts {
 export async function probeRuntimes(
   ports: RuntimePorts,
   unit: KnownUnit,
-  lastKnownGood: ConfigSource,
-  next: ConfigSource | undefined,
+  lastKnownGood: HeldSource,
+  next: HeldSource | undefined,
 ): Promise<RuntimeObservation> {
   if (unit.command !== undefined && findHost(unit.command.path) !== undefined) return NOT_PROBED
-  const fallback = await findRuntimeSocket(ports, unit, lastKnownGood)
+  const isNext = next?.onlyInPlace === true && sameSource(lastKnownGood.source, next.source)
+  const fallback = await findRuntimeSocket(ports, unit, isNext ? next : lastKnownGood)
   const target = next === undefined ? undefined : await findRuntimeSocket(ports, unit, next)
   const areKnown = fallback?.isGuessed === false && target?.isGuessed === false
   const changesRuntime = areKnown ? fallback.path !== target.path : undefined
@@ -152,13 +153,19 @@ interface RuntimeSocket {
 }
 
 /** Kubelet's flag wins over its config. A kubelet whose config names none takes the default. */
-async function findRuntimeSocket(ports: RuntimePorts, unit: KnownUnit, source: ConfigSource): Promise<RuntimeSocket | undefined> {
+async function findRuntimeSocket(ports: RuntimePorts, unit: KnownUnit, held: HeldSource): Promise<RuntimeSocket | undefined> {
   // A file that the agent replaces holds the candidate, not the local config.
-  const isReplaced = source === 'local' && unit.wiring.kind === 'ready' && unit.wiring.replacesLocalFile
-  const files = listConfigFiles(unit, source === 'local' ? undefined : ports.checkpoints.path(source))
+  const isReplaced = held.source === 'local' && unit.wiring.kind === 'ready' && unit.wiring.replacesLocalFile
+  const files = listConfigFiles(unit, findFile(ports, unit, held))
   const inConfig = async () => (isReplaced || files === undefined ? undefined : (await ports.configFacts.of(...files)).runtimeEndpoint)
   const endpoint = unit.runtimeEndpoint ?? (await inConfig()) ?? ports.defaultRuntimeSocket()
   return endpoint === undefined ? undefined : { path: toSocketPath(endpoint), isGuessed: isReplaced && unit.runtimeEndpoint === undefined }
+}
+
+/** Where the checkpoint is gone, the file in place still holds the config. undefined: local. */
+function findFile({ checkpoints }: RuntimePorts, { wiring }: KnownUnit, { source, onlyInPlace }: HeldSource): string | undefined {
+  if (source === 'local') return undefined
+  return onlyInPlace === true && wiring.kind === 'ready' ? wiring.path : checkpoints.path(source)
 }
 
 /**

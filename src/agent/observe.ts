@@ -69,8 +69,8 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const settled = running.kind === 'known' && nextStart.kind === 'known' && running.content === nextStart.held.content
   const well = settled && unit.kind === 'known' && unit.activity === 'running' && !isFailing(healthz)
   // Probed only where it matters: kubelet is not well, or may be restarted soon.
-  const next = nextStart.kind === 'known' ? nextStart.held.source : undefined
-  const runtimes = well || unit.kind === 'unknown' ? NOT_PROBED : await probeRuntimes(ports, unit, lastKnownGood.source, next)
+  const next = nextStart.kind === 'known' ? nextStart.held : undefined
+  const runtimes = well || unit.kind === 'unknown' ? NOT_PROBED : await probeRuntimes(ports, unit, lastKnownGood, next)
   const now = ports.clock.now()
   const requests = ports.requests.read()
   const assignedContent = assigned.kind === 'source' ? contentOf(assigned.source, checkpoints) : undefined
@@ -83,7 +83,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   await recognizeDesired(ports, { desired, unit, running, held, lastProcess: known?.lastProcess, assignedContent })
   const recordedChannelState = records.channelState()
   const paused = findPause({ requests, desired, recordedChannelState }) !== undefined
-  const isUnreadable = next !== undefined && next !== 'local' && checkpoints.isUnreadable(next)
+  const isUnreadable = next !== undefined && next.source !== 'local' && checkpoints.isUnreadable(next.source)
   const health = await foldHealth(ports, before, { sample: { ...sample, port }, nextStart, isUnreadable, policy, paused, held })
   const desiredContent = contentOfDesired(ports, desired)
   const drained = [assignedContent, desiredContent].some((wanted) => waitsForDrain(ports, unit, running, wanted))

@@ -10,6 +10,7 @@ import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
  * unit uses.
  */
 export interface Activation {
+  /** Completes what it knows of that on disk, where an earlier agent wrote less. */
   read(wiring: ReadyWiring): ActivationState
   /**
    * The local config, also while a checkpoint is in its place. undefined: there is no such file.

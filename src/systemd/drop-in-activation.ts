@@ -15,9 +15,17 @@ import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSour
 import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
-import { codedError } from '../values/errors.ts'
+import { codedError, errorCode } from '../values/errors.ts'
 import type { ActivationParts } from './activation-kind.ts'
-import { type DropInRecord, findPlaced, isRecorded, type PlacedDropIn, parseDropInRecord, renderDropInRecord } from './drop-in-record.ts'
+import {
+  addContent,
+  type DropInRecord,
+  findPlaced,
+  isRecorded,
+  type PlacedDropIn,
+  parseDropInRecord,
+  renderDropInRecord,
+} from './drop-in-record.ts'
 import { dropInWiring } from './drop-in-wiring.ts'
 import { asArguments, flagValue } from './flags.ts'
 import { contentToPlace } from './placed-content.ts'
@@ -39,6 +47,8 @@ interface Found {
   readonly hasRecord: boolean
   /** A record that is there and cannot be read. */
   readonly fault: TwinFault | undefined
+  /** As of `Twin`. */
+  readonly isIncomplete: boolean
 }
 
 export class DropInActivation implements Activation {
@@ -63,14 +73,32 @@ export class DropInActivation implements Activation {
     const bytes = this.#files.read(path)
     if (bytes === undefined) return { kind: 'local', since: this.#stamps.since(ABSENT, true) }
     const hash = hashOf(bytes)
-    const { placed, hasRecord, fault } = this.#find(path, hash)
+    const found = this.#find(path, hash)
+    const { placed, hasRecord, fault } = found
     if (placed === undefined) return describeUnplaced(path, hasRecord, fault)
-    const { source, content } = placed
+    const { source } = placed
     // After a restore of etcd, a version may have other content.
     const checkpoint = this.#files.read(this.#checkpointPath(source))
     if (checkpoint !== undefined && hashOf(checkpoint) !== hash)
       return { kind: 'unknown', detail: `${path} holds what ${describeSource(source)} was before` }
-    return { kind: 'checkpoint', source, since: this.#stamps.since(hash, false), content }
+    return { kind: 'checkpoint', source, since: this.#stamps.since(hash, false), content: this.#complete(placed, found) }
+  }
+
+  /**
+   * Writes what an earlier agent did not: the copy, and which content it is. What cannot be written
+   * must not keep the agent from observing.
+   * @returns the content of what is in place
+   */
+  #complete(placed: PlacedDropIn, { record, isIncomplete }: Found): ContentHash | undefined {
+    const { source } = placed
+    const content = placed.content ?? contentToPlace(this.#files, this.#checkpointPath(source), source.kubeletConfigKey)
+    if (!isIncomplete && content === placed.content) return content
+    try {
+      this.#save(addContent(record, { ...placed, content }))
+    } catch (cause) {
+      if (errorCode(cause) === undefined) throw cause
+    }
+    return content
   }
 
   /** The file of `--config` alone: the other drop-ins are merged over every config alike. */
@@ -164,13 +192,13 @@ export class DropInActivation implements Activation {
 
   /** @param hash of what is in place. undefined: there is no file */
   #find(path: string, hash: ContentHash | undefined): Found {
-    const { records: read, faults } = readTwin(this.#files, this.#recordPaths(path), FORMAT)
+    const { records: read, faults, isIncomplete } = readTwin(this.#files, this.#recordPaths(path), FORMAT)
     // The copy names another path where its directory was copied or renamed: it is as good here.
     const records = read.map((each) => ({ ...each, path }))
     const known = hash === undefined ? undefined : records.find((each) => findPlaced(each, hash) !== undefined)
     const record = known ?? records[0] ?? { path, target: undefined, fallback: undefined, before: undefined, revision: 0 }
     const placed = hash === undefined ? undefined : findPlaced(record, hash)
-    return { record, placed, hasRecord: records.length > 0, fault: faults[0] }
+    return { record, placed, hasRecord: records.length > 0, fault: faults[0], isIncomplete }
   }
 
   #save(record: DropInRecord): void {

@@ -34,6 +34,13 @@ export function findPlaced({ target, fallback, before }: DropInRecord, hash: Con
   return [target, fallback, before].find((known) => known?.hash === hash)
 }
 
+/** Adds what an earlier agent did not record. */
+export function addContent(record: DropInRecord, { source, hash, content }: PlacedDropIn): DropInRecord {
+  const add = (known: PlacedDropIn | undefined) =>
+    known?.hash === hash && sameSource(known.source, source) ? { ...known, content } : known
+  return { ...record, target: add(record.target), fallback: add(record.fallback), before: add(record.before) }
+}
+
 /** Whether the record maps this content to this source. */
 export function isRecorded(record: DropInRecord, { source, hash }: PlacedDropIn): boolean {
   const placed = findPlaced(record, hash)

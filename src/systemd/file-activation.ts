@@ -20,7 +20,7 @@ import { codedError, errorCode } from '../values/errors.ts'
 import type { ActivationParts } from './activation-kind.ts'
 import type { FileOwnership } from './file-ownership.ts'
 import { fileWiring } from './file-wiring.ts'
-import { means, type OriginalRecord, type Placed, recordStaged, recordTarget } from './original-record.ts'
+import { means, type OriginalRecord, type Placed, recordContent, recordStaged, recordTarget } from './original-record.ts'
 import { type Found, hashOf, OriginalRecords, readyPath } from './original-records.ts'
 import { contentToPlace } from './placed-content.ts'
 import { ReplacementStamps } from './replacement-stamps.ts'
@@ -52,11 +52,25 @@ export class FileActivation implements Activation {
     if (found instanceof Error) return { kind: 'unknown', detail: found.message, unrecorded: true }
     const { hash, meaning } = found
     if (hash === undefined) return { kind: 'unknown', detail: `${configPath} does not exist` }
-    const { source, content } = meaning ?? LOCAL
+    const { source } = meaning ?? LOCAL
     const since = this.#stamps.since(hash, source === 'local')
     if (source === 'local') return { kind: 'local', since }
     if (this.#isReplaced(source, hash)) return { kind: 'unknown', detail: `${configPath} holds what ${describeSource(source)} was before` }
-    return { kind: 'checkpoint', source, since, content }
+    return { kind: 'checkpoint', source, since, content: this.#complete(source, found) }
+  }
+
+  /**
+   * Writes what an earlier agent did not: the copy, the original beside it, and which content it
+   * is. What cannot be written must not keep the agent from observing.
+   * @returns the content of what is in place
+   */
+  #complete(source: ConfigMapSource, { record, meaning, isIncomplete }: Found): ContentHash | undefined {
+    if (record === undefined || meaning === undefined) return undefined
+    const content = meaning.content ?? contentToPlace(this.#files, this.#checkpointPath(source), source.kubeletConfigKey)
+    if (this.#files.stat(readyPath(record.configPath, 'local')) === undefined) this.#keepLocalReady(record)
+    if (isIncomplete || content !== meaning.content)
+      tolerateFaults(() => this.#records.save(recordContent(record, { ...meaning, content })))
+    return content
   }
 
   /** After a restore of etcd, a version may have other content. */
@@ -109,11 +123,7 @@ export class FileActivation implements Activation {
    * to be replaced. But a full disk must not keep a node from falling back.
    */
   #keepLocalReady(record: OriginalRecord): void {
-    try {
-      this.#prepare(readyPath(record.configPath, 'local'), this.#loadOriginal(record), record)
-    } catch (cause) {
-      if (errorCode(cause) === undefined) throw cause
-    }
+    tolerateFaults(() => this.#prepare(readyPath(record.configPath, 'local'), this.#loadOriginal(record), record))
   }
 
   findOutside(unit: UnitState): readonly string[] {
@@ -236,6 +246,14 @@ export class FileActivation implements Activation {
   #attributes({ configPath, original }: OriginalRecord): { mode: number; uid: number; gid: number } {
     const facts = this.#files.stat(configPath)
     return facts === undefined ? original : { mode: facts.mode & 0o7777, uid: facts.uid, gid: facts.gid }
+  }
+}
+
+function tolerateFaults(write: () => void): void {
+  try {
+    write()
+  } catch (cause) {
+    if (errorCode(cause) === undefined) throw cause
   }
 }
 

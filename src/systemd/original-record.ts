@@ -65,6 +65,12 @@ export function recordTarget(record: OriginalRecord, target: Placed, inPlace: Co
   return { ...record, target, before: current }
 }
 
+/** Adds what an earlier agent did not record. */
+export function recordContent(record: OriginalRecord, { source, hash, content }: Placed): OriginalRecord {
+  const add = (known: Placed | undefined) => (known?.hash === hash && sameSource(known.source, source) ? { ...known, content } : known)
+  return { ...record, target: add(record.target), fallback: add(record.fallback), before: add(record.before) }
+}
+
 /** Whether the record maps this content to this source. */
 export function means(record: OriginalRecord, { source, hash }: Placed): boolean {
   const meaning = findMeaning(record, hash)

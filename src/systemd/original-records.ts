@@ -21,6 +21,8 @@ export interface Found {
   readonly record: OriginalRecord | undefined
   /** undefined: something else wrote it. */
   readonly meaning: Placed | undefined
+  /** As of `Twin`. */
+  readonly isIncomplete: boolean
 }
 
 export class OriginalRecords {
@@ -37,13 +39,13 @@ export class OriginalRecords {
   find(configPath: string): Found | Error {
     const bytes = this.#files.read(configPath)
     const hash = bytes && hashOf(bytes)
-    const { records: read, faults } = readTwin(this.#files, this.#pathsOf(configPath), FORMAT)
+    const { records: read, faults, isIncomplete } = readTwin(this.#files, this.#pathsOf(configPath), FORMAT)
     // The copy names another path where its directory was copied or renamed: it is as good here.
     const records = read.map((each) => ({ ...each, configPath }))
     const record = (hash === undefined ? undefined : chooseRecord(records, hash)) ?? records[0]
     const meaning = record && hash !== undefined ? findMeaning(record, hash) : undefined
     const [fault] = meaning !== undefined || (hash === undefined && record !== undefined) ? [] : faults
-    return fault === undefined ? { bytes, hash, record, meaning } : describeFault(fault, configPath)
+    return fault === undefined ? { bytes, hash, record, meaning, isIncomplete } : describeFault(fault, configPath)
   }
 
   mustFind(configPath: string): Found {

@@ -26,6 +26,11 @@ export interface Twin<R> {
   readonly records: readonly R[]
   /** Those that are there and cannot be read. */
   readonly faults: readonly TwinFault[]
+  /**
+   * One of them is damaged, or there is no copy, as after an upgrade of an agent that wrote none.
+   * Where the own one is missing, its directory may be mounted later.
+   */
+  readonly isIncomplete: boolean
 }
 
 export interface TwinFault {
@@ -43,13 +48,15 @@ export interface TwinFormat<R extends Revised> {
 export function readTwin<R extends Revised>(files: Pick<Files, 'read'>, paths: TwinPaths, { parse }: TwinFormat<R>): Twin<R> {
   const records: R[] = []
   const faults: TwinFault[] = []
+  let isIncomplete = false
   for (const path of [paths.own, paths.copy]) {
     const text = readText(files, path)
     const record = typeof text === 'string' ? parse(text) : undefined
+    isIncomplete ||= record === undefined && (typeof text === 'string' || (text === undefined && path === paths.copy))
     if (record !== undefined) records.push(record)
     else if (text !== undefined) faults.push({ path, cause: typeof text === 'string' ? undefined : text })
   }
-  return { records: records.sort((a, b) => b.revision - a.revision), faults }
+  return { records: records.sort((a, b) => b.revision - a.revision), faults, isIncomplete }
 }
 
 /** Both are whole and the same when it returns, and durable. The copy is written first. */

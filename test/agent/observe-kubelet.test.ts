@@ -1,8 +1,12 @@
 import t from 'tap'
 import { type KubeletObservation, NOT_PROBED, observeKubelet, probeRuntimes } from '../../src/agent/observe-kubelet.ts'
-import type { UnitState } from '../../src/decision/unit-state.ts'
+import { type CheckpointFile, type HeldSource, LOCAL } from '../../src/decision/config-source.ts'
+import type { ReadyWiring, UnitState } from '../../src/decision/unit-state.ts'
 import type { HealthTarget } from '../../src/ports/probes.ts'
+import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
+import { fileWiring } from '../../src/systemd/file-wiring.ts'
+import { A, B } from '../decision/snapshots.ts'
 import { createRuntime } from './memory-runtime.ts'
 
 const AT = { bootId: 'boot', monotonicUs: 1, wallMs: 1 }
@@ -97,7 +101,32 @@ t.test('the runtime of k3s is no excuse for a kubelet that ended k3s, and the ru
   const { observation } = nodeWith(unit)
   const ports = { ...observation, runtimeProbe: { isUp: async () => false }, defaultRuntimeSocket: () => '/run/containerd/containerd.sock' }
   const probe = (program: string) =>
-    unit.kind === 'known' ? probeRuntimes(ports, { ...unit, command: { path: program, words: [] } }, 'local', 'local') : undefined
+    unit.kind === 'known' ? probeRuntimes(ports, { ...unit, command: { path: program, words: [] } }, LOCAL, LOCAL) : undefined
   t.match(await probe('/usr/bin/kubelet'), { runtimeUp: false })
   t.strictSame(await probe('/usr/local/bin/k3s'), NOT_PROBED)
+})
+
+t.test('the runtime of a config whose checkpoint is gone is read from the file in place', async (t) => {
+  const found = unitOf(1, 101)
+  if (found.kind === 'unknown') throw new Error(found.detail)
+  const CRIO = 'unix:///run/crio/crio.sock'
+  const probe = async (wiring: ReadyWiring, lastKnownGood: HeldSource, next: HeldSource, there: Readonly<Record<string, string>>) => {
+    const ports = {
+      ...nodeWith(found).observation,
+      checkpoints: { ...nodeWith(found).observation.checkpoints, path: ({ uid }: CheckpointFile) => `/checkpoints/${uid}` },
+      configFacts: { of: async (path: string, over?: string) => ({ healthz: undefined, runtimeEndpoint: there[over ?? path] }) },
+      runtimeProbe: { isUp: async (socket: string) => socket.includes('containerd') },
+      defaultRuntimeSocket: () => '/run/containerd/containerd.sock',
+    }
+    return probeRuntimes(ports, { ...found, localConfigPath: '/local', wiring }, lastKnownGood, next)
+  }
+  const good = { source: A, content: 'a' }
+  const lost = { source: B, content: 'b', onlyInPlace: true }
+  for (const wiring of [fileWiring('/local'), dropInWiring('/etc/kubelet.d')]) {
+    const inPlace = { [`/checkpoints/${A.uid}`]: CRIO, [wiring.path]: CRIO }
+    const both = { runtimeUp: false, changesRuntime: false, targetRuntimeUp: undefined }
+    t.same(await probe(wiring, good, lost, inPlace), both, `${wiring.activation}: both name the one that is down`)
+    t.same(await probe(wiring, { source: B, content: undefined }, lost, inPlace), both, 'it is last-known-good itself')
+    t.match(await probe(wiring, good, lost, { [wiring.path]: CRIO }), { changesRuntime: true, targetRuntimeUp: false }, 'it is another one')
+  }
 })

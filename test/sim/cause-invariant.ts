@@ -21,8 +21,11 @@ export class CauseInvariant {
   /** What the agent was told when it wrote the record of the assignment, as that is now. */
   #recorded = LOCAL_CONTENT as string
   #record: string | undefined
-  /** What it was told when it last set out to write that. A disk may fail, or the agent may die. */
-  #told: string | undefined
+  /**
+   * What it was told each time it set out to write that since. A disk may fail, or the agent may
+   * die, and then the record stays as it was.
+   */
+  #told: (string | undefined)[] = []
 
   constructor(world: SimWorld) {
     this.#world = world
@@ -31,12 +34,12 @@ export class CauseInvariant {
   decided(snapshot: Snapshot, step: Step): void {
     this.#follow()
     const told = findTold(snapshot)
-    if (step.kind === 'assign' || step.kind === 'reset-to-local') this.#told = told
+    if (step.kind === 'assign' || step.kind === 'reset-to-local') this.#told.push(told)
     if (step.kind !== 'restart' || !this.#world.unit.isHealthy()) return
     const { target } = step.record
     const next = contentOfKey(target) === LOCAL_CONTENT ? LOCAL_CONTENT : this.#world.nextText()
     // A version that comes back with other content leaves the record as it is.
-    const recorded = [this.#recorded, ...(this.#world.wasRestored ? [this.#told] : [])]
+    const recorded = [this.#recorded, ...(this.#world.wasRestored ? this.#told : [])]
     const isWanted = next !== undefined && (next === told || recorded.includes(next))
     const { kind } = snapshot.desired
     assert(isWanted || isCondemned(snapshot), `invariant 9: a healthy kubelet is restarted into ${target}, and ${kind} is desired`)
@@ -46,8 +49,8 @@ export class CauseInvariant {
     const record = this.#world.files.read(RECORD)?.toString()
     if (record === this.#record) return
     this.#record = record
-    this.#recorded = this.#told ?? this.#recorded
-    this.#told = undefined
+    this.#recorded = this.#told.at(-1) ?? this.#recorded
+    this.#told = []
   }
 }
 

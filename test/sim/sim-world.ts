@@ -208,6 +208,8 @@ export class SimWorld {
     while (this.unit.runtime.isAsked && this.nowUs < untilUs && !this.agentDead) {
       const nextUs = Math.max(this.nowUs, Math.ceil(Math.min(untilUs, this.nextUs())))
       this.faults.lookAside(() => this.advanceTo(nextUs))
+      // What the agent does then is later than what has happened meanwhile, such as a start.
+      this.clock.advanceTo(this.nowUs + 1)
       await setImmediate()
     }
   }

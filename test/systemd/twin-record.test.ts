@@ -149,6 +149,60 @@ for (const kind of OUTSIDE_KINDS) {
     world.start().withdraw('everything', unit, (path) => t.fail(path))
     t.equal(world.text(), bytesOf(A))
   })
+
+  t.test(`${kind}: an agent that wrote neither copy nor content is upgraded: the first look completes them`, async (t) => {
+    const world = new TwinWorld(kind)
+    world.activate(A)
+    const own = JSON.parse(world.text(world.ownRecord) ?? '')
+    const { content, ...target } = own.target
+    t.type(content, 'string')
+    world.disk.plant(world.ownRecord, JSON.stringify({ ...own, target, revision: undefined }))
+    for (const [path] of world.save(world.outside)) if (/record$|agent-local$/.test(path)) world.disk.unlink(path)
+    world.disk.full = true
+    t.strictSame(world.next(), A, 'a full disk keeps it from nothing')
+    t.equal(world.text(COPIES[kind]), undefined)
+    world.disk.full = false
+    t.strictSame(world.next(), A)
+    let steps = 0
+    world.disk.onStep = () => {
+      steps += 1
+    }
+    t.strictSame(world.next(), A)
+    t.equal(steps, 0, 'once')
+    world.disk.onStep = undefined
+    world.files.removeTree(DIRECTORY)
+    t.match(world.start().read(world.wiring), { kind: 'checkpoint', source: A, content })
+    world.start().activate('local', world.wiring)
+    t.equal(world.local(), ORIGINAL)
+  })
+
+  t.test(`${kind}: the copy is written without its content where the checkpoint is gone`, async (t) => {
+    const world = new TwinWorld(kind)
+    world.activate(A)
+    const own = JSON.parse(world.text(world.ownRecord) ?? '')
+    world.disk.plant(world.ownRecord, JSON.stringify({ ...own, target: { ...own.target, content: undefined } }))
+    world.disk.unlink(COPIES[kind])
+    world.disk.unlink(pathOf(A))
+    t.strictSame(world.next(), A)
+    t.match(world.text(COPIES[kind]), A.resourceVersion)
+  })
+
+  t.test(`${kind}: a damaged record is written anew, and a lost directory is not, since it may be mounted late`, async (t) => {
+    for (const damaged of ['own', 'copy'] as const) {
+      const world = new TwinWorld(kind)
+      world.activate(A)
+      const path = damaged === 'own' ? world.ownRecord : COPIES[kind]
+      const text = world.text(path)
+      world.disk.plant(path, '{')
+      t.strictSame(world.next(), A)
+      t.equal(world.text(path), text)
+    }
+    const world = new TwinWorld(kind)
+    world.activate(A)
+    world.files.removeTree(DIRECTORY)
+    t.strictSame(world.next(), A)
+    t.equal(world.files.stat(DIRECTORY), undefined)
+  })
 }
 
 t.test('file: of two records that know what is in place, the newer one knows the original', async (t) => {
