@@ -13,7 +13,10 @@ import { ACCEPTED, type AskedKubelet, askAll, canStart } from './kubelet-verdict
 import type { ControlPlane } from './lab/control-plane.ts'
 import { OLD_MINOR } from './lab/node-choice.ts'
 import { scenario } from './lab/runner.ts'
+import { compareMerged } from './preflight-drop-ins.ts'
 
+/** From here on kubelet fills in defaults after it has merged its drop-ins. */
+const FIRST_WITH_DEFAULTS = 32
 /** Each takes a minute, and several where the machine is busy. */
 const LIMIT_MS = 1_200_000
 
@@ -30,8 +33,17 @@ export function addLaterCorpusScenarios({ binaries }: ControlPlane, minor: numbe
     },
     { timeoutMs: LIMIT_MS },
   )
+  if (minor >= FIRST_WITH_DEFAULTS) addDropInScenario(binaries.kubelet, minor)
   if (canStart(minor)) addStartScenario(binaries.kubelet, minor)
   addGateScenario(binaries.kubelet, minor)
+}
+
+function addDropInScenario(binary: string | undefined, minor: number): void {
+  scenario(
+    `preflight corpus: drop-ins of kubelet 1.${minor}`,
+    (step) => step('what it makes of empty values, nulls and zeros is what the agent computes', () => compareMerged(asked(binary, minor))),
+    { timeoutMs: LIMIT_MS },
+  )
 }
 
 function addStartScenario(binary: string | undefined, minor: number): void {
