@@ -31,8 +31,8 @@ export const NOT_MERGED: MergedDocument = { layers: [], fields: [] }
 export interface OwnLayers {
   /** The lowest first: at least one. */
   readonly names: readonly string[]
-  /** Of all but the lowest. */
-  readonly fields: readonly LayeredField[]
+  /** Of all but the lowest. undefined: not known. */
+  readonly fields: readonly LayeredField[] | undefined
   /** What the lowest has, and perhaps what the others make of it. */
   readonly lowest: unknown
 }
@@ -46,8 +46,9 @@ export function documentMerged({ names, fields, lowest }: OwnLayers, { config, o
   const layers = [...below.map(({ name }) => name), ...names, ...above.map(({ name }) => name)]
   if (layers.length < 2) return NOT_MERGED
   const over = below.length === 0 ? [] : listFields([...below, { name: names[0] ?? '', value: lowest }])
-  const merged = above.reduce(layOver, [...over.filter((field) => !isAmong(fields, field)), ...fields])
-  return { layers, fields: merged.filter((field) => hasEffect(field, config)).map(documentField) }
+  const own = fields && over && [...over.filter((field) => !isAmong(fields, field)), ...fields]
+  const merged = above.reduce(layOver, own)
+  return { layers, fields: merged?.filter((field) => hasEffect(field, config)).map(documentField) ?? null }
 }
 
 /** @param own of a config, without kubelet's drop-ins */

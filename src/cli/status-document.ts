@@ -74,7 +74,7 @@ export interface StatusDocument {
   readonly verdicts: readonly VerdictDocument[]
   /**
    * What the assigned config is merged from on this node, the lowest first. Empty: it is not
-   * merged. `fields`: at most 500 of what the agent merged are known.
+   * merged. `fields` null: not known, or a layer sets far more than any config has.
    */
   readonly layers: MergedDocument['layers']
   readonly fields: MergedDocument['fields']

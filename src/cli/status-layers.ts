@@ -15,7 +15,7 @@ import { documentField, documentMerged, type MergedDocument, NOT_MERGED } from '
 
 export type LayerReaders = Pick<CommandContext, 'checkpoints' | 'files' | 'yaml' | 'mergeHere'>
 
-/** What the agent wrote down. `fields` undefined: an earlier agent did. */
+/** What the agent wrote down. `fields` undefined: an earlier agent did, or there are too many. */
 type Recorded = Pick<ChannelState, 'fields'> & { readonly names: readonly string[] }
 
 export async function findMerged(snapshot: Snapshot, readers: LayerReaders): Promise<MergedDocument> {
@@ -29,8 +29,7 @@ export async function findMerged(snapshot: Snapshot, readers: LayerReaders): Pro
   const { config } = decoded
   const merged = await readers.mergeHere(config, source === 'local' ? 'local' : 'assigned')
   const { names, fields }: Recorded = recorded ?? { names: [source === 'local' ? text.name : nameConfigMap(source)], fields: [] }
-  const document = documentMerged({ names, fields: fields ?? [], lowest: config }, merged)
-  return fields === undefined ? { ...document, fields: null } : document
+  return documentMerged({ names, fields, lowest: config }, merged)
 }
 
 function documentRecord({ names, fields }: Recorded): MergedDocument {

@@ -6,7 +6,7 @@
  */
 import type { Desired } from '../decision/desired.ts'
 import { nameConfigMap } from './find-bases.ts'
-import { layOver, limitFields } from './layered-fields.ts'
+import { layOver } from './layered-fields.ts'
 import { namePatches, OVERLAY, type PatchSet } from './patch-set.ts'
 import { refuseDesired } from './refuse-desired.ts'
 import type { OverlayView } from './view.ts'
@@ -39,9 +39,10 @@ export function applyOverlay(
     return wait(`this node's ${patches.name} is being applied`)
   }
   if (rendering.ok) {
-    const { mergedFrom = [nameConfigMap(ref)], fields: below = [] } = object
+    const { mergedFrom = [nameConfigMap(ref)] } = object
     const layers = patches.isLayer ? { mergedFrom: [...mergedFrom, ...view.files.map(patches.nameFile)] } : {}
-    const fields = limitFields(namePatches({ patches, view }).reduce(layOver, below))
+    const below = object.mergedFrom === undefined ? (object.fields ?? []) : object.fields
+    const fields = namePatches({ patches, view }).reduce(layOver, below)
     return { ...desired, object: { ...object, rendered: rendering.rendered, fields, ...layers } }
   }
   onFault?.(rendering.detail)

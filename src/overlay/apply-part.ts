@@ -7,7 +7,7 @@ import type { Desired, FoundConfigMap } from '../decision/desired.ts'
 import { BASE_ERROR, LAYER_ERROR, LOCAL_BASE_ERROR, PART_ERROR } from '../decision/status-texts.ts'
 import type { LocalConfigView } from '../ports/local-config.ts'
 import { findBases, nameLayers } from './find-bases.ts'
-import { limitFields, listFields } from './layered-fields.ts'
+import { listFields } from './layered-fields.ts'
 import type { BaseTexts, PartResult } from './merge-part.ts'
 import { refuseDesired } from './refuse-desired.ts'
 
@@ -47,7 +47,7 @@ export function applyPart(desired: Desired, local: () => LocalConfigView | undef
   if (result === undefined) return waiting('the assigned part is being merged')
   if (!result.ok) return faulty(ERRORS[result.fault], result.detail)
   const mergedFrom = nameLayers(reading.bases, ref)
-  const fields = limitFields(listFields(mergedFrom.map((name, index) => ({ name, value: index === 0 ? {} : result.patches[index - 1] }))))
+  const fields = listFields(mergedFrom.map((name, index) => ({ name, value: index === 0 ? {} : result.patches[index - 1] })))
   return { kind: 'applied', desired: { ...desired, object: { ...object, rendered: result.rendered, mergedFrom, fields } } }
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { limitFields, listFields } from '../../src/overlay/layered-fields.ts'
+import { listFields } from '../../src/overlay/layered-fields.ts'
 import { type ConfigLayer, findLayer } from '../../src/overlay/list-layers.ts'
 import { isObject } from '../../src/values/is-object.ts'
 import { mergePatch } from '../../src/values/merge-patch.ts'
@@ -29,9 +29,15 @@ t.test('each field by the last layer that sets or removes it, those of the highe
   t.same(listFields([]), [])
 })
 
-t.test('what is written down is bounded', async (t) => {
-  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`f${index}`, 1]))
-  t.equal(limitFields(listFields(lay({}, many))).length, 500)
+t.test('a layer that is larger than any config is not listed', async (t) => {
+  const wide = (inner: unknown) => Object.fromEntries(Array.from({ length: 90_000 }, (_, index) => [`f${index}`, inner]))
+  const deep = JSON.parse(`${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`)
+  for (const value of [wide(1), wide({}), deep, { ['x'.repeat(100_000)]: 1 }]) {
+    t.equal(listFields(lay({}, value)), undefined)
+    t.equal(listFields(lay({}, value, { maxPods: 1 })), undefined, 'nor what is above it')
+    t.equal(listFields(lay({}, { maxPods: 1 }, value)), undefined)
+  }
+  t.equal(listFields(lay({}, Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`f${index}`, 1]))))?.length, 500)
 })
 
 t.test('of each value of the result, it names the layer that findLayer finds, or it is of the lowest', async (t) => {
@@ -42,7 +48,7 @@ t.test('of each value of the result, it names the layer that findLayer finds, or
   await fc.assert(
     fc.property(fc.array(value.node, { minLength: 1, maxLength: 4 }), (documents) => {
       const layers = lay(...documents)
-      const fields = listFields(layers)
+      const fields = listFields(layers) ?? []
       const merged = documents.slice(1).reduce<unknown>(mergePatch, documents[0])
       for (const path of leavesOf(merged)) {
         const named = fields.find((field) => JSON.stringify(field.path) === JSON.stringify(path))
