@@ -39,10 +39,16 @@ function readJson(text: string): unknown {
 
 async function readYaml(text: string, yaml: YamlReader): Promise<unknown> {
   const plain = text.replace(/^[ \t]*#.*$/gm, '')
-  if (DOUBTFUL.some((pattern) => pattern.test(plain))) return undefined
+  if (beginsAnother(plain) || DOUBTFUL.some((pattern) => pattern.test(plain))) return undefined
   const read = await yaml.first(text)
   // A remark is about a key that is there twice.
   return read.ok && read.remarks.length === 0 ? read.value : undefined
+}
+
+/** A second document. */
+function beginsAnother(text: string): boolean {
+  const last = [...text.matchAll(/^---/gm)].at(-1)
+  return last !== undefined && /\S/.test(text.slice(0, last.index))
 }
 
 /** What may stand before and after a plain scalar. */
@@ -51,8 +57,8 @@ const AFTER = String.raw`(?=[\s,\]}:]|$)`
 const DOUBTFUL: readonly RegExp[] = [
   // Anchors, aliases, tags and merge keys.
   /(?:^|[\s,[{:?-])[&*!]\S|<</m,
-  // Directives, and a second document.
-  /^%|\S[\s\S]*^---|^\.\.\./m,
+  // Directives, and the end of a document.
+  /^%|^\.\.\./m,
   // Truth and null, in the words of YAML 1.1.
   new RegExp(`${BEFORE}(?:y|n|yes|no|on|off|~)${AFTER}`, 'im'),
   // Numbers that are not written in plain decimals: octal, binary, hexadecimal, with underscores,

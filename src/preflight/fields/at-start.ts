@@ -143,7 +143,7 @@ function checkReclaims(reclaims: TextMap): FieldProblem[] {
 
 /** `parsePercentage`: a number in Go's syntax before a percent sign. */
 function readPercent(text: string): number | undefined {
-  const [, number] = /^([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)%$/.exec(text) ?? []
+  const [, number] = /^([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)%$/.exec(text) ?? []
   return number === undefined ? undefined : Number(number)
 }
 

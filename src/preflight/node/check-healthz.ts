@@ -33,7 +33,7 @@ function checkPort(view: NodeView, port: number, found: Surroundings): NodeProbl
 
 /** The addresses that need no look at the machine: all, and those of the loopback. */
 const ALWAYS = /^(?:0\.0\.0\.0|::|127\.\d+\.\d+\.\d+|::1)$/
-const ADDRESS = /^(?:[\d.]+|[\da-fA-F:.]*:[\da-fA-F:.]*)$/
+const ADDRESS = /^(?:[\d.]+|[\da-fA-F.]*:[\da-fA-F:.]*)$/
 
 /** undefined: the address needs no look at the machine. */
 export function healthzAddress(view: NodeView): string | undefined {
