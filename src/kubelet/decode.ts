@@ -13,7 +13,7 @@ import type { Field, Fields } from './field.ts'
 import { formatPath } from './field-path.ts'
 import { findMisfits, type Misfit } from './field-types.ts'
 import { FIELDS, isFieldName } from './fields.ts'
-import { layOut, mayHoldUnlikeIntegers, parseJson } from './json.ts'
+import { type JsonLayout, layOut, mayHoldUnlikeIntegers, mayRepeatKeys, parseJson, readValueAt } from './json.ts'
 
 export const API_VERSION = 'kubelet.config.k8s.io/v1beta1'
 export const KIND = 'KubeletConfiguration'
@@ -60,7 +60,7 @@ export function findProblem(
   if (!isObject(value)) return { detail: 'the config is not an object', path: [] }
   const kind = checkKind(value, json !== undefined)
   if (kind !== undefined) return kind
-  const [first, ...others] = [...findMisfits(value, FIELDS, undefined), ...(json === undefined ? [] : findUnlikeIntegers(json))]
+  const [first, ...others] = [...findMisfits(value, FIELDS, undefined), ...(json === undefined ? [] : findInText(json, value))]
   if (first === undefined) return undefined
   return { detail: [first, ...others.slice(0, 9)].map(describeMisfit).join('; '), path: first.path }
 }
@@ -95,11 +95,30 @@ function fold(key: string): string {
   return key.toUpperCase().toLowerCase()
 }
 
-function findUnlikeIntegers(json: string): Misfit[] {
-  if (!mayHoldUnlikeIntegers(json)) return []
-  return layOut(json).unlikeIntegers.flatMap((path) =>
+/** What the parsed value does not show. */
+function findInText(json: string, value: KubeletConfig): Misfit[] {
+  if (!mayHoldUnlikeIntegers(json) && !mayRepeatKeys(json, value)) return []
+  const layout = layOut(json)
+  const unlike = layout.unlikeIntegers.flatMap((path): Misfit[] =>
     /^u?int\d/.test(findField(path)?.type ?? '') ? [{ path, wanted: 'an integer without a fraction or an exponent' }] : [],
   )
+  return [...unlike, ...findShadowed(json, layout, undefined)]
+}
+
+/**
+ * Kubelet decodes each value of a repeated key, though only the last one counts.
+ * @param minor as `findMisfits` takes it
+ */
+export function findShadowed(json: string, { shadowed }: JsonLayout, minor: number | undefined): Misfit[] {
+  return shadowed.flatMap(({ path, start }) => checkAlone(path, readValueAt(json, start), minor))
+}
+
+function checkAlone(path: Misfit['path'], value: unknown, minor: number | undefined): Misfit[] {
+  const alone = path.reduceRight<unknown>((inner, step) => (typeof step === 'number' ? [inner] : { [step]: inner }), value)
+  if (!isObject(alone)) return []
+  const kind = Object.entries(alone).some(([key, inner]) => isKindKey(key) && inner !== null && typeof inner !== 'string')
+  const misfits = kind ? [{ path, wanted: 'a string' }] : findMisfits(alone, FIELDS, minor)
+  return misfits.map(({ wanted }) => ({ path, wanted: `${wanted}, in each place where it is set` }))
 }
 
 /** The field at a path of keys and indices. */

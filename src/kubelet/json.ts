@@ -9,6 +9,8 @@ import type { FieldPath } from './field-path.ts'
 interface JsonNode {
   /** Of its key, or of the list's item. */
   readonly offset: number
+  /** Of the value itself. */
+  readonly start: number
   readonly members?: Map<string, JsonNode>
   readonly items?: JsonNode[]
 }
@@ -16,6 +18,8 @@ interface JsonNode {
 export interface JsonLayout {
   readonly root: JsonNode
   readonly repeated: readonly { readonly path: FieldPath; readonly offset: number }[]
+  /** Of repeated keys, all values but the last: where they begin in the text. */
+  readonly shadowed: readonly { readonly path: FieldPath; readonly start: number }[]
   /** Whole numbers that are not written as integers: `1.0`, `1e3`. */
   readonly unlikeIntegers: readonly FieldPath[]
 }
@@ -47,6 +51,19 @@ export function mayHoldUnlikeIntegers(text: string): boolean {
   return /\d(?:\.0|[eE])/.test(text)
 }
 
+/** The same for a key that is there twice, in the text of this value. */
+export function mayRepeatKeys(text: string, value: unknown): boolean {
+  const written = text.match(/"\s*:/g)?.length ?? 0
+  let kept = 0
+  for (let level = [value]; level.length > 0 && kept < written; )
+    level = level.flatMap((item) => {
+      if (typeof item !== 'object' || item === null) return []
+      if (!Array.isArray(item)) kept += Object.keys(item).length
+      return Object.values(item)
+    })
+  return kept < written
+}
+
 /** Level by level, because recursion could exhaust the call stack. */
 function isDeeper(value: unknown, deepest: number): boolean {
   let level = [value]
@@ -69,20 +86,25 @@ interface Open {
 /** Only for a text that `parseJson` accepts: does not check the syntax again. */
 export function layOut(text: string): JsonLayout {
   const repeated: { path: FieldPath; offset: number }[] = []
+  const shadowed: { path: FieldPath; start: number }[] = []
   const unlikeIntegers: FieldPath[] = []
   const stack: Open[] = []
-  let root: JsonNode = { offset: 0 }
+  let root: JsonNode = { offset: 0, start: 0 }
   let key: { readonly name: string; readonly offset: number } | undefined
   const place = (offset: number, content: Pick<JsonNode, 'members' | 'items'>): Open => {
     const top = stack.at(-1)
-    const node = { offset: key?.offset ?? offset, ...content }
+    const node = { offset: key?.offset ?? offset, start: offset, ...content }
     if (top === undefined) {
       root = node
       return { node, outer: undefined, step: '' }
     }
     const step = key?.name ?? top.node.items?.length ?? 0
     const open = { node, outer: top, step }
-    if (key !== undefined && top.node.members?.has(key.name) === true) repeated.push({ path: pathOf(open), offset: key.offset })
+    const before = key && top.node.members?.get(key.name)
+    if (key !== undefined && before !== undefined) {
+      repeated.push({ path: pathOf(open), offset: key.offset })
+      shadowed.push({ path: pathOf(open), start: before.start })
+    }
     if (key !== undefined) top.node.members?.set(key.name, node)
     else top.node.items?.push(node)
     key = undefined
@@ -104,7 +126,7 @@ export function layOut(text: string): JsonLayout {
       if (/[.eE]/.test(lexeme) && Number.isInteger(Number(lexeme))) unlikeIntegers.push(pathOf(open))
     }
   }
-  return { root, repeated, unlikeIntegers }
+  return { root, repeated, shadowed, unlikeIntegers }
 }
 
 function pathOf(open: Open): FieldPath {
@@ -117,6 +139,21 @@ export function findOffset({ root }: JsonLayout, path: FieldPath): number | unde
   let node: JsonNode | undefined = root
   for (const step of path) node = typeof step === 'number' ? node?.items?.[step] : node?.members?.get(step)
   return node?.offset
+}
+
+/** The value that begins there, in a text that `parseJson` accepts. */
+export function readValueAt(text: string, start: number): unknown {
+  let depth = 0
+  const token = /[{}[\]]|"|[^\s{}[\]:,"]+/g
+  token.lastIndex = start
+  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
+    const [lexeme] = match
+    if (lexeme === '"') token.lastIndex = findEnd(text, match.index)
+    else if (lexeme === '{' || lexeme === '[') depth += 1
+    else if (lexeme === '}' || lexeme === ']') depth -= 1
+    if (depth === 0) break
+  }
+  return JSON.parse(text.slice(start, token.lastIndex))
 }
 
 /** The offset after the closing quote. */

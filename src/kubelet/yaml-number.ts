@@ -18,11 +18,24 @@ export function readGoNumber(text: string): number | undefined {
   return readDecimal(plain)
 }
 
+/** Whether it is one without a tag, too. Larger ones are no integers. */
+export function isGoInteger(text: string): boolean {
+  const plain = text.replaceAll('_', '')
+  if (text.length > LONGEST || text.startsWith('.') || !INTEGER.test(plain)) return false
+  const value = BigInt(asDigits(plain.replace(/^[-+]/, '')))
+  return value < 2n ** (plain.startsWith('-') ? 63n : 64n) || (plain.startsWith('-') && value === 2n ** 63n)
+}
+
 function readInteger(plain: string): number {
   const sign = plain.startsWith('-') ? -1 : 1
   const digits = plain.replace(/^[-+]/, '')
-  const value = Number(/^0\d/.test(digits) ? `0o${digits.slice(1)}` : digits)
+  const value = Number(asDigits(digits))
   return value === 0 ? 0 : sign * value
+}
+
+/** As JavaScript writes octal numbers. */
+function asDigits(digits: string): string {
+  return /^0\d/.test(digits) ? `0o${digits.slice(1)}` : digits
 }
 
 /** A number that is too large stays a string. */

@@ -27,12 +27,12 @@ import {
   type YAMLMap,
 } from 'yaml'
 import type { FieldPath } from './field-path.ts'
-import { type Position, positionAt } from './text-position.ts'
+import type { Position } from './text-position.ts'
 import type { DocumentsReading, LocatedReading, YamlDocument, YamlFailure } from './yaml-document.ts'
 import { readGoNumber } from './yaml-number.ts'
+import { findBadText, readScalar } from './yaml-scalar.ts'
+import { refuseText, TabbedLines } from './yaml-text.ts'
 
-/** A ConfigMap has at most 1 MiB; a manifest file may hold several. */
-const LONGEST = 4 << 20
 /** Per anchor, counting nested aliases each time. */
 const MOST_ALIASES = 100
 /** For all anchors together: to resolve an alias, the library visits all others. */
@@ -43,9 +43,6 @@ const OTHER_LINE_ENDS = /\r(?!\n)|[\u0085\u2028\u2029]/g
 /** Plus the document itself and a scalar. */
 const TALLEST_STACK = DEEPEST + 2
 const TOO_DEEP = `nested more than ${DEEPEST} levels deep`
-/** The opposite of `is_printable` of YAML 1.1. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them
-const UNPRINTABLE = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/
 const OTHER_TYPES = /^tag:yaml\.org,2002:(timestamp|binary|omap|pairs|set)$/
 
 const NUMBER: ScalarTag = {
@@ -97,20 +94,20 @@ export function parseDocuments(text: string): DocumentsReading {
 
 /** Stops after the first failure. */
 function* readAll(text: string): Generator<LocatedReading> {
-  const refusal = refuse(text)
+  const refusal = refuseText(text)
   if (refusal !== undefined) return yield refusal
   const lines = new LineCounter()
   lines.addNewLine(0)
   try {
-    for (const document of new Composer(OPTIONS).compose(parseBounded(text.replace(OTHER_LINE_ENDS, '\n'), lines)))
-      yield readDocument(document, lines)
+    const read = text.replace(OTHER_LINE_ENDS, '\n')
+    for (const document of new Composer(OPTIONS).compose(parseBounded(read, lines))) yield readDocument(document, read, lines)
   } catch (error) {
-    if (!(error instanceof CostlyText)) throw error
+    if (!(error instanceof RefusedText)) throw error
     yield failAt(error.message, lines, error.offset)
   }
 }
 
-class CostlyText extends Error {
+class RefusedText extends Error {
   readonly offset: number
 
   constructor(message: string, offset: number) {
@@ -127,32 +124,26 @@ function* parseBounded(text: string, lines: LineCounter): Generator<CST.Token> {
   const parser = new Parser(lines.addNewLine)
   let aliases = 0
   let before = ''
+  const lineStarts = new TabbedLines([CST.BOM, CST.DOCUMENT, CST.FLOW_END, CST.SCALAR], CST.SCALAR)
   for (const lexeme of new Lexer().lex(text)) {
+    if (lineStarts.hasTab(lexeme)) throw new RefusedText('a line begins with a tab', parser.offset)
     yield* parser.next(lexeme)
-    if (parser.stack.length > TALLEST_STACK) throw new CostlyText(TOO_DEEP, parser.offset)
+    if (parser.stack.length > TALLEST_STACK) throw new RefusedText(TOO_DEEP, parser.offset)
     if (lexeme.startsWith('*') && before !== CST.SCALAR) aliases += 1
-    if (aliases > MOST_ALIASES_IN_ALL) throw new CostlyText(`more than ${MOST_ALIASES_IN_ALL} aliases`, parser.offset)
+    if (aliases > MOST_ALIASES_IN_ALL) throw new RefusedText(`more than ${MOST_ALIASES_IN_ALL} aliases`, parser.offset)
     before = lexeme
   }
   yield* parser.end()
 }
 
-function refuse(text: string): YamlFailure | undefined {
-  if (text.length > LONGEST) return { ok: false, detail: `longer than ${LONGEST >> 20} MiB`, position: undefined }
-  const unprintable = UNPRINTABLE.exec(text)
-  if (unprintable === null) return undefined
-  const position = positionAt(text, unprintable.index)
-  return { ok: false, detail: `control characters are not allowed (at line ${position.line})`, position }
-}
-
-function readDocument(document: Document, lines: LineCounter): LocatedReading {
+function readDocument(document: Document, text: string, lines: LineCounter): LocatedReading {
   const [error] = document.errors
   if (error !== undefined) return failAt(firstLine(error.message), lines, error.pos[0])
   const directive = document.warnings.find(({ code }) => code === 'BAD_DIRECTIVE')
   if (directive !== undefined) return failAt('unknown directive', lines, directive.pos[0])
   const { yaml } = document.directives ?? {}
   if (yaml?.explicit === true && yaml.version !== '1.1') return failAt('only %YAML 1.1 is supported', lines, 0)
-  const keys = findKeys(document)
+  const keys = findKeys(document, text)
   const [wrong] = keys.wrong
   if (wrong !== undefined) return failAt(wrong.why, lines, wrong.offset)
   const value = toValue(document)
@@ -172,14 +163,16 @@ function readDocument(document: Document, lines: LineCounter): LocatedReading {
 }
 
 interface Keys {
+  /** Of the document. */
+  readonly text: string
   /** Keys that occur again in their object. */
   readonly repeated: { path: FieldPath; offset: number }[]
   /** Keys and values that JSON cannot express. */
   readonly wrong: { why: string; offset: number }[]
 }
 
-function findKeys(document: Document): Keys {
-  const keys: Keys = { repeated: [], wrong: [] }
+function findKeys(document: Document, text: string): Keys {
+  const keys: Keys = { text, repeated: [], wrong: [] }
   collectKeys(document, document.contents, [], keys)
   keys.repeated.sort((a, b) => a.offset - b.offset)
   return keys
@@ -190,14 +183,11 @@ function collectKeys(document: Document, node: unknown, path: FieldPath, keys: K
     for (const [index, item] of node.items.entries()) collectKeys(document, item, [...path, index], keys)
     return
   }
-  if (isScalar(node)) {
-    if (typeof node.value === 'number' && !Number.isFinite(node.value))
-      keys.wrong.push({ why: 'JSON does not allow this number', offset: offsetOf(node) })
-    return
-  }
+  if (isScalar(node)) settleScalar(node, keys)
   if (!isMap(node)) return
   const seen = new Set<string>()
   for (const { key, value } of node.items) {
+    if (isScalar(key)) settleScalar(key, keys)
     const isNull = key === null || (isScalar(key) && key.value === null)
     if (isNull || isCollection(key)) keys.wrong.push({ why: 'a key must be a string', offset: offsetOf(key) })
     const name = nameOf(key)
@@ -206,6 +196,17 @@ function collectKeys(document: Document, node: unknown, path: FieldPath, keys: K
     seen.add(name)
     collectKeys(document, value, [...path, name], keys)
   }
+}
+
+/** Gives it the value that Go reads. */
+function settleScalar(node: Scalar, { text, wrong }: Keys): void {
+  const offset = offsetOf(node)
+  const read = readScalar({ tag: node.tag, source: node.source ?? '', value: node.value })
+  if (!read.ok) wrong.push({ why: read.why, offset })
+  else node.value = read.value
+  if (typeof node.value === 'number' && !Number.isFinite(node.value)) wrong.push({ why: 'JSON does not allow this number', offset })
+  const why = findBadText(text.slice(offset, node.range?.[1] ?? offset))
+  if (why !== undefined) wrong.push({ why, offset })
 }
 
 /**

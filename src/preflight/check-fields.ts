@@ -4,10 +4,11 @@
  * refuse; if the version is unknown, only what every version would. Rules and sources: `fields/`.
  */
 
-import { describeMisfit, type KubeletConfig } from '../kubelet/decode.ts'
+import { describeMisfit, findShadowed, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import { findMisfits } from '../kubelet/field-types.ts'
 import { FIELDS } from '../kubelet/fields.ts'
+import { layOut } from '../kubelet/json.ts'
 import { isObject } from '../values/is-object.ts'
 import { nearest } from '../values/nearest.ts'
 import type { ConfigDocument } from './document.ts'
@@ -19,6 +20,7 @@ import { checkCross } from './fields/cross.ts'
 import { findGateState } from './fields/gate-stages.ts'
 import { checkLogging } from './fields/logging.ts'
 import { checkNewFields } from './fields/new-fields.ts'
+import { checkNumbers } from './fields/numbers.ts'
 import { checkQuotaPeriod, checkRanges } from './fields/ranges.ts'
 import { checkSysctls } from './fields/sysctls.ts'
 import { checkCurves } from './fields/tls-curves.ts'
@@ -50,7 +52,7 @@ export function checkFields(document: ConfigDocument, options: FieldOptions): Fi
   const subject: FieldRuleInput = { config, version, gate: (name) => findGateState(name, config, version?.minor) }
   const complaints = [
     ...checkKeys(document.config, version, unknownKeys),
-    ...checkTypes(subject),
+    ...checkTypes(document, subject),
     ...checkGates(subject),
     ...listRules(subject),
   ]
@@ -75,15 +77,17 @@ export function listRules(subject: FieldRuleInput): FieldProblem[] {
     ...checkNewFields(subject),
     ...checkLogging(subject),
     ...checkTracing(subject),
+    ...checkNumbers(subject),
     ...checkSysctls(subject),
     ...checkAtStart(subject),
   ]
 }
 
 /** Fields newer than 1.20 only: `readDocument` checks the types of all others. */
-function checkTypes({ config, version }: FieldRuleInput): FieldProblem[] {
-  const newest = Number.MAX_SAFE_INTEGER
-  return findMisfits(config, FIELDS, version?.minor ?? newest).map((misfit) => ({
+function checkTypes({ text, repeated }: ConfigDocument, { config, version }: FieldRuleInput): FieldProblem[] {
+  const minor = version?.minor ?? Number.MAX_SAFE_INTEGER
+  const shadowed = repeated.length > 0 && looksLikeJson(text) ? findShadowed(text, layOut(text), minor) : []
+  return [...findMisfits(config, FIELDS, minor), ...shadowed].map((misfit) => ({
     rule: 'type',
     path: misfit.path,
     problem: describeMisfit(misfit),

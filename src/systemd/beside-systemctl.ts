@@ -4,12 +4,10 @@
  * systemd-run in /usr/bin, unless usrmerge joined them. Pure.
  */
 import { posix } from 'node:path'
-
-/** What the agent gives as PATH to the programs that it runs. */
-const DIRECTORIES = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
+import { PATH_DIRECTORIES } from '../values/child-environment.ts'
 
 /** Its path; only its name where PATH finds it. */
 export function besideSystemctl(systemctl: string, name: string): string {
   const directory = posix.dirname(systemctl)
-  return DIRECTORIES.includes(directory) ? name : posix.join(directory, name)
+  return PATH_DIRECTORIES.includes(directory) ? name : posix.join(directory, name)
 }

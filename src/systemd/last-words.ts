@@ -6,6 +6,7 @@
  */
 import type { LastWords } from '../ports/last-words.ts'
 import { runCommand } from '../process/run-command.ts'
+import { SYSTEMD_ENVIRONMENT } from '../values/child-environment.ts'
 import { findLastWords } from './last-words-text.ts'
 
 export interface JournalOptions {
@@ -23,7 +24,6 @@ const MOST_BYTES = 2 << 20
 const MOST_TRIES = 3
 /** Processes whose last words are remembered. */
 const REMEMBERED = 16
-const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8', SYSTEMD_COLORS: '0', SYSTEMD_PAGER: '' }
 
 interface Attempt {
   readonly words: string | undefined
@@ -62,7 +62,7 @@ export class JournalLastWords implements LastWords {
       `--unit=${unit}`,
       `_SYSTEMD_INVOCATION_ID=${invocationId}`,
     ]
-    const { end, stdout } = await runCommand(journalctl, args, { timeoutMs, maxOutputBytes: MOST_BYTES, env: ENVIRONMENT })
+    const { end, stdout } = await runCommand(journalctl, args, { timeoutMs, maxOutputBytes: MOST_BYTES, env: SYSTEMD_ENVIRONMENT })
     const isRead = (end.kind === 'exited' && end.code === 0) || end.kind === 'too-much-output'
     return isRead ? stdout : undefined
   }

@@ -6,6 +6,7 @@
  */
 import type { Log } from '../ports/log.ts'
 import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
+import { CHILD_ENVIRONMENT } from '../values/child-environment.ts'
 
 /** What systemd expects from this process, according to its environment. */
 export interface Supervision {
@@ -15,7 +16,6 @@ export interface Supervision {
   readonly watchdogUs: number | undefined
 }
 
-const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' }
 /** systemd-notify itself waits at most 5 s until systemd has received the message. */
 const TIMEOUT_MS = 10_000
 
@@ -77,7 +77,7 @@ export class Notifier {
   /** Returns the problem. undefined: systemd received the message. */
   async #run(assignments: readonly string[]): Promise<string | undefined> {
     const { command, socket, timeoutMs } = this.#options
-    const env = { ...ENVIRONMENT, NOTIFY_SOCKET: socket }
+    const env = { ...CHILD_ENVIRONMENT, NOTIFY_SOCKET: socket }
     const result = await runCommand(command, assignments, { timeoutMs, maxOutputBytes: 1 << 16, env })
     return succeeded(result) ? undefined : describeFailure(result)
   }

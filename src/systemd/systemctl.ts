@@ -11,6 +11,7 @@ import type { KubeletProcess, UnitActivity, UnitState } from '../decision/unit-s
 import type { BinaryIdentity, KubeletBinary } from '../ports/kubelet-binary.ts'
 import type { CommandOutcome, Unit } from '../ports/unit.ts'
 import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
+import { SYSTEMD_ENVIRONMENT } from '../values/child-environment.ts'
 import { codedError } from '../values/errors.ts'
 import type { ActivationChoice } from './activation-kinds.ts'
 import { asArguments, flagValue } from './flags.ts'
@@ -45,7 +46,6 @@ const UNIT_DIRECTORIES = [
   '/lib/systemd/system',
 ]
 const UNIT_NAME = /^[A-Za-z0-9:_.\\][A-Za-z0-9:_.\\@-]{0,240}\.service$/
-const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8', SYSTEMD_COLORS: '0', SYSTEMD_PAGER: '' }
 
 /** A process that is kubelet according to both systemd and its own command line. */
 interface KnownProcess {
@@ -221,7 +221,7 @@ export class Systemctl implements Unit {
   /** Never rejects. */
   async #run(parameters: readonly string[]): Promise<Answer> {
     const { systemctl, timeoutMs } = this.#options
-    const result = await runCommand(systemctl, parameters, { timeoutMs, maxOutputBytes: 1 << 20, env: ENVIRONMENT })
+    const result = await runCommand(systemctl, parameters, { timeoutMs, maxOutputBytes: 1 << 20, env: SYSTEMD_ENVIRONMENT })
     const output = result.stdout
     if (succeeded(result)) return { ok: true, output }
     return { ok: false, output, detail: `systemctl ${parameters[0]}: ${describeFailure(result)}` }

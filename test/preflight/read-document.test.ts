@@ -144,3 +144,33 @@ t.test('nested JSON costs little memory, and more levels than the rules can foll
   t.same(layout.unlikeIntegers, [['x'], ['y', 'z', 1]])
   t.ok(process.memoryUsage.rss() - before < 200 << 20, 'it took 600 MiB when each level kept its whole path')
 })
+
+t.test('each value of a repeated key in JSON has to fit, as kubelet decodes all of them', async (t) => {
+  const refused: readonly (readonly [text: string, detail: RegExp])[] = [
+    ['"port":"1","port":2', /^port must be a 32 bit integer, in each place where it is set$/],
+    ['"port":1,"port":"2","port":3', /^port must be/],
+    ['"authentication":{"anonymous":{"enabled":1,"enabled":true}}', /^authentication\.anonymous\.enabled must be true or false/],
+    ['"authentication":{"anonymous":{"enabled":1}},"authentication":{}', /^authentication must be true or false/],
+    ['"systemReserved":{"cpu":1,"cpu":"1"}', /^systemReserved\.cpu must be an object of strings/],
+    ['"kind":5,"kind":"KubeletConfiguration"', /^kind must be a string/],
+  ]
+  for (const [text, detail] of refused) {
+    const whole = text.startsWith('"kind') ? `{${JSON_HEAD.replace(/"kind":[^,]*,?/, '')}${text}}` : `{${JSON_HEAD},${text}}`
+    t.match(await readDocument(whole, IN_PLACE), { ok: false, detail, position: { line: 1 } }, text)
+    t.match(
+      decodeConfig(whole, () => ({ ok: false, detail: 'no YAML' })),
+      { ok: false, detail },
+      text,
+    )
+  }
+  const accepted = ['"port":null,"port":2', '"foo":{"bar":1,"bar":"1"},"foo":[]', '"clusterDomain":"a\\":b"', '"port":1,"port":2']
+  for (const text of accepted) t.match(await readDocument(`{${JSON_HEAD},${text}}`, IN_PLACE), { ok: true }, text)
+  const secret = `{${JSON_HEAD},"staticPodURLHeader":{"a":"s3cret"},"staticPodURLHeader":{}}`
+  t.notMatch(JSON.stringify(await readDocument(secret, IN_PLACE)), /"detail":[^,]*s3cret/)
+})
+
+t.test('many repeated keys take no time that grows faster than the text', async (t) => {
+  const many = (count: number) => `{${JSON_HEAD},${'"port":1,'.repeat(count)}"port":2}`
+  const nested = `{${JSON_HEAD}${',"authentication":{"x509":{"a":[[[[]]]]}}'.repeat(20_000)}}`
+  for (const text of [many(100_000), nested]) t.equal((await readDocument(text, IN_PLACE)).ok, true)
+})

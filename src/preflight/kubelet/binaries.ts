@@ -5,12 +5,12 @@
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { describeEnd, runCommand } from '../../process/run-command.ts'
+import { CHILD_ENVIRONMENT } from '../../values/child-environment.ts'
 import { errorMessage } from '../../values/errors.ts'
 import { parseVersion } from '../kubelet-version.ts'
 import type { VersionAnswer } from './judgement.ts'
 
-const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' }
-const OPTIONS = { timeoutMs: 10_000, maxOutputBytes: 1 << 16, env: ENVIRONMENT, cwd: '/' }
+const OPTIONS = { timeoutMs: 10_000, maxOutputBytes: 1 << 16, env: CHILD_ENVIRONMENT, cwd: '/' }
 /** elf(5). */
 const MAGIC = Buffer.from('\x7fELF', 'latin1')
 /** The node's own kubelet, and some before and after upgrades. */

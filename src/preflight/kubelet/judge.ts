@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { basename, join } from 'node:path'
 import { checkData } from '../../checkpoint/layout.ts'
 import { type CommandResult, describeEnd, runCommand } from '../../process/run-command.ts'
+import { CHILD_ENVIRONMENT, SYSTEMD_ENVIRONMENT } from '../../values/child-environment.ts'
 import { errorMessage } from '../../values/errors.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { classify, type Probe, unjudged } from './classify.ts'
@@ -35,9 +36,7 @@ export interface JudgeOptions {
   readonly graceMs?: number
 }
 
-const PATH = '/usr/sbin:/usr/bin:/sbin:/bin'
-const ENVIRONMENT = { PATH, LANG: 'C.UTF-8', SYSTEMD_COLORS: '0', SYSTEMD_PAGER: '' }
-const DIRECT_ENVIRONMENT = { PATH, LANG: 'C.UTF-8', GOMAXPROCS: '2' }
+const DIRECT_ENVIRONMENT = { ...CHILD_ENVIRONMENT, GOMAXPROCS: '2' }
 /** At its lowest verbosity kubelet prints about 50 KB. */
 const MOST_OUTPUT = 1 << 20
 const STOP_MS = 10_000
@@ -106,7 +105,7 @@ export class KubeletJudge implements Judge {
     const unit = `kubelet-cfg-agent-${basename(places.directory)}.service`
     const timeoutMs = limits.seconds[stage] * 1000 + graceMs
     const args = sandboxArguments(unit, stage, places.scratch, command, limits)
-    const result = await runCommand(systemdRun, args, { ...COMMON, timeoutMs, env: ENVIRONMENT, signal })
+    const result = await runCommand(systemdRun, args, { ...COMMON, timeoutMs, env: SYSTEMD_ENVIRONMENT, signal })
     const interrupted = describeInterruption(result)
     const end = readSandboxEnd(result.stderr)
     if (interrupted !== undefined) {
@@ -136,7 +135,7 @@ export class KubeletJudge implements Judge {
   }
 
   async #stop(unit: string): Promise<void> {
-    await runCommand(this.#options.systemctl, ['stop', unit], { ...COMMON, timeoutMs: STOP_MS, env: ENVIRONMENT })
+    await runCommand(this.#options.systemctl, ['stop', unit], { ...COMMON, timeoutMs: STOP_MS, env: SYSTEMD_ENVIRONMENT })
   }
 
   /** Removes the files of agents that ended before their probes. */
