@@ -51,7 +51,7 @@ export function openStores(settings: Settings, { disk, clock, yaml, log, onSetAs
   const layout = layoutOf(settings.dynamicConfigDir)
   const { dynamicConfigDir, envFile, runtimeDir, systemctl, kubeletUnit, kubeletConfigDir, activation } = settings
   const faults = new LastingFaults(clock, log)
-  const alike = new SameContents({ files, layout, log, faults })
+  const alike = new SameContents({ files, layout, log, faults, runtimeDir })
   const checkpoints = new FileCheckpoints(files, layout, onSetAside, faults, alike)
   const isSame = (a: string, b: string) => isSameConfig(a, b, yaml)
   const recognizer = new ContentRecognizer({ alike, checkpoints, hashOf: contentHash, isSameConfig: isSame })

@@ -2,8 +2,11 @@
  * Contents that differ in bytes and not in what kubelet decodes: `meta/same` names, for the hash of
  * such a text, the content that it is the same as. Whatever is remembered of that content (a
  * verdict, a trial) then holds for the other text as well, and nothing is restarted for it. A text
- * without an entry is its own content. If the file is lost, texts differ again.
+ * without an entry is its own content. A copy lies under /run, with what was seen of the process:
+ * if the file is lost, that process still runs what kubelet starts with next. If both are lost,
+ * texts differ again.
  */
+import { dirname, join } from 'node:path'
 import type { ContentHash } from '../decision/config-source.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
@@ -27,6 +30,8 @@ export interface SameContentsOptions {
   readonly layout: Layout
   readonly log: Log
   readonly faults: LastingFaults
+  /** Of what ends with the boot. */
+  readonly runtimeDir: string
 }
 
 export class SameContents {
@@ -34,15 +39,17 @@ export class SameContents {
   readonly #layout: Layout
   readonly #log: Log
   readonly #faults: LastingFaults
+  readonly #copy: string
   /** undefined: not read yet. */
   #entries: Map<ContentHash, ContentHash> | undefined
   #isWritten = true
 
-  constructor({ files, layout, log, faults }: SameContentsOptions) {
+  constructor({ files, layout, log, faults, runtimeDir }: SameContentsOptions) {
     this.#files = files
     this.#layout = layout
     this.#log = log
     this.#faults = faults
+    this.#copy = join(runtimeDir, 'same')
   }
 
   /** The content by which this one is known. */
@@ -64,9 +71,11 @@ export class SameContents {
   write(): void {
     if (this.#isWritten) return
     try {
-      const entries = [...this.#read()].map(([content, same]): Entry => ({ content, same }))
-      this.#files.makeDirectory(this.#layout.meta)
-      this.#files.replace(this.#layout.sameContents, JSON.stringify(entries))
+      const text = JSON.stringify([...this.#read()].map(([content, same]): Entry => ({ content, same })))
+      for (const path of [this.#layout.sameContents, this.#copy]) {
+        this.#files.makeDirectory(dirname(path))
+        this.#files.replace(path, text)
+      }
       this.#isWritten = true
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause
@@ -75,20 +84,33 @@ export class SameContents {
   }
 
   #read(): Map<ContentHash, ContentHash> {
-    this.#entries ??= new Map(this.#load().map(({ content, same }) => [content, same]))
+    this.#entries ??= new Map((this.#load() ?? this.#loadCopy()).map(({ content, same }) => [content, same]))
     return this.#entries
   }
 
-  #load(): readonly Entry[] {
+  #loadCopy(): readonly Entry[] {
+    try {
+      const bytes = this.#files.read(this.#copy)
+      const entries = (bytes && parseJson(bytes, isEntries)) ?? []
+      this.#isWritten = entries.length === 0
+      return entries
+    } catch (cause) {
+      if (cause instanceof FileError) return []
+      throw cause
+    }
+  }
+
+  /** undefined: it is lost. */
+  #load(): readonly Entry[] | undefined {
     const path = this.#layout.sameContents
     try {
       const bytes = this.#files.read(path)
       this.#faults.worked(path)
-      const entries = bytes === undefined ? [] : parseJson(bytes, isEntries)
-      if (entries === undefined) this.#log.warn(`${path} is damaged and counts as empty`)
-      return entries ?? []
+      const entries = bytes && parseJson(bytes, isEntries)
+      if (bytes !== undefined && entries === undefined) this.#log.warn(`${path} is damaged and counts as lost`)
+      return entries
     } catch (cause) {
-      if (isDamage(cause) || this.#faults.hasLasted(path, cause)) return []
+      if (isDamage(cause) || this.#faults.hasLasted(path, cause)) return undefined
       throw cause
     }
   }

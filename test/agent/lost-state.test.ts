@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { ActivationKind } from '../../src/decision/unit-state.ts'
 import { ACTIVATION_KINDS } from '../../src/systemd/activation-kinds.ts'
-import { A, B, HOUR_US, MINUTE_US, textOf } from '../decision/snapshots.ts'
+import { A, A_EDITED, B, HOUR_US, MINUTE_US, textOf } from '../decision/snapshots.ts'
 import { CRASHES, LOCAL_TEXT, SmallWorld } from './small-world.ts'
 
 const NO_ANSWER = { kind: 'unknown', detail: 'the API server does not answer' } as const
@@ -143,6 +143,29 @@ for (const kind of ACTIVATION_KINDS) {
     t.equal(localInPlace(world, kind), LOCAL_TEXT)
     t.ok(world.unit.healthy)
   })
+}
+
+for (const kind of ['file', 'drop-in'] as const) {
+  for (const run of ['kept', 'lost'] as const) {
+    t.test(`${kind}: the directory is lost after another wording of the config took its place, with /run ${run}`, async (t) => {
+      const text = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 50\n'
+      const world = new SmallWorld({ activation: kind })
+      world.want(A, { kubelet: text })
+      await world.run(15 * MINUTE_US)
+      world.want(A_EDITED, { kubelet: `# the same\n${text}` })
+      await world.run(MINUTE_US)
+      t.match(new DurableFiles(world.disk).read(world.placePath)?.toString(), '# the same', 'it is in place')
+      await isUntouched(t, world)
+      world.desired = NO_ANSWER
+      remove(world, ...EVERYTHING)
+      restartAgent(world, run)
+      await world.run(MINUTE_US)
+      world.want(A_EDITED, { kubelet: `# the same\n${text}` })
+      await world.run(15 * MINUTE_US)
+      t.same(world.record('last-known-good'), A_EDITED)
+      await isUntouched(t, world)
+    })
+  }
 }
 
 t.test('file: an edit by the administrator after the loss is the local config, and is never overwritten by an older one', async (t) => {

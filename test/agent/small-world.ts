@@ -7,7 +7,7 @@
 import { Loop } from '../../src/agent/loop.ts'
 import type { ObservationPorts } from '../../src/agent/observe.ts'
 import type { EffectPorts } from '../../src/agent/perform.ts'
-import { ContentRecognizer } from '../../src/agent/recognize-content.ts'
+import { ContentRecognizer, type KnownAlike } from '../../src/agent/recognize-content.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import { FakeDisk, type FakeStep } from '../../src/checkpoint/fake/fake-disk.ts'
@@ -108,6 +108,8 @@ export class SmallWorld {
   readonly unit: FakeUnit
   readonly #files: DurableFiles
   readonly #recognizer: ContentRecognizer
+  /** What is known of contents that are the same is read from the disk again. */
+  readonly #forgetAlike: () => void
   readonly #behaviours = new Map<string, KubeletBehaviour>()
   readonly #accepted = new Map<string, Acceptance>()
   #loop: Loop
@@ -129,7 +131,16 @@ export class SmallWorld {
     if (activation === 'drop-in') this.#files.makeDirectory(PLACE.dropIns)
     this.#activation = openSmallActivation(this.#files, this.#clock, PLACE)
     const faults = faultsOver(() => this.nowUs, this.log)
-    const alike = new SameContents({ files: this.#files, layout: LAYOUT, log: this.log, faults })
+    const openAlike = () => new SameContents({ files: this.#files, layout: LAYOUT, log: this.log, faults, runtimeDir: PLACE.runtimeDir })
+    let known = openAlike()
+    this.#forgetAlike = () => {
+      known = openAlike()
+    }
+    const alike: KnownAlike = {
+      of: (content) => known.of(content),
+      add: (content, same) => known.add(content, same),
+      write: () => known.write(),
+    }
     this.checkpoints = new FileCheckpoints(this.#files, LAYOUT, () => {}, faults, alike)
     const isSame = (a: string, b: string) => isSameConfig(a, b, IN_PLACE)
     this.#recognizer = new ContentRecognizer({ alike, checkpoints: this.checkpoints, hashOf: contentHash, isSameConfig: isSame })
@@ -206,6 +217,7 @@ export class SmallWorld {
 
   restartAgent(): void {
     this.#accepted.clear()
+    this.#forgetAlike()
     this.#activation = openSmallActivation(this.#files, this.#clock, PLACE)
     this.#loop = this.#startAgent()
   }

@@ -9,7 +9,13 @@ import { silentLog } from './silent-log.ts'
 const LAYOUT = layoutOf('/state')
 
 function open(disk = new FakeDisk(() => 0)) {
-  const same = new SameContents({ files: new DurableFiles(disk), layout: LAYOUT, log: silentLog(), faults: faultsOver() })
+  const same = new SameContents({
+    files: new DurableFiles(disk),
+    layout: LAYOUT,
+    log: silentLog(),
+    faults: faultsOver(),
+    runtimeDir: '/run/agent',
+  })
   return { disk, same }
 }
 
@@ -54,4 +60,26 @@ t.test('only the newest are kept', async (t) => {
   for (let number = 0; number < 150; number += 1) same.add(`c${number}`, 'a')
   t.equal(open(disk).same.of('c149'), 'a')
   t.equal(open(disk).same.of('c0'), 'c0')
+})
+
+t.test('a copy under /run is read where the file is lost or damaged, and writes it anew', async (t) => {
+  for (const damage of [undefined, '', '{}']) {
+    const { disk, same } = open()
+    same.add('b', 'a')
+    disk.unlink(LAYOUT.sameContents)
+    if (damage !== undefined) disk.plant(LAYOUT.sameContents, damage)
+    const again = open(disk).same
+    t.equal(again.of('b'), 'a')
+    again.write()
+    disk.unlink('/run/agent/same')
+    t.equal(open(disk).same.of('b'), 'a')
+  }
+})
+
+t.test('a copy that is damaged or cannot be read counts as empty', async (t) => {
+  const { disk } = open()
+  disk.plant('/run/agent/same', '{}')
+  t.equal(open(disk).same.of('b'), 'b')
+  disk.readFaultOf = (path) => (path === '/run/agent/same' ? 'EIO' : undefined)
+  t.equal(open(disk).same.of('b'), 'b')
 })

@@ -21,7 +21,7 @@ import { Crash, type CrashPoint } from './crash.ts'
 import { Doze } from './doze.ts'
 import { Invariants } from './invariants.ts'
 import { PLAIN_NODE } from './node-kind.ts'
-import { DIRECTORY } from './paths.ts'
+import { DIRECTORY, RUNTIME_DIRECTORY } from './paths.ts'
 import type { Schedule, WorldEvent } from './schedule.ts'
 import { checkSettled, isWell, type Settled } from './settled.ts'
 import { activationOn, startAgent } from './sim-agent.ts'
@@ -261,7 +261,7 @@ class Run {
     const state = activationOn(this.#world, files).read(this.#world.unit.wiring)
     if (state.kind !== 'checkpoint') return undefined
     const faults = faultsOver()
-    const alike = new SameContents({ files, layout: LAYOUT, log: SILENT, faults })
+    const alike = new SameContents({ files, layout: LAYOUT, log: SILENT, faults, runtimeDir: RUNTIME_DIRECTORY })
     return new FileCheckpoints(files, LAYOUT, () => {}, faults, alike).content(state.source)
   }
 }

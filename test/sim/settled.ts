@@ -11,7 +11,7 @@ import { trialKey } from '../../src/decision/trial-key.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { isGood, isLocalText, isRefused, meaningOf } from './behaviour.ts'
-import { DIRECTORY } from './paths.ts'
+import { DIRECTORY, RUNTIME_DIRECTORY } from './paths.ts'
 import type { SimWorld } from './sim-world.ts'
 import { isUnseen } from './unseen.ts'
 
@@ -76,7 +76,7 @@ export function checkSettled(world: SimWorld): Settled {
 function hasFailedVerdict(world: SimWorld, data: ConfigMapData, key: string): boolean {
   const parts = { files: world.files, layout: layoutOf(DIRECTORY), log: silentLog(), faults: faultsOver() }
   const records = new FileRecords({ ...parts, onSetAside: () => {} })
-  const alike = new SameContents(parts)
+  const alike = new SameContents({ ...parts, runtimeDir: RUNTIME_DIRECTORY })
   const verdict = records.verdicts().get(trialKey(alike.of(contentHash(data, key)), `kubelet-${world.unit.version}`))
   // What has been tried again since, and is healthy, is not condemned any more.
   return verdict !== undefined && verdict.suspended !== true

@@ -88,7 +88,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
   const preflight = new SimPreflight(world)
   const onSetAside = (what: unknown) => log.error('set aside', { what })
   const activation = activationOn(world, files)
-  const alike = new SameContents({ files, layout, log, faults })
+  const alike = new SameContents({ files, layout, log, faults, runtimeDir: RUNTIME_DIRECTORY })
   const checkpoints = new FileCheckpoints(files, layout, onSetAside, faults, alike)
   const isSameConfig = async (a: string, b: string) => isSameMeaning(a, b)
   const recognizer = new ContentRecognizer({ alike, checkpoints, hashOf: contentHash, isSameConfig })

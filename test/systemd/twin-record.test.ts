@@ -3,8 +3,10 @@
  * lost, damaged or restored from a backup. What the agent put in place never becomes the local
  * config.
  */
+import fc from 'fast-check'
 import t from 'tap'
 import type { UnitState } from '../../src/decision/unit-state.ts'
+import { errorCode } from '../../src/values/errors.ts'
 import { unit } from '../report/build.ts'
 import { bytesOf, CONFIG, DIRECTORY, ORIGINAL, pathOf } from './disk.ts'
 import { A, B, C, COPIES, OUTSIDE_KINDS, type OutsideKind, TwinWorld } from './twin-world.ts'
@@ -240,3 +242,57 @@ t.test('file: an edit that neither record knows is the local config', async (t) 
   world.activate('local')
   t.equal(world.local(), 'edited')
 })
+
+t.test('file: whatever is lost, restored or damaged, the local config is never one that the agent put in place', async (t) => {
+  const move = fc.oneof(
+    fc.constantFrom('activate A', 'activate B', 'activate C', 'local', 'edit', 'look'),
+    fc.constantFrom('save', 'restore state', 'restore outside', 'lose state', 'damage own', 'damage copy'),
+  )
+  fc.assert(
+    fc.property(fc.array(move, { maxLength: 14 }), (moves) => {
+      const world = new TwinWorld('file')
+      const theirs = new Set([ORIGINAL])
+      let saved = { state: world.save(DIRECTORY), outside: world.save(world.outside) }
+      const carryOut: Readonly<Record<string, () => void>> = {
+        'activate A': () => world.activate(A),
+        'activate B': () => world.activate(B, A),
+        'activate C': () => world.activate(C, B),
+        local: () => world.activate('local'),
+        look: () => void world.next(),
+        edit: () => {
+          const text = `edited ${theirs.size}`
+          theirs.add(text)
+          world.disk.plant(world.wiring.path, text)
+        },
+        save: () => {
+          saved = { state: world.save(DIRECTORY), outside: world.save(world.outside) }
+        },
+        'restore state': () => world.restore(DIRECTORY, saved.state),
+        'restore outside': () => world.restore(world.outside, saved.outside),
+        'lose state': () => world.files.removeTree(DIRECTORY),
+        'damage own': () => damage(world.save(DIRECTORY).find(([path]) => path.endsWith('record.json'))?.[0]),
+        'damage copy': () => damage(world.text(COPIES.file) === undefined ? undefined : COPIES.file),
+      }
+      const damage = (path: string | undefined) => path !== undefined && world.disk.plant(path, '{')
+      for (const each of [...moves, 'local']) {
+        for (const source of [A, B, C]) world.disk.plant(pathOf(source), bytesOf(source))
+        const isDone = tryTo(() => carryOut[each]?.())
+        if (each === 'local' && isDone) t.ok(theirs.has(world.text() ?? ''), `local is ${world.text()} after ${moves.join(', ')}`)
+        if (world.next() === 'local') t.ok(theirs.has(world.text() ?? ''), `${world.text()} counts as local after ${moves.join(', ')}`)
+      }
+      return t.passing()
+    }),
+    { numRuns: 500 },
+  )
+})
+
+/** Whether it went well. What cannot be told is refused. */
+function tryTo(action: () => void): boolean {
+  try {
+    action()
+    return true
+  } catch (cause) {
+    if (errorCode(cause) === undefined) throw cause
+    return false
+  }
+}
