@@ -53,6 +53,8 @@ export function identifyRunning(
   if (process.kind === 'none') return { kind: 'none' }
   if (process.kind === 'unknown') return process
   const seen = health?.lastProcess?.invocationId === unit.invocationId ? health.lastProcess : undefined
+  // Kubelet's command line does not tell it, and what is in place could not be read.
+  if (seen === undefined && hasFixedFlag(unit) && activation.kind === 'unknown') return activation
   const startedFrom = process.kind === 'checkpoint' ? { ...process, kubeletConfigKey: process.key } : undefined
   const content =
     seen === undefined
@@ -64,6 +66,10 @@ export function identifyRunning(
   const key = trialKey(content, seen?.kubeletIdentity ?? unit.kubeletIdentity)
   const { startedAtUs, invocationId } = unit
   return { kind: 'known', content, key, startedAtUs, invocationId, ...(isLost && { lost: true }) }
+}
+
+function hasFixedFlag({ wiring }: KnownUnit): boolean {
+  return wiring.kind === 'ready' && wiring.configFlagIsFixed
 }
 
 /**
@@ -78,7 +84,7 @@ function identifyContent(
   checkpoints: CheckpointContents,
 ): ContentHash {
   if (process.kind === 'checkpoint') return contentOrName({ ...process, kubeletConfigKey: process.key }, checkpoints)
-  if (unit.wiring.kind === 'ready' && unit.wiring.configFlagIsFixed && activation.kind !== 'unknown') {
+  if (hasFixedFlag(unit) && activation.kind !== 'unknown') {
     const { since } = activation
     // A process that started before the file was in place does not run what the file holds now.
     if (since !== undefined && since.bootId === bootId && unit.startedAtUs < since.monotonicUs) return nameEarlier(unit.invocationId)

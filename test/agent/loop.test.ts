@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { Waker } from '../../src/agent/waker.ts'
+import { contentHash } from '../../src/checkpoint/content.ts'
 import type { ConfigSource } from '../../src/decision/config-source.ts'
 import { spreadDelayUs } from '../../src/decision/spread.ts'
 import { A, A_EDITED, B, C, dataOf, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
@@ -386,6 +387,23 @@ t.test('a failure of the disk that passes costs no fallback', async (t) => {
   t.same([world.record('assigned'), world.record('last-known-good'), world.record('previous')], [B, B, A])
   t.equal(world.restartsAskedAtUs.length, 2)
 })
+
+for (const activation of ['file', 'drop-in'] as const) {
+  t.test(`after a boot, the disk does not return what is in place (${activation}): kubelet is not taken for local`, async (t) => {
+    const world = await promote(new SmallWorld({ activation }), A)
+    world.reboot()
+    const restarts = world.restartsAskedAtUs.length
+    const seen = world.snapshots.length
+    const { placePath } = world
+    world.disk.readFaultOf = (path) => (path === placePath ? 'EIO' : undefined)
+    await world.run(10 * SECOND_US)
+    world.disk.readFaultOf = undefined
+    await world.run(15 * MINUTE_US)
+    const running = world.snapshots.slice(seen).flatMap((snapshot) => (snapshot.running.kind === 'known' ? [snapshot.running.content] : []))
+    t.same([...new Set(running)], [contentHash(dataOf(A), A.kubeletConfigKey)])
+    t.equal(world.restartsAskedAtUs.length, restarts)
+  })
+}
 
 t.test('a fallback that stays unreadable blinds nobody, and is not written off', async (t) => {
   const world = await promoted(A)
