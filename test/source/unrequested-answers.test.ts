@@ -239,7 +239,7 @@ t.test('a fleet that is not one never means local', async (t) => {
     const read = (path: string) => (path.endsWith('/configmaps') ? ok(list) : undefined)
     const { source, warnings, reading } = start(t, { channels: SELECTOR, read })
     await reading('/configmaps', 3)
-    t.match(source.desired(), { kind: 'invalid', detail: new RegExp(`cannot be listed: ${came}`) })
+    t.match(source.desired(), { kind: 'unknown', detail: new RegExp(`cannot be listed: ${came}`) })
     t.equal(warnings.filter((line) => line.includes('cannot be followed')).length, 1)
     await source.stop()
   }

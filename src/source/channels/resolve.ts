@@ -43,8 +43,8 @@ export type Fleet =
 
 export type ChannelResolution =
   | { readonly kind: 'local' }
-  /** The fleet decides and is not known yet. */
-  | { readonly kind: 'pending'; readonly channel: 'selector' }
+  /** The fleet decides and is not known yet. `detail`: why, where it was asked for. */
+  | { readonly kind: 'pending'; readonly channel: 'selector'; readonly detail?: string }
   /** `channel` undefined: the Node itself is malformed. */
   | { readonly kind: 'invalid'; readonly channel: Channel | undefined; readonly detail: string }
   /** `layers`: laid over it, in this order. Absent: none. */
@@ -56,7 +56,7 @@ const LONGEST_DETAIL = 200
 /** undefined: the channel is not set. */
 type ChannelReading =
   | (Exclude<Assignment, { kind: 'local' }> & { readonly layers?: readonly ConfigMapRef[] })
-  | { readonly kind: 'pending' }
+  | { readonly kind: 'pending'; readonly detail?: string }
   | undefined
 
 export function resolveChannels(node: unknown, settings: ChannelSettings, fleet: Fleet): ChannelResolution {
@@ -68,7 +68,7 @@ export function resolveChannels(node: unknown, settings: ChannelSettings, fleet:
     if (!settings.channels.includes(channel)) continue
     const reading = readChannel(channel, node, metadata, settings, fleet)
     if (reading === undefined) continue
-    return reading.kind === 'pending' ? { kind: 'pending', channel: 'selector' } : { ...reading, channel }
+    return reading.kind === 'pending' ? { ...reading, channel: 'selector' } : { ...reading, channel }
   }
   const { defaultConfigMap } = settings
   return defaultConfigMap === undefined ? { kind: 'local' } : { kind: 'config-map', channel: 'default', ref: defaultConfigMap }
@@ -120,7 +120,8 @@ function readFleet({ labels }: Metadata, { namespace, key }: ChannelSettings, fl
   if (fleet.kind === 'pending') return fleet
   if (fleet.kind === 'unreadable') {
     const detail = `${what} cannot be listed: ${fleet.detail.slice(0, LONGEST_DETAIL)}${adviseOn(fleet.reason)}`
-    return { kind: 'invalid', detail }
+    // An API server that does not answer has said nothing about the assignment.
+    return { kind: fleet.reason === 'unreachable' ? 'pending' : 'invalid', detail }
   }
   const choice = chooseFromFleet(fleet.members, labels)
   switch (choice.kind) {

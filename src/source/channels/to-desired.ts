@@ -34,7 +34,7 @@ export function toDesired(resolution: ChannelResolution, { object, paused, stale
     case 'local':
       return { kind: 'local', channelState: { channel: undefined, paused, problem: undefined, nodeHash }, ...staleness }
     case 'pending': {
-      const detail = 'the ConfigMaps with node selectors have not been listed yet'
+      const { detail = 'the ConfigMaps with node selectors have not been listed yet' } = resolution
       return { kind: 'unknown', detail, channelState: { channel: resolution.channel, paused, problem: undefined, nodeHash } }
     }
     case 'invalid': {

@@ -104,6 +104,11 @@ t.test('the fleet: not known yet, or unreadable', async (t) => {
     detail: /cannot be listed: configmaps is forb/,
   })
   t.match(
+    resolveChannels(node({}), SETTINGS, { kind: 'unreadable', reason: 'unreachable', detail: 'connection refused' }),
+    { kind: 'pending', channel: 'selector', detail: /cannot be listed: connection refused/ },
+    'an API server that does not answer says nothing about the assignment',
+  )
+  t.match(
     resolveChannels(node({ label: 'x' }), SETTINGS, unreadable),
     { kind: 'config-map' },
     'it does not matter if another channel decides',
