@@ -15,6 +15,7 @@ import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
 import type { ConfigFacts } from '../ports/probes.ts'
 import type { Checkpoints, RuntimeRecords } from '../ports/store.ts'
 import { asArguments, flagValue } from '../systemd/flags.ts'
+import { parseGoBool } from '../values/go-bool.ts'
 import { isCriSocket, listConfigFiles, toSocketPath } from './observe-kubelet.ts'
 
 export interface EvidencePorts {
@@ -77,6 +78,8 @@ async function describeSubject(
   const files = path === undefined ? undefined : listConfigFiles(unit, path)
   const facts = files && (await ports.configFacts.of(...files))
   const flags = asArguments(unit.command?.words ?? [])
+  const enabled = flagValue(flags, 'enable-server')
+  const isServed = enabled === undefined ? facts?.serving?.isOff !== true : parseGoBool(enabled) !== false
   const port = Number(flagValue(flags, 'port') ?? facts?.serving?.port ?? DEFAULT_SERVING.port)
   const address = flagValue(flags, 'address')
   const host = address === undefined ? (facts?.serving?.host ?? DEFAULT_SERVING.host) : reachableAddress(address)
@@ -84,7 +87,7 @@ async function describeSubject(
   const socket = endpoint === undefined ? undefined : { path: toSocketPath(endpoint) }
   return {
     invocationId,
-    serving: Number.isInteger(port) && port > 0 && port < 65536 ? { host, port } : undefined,
+    serving: isServed && Number.isInteger(port) && port > 0 && port < 65536 ? { host, port } : undefined,
     runtimeSocket: isCriSocket(socket) ? socket.path : undefined,
     manifests: questions.includes('static-pods')
       ? findManifests(record, invocationId, flagValue(flags, 'pod-manifest-path') ?? facts?.staticPodPath)

@@ -7,18 +7,18 @@
 
 import type { HealthPort } from '../decision/health.ts'
 import type { Files } from '../ports/files.ts'
-import type { ConfigFacts, HealthTarget } from '../ports/probes.ts'
+import type { ConfigFacts, ServingPort } from '../ports/probes.ts'
 import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
 import type { KubeletConfig } from './decode.ts'
 import { decodeText } from './decode-text.ts'
-import { DEFAULT_HEALTHZ, DEFAULT_SERVING, findHealthPort, findServingTarget } from './health-target.ts'
+import { DEFAULT_HEALTHZ, DEFAULT_SERVING, findHealthPort, findServing } from './health-target.ts'
 import type { YamlReader } from './yaml-document.ts'
 
 export interface Facts {
   readonly healthz: HealthPort | undefined
   readonly runtimeEndpoint: string | undefined
-  readonly serving: HealthTarget
+  readonly serving: ServingPort
   readonly staticPodPath: string | undefined
 }
 const DEFAULTS: Facts = { healthz: DEFAULT_HEALTHZ, runtimeEndpoint: undefined, serving: DEFAULT_SERVING, staticPodPath: undefined }
@@ -95,7 +95,7 @@ function toFacts(merged: unknown): Facts {
   return {
     healthz: findHealthPort(config),
     runtimeEndpoint: textOf(containerRuntimeEndpoint),
-    serving: findServingTarget(config),
+    serving: findServing(config),
     staticPodPath: textOf(staticPodPath),
   }
 }

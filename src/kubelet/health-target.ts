@@ -4,7 +4,7 @@
  * 1.20 to 1.36.
  */
 import type { HealthPort } from '../decision/health.ts'
-import type { HealthTarget } from '../ports/probes.ts'
+import type { HealthTarget, ServingPort } from '../ports/probes.ts'
 
 export const DEFAULT_HEALTHZ: HealthTarget = { host: '127.0.0.1', port: 10248 }
 
@@ -15,6 +15,11 @@ export function findServingTarget(config: Readonly<Record<string, unknown>>): He
   const { port, address } = config
   const host = reachableAddress(typeof address === 'string' ? address : '')
   return { host, port: typeof port === 'number' && port !== 0 ? port : DEFAULT_SERVING.port }
+}
+
+/** Ignores kubelet's flags. */
+export function findServing(config: Readonly<Record<string, unknown>>): ServingPort {
+  return { ...findServingTarget(config), isOff: config.enableServer === false }
 }
 
 /** Ignores kubelet's flags. */

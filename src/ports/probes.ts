@@ -23,6 +23,12 @@ export interface HealthTarget {
   readonly port: number
 }
 
+/** kubelet's TLS port. */
+export interface ServingPort extends HealthTarget {
+  /** The config turns it off (`enableServer`). A flag may turn it on again. */
+  readonly isOff?: boolean
+}
+
 /** The fields of a kubelet config file that matter for checking kubelet's health. */
 export interface ConfigFacts {
   /** @param over a drop-in that kubelet merges over that file; missing, it counts as empty */
@@ -37,7 +43,7 @@ export interface ConfigFacts {
     readonly healthz: HealthPort | undefined
     readonly runtimeEndpoint: string | undefined
     /** kubelet's TLS port. Absent: upstream's default. */
-    readonly serving?: HealthTarget
+    readonly serving?: ServingPort
     readonly staticPodPath?: string | undefined
   }>
 }

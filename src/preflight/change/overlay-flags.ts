@@ -8,6 +8,7 @@
 
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { FieldType } from '../../kubelet/field.ts'
+import { parseGoBool } from '../../values/go-bool.ts'
 import { isObject } from '../../values/is-object.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { isKnownIn } from './effective.ts'
@@ -46,7 +47,7 @@ function readFlag(flag: string, given: readonly string[], type: FieldType): unkn
     case 'quantity':
       return last
     case 'boolean':
-      return readBoolean(last)
+      return parseGoBool(last)
     case 'int32':
     case 'int64':
     case 'uint32':
@@ -68,12 +69,6 @@ function readFlag(flag: string, given: readonly string[], type: FieldType): unkn
   }
 }
 
-/** `strconv.ParseBool`. */
-function readBoolean(text: string): boolean | undefined {
-  if (['1', 't', 'T', 'true', 'TRUE', 'True'].includes(text)) return true
-  return ['0', 'f', 'F', 'false', 'FALSE', 'False'].includes(text) ? false : undefined
-}
-
 function readPairs(given: readonly string[], between: string): Readonly<Record<string, string>> | undefined {
   const pairs = given.flatMap((list) => list.split(',')).filter((pair) => pair !== '')
   if (!pairs.every((pair) => pair.includes(between))) return undefined
@@ -82,7 +77,7 @@ function readPairs(given: readonly string[], between: string): Readonly<Record<s
 }
 
 function readGates(given: readonly string[]): Readonly<Record<string, boolean>> | undefined {
-  const gates = Object.entries(readPairs(given, '=') ?? { '': '' }).map(([name, text]) => [name, readBoolean(text)] as const)
+  const gates = Object.entries(readPairs(given, '=') ?? { '': '' }).map(([name, text]) => [name, parseGoBool(text)] as const)
   return gates.every(([, on]) => on !== undefined) ? Object.fromEntries(gates.map(([name, on]) => [name, on === true])) : undefined
 }
 

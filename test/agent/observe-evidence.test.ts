@@ -1,0 +1,52 @@
+import t from 'tap'
+import { type EvidencePorts, observeEvidence } from '../../src/agent/observe-evidence.ts'
+import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
+import type { KnownUnit } from '../../src/decision/unit-state.ts'
+import { ConfigFileFacts } from '../../src/kubelet/config-file.ts'
+import type { EvidenceSubject } from '../../src/ports/evidence.ts'
+import { snapshotOf } from '../decision/evidence-samples.ts'
+import { unit } from '../decision/snapshots.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
+
+const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
+const FILE = '/checkpoint'
+
+/** Where a kubelet is asked that was started with this config and these flags. */
+async function findSubject(config: string, words: readonly string[] = []): Promise<EvidenceSubject | undefined> {
+  const disk = new FakeDisk(() => 1)
+  disk.plant(FILE, `${HEAD}${config}`)
+  let subject: EvidenceSubject | undefined
+  const evidence: EvidencePorts['evidence'] = {
+    ask: (_questions, about) => {
+      subject = about
+    },
+    take: () => [],
+    write: () => {},
+    writtenAtUs: () => undefined,
+  }
+  const ports: EvidencePorts = {
+    runtime: { writeEvidence: () => {} },
+    checkpoints: { path: () => FILE },
+    configFacts: new ConfigFileFacts(new DurableFiles(disk), IN_PLACE),
+    defaultRuntimeSocket: () => undefined,
+    evidence,
+  }
+  const command: KnownUnit['command'] = { path: '/usr/bin/kubelet', words }
+  const process = { kind: 'checkpoint', pid: 1, uid: 'u', resourceVersion: '1', key: 'kubelet' } as const
+  await observeEvidence(ports, snapshotOf({ now: 60, snapshot: { unit: unit({ command, process }) } }))
+  return subject
+}
+
+t.test("kubelet's TLS port, by its config and its flags", async (t) => {
+  const cases: [config: string, words: readonly string[], serving: EvidenceSubject['serving']][] = [
+    ['port: 10250\n', [], { host: '127.0.0.1', port: 10250 }],
+    ['port: 10251\naddress: 10.0.0.5\n', [], { host: '10.0.0.5', port: 10251 }],
+    ['port: 10251\n', ['--port=10252', '--address=::'], { host: '::1', port: 10252 }],
+    ['enableServer: true\n', [], { host: '127.0.0.1', port: 10250 }],
+    ['enableServer: false\n', [], undefined],
+    ['enableServer: false\n', ['--enable-server=true'], { host: '127.0.0.1', port: 10250 }],
+    ['port: 10250\n', ['--enable-server=false'], undefined],
+  ]
+  for (const [config, words, serving] of cases) t.same((await findSubject(config, words))?.serving, serving, `${config}${words.join(' ')}`)
+})
