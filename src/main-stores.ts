@@ -34,6 +34,7 @@ import { besideSystemctl } from './systemd/beside-systemctl.ts'
 import { FileKubeletBinary } from './systemd/binary-identity.ts'
 import { SystemFileOwnership } from './systemd/file-ownership.ts'
 import { JournalLastWords } from './systemd/last-words.ts'
+import { MergedFiles } from './systemd/merged-files.ts'
 import { Systemctl } from './systemd/systemctl.ts'
 
 export type Stores = ReturnType<typeof openStores>
@@ -48,6 +49,7 @@ export interface StoresWorld {
 
 export function openStores(settings: Settings, { disk, clock, yaml, log, onSetAside }: StoresWorld) {
   const files = new DurableFiles(disk)
+  const mergedFiles = new MergedFiles(files)
   const layout = layoutOf(settings.dynamicConfigDir)
   const { dynamicConfigDir, envFile, runtimeDir, systemctl, kubeletUnit, kubeletConfigDir, activation } = settings
   const faults = new LastingFaults(clock, log)
@@ -70,6 +72,7 @@ export function openStores(settings: Settings, { disk, clock, yaml, log, onSetAs
       kubeletConfigDir,
       dynamicConfigDir,
       binary: new FileKubeletBinary(files, runtimeDir),
+      identifyMerged: mergedFiles.identify.bind(mergedFiles),
     }),
     lastWords: new JournalLastWords({ journalctl: besideSystemctl(systemctl, 'journalctl'), unit: kubeletUnit }),
     activation: new UnitActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, envFile, runtimeDir }),

@@ -76,7 +76,7 @@ async function describeSubject(
 ): Promise<EvidenceSubject> {
   const path = findBasePath(ports.checkpoints, unit, snapshot)
   const files = path === undefined ? undefined : listConfigFiles(unit, path)
-  const facts = files && (await ports.configFacts.of(...files))
+  const facts = files && (await ports.configFacts.of(files))
   const flags = asArguments(unit.command?.words ?? [])
   const enabled = flagValue(flags, 'enable-server')
   const isServed = enabled === undefined ? facts?.serving?.isOff !== true : parseGoBool(enabled) !== false

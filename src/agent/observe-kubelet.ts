@@ -2,6 +2,7 @@
  * Observes kubelet: systemd's word on the unit, the answer of its health port, and the container
  * runtime's. This is the part of a pass that takes a command and requests, and so most of its time.
  */
+import { posix } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { runningConfigPath } from '../decision/base-config.ts'
 import { type ContentHash, type HeldSource, sameSource } from '../decision/config-source.ts'
@@ -11,9 +12,10 @@ import { nameEarlier } from '../decision/missing-content.ts'
 import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
 import { DEFAULT_HEALTHZ } from '../kubelet/health-target.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { ConfigFacts, HealthProbe, HealthTarget, RuntimeProbe } from '../ports/probes.ts'
+import type { ConfigFacts, ConfigFiles, HealthProbe, HealthTarget, RuntimeProbe } from '../ports/probes.ts'
 import type { Checkpoints, RuntimeRecords } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
+import { asArguments, flagValue } from '../systemd/flags.ts'
 import { findHost } from '../systemd/kubelet-inside.ts'
 import { readContentOnce } from './content-once.ts'
 
@@ -87,7 +89,7 @@ async function findHealthPort(ports: KubeletPorts, unit: KnownUnit): Promise<Hea
     if (seen.healthPort !== undefined) return seen.healthPort
     if (!isStillThere(ports, unit, seen.content)) return undefined
   }
-  return (await ports.configFacts.of(path, ownDropIn(unit))).healthz
+  return (await ports.configFacts.of({ path, directory: configDirectory(unit) })).healthz
 }
 
 /** Whether the file holds what the process was started with, as far as that is known. */
@@ -157,7 +159,7 @@ async function findRuntimeSocket(ports: RuntimePorts, unit: KnownUnit, held: Hel
   // A file that the agent replaces holds the candidate, not the local config.
   const isReplaced = held.source === 'local' && unit.wiring.kind === 'ready' && unit.wiring.replacesLocalFile
   const files = listConfigFiles(unit, findFile(ports, unit, held))
-  const inConfig = async () => (isReplaced || files === undefined ? undefined : (await ports.configFacts.of(...files)).runtimeEndpoint)
+  const inConfig = async () => (isReplaced || files === undefined ? undefined : (await ports.configFacts.of(files)).runtimeEndpoint)
   const endpoint = unit.runtimeEndpoint ?? (await inConfig()) ?? ports.defaultRuntimeSocket()
   return endpoint === undefined ? undefined : { path: toSocketPath(endpoint), isGuessed: isReplaced && unit.runtimeEndpoint === undefined }
 }
@@ -169,19 +171,24 @@ function findFile({ checkpoints }: RuntimePorts, { wiring }: KnownUnit, { source
 }
 
 /**
- * The files that kubelet makes this config of.
+ * The files that kubelet makes this config of, whatever the agent has put in place.
  * @param checkpoint undefined: the local config
  */
-export function listConfigFiles(unit: KnownUnit, checkpoint: string | undefined): [path: string, over?: string] | undefined {
+export function listConfigFiles(unit: KnownUnit, checkpoint: string | undefined): ConfigFiles | undefined {
   const { localConfigPath, wiring } = unit
-  if (checkpoint === undefined) return localConfigPath === undefined ? undefined : [localConfigPath]
-  const isMerged = wiring.kind === 'ready' && wiring.laysOverLocal && localConfigPath !== undefined && localConfigPath !== checkpoint
-  return isMerged ? [localConfigPath, checkpoint] : [checkpoint]
+  const directory = configDirectory(unit)
+  if (wiring.kind !== 'ready' || !wiring.laysOverLocal) {
+    const path = checkpoint ?? localConfigPath
+    return path === undefined ? undefined : { path, directory }
+  }
+  const content = checkpoint === localConfigPath ? undefined : checkpoint
+  return { path: localConfigPath, directory, own: { path: wiring.path, content } }
 }
 
-/** The drop-in of the agent, if it uses one: of a process that runs, it is in place. */
-function ownDropIn({ wiring }: KnownUnit): string | undefined {
-  return wiring.kind === 'ready' && wiring.laysOverLocal ? wiring.path : undefined
+/** Of kubelet's drop-ins. A process that runs was started with what is in place. */
+function configDirectory({ wiring, command }: KnownUnit): string | undefined {
+  if (wiring.kind === 'ready' && wiring.laysOverLocal) return posix.dirname(wiring.path)
+  return flagValue(asArguments(command?.words ?? []), 'config-dir') || undefined
 }
 
 /** The same path for the same socket: /var/run is a link to /run (file-hierarchy(7)). */

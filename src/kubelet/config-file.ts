@@ -1,17 +1,18 @@
 /**
- * The values of a kubelet config file that the health probes need. Reads a file again only after it
- * changed: the agent looks every few seconds, and parsing YAML is slow. If the file cannot be
- * decoded, upstream's defaults apply. If it cannot be read, what it held last applies: a kubelet
- * that was started with it runs on.
+ * The values of kubelet's config that the health probes need: of its file, and of the drop-ins that
+ * kubelet merges over it. Reads files again only after one changed: the agent looks every few
+ * seconds, and parsing YAML is slow. If a file cannot be decoded, it counts as empty. If it cannot
+ * be read, what was known last applies: a kubelet that was started with it runs on.
  */
 
 import type { HealthPort } from '../decision/health.ts'
 import type { Files } from '../ports/files.ts'
-import type { ConfigFacts, ServingPort } from '../ports/probes.ts'
+import type { ConfigFacts, ConfigFiles, ServingPort } from '../ports/probes.ts'
 import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
 import type { KubeletConfig } from './decode.ts'
 import { decodeText } from './decode-text.ts'
+import { isMergedBefore, listDropInFiles } from './drop-in-files.ts'
 import { DEFAULT_HEALTHZ, DEFAULT_SERVING, findHealthPort, findServing } from './health-target.ts'
 import type { YamlReader } from './yaml-document.ts'
 
@@ -28,21 +29,23 @@ const UNKNOWN: Facts = { ...DEFAULTS, healthz: undefined }
 const REMEMBERED = 8
 
 export class ConfigFileFacts implements ConfigFacts {
-  readonly #files: Pick<Files, 'read' | 'stat'>
+  readonly #files: Pick<Files, 'read' | 'list' | 'stat'>
   readonly #yaml: YamlReader
   readonly #known = new Map<string, { readonly identity: string; readonly facts: Facts }>()
 
-  constructor(files: Pick<Files, 'read' | 'stat'>, yaml: YamlReader) {
+  constructor(files: Pick<Files, 'read' | 'list' | 'stat'>, yaml: YamlReader) {
     this.#files = files
     this.#yaml = yaml
   }
 
-  async of(path: string, over?: string): Promise<Facts> {
-    const key = JSON.stringify([path, over])
-    const identity = this.#identifyBoth(path, over)
+  async of(merged: ConfigFiles): Promise<Facts> {
+    const key = JSON.stringify(merged)
     const known = this.#known.get(key)
+    const overs = this.#listOvers(merged)
+    if (overs === undefined) return known?.facts ?? UNKNOWN
+    const identity = this.#identifyAll([...(merged.path === undefined ? [] : [merged.path]), ...overs])
     if (known !== undefined && known.identity === identity) return known.facts
-    const facts = await this.#readBoth(path, over)
+    const facts = await this.#readAll(merged.path, overs)
     if (facts === undefined) return known?.facts ?? UNKNOWN
     this.#known.delete(key)
     if (identity !== undefined) this.#known.set(key, { identity, facts })
@@ -51,11 +54,23 @@ export class ConfigFileFacts implements ConfigFacts {
     return facts
   }
 
-  #identifyBoth(path: string, over: string | undefined): string | undefined {
-    const identity = this.#identify(path)
-    if (over === undefined || identity === undefined) return identity
-    const other = this.#identify(over)
-    return other === undefined ? undefined : `${identity} ${other}`
+  /** What is merged over the file, in this order. undefined: the disk does not return it. */
+  #listOvers({ directory, own }: ConfigFiles): readonly string[] | undefined {
+    if (directory === undefined) return own?.content === undefined ? [] : [own.content]
+    try {
+      const all = this.#files.stat(directory) === undefined ? [] : listDropInFiles(directory, this.#files)
+      if (own === undefined) return all
+      const others = all.filter((path) => path !== own.path)
+      const [below, above] = [true, false].map((isBelow) => others.filter((path) => isMergedBefore(path, own.path) === isBelow))
+      return [...(below ?? []), ...(own.content === undefined ? [] : [own.content]), ...(above ?? [])]
+    } catch {
+      return undefined
+    }
+  }
+
+  #identifyAll(paths: readonly string[]): string | undefined {
+    const identities = paths.map((path) => [path, this.#identify(path)])
+    return identities.every(([, identity]) => identity !== undefined) ? JSON.stringify(identities) : undefined
   }
 
   /** undefined: read the file each time. A link does not show changes of its target. */
@@ -68,11 +83,15 @@ export class ConfigFileFacts implements ConfigFacts {
     }
   }
 
-  async #readBoth(path: string, over: string | undefined): Promise<Facts | undefined> {
-    const config = await this.#read(path)
-    if (config === undefined || over === undefined) return config && toFacts(config)
-    const patch = await this.#read(over, {})
-    return patch && toFacts(mergePatch(config, patch))
+  async #readAll(path: string | undefined, overs: readonly string[]): Promise<Facts | undefined> {
+    let merged: unknown = path === undefined ? {} : await this.#read(path)
+    for (const over of overs) {
+      if (merged === undefined) return undefined
+      // The agent may have removed its own one meanwhile.
+      const patch = await this.#read(over, {})
+      merged = patch && mergePatch(merged, patch)
+    }
+    return merged === undefined ? undefined : toFacts(merged)
   }
 
   /** undefined: the file is gone, the disk does not return it, or the parser cannot run now. */

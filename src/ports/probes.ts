@@ -29,15 +29,25 @@ export interface ServingPort extends HealthTarget {
   readonly isOff?: boolean
 }
 
-/** The fields of a kubelet config file that matter for checking kubelet's health. */
+/** The files that kubelet makes its config of. */
+export interface ConfigFiles {
+  /** The file of `--config`. undefined: kubelet starts from its defaults */
+  readonly path: string | undefined
+  /** Of `--config-dir`. undefined: kubelet has none */
+  readonly directory?: string | undefined
+  /** The agent's drop-in in that directory, if it is not to count as it is there now. */
+  readonly own?: {
+    readonly path: string
+    /** What counts in its place. undefined: nothing */
+    readonly content: string | undefined
+  }
+}
+
+/** The fields of kubelet's config that matter for checking kubelet's health. */
 export interface ConfigFacts {
-  /** @param over a drop-in that kubelet merges over that file; missing, it counts as empty */
-  of(
-    path: string,
-    over?: string,
-  ): Promise<{
+  of(files: ConfigFiles): Promise<{
     /**
-     * `none`: `healthzPort` is 0. Upstream's default if the file has no value. undefined: the file
+     * `none`: `healthzPort` is 0. Upstream's default if no file has a value. undefined: a file
      * cannot be read.
      */
     readonly healthz: HealthPort | undefined

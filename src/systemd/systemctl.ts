@@ -17,6 +17,7 @@ import type { ActivationChoice } from './activation-kinds.ts'
 import { asArguments, flagValue } from './flags.ts'
 import { findHost } from './kubelet-inside.ts'
 import { describeProcess } from './kubelet-process.ts'
+import type { IdentifyMerged } from './merged-files.ts'
 import { chooseVerb, classifyActivity, needsReset, summarizeState } from './unit-activity.ts'
 import type { UnitDefinition } from './unit-definition.ts'
 import { parseUnitProperties, UNIT_PROPERTIES, type UnitProperties } from './unit-properties.ts'
@@ -32,6 +33,7 @@ export interface SystemctlOptions {
   readonly kubeletConfigDir?: string | undefined
   readonly dynamicConfigDir: string
   readonly binary: KubeletBinary
+  readonly identifyMerged?: IdentifyMerged
   readonly procRoot?: string
   readonly timeoutMs?: number
 }
@@ -78,7 +80,7 @@ export class Systemctl implements Unit {
 
   constructor(options: SystemctlOptions) {
     if (!UNIT_NAME.test(options.unit)) throw codedError('unit-name', `${options.unit} is not the name of a service unit`)
-    this.#options = { procRoot: '/proc', timeoutMs: 10_000, kubeletConfigDir: undefined, ...options }
+    this.#options = { procRoot: '/proc', timeoutMs: 10_000, kubeletConfigDir: undefined, identifyMerged: () => '', ...options }
   }
 
   async observe(): Promise<UnitState> {
@@ -209,8 +211,8 @@ export class Systemctl implements Unit {
       binaryIdentity: binary.identity,
       formerBinaryIdentity: binary.former,
     }
-    const { envFile, activation, kubeletConfigDir } = this.#options
-    return describeKubelet(definition, envFile, activation, command, kubeletConfigDir)
+    const { envFile, activation, kubeletConfigDir, identifyMerged } = this.#options
+    return describeKubelet(definition, envFile, activation, command, kubeletConfigDir, identifyMerged)
   }
 
   #findDropIn(loaded: readonly string[]): UnitDefinition['dropIn'] {

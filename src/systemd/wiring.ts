@@ -11,6 +11,7 @@ import { findDistribution } from './distribution.ts'
 import { dropInWiring } from './drop-in-wiring.ts'
 import { asArguments, flagValue } from './flags.ts'
 import { findHost, type Host, kubeletFlags, localConfigIn } from './kubelet-inside.ts'
+import type { IdentifyMerged, MergedPaths } from './merged-files.ts'
 import { broken, isSamePath, mergeEnvironment, type UnitDefinition, type WirableUnit } from './unit-definition.ts'
 
 export type KubeletFacts = Pick<
@@ -23,6 +24,7 @@ export type KubeletFacts = Pick<
  * @param runningCommand the command line of kubelet's process, where there is one: its flags are in
  * force
  * @param configDir of kubelet, where an operator has stated it
+ * @param identifyMerged what other programs merge with the agent's config
  */
 export function describeKubelet(
   unit: UnitDefinition,
@@ -30,6 +32,7 @@ export function describeKubelet(
   choice: ActivationChoice,
   runningCommand: readonly string[] | undefined,
   configDir?: string,
+  identifyMerged: IdentifyMerged = () => '',
 ): KubeletFacts {
   const command = expandArguments(unit.words, mergeEnvironment(unit, envFile))
   const distribution = findDistribution(unit, command)
@@ -41,12 +44,21 @@ export function describeKubelet(
     configDir === undefined
       ? findWiring({ unit, envFile, command }, choice, inForce, distribution)
       : broken('no-config-dir', `kubelet-config-dir is for k3s alone, and ${unit.path} has its flags in its unit: remove that setting`)
+  const localConfigPath = flagValue(command, 'config')
+  const merged = findMerged(flagValue(command, 'config-dir'), wiring, localConfigPath)
   return {
     distribution,
     wiring,
-    localConfigPath: flagValue(command, 'config'),
-    ...describeFlags(unit, envFile, inForce.slice(1)),
+    localConfigPath,
+    ...describeFlags(unit, envFile, inForce.slice(1), merged && identifyMerged(merged)),
   }
+}
+
+/** undefined: kubelet merges nothing. k3s writes its own drop-in when it starts: that is not meant. */
+function findMerged(directory: string | undefined, wiring: Wiring, localConfigPath: string | undefined): MergedPaths | undefined {
+  if (!directory) return undefined
+  const laysOverLocal = wiring.kind === 'ready' && wiring.laysOverLocal
+  return { directory, own: dropInWiring(directory).path, base: laysOverLocal ? localConfigPath : undefined }
 }
 
 interface Inside {
@@ -75,17 +87,21 @@ function findWiringInside({ host, choice, configDir }: Inside): Wiring {
   }
 }
 
-/** @param flags without the name of the program */
+/**
+ * @param flags without the name of the program
+ * @param merged the identity of what kubelet merges with the config
+ */
 function describeFlags(
   unit: UnitDefinition,
   envFile: string,
   flags: readonly Argument[],
+  merged?: string,
 ): Omit<KubeletFacts, 'distribution' | 'wiring' | 'localConfigPath'> {
   return {
     runtimeEndpoint: flagValue(flags, 'container-runtime-endpoint'),
     healthzFlags: findHealthzFlags(flags),
-    kubeletIdentity: identifyKubelet(unit, envFile, unit.binaryIdentity),
-    formerIdentity: unit.formerBinaryIdentity && identifyKubelet(unit, envFile, unit.formerBinaryIdentity),
+    kubeletIdentity: identifyKubelet(unit, envFile, unit.binaryIdentity, merged),
+    formerIdentity: unit.formerBinaryIdentity && identifyKubelet(unit, envFile, unit.formerBinaryIdentity, merged),
     command: { path: unit.path, words: flags.map(({ text }) => text) },
   }
 }
@@ -122,8 +138,8 @@ function findHealthzFlags(command: readonly Argument[]): KubeletFacts['healthzFl
  * Everything besides the config that decides how kubelet takes a config: when it changes, the same
  * bytes get a new trial.
  */
-function identifyKubelet(unit: UnitDefinition, envFile: string, binaryIdentity: string): string {
+function identifyKubelet(unit: UnitDefinition, envFile: string, binaryIdentity: string, merged: string | undefined): string {
   const others = unit.environmentFiles.filter(({ path }) => !isSamePath(path, envFile)).map(({ path, text }) => [path, text ?? null])
-  const facts = [binaryIdentity, unit.path, unit.words, [...unit.environment], others]
+  const facts = [binaryIdentity, unit.path, unit.words, [...unit.environment], others, ...(merged === undefined ? [] : [merged])]
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
 }

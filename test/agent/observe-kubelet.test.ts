@@ -1,8 +1,8 @@
 import t from 'tap'
 import { type KubeletObservation, NOT_PROBED, observeKubelet, probeRuntimes } from '../../src/agent/observe-kubelet.ts'
 import { type CheckpointFile, type HeldSource, LOCAL } from '../../src/decision/config-source.ts'
-import type { ReadyWiring, UnitState } from '../../src/decision/unit-state.ts'
-import type { HealthTarget } from '../../src/ports/probes.ts'
+import type { KnownUnit, ReadyWiring, UnitState } from '../../src/decision/unit-state.ts'
+import type { ConfigFiles, HealthTarget } from '../../src/ports/probes.ts'
 import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
@@ -114,7 +114,9 @@ t.test('the runtime of a config whose checkpoint is gone is read from the file i
     const ports = {
       ...nodeWith(found).observation,
       checkpoints: { ...nodeWith(found).observation.checkpoints, path: ({ uid }: CheckpointFile) => `/checkpoints/${uid}` },
-      configFacts: { of: async (path: string, over?: string) => ({ healthz: undefined, runtimeEndpoint: there[over ?? path] }) },
+      configFacts: {
+        of: async ({ path = '', own }: ConfigFiles) => ({ healthz: undefined, runtimeEndpoint: there[own?.content ?? path] }),
+      },
       runtimeProbe: { isUp: async (socket: string) => socket.includes('containerd') },
       defaultRuntimeSocket: () => '/run/containerd/containerd.sock',
     }
@@ -129,4 +131,44 @@ t.test('the runtime of a config whose checkpoint is gone is read from the file i
     t.same(await probe(wiring, { source: B, content: undefined }, lost, inPlace), both, 'it is last-known-good itself')
     t.match(await probe(wiring, good, lost, { [wiring.path]: CRIO }), { changesRuntime: true, targetRuntimeUp: false }, 'it is another one')
   }
+})
+
+t.test("kubelet's drop-ins count for the health port and the runtime, whoever wrote them", async (t) => {
+  const found = unitOf(1, 101)
+  if (found.kind === 'unknown') throw new Error(found.detail)
+  const asked: ConfigFiles[] = []
+  const { observation } = nodeWith(found)
+  const configFacts = {
+    of: async (files: ConfigFiles) => {
+      asked.push(files)
+      return { healthz: { host: '127.0.0.1', port: 101 }, runtimeEndpoint: undefined }
+    },
+  }
+  const checkpoints = { ...observation.checkpoints, path: ({ uid }: CheckpointFile) => `/checkpoints/${uid}` }
+  const ports = {
+    ...observation,
+    checkpoints,
+    configFacts,
+    runtimeProbe: { isUp: async () => true },
+    defaultRuntimeSocket: () => undefined,
+  }
+  const look = async (unit: KnownUnit) => {
+    asked.length = 0
+    await observeKubelet({ ...ports, unit: { observe: async () => unit } })
+    await probeRuntimes(ports, unit, LOCAL, { source: A, content: 'a' })
+    return [...asked]
+  }
+  const command = { path: '/usr/bin/kubelet', words: ['--config=/local', '--config-dir=/etc/kubelet.d'] }
+  const unit: KnownUnit = { ...found, localConfigPath: '/local', command, process: { kind: 'other', pid: 1, configPath: '/local' } }
+  const directory = '/etc/kubelet.d'
+  const own = dropInWiring(directory)
+  t.same(await look({ ...unit, wiring: fileWiring('/local') }), [
+    { path: '/local', directory },
+    { path: `/checkpoints/${A.uid}`, directory },
+  ])
+  t.same(await look({ ...unit, wiring: own }), [
+    { path: '/local', directory },
+    { path: '/local', directory, own: { path: own.path, content: undefined } },
+    { path: '/local', directory, own: { path: own.path, content: `/checkpoints/${A.uid}` } },
+  ])
 })

@@ -106,7 +106,7 @@ function open(scene: Scene) {
     unit: { observe: async () => scene.unit ?? running(CHECKPOINT_A), stillRuns: () => false },
     activation: { read: () => scene.activation ?? ACTIVATED_A, readLocal: () => undefined },
     configFacts: {
-      of: async (path) => {
+      of: async ({ path }) => {
         const port = 'portInFile' in scene ? scene.portInFile : 10248
         const runtimeEndpoint = 'endpoint' in scene ? scene.endpoint : `unix://${path}.sock`
         return { healthz: typeof port === 'number' ? { host: '127.0.0.1', port } : port, runtimeEndpoint }

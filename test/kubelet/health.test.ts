@@ -63,6 +63,7 @@ t.test('a config file is read again only when it has changed', async (t) => {
   let reads = 0
   const counting = {
     stat: (path: string) => files.stat(path),
+    list: (path: string) => files.list(path),
     read: (path: string) => {
       reads++
       return files.read(path)
@@ -70,28 +71,54 @@ t.test('a config file is read again only when it has changed', async (t) => {
   }
   const facts = new ConfigFileFacts(counting, IN_PLACE)
   const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
-  t.match(await facts.of('/none'), { healthz: undefined, runtimeEndpoint: undefined }, 'which port it is, is not known')
+  t.match(await facts.of({ path: '/none' }), { healthz: undefined, runtimeEndpoint: undefined }, 'which port it is, is not known')
   disk.plant('/c', `${head}healthzPort: 0\ncontainerRuntimeEndpoint: unix:///run/c.sock\n`)
   reads = 0
-  for (let i = 0; i < 3; i++) t.match(await facts.of('/c'), { healthz: 'none', runtimeEndpoint: 'unix:///run/c.sock' })
+  for (let i = 0; i < 3; i++) t.match(await facts.of({ path: '/c' }), { healthz: 'none', runtimeEndpoint: 'unix:///run/c.sock' })
   t.equal(reads, 1)
   disk.plant('/c', `${head}healthzPort: 7\n`)
-  t.match(await facts.of('/c'), { healthz: { port: 7 }, runtimeEndpoint: undefined })
+  t.match(await facts.of({ path: '/c' }), { healthz: { port: 7 }, runtimeEndpoint: undefined })
   files.remove('/c')
-  t.match(await facts.of('/c'), { healthz: { port: 7 } }, 'a kubelet that was started with it runs on')
-  disk.plant('/d', `${head}healthzPort: 7\ncontainerRuntimeEndpoint: unix:///run/d.sock\n`)
-  t.match(await facts.of('/d', '/d.d/90.conf'), { healthz: { port: 7 } }, 'a drop-in that is missing')
-  disk.plant('/d.d/90.conf', `${head}healthzPort: 8\n`)
-  t.match(
-    await facts.of('/d', '/d.d/90.conf'),
-    { healthz: { port: 8 }, runtimeEndpoint: 'unix:///run/d.sock' },
-    'is merged when it is there',
-  )
-  t.match(await facts.of('/d'), { healthz: { port: 7 } })
+  t.match(await facts.of({ path: '/c' }), { healthz: { port: 7 } }, 'a kubelet that was started with it runs on')
   disk.plant('/c', 'nonsense')
-  t.match(await facts.of('/c'), { healthz: { port: 10248 } })
+  t.match(await facts.of({ path: '/c' }), { healthz: { port: 10248 } })
   for (let i = 0; i < 20; i++) {
     disk.plant(`/many/${i}`, `${head}healthzPort: ${i + 1}\n`)
-    t.match(await facts.of(`/many/${i}`), { healthz: { port: i + 1 } })
+    t.match(await facts.of({ path: `/many/${i}` }), { healthz: { port: i + 1 } })
   }
+})
+
+t.test('the config is what kubelet makes of its file and the drop-ins, also those of other programs', async (t) => {
+  const disk = new FakeDisk(() => 1)
+  const files = new DurableFiles(disk)
+  const facts = new ConfigFileFacts(files, IN_PLACE)
+  const plant = (path: string, fields: string) =>
+    disk.plant(path, `apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n${fields}\n`)
+  const [path, directory] = ['/d', '/d.d']
+  plant(path, 'healthzPort: 7\ncontainerRuntimeEndpoint: unix:///run/d.sock')
+  t.match(await facts.of({ path, directory }), { healthz: { port: 7 } }, 'the directory is missing')
+
+  plant('/d.d/90-agent.conf', 'healthzPort: 8')
+  const own = { path: '/d.d/90-agent.conf', content: undefined }
+  t.match(await facts.of({ path, directory }), { healthz: { port: 8 }, runtimeEndpoint: 'unix:///run/d.sock' })
+  t.match(await facts.of({ path }), { healthz: { port: 7 } }, 'a kubelet without drop-ins')
+  t.match(await facts.of({ path, directory, own }), { healthz: { port: 7 } }, "the agent's is not in force")
+  plant('/checkpoint', 'healthzPort: 9')
+  t.match(await facts.of({ path, directory, own: { ...own, content: '/checkpoint' } }), { healthz: { port: 9 } }, 'another is in its place')
+  t.match(await facts.of({ path, directory, own: { ...own, content: '/none' } }), { healthz: { port: 7 } }, 'that is missing')
+
+  plant('/d.d/50-site.conf', 'healthzPort: 5\ncontainerRuntimeEndpoint: unix:///run/site.sock')
+  plant('/d.d/readme.txt', 'healthzPort: 4')
+  t.match(await facts.of({ path, directory }), { healthz: { port: 8 }, runtimeEndpoint: 'unix:///run/site.sock' }, 'one below')
+  t.match(await facts.of({ path, directory, own }), { healthz: { port: 5 } })
+  plant('/d.d/sub/10-late.conf', 'healthzPort: 6')
+  t.match(await facts.of({ path, directory }), { healthz: { port: 6 } }, 'one above: kubelet goes through the directories in it, too')
+  t.match(await facts.of({ path, directory, own: { ...own, content: '/checkpoint' } }), { healthz: { port: 6 } })
+  files.remove('/d.d/sub/10-late.conf')
+  t.match(await facts.of({ path, directory }), { healthz: { port: 8 } }, 'it is removed again')
+  t.match(
+    await facts.of({ path: undefined, directory }),
+    { healthz: { port: 8 }, runtimeEndpoint: 'unix:///run/site.sock' },
+    'without a file',
+  )
 })

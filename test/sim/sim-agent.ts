@@ -19,14 +19,14 @@ import type { Activation } from '../../src/ports/activation.ts'
 import type { Log } from '../../src/ports/log.ts'
 import type { PassObserver } from '../../src/ports/pass-observer.ts'
 import type { Preflight, PreflightRequest } from '../../src/ports/preflight.ts'
-import type { ConfigFacts, RuntimeProbe } from '../../src/ports/probes.ts'
+import type { ConfigFacts, ConfigFiles, RuntimeProbe } from '../../src/ports/probes.ts'
 import { FileHistory } from '../../src/report/history.ts'
 import { RecentAnswers } from '../../src/runtime/recent-answers.ts'
 import { DropInActivation } from '../../src/systemd/drop-in-activation.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { FileActivation } from '../../src/systemd/file-activation.ts'
 import { behaviourOf, healthzPortOf, isSameMeaning } from './behaviour.ts'
-import { DIRECTORY, ENV_FILE, RUNTIME_DIRECTORY } from './paths.ts'
+import { DIRECTORY, DROP_IN_PATH, ENV_FILE, LOCAL_PATH, RUNTIME_DIRECTORY } from './paths.ts'
 import { SimEvidence } from './sim-evidence.ts'
 import { CONTAINERD, runtimeEndpointOf } from './sim-runtime.ts'
 import type { SimWorld } from './sim-world.ts'
@@ -170,7 +170,8 @@ class SimConfigFacts implements ConfigFacts {
   }
 
   /** A simulated drop-in sets every field. */
-  async of(main: string, over?: string) {
+  async of({ path: main = LOCAL_PATH, directory, own }: ConfigFiles) {
+    const over = own === undefined ? directory && DROP_IN_PATH : own.content
     const path = over !== undefined && this.#files.stat(over) !== undefined ? over : main
     const text = this.#read(path) ?? this.#texts.get(path)
     if (text === undefined) return { healthz: undefined, runtimeEndpoint: undefined }

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax is that of systemd
 import t from 'tap'
+import type { MergedPaths } from '../../src/systemd/merged-files.ts'
 import type { UnitDefinition } from '../../src/systemd/unit-definition.ts'
 import { describeKubelet } from '../../src/systemd/wiring.ts'
 
@@ -165,6 +166,23 @@ t.test('the identity of kubelet changes with everything that makes its flags, bu
     withFiles(['/var/lib/kubelet/kubeadm-flags.env', 'KUBELET_KUBEADM_ARGS=--v=4']),
   ])
     t.not(identity(other), same)
+})
+
+t.test('what other programs merge with the config is a part of that identity', async (t) => {
+  const asked: MergedPaths[] = []
+  const identify = (paths: MergedPaths) => `${asked.push(paths)}`
+  const merging = { ...SPELLED_OUT, words: [...SPELLED_OUT.words, '--config-dir=/etc/kubelet.d'] }
+  const identities = (['auto', 'drop-in'] as const).map(
+    (choice) => describeKubelet(merging, ENV_FILE, choice, undefined, undefined, identify).kubeletIdentity,
+  )
+  t.not(identities[0], identities[1])
+  const own = '/etc/kubelet.d/90-kubelet-cfg-agent.conf'
+  t.same(asked, [
+    { directory: '/etc/kubelet.d', own, base: undefined },
+    { directory: '/etc/kubelet.d', own, base: '/etc/kubernetes/kubelet/kubelet-config.json' },
+  ])
+  t.equal(describeKubelet(KUBEADM, ENV_FILE, 'auto', undefined, undefined, identify).kubeletIdentity, describe(KUBEADM).kubeletIdentity)
+  t.equal(asked.length, 2, 'a kubelet without --config-dir merges nothing')
 })
 
 const CONFIG_DIR = '/var/lib/rancher/k3s/agent/etc/kubelet.conf.d'

@@ -6,6 +6,7 @@
 import { posix } from 'node:path'
 import type { KnownUnit } from '../../decision/unit-state.ts'
 import { decodeText } from '../../kubelet/decode-text.ts'
+import { isMergedBefore } from '../../kubelet/drop-in-files.ts'
 import { isFieldName } from '../../kubelet/fields.ts'
 import { absolutePaths } from '../../kubelet/relative-paths.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
@@ -41,7 +42,7 @@ export async function findDropIns(unit: MergingUnit, place: ConfigPlace, readers
   if (own === undefined || place === 'local') return { kind: 'usable', directory, order: { below: [], above: dropIns } }
   const base = await readBase(unit.localConfigPath, readers)
   if ('detail' in base) return { kind: 'unusable', directory, ...base }
-  const isBelow = ({ path }: DropIn) => firstName(directory, path) < posix.basename(own)
+  const isBelow = ({ path }: DropIn) => isMergedBefore(path, own)
   const [below, above] = [dropIns.filter(isBelow), dropIns.filter((dropIn) => !isBelow(dropIn))]
   return { kind: 'usable', directory, order: { base, below, above } }
 }
@@ -49,11 +50,6 @@ export async function findDropIns(unit: MergingUnit, place: ConfigPlace, readers
 /** The drop-in that the agent writes. undefined: it gives kubelet its config in another way. */
 export function findOwnDropIn({ wiring }: Pick<KnownUnit, 'wiring'>): string | undefined {
   return wiring.kind === 'ready' && wiring.laysOverLocal ? wiring.path : undefined
-}
-
-/** `filepath.WalkDir` sorts the names of one directory. */
-function firstName(directory: string, path: string): string {
-  return posix.relative(directory, path).split('/')[0] ?? ''
 }
 
 async function readBase(path: string | undefined, { files, yaml }: DropInReaders): Promise<DropIn | { path: string; detail: string }> {

@@ -1,13 +1,12 @@
 /**
- * Reads the drop-ins as kubelet does. Rules: `mergeKubeletConfigurations` and
- * `loadDropinConfigFileIntoJSON`, cmd/kubelet/app/server.go (1.32 to 1.36): `filepath.WalkDir` goes
- * through the directory and those below it in lexical order, follows no link to a directory, and
- * takes every file whose name ends in `.conf`. Kubelet does not start if the directory is missing,
- * or if one of these files cannot be read, is empty, is no KubeletConfiguration, or has a key twice
+ * Reads the drop-ins as kubelet does. Rules: `loadDropinConfigFileIntoJSON`,
+ * cmd/kubelet/app/server.go (1.32 to 1.36). Kubelet does not start if the directory is missing, or
+ * if one of these files cannot be read, is empty, is no KubeletConfiguration, or has a key twice
  * (kubernetes issue 124796; `strict decoding error`, seen on 1.34.1). Pure; files and the YAML
  * parser are passed in.
  */
 import { posix } from 'node:path'
+import { listDropInFiles } from '../../kubelet/drop-in-files.ts'
 import { formatPath } from '../../kubelet/field-path.ts'
 import { isFieldName } from '../../kubelet/fields.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
@@ -26,25 +25,16 @@ export async function readDropIns(
   isRead: (path: string) => boolean = () => true,
 ): Promise<DropInsReading> {
   const dropIns: DropIn[] = []
-  // A relative path begins in the working directory of a service, systemd.exec(5).
-  const root = posix.isAbsolute(directory) ? directory : posix.join('/', directory)
   try {
-    for (const path of walk(root, files).filter(isRead)) {
+    for (const path of listDropInFiles(directory, files).filter(isRead)) {
       const read = await readDropIn(path, files, yaml)
       if (typeof read === 'string') return { kind: 'unusable', path, detail: read }
       dropIns.push(read)
     }
   } catch (error) {
-    return { kind: 'unusable', path: root, detail: errorMessage(error) }
+    return { kind: 'unusable', path: posix.resolve('/', directory), detail: errorMessage(error) }
   }
   return { kind: 'read', dropIns }
-}
-
-function walk(path: string, files: DropInFiles): string[] {
-  const facts = files.stat(path)
-  if (facts === undefined) throw new Error('it does not exist')
-  if (facts.kind === 'directory') return (files.list(path) ?? []).flatMap((name) => walk(posix.join(path, name), files))
-  return path.endsWith('.conf') ? [path] : []
 }
 
 /** Returns a text if kubelet cannot use the file: the problem. */
