@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
-import { setTimeout as after } from 'node:timers/promises'
+import { setTimeout as after, setImmediate as nextTurn } from 'node:timers/promises'
 import { runningConfigPath } from './decision/base-config.ts'
 import type { KnownUnit } from './decision/unit-state.ts'
 import type { KubeletConfig } from './kubelet/decode.ts'
@@ -18,6 +18,7 @@ import type { ConfigzAnswer } from './ports/configz.ts'
 import type { ContainerRuntime } from './ports/container-runtime.ts'
 import type { Files } from './ports/files.ts'
 import type { PreflightRequest } from './ports/preflight.ts'
+import { askEarly } from './preflight/ask-early.ts'
 import type { Comparison } from './preflight/change/check-same.ts'
 import { collectFlags } from './preflight/change/kubelet-flags.ts'
 import { describeChanges } from './preflight/describe-changes.ts'
@@ -57,6 +58,7 @@ export interface InspectionWorld {
 export function openInspection({ settings, stores, runtime, configz, signal }: InspectionWorld) {
   const binaries = new KubeletBinaries()
   const { runtimeDir, systemctl } = settings()
+  const judged = join(runtimeDir, 'judged')
   const openJudge = (direct: boolean) =>
     new KubeletJudge({
       version: (binary) => binaries.version(binary),
@@ -64,6 +66,7 @@ export function openInspection({ settings, stores, runtime, configz, signal }: I
       systemctl,
       directory: direct && process.getuid?.() !== 0 ? scratchDirectory() : join(runtimeDir, 'judge'),
       direct,
+      memory: { read: () => stores.files.read(judged), write: (text) => stores.files.replace(judged, text) },
     })
   const judge = openJudge(false)
   const versionOf = async (binary: string | undefined): Promise<KubeletVersion | undefined> => {
@@ -114,20 +117,29 @@ export function openInspection({ settings, stores, runtime, configz, signal }: I
   const checkCandidate = async ({ source, data, unit, basePath }: PreflightRequest, superseded: AbortSignal): Promise<Report> => {
     const { preflight: depth, unknownFields } = settings()
     const { command } = unit
+    const kubelet = command === undefined || depth === 'rules' ? undefined : { binary: command.path, flags: command.words }
     const version = await versionOf(command?.path)
-    const recipient: Recipient = {
-      kubelet: command === undefined || depth === 'rules' ? undefined : { binary: command.path, flags: command.words },
-      version,
-      ...(await describeNode(unit, posix.dirname(stores.checkpoints.path(source)), basePath, version)),
-      unknownKeys: unknownFields,
-    }
     const name = `configmap/${source.namespace}/${source.name}:${source.kubeletConfigKey}`
     const deep = depth === 'start' ? 'if-possible' : 'no'
     const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep, node: true } as const
-    const ended = AbortSignal.any([signal, superseded])
+    const config = { name, files: data, key: source.kubeletConfigKey }
+    const stopper = new AbortController()
+    const ended = AbortSignal.any([signal, superseded, stopper.signal])
+    // Kubelet takes most of the time, and needs nothing of what the other parts read first.
+    const early =
+      kubelet && askEarly(judge, { ...kubelet, ...config }, { deep, version, dropIns: await findDropIns(unit, 'assigned', stores) }, ended)
+    await nextTurn()
+    const findRecipient = async (): Promise<Recipient> => {
+      const folder = posix.dirname(stores.checkpoints.path(source))
+      return { kubelet, version, ...(await describeNode(unit, folder, basePath, version)), unknownKeys: unknownFields }
+    }
     const parts = partsWith(judge, ended).filter(({ name }) => depth !== 'rules' || !name.startsWith('kubelet'))
-    const inspect = inspectWith(parts, async () => recipient, stores.yaml, ended)
-    return inspect({ name, files: data, key: source.kubeletConfigKey }, options)
+    try {
+      return await inspectWith(parts, findRecipient, stores.yaml, ended)(config, options)
+    } finally {
+      stopper.abort()
+      await early
+    }
   }
 
   /** A fallback does not wait: what is not found in time is left out. */

@@ -47,6 +47,7 @@ export async function measurePreflight(runs: number): Promise<Measured> {
       systemctl: '/usr/bin/systemctl',
       directory,
       direct: true,
+      memory: { read: () => undefined, write: () => {} },
     })
     const parts = listParts({
       surroundings: (needs) => readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts }),
@@ -75,8 +76,11 @@ export async function measurePreflight(runs: number): Promise<Measured> {
     const kubelet = findBuilt('kubelet')
     if (kubelet === undefined) process.stderr.write('kubelet is missing (npm run test:real builds it): skipping preflight with kubelet\n')
     else {
-      await inspect(texts.YAML, kubelet)
-      const taken = await timeEach(Math.min(runs, 20), () => inspect(texts.YAML, kubelet))
+      let serial = 0
+      // Kubelet is not asked twice about the same content.
+      const inspectAnother = () => inspect(`${texts.YAML}# ${serial++}\n`, kubelet)
+      await inspectAnother()
+      const taken = await timeEach(Math.min(runs, 20), inspectAnother)
       times.whole = taken
       figures.push(figure('preflight with kubelet loading it, 20 KB YAML, p50', taken, WHOLE_LIMIT_MS))
     }

@@ -33,11 +33,7 @@ export function inspectWith(
     const { dropIns } = recipient
     const assigned = read.document
     const document = mergeDocument(assigned, dropIns, recipient.version)
-    const input = { ...recipient, config, assigned, document, options }
-    const quickParts = parts.filter(({ slow }) => !slow)
-    const slowParts = parts.filter(({ slow }) => slow)
-    const quick = await runParts(quickParts, input)
-    const slow = isRefused(quick) || isKubeletUnavailable(quick) ? NOTHING : await runParts(slowParts, input)
+    const { quick, slow } = await runAll(parts, { ...recipient, config, assigned, document, options })
     const results = [...quick.results, ...slow.results]
     const demanded = listDemanded(options)
     for (const part of demanded) {
@@ -54,6 +50,30 @@ interface Results {
   readonly findings: readonly Finding[]
 }
 const NOTHING: Results = { results: [], findings: [] }
+
+/** All side by side. The slow ones are ended when another one refuses the config. */
+async function runAll(
+  parts: readonly InspectPart[],
+  subject: Omit<PartInput, 'signal'>,
+): Promise<{ readonly quick: Results; readonly slow: Results }> {
+  const stopper = new AbortController()
+  const input = { ...subject, signal: stopper.signal }
+  const running = { quick: runParts(choose(parts, { slow: false }), input), slow: runParts(choose(parts, { slow: true }), input) }
+  try {
+    const quick = await running.quick
+    if (isRefused(quick) || isKubeletUnavailable(quick)) stopper.abort()
+    // Also one that was ended: it leaves nothing behind.
+    const slow = await running.slow
+    return { quick, slow: stopper.signal.aborted ? NOTHING : slow }
+  } finally {
+    stopper.abort()
+    await Promise.allSettled(Object.values(running))
+  }
+}
+
+function choose(parts: readonly InspectPart[], { slow }: Pick<InspectPart, 'slow'>): InspectPart[] {
+  return parts.filter((part) => part.slow === slow)
+}
 
 async function runParts(parts: readonly InspectPart[], input: PartInput): Promise<Results> {
   const reports = await Promise.all(

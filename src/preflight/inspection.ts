@@ -29,7 +29,7 @@ export interface InspectOptions {
   readonly version: KubeletVersion | undefined
   /** undefined: as in the settings. */
   readonly unknownKeys: 'warn' | 'refuse' | undefined
-  /** Whether to run the deep stage too, which takes seconds: what kubelet rejects only at start. */
+  /** Whether to run the deep stage too: what kubelet rejects only at start. */
   readonly deep: 'no' | 'if-possible' | 'demanded'
   /** Whether the config is for this machine: use its facts, active config and kubelet flags. */
   readonly node: boolean
@@ -73,6 +73,8 @@ export interface PartInput extends Recipient {
   /** The config that kubelet makes of it with the drop-ins of this node. */
   readonly document: ConfigDocument
   readonly options: InspectOptions
+  /** Ends a slow part, whose result is no longer wanted. */
+  readonly signal: AbortSignal
 }
 
 /**
@@ -80,7 +82,7 @@ export interface PartInput extends Recipient {
  */
 export interface InspectPart {
   readonly name: string
-  /** It takes seconds and runs only if no other part refuses the config. */
+  /** It may take seconds: it ends when another part refuses the config, and then does not count. */
   readonly slow: boolean
   /** undefined: the part does not apply, and the report does not mention it. */
   run(subject: PartInput): Promise<PartReport | undefined>

@@ -6,6 +6,7 @@
 import { API_VERSION, KIND } from '../kubelet/decode.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import { isObject } from '../values/is-object.ts'
+import { isStartAsked } from './ask-early.ts'
 import { compareConfigs } from './change/compare.ts'
 import { collectFlags, withoutFlag } from './change/kubelet-flags.ts'
 import { overlayFlags } from './change/overlay-flags.ts'
@@ -42,7 +43,7 @@ export function listParts(sources: PartSources): readonly InspectPart[] {
     {
       name: 'kubelet-start',
       slow: true,
-      run: async (subject) => (subject.options.deep !== 'no' ? judgeByKubelet(subject, sources, 'deep') : undefined),
+      run: async (subject) => (isStartAsked(subject.options.deep, subject.version) ? judgeByKubelet(subject, sources, 'deep') : undefined),
     },
   ]
 }
@@ -127,7 +128,13 @@ async function judgeByKubelet(subject: PartInput, { judge, signal }: PartSources
     const name = isForVersion ? `kubelet ${formatVersion(version)}` : 'kubelet'
     return { outcome: 'unjudged', detail: `no ${name} is available`, findings: [] }
   }
-  const judgement = await judge.judge({ ...kubelet, ...toProbe(subject), stage, others: dropIns, signal })
+  const judgement = await judge.judge({
+    ...kubelet,
+    ...toProbe(subject),
+    stage,
+    others: dropIns,
+    signal: AbortSignal.any([signal, subject.signal]),
+  })
   switch (judgement.kind) {
     case 'accepted':
     case 'unjudged':

@@ -64,7 +64,7 @@ t.test('without the result of a requested part the config is not accepted', asyn
   t.equal(await outcome({ deep: 'demanded' }, part('kubelet', accepts), part('kubelet-start', accepts)), 'accepted')
 })
 
-t.test('a slow part runs only if no other part refuses the config', async (t) => {
+t.test('a slow part counts only if no other part refuses the config', async (t) => {
   const refuses: PartReport = { ...accepts, outcome: 'refused' }
   const ask = async (quick: PartReport) => {
     const report = await inspectBy(part('fields', quick), part('kubelet-start', accepts))(config, options)
@@ -72,6 +72,30 @@ t.test('a slow part runs only if no other part refuses the config', async (t) =>
   }
   t.same(await ask(accepts), ['fields', 'kubelet-start'])
   t.same(await ask(refuses), ['fields'])
+})
+
+t.test('the parts run side by side; a slow one is ended when another one refuses', async (t) => {
+  const ended: boolean[] = []
+  const slow: InspectPart = {
+    name: 'kubelet-start',
+    slow: true,
+    run: ({ signal }) =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => {
+          ended.push(true)
+          resolve({ ...accepts, outcome: 'unjudged' })
+        })
+      }),
+  }
+  const report = await inspectBy(part('fields', { ...accepts, outcome: 'refused' }), slow)(config, options)
+  t.same(
+    report.parts.map(({ part }) => part),
+    ['fields'],
+  )
+  t.same(ended, [true])
+  const broken: InspectPart = { name: 'fields', slow: false, run: () => Promise.reject(new Error('a bug')) }
+  await t.rejects(inspectBy(broken, slow)(config, options), /a bug/)
+  t.same(ended, [true, true], 'also where another one fails')
 })
 
 t.test('a config that cannot be read is refused with its position, without running any part', async (t) => {

@@ -56,6 +56,7 @@ async function run(part: string, yaml: string, subject: Partial<PartInput> = {},
     assigned: read.document,
     document: read.document,
     options: OPTIONS,
+    signal: new AbortController().signal,
     ...subject,
   })
   return { report, needs, requests }
@@ -231,6 +232,14 @@ t.test('kubelet: the deep stage runs only on request', async (t) => {
   t.same([shallow.report, shallow.requests], [undefined, []])
   const deep = await run('kubelet-start', '', { kubelet: KUBELET, options: { ...OPTIONS, deep: 'demanded' } })
   t.match(deep, { report: { outcome: 'accepted' }, requests: [{ stage: 'deep' }] })
+})
+
+t.test('kubelet: the agent leaves out the deep stage where it finds no more', async (t) => {
+  const start = (minor: number) =>
+    run('kubelet-start', '', { kubelet: KUBELET, version: { ...v120, minor }, options: { ...OPTIONS, deep: 'if-possible' } })
+  t.match(await start(27), { report: { outcome: 'accepted' }, requests: [{ stage: 'deep' }] })
+  const later = await start(28)
+  t.same([later.report, later.requests], [undefined, []])
 })
 
 t.test('kubelet: unjudged without a kubelet', async (t) => {

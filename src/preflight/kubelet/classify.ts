@@ -9,6 +9,7 @@ import { formatVersion, type KubeletVersion } from '../kubelet-version.ts'
 import { findFinalMessage } from './final-message.ts'
 import type { JudgeStage, KubeletJudgement, ProbePlaces } from './judgement.ts'
 import { quoteMessage } from './quote-message.ts'
+import { asksRuntimeFirst } from './runtime-first.ts'
 
 export interface Probe {
   readonly stage: JudgeStage
@@ -17,9 +18,6 @@ export interface Probe {
   readonly flags: readonly string[]
   readonly version: KubeletVersion
 }
-
-/** From this minor on, kubelet first asks the container runtime for its cgroup driver. */
-const RUNTIME_FIRST_MINOR = 28
 
 const LOADING = /failed to load kubelet config file/i
 const READING = /failed to read kubelet config file/i
@@ -94,7 +92,7 @@ function reachedGoal(message: string, { stage, places }: Probe): boolean {
 function describeGoal({ stage, version }: Probe): string {
   if (stage === 'load') return 'loaded and validated the config'
   const started = 'started with the config until it needed its container runtime'
-  return version.minor < RUNTIME_FIRST_MINOR ? started : `${started}, before it parses reservations and eviction signals`
+  return asksRuntimeFirst(version) ? `${started}, before it parses reservations and eviction signals` : started
 }
 
 export function unjudged(detail: string): KubeletJudgement {

@@ -13,11 +13,12 @@ import { errorMessage } from '../../values/errors.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { classify, type Probe, unjudged } from './classify.ts'
 import type { Judge, JudgeRequest, KubeletJudgement, VersionAnswer } from './judgement.ts'
-import { isPlainPath, placesIn, UNREACHABLE_KUBECONFIG } from './places.ts'
+import { CERTIFICATE_FILES, isPlainPath, placesIn, UNREACHABLE_KUBECONFIG } from './places.ts'
 import { probeFlags } from './probe-flags.ts'
-import { RememberedJudgements, requestKey } from './remembered.ts'
+import { type JudgementFile, RememberedJudgements, requestKey } from './remembered.ts'
 import { LIMITS, type SandboxLimits, sandboxArguments } from './sandbox.ts'
 import { readSandboxEnd } from './sandbox-end.ts'
+import { SharedRuns } from './shared-runs.ts'
 
 export interface JudgeOptions {
   /** Reads the version of a kubelet binary. */
@@ -31,6 +32,7 @@ export interface JudgeOptions {
   readonly directory: string
   /** The user named the kubelet: without systemd-run, run it directly as far as that is safe. */
   readonly direct: boolean
+  readonly memory: JudgementFile
   readonly limits?: SandboxLimits
   /** How much longer systemd-run may take than its command. */
   readonly graceMs?: number
@@ -44,18 +46,20 @@ const COMMON = { maxOutputBytes: MOST_OUTPUT, cwd: '/' }
 
 export class KubeletJudge implements Judge {
   readonly #options: Required<JudgeOptions>
-  readonly #remembered = new RememberedJudgements()
+  readonly #remembered: RememberedJudgements
+  readonly #probes = new SharedRuns<KubeletJudgement>()
   #swept = false
 
   constructor(options: JudgeOptions) {
     this.#options = { limits: LIMITS, graceMs: 5_000, ...options }
+    this.#remembered = new RememberedJudgements(options.memory)
   }
 
   async judge(request: JudgeRequest): Promise<KubeletJudgement> {
     try {
       return await this.#judge(request)
     } catch (error) {
-      return unjudged(`cannot prepare the files of the probe: ${errorMessage(error)}`)
+      return notPrepared(error)
     }
   }
 
@@ -77,8 +81,9 @@ export class KubeletJudge implements Judge {
     const requested = requestKey(request, answer.identity)
     const known = this.#remembered.recall(requested)
     if (known !== undefined) return known
-    const judgement = await this.#probe(request, answer.version)
-    this.#remembered.remember(requested, judgement)
+    const probe = (signal: AbortSignal) => this.#probe({ ...request, signal }, answer.version).catch(notPrepared)
+    const judgement = await this.#probes.share(requested, request.signal, probe, unjudged('kubelet was interrupted: aborted'))
+    this.#remembered.remember(requested, request.stage, judgement)
     return judgement
   }
 
@@ -90,8 +95,9 @@ export class KubeletJudge implements Judge {
     try {
       const places = placesIn(directory, key, stage)
       const probe: Probe = { stage, places, flags, version }
-      for (const folder of [places.candidate, places.scratch]) mkdirSync(folder, { mode: 0o700 })
+      for (const folder of [places.candidate, places.scratch, places.certificates]) mkdirSync(folder, { mode: 0o700 })
       for (const [name, text] of Object.entries(request.files)) writeFileSync(join(places.candidate, name), text, { mode: 0o600 })
+      for (const name of CERTIFICATE_FILES) writeFileSync(join(places.certificates, name), '', { mode: 0o600 })
       if (stage === 'deep') writeFileSync(places.kubeconfig, UNREACHABLE_KUBECONFIG, { mode: 0o600 })
       return await this.#runProbe([binary, ...probeFlags(flags, stage, places, version)], probe, request.signal)
     } finally {
@@ -156,4 +162,8 @@ export class KubeletJudge implements Judge {
  */
 function describeInterruption({ end }: CommandResult): string | undefined {
   return end.kind === 'exited' ? undefined : describeEnd(end)
+}
+
+function notPrepared(error: unknown): KubeletJudgement {
+  return unjudged(`cannot prepare the files of the probe: ${errorMessage(error)}`)
 }

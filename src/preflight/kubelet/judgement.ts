@@ -41,10 +41,10 @@ export interface JudgeRequest {
 export interface Judge {
   /**
    * Never rejects. Remembers `accepted` for the same files, kubelet, flags and stage; never
-   * `refused` or `unjudged`.
+   * `refused` or `unjudged`. Requests at the same time share one probe.
    */
   judge(request: JudgeRequest): Promise<KubeletJudgement>
-  /** Drops what is remembered, because the node may have changed. */
+  /** Drops what is remembered of the deep stage, because the node may have changed. */
   forget(): void
 }
 
@@ -67,6 +67,8 @@ export interface ProbePlaces {
   readonly config: string
   /** The only directory that the probe may write to. */
   readonly scratch: string
+  /** Holds kubelet's own certificate, so that it makes none: that takes up to half a second. */
+  readonly certificates: string
   /** For `load`: does not exist. For `deep`: names a server that is not reachable. */
   readonly kubeconfig: string
   /** Does not exist. */

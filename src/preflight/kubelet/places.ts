@@ -20,10 +20,18 @@ export function placesIn(directory: string, key: string, stage: JudgeStage): Pro
     candidate,
     config: join(candidate, key),
     scratch,
+    certificates: join(directory, 'certificates'),
     kubeconfig: stage === 'load' ? join(scratch, 'no-kubeconfig') : join(directory, 'kubeconfig'),
     runtimeSocket: join(scratch, 'no-runtime.sock'),
   }
 }
+
+/**
+ * The files of kubelet's own certificate. Where both can be read, it makes no key
+ * (`InitializeTLS`, cmd/kubelet/app/server.go). It reads what is in them when it begins to serve,
+ * which no probe does.
+ */
+export const CERTIFICATE_FILES = ['kubelet.crt', 'kubelet.key'] as const
 
 /**
  * Valid, but its server refuses connections: nothing listens on the probe's own loopback interface.

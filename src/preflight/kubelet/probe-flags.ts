@@ -31,6 +31,12 @@ const RUNTIME = ['container-runtime', 'container-runtime-endpoint', 'image-servi
  */
 const FIRST_WITH_DROP_INS = 30
 
+/**
+ * Any process may raise its value, none without a capability may lower it, and kubelet tries twice
+ * in 200 ms (pkg/util/oom). In the load stage the config's own value is validated.
+ */
+const LIKELIEST_VICTIM = '--oom-score-adj=1000'
+
 /** The first minor without dockershim, which older ones use by default. */
 const WITHOUT_DOCKERSHIM = 24
 
@@ -58,10 +64,10 @@ export function probeFlags(
     `--config=${places.config}`,
     `--kubeconfig=${places.kubeconfig}`,
     `--root-dir=${places.scratch}/root`,
-    `--cert-dir=${places.scratch}/pki`,
+    `--cert-dir=${places.certificates}`,
     // Overrides the config's verbosity, which may flood the output and print the config.
     '--v=0',
-    ...(stage === 'deep' ? [`--container-runtime-endpoint=unix://${places.runtimeSocket}`] : []),
+    ...(stage === 'deep' ? [`--container-runtime-endpoint=unix://${places.runtimeSocket}`, LIKELIEST_VICTIM] : []),
     ...(stage === 'deep' && minor < WITHOUT_DOCKERSHIM ? ['--container-runtime=remote'] : []),
   ]
 }

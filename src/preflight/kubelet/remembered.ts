@@ -1,37 +1,73 @@
 /**
- * A cache of the most recent `accepted` judgements: the same request gets the same result. Pure.
- * Refusals are not cached: the cause may be a file that exists by now, and a retry asks exactly
- * that.
+ * The most recent `accepted` judgements: the same request gets the same result. Pure. Those of the
+ * load stage outlive the agent, since that stage depends on nothing but the request. What a kubelet
+ * finds out as it starts depends on the node too, so it is forgotten after a while. Refusals are
+ * not remembered: the cause may be a file that exists by now, and a retry asks exactly that.
  */
 import { createHash } from 'node:crypto'
 import { contentHash } from '../../checkpoint/content.ts'
-import type { JudgeRequest, KubeletJudgement } from './judgement.ts'
+import { isText, mapOf, parseJson } from '../../values/json-shape.ts'
+import type { JudgeRequest, JudgeStage, KubeletJudgement } from './judgement.ts'
 
 const MOST = 64
+const isRecord = mapOf(isText)
+
+/** Where judgements outlive the agent. */
+export interface JudgementFile {
+  /** undefined: there is none. */
+  read(): Uint8Array | undefined
+  write(text: string): void
+}
+
+type Accepted = Extract<KubeletJudgement, { kind: 'accepted' }>
 
 export class RememberedJudgements {
-  readonly #judgements = new Map<string, KubeletJudgement>()
+  readonly #file: JudgementFile
+  #known: Map<string, { readonly stage: JudgeStage; readonly judgement: Accepted }> | undefined
+
+  constructor(file: JudgementFile) {
+    this.#file = file
+  }
 
   recall(key: string): KubeletJudgement | undefined {
     const known = this.#judgements.get(key)
     if (known !== undefined) this.#keep(key, known)
-    return known
+    return known?.judgement
   }
 
-  remember(key: string, judgement: KubeletJudgement): void {
-    if (judgement.kind === 'accepted') this.#keep(key, judgement)
+  remember(key: string, stage: JudgeStage, judgement: KubeletJudgement): void {
+    if (judgement.kind !== 'accepted') return
+    this.#keep(key, { stage, judgement })
+    if (stage === 'load') this.#save()
   }
 
+  /** The node may have changed. */
   forget(): void {
-    this.#judgements.clear()
+    for (const [key, { stage }] of this.#judgements) if (stage === 'deep') this.#judgements.delete(key)
+  }
+
+  get #judgements() {
+    this.#known ??= new Map(Object.entries(this.#load()).map(([key, detail]) => [key, { stage: 'load', judgement: accept(detail) }]))
+    return this.#known
   }
 
   /** The Map's order is that of use: the first is the least recently used. */
-  #keep(key: string, judgement: KubeletJudgement): void {
+  #keep(key: string, entry: { readonly stage: JudgeStage; readonly judgement: Accepted }): void {
     this.#judgements.delete(key)
-    this.#judgements.set(key, judgement)
+    this.#judgements.set(key, entry)
     const [oldest] = this.#judgements.keys()
     if (this.#judgements.size > MOST && oldest !== undefined) this.#judgements.delete(oldest)
+  }
+
+  #load(): Readonly<Record<string, string>> {
+    const bytes = tolerate(() => this.#file.read())
+    return (bytes && parseJson(bytes, isRecord)) ?? {}
+  }
+
+  #save(): void {
+    const lasting = [...this.#judgements].filter(([, { stage }]) => stage === 'load')
+    const record = Object.fromEntries(lasting.map(([key, { judgement }]) => [key, judgement.detail]))
+    tolerate(() => this.#file.write(JSON.stringify(record)))
   }
 }
 
@@ -39,4 +75,17 @@ export class RememberedJudgements {
 export function requestKey({ files, key, flags, stage, others = null }: JudgeRequest, binaryIdentity: string): string {
   const facts = [contentHash(files, key), binaryIdentity, flags, stage, others]
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
+}
+
+function accept(detail: string): Accepted {
+  return { kind: 'accepted', detail }
+}
+
+/** What cannot be read or written is asked for again. */
+function tolerate<T>(use: () => T): T | undefined {
+  try {
+    return use()
+  } catch {
+    return undefined
+  }
 }

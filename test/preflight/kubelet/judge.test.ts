@@ -12,11 +12,14 @@ const PROBE = `
 for word; do case $word in
   --config=*) config=\${word#--config=};;
   --kubeconfig=*) kubeconfig=\${word#--kubeconfig=};;
+  --cert-dir=*) certificates=\${word#--cert-dir=};;
   --container-runtime-endpoint=unix://*) socket=\${word#--container-runtime-endpoint=unix://};;
   --unit=*) echo "Running as unit: \${word#--unit=}" >&2;;
 esac; done
 fatal() { echo "F1121 20:44:19.976746      82 server.go:269] $*" >&2; }
 `
+
+const FORGETFUL = { read: () => undefined, write: () => {} }
 
 interface WorldOptions {
   readonly version?: VersionAnswer
@@ -47,6 +50,7 @@ function world(
     systemctl: script('systemctl', systemctl),
     directory: join(dir, 'run'),
     direct,
+    memory: FORGETFUL,
     limits: { memoryMiB: 100, seconds: { load: seconds, deep: seconds } },
     graceMs: 0,
   })
@@ -81,10 +85,18 @@ t.test('accepted, and remembered', async (t) => {
     t.equal(calls('systemd-run').length, 1, 'the second judgement is remembered')
     judge.forget()
     await ask({ stage })
-    t.equal(calls('systemd-run').length, 2)
+    t.equal(calls('systemd-run').length, stage === 'load' ? 1 : 2, 'only the deep stage depends on the node')
     t.strictSame(left(), [])
     t.strictSame(calls('systemctl'), [], 'a probe that exits by itself is not stopped')
   }
+})
+
+t.test('requests at the same time share a probe', async (t) => {
+  const { ask, calls } = world(t, ACCEPT.load)
+  const [one, other] = await Promise.all([ask(), ask()])
+  t.match(one, { kind: 'accepted' })
+  t.strictSame(one, other)
+  t.equal(calls('systemd-run').length, 1)
 })
 
 t.test('refused, with the message of kubelet', async (t) => {
@@ -98,7 +110,7 @@ t.test('refused, with the message of kubelet', async (t) => {
 })
 
 t.test('the files are in a directory of their own that only root can read', async (t) => {
-  const look = `cd $(dirname $config); ls -l > $dir/listing; cat kubelet ca.crt > $dir/texts; ls -ld . .. ../scratch > $dir/folders; cat $kubeconfig > $dir/kubeconfig`
+  const look = `cd $(dirname $config); ls -l > $dir/listing; cat kubelet ca.crt > $dir/texts; ls -ld . .. ../scratch > $dir/folders; cat $kubeconfig > $dir/kubeconfig; ls -s $certificates > $dir/certificates`
   const { ask, dir } = world(t, `${look}; ${ACCEPT.deep}`)
   t.match(await ask({ stage: 'deep' }), { kind: 'accepted' })
   const read = (name: string) => readFileSync(join(dir, name), 'utf8')
@@ -106,6 +118,7 @@ t.test('the files are in a directory of their own that only root can read', asyn
   t.equal(read('listing').match(/^-rw------- .* (?:kubelet|ca\.crt)$/gm)?.length, 2, read('listing'))
   t.equal(read('folders').match(/^drwx------/gm)?.length, 3, read('folders'))
   t.match(JSON.parse(read('kubeconfig')), { kind: 'Config' })
+  t.match(read('certificates'), /0 kubelet\.crt\n0 kubelet\.key\n/, 'kubelet finds a certificate, and makes none')
 })
 
 t.test('a probe that exceeds its time is stopped by its unit name', async (t) => {
@@ -174,7 +187,14 @@ t.test('a systemd-run that cannot be used', async (t) => {
 
 t.test('without systemd-run, without kubelet, or without a usable directory', async (t) => {
   const { dir } = world(t, '')
-  const nowhere = { version: async () => VERSION, systemdRun: '/no/systemd-run', systemctl: '/no/systemctl', directory: dir, direct: false }
+  const nowhere = {
+    version: async () => VERSION,
+    systemdRun: '/no/systemd-run',
+    systemctl: '/no/systemctl',
+    directory: dir,
+    direct: false,
+    memory: FORGETFUL,
+  }
   const request = { binary: '/k', flags: [], files: { k: '' }, key: 'k', stage: 'load', signal: new AbortController().signal } as const
   t.match(await new KubeletJudge(nowhere).judge(request), {
     kind: 'unjudged',

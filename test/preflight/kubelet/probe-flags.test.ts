@@ -10,7 +10,7 @@ const OURS_LOAD = [
   '--config=/run/d/candidate/kubelet',
   '--kubeconfig=/run/d/scratch/no-kubeconfig',
   '--root-dir=/run/d/scratch/root',
-  '--cert-dir=/run/d/scratch/pki',
+  '--cert-dir=/run/d/certificates',
   '--v=0',
 ]
 
@@ -34,9 +34,10 @@ t.test("kubeadm's flags", async (t) => {
     '--config=/run/d/candidate/kubelet',
     '--kubeconfig=/run/d/kubeconfig',
     '--root-dir=/run/d/scratch/root',
-    '--cert-dir=/run/d/scratch/pki',
+    '--cert-dir=/run/d/certificates',
     '--v=0',
     '--container-runtime-endpoint=unix:///run/d/scratch/no-runtime.sock',
+    '--oom-score-adj=1000',
     '--container-runtime=remote',
   ])
   t.notOk(

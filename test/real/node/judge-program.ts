@@ -23,6 +23,7 @@ const judge = new KubeletJudge({
   version: (binary) => binaries.version(binary),
   systemdRun: '/usr/bin/systemd-run',
   systemctl: '/usr/bin/systemctl',
+  memory: { read: () => undefined, write: () => {} },
   ...options,
 })
 const answers: Answer[] = []
