@@ -27,9 +27,10 @@ export interface AgentWorld {
   readonly supervision: Supervision
   readonly parser: SettingsParser
   readonly yaml: YamlReader
+  readonly besideDocker: readonly string[]
 }
 
-export async function runAgent(start: AgentStart, { clock, supervision, parser, yaml }: AgentWorld): Promise<ExitCode> {
+export async function runAgent(start: AgentStart, { clock, supervision, parser, ...programs }: AgentWorld): Promise<ExitCode> {
   keepHeapSmall()
   // For ps and top: Node.js names the first thread of every process `node` or MainThread.
   process.title = ['kubelet-cfg-agent', ...process.argv.slice(2)].join(' ')
@@ -49,7 +50,7 @@ export async function runAgent(start: AgentStart, { clock, supervision, parser, 
   }
   const liveSettings = openLiveSettings(start, parser, log)
   while (!stop.signal.aborted) {
-    const why = await live({ liveSettings, heartbeat, clock, yaml, log }, stop.signal)
+    const why = await live({ ...programs, liveSettings, heartbeat, clock, log }, stop.signal)
     if (!stop.signal.aborted) log.warn(`starting over: ${why}`)
   }
   log.info('stopped; kubelet keeps running unchanged', { signal: String(stop.signal.reason) })

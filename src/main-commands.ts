@@ -47,12 +47,20 @@ export interface CommandWorld {
   readonly terminal: Terminal
   readonly version: string
   readonly yaml: YamlReader
+  readonly besideDocker: readonly string[]
 }
 
 const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-export function openNode(settings: Settings, { clock, terminal, version, yaml }: CommandWorld): CommandContext {
-  const stores = openStores(settings, { disk: new ReadOnlyDisk(new NodeDisk()), clock, yaml, log: SILENT, onSetAside: () => {} })
+export function openNode(settings: Settings, { clock, terminal, version, yaml, besideDocker }: CommandWorld): CommandContext {
+  const stores = openStores(settings, {
+    disk: new ReadOnlyDisk(new NodeDisk()),
+    clock,
+    yaml,
+    besideDocker,
+    log: SILENT,
+    onSetAside: () => {},
+  })
   const kubeconfig = new KubeconfigFile(settings.kubeconfig, (path) => readKubeconfig(path, Date.now), SILENT)
   const api = new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${version}`, wallMs: Date.now })
   const nodeName = () => findNodeName(settings, stores.files)
@@ -106,7 +114,7 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml }:
     activation: stores.activation,
     requests: stores.requests,
     requestWriter: new RequestWriter(new DurableFiles(new NodeDisk()), stores.layout),
-    takeOver: () => takeOver(settings, stores, { clock, yaml }),
+    takeOver: () => takeOver(settings, stores, { clock, yaml, besideDocker }),
     history: { read: () => readHistory(stores.files, settings.dynamicConfigDir) },
     lastReport: (bootId) => readLastReport(stores.files, settings.runtimeDir, bootId),
     agent: () => findLockHolder(stores.layout.lock),
@@ -154,7 +162,7 @@ async function openPatches(directory: string, found: OverlayFiles, { yaml }: Pic
 async function takeOver(
   settings: Settings,
   { layout: { directory, lock: lockPath }, unit, activation: reader }: Pick<Stores, 'layout' | 'unit' | 'activation'>,
-  { clock, yaml }: Pick<CommandWorld, 'clock' | 'yaml'>,
+  { clock, yaml, besideDocker }: Pick<CommandWorld, 'clock' | 'yaml' | 'besideDocker'>,
 ): Promise<TakeOver> {
   if (!existsSync(directory)) {
     const found = await unit.observe()
@@ -165,6 +173,6 @@ async function takeOver(
   }
   const taken = takeLock(lockPath, process.pid)
   if (!taken.ok) return { kind: 'refused', detail: taken.detail }
-  const { activation } = openStores(settings, { disk: new NodeDisk(), clock, yaml, log: SILENT, onSetAside: () => {} })
+  const { activation } = openStores(settings, { disk: new NodeDisk(), clock, yaml, besideDocker, log: SILENT, onSetAside: () => {} })
   return { kind: 'taken', activation, end: taken.lock.release }
 }

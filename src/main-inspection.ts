@@ -49,7 +49,7 @@ const FALLBACK_MS = 300
 export interface InspectionWorld {
   /** The settings in force: some change while the agent runs. */
   settings(): Settings
-  readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml' | 'activation'>
+  readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml' | 'besideDocker' | 'activation'>
   readonly runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver'>
   readonly configz: ConfigzWorld
   readonly signal: AbortSignal
@@ -66,6 +66,7 @@ export function openInspection({ settings, stores, runtime, configz, signal }: I
       systemctl,
       directory: direct && process.getuid?.() !== 0 ? scratchDirectory() : join(runtimeDir, 'judge'),
       direct,
+      besideDocker: stores.besideDocker,
       memory: { read: () => stores.files.read(judged), write: (text) => stores.files.replace(judged, text) },
     })
   const judge = openJudge(false)

@@ -41,11 +41,12 @@ export interface LifeWorld {
   readonly heartbeat: Heartbeat
   readonly clock: Clock
   readonly yaml: YamlReader
+  readonly besideDocker: readonly string[]
   readonly log: Log
 }
 
 /** Resolves with the reason why it ended. */
-export async function live({ liveSettings, heartbeat, clock, yaml, log }: LifeWorld, stop: AbortSignal): Promise<string> {
+export async function live({ liveSettings, heartbeat, clock, yaml, besideDocker, log }: LifeWorld, stop: AbortSignal): Promise<string> {
   const over = new AbortController()
   stop.addEventListener('abort', () => over.abort(stop.reason), { once: true })
   const { signal } = over
@@ -57,7 +58,7 @@ export async function live({ liveSettings, heartbeat, clock, yaml, log }: LifeWo
 
   const kubeconfig = new KubeconfigFile(atStart.kubeconfig, (path) => readKubeconfig(path, Date.now), log)
   const onSetAside: OnSetAside = ({ path, to, why }) => log.error(`set aside ${path} as ${to}: ${why}`)
-  const stores = openStores(atStart, { disk: new NodeDisk(), clock, yaml, log, onSetAside })
+  const stores = openStores(atStart, { disk: new NodeDisk(), clock, yaml, besideDocker, log, onSetAside })
   settleStores(stores, log)
   const identity = openIdentity({ settings: atStart, stores, kubeconfig, onSetAside, log })
   const { nodeName } = identity

@@ -43,11 +43,13 @@ export interface StoresWorld {
   readonly disk: Disk
   readonly clock: Clock
   readonly yaml: YamlReader
+  /** For `JudgeOptions`. */
+  readonly besideDocker: readonly string[]
   readonly log: Log
   readonly onSetAside: OnSetAside
 }
 
-export function openStores(settings: Settings, { disk, clock, yaml, log, onSetAside }: StoresWorld) {
+export function openStores(settings: Settings, { disk, clock, yaml, besideDocker, log, onSetAside }: StoresWorld) {
   const files = new DurableFiles(disk)
   const mergedFiles = new MergedFiles(files)
   const layout = layoutOf(settings.dynamicConfigDir)
@@ -81,6 +83,7 @@ export function openStores(settings: Settings, { disk, clock, yaml, log, onSetAs
     contentOf: recognizer.contentOf.bind(recognizer),
     recognize: recognizer.recognize.bind(recognizer),
     yaml,
+    besideDocker,
     owned: new NodeOwnedFiles(),
     defaultRuntimeSocket: findRuntimeSocket,
     clock,

@@ -18,8 +18,11 @@ import { BootClock } from './systemd/boot-clock.ts'
 import { takeSupervision } from './systemd/notify.ts'
 
 declare const KUBELET_CFG_AGENT_YAML_CHILD: string | undefined
+declare const KUBELET_CFG_AGENT_DOCKER_CHILD: string | undefined
 /** Beside this file. The build puts its own there. */
 const YAML_CHILD = typeof KUBELET_CFG_AGENT_YAML_CHILD === 'string' ? KUBELET_CFG_AGENT_YAML_CHILD : './kubelet/yaml-child.ts'
+const DOCKER_CHILD =
+  typeof KUBELET_CFG_AGENT_DOCKER_CHILD === 'string' ? KUBELET_CFG_AGENT_DOCKER_CHILD : './preflight/kubelet/docker-child.ts'
 
 // First: no process that is started later may inherit these variables.
 const supervision = takeSupervision(process.env, process.pid)
@@ -30,6 +33,7 @@ const args = process.argv.slice(2)
 const clock = new BootClock()
 const parser = openSettingsParser()
 const yaml = new BoundedYaml({ child: fileURLToPath(new URL(YAML_CHILD, import.meta.url)) })
+const besideDocker = [process.execPath, ...process.execArgv, fileURLToPath(new URL(DOCKER_CHILD, import.meta.url))]
 const terminal = {
   out: (text: string) => void process.stdout.write(text),
   err: (text: string) => void process.stderr.write(text),
@@ -49,9 +53,10 @@ const code = await runProgram(args, {
   env: () => process.env,
   readConfigFile: (path) => readConfigFile(path, parser.parse),
   // Loaded only when a command asks for it.
-  openNode: async (settings) => (await import('./main-commands.ts')).openNode(settings, { clock, terminal, version: VERSION, yaml }),
+  openNode: async (settings) =>
+    (await import('./main-commands.ts')).openNode(settings, { clock, terminal, version: VERSION, yaml, besideDocker }),
   // A journal that takes nothing must not hold up the end of the agent.
-  runAgent: async (start) => process.exit(await runAgent(start, { clock, supervision, parser, yaml })),
+  runAgent: async (start) => process.exit(await runAgent(start, { clock, supervision, parser, yaml, besideDocker })),
 })
 await exitAfterOutput(code)
 

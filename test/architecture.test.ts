@@ -59,6 +59,7 @@ const ADAPTERS: readonly string[] = [
   'plugin/ask.ts',
   'preflight/configz/kubelet-port.ts',
   'preflight/kubelet/binaries.ts',
+  'preflight/kubelet/docker-child.ts',
   'preflight/kubelet/judge.ts',
   'preflight/node/read-runtime.ts',
   'preflight/node/read-surroundings.ts',

@@ -14,7 +14,7 @@ import type { KubeletVersion } from '../kubelet-version.ts'
 import { classify, type Probe, unjudged } from './classify.ts'
 import type { Judge, JudgeRequest, KubeletJudgement, VersionAnswer } from './judgement.ts'
 import { CERTIFICATE_FILES, isPlainPath, placesIn, UNREACHABLE_KUBECONFIG } from './places.ts'
-import { probeFlags } from './probe-flags.ts'
+import { probeFlags, WITHOUT_DOCKER } from './probe-flags.ts'
 import { type JudgementFile, RememberedJudgements, requestKey } from './remembered.ts'
 import { LIMITS, type SandboxLimits, sandboxArguments } from './sandbox.ts'
 import { readSandboxEnd } from './sandbox-end.ts'
@@ -32,6 +32,8 @@ export interface JudgeOptions {
   readonly directory: string
   /** The user named the kubelet: without systemd-run, run it directly as far as that is safe. */
   readonly direct: boolean
+  /** The program `docker-child.ts` as a command, for the deep stage of kubelets that look for Docker. */
+  readonly besideDocker: readonly string[]
   readonly memory: JudgementFile
   readonly limits?: SandboxLimits
   /** How much longer systemd-run may take than its command. */
@@ -99,7 +101,9 @@ export class KubeletJudge implements Judge {
       for (const [name, text] of Object.entries(request.files)) writeFileSync(join(places.candidate, name), text, { mode: 0o600 })
       for (const name of CERTIFICATE_FILES) writeFileSync(join(places.certificates, name), '', { mode: 0o600 })
       if (stage === 'deep') writeFileSync(places.kubeconfig, UNREACHABLE_KUBECONFIG, { mode: 0o600 })
-      return await this.#runProbe([binary, ...probeFlags(flags, stage, places, version)], probe, request.signal)
+      const command = [binary, ...probeFlags(flags, stage, places, version)]
+      const looksForDocker = stage === 'deep' && version.minor < WITHOUT_DOCKER
+      return await this.#runProbe(looksForDocker ? [...this.#options.besideDocker, ...command] : command, probe, request.signal)
     } finally {
       rmSync(directory, { recursive: true, force: true })
     }

@@ -8,8 +8,8 @@ import type { KubeletVersion } from '../kubelet-version.ts'
 
 /**
  * `load`: kubelet loads and validates the config, then exits because its kubeconfig does not exist;
- * takes well under a second. `deep`: it goes on to its container runtime, which does not answer;
- * takes seconds. Up to 1.27 this also shows what kubelet rejects only while it starts:
+ * takes a fraction of a second. `deep`: it goes on to its container runtime, which does not answer;
+ * takes little longer. Up to 1.27 this also shows what kubelet rejects only while it starts:
  * reservations, eviction signals, cgroupRoot. Later versions connect to the runtime before these.
  */
 export type JudgeStage = 'load' | 'deep'

@@ -37,8 +37,8 @@ const FIRST_WITH_DROP_INS = 30
  */
 const LIKELIEST_VICTIM = '--oom-score-adj=1000'
 
-/** The first minor without dockershim, which older ones use by default. */
-const WITHOUT_DOCKERSHIM = 24
+/** The first minor without dockershim, which older ones use by default, and without Docker in cadvisor. */
+export const WITHOUT_DOCKER = 24
 
 export function probeFlags(
   flags: readonly string[],
@@ -68,7 +68,7 @@ export function probeFlags(
     // Overrides the config's verbosity, which may flood the output and print the config.
     '--v=0',
     ...(stage === 'deep' ? [`--container-runtime-endpoint=unix://${places.runtimeSocket}`, LIKELIEST_VICTIM] : []),
-    ...(stage === 'deep' && minor < WITHOUT_DOCKERSHIM ? ['--container-runtime=remote'] : []),
+    ...(stage === 'deep' && minor < WITHOUT_DOCKER ? ['--container-runtime=remote'] : []),
   ]
 }
 

@@ -17,8 +17,8 @@ export interface SandboxLimits {
 }
 
 /**
- * Measured: kubelet 1.20 takes 55 to 80 MiB, a fraction of a second to load its config, and about
- * 6 s until it needs its runtime, mostly waiting.
+ * Measured: kubelet 1.20 takes 55 to 80 MiB, and a fraction of a second in each stage. Beside it,
+ * `docker-child.ts` takes some 45 MiB.
  */
 export const LIMITS: SandboxLimits = { memoryMiB: 384, seconds: { load: 15, deep: 45 } }
 

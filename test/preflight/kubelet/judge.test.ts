@@ -51,6 +51,7 @@ function world(
     directory: join(dir, 'run'),
     direct,
     memory: FORGETFUL,
+    besideDocker: ['/opt/node', '/opt/docker-child.mjs'],
     limits: { memoryMiB: 100, seconds: { load: seconds, deep: seconds } },
     graceMs: 0,
   })
@@ -89,6 +90,17 @@ t.test('accepted, and remembered', async (t) => {
     t.strictSame(left(), [])
     t.strictSame(calls('systemctl'), [], 'a probe that exits by itself is not stopped')
   }
+})
+
+t.test('a kubelet that looks for Docker is started beside one that answers, in the deep stage', async (t) => {
+  const commandOf = async (stage: JudgeStage, minor: number): Promise<string> => {
+    const { ask, calls } = world(t, ACCEPT[stage], { version: { ...VERSION, version: { ...VERSION.version, minor } } })
+    t.match(await ask({ stage }), { kind: 'accepted' })
+    return / -- (.*)/.exec(calls('systemd-run')[0] ?? '')?.[1] ?? ''
+  }
+  t.match(await commandOf('deep', 23), /^\/opt\/node \/opt\/docker-child\.mjs \S+\/kubelet --/)
+  t.match(await commandOf('deep', 24), /^\S+\/kubelet --/)
+  t.match(await commandOf('load', 23), /^\S+\/kubelet --/)
 })
 
 t.test('requests at the same time share a probe', async (t) => {
@@ -194,6 +206,7 @@ t.test('without systemd-run, without kubelet, or without a usable directory', as
     directory: dir,
     direct: false,
     memory: FORGETFUL,
+    besideDocker: [],
   }
   const request = { binary: '/k', flags: [], files: { k: '' }, key: 'k', stage: 'load', signal: new AbortController().signal } as const
   t.match(await new KubeletJudge(nowhere).judge(request), {

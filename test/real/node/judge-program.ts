@@ -4,12 +4,16 @@
  * JSON.
  */
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { KubeletBinaries } from '../../../src/preflight/kubelet/binaries.ts'
 import { type JudgeOptions, KubeletJudge } from '../../../src/preflight/kubelet/judge.ts'
 import type { JudgeRequest, KubeletJudgement } from '../../../src/preflight/kubelet/judgement.ts'
 
+declare const KUBELET_CFG_AGENT_DOCKER_CHILD: string
+
 export interface Questions {
-  readonly options: Pick<JudgeOptions, 'directory' | 'direct' | 'limits' | 'graceMs'> & Partial<Pick<JudgeOptions, 'systemdRun'>>
+  readonly options: Pick<JudgeOptions, 'directory' | 'direct' | 'limits' | 'graceMs'> &
+    Partial<Pick<JudgeOptions, 'systemdRun' | 'besideDocker'>>
   readonly requests: readonly Omit<JudgeRequest, 'signal'>[]
 }
 export interface Answer {
@@ -23,6 +27,7 @@ const judge = new KubeletJudge({
   version: (binary) => binaries.version(binary),
   systemdRun: '/usr/bin/systemd-run',
   systemctl: '/usr/bin/systemctl',
+  besideDocker: [process.execPath, fileURLToPath(new URL(KUBELET_CFG_AGENT_DOCKER_CHILD, import.meta.url))],
   memory: { read: () => undefined, write: () => {} },
   ...options,
 })

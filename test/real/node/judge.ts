@@ -25,6 +25,9 @@ const PROGRAM = `${HOME}/judge/kubelet-cfg-agent.mjs`
 /** Of the agent, in its own unit and so in the one made of it. */
 const DIRECTORY = '/run/kubelet-cfg-agent'
 
+/** Without an answer, kubelet 1.20 looks for Docker for 5 s. */
+const LINGERING = { besideDocker: [] }
+
 type Expected = readonly [what: string, changes: object, kind: KubeletJudgement['kind'], says: RegExp]
 
 const LOADING: readonly Expected[] = [
@@ -104,19 +107,19 @@ export function addJudgeScenarios(plane: ControlPlane, program: string): void {
         assert.equal((await node.exec('find', '/root/judge', '-mindepth', '1')).stdout, '')
       })
       await step('what it takes', async () => {
-        const asked = judge([{ stage: 'deep', changes: { maxPods: 51 } }])
+        const asked = judge([{ stage: 'deep', changes: { maxPods: 51 } }], LINGERING)
         const most = await watchMemory(node, asked)
         console.log(`    at most ${most} MiB`)
         assert(most > 10 && most < LIMITS.memoryMiB / 2)
       })
       await step('systemd ends one that takes too long', async () => {
         const limits = { ...LIMITS, seconds: { ...LIMITS.seconds, deep: 1 } }
-        const [answer] = await judge([{ stage: 'deep', changes: { maxPods: 52 } }], { limits })
+        const [answer] = await judge([{ stage: 'deep', changes: { maxPods: 52 } }], { ...LINGERING, limits })
         assert.equal(describe(answer?.judgement), 'unjudged kubelet was interrupted: it exceeded its time limit')
       })
       await step('the judge ends one that systemd does not', async () => {
         const limits = { ...LIMITS, seconds: { ...LIMITS.seconds, deep: 60 } }
-        const [answer] = await judge([{ stage: 'deep', changes: { maxPods: 52 } }], { limits, graceMs: -59_000 })
+        const [answer] = await judge([{ stage: 'deep', changes: { maxPods: 52 } }], { ...LINGERING, limits, graceMs: -59_000 })
         assert.equal(describe(answer?.judgement), 'unjudged kubelet was interrupted: timed out after 1 s')
       })
       await step('nothing of it is left, and kubelet runs on', async () => {
