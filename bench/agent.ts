@@ -1,16 +1,16 @@
 /**
- * Starts the agent, bundled as it is shipped, and the bare scripts for the floor. Both have only
- * PATH in their environment.
+ * Starts the agent as it is installed, and the bare scripts for the floor with the same Node.js. Both
+ * have only PATH in their environment.
  */
 import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Installed } from './installed.ts'
 import { endChild, monotonicUs } from './processes.ts'
 import { NODE } from './world/objects.ts'
 import type { WorldPaths } from './world/protocol.ts'
 
-const BUNDLE = fileURLToPath(new URL('../dist/kubelet-cfg-agent.mjs', import.meta.url))
 const FSYNC_COUNTER = fileURLToPath(new URL('./floor/count-fsyncs.mjs', import.meta.url))
 
 export interface Started {
@@ -27,7 +27,7 @@ export interface AgentOptions {
 }
 
 /** With default settings, except those that the benchmark needs. */
-export function startAgent(paths: WorldPaths, { flags = [], fsyncLog }: AgentOptions = {}): Started {
+export function startAgent({ program, node, bundle }: Installed, paths: WorldPaths, { flags = [], fsyncLog }: AgentOptions = {}): Started {
   mkdirSync(paths.stateDir, { recursive: true })
   const settings = {
     kubeconfig: paths.kubeconfig,
@@ -42,21 +42,21 @@ export function startAgent(paths: WorldPaths, { flags = [], fsyncLog }: AgentOpt
     'restarts-per-hour': '60',
   }
   const given = Object.entries(settings).map(([name, value]) => `--${name}=${value}`)
-  const loaded = fsyncLog === undefined ? [] : ['--import', FSYNC_COUNTER]
-  return start([...loaded, BUNDLE, 'run', ...given, ...flags], join(paths.stateDir, '..', 'agent.log'), fsyncLog)
+  const command = fsyncLog === undefined ? [program] : [node, '--import', FSYNC_COUNTER, bundle]
+  return start([...command, 'run', ...given, ...flags], join(paths.stateDir, '..', 'agent.log'), fsyncLog)
 }
 
 /** @param script in bench/floor */
-export function startFloor(script: string, args: readonly string[] = []): Started {
-  return start([fileURLToPath(new URL(`./floor/${script}`, import.meta.url)), ...args])
+export function startFloor({ node }: Installed, script: string, args: readonly string[] = []): Started {
+  return start([node, fileURLToPath(new URL(`./floor/${script}`, import.meta.url)), ...args])
 }
 
-function start(args: readonly string[], logFile = '/dev/null', descriptor3 = '/dev/null'): Started {
+function start([command = '', ...args]: readonly string[], logFile = '/dev/null', descriptor3 = '/dev/null'): Started {
   const log = openSync(logFile, 'a')
   const third = openSync(descriptor3, 'a')
   const startedAtUs = monotonicUs()
-  const child = spawn(process.execPath, args, { env: { PATH: process.env.PATH }, stdio: ['ignore', log, log, third] })
+  const child = spawn(command, args, { env: { PATH: process.env.PATH }, stdio: ['ignore', log, log, third] })
   for (const opened of [log, third]) closeSync(opened)
-  if (child.pid === undefined) throw new Error(`cannot start ${args[0]}`)
+  if (child.pid === undefined) throw new Error(`cannot start ${command}`)
   return { pid: child.pid, startedAtUs, stop: () => endChild(child, 'SIGTERM') }
 }

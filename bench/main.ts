@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- [--quick] [--minutes N] [--only apply,memory,start,idle,preflight,fleet]`:
- * measures the costs of the agent, with the bundle in dist/, and for most figures a floor in the
- * same run. `fleet` measures the costs of many agents for a real kube-apiserver; `--agents N` and
+ * `npm run bench -- [--quick] [--minutes N] [--only start,apply,idle,memory,work,preflight,fleet]`:
+ * measures the costs of the agent, with the bundle in dist/ and the Node.js of the packages, and for
+ * most figures a floor in the same run. `fleet` measures the costs of many agents for a real kube-apiserver; `--agents N` and
  * `--modes whole,metadata` apply only to it. Prints a table and writes all results to
  * bench/results/latest.json. The run succeeds even if a target is missed.
  */
@@ -16,6 +16,8 @@ import { measureMemory, QUICK_PLAN, slowPlan } from './figures/memory.ts'
 import { measurePlugin } from './figures/plugin.ts'
 import { measurePreflight } from './figures/preflight.ts'
 import { measureStart } from './figures/start.ts'
+import { measureWork } from './figures/work.ts'
+import { install } from './installed.ts'
 import { renderTable } from './table.ts'
 
 /** Measured with systemd 252. */
@@ -25,7 +27,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '30' },
-    only: { type: 'string', default: 'start,apply,idle,memory,preflight,plugin,fleet' },
+    only: { type: 'string', default: 'start,apply,idle,memory,work,preflight,plugin,fleet' },
     agents: { type: 'string' },
     modes: { type: 'string', default: 'whole,metadata' },
   },
@@ -46,6 +48,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measured>>> = {
   apply: async () => merge([await measureApply(quick ? 40 : 300, 0), await measureApply(quick ? 20 : 100, REAL_SYSTEMCTL_MS)]),
   idle: () => measureIdle(quick ? 60 : 180),
   memory: () => measureMemory(quick ? QUICK_PLAN : slowPlan(minutes)),
+  work: () => measureWork(quick ? { changes: 30, quietMinutes: 1 } : { changes: 100, quietMinutes: 10 }),
   preflight: () => measurePreflight(quick ? 40 : 200),
   plugin: () => measurePlugin(quick ? 3 : 5),
   fleet: () => measureFleet(fleetPlan),
@@ -55,6 +58,7 @@ const selected = values.only.split(',')
 const unknown = selected.filter((name) => !(name in MEASUREMENTS))
 if (unknown.length > 0) throw new Error(`--only ${unknown.join(',')}: must be some of ${Object.keys(MEASUREMENTS).join(', ')}`)
 
+const { version } = await install()
 const measured: Record<string, Measured> = {}
 for (const name of selected) {
   process.stderr.write(`measuring ${name} (load ${loadavg()[0]?.toFixed(1)}) ...\n`)
@@ -62,11 +66,11 @@ for (const name of selected) {
   if (result !== undefined) measured[name] = result
 }
 const figures = Object.values(measured).flatMap(({ figures }) => figures)
-const run = { at: new Date().toISOString(), node: process.version, quick, load: loadavg(), figures, measured }
+const run = { at: new Date().toISOString(), node: version, quick, load: loadavg(), figures, measured }
 const results = new URL('./results/', import.meta.url)
 mkdirSync(results, { recursive: true })
 writeFileSync(new URL('latest.json', results), `${JSON.stringify(run, undefined, 2)}\n`)
-process.stdout.write(`\nNode.js ${process.version}, load ${loadavg()[0]?.toFixed(1)}\n${renderTable(figures)}`)
+process.stdout.write(`\nNode.js ${version}, load ${loadavg()[0]?.toFixed(1)}\n${renderTable(figures)}`)
 
 function merge(parts: readonly Measured[]): Measured {
   return { figures: parts.flatMap((part) => part.figures), details: { parts: parts.map(({ details }) => details) } }

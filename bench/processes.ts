@@ -1,5 +1,5 @@
 /**
- * Processes: how to end one, and what it has used according to /proc (proc_pid_status(5),
+ * Processes: how to end one, and what it has used according to /proc (proc_pid_smaps(5),
  * proc_pid_stat(5)).
  */
 import type { ChildProcess } from 'node:child_process'
@@ -11,10 +11,11 @@ export interface Memory {
   readonly anonymousKb: number
 }
 
+/** By smaps_rollup: the counters of `status` lag behind by up to 64 pages a thread. */
 export function readMemory(pid: number): Memory {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const field = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1])
-  return { rssKb: field('VmRSS'), anonymousKb: field('RssAnon') }
+  const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+  const field = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(rollup)?.[1])
+  return { rssKb: field('Rss'), anonymousKb: field('Anonymous') }
 }
 
 export interface CpuTime {

@@ -90,6 +90,26 @@ const slim = {
   },
 }
 
+/**
+ * Modules of Node.js come by require(). An import of one makes Node.js read every export of it, and
+ * some of them load code when they are read: `import { get } from 'node:http'` loads an HTTP client
+ * with WebSockets (8 MB), `node:tls` makes texts of all its root certificates.
+ */
+const builtins = {
+  name: 'builtins',
+  setup(bundle) {
+    bundle.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+      kind === 'require-call' ? { path, external: true } : { path, namespace: 'builtin' },
+    )
+    bundle.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => {
+      const names = Object.keys(require(path)).filter((name) => /^\w+$/.test(name) && name !== 'default')
+      // Those that nothing uses are left out, and so not read.
+      const exports = names.map((name) => `export const ${name} = /* @__PURE__ */ (() => builtin.${name})()`)
+      return { contents: [`const builtin = require(${JSON.stringify(path)})`, 'export default builtin', ...exports].join('\n') }
+    })
+  },
+}
+
 function exactly(module) {
   return new RegExp(`^${module.replace(/[.]/g, '\\.')}$`)
 }
@@ -125,7 +145,7 @@ const { metafile } = await build({
     // and load modules of Node.js with require().
     js: "#!/usr/bin/env node\nimport { createRequire as __createRequire } from 'node:module'\nconst require = __createRequire(import.meta.url)",
   },
-  plugins: [slim],
+  plugins: [slim, builtins],
   metafile: true,
   logLevel: 'warning',
 })

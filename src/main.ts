@@ -26,6 +26,8 @@ const DOCKER_CHILD =
 
 // First: no process that is started later may inherit these variables.
 const supervision = takeSupervision(process.env, process.pid)
+// The launcher's, and only for this process.
+for (const name of ['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_', 'MALLOC_MMAP_THRESHOLD_']) delete process.env[name]
 // A reader that stops reading (`| head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 

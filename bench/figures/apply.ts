@@ -8,6 +8,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startAgent, startFloor } from '../agent.ts'
+import { type Installed, install } from '../installed.ts'
 import { median, percentile } from '../statistics.ts'
 import { type OpenWorld, openWorld } from '../world/client.ts'
 import { CONFIG_MAPS, NAMESPACE } from '../world/objects.ts'
@@ -17,11 +18,12 @@ const WARM_UP = 10
 
 /** @param systemctlCostMs CPU time of each systemctl command; 0 leaves only the agent's own part */
 export async function measureApply(changes: number, systemctlCostMs: number): Promise<Measured> {
-  const world = await openWorld(systemctlCostMs * 1000)
+  const installed = await install()
+  const world = await openWorld({ systemctlCostUs: systemctlCostMs * 1000 })
   try {
-    const fsyncs = await countFsyncs(world)
+    const fsyncs = await countFsyncs(installed, world)
     const { paths } = world
-    const agent = startAgent(paths, { flags: ['--log-level=debug'] })
+    const agent = startAgent(installed, paths, { flags: ['--log-level=debug'] })
     const preflights = new PreflightLog(join(paths.stateDir, '..', 'agent.log'))
     const apply = {
       name: CONFIG_MAPS.floor,
@@ -31,7 +33,7 @@ export async function measureApply(changes: number, systemctlCostMs: number): Pr
       unit: 'floor.service',
       fsyncs,
     }
-    const floor = startFloor('watch.mjs', [paths.tlsDir, paths.url, 'floor-node', JSON.stringify(apply)])
+    const floor = startFloor(installed, 'watch.mjs', [paths.tlsDir, paths.url, 'floor-node', JSON.stringify(apply)])
     const times = { agent: [] as number[], floor: [] as number[], preflight: [] as number[] }
     await world.active()
     for (let i = 0; i < WARM_UP + changes; i++) {
@@ -79,10 +81,10 @@ class PreflightLog {
 }
 
 /** The number of fsyncs on disk for one change, before the restart. */
-async function countFsyncs(world: OpenWorld): Promise<number> {
+async function countFsyncs(installed: Installed, world: OpenWorld): Promise<number> {
   const { paths } = world
   const fsyncLog = join(paths.stateDir, '..', 'fsyncs')
-  const agent = startAgent(paths, { fsyncLog })
+  const agent = startAgent(installed, paths, { fsyncLog })
   await world.active()
   const counts: number[] = []
   for (let i = 0; i < 5; i++) {

@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { startAgent, startFloor } from '../agent.ts'
+import { install } from '../installed.ts'
 import { monotonicUs, readCpuTime } from '../processes.ts'
 import { openWorld } from '../world/client.ts'
 import type { Measured } from './figure.ts'
@@ -14,9 +15,10 @@ const SETTLING_MS = 40_000
 const LIMIT_PERCENT = 0.1
 
 export async function measureIdle(seconds: number): Promise<Measured> {
-  const world = await openWorld(SYSTEMCTL_US)
-  const agent = startAgent(world.paths, { flags: ['--trial-duration=1s'] })
-  const floor = startFloor('idle.mjs')
+  const installed = await install()
+  const world = await openWorld({ systemctlCostUs: SYSTEMCTL_US })
+  const agent = startAgent(installed, world.paths, { flags: ['--trial-duration=1s'] })
+  const floor = startFloor(installed, 'idle.mjs')
   try {
     await world.active()
     await pause(SETTLING_MS)

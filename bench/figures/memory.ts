@@ -5,6 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { startAgent, startFloor } from '../agent.ts'
+import { install } from '../installed.ts'
 import { type Memory, monotonicUs, readMemory } from '../processes.ts'
 import { fitSlope, mean } from '../statistics.ts'
 import { openWorld } from '../world/client.ts'
@@ -32,9 +33,10 @@ interface Sample {
 }
 
 export async function measureMemory({ heartbeats, everyMs, sampleEvery }: MemoryPlan): Promise<Measured> {
+  const installed = await install()
   const world = await openWorld()
-  const agent = startAgent(world.paths)
-  const floor = startFloor('idle.mjs')
+  const agent = startAgent(installed, world.paths)
+  const floor = startFloor(installed, 'idle.mjs')
   const samples: Sample[] = []
   try {
     await world.active()

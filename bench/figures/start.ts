@@ -4,6 +4,7 @@
  */
 import { rmSync } from 'node:fs'
 import { startAgent, startFloor } from '../agent.ts'
+import { install } from '../installed.ts'
 import { median, percentile } from '../statistics.ts'
 import { openWorld } from '../world/client.ts'
 import { NODE } from '../world/objects.ts'
@@ -12,16 +13,17 @@ import type { Measured } from './figure.ts'
 const LIMIT_MS = 250
 
 export async function measureStart(runs: number): Promise<Measured> {
+  const installed = await install()
   const world = await openWorld()
   try {
     const { paths } = world
     const times = { agent: [] as number[], floor: [] as number[] }
     for (let i = 0; i < runs; i++) {
-      const agent = startAgent(paths)
+      const agent = startAgent(installed, paths)
       times.agent.push(((await world.firstWatch(NODE)) - agent.startedAtUs) / 1000)
       await agent.stop()
       rmSync(paths.stateDir, { recursive: true, force: true })
-      const floor = startFloor('watch.mjs', [paths.tlsDir, paths.url, 'floor-node'])
+      const floor = startFloor(installed, 'watch.mjs', [paths.tlsDir, paths.url, 'floor-node'])
       times.floor.push(((await world.firstWatch('floor-node')) - floor.startedAtUs) / 1000)
       await floor.stop()
     }

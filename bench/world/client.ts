@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Answer, World, WorldPaths } from './protocol.ts'
+import type { Answer, World, WorldOptions, WorldPaths } from './protocol.ts'
 
 /** A tmpfs on Linux. */
 const MEMORY_ROOT = '/dev/shm'
@@ -13,12 +13,14 @@ export interface OpenWorld extends Omit<World, 'open'> {
   readonly paths: WorldPaths
 }
 
-export async function openWorld(systemctlCostUs = 0): Promise<OpenWorld> {
+const PLAIN: WorldOptions = { systemctlCostUs: 0, kubeletVersion: undefined, format: 'json' }
+
+export async function openWorld(options: Partial<WorldOptions> = {}): Promise<OpenWorld> {
   const dir = mkdtempSync(join(tmpdir(), 'kca-bench-'))
   const memoryDir = mkdtempSync(join(MEMORY_ROOT, 'kca-bench-'))
   const child = fork(fileURLToPath(new URL('./main.ts', import.meta.url)))
   const world = connect(child)
-  const paths = await world.open({ dir, memoryDir, systemctlCostUs })
+  const paths = await world.open({ ...PLAIN, ...options, dir, memoryDir })
   return {
     paths,
     change: world.change,

@@ -4,11 +4,12 @@
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { stringify } from 'yaml'
 import { type ApiRequest, nodeIdentity } from '../../demo/api-server/request.ts'
 import { type ApiServer, startApiServer } from '../../demo/api-server/server.ts'
 import { monotonicUs } from '../processes.ts'
 import { CONFIG_MAPS, conditions, configMap, type Follower, KEY, NAMESPACE, NODE, node, payload } from './objects.ts'
-import type { Answer, Call, World, WorldPaths } from './protocol.ts'
+import type { Answer, Call, World, WorldOptions, WorldPaths } from './protocol.ts'
 import { type BenchUnit, startUnit } from './unit.ts'
 
 const WAIT_MS = 30_000
@@ -22,12 +23,14 @@ class BenchWorld implements World {
   #server: ApiServer | undefined
   #unit: BenchUnit | undefined
   #paths: WorldPaths | undefined
+  #format: WorldOptions['format'] = 'json'
   #serial = 0
   /** When the API server accepted the last change of a ConfigMap. */
   #acceptedUs = 0
   readonly #watches = new Map<string, number>()
 
-  async open({ dir, memoryDir, systemctlCostUs }: Parameters<World['open']>[0]): Promise<WorldPaths> {
+  async open({ dir, memoryDir, systemctlCostUs, kubeletVersion, format }: Parameters<World['open']>[0]): Promise<WorldPaths> {
+    this.#format = format
     const server = await startApiServer({
       authorize: (request) => this.#noteWatch(request),
       historyLimit: 200,
@@ -40,9 +43,9 @@ class BenchWorld implements World {
     })
     const stateDir = join(dir, 'state')
     const envFile = join(stateDir, 'kubelet.env')
-    const unit = await startUnit(join(memoryDir, 'systemd'), envFile, systemctlCostUs)
+    const unit = await startUnit(join(memoryDir, 'systemd'), envFile, { costUs: systemctlCostUs, version: kubeletVersion })
     this.#unit = unit
-    for (const name of Object.values(CONFIG_MAPS)) server.objects.put(configMap(name, payload(0, unit.healthzPort)))
+    for (const name of Object.values(CONFIG_MAPS)) server.objects.put(configMap(name, this.#write(0, unit)))
     server.objects.put(node(new Date().toISOString()))
 
     const tlsDir = join(dir, 'tls')
@@ -68,7 +71,7 @@ class BenchWorld implements World {
     const { server, unit, paths } = this.#opened()
     this.#serial += 1
     if (this.#serial % FORGET_RESTARTS_EVERY === 0) rmSync(join(paths.runtimeDir, 'restarts'), { force: true })
-    const text = payload(this.#serial, unit.healthzPort)
+    const text = this.#write(this.#serial, unit)
     const restarted = unit.restarted(follower === 'agent' ? 'kubelet.service' : 'floor.service')
     const { metadata } = server.objects.put(configMap(CONFIG_MAPS[follower], text))
     const acceptedUs = this.#acceptedUs
@@ -126,6 +129,11 @@ class BenchWorld implements World {
   #opened(): { server: ApiServer; unit: BenchUnit; paths: WorldPaths } {
     if (this.#server === undefined || this.#unit === undefined || this.#paths === undefined) throw new Error('the world is not open')
     return { server: this.#server, unit: this.#unit, paths: this.#paths }
+  }
+
+  #write(serial: number, { healthzPort }: BenchUnit): string {
+    const text = payload(serial, healthzPort)
+    return this.#format === 'json' ? text : stringify(JSON.parse(text))
   }
 
   #noteWatch({ verb, query, target }: ApiRequest): true {

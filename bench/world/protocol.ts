@@ -18,8 +18,16 @@ export interface WorldPaths {
   readonly url: string
 }
 
+export interface WorldOptions {
+  /** CPU time of each systemctl command, besides what the stand-in takes. */
+  readonly systemctlCostUs: number
+  /** Of a kubelet that passes the probes of preflight, such as `v1.34.1`. undefined: only the agent's own rules run. */
+  readonly kubeletVersion: string | undefined
+  readonly format: 'json' | 'yaml'
+}
+
 export interface World {
-  open(options: { readonly dir: string; readonly memoryDir: string; readonly systemctlCostUs: number }): Promise<WorldPaths>
+  open(options: WorldOptions & { readonly dir: string; readonly memoryDir: string }): Promise<WorldPaths>
   /**
    * Changes a ConfigMap. Returns the time from the change to the start of the command that restarts
    * the unit, in µs.

@@ -25,13 +25,20 @@ export interface BenchUnit {
   close(): void
 }
 
-/** @param costUs the CPU time of each systemctl command */
-export async function startUnit(dir: string, envFile: string, costUs: number): Promise<BenchUnit> {
+export interface UnitOptions {
+  /** The CPU time of each systemctl command. */
+  readonly costUs: number
+  /** As kubelet tells it: preflight then asks this kubelet, too. undefined: only the agent's own rules run. */
+  readonly version: string | undefined
+}
+
+export async function startUnit(dir: string, envFile: string, { costUs, version }: UnitOptions): Promise<BenchUnit> {
   mkdirSync(dir, { recursive: true })
   const systemctl = join(dir, 'systemctl')
   const kubelet = join(dir, 'kubelet')
   compile(systemctl)
-  copyFileSync(systemctl, kubelet)
+  for (const name of ['kubelet', 'systemd-run']) copyFileSync(systemctl, join(dir, name))
+  if (version !== undefined) writeFileSync(join(dir, 'version'), version)
   if (costUs > 0) writeFileSync(join(dir, 'cost-us'), `${costUs}\n`)
   const health = createHealthServer((_, response) => response.end('ok')).listen(0, '127.0.0.1')
   await new Promise((resolve) => health.once('listening', resolve))

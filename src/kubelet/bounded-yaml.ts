@@ -71,8 +71,9 @@ export class BoundedYaml implements YamlReader {
   ): Promise<ChildAnswer | { readonly kind: 'out-of-memory' }> {
     signal?.throwIfAborted()
     const { child, limitMs, memoryMb } = this.#options
-    // What this process was started with: a loader, where it runs from source.
-    const args = [...process.execArgv, `--max-old-space-size=${memoryMb}`, child, mode, String(limitMs)]
+    // What this process was started with: a loader, where it runs from source. The nursery of an
+    // agent, which waits, would be too small for it.
+    const args = [...process.execArgv, '--max-semi-space-size=8', `--max-old-space-size=${memoryMb}`, child, mode, String(limitMs)]
     const result = await runCommand(process.execPath, args, {
       timeoutMs: limitMs + BUSY_MS,
       maxOutputBytes: MOST_OUTPUT,
