@@ -92,8 +92,13 @@ export class FileRuntimeRecords implements RuntimeRecords {
     }
   }
 
+  /** With those that could not be written before: health is written at each look. */
   #write(name: RuntimeFile, record: unknown): void {
-    const text = JSON.stringify(record)
+    this.#put(name, JSON.stringify(record))
+    for (const [other, text] of [...this.#unwritten]) if (other !== name) this.#put(other, text)
+  }
+
+  #put(name: RuntimeFile, text: string): void {
     const path = join(this.#directory, name)
     try {
       if (!this.#holds(path, text)) {

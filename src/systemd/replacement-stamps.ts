@@ -25,6 +25,7 @@ export class ReplacementStamps {
   readonly #path: string
   readonly #clock: Clock
   #last: Stamped | undefined
+  #isWritten = true
 
   constructor(files: Files, path: string, clock: Clock) {
     this.#files = files
@@ -39,6 +40,7 @@ export class ReplacementStamps {
    */
   since(hash: ContentHash, isLocal: boolean): ActivationStamp | undefined {
     const { bootId, monotonicUs } = this.#clock.now()
+    this.#write()
     const last = this.#last ?? this.#load()
     const isSame = last?.hash === hash || (isLocal && last?.isLocal === true)
     if (last === undefined || last.bootId !== bootId) this.#save({ bootId, hash, isLocal, sinceUs: undefined })
@@ -61,8 +63,15 @@ export class ReplacementStamps {
 
   #save(stamped: Stamped): void {
     this.#last = stamped
+    this.#isWritten = false
+    this.#write()
+  }
+
+  #write(): void {
+    if (this.#isWritten) return
     try {
-      this.#files.replace(this.#path, JSON.stringify(stamped))
+      this.#files.replace(this.#path, JSON.stringify(this.#last))
+      this.#isWritten = true
     } catch {
       // It stays in memory. If the agent ends before it can be written, kubelet is restarted once
       // more than necessary.

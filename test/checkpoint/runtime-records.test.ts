@@ -103,6 +103,7 @@ t.test('a record that cannot be written is kept in memory, logged once, and writ
   records.writeHealth({ ...HEALTH, exits: 3 })
   t.equal(records.health()?.exits, 3)
   t.equal(open(disk).records.health()?.exits, 3)
+  t.same(open(disk).records.restarts(), asJson([RESTART]), 'with all others')
   t.end()
 })
 

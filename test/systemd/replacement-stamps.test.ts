@@ -1,0 +1,29 @@
+import t from 'tap'
+import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { ReplacementStamps } from '../../src/systemd/replacement-stamps.ts'
+
+const PATH = '/run/kubelet-cfg-agent/config-file.json'
+
+t.test('what a disk did not take is written once it does, before the agent ends', async (t) => {
+  const disk = new FakeDisk(() => 0)
+  const files = new DurableFiles(disk)
+  files.makeDirectory('/run/kubelet-cfg-agent')
+  let monotonicUs = 0
+  const open = () => new ReplacementStamps(files, PATH, { now: () => ({ bootId: 'boot', monotonicUs, wallMs: 0 }) })
+  const stamps = open()
+  stamps.since('local', true)
+  monotonicUs = 10
+  stamps.expectReplacement('local')
+  stamps.stamp('config', false)
+  monotonicUs = 20
+  stamps.expectReplacement('config')
+  disk.full = true
+  stamps.stamp('local', true)
+  t.same(stamps.since('local', true), { bootId: 'boot', monotonicUs: 20 }, 'it is kept in memory')
+  disk.full = false
+  monotonicUs = 30
+  t.same(stamps.since('local', true), { bootId: 'boot', monotonicUs: 20 })
+  monotonicUs = 40
+  t.same(open().since('local', true), { bootId: 'boot', monotonicUs: 20 }, 'a kubelet that was started since then runs it')
+})
