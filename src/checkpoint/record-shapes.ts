@@ -39,6 +39,8 @@ export const isVerdict: Check<Verdict> = shape<Verdict>({
   doubtful: optional(isFlag),
   retrials: optional(isNumber),
   acquitted: optional(isFlag),
+  leavesState: optional(isFlag),
+  yielded: optional(isFlag),
   suspended: optional(isFlag),
 })
 

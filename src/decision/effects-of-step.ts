@@ -27,12 +27,13 @@ export function effectsOf(step: Action, snapshot: Snapshot): readonly Effect[] {
 }
 
 const EFFECTS: EffectsOf = {
-  forgive: ({ keys, again = [], requested, why }, snapshot) => [
+  forgive: ({ keys, again = [], held = [], requested, why }, snapshot) => [
     history('retrying', undefined, undefined, why),
     // What an operator requests on the node needs no turn in a rollout. Marked while the verdicts
     // still say what was requested.
     ...(requested ? markRequested(snapshot, keys) : []),
     // First: without a verdict, one of the others would be a fallback that proves these.
+    ...held.map((verdict): Effect => ({ kind: 'write-verdict', verdict })),
     ...again.map((verdict): Effect => ({ kind: 'write-verdict', verdict: { ...verdict, suspended: true } })),
     ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
     // Exits before this point are not charged again.

@@ -59,7 +59,7 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
   return forgiveOnce(
     provisional.filter(({ key, acquitted }) => key === target.key || acquitted !== true),
     why,
-    target.key,
+    { healthy: target.key, held: blamed === undefined ? [] : [{ ...blamed, leavesState: true }] },
   )
 }
 
@@ -101,21 +101,31 @@ export function retryAfterRest({ snapshot, target, candidates }: TargetSituation
   // There is nothing to try but what runs anyway.
   if (provisional.every(({ key }) => key === target.key)) return undefined
   const why = 'every config has failed, and nothing has changed for long: all are tried again'
-  return forgiveOnce(provisional, why)
+  // What it leaves on the node may be what the others fail with: they have a chance without it
+  // first, each second time.
+  const second = provisional.filter(({ acquitted, yielded }) => acquitted === true && yielded !== true)
+  const first = provisional.filter((verdict) => !second.includes(verdict))
+  if (first.every(({ key }) => key === target.key)) return forgiveOnce(provisional, why)
+  return forgiveOnce(first, why, { held: second.map((verdict) => ({ ...verdict, yielded: true })) })
+}
+
+interface ForgivenessContext {
+  /** With which kubelet is healthy now. undefined: with none. */
+  readonly healthy?: TrialKey
+  /** What stays condemned. */
+  readonly held?: readonly Verdict[]
 }
 
 /**
  * What never passed a trial here may itself have left what the others failed with. That it is given
  * another try stays on record, and it has no more of them than a config that had proved itself.
- *
- * @param healthy with which kubelet is healthy now. undefined: with none
  */
-function forgiveOnce(verdicts: readonly Verdict[], why: string, healthy?: TrialKey): Step | undefined {
+function forgiveOnce(verdicts: readonly Verdict[], why: string, { healthy, held = [] }: ForgivenessContext = {}): Step | undefined {
   const isSuspect = ({ key, source, doubtful, acquitted }: Verdict) =>
     source !== 'local' && (acquitted === true || (doubtful !== true && key !== healthy))
   const again = verdicts
     .filter(isSuspect)
     .map((verdict): Verdict => ({ ...verdict, acquitted: true, doubtful: true, retrials: verdict.retrials ?? 1 }))
   const keys = verdicts.flatMap((verdict) => (isSuspect(verdict) ? [] : [verdict.key]))
-  return verdicts.length === 0 ? undefined : { kind: 'forgive', keys, again, requested: false, why }
+  return verdicts.length === 0 ? undefined : { kind: 'forgive', keys, again, held, requested: false, why }
 }

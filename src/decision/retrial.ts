@@ -24,13 +24,13 @@ export interface Retrial {
 
 /** undefined: what the verdict condemns is not tried again by itself. */
 export function planRetrial({ health, now }: Snapshot, verdict: Verdict): Retrial | undefined {
-  const { state, damage, source, doubtful, bootId = now.bootId, retrials = 0 } = verdict
+  const { state, damage, source, doubtful, leavesState, bootId = now.bootId, retrials = 0 } = verdict
   if (state !== 'provisional' || damage === 'one-way' || source === 'local') return undefined
   const pauseUs = PAUSES_US[retrials]
   if (doubtful === true && pauseUs !== undefined) return { verdict, pauseUs, number: retrials + 1, of: PAUSES_US.length }
   // A boot, or a restart by an operator, may have cured what the config failed with. That the
   // fallback is healthy since then proves nothing.
-  if (health?.startedByOthers !== true && bootId === now.bootId) return undefined
+  if (leavesState === true || (health?.startedByOthers !== true && bootId === now.bootId)) return undefined
   return { verdict, pauseUs: pauseUs ?? LAST_PAUSE_US, number: retrials + 1, of: Math.max(PAUSES_US.length, retrials + 1) }
 }
 

@@ -17,12 +17,13 @@ export type Step =
   /**
    * Drop verdicts, so that the configs they condemned are tried again. `requested`: an operator
    * requested a retry. `again`: verdicts that are not dropped, but not in force while their configs
-   * are tried again.
+   * are tried again. `held`: verdicts that stay in force, with what is known of them by now.
    */
   | {
       readonly kind: 'forgive'
       readonly keys: readonly TrialKey[]
       readonly again?: readonly Verdict[]
+      readonly held?: readonly Verdict[]
       readonly requested: boolean
       readonly why: string
     }

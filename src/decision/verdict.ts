@@ -45,6 +45,13 @@ export interface Verdict {
    * happens once: what a config leaves on the node may be what the others fail with.
    */
   readonly acquitted?: boolean | undefined
+  /**
+   * A fallback from it died of what it had left on the node. A person who starts kubelet since has
+   * deleted that, and cured nothing else.
+   */
+  readonly leavesState?: boolean | undefined
+  /** It let the others go first when all were tried again: next time it is tried, too. */
+  readonly yielded?: boolean | undefined
   /** It is being tried again: the verdict is not in force. */
   readonly suspended?: boolean | undefined
 }

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { LOCAL } from '../../src/decision/config-source.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import type { Step } from '../../src/decision/step.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
@@ -80,6 +81,13 @@ t.test('what a fallback teaches', async (t) => {
     const local = verdict('local', 'provisional')
     t.strictSame(keysOf(rests(verdict(B, 'provisional'), left(A), local)), [keyOf(A), keyOf('local')], 'only the fallbacks are forgiven')
     t.match(rests(verdict(B, 'provisional')), { kind: 'confirm', verdicts: [{ key: keyOf(B) }] }, 'and then the wanted one is condemned')
+    const blamed = rests(verdict(B, 'provisional'), left(A), local)
+    t.match(blamed.kind === 'forgive' && blamed.held, [{ key: keyOf(B), state: 'provisional', leavesState: true }], 'it stays condemned')
+    const startedByPerson = { health: { ...health(A, { healthySinceUs: NOW_US - POLICY.toleranceUs }), startedByOthers: true } }
+    const afterwards = (facts: Partial<Verdict>) =>
+      nextStep(fallenBack({ ...healthyNow, ...startedByPerson, ...judged(verdict(B, 'provisional', facts)) }))
+    t.match(afterwards({}), { kind: 'retry-failed' }, 'a person who starts kubelet may have cured it')
+    t.match(afterwards({ leavesState: true }), { kind: 'confirm' }, 'but not one who had to delete what it left')
     t.strictSame(keysOf(rests(left(B), left(A), local)), [keyOf(B), keyOf(A), keyOf('local')], 'a damaged file kills every config')
     const since = { ...verdict(B, 'provisional'), bootId: 'the boot before' }
     t.strictSame(keysOf(rests(since, left(A), local)), [keyOf(B), keyOf(A), keyOf('local')], 'another boot')
@@ -139,6 +147,32 @@ t.test('the node is at fault', async (t) => {
       keys: [keyOf('local')],
       again: [{ key: keyOf(B) }, { key: keyOf(A) }],
       requested: false,
+    })
+    t.test('what had its second try lets the others go first, and is tried with them the next time', async (t) => {
+      const failed = (facts: Partial<Verdict>) => {
+        const again = verdict(B, 'provisional', { acquitted: true, doubtful: true, retrials: 1, ...facts })
+        return fallenBack({ ...long, ...judged(again, verdict(A, 'provisional', { doubtful: true }), verdict('local', 'provisional')) })
+      }
+      const others = nextStep(failed({}))
+      if (others.kind !== 'forgive') return t.fail(others.kind)
+      t.same([others.keys, others.again, others.held?.map(({ key }) => key)], [[keyOf(A), keyOf('local')], [], [keyOf(B)]])
+      const after = look(failed({}), others, () => false)
+      t.match(after.verdicts.get(keyOf(B)), { state: 'provisional', acquitted: true, yielded: true }, 'its verdict stays in force')
+      const all = nextStep(failed({ yielded: true }))
+      if (all.kind !== 'forgive') return t.fail(all.kind)
+      t.same([all.keys, all.again?.map(({ key }) => key), all.held], [[keyOf(A), keyOf('local')], [keyOf(B)], []])
+    })
+    t.test('but not where there is no other', async (t) => {
+      const step = nextStep(
+        fallenBack({
+          ...startsWith('local'),
+          ...crashing('local', { exits: 50, subjectSinceUs: NOW_US - 3 * POLICY.trialUs }),
+          ...judged(verdict(B, 'provisional', { acquitted: true, doubtful: true }), verdict('local', 'provisional')),
+          lastKnownGood: LOCAL,
+          previous: LOCAL,
+        }),
+      )
+      t.match(step, { kind: 'forgive', keys: [keyOf('local')], again: [{ key: keyOf(B) }], held: [] })
     })
     const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
     for (const not of [paused, { runtimeUp: false }]) t.match(nextStep(fallenBack({ ...long, ...not })), { kind: 'wait' })

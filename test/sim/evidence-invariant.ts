@@ -7,7 +7,9 @@
  * and no other.
  */
 import assert from 'node:assert/strict'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
+import type { TrialKey } from '../../src/decision/trial-key.ts'
 import { breaksNode, isOneWay } from './behaviour.ts'
 import type { SimWorld } from './sim-world.ts'
 
@@ -19,6 +21,8 @@ export class EvidenceInvariant {
   readonly #world: SimWorld
   /** Condemned for damage that does not pass. */
   readonly #damaging = new Set<string>()
+  /** By the last step. */
+  #condemned: { readonly key: TrialKey; readonly text: string; readonly crashAt: SimWorld['crashAt'] } | undefined
   #lostStates = 0
   #startedByAgentUs: number | undefined
   #seenStartUs: number | undefined
@@ -27,9 +31,15 @@ export class EvidenceInvariant {
     this.#world = world
   }
 
-  decided(step: Step): void {
-    const text = this.#world.unit.process?.text
-    if (step.kind === 'condemn' && step.verdict.damage === 'one-way' && text !== undefined) this.#damaging.add(text)
+  decided(snapshot: Snapshot, step: Step): void {
+    const { crashAt, unit } = this.#world
+    const condemned = this.#condemned
+    // An agent that died before it wrote the verdict has condemned nothing.
+    const isCut = condemned?.crashAt !== crashAt && snapshot.verdicts.get(condemned?.key ?? '')?.damage !== 'one-way'
+    if (condemned !== undefined && !isCut) this.#damaging.add(condemned.text)
+    const text = unit.process?.text
+    const isDamage = step.kind === 'condemn' && step.verdict.damage === 'one-way' && text !== undefined
+    this.#condemned = isDamage ? { key: step.verdict.key, text, crashAt } : undefined
     if (step.kind === 'forgive' && step.requested) this.#damaging.clear()
   }
 

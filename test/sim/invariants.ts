@@ -80,7 +80,7 @@ export class Invariants {
     this.#noteViolation(() => {
       this.#disk.decided()
       this.#restarts.decided(step)
-      this.#evidence.decided(step)
+      this.#evidence.decided(snapshot, step)
       this.#reports.decided(snapshot, step)
       checkVerdict(this.#world, step)
       this.#cause.decided(snapshot, step)
