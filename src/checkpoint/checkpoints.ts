@@ -233,7 +233,7 @@ export class FileCheckpoints implements Checkpoints {
   /** undefined: not a directory, or it contains something that is not a file. */
   #identities(path: string): string | undefined {
     if (this.#files.stat(path)?.kind !== 'directory') return undefined
-    const facts = (this.#files.list(path) ?? []).map((name) => ({ name, stat: this.#files.stat(join(path, name)) }))
+    const facts = (this.#files.list(path) ?? []).map((name) => ({ name, stat: this.#files.stat(`${path}/${name}`) }))
     if (facts.some(({ stat }) => stat?.kind !== 'file')) return undefined
     return facts.map(({ name, stat }) => `${name}=${stat?.identity}`).join('\n')
   }
@@ -242,7 +242,7 @@ export class FileCheckpoints implements Checkpoints {
     if (this.#identities(path) === undefined) return undefined
     const files = new Map<string, Uint8Array>()
     for (const name of this.#files.list(path) ?? []) {
-      const bytes = this.#files.read(join(path, name))
+      const bytes = this.#files.read(`${path}/${name}`)
       if (bytes === undefined) return undefined
       files.set(name, bytes)
     }

@@ -105,11 +105,11 @@ export function layoutOf(directory: string): Layout {
   const checkpoints = join(directory, 'checkpoints')
   const rendered = join(directory, 'rendered')
   const checkpoint: Layout['checkpoint'] = (uid, resourceVersion, overlay) =>
-    overlay === undefined ? join(checkpoints, uid, resourceVersion) : join(rendered, uid, resourceVersion, overlay)
+    overlay === undefined ? `${checkpoints}/${uid}/${resourceVersion}` : `${rendered}/${uid}/${resourceVersion}/${overlay}`
   return {
     directory,
     meta,
-    record: (name) => join(meta, name),
+    record: (name) => `${meta}/${name}`,
     proven: join(meta, 'proven'),
     channelState: join(meta, 'heard'),
     stagings: join(meta, 'rollouts'),
@@ -118,7 +118,7 @@ export function layoutOf(directory: string): Layout {
     binding: join(meta, 'cluster'),
     checkpoints,
     checkpoint,
-    file: ({ uid, resourceVersion, overlay, kubeletConfigKey }) => join(checkpoint(uid, resourceVersion, overlay), kubeletConfigKey),
+    file: ({ uid, resourceVersion, overlay, kubeletConfigKey }) => `${checkpoint(uid, resourceVersion, overlay)}/${kubeletConfigKey}`,
     rendered,
     requests: join(directory, 'requests'),
     lock: join(directory, 'lock'),

@@ -62,6 +62,11 @@ export class FileRecords implements Records {
   #read: { readonly identity: string; readonly verdicts: ReadonlyMap<TrialKey, Verdict> } | undefined
   /** The verdicts that could not be written; they are in force until they can. */
   #unwritten: ReadonlyMap<TrialKey, Verdict> | undefined
+  /**
+   * By path, what was parsed last, and of which bytes: every observation reads each record, and few
+   * have changed since the last one.
+   */
+  readonly #parsed = new Map<string, { readonly bytes: Buffer; readonly found: unknown }>()
   readonly #logged = new Set<string>()
 
   constructor({ files, layout, log, onSetAside, faults }: RecordsOptions) {
@@ -191,16 +196,27 @@ export class FileRecords implements Records {
     return parsed?.ok ? parsed.value : undefined
   }
 
-  /** undefined: the file does not exist. */
+  /**
+   * undefined: the file does not exist.
+   * @param parse always the same one for a path
+   */
   #load<T>(path: string, parse: (bytes: Buffer) => T): T | Damaged | undefined {
     try {
       const bytes = this.#files.read(path)
       this.#faults.worked(path)
-      return bytes && parse(bytes)
+      return bytes && this.#parseOnce(path, bytes, parse)
     } catch (cause) {
       if (isDamage(cause) || this.#faults.hasLasted(path, cause)) return { ok: false, detail: errorMessage(cause) }
       throw cause
     }
+  }
+
+  #parseOnce<T>(path: string, bytes: Buffer, parse: (bytes: Buffer) => T): T {
+    const last = this.#parsed.get(path)
+    if (last?.bytes.equals(bytes) === true) return last.found as T
+    const found = parse(bytes)
+    this.#parsed.set(path, { bytes, found })
+    return found
   }
 
   #setAside(path: string, why: string): void {

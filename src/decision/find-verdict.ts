@@ -10,7 +10,9 @@ import type { Verdict } from './verdict.ts'
  */
 export function findVerdict({ verdicts }: Pick<Snapshot, 'verdicts'>, content: ContentHash, kubeletIdentity: string): Verdict | undefined {
   const own = verdicts.get(trialKey(content, kubeletIdentity))
-  return own ?? [...verdicts.values()].find(({ damage, key }) => damage === 'one-way' && contentOfKey(key) === content)
+  if (own !== undefined) return own
+  for (const verdict of verdicts.values()) if (verdict.damage === 'one-way' && contentOfKey(verdict.key) === content) return verdict
+  return undefined
 }
 
 /**

@@ -16,7 +16,8 @@ export function prune({ snapshot }: TargetSituation): Step | undefined {
 }
 
 export function choosePrunable(snapshot: Snapshot): readonly CheckpointInfo[] {
-  const { assigned, nextStart, unit } = snapshot
+  const { assigned, nextStart, unit, policy } = snapshot
+  if (snapshot.checkpoints.length <= policy.keepCheckpoints) return []
   // While one name is unknown, any checkpoint may be the one it stands for.
   if (assigned.kind === 'damaged' || nextStart.kind === 'unknown') return []
   if (unit.kind === 'unknown' || unit.process.kind === 'unknown') return []
@@ -27,7 +28,7 @@ export function choosePrunable(snapshot: Snapshot): readonly CheckpointInfo[] {
   const newestFirst = [...snapshot.checkpoints].sort((a, b) => b.savedAtMs - a.savedAtMs || (pathOf(a) < pathOf(b) ? 1 : -1))
   const asReceived = newestFirst.filter(({ overlay }) => overlay === undefined)
   const rendered = newestFirst.filter(({ overlay }) => overlay !== undefined)
-  const old = [asReceived, rendered].flatMap((checkpoints) => checkpoints.slice(snapshot.policy.keepCheckpoints))
+  const old = [asReceived, rendered].flatMap((checkpoints) => checkpoints.slice(policy.keepCheckpoints))
   return old.filter((checkpoint) => !paths.has(pathOf(checkpoint)))
 }
 

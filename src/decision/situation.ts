@@ -1,6 +1,6 @@
 /** One Snapshot with everything that several rules derive from it, derived once a pass. Pure. */
 import type { Snapshot } from './snapshot.ts'
-import { type Candidate, chooseTarget, findHeld, listCandidates, type Target } from './target.ts'
+import { type Candidate, chooseTarget, findGoingOn, findHeld, listCandidates, type Target } from './target.ts'
 import type { KnownUnit } from './unit-state.ts'
 
 export interface Situation {
@@ -29,8 +29,10 @@ export interface TargetSituation extends Situation {
 export function assess(snapshot: Snapshot): Situation {
   const { unit } = snapshot
   if (unit.kind === 'unknown') return { snapshot, unit: undefined, candidates: [], target: undefined, held: undefined }
-  const candidates = listCandidates(snapshot, unit)
-  return { snapshot, unit, candidates, target: chooseTarget(snapshot, unit, candidates), held: findHeld(snapshot, unit) }
+  const held = findHeld(snapshot, unit)
+  const goingOn = findGoingOn(snapshot, unit, held)
+  const candidates = listCandidates(snapshot, unit, { held, goingOn })
+  return { snapshot, unit, candidates, target: chooseTarget(snapshot, candidates, { goingOn }), held }
 }
 
 export function hasTarget(situation: Situation): situation is TargetSituation {

@@ -94,8 +94,7 @@ function findUndisturbed(snapshot: Snapshot, unit: KnownUnit, held: Target): Hel
  * checkpoint is gone: what runs, or else what kubelet starts with next. undefined: none of these is
  * so, or what runs is nothing that the agent could start kubelet with again.
  */
-function findGoingOn(snapshot: Snapshot, unit: KnownUnit): HeldSource | undefined {
-  const held = findHeld(snapshot, unit)
+export function findGoingOn(snapshot: Snapshot, unit: KnownUnit, held: Target | undefined): HeldSource | undefined {
   if (held !== undefined) return findUndisturbed(snapshot, unit, held)
   const content = findWanted(snapshot)?.content
   const isRefused = content !== undefined && snapshot.verdicts.get(trialKey(content, unit.kubeletIdentity))?.state === 'refused'
@@ -105,18 +104,22 @@ function findGoingOn(snapshot: Snapshot, unit: KnownUnit): HeldSource | undefine
   return snapshot.nextStart.kind === 'known' ? snapshot.nextStart.held : undefined
 }
 
+/** What `findHeld` and `findGoingOn` return. */
+interface Standing {
+  readonly held: Target | undefined
+  readonly goingOn: HeldSource | undefined
+}
+
 /**
  * The wanted config first, then its fallbacks. Each content appears once. A source without a
  * checkpoint is left out, as is what waits for its turn in a rollout. Empty: the wanted config is
  * unknown.
  */
-export function listCandidates(snapshot: Snapshot, unit: KnownUnit): readonly Candidate[] {
+export function listCandidates(snapshot: Snapshot, unit: KnownUnit, { held, goingOn }: Standing): readonly Candidate[] {
   const wanted = findWanted(snapshot)
   if (wanted === undefined) return []
-  const goingOn = findGoingOn(snapshot, unit)
   const fallbacks = [...(goingOn === undefined ? [] : [goingOn]), snapshot.lastKnownGood, snapshot.previous, LOCAL]
   const candidates: Candidate[] = []
-  const held = findHeld(snapshot, unit)
   for (const { source, content } of isLocalWanted(snapshot) ? [wanted] : [wanted, ...fallbacks]) {
     if (content === undefined || content === held?.content || candidates.some((known) => known.content === content)) continue
     const key = trialKey(content, unit.kubeletIdentity)
@@ -126,7 +129,11 @@ export function listCandidates(snapshot: Snapshot, unit: KnownUnit): readonly Ca
 }
 
 /** @param candidates as `listCandidates` returns them. undefined: there are none. */
-export function chooseTarget(snapshot: Snapshot, unit: KnownUnit, candidates: readonly Candidate[]): Target | undefined {
+export function chooseTarget(
+  snapshot: Snapshot,
+  candidates: readonly Candidate[],
+  { goingOn }: Pick<Standing, 'goingOn'>,
+): Target | undefined {
   const [first] = candidates
   if (first === undefined) return undefined
   // There is nothing else to run, whatever its verdict says.
@@ -135,8 +142,7 @@ export function chooseTarget(snapshot: Snapshot, unit: KnownUnit, candidates: re
   const isFallback = (candidate: Candidate) => candidate.content !== snapshot.assignedContent
   const free = candidates.find((candidate) => candidate.verdict === undefined)
   if (free !== undefined) {
-    const goesOn = free.content === findGoingOn(snapshot, unit)?.content
-    return { ...free, fallback: isFallback(free), goesOn, atFault: false }
+    return { ...free, fallback: isFallback(free), goesOn: free.content === goingOn?.content, atFault: false }
   }
   // Rest on the best fallback whose verdict is not confirmed: a broken node gives a provisional
   // verdict to every config. What kubelet is healthy with is better than any.

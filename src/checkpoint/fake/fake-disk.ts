@@ -34,6 +34,8 @@ export class FakeDisk implements Disk {
   readonly #root: FakeDirectory
   /** Changes of names that have not reached the disk, oldest first. */
   #pending: Change[] = []
+  /** The node of each path that was looked up since a name was last changed: most is reading. */
+  readonly #found = new Map<string, FakeNode | undefined>()
   #inodes = 0
   #crash: { readonly thrown: unknown } | undefined
 
@@ -131,6 +133,7 @@ export class FakeDisk implements Disk {
    * file in place.
    */
   plant(path: string, bytes: Uint8Array | string): void {
+    this.#found.clear()
     let directory = this.#root
     for (const name of segments(dirname(path))) {
       const next = directory.entries.get(name) ?? this.#newDirectory(0o755)
@@ -162,6 +165,7 @@ export class FakeDisk implements Disk {
     }
     this.#pending = []
     this.#crash = undefined
+    this.#found.clear()
     wake(this.#root, random)
   }
 
@@ -198,6 +202,14 @@ export class FakeDisk implements Disk {
   }
 
   #find(path: string): FakeNode | undefined {
+    const known = this.#found.get(path)
+    if (known !== undefined || this.#found.has(path)) return known
+    const node = this.#walk(path)
+    this.#found.set(path, node)
+    return node
+  }
+
+  #walk(path: string): FakeNode | undefined {
     let node: FakeNode | undefined = this.#root
     for (const name of segments(path)) {
       if (node === undefined) return undefined
@@ -224,6 +236,7 @@ export class FakeDisk implements Disk {
   }
 
   #change(node: FakeNode, entries: Change['entries']): void {
+    this.#found.clear()
     for (const { directory, name, node: entry } of entries) {
       if (entry === undefined) directory.entries.delete(name)
       else directory.entries.set(name, entry)
@@ -262,15 +275,8 @@ function half(bytes: Buffer): Buffer {
   return Buffer.from(bytes.subarray(0, bytes.length >> 1))
 }
 
-const SEGMENTS = new Map<string, readonly string[]>()
-
-/** Kept: the simulation looks up the same paths millions of times. */
 function segments(path: string): readonly string[] {
-  const known = SEGMENTS.get(path)
-  if (known !== undefined) return known
-  const found = path.split('/').filter((name) => name !== '')
-  SEGMENTS.set(path, found)
-  return found
+  return path.split('/').filter((name) => name !== '')
 }
 
 function failure(code: string, path: string): Error & { readonly code: string } {
