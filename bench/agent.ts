@@ -36,6 +36,8 @@ export function startAgent({ program, node, bundle }: Installed, paths: WorldPat
     'runtime-dir': paths.runtimeDir,
     'kubelet-env-file': paths.envFile,
     systemctl: paths.systemctl,
+    // A bus of this machine knows nothing of the simulated systemd.
+    'system-bus': join(paths.stateDir, 'no-bus'),
     // Not the default port, which a real agent on this machine may use.
     'metrics-address': '127.0.0.1:0',
     spread: '0s',

@@ -91,6 +91,8 @@ function listSettings({ name, directory, pace, trialSeconds }: NodeOptions, syst
     'runtime-dir': join(directory, 'run'),
     'kubelet-env-file': join(stateDir, 'kubelet.env'),
     systemctl,
+    // A bus of this machine knows nothing of the simulated systemd.
+    'system-bus': join(directory, 'no-bus'),
     'trial-duration': `${trialSeconds}s`,
     'start-deadline': pace.startDeadline,
     'health-tolerance': pace.healthTolerance,

@@ -33,6 +33,7 @@ import { type OverlayFiles, readOverlay } from './overlay/read-overlay.ts'
 import type { OverlayView } from './overlay/view.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
+import { DEAF } from './ports/unit-signals.ts'
 import { readHistory } from './report/history.ts'
 import { readLastReport } from './report/last-report.ts'
 import { type Settings, toPolicy } from './settings/settings.ts'
@@ -60,6 +61,7 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml, b
     besideDocker,
     log: SILENT,
     onSetAside: () => {},
+    signals: DEAF,
   })
   const kubeconfig = new KubeconfigFile(settings.kubeconfig, (path) => readKubeconfig(path, Date.now), SILENT)
   const api = new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${version}`, wallMs: Date.now })
@@ -173,6 +175,14 @@ async function takeOver(
   }
   const taken = takeLock(lockPath, process.pid)
   if (!taken.ok) return { kind: 'refused', detail: taken.detail }
-  const { activation } = openStores(settings, { disk: new NodeDisk(), clock, yaml, besideDocker, log: SILENT, onSetAside: () => {} })
+  const { activation } = openStores(settings, {
+    disk: new NodeDisk(),
+    clock,
+    yaml,
+    besideDocker,
+    log: SILENT,
+    onSetAside: () => {},
+    signals: DEAF,
+  })
   return { kind: 'taken', activation, end: taken.lock.release }
 }

@@ -31,6 +31,7 @@ import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
 import { countRejections } from './report/counters.ts'
 import { type Settings, toPolicy } from './settings/settings.ts'
+import { BusSignals } from './systemd/bus-signals.ts'
 import type { Heartbeat } from './systemd/heartbeat.ts'
 
 /** How often the agent checks that the kubeconfig still belongs to its cluster. */
@@ -58,7 +59,8 @@ export async function live({ liveSettings, heartbeat, clock, yaml, besideDocker,
 
   const kubeconfig = new KubeconfigFile(atStart.kubeconfig, (path) => readKubeconfig(path, Date.now), log)
   const onSetAside: OnSetAside = ({ path, to, why }) => log.error(`set aside ${path} as ${to}: ${why}`)
-  const stores = openStores(atStart, { disk: new NodeDisk(), clock, yaml, besideDocker, log, onSetAside })
+  const signals = new BusSignals({ socket: atStart.systemBus, unit: atStart.kubeletUnit, clock, log, onHint: wake })
+  const stores = openStores(atStart, { disk: new NodeDisk(), clock, yaml, besideDocker, log, onSetAside, signals })
   settleStores(stores, log)
   const identity = openIdentity({ settings: atStart, stores, kubeconfig, onSetAside, log })
   const { nodeName } = identity
@@ -114,12 +116,14 @@ export async function live({ liveSettings, heartbeat, clock, yaml, besideDocker,
   }, REBIND_MS)
   makeRequestsDirectory(stores, log)
   const requests = watchDirectory(stores.layout.requests, wake)
+  signals.start()
   assignment.start(wake)
   const checked = checkSelf(atStart, stores, log).catch((error: unknown) => log.warn('the self-check failed', { error }))
   try {
     await untilOver(runLoop(loop, waker, clock, signal, heartbeat.beatUs), signal)
   } finally {
     clearInterval(rebinding)
+    signals.stop()
     process.off('SIGHUP', onHangUp)
     const ends = [assignment.stop(), rollout.stop(), publisher?.stop(STOP_LIMIT_MS), requests.close(), stopServing(), checked]
     await atMost(STOP_LIMIT_MS, Promise.all(ends))

@@ -28,11 +28,13 @@ import { mostWaitMs } from './main-runtime.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Files } from './ports/files.ts'
 import type { Log } from './ports/log.ts'
+import type { UnitSignals } from './ports/unit-signals.ts'
 import type { Settings } from './settings/settings.ts'
 import { UnitActivation } from './systemd/activation.ts'
 import { besideSystemctl } from './systemd/beside-systemctl.ts'
 import { FileKubeletBinary } from './systemd/binary-identity.ts'
 import { SystemFileOwnership } from './systemd/file-ownership.ts'
+import { HeldAnswer } from './systemd/held-answer.ts'
 import { JournalLastWords } from './systemd/last-words.ts'
 import { MergedFiles } from './systemd/merged-files.ts'
 import { Systemctl } from './systemd/systemctl.ts'
@@ -47,9 +49,10 @@ export interface StoresWorld {
   readonly besideDocker: readonly string[]
   readonly log: Log
   readonly onSetAside: OnSetAside
+  readonly signals: UnitSignals
 }
 
-export function openStores(settings: Settings, { disk, clock, yaml, besideDocker, log, onSetAside }: StoresWorld) {
+export function openStores(settings: Settings, { disk, clock, yaml, besideDocker, log, onSetAside, signals }: StoresWorld) {
   const files = new DurableFiles(disk)
   const mergedFiles = new MergedFiles(files)
   const layout = layoutOf(settings.dynamicConfigDir)
@@ -75,6 +78,7 @@ export function openStores(settings: Settings, { disk, clock, yaml, besideDocker
       dynamicConfigDir,
       binary: new FileKubeletBinary(files, runtimeDir),
       identifyMerged: mergedFiles.identify.bind(mergedFiles),
+      held: new HeldAnswer(signals, clock),
     }),
     lastWords: new JournalLastWords({ journalctl: besideSystemctl(systemctl, 'journalctl'), unit: kubeletUnit }),
     activation: new UnitActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, envFile, runtimeDir }),

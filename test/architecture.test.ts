@@ -70,6 +70,7 @@ const ADAPTERS: readonly string[] = [
   'runtime/grpc-channel.ts',
   'systemd/binary-identity.ts',
   'systemd/boot-clock.ts',
+  'systemd/bus-signals.ts',
   'systemd/file-ownership.ts',
   'systemd/journal.ts',
   'systemd/last-words.ts',

@@ -58,6 +58,7 @@ export function showUnit(unit: SimulatedUnit, machine: UnitMachine, mainPid: num
   const { activeState, subState } = SHOWN_STATE[machine.state]
   const assignments = Object.entries(unit.environment).map(([name, value]) => `${name}=${value}`)
   const lines: Readonly<Record<(typeof UNIT_PROPERTIES)[number], readonly (string | number)[]>> = {
+    Id: [unit.name],
     LoadState: ['loaded'],
     ActiveState: [activeState],
     SubState: [subState],

@@ -1,9 +1,10 @@
 /**
- * The settings of kubelet's unit: its name, how it takes its config, and where systemctl is. Pure.
+ * The settings of kubelet's unit: its name, how it takes its config, and where systemctl and
+ * the system bus are. Pure.
  */
 
 import { ACTIVATION_KINDS, type ActivationChoice } from '../systemd/activation-kinds.ts'
-import { ALL_COMMANDS, type SettingTable } from './setting.ts'
+import { ALL_COMMANDS, RUN_ONLY, type SettingTable } from './setting.ts'
 import { choiceKind, optional, pathKind, serviceKind } from './setting-kinds.ts'
 
 export interface KubeletSettings {
@@ -11,6 +12,7 @@ export interface KubeletSettings {
   readonly activation: ActivationChoice
   readonly kubeletConfigDir: string | undefined
   readonly systemctl: string
+  readonly systemBus: string
 }
 
 const GROUP = 'Kubelet'
@@ -51,5 +53,13 @@ export const KUBELET_SETTINGS: SettingTable<KubeletSettings> = {
     initial: '/bin/systemctl',
     ...ALL_COMMANDS,
     help: 'path of systemctl',
+  },
+  systemBus: {
+    name: 'system-bus',
+    group: GROUP,
+    kind: pathKind,
+    initial: '/run/dbus/system_bus_socket',
+    ...RUN_ONLY,
+    help: "socket of D-Bus's system bus, on which systemd says what happens to kubelet's unit; without one, systemctl is asked more often",
   },
 }

@@ -15,6 +15,7 @@ import { SYSTEMD_ENVIRONMENT } from '../values/child-environment.ts'
 import { codedError } from '../values/errors.ts'
 import type { ActivationChoice } from './activation-kinds.ts'
 import { asArguments, flagValue } from './flags.ts'
+import type { HeldAnswer } from './held-answer.ts'
 import { findHost } from './kubelet-inside.ts'
 import { describeProcess } from './kubelet-process.ts'
 import type { IdentifyMerged } from './merged-files.ts'
@@ -34,6 +35,8 @@ export interface SystemctlOptions {
   readonly dynamicConfigDir: string
   readonly binary: KubeletBinary
   readonly identifyMerged?: IdentifyMerged
+  /** undefined: systemd is asked at each observation. */
+  readonly held?: HeldAnswer<UnitProperties> | undefined
   readonly procRoot?: string
   readonly timeoutMs?: number
 }
@@ -80,12 +83,21 @@ export class Systemctl implements Unit {
 
   constructor(options: SystemctlOptions) {
     if (!UNIT_NAME.test(options.unit)) throw codedError('unit-name', `${options.unit} is not the name of a service unit`)
-    this.#options = { procRoot: '/proc', timeoutMs: 10_000, kubeletConfigDir: undefined, identifyMerged: () => '', ...options }
+    this.#options = {
+      procRoot: '/proc',
+      timeoutMs: 10_000,
+      kubeletConfigDir: undefined,
+      identifyMerged: () => '',
+      held: undefined,
+      ...options,
+    }
   }
 
   async observe(): Promise<UnitState> {
     this.#last = undefined
-    const shown = await this.#show()
+    const asked = this.#options.held?.begin()
+    const held = this.#findHeld()
+    const shown = held ?? (await this.#show())
     if (typeof shown === 'string') return { kind: 'unknown', detail: shown }
     const { exec } = shown
     const binary = exec === undefined ? NO_BINARY : await this.#options.binary.identify(exec.path)
@@ -98,6 +110,8 @@ export class Systemctl implements Unit {
     const process = await this.#findProcess(shown)
     const activity = await this.#findActivity(shown)
     this.#last = { activity, startLimited: shown.startLimited }
+    // systemd signals by a unit's own name, and not by an alias.
+    if (held === undefined && activity === 'running' && process.kind === 'known' && shown.id === this.#options.unit) asked?.keep(shown)
     const kubelet = this.#describeKubelet(shown, binary, process.kind === 'known' ? process.command : undefined)
     return {
       kind: 'known',
@@ -113,13 +127,13 @@ export class Systemctl implements Unit {
 
   stillRuns(seen: UnitState): boolean {
     const known = this.#known
-    if (seen.kind === 'unknown' || known === undefined || known.startTime === '' || seen.invocationId !== known.invocationId) return false
-    return this.#readStartTime(known.pid) === known.startTime
+    return seen.kind === 'known' && known !== undefined && seen.invocationId === known.invocationId && this.#isAlive(known)
   }
 
   async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
     const { unit } = this.#options
     const last = this.#last
+    this.#options.held?.drop()
     // Another `show` costs time, and a running unit does not reach its start limit within a moment.
     const verb = chooseVerb(activity, last?.activity === 'running' ? activity : await this.#show())
     // If reset-failed fails, the restart may still work: exits are counted from a recorded baseline
@@ -134,6 +148,15 @@ export class Systemctl implements Unit {
     const answer = await this.#run(['show', '-p', UNIT_PROPERTIES.join(','), this.#options.unit])
     if (!answer.ok) return answer.detail
     return parseUnitProperties(answer.output) ?? `systemctl show ${this.#options.unit} printed something unexpected`
+  }
+
+  /** Where a signal was lost, the process itself still tells that it has ended. */
+  #findHeld(): UnitProperties | undefined {
+    return this.#known !== undefined && this.#isAlive(this.#known) ? this.#options.held?.get() : undefined
+  }
+
+  #isAlive({ pid, startTime }: KnownProcess): boolean {
+    return startTime !== '' && this.#readStartTime(pid) === startTime
   }
 
   async #findProcess(shown: UnitProperties): Promise<FoundProcess> {

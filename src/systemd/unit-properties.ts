@@ -6,6 +6,7 @@
 
 /** The properties that `systemctl show` is called with. */
 export const UNIT_PROPERTIES = [
+  'Id',
   'LoadState',
   'ActiveState',
   'SubState',
@@ -29,6 +30,8 @@ export const UNIT_PROPERTIES = [
 type PropertyName = (typeof UNIT_PROPERTIES)[number]
 
 export interface UnitProperties {
+  /** Another than the name that was asked for, if that is an alias: systemd signals by this one. */
+  readonly id: string
   readonly loadState: string
   readonly activeState: string
   readonly subState: string
@@ -70,6 +73,7 @@ export function parseUnitProperties(output: string): UnitProperties | undefined 
   const startedAtUs = parseCount(first('ExecMainStartTimestampMonotonic'))
   if (!activeState || !loadState || mainPid === undefined || nRestarts === undefined || startedAtUs === undefined) return undefined
   return {
+    id: first('Id') ?? '',
     loadState,
     activeState,
     subState: first('SubState') ?? '',

@@ -29,6 +29,8 @@ export interface NodeKind {
   readonly journal: boolean
   /** The agent asks its container runtime in the background, and goes by the latest answer. */
   readonly remembersRuntime: boolean
+  /** There is a system bus, on which the agent hears what happens to kubelet's unit. */
+  readonly signals: boolean
 }
 
 /** The node of the documentation, and of most schedules. */
@@ -43,6 +45,7 @@ export const PLAIN_NODE: NodeKind = {
   standby: false,
   journal: false,
   remembersRuntime: false,
+  signals: false,
 }
 
 export function makeNodeKind(seed: number): NodeKind {
@@ -59,5 +62,6 @@ export function makeNodeKind(seed: number): NodeKind {
     parts: random.chance(0.25),
     remembersRuntime: true,
     journal: seededRandom(seed ^ 0x10e7).chance(0.6),
+    signals: seededRandom(seed ^ 0xb05).chance(0.7),
   }
 }

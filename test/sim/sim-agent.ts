@@ -78,6 +78,7 @@ export function basisAt({ unit }: SimWorld, nowUs: number): string {
 
 export function startAgent(world: SimWorld, observer: PassObserver, log: Log): Loop {
   world.disk.restart()
+  world.unit.agentStarted()
   const files = new DurableFiles(world.disk)
   const layout = layoutOf(DIRECTORY)
   const clock = { now: () => world.now() }

@@ -2,6 +2,7 @@
 import type { Layout } from '../../src/checkpoint/layout.ts'
 import type { ReadyWiring } from '../../src/decision/unit-state.ts'
 import type { NodeKind } from './node-kind.ts'
+import type { Random } from './random.ts'
 
 export interface SimUnitWorld {
   nowUs(): number
@@ -11,6 +12,8 @@ export interface SimUnitWorld {
   /** Last-known-good. undefined: that is local. */
   fallbackText(): string | undefined
   readonly kind: NodeKind
+  /** Of the signals alone. */
+  readonly random: Random
   readonly layout: Layout
   readonly localPath: string
   readonly wiring: ReadyWiring
@@ -21,4 +24,6 @@ export interface SimUnitWorld {
   /** What a config left on the node keeps kubelet from starting with this one. */
   onLeavings(text: string): void
   onCommand(): void
+  /** The agent hears that something happened to the unit. */
+  onHint(): void
 }

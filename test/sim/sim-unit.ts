@@ -8,11 +8,13 @@ import type { KubeletProcess, ReadyWiring, UnitActivity, UnitState } from '../..
 import type { HealthProbe, HealthTarget } from '../../src/ports/probes.ts'
 
 import type { CommandOutcome, Unit } from '../../src/ports/unit.ts'
+import { HeldAnswer } from '../../src/systemd/held-answer.ts'
 import { describeProcess } from '../../src/systemd/kubelet-process.ts'
 import { behaviourOf, delayFate, diesAfter, type Fate, fateOf, healthzPortOf, isLocalText, NEVER, type SimProcess } from './behaviour.ts'
 import { type ExitCause, SimJournal } from './sim-journal.ts'
 import { SimLeavings } from './sim-leavings.ts'
 import { SimRuntime } from './sim-runtime.ts'
+import { SimSignals } from './sim-signals.ts'
 import { SimSystemctl } from './sim-systemctl.ts'
 import type { SimUnitWorld } from './sim-unit-world.ts'
 
@@ -26,13 +28,24 @@ const GIVES_UP_AFTER_SECONDS = 15
 const START_TIMEOUT_US = 90e6
 const OPERATOR_COMES_AFTER_US = 60e6
 
+/** What systemctl says. */
+interface Shown {
+  readonly activity: UnitActivity
+  readonly invocationId: string
+  readonly nRestarts: number
+  readonly startedAtUs: number
+}
+
 export class SimUnit implements Unit, HealthProbe {
   readonly systemctl: SimSystemctl
   readonly runtime: SimRuntime
   readonly journal = new SimJournal()
   readonly leavings = new SimLeavings()
+  readonly signals: SimSignals
+  /** Of the agent that runs. */
+  #held: HeldAnswer<Shown> | undefined
   readonly #world: SimUnitWorld
-  #state: 'running' | 'auto-restart' | 'queued' | 'stopped' | 'failed' = 'stopped'
+  #stateNow: 'running' | 'auto-restart' | 'queued' | 'stopped' | 'failed' = 'stopped'
   #process: SimProcess | undefined
   #startAtUs: number | undefined
   /**
@@ -57,6 +70,11 @@ export class SimUnit implements Unit, HealthProbe {
     this.#world = world
     this.systemctl = new SimSystemctl(() => world.nowUs())
     this.runtime = new SimRuntime(() => world.nowUs())
+    this.signals = new SimSignals(
+      () => world.nowUs(),
+      world.random,
+      () => world.onHint(),
+    )
     this.#start()
   }
 
@@ -96,16 +114,27 @@ export class SimUnit implements Unit, HealthProbe {
     return this.#version
   }
 
+  /** An agent starts: what the last one held is gone. */
+  agentStarted(): void {
+    this.#held = undefined
+    if (!this.#world.kind.signals) return
+    this.signals.listen()
+    const now = () => ({ bootId: '', monotonicUs: this.#world.nowUs(), wallMs: 0 })
+    this.#held = new HeldAnswer(this.signals, { now })
+  }
+
   async observe(): Promise<UnitState> {
-    if (this.systemctl.fault === 'down') return { kind: 'unknown', detail: 'systemctl: connection timed out' }
+    // As the agent's adapter does it: a process that has ended is no longer what it was.
+    const found = this.#process === undefined ? undefined : this.#held?.get()
+    const held = found?.invocationId === this.invocationId ? found : undefined
+    if (held === undefined && this.systemctl.fault === 'down') return { kind: 'unknown', detail: 'systemctl: connection timed out' }
+    const shown = held ?? this.#show()
+    if (held === undefined && shown.activity === 'running') this.#held?.begin().keep(shown)
     const { localPath, wiring } = this.#world
     return {
       kind: 'known',
-      activity: this.activity,
-      summary: this.activity,
-      invocationId: this.invocationId,
-      nRestarts: this.#nRestarts,
-      startedAtUs: this.lastStartedAtUs,
+      ...shown,
+      summary: shown.activity,
       kubeletIdentity: `kubelet-${this.#version}`,
       process: this.#describeProcess(),
       localConfigPath: localPath,
@@ -120,8 +149,23 @@ export class SimUnit implements Unit, HealthProbe {
     return this.#process !== undefined && seen.kind === 'known' && seen.invocationId === this.invocationId
   }
 
+  #show(): Shown {
+    const { activity, invocationId } = this
+    return { activity, invocationId, nRestarts: this.#nRestarts, startedAtUs: this.lastStartedAtUs }
+  }
+
+  get #state() {
+    return this.#stateNow
+  }
+
+  set #state(state) {
+    this.#stateNow = state
+    this.signals.emit()
+  }
+
   async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
     const { fault } = this.systemctl
+    this.#held?.drop()
     if (this.systemctl.refuses) {
       this.#world.onCommand()
       return { ok: false, detail: 'systemctl: connection timed out' }
@@ -148,7 +192,8 @@ export class SimUnit implements Unit, HealthProbe {
 
   nextUs(): number {
     const exitUs = this.#process?.exitsAtUs ?? NEVER
-    return Math.min(exitUs, this.#startTimeoutUs(), this.#startAtUs ?? NEVER, this.#operatorAtUs ?? NEVER, this.runtime.nextUs())
+    const ownUs = Math.min(exitUs, this.#startTimeoutUs(), this.#startAtUs ?? NEVER, this.#operatorAtUs ?? NEVER)
+    return Math.min(ownUs, this.runtime.nextUs(), this.signals.nextUs())
   }
 
   #startTimeoutUs(): number {
@@ -158,6 +203,7 @@ export class SimUnit implements Unit, HealthProbe {
   advance(): void {
     const now = this.#world.nowUs()
     this.runtime.advance()
+    this.signals.advance()
     if (this.#process !== undefined && now >= this.#process.exitsAtUs) {
       this.journal.write(this.invocationId, this.#process.cause, this.#process.text, this.#invocations)
       this.exit()
@@ -247,6 +293,8 @@ export class SimUnit implements Unit, HealthProbe {
   }
 
   boot(): void {
+    this.signals.forget()
+    this.#held = undefined
     this.runtime.repair()
     this.#faultUntilUs = 0
     this.#nRestarts = 0

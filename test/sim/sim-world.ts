@@ -112,6 +112,7 @@ export class SimWorld {
       readText: (path) => this.textIn(path),
       fallbackText: () => this.faults.lookAside(() => lastKnownGoodText(this.files)),
       kind,
+      random: seededRandom(seed ^ 0x516a),
       layout: layoutOf(DIRECTORY),
       localPath: LOCAL_PATH,
       wiring: wiringOf(kind.activation),
@@ -125,6 +126,9 @@ export class SimWorld {
       onCommand: () => {
         this.#operate('before')
         this.#operate('after')
+      },
+      onHint: () => {
+        this.woken = true
       },
     })
     this.cluster.forget(this.nowUs)

@@ -1,12 +1,14 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { Systemctl } from '../../src/systemd/systemctl.ts'
+import { HeldAnswer } from '../../src/systemd/held-answer.ts'
+import { Systemctl, type SystemctlOptions } from '../../src/systemd/systemctl.ts'
 import { uncachedBinary } from './uncached-binary.ts'
 
 /** Any program that exists. */
 const KUBELET = '/bin/sh'
-const ANSWER = `LoadState=loaded
+const ANSWER = `Id=kubelet.service
+LoadState=loaded
 ActiveState=active
 SubState=running
 Result=success
@@ -22,7 +24,13 @@ NeedDaemonReload=no
 `
 
 /** A systemctl that is a shell script, and a /proc with one process in it. */
-function world(t: Test, script: string, cmdline = `${KUBELET}\0--config\0/d/checkpoints/u/7/kubelet\0`, timeoutMs = 3600_000) {
+function world(
+  t: Test,
+  script: string,
+  cmdline = `${KUBELET}\0--config\0/d/checkpoints/u/7/kubelet\0`,
+  timeoutMs = 3600_000,
+  held?: SystemctlOptions['held'],
+) {
   const dir = t.testdir({ proc: { 77: { cmdline } }, answer: ANSWER })
   const systemctl = join(dir, 'systemctl')
   writeFileSync(systemctl, `#!/bin/sh\ncd ${dir}\necho "$*" >> calls\n${script}\n`, { mode: 0o755 })
@@ -35,7 +43,7 @@ function world(t: Test, script: string, cmdline = `${KUBELET}\0--config\0/d/chec
     binary: uncachedBinary(),
   } as const
   const calls = () => readFileSync(join(dir, 'calls'), 'utf8').trim().split('\n')
-  return { unit: new Systemctl({ ...options, procRoot: join(dir, 'proc'), timeoutMs }), calls, dir }
+  return { unit: new Systemctl({ ...options, held, procRoot: join(dir, 'proc'), timeoutMs }), calls, dir }
 }
 
 t.test('a new process is read twice, and then remembered', async (t) => {
@@ -279,4 +287,69 @@ t.test('rejects names that are not those of a service', async (t) => {
       binary: uncachedBinary(),
     }),
   )
+})
+
+t.test('while systemd says nothing, a kubelet that runs is not asked about again', async (t) => {
+  const now = { us: 10e6, quietSinceUs: 5e6 as number | undefined }
+  const open = (script = 'cat answer') => {
+    const clock = { now: () => ({ bootId: 'b', monotonicUs: now.us, wallMs: 0 }) }
+    const opened = world(t, script, undefined, undefined, new HeldAnswer({ quietSinceUs: () => now.quietSinceUs }, clock))
+    const stat = (started: string) => {
+      const fields = Array.from({ length: 18 }, () => '1').join(' ')
+      writeFileSync(join(opened.dir, 'proc/77/stat'), `77 (kubelet) S ${fields} ${started} 2 3`)
+    }
+    stat('4711')
+    return { ...opened, stat }
+  }
+
+  t.test('until it says something', async (t) => {
+    const { unit, calls } = open()
+    const seen = await unit.observe()
+    const asked = calls().length
+    t.strictSame(await unit.observe(), seen)
+    t.equal(calls().length, asked)
+    now.us += 1e6
+    now.quietSinceUs = now.us
+    now.us += 1
+    await unit.observe()
+    t.equal(calls().length, asked + 1)
+    await unit.observe()
+    t.equal(calls().length, asked + 1)
+  })
+
+  t.test('unless its process has ended, and the signal is late or lost', async (t) => {
+    const { unit, calls, stat } = open()
+    await unit.observe()
+    const asked = calls().length
+    stat('4712')
+    await unit.observe()
+    t.equal(calls().length, asked + 1)
+  })
+
+  t.test('unless the agent has restarted it', async (t) => {
+    const { unit, calls } = open('test "$1" = show && cat answer')
+    await unit.observe()
+    await unit.restart('other')
+    const asked = calls().length
+    await unit.observe()
+    t.equal(calls().length, asked + 1)
+  })
+
+  t.test('files that the unit names are read again', async (t) => {
+    const { unit, dir } = open(`sed "s|^EnvironmentFiles=.*|EnvironmentFiles=$PWD/flags (ignore_errors=yes)|" answer`)
+    const before = await unit.observe()
+    writeFileSync(join(dir, 'flags'), 'KUBELET_CONFIG_ARGS=--config=/elsewhere\n')
+    const after = await unit.observe()
+    t.match([before, after], [{ localConfigPath: '/var/lib/kubelet/config.yaml' }, { localConfigPath: '/elsewhere' }])
+  })
+
+  t.test('unless the name of the unit is an alias, or it does not run', async (t) => {
+    for (const script of ['sed s/^Id=.*/Id=other.service/ answer', 'sed s/^ActiveState=.*/ActiveState=deactivating/ answer']) {
+      const { unit, calls } = open(script)
+      await unit.observe()
+      const asked = calls().length
+      await unit.observe()
+      t.equal(calls().length, asked + 1)
+    }
+  })
 })

@@ -19,6 +19,7 @@ import { addProofScenarios } from './proof/scenarios.ts'
 import type { Age } from './proof/stage.ts'
 import { addRebootScenarios } from './reboot.ts'
 import { addNodeRolloutScenarios } from './rollout.ts'
+import { addSignalScenarios } from './signals.ts'
 import { addSpelledOutScenarios } from './spelled-out.ts'
 import { addTextfileScenarios } from './textfile.ts'
 import { addNodeTransitionScenarios } from './transitions.ts'
@@ -33,6 +34,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   addConditionScenarios(plane, program)
   addCrashLoopScenarios(plane, program)
   addRebootScenarios(plane, program)
+  addSignalScenarios(plane, program)
   addSpelledOutScenarios(plane, program)
   addFullDiskScenarios(plane, program)
   addNodeOutageScenarios(plane, program)
