@@ -39,7 +39,7 @@ export async function runAgent(start: AgentStart, { clock, supervision, parser, 
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(signal))
   log.info(`kubelet-cfg-agent ${VERSION} starting`, { pid: process.pid })
-  const notifier = new Notifier({ socket: supervision.socket, log })
+  const notifier = new Notifier({ ...supervision, log })
   const heartbeat = new Heartbeat({ clock, watchdogUs: supervision.watchdogUs, send: (message) => notifier.send(message) })
   stop.signal.addEventListener('abort', () => heartbeat.stopping(), { once: true })
   new DurableFiles(new NodeDisk()).makeDirectory(dynamicConfigDir)

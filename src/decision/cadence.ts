@@ -1,6 +1,6 @@
 /**
- * How often to look again when nothing wakes the loop. A look costs 4.4 ms of CPU (`systemctl
- * show`), so a settled node is looked at rarely. Pure.
+ * How often to look again when nothing wakes the loop. Where systemd cannot be heard, a look costs
+ * 4.4 ms of CPU (`systemctl show`), so a settled node is looked at rarely. Pure.
  */
 import type { HealthRecord } from './health.ts'
 import type { Snapshot } from './snapshot.ts'

@@ -1,6 +1,6 @@
 /**
- * The port for what systemd says of kubelet's unit by itself. Adapter: `src/systemd/bus-signals.ts`.
- * A signal only wakes the loop: what it says is not read.
+ * The port for what systemd says of kubelet's unit by itself. Adapter:
+ * `src/systemd/bus-signals.ts`. A signal only wakes the loop: what it says is not read.
  */
 export interface UnitSignals {
   /**

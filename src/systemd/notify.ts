@@ -1,9 +1,11 @@
 /**
- * Notifies systemd of the agent's state, sd_notify(3). Node.js cannot send a datagram to a UNIX
- * socket, so systemd-notify(1) does it as a child process: one at a time, with a time limit. The
- * socket is removed from the environment first, because no plugin, systemctl or flock that the
- * agent starts may use it. Never throws; only the end of the agent waits for it.
+ * Notifies systemd of the agent's state, sd_notify(3). Node.js cannot connect to a socket of
+ * datagrams. systemd 253 and later connects to it for the agent (`OpenFile=`), and then a message
+ * is one write. Before that, systemd-notify(1) sends it as a child process: one at a time, with a
+ * time limit. The socket is removed from the environment first, because no plugin, systemctl or
+ * flock that the agent starts may use it. Never throws; only the end of the agent waits for it.
  */
+import { write } from 'node:fs'
 import type { Log } from '../ports/log.ts'
 import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
 import { CHILD_ENVIRONMENT } from '../values/child-environment.ts'
@@ -12,6 +14,8 @@ import { CHILD_ENVIRONMENT } from '../values/child-environment.ts'
 export interface Supervision {
   /** undefined: systemd has not started this process as a service of Type=notify. */
   readonly socket: string | undefined
+  /** The file descriptor of a socket that is connected to that one. undefined: there is none. */
+  readonly connected: number | undefined
   /** undefined: no watchdog. */
   readonly watchdogUs: number | undefined
 }
@@ -19,14 +23,29 @@ export interface Supervision {
 /** systemd-notify itself waits at most 5 s until systemd has received the message. */
 const TIMEOUT_MS = 10_000
 
+const VARIABLES = [
+  'NOTIFY_SOCKET',
+  'WATCHDOG_USEC',
+  'WATCHDOG_PID',
+  'LISTEN_FDS',
+  'LISTEN_FDNAMES',
+  'LISTEN_PID',
+  'LISTEN_PIDFDID',
+] as const
+/** SD_LISTEN_FDS_START, sd_listen_fds(3). */
+const FIRST_DESCRIPTOR = 3
+/** As the unit names it: `OpenFile=/run/systemd/notify:notify:graceful`. */
+const CONNECTED_NAME = 'notify'
+
 /** Removes the variables from `env`, the environment of the process. */
 export function takeSupervision(env: Record<string, string | undefined>, pid: number): Supervision {
-  const { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID } = env
-  for (const name of ['NOTIFY_SOCKET', 'WATCHDOG_USEC', 'WATCHDOG_PID']) delete env[name]
+  const { NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID, LISTEN_FDNAMES = '', LISTEN_PID } = env
+  for (const name of VARIABLES) delete env[name]
   // sd_watchdog_enabled(3): without WATCHDOG_PID, the watchdog applies to any process.
   const isMine = WATCHDOG_PID === undefined || WATCHDOG_PID === String(pid)
   const watchdogUs = isMine && /^[1-9]\d{0,14}$/.test(WATCHDOG_USEC ?? '') ? Number(WATCHDOG_USEC) : undefined
-  return { socket: NOTIFY_SOCKET || undefined, watchdogUs }
+  const at = LISTEN_PID === String(pid) ? LISTEN_FDNAMES.split(':').indexOf(CONNECTED_NAME) : -1
+  return { socket: NOTIFY_SOCKET || undefined, connected: at < 0 ? undefined : FIRST_DESCRIPTOR + at, watchdogUs }
 }
 
 /** Values for variables of sd_notify(3). */
@@ -34,6 +53,7 @@ export type Notification = Readonly<Record<string, string>>
 
 export interface NotifierOptions {
   readonly socket: string | undefined
+  readonly connected?: number | undefined
   readonly log: Log
   readonly command?: string
   readonly timeoutMs?: number
@@ -46,7 +66,7 @@ export class Notifier {
   #problem = ''
 
   constructor(options: NotifierOptions) {
-    this.#options = { command: 'systemd-notify', timeoutMs: TIMEOUT_MS, ...options }
+    this.#options = { command: 'systemd-notify', timeoutMs: TIMEOUT_MS, connected: undefined, ...options }
   }
 
   /**
@@ -76,7 +96,8 @@ export class Notifier {
 
   /** Returns the problem. undefined: systemd received the message. */
   async #run(assignments: readonly string[]): Promise<string | undefined> {
-    const { command, socket, timeoutMs } = this.#options
+    const { command, socket, connected, timeoutMs } = this.#options
+    if (connected !== undefined && (await isWritten(connected, assignments.join('\n')))) return undefined
     const env = { ...CHILD_ENVIRONMENT, NOTIFY_SOCKET: socket }
     const result = await runCommand(command, assignments, { timeoutMs, maxOutputBytes: 1 << 16, env })
     return succeeded(result) ? undefined : describeFailure(result)
@@ -88,4 +109,9 @@ export class Notifier {
     if (problem !== '') this.#options.log.warn(`cannot notify systemd that the agent works: ${problem}`)
     else this.#options.log.info('systemd can be notified again')
   }
+}
+
+/** In the background: while systemd itself hangs, the write may wait for it. */
+function isWritten(descriptor: number, text: string): Promise<boolean> {
+  return new Promise((resolve) => write(descriptor, text, (error) => resolve(error === null)))
 }

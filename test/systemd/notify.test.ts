@@ -1,13 +1,36 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Notifier, takeSupervision } from '../../src/systemd/notify.ts'
 
 t.test('removes the variables of systemd from the environment', async (t) => {
-  const env = { PATH: '/bin', NOTIFY_SOCKET: '/run/systemd/notify', WATCHDOG_USEC: '180000000', WATCHDOG_PID: '42' }
-  t.same(takeSupervision(env, 42), { socket: '/run/systemd/notify', watchdogUs: 180e6 })
+  const listen = { LISTEN_PID: '42', LISTEN_FDS: '2', LISTEN_FDNAMES: 'other:notify', LISTEN_PIDFDID: '7' }
+  const env = { PATH: '/bin', NOTIFY_SOCKET: '/run/systemd/notify', WATCHDOG_USEC: '180000000', WATCHDOG_PID: '42', ...listen }
+  t.same(takeSupervision(env, 42), { socket: '/run/systemd/notify', connected: 4, watchdogUs: 180e6 })
   t.same(env, { PATH: '/bin' })
-  t.same(takeSupervision({}, 42), { socket: undefined, watchdogUs: undefined })
+  t.same(takeSupervision({}, 42), { socket: undefined, connected: undefined, watchdogUs: undefined })
+  t.match(takeSupervision({ ...listen }, 41), { connected: undefined }, 'descriptors of another process')
+  t.match(takeSupervision({ ...listen, LISTEN_FDNAMES: 'other:else' }, 42), { connected: undefined })
+})
+
+t.test('where systemd has connected to its socket, a message is a write', async (t) => {
+  const directory = t.testdir()
+  const connected = openSync(join(directory, 'messages'), 'a')
+  t.teardown(() => closeSync(connected))
+  const notifier = new Notifier({ socket: '/run/socket', connected, log: SILENT, command: '/none' })
+  notifier.send({ READY: '1', STATUS: 'settled: local' })
+  await notifier.settled()
+  t.equal(readFileSync(join(directory, 'messages'), 'utf8'), 'READY=1\nSTATUS=settled: local')
+})
+
+t.test('a write that fails is made up for by systemd-notify', async (t) => {
+  const { calls, directory } = world(t, 'echo "$*" >> calls')
+  const connected = openSync(join(directory, 'systemd-notify'), 'r')
+  t.teardown(() => closeSync(connected))
+  const notifier = new Notifier({ socket: '/run/socket', connected, log: SILENT, command: join(directory, 'systemd-notify') })
+  notifier.send({ READY: '1' })
+  await notifier.settled()
+  t.same(calls(), ['READY=1'])
 })
 
 t.test('a watchdog for another process is ignored', async (t) => {
@@ -19,8 +42,11 @@ t.test('a watchdog for another process is ignored', async (t) => {
     [{ WATCHDOG_USEC: 'infinity' }, undefined],
     [{ WATCHDOG_USEC: '' }, undefined],
   ]
-  for (const [env, watchdogUs] of cases) t.same(takeSupervision({ ...env }, 42), { socket: undefined, watchdogUs }, JSON.stringify(env))
+  for (const [env, watchdogUs] of cases)
+    t.same(takeSupervision({ ...env }, 42), { socket: undefined, connected: undefined, watchdogUs }, JSON.stringify(env))
 })
+
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 /** With a shell script as systemd-notify. */
 function world(t: Test, script: string, socket: string | undefined = '/run/socket', timeoutMs = 3600_000) {

@@ -379,6 +379,9 @@ Kubelet:
                                  kubelet is a part of k3s, whose unit does not name it (default:
                                  none; --config-dir in the unit counts)
   --systemctl <path>             path of systemctl (default: /bin/systemctl)
+  --system-bus <path>            socket of D-Bus's system bus, on which systemd says what happens to
+                                 kubelet's unit; without one, systemctl is asked more often
+                                 (default: /run/dbus/system_bus_socket)
 
 Preflight:
   --change-policy <choice>       changes that this node accepts: open accepts all; guarded refuses

@@ -24,6 +24,7 @@ exports[`test/settings/settings.test.ts > TAP > the table of settings > must mat
 --activation  KUBELET_CFG_AGENT_ACTIVATION  activation  auto  Kubelet  all  restart
 --kubelet-config-dir  KUBELET_CFG_AGENT_KUBELET_CONFIG_DIR  kubeletConfigDir  (none)  Kubelet  all  restart
 --systemctl  KUBELET_CFG_AGENT_SYSTEMCTL  systemctl  /bin/systemctl  Kubelet  all  restart
+--system-bus  KUBELET_CFG_AGENT_SYSTEM_BUS  systemBus  /run/dbus/system_bus_socket  Kubelet  run  restart
 --change-policy  KUBELET_CFG_AGENT_CHANGE_POLICY  changePolicy  open  Preflight  run  live
 --allow-changes  KUBELET_CFG_AGENT_ALLOW_CHANGES  allowChanges  (none)  Preflight  run  live
 --deny-changes  KUBELET_CFG_AGENT_DENY_CHANGES  denyChanges  (none)  Preflight  run  live

@@ -13,7 +13,7 @@ import { type Node, withNode } from './node.ts'
 
 const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '2s' }
 const HEARD = /^systemd's signals about kubelet are heard/
-/** A settled node is looked at every 15 s: nothing but a signal is as fast, on a busy machine too. */
+/** A settled node is looked at every 15 s. Only a signal is as fast, on a busy machine too. */
 const AT_ONCE_MS = 1_000
 
 export function addSignalScenarios(plane: ControlPlane, program: string): void {
