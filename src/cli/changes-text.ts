@@ -11,6 +11,9 @@ import { alignColumns, type Cell, type Tone } from './terminal.ts'
 /** In characters; longer values are cut. */
 const LONGEST_VALUE = 60
 
+/** In place of a value that a part leaves to each node. */
+export const NODE_OWN = Symbol('as on the node')
+
 /** One line per change, then the meaning of the risk classes. */
 export function renderChanges(changes: readonly ConfigChange[], color: boolean): string[] {
   const hasLayers = changes.some(({ layer }) => layer !== undefined)
@@ -46,6 +49,7 @@ function describePolicy(policy: ConfigChange['policy']): Cell[] {
 
 function showValue(value: unknown): Cell {
   if (value === undefined) return { text: 'not set', tone: 'faint' }
+  if (value === NODE_OWN) return { text: 'as on the node', tone: 'faint' }
   if (value === HIDDEN) return { text: HIDDEN, tone: 'faint' }
   const text = typeof value === 'string' && /^[\w./:%+-]+$/.test(value) ? value : (JSON.stringify(value) ?? String(value))
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE - 1)}…` : text

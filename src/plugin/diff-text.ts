@@ -1,7 +1,9 @@
 /** Two configs of the cluster compared field by field, as text for people. */
-import { renderChanges } from '../cli/changes-text.ts'
+import { NODE_OWN, renderChanges } from '../cli/changes-text.ts'
 import { plainText } from '../cli/terminal.ts'
+import type { KubeletConfig } from '../kubelet/decode.ts'
 import { decodeText } from '../kubelet/decode-text.ts'
+import { decides, type FieldPath } from '../kubelet/field-path.ts'
 import { type KubeletVersion, parseVersion } from '../preflight/kubelet-version.ts'
 import type { PluginContext } from './command.ts'
 import type { ConfigContent } from './config-maps.ts'
@@ -9,27 +11,57 @@ import { Failure } from './failure.ts'
 import { mergeText } from './merged-text.ts'
 import type { NodeState } from './node-state.ts'
 
-/**
- * @throws Failure where one of them cannot be merged or decoded
- * @returns no lines: no field differs
- */
-export async function diffContents(
-  context: PluginContext,
-  before: ConfigContent & { readonly title: string },
-  after: ConfigContent & { readonly title: string },
-  version: KubeletVersion | undefined,
-): Promise<readonly string[]> {
-  const [from, to] = [await decode(context, before), await decode(context, after)]
-  const changes = await context.compare(from, to, version)
-  return changes.length === 0 ? [] : renderChanges(changes, context.terminal.color)
+type Titled = ConfigContent & { readonly title: string }
+
+export interface Comparison {
+  readonly isSame: boolean
+  readonly lines: readonly string[]
 }
 
-async function decode(context: PluginContext, content: ConfigContent & { readonly title: string }) {
+/** @throws Failure where one of them cannot be merged or decoded */
+export async function compareContents(
+  context: PluginContext,
+  before: Titled,
+  after: Titled,
+  version: KubeletVersion | undefined,
+): Promise<Comparison> {
+  const [from, to] = [await decode(context, before), await decode(context, after)]
+  const changes = await context.compare(from.config, to.config, version)
+  if (changes.length === 0) {
+    const isOpen = from.isPartial || to.isPartial
+    const local =
+      'The texts differ, and no field differs over the defaults of kubelet: what changes is up to the local config of each node.'
+    return { isSame: true, lines: [isOpen ? local : 'No field that kubelet reads differs.'] }
+  }
+  const shown = changes.map((change) => ({
+    ...change,
+    before: from.leavesToNode(change.path) ? NODE_OWN : change.before,
+    after: to.leavesToNode(change.path) ? NODE_OWN : change.after,
+  }))
+  return { isSame: false, lines: renderChanges(shown, context.terminal.color) }
+}
+
+/** @throws Failure where one of them cannot be merged or decoded */
+export async function diffContents(...contents: Parameters<typeof compareContents>): Promise<readonly string[]> {
+  return (await compareContents(...contents)).lines
+}
+
+interface Decoded {
+  readonly config: KubeletConfig
+  readonly isPartial: boolean
+  /** The value of this field is that of each node's local config. */
+  leavesToNode(path: FieldPath): boolean
+}
+
+async function decode(context: PluginContext, content: Titled): Promise<Decoded> {
   const merged = await mergeText(context, content)
   if (!merged.ok) throw new Failure(`${content.title}: ${merged.detail}`)
   const decoded = await decodeText(merged.text, context.yaml)
   if (!decoded.ok) throw new Failure(`${content.title}: ${plainText(decoded.detail)}`)
-  return decoded.config
+  const { isPartial } = merged
+  const parsed = isPartial ? await context.yaml.first(merged.text) : undefined
+  const own = parsed?.ok === true ? parsed.value : undefined
+  return { config: decoded.config, isPartial, leavesToNode: (path) => isPartial && !decides(own, path) }
 }
 
 /** The versions of kubelet among these nodes, by their minor, the oldest first. */

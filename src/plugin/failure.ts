@@ -18,10 +18,16 @@ export interface Asked {
 /** Thrown by commands: the message is for people, and is all that they see. */
 export class Failure extends Error {}
 
+/** The command line is wrong in a way that only the command itself sees. */
+export class Misuse extends Failure {}
+
 /** The API server does not answer, or not now. */
 export class Outage extends Failure {}
 
 export type Refused = Exclude<KubeAnswer, { kind: 'ok' }>
+
+/** As people call one of them; what is not here has the name that RBAC gives it. */
+const SINGULAR: Readonly<Record<string, string>> = { configmaps: 'ConfigMap', nodes: 'Node' }
 
 export function describeRefused(asked: Asked, refused: Refused): string {
   const { verb, resource, name, namespace } = asked
@@ -34,7 +40,7 @@ export function describeRefused(asked: Asked, refused: Refused): string {
     case 403:
       return `the right to ${verb} ${resource} ${where} is missing: ${refused.detail}`
     case 404:
-      return `${what}${namespace === undefined ? '' : ` ${where}`} does not exist`
+      return `${name === undefined ? what : `${SINGULAR[resource] ?? resource} ${name}`}${namespace === undefined ? '' : ` ${where}`} does not exist`
     case 409:
       return `cannot ${verb} ${what}: somebody else has changed it since it was read; run the command again (${refused.detail})`
     default:

@@ -3,7 +3,9 @@
  */
 import { alignColumns, type Cell, paint, type Tone } from '../cli/terminal.ts'
 import { CONDITION_REASONS } from '../report/condition.ts'
+import { shortenMessage } from './brief-message.ts'
 import { configOf, describe, isDegraded, type NodeState, stateOf, versionOf, waveOf } from './node-state.ts'
+import { showAge } from './show-age.ts'
 
 export interface FleetLook {
   readonly color: boolean
@@ -38,7 +40,7 @@ function rowOf(node: NodeState, { wide, wallMs }: FleetLook): Cell[] {
     ready === undefined ? '-' : showAge(ready.since, wallMs),
     waveOf(node),
     ...(wide ? [runs, channel || '-', agentVersion || '-'] : []),
-    wide ? messageOf(node) : briefly(node),
+    wide ? messageOf(node) : briefly(node, wallMs),
   ]
 }
 
@@ -48,14 +50,13 @@ function messageOf({ ready, kubelet, asked }: NodeState): string {
   return `${silence}${ready.message}`
 }
 
-/** Without what other columns say: the config, and that it is proven. */
-function briefly(node: NodeState): string {
+function briefly(node: NodeState, wallMs: number): string {
   const { assigned, ready, kubelet } = node
-  if (kubelet !== 'Unknown' && PROVEN.includes(ready?.reason ?? '')) return ''
-  const message = messageOf(node)
-  if (assigned === undefined || assigned === 'local') return message
-  const own = describe(assigned)
-  return message.replace(`of ${own} `, '').replace(`${own} `, '')
+  if (ready === undefined) return messageOf(node)
+  const own = assigned === undefined || assigned === 'local' ? undefined : describe(assigned)
+  const cause = shortenMessage(ready.message, own, wallMs)
+  if (kubelet !== 'Unknown') return cause
+  return `node does not answer${cause === '' ? '' : `; last: ${cause}`}`
 }
 
 /** Cuts names, and last the message, so that a line has at most the width. */
@@ -153,14 +154,4 @@ function toneOf(node: NodeState): Tone {
 /** As in `1,870`. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',')
-}
-
-/** As kubectl's AGE: `45s`, `12m`, `5h`, `3d`. */
-export function showAge(since: string, wallMs: number): string {
-  const ms = wallMs - Date.parse(since)
-  if (!Number.isFinite(ms)) return '-'
-  const seconds = Math.max(0, Math.floor(ms / 1000))
-  if (seconds < 120) return `${seconds}s`
-  if (seconds < 7200) return `${Math.floor(seconds / 60)}m`
-  return seconds < 172_800 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`
 }

@@ -196,7 +196,7 @@ export function nameOf({ namespace, name, kubeletConfigKey }: ConfigMapRef): str
   return plainText(`${namespace === 'kube-system' ? '' : `${namespace}/`}${name}${key}`)
 }
 
-/** As in `3/5`, with `*` while the node may start it, or `!` where it is halted. */
+/** As in `3/5`, and whether the node waits or the rollout is halted. */
 export function waveOf({ rollout }: NodeState): string {
   if (rollout === undefined) return '-'
   const { stage, lastStage, turn } = rollout

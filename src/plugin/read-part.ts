@@ -14,11 +14,16 @@ export interface ReadPart extends ConfigContent {
 }
 
 /**
+ * @param of the ConfigMap that it is for
  * @param base of `--base`; empty: not given
  * @param before of the ConfigMap that exists. undefined: it does not
  * @throws Failure
  */
-export async function readPart(context: PluginContext, path: string, base: string, before: ConfigContent | undefined): Promise<ReadPart> {
+export async function readPart(
+  context: PluginContext,
+  path: string,
+  { of, base, before }: { readonly of: string; readonly base: string; readonly before: ConfigContent | undefined },
+): Promise<ReadPart> {
   const name = path === '-' ? '<stdin>' : path
   const reading = await context.readInput(path === '-' ? undefined : path, LONGEST_BYTES)
   if (reading.kind === 'unreadable') throw new Failure(`${name} cannot be read: ${reading.code}`)
@@ -34,15 +39,29 @@ export async function readPart(context: PluginContext, path: string, base: strin
   }
   return {
     data: { [KEY]: text },
-    base: base || (await guessBase(context, text, before)),
+    base: base || (await guessBase(context, { name, text, before, of })),
     shown: { name, text, place: (position) => position },
   }
 }
 
 /** A file without a manifest has no annotation: a config names its kind, and a part need not. */
-async function guessBase({ yaml }: PluginContext, text: string, before: ConfigContent | undefined): Promise<string | undefined> {
+async function guessBase(
+  { yaml, namespace }: PluginContext,
+  {
+    name,
+    text,
+    before,
+    of,
+  }: { readonly name: string; readonly text: string; readonly before: ConfigContent | undefined; readonly of: string },
+): Promise<string | undefined> {
   if (before?.base !== undefined) return before.base
   const parsed = await yaml.first(text)
   const isWhole = !parsed.ok || !isObject(parsed.value) || parsed.value.kind !== undefined
-  return isWhole ? undefined : 'local'
+  if (isWhole) return undefined
+  // A forgotten kind must not put each node's local config under the rest.
+  if (before !== undefined)
+    throw new Failure(
+      `${name} has no kind, so it is a part, and ${namespace}/${of} holds a whole config: give --base to make it a part, or add apiVersion and kind`,
+    )
+  return 'local'
 }

@@ -26,7 +26,7 @@ export function renderBar(state: RolloutState, color: boolean, width: number): s
 /** One line, without who has vetoed. */
 export function describeProgress({ progress, isPaused }: RolloutState): string {
   const pause = isPaused ? '; the config is paused' : ''
-  if (progress === undefined) return `its rollout has not begun${pause}`
+  if (progress === undefined) return `the rollout has not begun${pause}`
   const { stage, lastStage, proofs, needed, claimed, finished, halted } = progress
   const place = `stage ${stage} of ${lastStage}, open to ${describeShare(progress)}`
   if (finished) return `${place}: finished`

@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../cli/command.ts'
 import { plainText, type Terminal } from '../cli/terminal.ts'
 import { errorMessage } from '../values/errors.ts'
 import { type PluginCommand, type PluginContext, PROGRAM } from './command.ts'
-import { Failure } from './failure.ts'
+import { Failure, Misuse } from './failure.ts'
 import { commandHelp, programHelp } from './help.ts'
 import { readLine } from './parse-line.ts'
 import { untilStopped } from './until-stopped.ts'
@@ -22,6 +22,10 @@ export interface PluginWorld {
 export async function runPlugin(args: readonly string[], world: PluginWorld): Promise<ExitCode> {
   const { commands, terminal, version } = world
   const width = terminal.width ?? 80
+  const refuse = (name: string, problems: readonly string[]): ExitCode => {
+    terminal.err(`${problems.map((problem) => `${name}: ${plainText(problem)}\n`).join('')}${name} --help says more\n`)
+    return EXIT.usage
+  }
   const reading = readLine(args, commands)
   switch (reading.kind) {
     case 'version':
@@ -32,8 +36,7 @@ export async function runPlugin(args: readonly string[], world: PluginWorld): Pr
       return EXIT.fine
     case 'wrong': {
       const name = reading.command === undefined ? PROGRAM : `${PROGRAM} ${reading.command.name}`
-      terminal.err(`${reading.problems.map((problem) => `${name}: ${plainText(problem)}\n`).join('')}${name} --help says more\n`)
-      return EXIT.usage
+      return refuse(name, reading.problems)
     }
     case 'run': {
       const { command, line, globals } = reading
@@ -46,6 +49,7 @@ export async function runPlugin(args: readonly string[], world: PluginWorld): Pr
         if (typeof context === 'string') return complain(context)
         return await command.execute({ ...context, api: untilStopped(context.api, context.signal) }, line)
       } catch (error) {
+        if (error instanceof Misuse) return refuse(`${PROGRAM} ${command.name}`, [error.message])
         // Any other error is a bug, and its stack helps to find it.
         return complain(error instanceof Failure || !(error instanceof Error) ? errorMessage(error) : (error.stack ?? error.message))
       }

@@ -4,8 +4,8 @@ import { describeChannel } from '../decision/channels.ts'
 import { type ConfigSource, describeRef, sameRef, sameSource } from '../decision/config-source.ts'
 import { CONDITION_REASONS } from '../report/condition.ts'
 import { adviceOn } from './advice.ts'
-import { showAge } from './fleet-text.ts'
 import { describe, isDegraded, type NodeState, stateOf } from './node-state.ts'
+import { showAge } from './show-age.ts'
 
 export interface ShownEvent {
   /** RFC 3339. */

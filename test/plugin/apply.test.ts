@@ -85,7 +85,7 @@ t.test('a dry run, a no and nobody to ask change nothing', async (t) => {
   world.consent = 'nobody'
   t.match(await world.run('apply', '-f', '-', 'pods'), { code: 1, err: /give --yes/ })
   t.equal(writes(world), 0)
-  t.match(await world.run('apply', 'pods'), { code: 1, err: /-f is missing/ })
+  t.match(await world.run('apply', 'pods'), { code: 2, err: /-f is missing[\s\S]*apply --help says more/ })
   t.match(await world.run('apply', '-f', 'none', 'pods'), { code: 1, err: /none cannot be read: ENOENT/ })
 })
 
@@ -110,6 +110,35 @@ t.test('a part gets its annotation, from the manifest, from the flag or by its f
   )
   t.equal((await run('apply', '-f', 'm.yaml', 'more', '--yes')).code, 0)
   t.same(dataOf(world, 'more'), { kubelet: 'maxPods: 201\n' })
+})
+
+t.test('a whole config does not become a part because its kind was forgotten', async (t) => {
+  const world = await startPluginWorld(t)
+  const { files, run } = world
+  putConfigMap(world, 'pods', `${WHOLE}maxPods: 50\nhealthzPort: 10300\n`)
+  files.set('a', 'maxPods: 60\n')
+  t.match(await run('apply', '-f', 'a', 'pods', '--yes'), {
+    code: 1,
+    err: /a has no kind, so it is a part, and kube-system\/pods holds a whole config: give --base to make it a part, or add apiVersion and kind/,
+  })
+  t.equal(writes(world), 0)
+  t.match(await run('apply', '-f', 'a', 'pods', '--base', 'local', '--yes'), { code: 0, out: /Wrote ConfigMap/ })
+})
+
+t.test('of what a part leaves to each node, no default is shown', async (t) => {
+  const world = await startPluginWorld(t)
+  const { files, run } = world
+  putConfigMap(world, 'pods', `${WHOLE}maxPods: 50\nhealthzPort: 10300\n`)
+  files.set('a', 'maxPods: 60\n')
+  const { out } = await run('apply', '-f', 'a', 'pods', '--base', 'local', '--yes')
+  t.match(out, /healthzPort +10300 +as on the node /)
+  t.match(out, /maxPods +50 +60 /)
+  t.match((await run('undo', 'pods', '--dry-run')).out, /healthzPort +as on the node +10300 /)
+  files.set('a', 'maxPods: 60\nhealthzPort: 10248\n')
+  t.match(
+    (await run('apply', '-f', 'a', 'pods', '--dry-run')).out,
+    /no field differs over the defaults of kubelet: what changes is up to the local config of each node/,
+  )
 })
 
 t.test('what somebody else writes meanwhile is not overwritten', async (t) => {
@@ -168,8 +197,8 @@ t.test('assign and unassign', async (t) => {
   t.equal((await run('assign', 'pods', '-l', 'role=w', '--yes')).code, 0)
   t.equal(labelOf('n2'), 'pods')
   t.match(await run('assign', 'none', 'n1'), { code: 1, err: /does not exist: create it first/ })
-  t.match(await run('assign', 'pods'), { code: 1, err: /name a Node, or give -l/ })
-  t.match(await run('assign', 'pods', 'nobody'), { code: 1, err: /nodes nobody does not exist/ })
+  t.match(await run('assign', 'pods'), { code: 2, err: /name a Node, or give -l/ })
+  t.match(await run('assign', 'pods', 'nobody'), { code: 1, err: /Node nobody does not exist/ })
   t.equal((await run('assign', 'pods', 'n1', '--by', 'config-source')).code, 0)
   t.match(await run('assign', 'pods', 'n1'), { code: 1, out: /spec\.configSource of the Node comes before label .* still decides/ })
   t.equal((await run('unassign', 'n1', 'n2', '--yes')).code, 0)

@@ -137,8 +137,8 @@ t.test('init makes what is missing, and says what was there', async (t) => {
     'kubelet-cfg-agent.io/rollout-plan': 'witnesses: 3',
   })
   t.match((await run('rollout', 'init', 'pods', '--yes')).out, /ConfigMap pods-rollout exists already, and is left as it is\./)
-  t.match(await run('rollout', 'status', 'pods', '--once'), { code: 2, out: 'its rollout has not begun\n' })
-  t.match(await run('rollout', 'init', 'pods', '--plan', 'witness: 3', '--yes'), { code: 1, err: /"witness" is not a setting/ })
+  t.match(await run('rollout', 'status', 'pods', '--once'), { code: 2, out: 'the rollout has not begun\n' })
+  t.match(await run('rollout', 'init', 'pods', '--plan', 'witness: 3', '--yes'), { code: 2, err: /"witness" is not a setting/ })
 })
 
 t.test('init on a server without admission policies goes on without', async (t) => {

@@ -84,7 +84,7 @@ async function play(step: Step, machine: Machine, plane: ControlPlane, plugin: K
     await says(['why', name], new RegExp(`It runs kube-system/${NAME}:kubelet@\\d+\\.[\\s\\S]*KubeletConfigPromoted`))
   })
   await step('an edit shows what it changes, and undo takes it back', async () => {
-    await says(['apply', '-f', await file(62), NAME, '--yes'], /which 1 node of 1 run:[\s\S]*maxPods +61 +62/)
+    await says(['apply', '-f', await file(62), NAME, '--yes'], /run by 1 of 1 node:[\s\S]*maxPods +61 +62/)
     await machine.untilRuns(62)
     await says(['versions', NAME], new RegExp(`^${HASH} .* current$`, 'm'))
     await assert.rejects(
@@ -98,7 +98,7 @@ async function play(step: Step, machine: Machine, plane: ControlPlane, plugin: K
   })
   await step('a rollout is made, with rights and a policy that the API server takes', async () => {
     await says(['rollout', 'init', NAME, '--yes'], /Made ValidatingAdmissionPolicyBinding /)
-    await says(['rollout', 'status', NAME, '--once'], /its rollout has not begun/, 2)
+    await says(['rollout', 'status', NAME, '--once'], /the rollout has not begun/, 2)
     await says(['apply', '-f', await file(63), NAME, '--yes'], /in stages: kubectl kubelet-config rollout status/)
     await says(['rollout', 'pause', NAME], /is paused/)
     await says(['rollout', 'resume', NAME], /is not paused/)

@@ -8,7 +8,7 @@ import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
 import { type ConfigContent, type FoundConfig, findConfig } from '../config-maps.ts'
 import { DRY_RUN, demandConsent, YES } from '../consent.ts'
 import { diffContents, versionsOf } from '../diff-text.ts'
-import { Failure } from '../failure.ts'
+import { Failure, Misuse } from '../failure.ts'
 import { CONFIG_NAME, textKind } from '../global-options.ts'
 import { hashVersion, listVersions, writeVersion } from '../kept-versions.ts'
 import { KEY, mergeText } from '../merged-text.ts'
@@ -55,9 +55,9 @@ async function apply(context: PluginContext, line: PluginLine): Promise<ExitCode
   const { terminal, namespace } = context
   const { options, args } = line
   const [name = ''] = args
-  if ((options.filename ?? '') === '') throw new Failure('-f is missing: name a file')
+  if ((options.filename ?? '') === '') throw new Misuse('-f is missing: name a file')
   const current = await findConfig(context, name)
-  const part = await readPart(context, options.filename ?? '', options.base ?? '', current)
+  const part = await readPart(context, options.filename ?? '', { of: name, base: options.base ?? '', before: current })
   const users = await listUsers(context, name)
   if ((await checkPart(context, part, users)) === 'refused') return EXIT.failed
   const hash = hashVersion(part)
@@ -129,9 +129,8 @@ async function showChanges(context: PluginContext, { name, current, part, users 
   const after = { ...part, title: 'the new version' }
   const compare = async (from: FoundConfig, count: number) => {
     const lines = await diffContents(context, { ...from, title: `version ${hashVersion(from)}` }, after, version)
-    const same = ['The texts differ, and no field that kubelet reads does.']
-    const title = `\nAgainst version ${hashVersion(from)}, which ${countNodes(count)} of ${users.length} run:`
-    terminal.out(`${[title, '', ...(lines.length === 0 ? same : lines)].join('\n')}\n`)
+    const whose = users.length === 0 ? 'which no node uses' : `run by ${count} of ${countNodes(users.length)}`
+    terminal.out(`\n${[`Against version ${hashVersion(from)}, ${whose}:`, '', ...lines].join('\n')}\n`)
   }
   await compare(current, users.length - stragglers.length)
   let unknown = stragglers

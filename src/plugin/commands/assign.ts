@@ -7,7 +7,7 @@ import type { JsonObject } from '../../values/is-object.ts'
 import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
 import { checkConfigName, findConfig } from '../config-maps.ts'
 import { demandConsent, YES } from '../consent.ts'
-import { Failure, objectOf } from '../failure.ts'
+import { Failure, Misuse, objectOf } from '../failure.ts'
 import { CONFIG_NAME, SELECTOR } from '../global-options.ts'
 import { KEY } from '../merged-text.ts'
 import { type NodeState, readNodeState } from '../node-state.ts'
@@ -141,8 +141,8 @@ async function patchNode(context: PluginContext, name: string, body: JsonObject)
 }
 
 async function chooseNodes(context: PluginContext, names: readonly string[], selector: string): Promise<readonly NodeState[]> {
-  if (names.length > 0 && selector !== '') throw new Failure('give names of Nodes or -l, not both')
-  if (names.length === 0 && selector === '') throw new Failure('name a Node, or give -l')
+  if (names.length > 0 && selector !== '') throw new Misuse('give names of Nodes or -l, not both')
+  if (names.length === 0 && selector === '') throw new Misuse('name a Node, or give -l')
   if (selector !== '') {
     const { items } = await listNodes(context, selector)
     if (items.length === 0) throw new Failure(`no Node matches ${selector}`)

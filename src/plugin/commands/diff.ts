@@ -5,7 +5,7 @@ import { parseVersion } from '../../preflight/kubelet-version.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
 import { type FoundConfig, findConfig } from '../config-maps.ts'
-import { diffContents } from '../diff-text.ts'
+import { compareContents } from '../diff-text.ts'
 import { describeRefused, Failure } from '../failure.ts'
 import { listVersions } from '../kept-versions.ts'
 import { KEY } from '../merged-text.ts'
@@ -44,10 +44,15 @@ async function diff(context: PluginContext, { args: [name = ''] }: PluginLine): 
   const before = running ?? (await readConfigz(context, name, wanted))
   const how = running === undefined ? 'as kubelet reports it' : `held by ${running.name}`
   const version = parseVersion(state.kubeletVersion)
-  const lines = await diffContents(there, { ...before, title: `what ${name} runs` }, { ...wanted, title: describeRef(ref) }, version)
+  const { lines, isSame } = await compareContents(
+    there,
+    { ...before, title: `what ${name} runs` },
+    { ...wanted, title: describeRef(ref) },
+    version,
+  )
   terminal.out(`${name} runs ${runs} (${how}) -> ${describeRef(ref)}@${wanted.resourceVersion}\n\n`)
-  terminal.out(lines.length === 0 ? 'No field that kubelet reads differs.\n' : `${lines.join('\n')}\n`)
-  return lines.length === 0 ? EXIT.fine : EXIT.failed
+  terminal.out(`${lines.join('\n')}\n`)
+  return isSame ? EXIT.fine : EXIT.failed
 }
 
 /** Of the config that is asked for, or of the one that runs. */
@@ -70,10 +75,11 @@ function refOf({ name, asked, assigned }: NodeState): ConfigMapRef {
 /** Of a part, only the fields that it sets: what the rest is merged over is known on the node. */
 async function readConfigz({ api, yaml }: PluginContext, name: string, { data, base }: FoundConfig) {
   const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${name}/proxy/configz` })
-  if (answer.kind !== 'ok')
-    throw new Failure(
-      `what ${name} runs is not kept as a version, and kubelet cannot be asked: ${describeRefused({ verb: 'get', resource: 'nodes/proxy', name }, answer)}`,
-    )
+  if (answer.kind !== 'ok') {
+    const isAbsent = answer.kind === 'refused' && answer.status === 404
+    const why = isAbsent ? 'its /configz is not there (404)' : describeRefused({ verb: 'get', resource: 'nodes/proxy', name }, answer)
+    throw new Failure(`what ${name} runs is not kept as a version, and kubelet cannot be asked: ${why}`)
+  }
   const reported = isObject(answer.object) ? answer.object.kubeletconfig : undefined
   if (!isObject(reported)) throw new Failure(`kubelet of ${name} answered with something else than its config`)
   const parsed = base === undefined ? undefined : await yaml.first(data[KEY] ?? '')

@@ -4,7 +4,7 @@ import { formatJson } from '../../cli/format-json.ts'
 import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
 import { choiceKind, switchKind } from '../../settings/setting-kinds.ts'
 import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
-import { Failure } from '../failure.ts'
+import { Misuse } from '../failure.ts'
 import { type FleetLook, renderNodes, renderSum } from '../fleet-text.ts'
 import { SELECTOR } from '../global-options.ts'
 import { isDegraded, type NodeState, stateOf } from '../node-state.ts'
@@ -42,7 +42,7 @@ export const getCommand: PluginCommand = {
 async function get(context: PluginContext, { options, args }: PluginLine): Promise<ExitCode> {
   const { terminal, wallMs } = context
   const selector = options.selector ?? ''
-  if (args.length > 0 && selector !== '') throw new Failure('give names of Nodes or -l, not both')
+  if (args.length > 0 && selector !== '') throw new Misuse('give names of Nodes or -l, not both')
   const { items, resourceVersion } = args.length > 0 ? await getNamed(context, args) : await listNodes(context, selector)
   const nodes = [...items].sort(byAttention)
   const look = (): FleetLook => ({ color: terminal.color, width: terminal.width ?? 80, wide: options.output === 'wide', wallMs: wallMs() })

@@ -6,7 +6,7 @@ import { choiceKind } from '../../settings/setting-kinds.ts'
 import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
 import { checkConfigName, createObject, type FoundConfig, getConfig, patchConfig } from '../config-maps.ts'
 import { DRY_RUN, demandConsent, YES } from '../consent.ts'
-import { Failure } from '../failure.ts'
+import { Misuse } from '../failure.ts'
 import { CONFIG_NAME, textKind } from '../global-options.ts'
 import { listRolloutObjects, type RolloutObject } from '../rollout-objects.ts'
 import { recordOf } from '../rollout-state.ts'
@@ -45,10 +45,10 @@ async function init(context: PluginContext, line: PluginLine): Promise<ExitCode>
   const config = await getConfig(context, name)
   const record = options.record || recordOf(config) || `${name}-rollout`
   checkConfigName(record)
-  if (record === name) throw new Failure('the record cannot be the config itself: give --record another name')
+  if (record === name) throw new Misuse('the record cannot be the config itself: give --record another name')
   const plan = options.plan || config.annotations[ROLLOUT_PLAN_ANNOTATION]
   const parsed = parsePlan(plan)
-  if (!parsed.ok) throw new Failure(parsed.problem)
+  if (!parsed.ok) throw new Misuse(parsed.problem)
   const agents = options.agents === 'serviceaccount' ? 'serviceaccount' : 'nodes'
   const objects = listRolloutObjects({ namespace, config: name, record, agents })
   const annotations = { [ROLLOUT_ANNOTATION]: record, ...(plan !== undefined && { [ROLLOUT_PLAN_ANNOTATION]: plan }) }

@@ -8,10 +8,10 @@ import { type FoundConfig, getConfig } from '../config-maps.ts'
 import { DRY_RUN, demandConsent, YES } from '../consent.ts'
 import { diffContents, versionsOf } from '../diff-text.ts'
 import { Failure } from '../failure.ts'
-import { showAge } from '../fleet-text.ts'
 import { CONFIG_NAME, OUTPUT, textKind } from '../global-options.ts'
 import { hashVersion, listVersions, PREVIOUS_ANNOTATION, writeVersion } from '../kept-versions.ts'
 import { describeReach } from '../reach.ts'
+import { showAge } from '../show-age.ts'
 import { listUsers, runsContent } from '../users.ts'
 
 export const versionsCommand: PluginCommand = {
@@ -98,7 +98,7 @@ async function undo(context: PluginContext, line: PluginLine): Promise<ExitCode>
     { ...target, title: `version ${to}` },
     versionsOf(users)[0],
   )
-  terminal.out(`Version ${from} -> ${to}:\n\n${(lines.length === 0 ? ['No field that kubelet reads differs.'] : lines).join('\n')}\n\n`)
+  terminal.out(`Version ${from} -> ${to}:\n\n${lines.join('\n')}\n\n`)
   if (options['dry-run'] === 'true') {
     terminal.out('Nothing was changed.\n')
     return EXIT.fine

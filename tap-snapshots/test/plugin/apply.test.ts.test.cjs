@@ -8,7 +8,7 @@
 exports[`test/plugin/apply.test.ts > TAP > a new config is written with its version; an edit shows what changes, and keeps both > must match snapshot 1`] = `
 a.yaml: accepted by the rules of kubelet 1.34.1
 
-Against version c0960322a0, which 1 node of 2 run:
+Against version c0960322a0, run by 1 of 2 nodes:
 
    FIELD    BEFORE  AFTER  RISK
 ~  maxPods  50      60     pod-admission

@@ -12,8 +12,8 @@ worker-1  kubelet-config  212      Promoted    60m    -
 worker-2  kubelet-config  212      Promoted    60m    -
 worker-3  kubelet-config  212      Promoted    60m    -
 worker-4  kubelet-config  212      Promoted    60m    -
-worker-5  kubelet-config  212      InTrial     60m    2/5 waits  trial until 20…
-worker-6  risky           226      RolledBack  60m    -          failed, kube-s…
+worker-5  kubelet-config  212      InTrial     60m    2/5 waits  10m left
+worker-6  risky           226      RolledBack  60m    -          kubelet exited…
 
 kubelet-config    ████████████████▒▒▒▒  4 Promoted  1 InTrial
 nothing assigned  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒  1 NoAgent

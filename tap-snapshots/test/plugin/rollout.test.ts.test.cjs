@@ -6,7 +6,7 @@
  */
 'use strict'
 exports[`test/plugin/rollout.test.ts > TAP > a rollout is followed to its end: a line for each change > must match snapshot 1`] = `
-its rollout has not begun
+the rollout has not begun
 stage 0 of 5, open to witnesses only: 0 of 1 proofs, 1 on trial
 stage 1 of 5, open to witnesses only: 1 of 5 proofs
 stage 5 of 5, open to all nodes: finished
