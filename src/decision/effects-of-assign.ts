@@ -8,6 +8,7 @@ import { describeSource, sameRef, sameVersion, withoutOverlay } from './config-s
 import type { Channel, Desired } from './desired.ts'
 import { type Effect, history, log, writeRecord } from './effects.ts'
 import { stage } from './effects-of-staging.ts'
+import { forgetExits } from './health-record.ts'
 import { heldSources } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
 import { nameSource } from './status-texts.ts'
@@ -30,6 +31,11 @@ export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Eff
     // Before the version is assigned, so that none is taken for one without a rollout.
     ...(desired.kind === 'config-map' && desired.object.kind === 'found' ? stage(snapshot, source, desired.object) : []),
     writeRecord('assigned', source),
+    // The verdicts on what kubelet did before may be lost with the record. Last: where it cannot be
+    // written, this is done again and again.
+    ...(snapshot.assigned.kind === 'damaged' && snapshot.health !== undefined
+      ? [{ kind: 'write-health', health: forgetExits(snapshot.health) } as const]
+      : []),
   ]
 }
 

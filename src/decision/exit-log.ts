@@ -57,9 +57,21 @@ function keepLatest(exits: readonly KubeletExit[]): readonly KubeletExit[] {
 /**
  * The exits of what kubelet starts with next within the window, so many that they tell something.
  */
-export function countRecurringExits(record: HealthRecord, nowUs: number): { readonly exits: number; readonly failed: boolean } | undefined {
-  const exits = (record.recentExits ?? []).filter(({ key, atUs }) => key === record.subject && nowUs - atUs < WINDOW_US).length
-  return exits < EXITS_THAT_WARN ? undefined : { exits, failed: exits >= EXITS_THAT_FAIL }
+export function countRecurringExits(record: HealthRecord, nowUs: number): RecurringExits | undefined {
+  const recent = (record.recentExits ?? []).filter(({ key, atUs }) => key === record.subject && nowUs - atUs < WINDOW_US)
+  const exits = recent.length
+  const isOver = record.healthySinceUs !== undefined && (recent.at(-1)?.atUs ?? 0) < record.healthySinceUs
+  return exits < EXITS_THAT_WARN ? undefined : { exits, failed: exits >= EXITS_THAT_FAIL, isOver }
+}
+
+interface RecurringExits {
+  readonly exits: number
+  readonly failed: boolean
+  /**
+   * Kubelet has become healthy after the last of them. The failure was seen then, and what was
+   * concluded from it has been dropped since, or lost.
+   */
+  readonly isOver: boolean
 }
 
 /** For messages. */

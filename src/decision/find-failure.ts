@@ -54,7 +54,7 @@ function findExits(
   if (unit.activity === 'failed' && !record.excused)
     return { ...failure, detail: explain(`systemd gave kubelet up: ${unit.summary}`, record) }
   const recurring = countRecurringExits(record, at.monotonicUs)
-  return recurring?.failed === true
+  return recurring?.failed === true && !recurring.isOver
     ? { ...failure, detail: explain(describeRecurringExits(recurring), record), recurring: true }
     : undefined
 }

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { ActivationKind } from '../../src/decision/unit-state.ts'
 import { ACTIVATION_KINDS } from '../../src/systemd/activation-kinds.ts'
-import { A, A_EDITED, B, HOUR_US, MINUTE_US, textOf } from '../decision/snapshots.ts'
+import { A, A_EDITED, B, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { CRASHES, LOCAL_TEXT, SmallWorld } from './small-world.ts'
 
 const NO_ANSWER = { kind: 'unknown', detail: 'the API server does not answer' } as const
@@ -299,4 +299,27 @@ t.test('a refused config that took the place of what runs, with the same version
   await world.run(10 * MINUTE_US)
   await isUntouched(t, world)
   t.equal(world.startedWith, textOf(A))
+})
+
+t.test('the directory is lost just after a fault of the node, and the exits of that fault condemn nothing', async (t) => {
+  const world = await settledOnA()
+  world.nodeFault = true
+  world.unit.kill()
+  const wait = await world.run(10 * MINUTE_US)
+  t.equal(wait.phase, 'node-at-fault')
+  world.nodeFault = false
+  while (!world.unit.healthy) await world.run(SECOND_US)
+  t.ok((world.runtime.health()?.recentExits?.length ?? 0) >= 10, 'the exits are on record')
+  const restarts = world.restartsAskedAtUs.length
+  remove(world, ...EVERYTHING)
+  world.restartAgent()
+  await world.run(HOUR_US)
+  await isUntouched(t, world, restarts)
+  world.want(A)
+  await world.run(15 * MINUTE_US)
+  t.same(world.record('last-known-good'), A)
+  world.unit.kill()
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), textOf(A), 'nor does the next exit')
+  t.equal(world.records.verdicts().size, 0)
 })

@@ -24,14 +24,22 @@ function exitInTurn(...contents: readonly string[]): readonly KubeletExit[] {
   return log
 }
 
-function countOf(content: string, log: readonly KubeletExit[]) {
-  return countRecurringExits({ ...health(SUBJECT), subject: keyOf(content), recentExits: log }, NOW_US + 60 * MINUTE_US)
+function countOf(content: string, log: readonly KubeletExit[], healthySinceUs?: number) {
+  const record = { ...health(SUBJECT), subject: keyOf(content), recentExits: log, healthySinceUs }
+  return countRecurringExits(record, NOW_US + 60 * MINUTE_US)
 }
 
 t.test('two configs that alternate in a slow crash loop both reach the limit', async (t) => {
   const log = exitInTurn(...Array.from({ length: 10 }, () => ['a', 'b']).flat())
-  t.strictSame(countOf('a', log), { exits: 10, failed: true })
-  t.strictSame(countOf('b', log), { exits: 10, failed: true })
+  t.strictSame(countOf('a', log), { exits: 10, failed: true, isOver: false })
+  t.strictSame(countOf('b', log), { exits: 10, failed: true, isOver: false })
+})
+
+t.test('a kubelet that became healthy after the last exit is not condemned for the exits any more', async (t) => {
+  const log = exitInTurn(...Array.from({ length: 10 }, () => 'a'))
+  const lastUs = NOW_US + 9 * MINUTE_US
+  t.match(countOf('a', log, lastUs), { failed: true, isOver: false }, 'one look shows the exit and the process after it')
+  t.match(countOf('a', log, lastUs + 1), { failed: true, isOver: true })
 })
 
 t.test('the log is bounded: ten exits of each config, of the latest eight', async (t) => {
