@@ -21,6 +21,8 @@ const NAME = 'kubelet-cfg-agent'
 const YAML_CHILD = { in: fileURLToPath(new URL('../src/kubelet/yaml-child.ts', import.meta.url)), out: 'lib/yaml-child' }
 /** The program that answers for Docker in a sandbox. */
 const DOCKER_CHILD = { in: fileURLToPath(new URL('../src/preflight/kubelet/docker-child.ts', import.meta.url)), out: 'lib/docker-child' }
+/** The program that the agent asks for what takes much code. */
+const HELPER = { in: fileURLToPath(new URL('../src/main-helper.ts', import.meta.url)), out: 'lib/helper' }
 const [entry = 'src/main.ts', outdir = 'dist', metafilePath] = process.argv.slice(2)
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 const require = createRequire(import.meta.url)
@@ -118,7 +120,7 @@ function exactly(module) {
 for (const written of [`${NAME}.mjs`, `${NAME}.mjs.map`, `${NAME}.mjs.LEGAL.txt`, 'lib'])
   rmSync(join(outdir, written), { recursive: true, force: true })
 const { metafile } = await build({
-  entryPoints: [{ in: entry, out: NAME }, YAML_CHILD, DOCKER_CHILD],
+  entryPoints: [{ in: entry, out: NAME }, YAML_CHILD, DOCKER_CHILD, HELPER],
   outdir,
   outExtension: { '.js': '.mjs' },
   chunkNames: 'lib/[name]-[hash]',
@@ -135,6 +137,7 @@ const { metafile } = await build({
   define: {
     KUBELET_CFG_AGENT_VERSION: JSON.stringify(version),
     KUBELET_CFG_AGENT_YAML_CHILD: JSON.stringify(`./${YAML_CHILD.out}.mjs`),
+    KUBELET_CFG_AGENT_HELPER: JSON.stringify(`./${HELPER.out}.mjs`),
     KUBELET_CFG_AGENT_DOCKER_CHILD: JSON.stringify(`./${DOCKER_CHILD.out}.mjs`),
     // CommonJS dependencies use their own path (write-file-atomic does, for the names of its
     // temporary files),

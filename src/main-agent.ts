@@ -10,24 +10,19 @@ import { takeLock } from './checkpoint/lock.ts'
 import { NodeDisk } from './checkpoint/node-disk.ts'
 import { type AgentStart, EXIT, type ExitCode } from './cli/command.ts'
 import { wantsColor } from './cli/terminal.ts'
-import type { YamlReader } from './kubelet/yaml-document.ts'
-import { live } from './main-life.ts'
+import { type LifeWorld, live } from './main-life.ts'
 import { atMost, STOP_LIMIT_MS } from './main-pace.ts'
 import { openLiveSettings, type SettingsParser } from './main-settings.ts'
 import { VERSION } from './main-version.ts'
-import type { Clock } from './ports/clock.ts'
 import type { Settings } from './settings/settings.ts'
 import { Heartbeat } from './systemd/heartbeat.ts'
 import { createLog, type LeveledLog } from './systemd/journal.ts'
 import { chooseFormat } from './systemd/log-format.ts'
 import { Notifier, type Supervision } from './systemd/notify.ts'
 
-export interface AgentWorld {
-  readonly clock: Clock
+export interface AgentWorld extends Pick<LifeWorld, 'clock' | 'yaml' | 'besideDocker' | 'helperCommand' | 'yamlChild'> {
   readonly supervision: Supervision
   readonly parser: SettingsParser
-  readonly yaml: YamlReader
-  readonly besideDocker: readonly string[]
 }
 
 export async function runAgent(start: AgentStart, { clock, supervision, parser, ...programs }: AgentWorld): Promise<ExitCode> {

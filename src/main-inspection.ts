@@ -32,6 +32,7 @@ import { inspectWith } from './preflight/inspect.ts'
 import type { Compare, Inspect, MergeHere, Recipient, TargetNode } from './preflight/inspection.ts'
 import { KubeletBinaries } from './preflight/kubelet/binaries.ts'
 import { KubeletJudge } from './preflight/kubelet/judge.ts'
+import type { VersionAnswer } from './preflight/kubelet/judgement.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
 import { findStateNeeds, remarkOnStates } from './preflight/node/check-node.ts'
 import { readRuntime } from './preflight/node/read-runtime.ts'
@@ -53,10 +54,12 @@ export interface InspectionWorld {
   readonly runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver'>
   readonly configz: ConfigzWorld
   readonly signal: AbortSignal
+  /** What is known of kubelets' versions. undefined: nothing. */
+  readonly versions?: Map<string, VersionAnswer>
 }
 
-export function openInspection({ settings, stores, runtime, configz, signal }: InspectionWorld) {
-  const binaries = new KubeletBinaries()
+export function openInspection({ settings, stores, runtime, configz, signal, versions }: InspectionWorld) {
+  const binaries = new KubeletBinaries(versions)
   const { runtimeDir, systemctl } = settings()
   const judged = join(runtimeDir, 'judged')
   const openJudge = (direct: boolean) =>
@@ -220,7 +223,8 @@ export function openInspection({ settings, stores, runtime, configz, signal }: I
     return askConfigz({ ...configz, files: stores.files, versionOf }, { unit, path, config: merged })
   }
 
-  return { checkCandidate, remarkOnFallback, compareConfigz, readConfigz, inspect, compare, mergeHere, forget: () => judge.forget() }
+  const forget = () => judge.forget()
+  return { checkCandidate, remarkOnFallback, compareConfigz, readConfigz, inspect, compare, mergeHere, versionOf, forget }
 }
 
 /** The config that kubelet makes of this one with its drop-ins. */

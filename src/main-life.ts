@@ -10,14 +10,20 @@ import type { OnSetAside } from './checkpoint/set-aside.ts'
 import { gatherFindings, logFindings } from './cli/gather-findings.ts'
 import { readRights } from './cli/rights.ts'
 import type { TrialKey } from './decision/trial-key.ts'
+import type { UnitState } from './decision/unit-state.ts'
 import type { Acceptance } from './decision/verdict.ts'
 import { watchDirectory } from './directory/watch-directory.ts'
+import { type Helper, HelperProcess } from './helper/helper-process.ts'
+import { parseByHelper } from './helper/helper-yaml.ts'
+import { isFactsResult, isNothing } from './helper/protocol.ts'
 import { listNamedFiles, readKubeconfig } from './kube/credentials.ts'
 import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
+import { isCheap } from './kubelet/bounded-yaml.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
 import { openAssignment } from './main-assignment.ts'
 import { openEvidence } from './main-evidence.ts'
+import type { HelperContext } from './main-helper.ts'
 import { openIdentity } from './main-identity.ts'
 import { atMost, paceBy, STOP_LIMIT_MS } from './main-pace.ts'
 import { openPreflight } from './main-preflight.ts'
@@ -36,18 +42,25 @@ import type { Heartbeat } from './systemd/heartbeat.ts'
 
 /** How often the agent checks that the kubeconfig still belongs to its cluster. */
 const REBIND_MS = 60_000
+/** For what takes a helper milliseconds. */
+const FACTS_MS = 20_000
 
 export interface LifeWorld {
   readonly liveSettings: LiveSettings
   readonly heartbeat: Heartbeat
   readonly clock: Clock
+  /** For a text that may be costly, and where the helper fails. */
   readonly yaml: YamlReader
   readonly besideDocker: readonly string[]
+  /** Starts the helper. */
+  readonly helperCommand: readonly string[]
+  readonly yamlChild: string
   readonly log: Log
 }
 
 /** Resolves with the reason why it ended. */
-export async function live({ liveSettings, heartbeat, clock, yaml, besideDocker, log }: LifeWorld, stop: AbortSignal): Promise<string> {
+export async function live(world: LifeWorld, stop: AbortSignal): Promise<string> {
+  const { liveSettings, heartbeat, clock, besideDocker, yamlChild, log } = world
   const over = new AbortController()
   stop.addEventListener('abort', () => over.abort(stop.reason), { once: true })
   const { signal } = over
@@ -60,21 +73,24 @@ export async function live({ liveSettings, heartbeat, clock, yaml, besideDocker,
   const kubeconfig = new KubeconfigFile(atStart.kubeconfig, (path) => readKubeconfig(path, Date.now), log)
   const onSetAside: OnSetAside = ({ path, to, why }) => log.error(`set aside ${path} as ${to}: ${why}`)
   const signals = new BusSignals({ socket: atStart.systemBus, unit: atStart.kubeletUnit, clock, log, onHint: wake })
+  const context = (): HelperContext => ({ settings: settings(), besideDocker, yamlChild })
+  const helper = new HelperProcess({ command: world.helperCommand, context })
+  const yaml = parseByHelper(helper, world.yaml, isCheap)
   const stores = openStores(atStart, { disk: new NodeDisk(), clock, yaml, besideDocker, log, onSetAside, signals })
   settleStores(stores, log)
   const identity = openIdentity({ settings: atStart, stores, kubeconfig, onSetAside, log })
   const { nodeName } = identity
   const usesApi = atStart.manifestDir === undefined
   const api = usesApi ? new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${VERSION}`, wallMs: Date.now }) : undefined
-  const world = { settings, stores, nodeName, api, pace, log }
-  const { counters, history, publisher, reporter, stopServing } = await openReporting(world)
+  const common = { settings, stores, nodeName, api, pace, log }
+  const { counters, history, publisher, reporter, stopServing } = await openReporting(common)
   const onChangeOfIdentity = (why: string) => over.abort(why)
-  const assignment = openAssignment({ ...world, identity, kubeconfig, publisher, counters, onChangeOfIdentity })
+  const assignment = openAssignment({ ...common, identity, kubeconfig, publisher, counters, onChangeOfIdentity })
   const { runtime, runtimeProbe } = openRuntime({ settings: atStart, clock, log, onChange: wake })
-  const { preflight, drain, effect } = openPreflight({ ...world, kubeconfig, counters, runtime, onChange: wake, signal })
+  const { preflight, drain, effect } = openPreflight({ ...common, helper, counters, onChange: wake, signal })
   const accepted = new Map<TrialKey, Acceptance>()
-  const evidence = openEvidence({ ...world, kubeconfig, publisher, runtime, onChange: wake })
-  const rollout = openRollout({ ...world, counters, onChange: wake })
+  const evidence = openEvidence({ ...common, kubeconfig, publisher, runtime, onChange: wake })
+  const rollout = openRollout({ ...common, counters, onChange: wake })
   const loop = new Loop({
     observation: {
       ...stores,
@@ -92,6 +108,8 @@ export async function live({ liveSettings, heartbeat, clock, yaml, besideDocker,
     observer: {
       decided: (snapshot, step) => {
         reporter.decided(snapshot, step)
+        // It starts while the config is saved.
+        if (step.kind === 'assign') warm(helper, snapshot.unit)
         effect?.decided(snapshot)
         preflight.decided(snapshot)
       },
@@ -118,12 +136,13 @@ export async function live({ liveSettings, heartbeat, clock, yaml, besideDocker,
   const requests = watchDirectory(stores.layout.requests, wake)
   signals.start()
   assignment.start(wake)
-  const checked = checkSelf(atStart, stores, log).catch((error: unknown) => log.warn('the self-check failed', { error }))
+  const checked = checkSelf(atStart, stores, helper, log).catch((error: unknown) => log.warn('the self-check failed', { error }))
   try {
     await untilOver(runLoop(loop, waker, clock, signal, heartbeat.beatUs), signal)
   } finally {
     clearInterval(rebinding)
     signals.stop()
+    helper.end()
     process.off('SIGHUP', onHangUp)
     const ends = [assignment.stop(), rollout.stop(), publisher?.stop(STOP_LIMIT_MS), requests.close(), stopServing(), checked]
     await atMost(STOP_LIMIT_MS, Promise.all(ends))
@@ -140,8 +159,14 @@ function makeRequestsDirectory({ files, layout }: Stores, log: Log): void {
   }
 }
 
-async function checkSelf(settings: Settings, { unit, activation }: Stores, log: Log): Promise<void> {
-  const nodeFacts = async () => (await import('./kubelet/node-facts.ts')).readNodeFacts()
+function warm(helper: Helper, unit: UnitState): void {
+  const binary = unit.kind === 'known' ? unit.command?.path : undefined
+  // It is asked in earnest soon, and then says what is wrong.
+  helper.ask('warm', [binary], { check: isNothing, limitMs: FACTS_MS }).catch(() => {})
+}
+
+async function checkSelf(settings: Settings, { unit, activation }: Stores, helper: Helper, log: Log): Promise<void> {
+  const nodeFacts = () => helper.ask('facts', [], { check: isFactsResult, limitMs: FACTS_MS })
   const uid = process.getuid?.() ?? 0
   const credentialFiles = () => listNamedFiles(settings.kubeconfig)
   const sources = {

@@ -1,13 +1,13 @@
 /**
  * The checks around a change of the config: preflight before it, draining where a field requires
- * it, and afterwards a comparison with the config that kubelet reports. The rules
- * (`main-inspection.ts`) are loaded with the first config that is checked.
+ * it, and afterwards a comparison with the config that kubelet reports. The helper has the rules
+ * (`main-inspection.ts`).
  */
 import { setTimeout as after } from 'node:timers/promises'
 import { findBasePath } from './decision/base-config.ts'
-import type { ClientIdentity } from './kube/access.ts'
+import type { Helper } from './helper/helper-process.ts'
+import { isComparison, isConfigzAnswer, isNothing, isPreflightResult, isReport } from './helper/protocol.ts'
 import type { Stores } from './main-stores.ts'
-import type { ContainerRuntime } from './ports/container-runtime.ts'
 import type { KubeApi } from './ports/kube-api.ts'
 import type { Log } from './ports/log.ts'
 import type { DrainProbe } from './ports/probes.ts'
@@ -23,9 +23,8 @@ export interface PreflightWorld {
   /** Some of them change while the agent runs. */
   readonly settings: () => Settings
   readonly stores: Stores
-  readonly runtime: ContainerRuntime
+  readonly helper: Helper
   readonly nodeName: string
-  readonly kubeconfig: ClientIdentity
   /**
    * undefined: assignments come from a directory; what only the API server knows is not checked.
    */
@@ -34,24 +33,28 @@ export interface PreflightWorld {
   readonly log: Log
   /** Called when a check has a new result. */
   readonly onChange: () => void
+  /** The agent ends. */
   readonly signal: AbortSignal
 }
 
-export function openPreflight({ settings, stores, runtime, nodeName, kubeconfig, api, counters, log, onChange, signal }: PreflightWorld) {
+/** More than all stages of kubelet may take together. */
+const CHECK_MS = 120_000
+/** A fallback is decoded, at most with the limits of YAML. */
+const FALLBACK_MS = 30_000
+const CONFIGZ_MS = 30_000
+
+export function openPreflight({ settings, stores, helper, nodeName, api, counters, log, onChange, signal }: PreflightWorld) {
   const { clock } = stores
-  const configz = { kubeconfig, api: api ?? NO_SERVER, nodeName: () => nodeName }
-  const inspection = lazily(async () =>
-    (await import('./main-inspection.ts')).openInspection({ settings, stores, runtime, configz, signal }),
-  )
   const preflight = new AgentPreflight({
-    inspect: async (candidate, ended) => (await inspection()).checkCandidate(candidate, ended),
-    decode: (candidate) => checkFallback(candidate, stores.yaml, async (fallback) => (await inspection()).remarkOnFallback(fallback)),
+    inspect: (candidate, ended) =>
+      helper.ask('check', [candidate], { check: isReport, limitMs: CHECK_MS, signal: AbortSignal.any([signal, ended]) }),
+    // A fallback is not held up by a helper that fails: the agent itself decodes it.
+    decode: (candidate) =>
+      helper
+        .ask('fallback', [candidate], { check: isPreflightResult, limitMs: FALLBACK_MS, signal })
+        .catch(() => checkFallback(candidate, stores.yaml, async () => [])),
     settings: () => [toChangePolicy(settings()), settings().guardsOff, settings().preflight, settings().unknownFields],
-    forget: () =>
-      void inspection().then(
-        ({ forget }) => forget(),
-        () => {},
-      ),
+    forget: () => void helper.ask('forget', [], { check: isNothing, limitMs: CHECK_MS, signal }).catch(() => {}),
     onDone: onChange,
     onTimed: (seconds) => counters.checked(seconds),
     clock,
@@ -61,29 +64,12 @@ export function openPreflight({ settings, stores, runtime, nodeName, kubeconfig,
   const effect =
     api &&
     new EffectCheck({
-      ask: async (unit) => (await inspection()).readConfigz(unit),
-      compare: async (...seen) => (await inspection()).compareConfigz(...seen),
+      ask: (unit) => helper.ask('configz', [unit], { check: isConfigzAnswer, limitMs: CONFIGZ_MS, signal }),
+      compare: (...seen) => helper.ask('compare', seen, { check: isComparison, limitMs: CONFIGZ_MS, signal }),
       findPath: (unit, snapshot) => findBasePath(stores.checkpoints, unit, snapshot),
       onCompared: (differences) => counters.compared(differences),
       log,
       clock,
     })
   return { preflight, drain, effect }
-}
-
-/** Assignments come from a directory. */
-const NO_SERVER: Pick<KubeApi, 'request'> = { request: async () => ({ kind: 'unreachable', detail: 'no API server is used' }) }
-
-/**
- * Makes it once. After a failure the next call tries again: a package upgrade may have completed.
- */
-function lazily<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined
-  return () => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined
-      throw error
-    })
-    return made
-  }
 }

@@ -19,10 +19,14 @@ import { takeSupervision } from './systemd/notify.ts'
 
 declare const KUBELET_CFG_AGENT_YAML_CHILD: string | undefined
 declare const KUBELET_CFG_AGENT_DOCKER_CHILD: string | undefined
+declare const KUBELET_CFG_AGENT_HELPER: string | undefined
 /** Beside this file. The build puts its own there. */
 const YAML_CHILD = typeof KUBELET_CFG_AGENT_YAML_CHILD === 'string' ? KUBELET_CFG_AGENT_YAML_CHILD : './kubelet/yaml-child.ts'
 const DOCKER_CHILD =
   typeof KUBELET_CFG_AGENT_DOCKER_CHILD === 'string' ? KUBELET_CFG_AGENT_DOCKER_CHILD : './preflight/kubelet/docker-child.ts'
+const HELPER = typeof KUBELET_CFG_AGENT_HELPER === 'string' ? KUBELET_CFG_AGENT_HELPER : './main-helper.ts'
+/** Of the helper: the rules and a config of 1 MiB take some 40 MB. */
+const HELPER_MB = 160
 
 // First: no process that is started later may inherit these variables.
 const supervision = takeSupervision(process.env, process.pid)
@@ -34,8 +38,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 const args = process.argv.slice(2)
 const clock = new BootClock()
 const parser = openSettingsParser()
-const yaml = new BoundedYaml({ child: fileURLToPath(new URL(YAML_CHILD, import.meta.url)) })
-const besideDocker = [process.execPath, ...process.execArgv, fileURLToPath(new URL(DOCKER_CHILD, import.meta.url))]
+const beside = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+const yamlChild = beside(YAML_CHILD)
+const yaml = new BoundedYaml({ child: yamlChild })
+const besideDocker = [process.execPath, ...process.execArgv, beside(DOCKER_CHILD)]
+// Not with the small nursery of an agent that waits.
+const helperFlags = ['--max-semi-space-size=8', `--max-old-space-size=${HELPER_MB}`]
+const helperCommand = [process.execPath, ...process.execArgv, ...helperFlags, beside(HELPER)]
 const terminal = {
   out: (text: string) => void process.stdout.write(text),
   err: (text: string) => void process.stderr.write(text),
@@ -58,7 +67,8 @@ const code = await runProgram(args, {
   openNode: async (settings) =>
     (await import('./main-commands.ts')).openNode(settings, { clock, terminal, version: VERSION, yaml, besideDocker }),
   // A journal that takes nothing must not hold up the end of the agent.
-  runAgent: async (start) => process.exit(await runAgent(start, { clock, supervision, parser, yaml, besideDocker })),
+  runAgent: async (start) =>
+    process.exit(await runAgent(start, { clock, supervision, parser, yaml, besideDocker, helperCommand, yamlChild })),
 })
 await exitAfterOutput(code)
 

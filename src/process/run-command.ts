@@ -3,7 +3,7 @@
  * Returns how it ended as a value; never throws or rejects. A command that exceeds a limit or is
  * aborted is killed with SIGKILL. The only module that imports node:child_process.
  */
-import { type ExecFileException, execFile, type SpawnSyncReturns, spawnSync } from 'node:child_process'
+import { type ChildProcess, type ExecFileException, execFile, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { errorCode, errorMessage } from '../values/errors.ts'
 
 export interface CommandLimits {
@@ -83,6 +83,75 @@ export function runCommandSync(file: string, args: readonly string[], options: S
     return { end: syncEndOf(file, result, options), stdout: stdout ?? '', stderr: stderr ?? '' }
   } catch (error) {
     return notStarted(file, error)
+  }
+}
+
+export interface ProgramOptions {
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** A longer line ends the program. */
+  readonly maxLineChars: number
+  /** A line of standard output, without its end. */
+  readonly onLine: (line: string) => void
+  /** Called once, when the program has ended, or could not be started. */
+  readonly onEnd: (why: string) => void
+}
+
+/** A program that talks with this process, line by line, until one of them ends that. */
+export interface RunningProgram {
+  send(line: string): void
+  /** The program gets the end of its input, upon which it should exit. */
+  close(): void
+  kill(): void
+}
+
+export function startProgram(file: string, args: readonly string[], options: ProgramOptions): RunningProgram {
+  const { env, maxLineChars, onLine, onEnd } = options
+  let said = ''
+  let ended = false
+  const end = (why: string): void => {
+    if (ended) return
+    ended = true
+    onEnd(why)
+  }
+  let child: ChildProcess
+  try {
+    child = spawn(file, [...args], { env, stdio: ['pipe', 'pipe', 'pipe'] })
+  } catch (error) {
+    // After this function has returned, as for any other program.
+    setImmediate(() => end(describeEnd(notStarted(file, error).end)))
+    return { send: () => {}, close: () => {}, kill: () => {} }
+  }
+  let parts: string[] = []
+  let chars = 0
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    const lines = text.split('\n')
+    for (const [at, line] of lines.entries()) {
+      parts.push(line)
+      chars += line.length
+      if (chars > maxLineChars) {
+        child.kill(KILL)
+        return end(`a line of more than ${maxLineChars} characters`)
+      }
+      if (at === lines.length - 1) break
+      const whole = parts.join('')
+      parts = []
+      chars = 0
+      onLine(whole)
+    }
+  })
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    if (said.length < MOST_QUOTED) said += text
+  })
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {})
+  child.once('error', (error) => end(describeEnd(notStarted(file, error).end)))
+  child.once('close', (code, signal) => {
+    const why = code === null ? describeEnd({ kind: 'signalled', signal: String(signal) }) : describeEnd({ kind: 'exited', code })
+    end([why, said.trim().slice(0, MOST_QUOTED)].filter((text) => text !== '').join(': '))
+  })
+  return {
+    send: (line) => void child.stdin?.write(`${line}\n`),
+    close: () => void child.stdin?.end(),
+    kill: () => void child.kill(KILL),
   }
 }
 

@@ -17,7 +17,12 @@ const MAGIC = Buffer.from('\x7fELF', 'latin1')
 const MOST = 16
 
 export class KubeletBinaries {
-  readonly #known = new Map<string, VersionAnswer>()
+  readonly #known: Map<string, VersionAnswer>
+
+  /** @param known by identity, kept from an earlier process; what is found out is added */
+  constructor(known: Map<string, VersionAnswer> = new Map()) {
+    this.#known = known
+  }
 
   /** Never rejects. */
   async version(binary: string): Promise<VersionAnswer> {

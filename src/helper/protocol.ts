@@ -1,0 +1,111 @@
+/**
+ * What the agent and its helper say to each other, as JSON, one message a line. Pure. The helper is
+ * of the same build; its answers are checked all the same, since it works on what others wrote.
+ */
+import type { PreflightResult } from '../decision/verdict.ts'
+import type { NodeFacts, NodeFactsResult } from '../kubelet/describe-facts.ts'
+import { type ChildAnswer, isChildAnswer } from '../kubelet/yaml-answer.ts'
+import { isMaybePosition } from '../kubelet/yaml-places.ts'
+import type { ConfigzAnswer } from '../ports/configz.ts'
+import type { Comparison, Difference } from '../preflight/change/check-same.ts'
+import type { Finding, PartResult, Report } from '../preflight/finding.ts'
+import { isObject } from '../values/is-object.ts'
+import { type Check, either, isFlag, isNumber, isText, listOf, oneOf, optional, shape } from '../values/json-shape.ts'
+
+/** `context`: what all methods may need, and `memory`: what an earlier helper wants the next one to know. */
+export interface HelperRequest {
+  readonly id: number
+  readonly method: string
+  readonly args: readonly unknown[]
+  readonly context: unknown
+  readonly memory: unknown
+}
+
+/** The answer to this request is no longer wanted. */
+export interface HelperCancel {
+  readonly cancel: number
+}
+
+export type HelperReply =
+  | { readonly id: number; readonly ok: true; readonly result: unknown; readonly memory: unknown }
+  | { readonly id: number; readonly ok: false; readonly detail: string }
+
+const isAnything: Check<unknown> = (value): value is unknown => value !== undefined
+
+export const isReply: Check<HelperReply> = either(
+  shape({ id: isNumber, ok: isTrue, result: isAnything, memory: isAnything }),
+  shape({ id: isNumber, ok: isFalse, detail: isText }),
+)
+
+function isTrue(value: unknown): value is true {
+  return value === true
+}
+function isFalse(value: unknown): value is false {
+  return value === false
+}
+
+const isStep: Check<string | number> = (value) => typeof value === 'string' || typeof value === 'number'
+const isPath = listOf(isStep)
+const OUTCOMES = oneOf('accepted', 'refused', 'unjudged')
+
+const isFinding: Check<Finding> = shape<Finding>({
+  rule: isText,
+  severity: oneOf('refuse', 'warn', 'info'),
+  reason: oneOf('load', 'validate'),
+  path: isPath,
+  position: isMaybePosition,
+  problem: isText,
+  advice: optional(isText),
+  layer: optional(isText),
+})
+export const isReport: Check<Report> = shape<Report>({
+  outcome: OUTCOMES,
+  findings: listOf(isFinding),
+  parts: listOf(shape<PartResult>({ part: isText, outcome: OUTCOMES, detail: isText })),
+})
+
+type Settled = Exclude<PreflightResult, { kind: 'pending' }>
+export const isPreflightResult: Check<Settled> = either(
+  shape({ kind: oneOf('accepted'), remarks: listOf(isText), drain: listOf(isText) }),
+  shape({ kind: oneOf('refused'), reason: oneOf('load', 'validate'), detail: isText }),
+)
+
+export const isConfigzAnswer: Check<ConfigzAnswer> = either(
+  either(
+    shape({ kind: oneOf('ok'), object: isAnything }),
+    shape({ kind: oneOf('refused'), by: oneOf('kubelet', 'api-server'), status: isNumber, detail: isText }),
+  ),
+  shape({ kind: oneOf('unproven', 'unreachable'), detail: isText }),
+)
+
+/** A value of null stays one; one that is not there is not there. */
+const isSide: Check<Difference['meant']> = (value): value is Difference['meant'] =>
+  value === undefined || (isObject(value) && isFlag(value.isDefault))
+export const isComparison: Check<Comparison> = either(
+  shape({
+    ok: isTrue,
+    differences: listOf(shape<Difference>({ path: isPath, meant: isSide, running: isSide, because: optional(isText) })),
+  }),
+  shape({ ok: isFalse, detail: isText }),
+)
+
+export const isFactsResult: Check<NodeFactsResult> = either(
+  shape({
+    ok: isTrue,
+    facts: shape<NodeFacts>({
+      memoryBytes: isNumber,
+      memoryAvailableBytes: isNumber,
+      swapBytes: isNumber,
+      cpus: isNumber,
+      architecture: isText,
+      os: isText,
+      kernel: isText,
+    }),
+  }),
+  shape({ ok: isFalse, detail: isText }),
+)
+
+/** `here`: JSON cannot hold the result, so the text has to be parsed by who wants it. */
+export type YamlReply = ChildAnswer | { readonly kind: 'here' }
+export const isYamlReply: Check<YamlReply> = either(isChildAnswer, shape({ kind: oneOf('here') }))
+export const isNothing: Check<null> = (value) => value === null

@@ -1,0 +1,134 @@
+/**
+ * The helper as a process: answers what the agent asks on standard input, one request a line, and
+ * ends with it. Holds what the agent itself does without: the parser of YAML, the rules of
+ * preflight, the client that asks for `/configz`.
+ */
+import { createInterface } from 'node:readline'
+import { DurableFiles } from './checkpoint/files.ts'
+import { NodeDisk } from './checkpoint/node-disk.ts'
+import { ReadOnlyDisk } from './checkpoint/read-only-disk.ts'
+import type { KnownUnit } from './decision/unit-state.ts'
+import type { HelperCancel, HelperReply, HelperRequest, YamlReply } from './helper/protocol.ts'
+import { readKubeconfig } from './kube/credentials.ts'
+import { HttpsKubeApi } from './kube/kube-api.ts'
+import { KubeconfigFile } from './kube/kubeconfig.ts'
+import { answerAll, answerFirst, fitsJson } from './kubelet/answer-yaml.ts'
+import { BoundedYaml } from './kubelet/bounded-yaml.ts'
+import { readNodeFacts } from './kubelet/node-facts.ts'
+import { openInspection } from './main-inspection.ts'
+import { openRuntime } from './main-runtime.ts'
+import { findNodeName, openStores } from './main-stores.ts'
+import { VERSION } from './main-version.ts'
+import type { Log } from './ports/log.ts'
+import type { PreflightRequest } from './ports/preflight.ts'
+import { DEAF } from './ports/unit-signals.ts'
+import { checkFallback } from './preflight/fallback-check.ts'
+import type { VersionAnswer } from './preflight/kubelet/judgement.ts'
+import type { Settings } from './settings/settings.ts'
+import { BootClock } from './systemd/boot-clock.ts'
+import { errorMessage } from './values/errors.ts'
+
+/** What the agent says with each request. */
+export interface HelperContext {
+  readonly settings: Settings
+  readonly besideDocker: readonly string[]
+  readonly yamlChild: string
+}
+
+const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+/** For probes of kubelet that are ended. */
+const END_MS = 5000
+
+/** The arguments come from the agent that started this process, which is of the same build. */
+type Methods = Readonly<Record<string, (signal: AbortSignal, ...args: never[]) => unknown>>
+
+/** Made with the first request, and then as its settings say. */
+interface Node {
+  context: HelperContext
+  readonly methods: Methods
+}
+
+const ended = new AbortController()
+const versions = new Map<string, VersionAnswer>()
+const running = new Map<number, AbortController>()
+let node: Node | undefined
+
+function openNode(first: HelperContext): Node {
+  const opened: Node = { context: first, methods: {} }
+  const settings = () => opened.context.settings
+  const clock = new BootClock()
+  const yaml = new BoundedYaml({ child: first.yamlChild })
+  const { besideDocker } = first
+  const world = { clock, yaml, besideDocker, log: SILENT, onSetAside: () => {}, signals: DEAF }
+  const stores = openStores(settings(), { ...world, disk: new ReadOnlyDisk(new NodeDisk()) })
+  const kubeconfig = new KubeconfigFile(settings().kubeconfig, (path) => readKubeconfig(path, Date.now), SILENT)
+  const api = new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${VERSION}`, wallMs: Date.now })
+  const { runtime } = openRuntime({ settings: settings(), clock, log: SILENT, onChange: () => {} })
+  const inspection = openInspection({
+    settings,
+    // Writes what kubelets have judged.
+    stores: { ...stores, files: new DurableFiles(new NodeDisk()) },
+    runtime,
+    configz: { kubeconfig, api, nodeName: () => findNodeName(settings(), stores.files) },
+    signal: ended.signal,
+    versions,
+  })
+  const methods: Methods = {
+    warm: (_, binary: string | undefined) => inspection.versionOf(binary).then(() => null),
+    yaml: (_, mode: 'first' | 'all', text: string): YamlReply => {
+      const answer = mode === 'first' ? answerFirst(text) : answerAll(text)
+      return fitsJson(answer) ? answer : { kind: 'here' }
+    },
+    check: (signal, candidate: PreflightRequest) => inspection.checkCandidate(candidate, signal),
+    fallback: (_, candidate: PreflightRequest) => checkFallback(candidate, yaml, (fallback) => inspection.remarkOnFallback(fallback)),
+    configz: (_, unit: KnownUnit) => inspection.readConfigz(unit),
+    compare: (_, configz: unknown, unit: KnownUnit, path: string | undefined) =>
+      inspection.compareConfigz(configz, unit, path ?? undefined),
+    facts: () => readNodeFacts(),
+    forget: () => {
+      inspection.forget()
+      return null
+    },
+  }
+  return Object.assign(opened, { methods })
+}
+
+async function answer({ id, method, args, context, memory }: HelperRequest): Promise<void> {
+  const stopper = new AbortController()
+  running.set(id, stopper)
+  try {
+    // Of this build: the agent that started this process.
+    node ??= openNode(context as HelperContext)
+    node.context = context as HelperContext
+    for (const [identity, version] of Object.entries((memory ?? {}) as Record<string, VersionAnswer>))
+      if (!versions.has(identity)) versions.set(identity, version)
+    const known = Object.hasOwn(node.methods, method) ? node.methods[method] : undefined
+    if (known === undefined) throw new Error(`there is no method ${method}`)
+    write({ id, ok: true, result: await known(stopper.signal, ...(args as never[])), memory: Object.fromEntries(versions) })
+  } catch (error) {
+    write({ id, ok: false, detail: errorMessage(error) })
+  } finally {
+    running.delete(id)
+    if (ended.signal.aborted && running.size === 0) process.exit(0)
+  }
+}
+
+function write(reply: HelperReply): void {
+  process.stdout.write(`${JSON.stringify(reply)}\n`)
+}
+
+// The agent that asked is gone.
+process.stdout.on('error', () => process.exit(1))
+process.title = 'kubelet-cfg-agent helper'
+createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
+  .on('line', (line) => {
+    const message = JSON.parse(line) as HelperRequest | HelperCancel
+    if ('cancel' in message) running.get(message.cancel)?.abort()
+    else void answer(message)
+  })
+  .on('close', () => {
+    ended.abort()
+    for (const stopper of running.values()) stopper.abort()
+    if (running.size === 0) process.exit(0)
+    setTimeout(() => process.exit(0), END_MS).unref()
+  })
