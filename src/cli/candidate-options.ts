@@ -46,7 +46,7 @@ export const WITHOUT_OVERLAY: CommandOption = {
   name: 'without-overlay',
   kind: switchKind,
   initial: 'false',
-  help: "use configmap/NAME as it is in the cluster, without this node's overlay",
+  help: "use configmap/NAME without this node's overlay and the layers that match the node",
 }
 
 export function wantsOverlay(options: OptionValues): boolean {

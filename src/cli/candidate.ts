@@ -21,7 +21,7 @@ import { readAssignedOnce, readConfigMapOnce } from '../source/read-once.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../values/kubernetes-names.ts'
 import { editDistance } from '../values/nearest.ts'
 import type { CommandContext } from './command.ts'
-import { type PatchReaders, readLayers, readPatches } from './config-layers.ts'
+import { findLayersOver, type PatchReaders, readLayers, readPatches } from './config-layers.ts'
 import { type Place, readManifestText } from './manifest-text.ts'
 
 export type CandidateName =
@@ -90,12 +90,15 @@ function splitAtSlash(path: string): [string, string] {
 }
 
 /**
- * @param overlaid whether this node's overlay is applied to a ConfigMap of the cluster; a file is
- *   used as it is
+ * @param overlaid whether the layers that match this node, and its overlay, are applied to a
+ *   ConfigMap of the cluster; a file is used as it is
  */
 export async function loadCandidate(
   text: string,
-  context: Pick<CommandContext, 'readInput' | 'api' | 'readOverlay' | 'readInstanceConfig' | 'readLocalConfig' | 'yaml'>,
+  context: Pick<
+    CommandContext,
+    'readInput' | 'api' | 'readOverlay' | 'readInstanceConfig' | 'readLocalConfig' | 'yaml' | 'unit' | 'fetchDesired'
+  >,
   overlaid: boolean,
 ): Promise<LoadedCandidate> {
   const name = parseCandidate(text)
@@ -180,7 +183,7 @@ function findInvalid(bytes: Buffer): number {
 
 async function fetchText(
   { namespace, name, key }: Extract<CandidateName, { kind: 'config-map' }>,
-  context: PatchReaders & PartReaders,
+  context: PatchReaders & PartReaders & Pick<CommandContext, 'unit' | 'fetchDesired'>,
   overlaid: boolean,
 ): Promise<LoadedCandidate> {
   const { api } = context
@@ -189,12 +192,13 @@ async function fetchText(
   const view = await readAssignedOnce(api, { ref })
   if (view.kind === 'pending') return { kind: 'failed', detail: `${asked}: the API server did not answer` }
   if (view.kind === 'unavailable') return { kind: 'failed', detail: `${asked}: ${view.detail}` }
-  const merged = view.base && (await mergeOnce(view, key, context))
+  const object = { ...view, layers: overlaid ? await findLayersOver(ref, context) : undefined }
+  const isMerged = object.base !== undefined || object.layers !== undefined
+  const merged = isMerged ? await mergeOnce(object, key, context) : undefined
   if (merged?.ok === false) return { kind: 'failed', detail: `${asked}: ${merged.detail}` }
-  const shown = view.base === undefined ? asked : namePart(asked, view.base)
-  const patches = overlaid ? await readPatches({ ref, object: view }, context) : []
-  const layers = await readLayers({ name: nameConfigMap(ref), key }, view, patches, context)
-  return loadPatched(shown, merged?.rendered.data ?? view.data, key, patches, layers)
+  const patches = overlaid ? await readPatches({ ref, object }, context) : []
+  const layers = await readLayers({ name: nameConfigMap(ref), key }, object, patches, context)
+  return loadPatched(nameUnder(asked, object), merged?.rendered.data ?? view.data, key, patches, layers)
 }
 
 async function loadPatched(
@@ -221,8 +225,14 @@ function loadData(name: string, files: ConfigMapData, key: string, layers: reado
 }
 
 /** A place in this config is a place in the result. */
-export function namePart(name: string, base: Base): string {
+function namePart(name: string, base: Base): string {
   return `${name} over ${base.text}`
+}
+
+/** As `namePart`, with the layers that are laid over it. */
+export function nameUnder(name: string, { base, layers = [] }: Pick<FoundConfigMap, 'base' | 'layers'>): string {
+  const part = base === undefined ? name : namePart(name, base)
+  return layers.length === 0 ? part : `${part} under ${layers.map(({ ref }) => `${ref.namespace}/${ref.name}`).join(', ')}`
 }
 
 /** A place in this config is a place in the result of the overlay. */

@@ -1,7 +1,8 @@
 /**
  * The layers of the config that a command works on. Pure but for the readers that are passed in.
  */
-import type { Desired } from '../decision/desired.ts'
+import { type ConfigMapRef, describeRef } from '../decision/config-source.ts'
+import type { BaseView, Desired } from '../decision/desired.ts'
 import { decodeText } from '../kubelet/decode-text.ts'
 import { nameConfigMap } from '../overlay/find-bases.ts'
 import { type ConfigLayer, findLayer, listLayers } from '../overlay/list-layers.ts'
@@ -9,6 +10,7 @@ import type { MergedObject, MergeReaders } from '../overlay/merge-once.ts'
 import { INSTANCE_CONFIG, type NodePatches, OVERLAY, type PatchSet } from '../overlay/patch-set.ts'
 import type { Report } from '../preflight/finding.ts'
 import type { CommandContext } from './command.ts'
+import { isNode } from './is-node.ts'
 import { documentMerged, layAround, type MergedDocument, NOT_MERGED, ownLayers } from './merged-layers.ts'
 
 export type PatchReaders = Pick<CommandContext, 'readOverlay' | 'readInstanceConfig'>
@@ -37,6 +39,20 @@ export async function readDesiredLayers(
   if (desired?.kind !== 'config-map' || desired.object.kind !== 'found') return []
   const { ref, object } = desired
   return readLayers({ name: nameConfigMap(ref), key: ref.kubeletConfigKey }, object, await readPatches({ ref, object }, context), context)
+}
+
+/**
+ * The layers that match this node, which the selector lays over whatever it chooses. undefined:
+ * none, or the config is one of them itself
+ */
+export async function findLayersOver(
+  config: ConfigMapRef,
+  { unit, fetchDesired }: Pick<CommandContext, 'unit' | 'fetchDesired'>,
+): Promise<readonly BaseView[] | undefined> {
+  if (!isNode(await unit.observe())) return undefined
+  const desired = await fetchDesired()
+  const layers = desired.kind === 'config-map' && desired.object.kind === 'found' ? desired.object.layers : undefined
+  return layers?.some(({ ref }) => describeRef(ref) === describeRef(config)) === true ? undefined : layers
 }
 
 /**

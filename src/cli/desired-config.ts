@@ -7,7 +7,7 @@ import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { ConfigMapView, Desired } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { type ConfigText, readConfigOf } from './active-config.ts'
-import { nameOverlaid, namePart } from './candidate.ts'
+import { nameOverlaid, nameUnder } from './candidate.ts'
 import type { CommandContext } from './command.ts'
 
 export function findDesired(
@@ -31,7 +31,5 @@ export function findDesired(
 export function nameDesired(ref: ConfigMapRef, object: ConfigMapView): string {
   const name = `configmap/${ref.namespace}/${ref.name}:${ref.kubeletConfigKey}`
   if (object.kind !== 'found' || object.rendered === undefined) return name
-  const over = (object.layers ?? []).map((layer) => `${layer.ref.namespace}/${layer.ref.name}`)
-  const merged = object.base === undefined ? name : namePart(name, object.base)
-  return nameOverlaid(over.length === 0 ? merged : `${merged} under ${over.join(', ')}`, object.rendered.overlay)
+  return nameOverlaid(nameUnder(name, object), object.rendered.overlay)
 }

@@ -43,7 +43,7 @@ function describeRule(id: string, findings: readonly Finding[]) {
 }
 
 function describeResult(name: string, finding: Finding, ruleIndex: number) {
-  const { rule, severity, path, position, advice } = finding
+  const { rule, severity, path, position, advice, layer } = finding
   const problem = describeProblem(finding)
   return {
     ruleId: rule,
@@ -59,6 +59,8 @@ function describeResult(name: string, finding: Finding, ruleIndex: number) {
         ...(path.length === 0 ? {} : { logicalLocations: [{ fullyQualifiedName: formatPath(path), kind: 'member' }] }),
       },
     ],
+    // Of a config that this node merges, the place is in the result.
+    ...(layer !== undefined && { properties: { layer } }),
   }
 }
 

@@ -1,7 +1,11 @@
+import { strict as assert } from 'node:assert'
 import fc from 'fast-check'
 import t from 'tap'
+import { parse } from 'yaml'
 import { candidateKind, loadCandidate, parseCandidate } from '../../src/cli/candidate.ts'
 import type { InputReading } from '../../src/cli/read-input.ts'
+import type { BaseView, Desired } from '../../src/decision/desired.ts'
+import type { UnitState } from '../../src/decision/unit-state.ts'
 import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { readOverlay } from '../../src/overlay/read-overlay.ts'
 import type { OverlayView } from '../../src/overlay/view.ts'
@@ -10,6 +14,22 @@ import type { LocalConfigView } from '../../src/ports/local-config.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { found, localConfig } from '../overlay/local-configs.ts'
 
+const NO_NODE: UnitState = { kind: 'unknown', detail: 'there is no systemd' }
+const NODE: UnitState = {
+  kind: 'known',
+  activity: 'running',
+  summary: 'active/running/success',
+  invocationId: 'one',
+  nRestarts: 0,
+  startedAtUs: 1,
+  kubeletIdentity: 'kubelet',
+  process: { kind: 'none' },
+  command: undefined,
+  localConfigPath: undefined,
+  runtimeEndpoint: undefined,
+  healthzFlags: {},
+  wiring: { kind: 'broken', reason: 'no-config-argument', detail: '' },
+}
 const LOCAL = found('maxPods: 110\n')
 
 function load(
@@ -20,6 +40,7 @@ function load(
   overlaid = true,
   local: LocalConfigView = LOCAL,
   instance: OverlayView = { kind: 'none' },
+  desired?: Desired,
 ) {
   const calls: string[] = []
   const node = {
@@ -27,6 +48,12 @@ function load(
     readInstanceConfig: async () => instance,
     readLocalConfig: async () => local,
     yaml: IN_PLACE,
+    unit: {
+      observe: async () => (desired === undefined ? NO_NODE : NODE),
+      stillRuns: () => false,
+      restart: async () => ({ ok: true }) as const,
+    },
+    fetchDesired: async () => desired ?? assert.fail('not on a node'),
     readInput: async (path: string | undefined, limit: number): Promise<InputReading> => {
       calls.push(`${path} ${limit}`)
       return Buffer.isBuffer(reading) ? { kind: 'read', bytes: reading } : reading
@@ -237,4 +264,37 @@ t.test('a part over a ConfigMap of the cluster, which is read by its name', asyn
     kind: 'failed',
     detail: 'part.json: ConfigMap ns/x:kubelet cannot be read: it does not exist',
   })
+})
+
+t.test('the layers that match the node are laid over a ConfigMap, as over what the selector chooses', async (t) => {
+  const config = (data: object, annotations = {}) =>
+    ({ kind: 'ok', object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...metadata, annotations }, data } }) as const
+  const metadata = { name: 'x', namespace: 'kube-system', uid: 'u', resourceVersion: '7' }
+  const layer: BaseView = {
+    ref: { namespace: 'kube-system', name: 'gpu', kubeletConfigKey: 'kubelet' },
+    object: { kind: 'found', uid: 'g', resourceVersion: '1', data: { kubelet: 'podPidsLimit: 9\nmaxPods: null\n' } },
+  }
+  const chosen: Desired = {
+    kind: 'config-map',
+    ref: { namespace: 'kube-system', name: 'workers', kubeletConfigKey: 'kubelet' },
+    object: { kind: 'found', uid: 'w', resourceVersion: '1', data: { kubelet: localConfig('') }, layers: [layer] },
+  }
+  const none: OverlayView = { kind: 'none' }
+  const ask = async (name: string, answer: KubeAnswer, overlaid = true) => {
+    const { loaded } = await load(`configmap/${name}`, Buffer.from(''), answer, none, overlaid, LOCAL, none, chosen)
+    if (loaded.kind !== 'loaded') return loaded
+    const { maxPods, podPidsLimit } = parse(loaded.shown.text)
+    return [loaded.config.name, { maxPods, podPidsLimit }, (loaded.layers ?? []).map((each) => each.name)]
+  }
+  const whole = config({ kubelet: localConfig('maxPods: 7\n') })
+  const asked = 'configmap/kube-system/x:kubelet'
+  const names = ['ConfigMap kube-system/x:kubelet', 'ConfigMap kube-system/gpu:kubelet']
+  t.same(await ask('x', whole), [`${asked} under kube-system/gpu`, { maxPods: undefined, podPidsLimit: 9 }, names])
+  t.same(await ask('x', whole, false), [asked, { maxPods: 7, podPidsLimit: undefined }, []], 'unless it is to be as it is in the cluster')
+  const part = config({ kubelet: 'podsPerCore: 3' }, { 'kubelet-cfg-agent.io/base': 'local' })
+  t.match(await ask('x', part), [`${asked} over local under kube-system/gpu`, { maxPods: undefined, podPidsLimit: 9 }])
+  const gpu = { ...whole, object: { ...whole.object, metadata: { ...metadata, name: 'gpu' } } }
+  t.match(await ask('gpu', gpu), ['configmap/kube-system/gpu:kubelet', { maxPods: 7 }, []], 'a layer is not laid over itself')
+  const staged = config({ kubelet: localConfig('') }, { 'kubelet-cfg-agent.io/rollout': 'plan' })
+  t.match(await ask('x', staged), { kind: 'failed', detail: 'takes no layers' })
 })

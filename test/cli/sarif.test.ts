@@ -37,6 +37,11 @@ t.test('a result', async (t) => {
   ])
 })
 
+t.test('the layer that a field comes from, of a config that this node merges', async (t) => {
+  const [merged] = runOf('configmap/kube-system/gpu:kubelet', report({ findings: [{ ...FINDING, layer: 'overlay 10-size.yaml' }] })).results
+  t.strictSame(merged.properties, { layer: 'overlay 10-size.yaml' })
+})
+
 t.test('names parts that did not check the config; a report that is not checked is a failed run', async (t) => {
   const unjudged = { part: 'kubelet', outcome: 'unjudged', detail: 'no kubelet here' } as const
   const { invocations } = runOf('x', report({ outcome: 'unjudged', parts: [unjudged] }))

@@ -50,8 +50,8 @@ Options:
                                one that runs
   --kubelet-version <version>  check for a kubelet of this version, as in 1.28; default: the version
                                of this machine's kubelet
-  --without-overlay            use configmap/NAME as it is in the cluster, without this node's
-                               overlay
+  --without-overlay            use configmap/NAME without this node's overlay and the layers that
+                               match the node
   -o, --output <choice>        output format: a table for people, or JSON for programs (table, json;
                                default: table)
   -h, --help                   show help for the program or a command
@@ -548,8 +548,8 @@ Options:
   --kubelet <path>             check with this kubelet, for example before an upgrade
   --kubelet-version <version>  check for a kubelet of this version, as in 1.28; default: the version
                                of this machine's kubelet
-  --without-overlay            use configmap/NAME as it is in the cluster, without this node's
-                               overlay
+  --without-overlay            use configmap/NAME without this node's overlay and the layers that
+                               match the node
   --deep                       also start kubelet in a sandbox, to find what it rejects only then;
                                takes seconds
   --strict                     refuse fields that kubelet does not know
