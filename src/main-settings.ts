@@ -1,12 +1,13 @@
 /** The settings of the running agent, and the parser of the file they come from. */
 import type { AgentStart } from './cli/command.ts'
 import type { ParseYaml } from './cli/config-file.ts'
+import { readPlainFile } from './settings/plain-file.ts'
 import { type RereadLog, rereadSettings } from './settings/reread-settings.ts'
 import type { Settings } from './settings/settings.ts'
 
 /**
  * Parses the settings file. The YAML parser costs time and memory, so it is loaded only when there
- * is a file to parse.
+ * is a file that takes it.
  */
 export interface SettingsParser {
   load(): Promise<void>
@@ -19,7 +20,10 @@ export function openSettingsParser(): SettingsParser {
     async load() {
       parseYaml = (await import('./kubelet/yaml.ts')).parseLocated
     },
-    parse: (text) => parseYaml(text),
+    parse(text) {
+      const plain = readPlainFile(text)
+      return plain === undefined ? parseYaml(text) : { ok: true, value: plain, repeated: [] }
+    },
   }
 }
 
@@ -34,6 +38,7 @@ export function openLiveSettings({ settings, reread }: AgentStart, parser: Setti
   return {
     current: () => current,
     async reread() {
+      // Which file it is now, and what is in it, is known only when it is read.
       await parser.load()
       current = rereadSettings(current, reread, log)
     },

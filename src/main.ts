@@ -3,16 +3,19 @@
  * receives what it needs as arguments and reaches for no environment, clock or disk of its own.
  * What is needed rarely (YAML, metrics, node facts, preflight's rules) is loaded when it is needed.
  */
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { runCommand } from './cli/commands/run.ts'
 import { readConfigFile } from './cli/config-file.ts'
-import { runProgram } from './cli/program.ts'
+import { invoke, type ParsedLine, type ProgramWorld } from './cli/invoke.ts'
+import { readRunLine } from './cli/run-line.ts'
 import { wantsColor } from './cli/terminal.ts'
 import { BoundedYaml } from './kubelet/bounded-yaml.ts'
 import { runAgent } from './main-agent.ts'
 import { openSettingsParser } from './main-settings.ts'
 import { VERSION } from './main-version.ts'
 import { isCompletion, isPluginStart } from './plugin/plugin-name.ts'
+import { readPlainFile } from './settings/plain-file.ts'
 import { configPath } from './settings/resolve-settings.ts'
 import { BootClock } from './systemd/boot-clock.ts'
 import { takeSupervision } from './systemd/notify.ts'
@@ -57,8 +60,10 @@ if (isPluginStart(process.argv[1])) {
   const start = isCompletion(process.argv[1]) ? completePlugin : startPlugin
   await exitAfterOutput(await start(args, { terminal, yaml, env: process.env }))
 }
-if (args.some((arg) => arg.startsWith('--config')) || existsSync(configPath({}, process.env))) await parser.load()
-const code = await runProgram(args, {
+const line = readRunLine(args)
+if (line === undefined ? args.some((arg) => arg.startsWith('--config')) || existsSync(settingsFile()) : takesYaml(settingsFile(line)))
+  await parser.load()
+const world: ProgramWorld = {
   build: { version: VERSION, platform: `node ${process.versions.node}, ${process.platform}/${process.arch}` },
   terminal,
   env: () => process.env,
@@ -69,8 +74,24 @@ const code = await runProgram(args, {
   // A journal that takes nothing must not hold up the end of the agent.
   runAgent: async (start) =>
     process.exit(await runAgent(start, { clock, supervision, parser, yaml, besideDocker, helperCommand, yamlChild })),
-})
+}
+// Parser and help of all commands are loaded only when they are needed.
+const code = line === undefined ? await (await import('./cli/program.ts')).runProgram(args, world) : await invoke(runCommand, line, world)
 await exitAfterOutput(code)
+
+function settingsFile(given?: ParsedLine): string {
+  const config = given?.given.config
+  return configPath(typeof config === 'string' ? { config } : {}, process.env)
+}
+
+function takesYaml(path: string): boolean {
+  try {
+    return readPlainFile(readFileSync(path, 'utf8')) === undefined
+  } catch {
+    // What cannot be read is not parsed.
+    return false
+  }
+}
 
 /** A pipe takes some 64 KiB at once, and what is not written yet would end with the process. */
 async function exitAfterOutput(status: number): Promise<never> {
