@@ -80,7 +80,9 @@ export class KubeletJudge implements Judge {
     if (!answer.ok) return unjudged(answer.detail)
     if (answer.inside === true)
       return unjudged(`kubelet is a part of ${binary} and cannot be run alone, so kubelet itself did not check the config`)
-    const requested = requestKey(request, answer.identity)
+    // Of kubelet's own flags, `--config` names another file after each change.
+    const given = probeFlags(request.flags, request.stage, placesIn('/', key, request.stage), answer.version)
+    const requested = requestKey({ ...request, flags: given }, answer.identity)
     const known = this.#remembered.recall(requested)
     if (known !== undefined) return known
     const probe = (signal: AbortSignal) => this.#probe({ ...request, signal }, answer.version).catch(notPrepared)

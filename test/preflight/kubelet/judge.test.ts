@@ -92,6 +92,17 @@ t.test('accepted, and remembered', async (t) => {
   }
 })
 
+t.test('what is remembered does not depend on the config that kubelet runs with now', async (t) => {
+  const { ask, calls } = world(t, ACCEPT.load)
+  for (const flags of [
+    ['--config=/a', '--v=2'],
+    ['--config', '/b', '-v=4'],
+    ['--max-pods=9', '--config=/b'],
+  ])
+    t.match(await ask({ flags }), { kind: 'accepted' })
+  t.equal(calls('systemd-run').length, 2, 'the last one has another flag')
+})
+
 t.test('a kubelet that looks for Docker is started beside one that answers, in the deep stage', async (t) => {
   const commandOf = async (stage: JudgeStage, minor: number): Promise<string> => {
     const { ask, calls } = world(t, ACCEPT[stage], { version: { ...VERSION, version: { ...VERSION.version, minor } } })
