@@ -12,6 +12,7 @@ import { addInterruptionScenarios } from './interruptions.ts'
 import { addJudgeScenarios } from './judge.ts'
 import { addNodeOutageScenarios } from './outage.ts'
 import { addOverlayScenarios } from './overlay.ts'
+import { addPaceScenarios } from './pace.ts'
 import { addPackageScenarios } from './packages.ts'
 import { addPartScenarios } from './part.ts'
 import { addPreflightScenarios } from './preflight.ts'
@@ -40,6 +41,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   addNodeOutageScenarios(plane, program)
   addNodeTransitionScenarios(plane, program)
   addOverlayScenarios(plane, program)
+  addPaceScenarios(plane, program)
   addPartScenarios(plane, program)
   addTextfileScenarios(plane, program)
   await addPackageScenarios(plane, program)
