@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [--quick] [--minutes N] [--only start,apply,idle,memory,work,preflight,fleet]`:
+ * `npm run bench -- [--quick] [--minutes N] [--only start,apply,change,idle,memory,work,preflight,fleet]`:
  * measures the costs of the agent, with the bundle in dist/ and the Node.js of the packages, and for
  * most figures a floor in the same run. `fleet` measures the costs of many agents for a real kube-apiserver; `--agents N` and
  * `--modes whole,metadata` apply only to it. Prints a table and writes all results to
@@ -9,6 +9,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { measureApply } from './figures/apply.ts'
+import { measureChange } from './figures/change.ts'
 import type { Measured } from './figures/figure.ts'
 import { type FleetMode, type FleetPlan, measureFleet } from './figures/fleet.ts'
 import { measureIdle } from './figures/idle.ts'
@@ -27,7 +28,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '30' },
-    only: { type: 'string', default: 'start,apply,idle,memory,work,preflight,plugin,fleet' },
+    only: { type: 'string', default: 'start,apply,change,idle,memory,work,preflight,plugin,fleet' },
     agents: { type: 'string' },
     modes: { type: 'string', default: 'whole,metadata' },
   },
@@ -45,6 +46,7 @@ const fleetPlan: FleetPlan = { agents, modes, floorSeconds: quick ? 10 : 15, idl
 
 const MEASUREMENTS: Readonly<Record<string, () => Promise<Measured>>> = {
   start: () => measureStart(quick ? 10 : 30),
+  change: () => measureChange(quick ? 20 : 100),
   apply: async () => merge([await measureApply(quick ? 40 : 300, 0), await measureApply(quick ? 20 : 100, REAL_SYSTEMCTL_MS)]),
   idle: () => measureIdle(quick ? 60 : 180),
   memory: () => measureMemory(quick ? QUICK_PLAN : slowPlan(minutes)),

@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startAgent, startFloor } from '../agent.ts'
 import { type Installed, install } from '../installed.ts'
+import { PreflightLog } from '../preflight-log.ts'
 import { median, percentile } from '../statistics.ts'
 import { type OpenWorld, openWorld } from '../world/client.ts'
 import { CONFIG_MAPS, NAMESPACE } from '../world/objects.ts'
@@ -51,32 +52,13 @@ export async function measureApply(changes: number, systemctlCostMs: number): Pr
     const isTarget = systemctlCostMs === 0
     return {
       figures: [
-        ratioFigure(`${name}, p50`, 'ms', median(times.agent), median(times.floor), isTarget ? 3 : undefined),
-        ratioFigure(`${name}, p99`, 'ms', percentile(times.agent, 99), percentile(times.floor, 99), isTarget ? 6 : undefined),
+        ratioFigure(`${name}, p50`, 'ms', median(times.agent), median(times.floor), isTarget ? 2 : undefined),
+        ratioFigure(`${name}, p99`, 'ms', percentile(times.agent, 99), percentile(times.floor, 99), isTarget ? 3 : undefined),
       ],
       details: { systemctlCostMs, changes, fsyncs, ...times },
     }
   } finally {
     await world.close()
-  }
-}
-
-/** Reads the duration of each preflight from the agent's log. */
-class PreflightLog {
-  readonly #path: string
-  #seen = 0
-
-  constructor(path: string) {
-    this.#path = path
-  }
-
-  /** The total since the last call. */
-  takeMs(): number {
-    const lines = readFileSync(this.#path, 'utf8').split('\n').slice(0, -1)
-    const fresh = lines.slice(this.#seen)
-    this.#seen = lines.length
-    const took = fresh.filter((line) => line.includes('"preflight answered"')).map((line): { tookMs: number } => JSON.parse(line))
-    return took.reduce((sum, { tookMs }) => sum + tookMs, 0)
   }
 }
 

@@ -17,6 +17,8 @@ export function payload(serial: number, healthzPort: number): string {
         apiVersion: 'kubelet.config.k8s.io/v1beta1',
         kind: 'KubeletConfiguration',
         healthzPort,
+        // For a machine with cgroup v1, where kubelet 1.35 and later would refuse the config.
+        failCgroupV1: false,
         maxPods: 100 + (serial % 100),
         evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%' },
         allowedUnsafeSysctls,

@@ -30,15 +30,18 @@ export interface UnitOptions {
   readonly costUs: number
   /** As kubelet tells it: preflight then asks this kubelet, too. undefined: only the agent's own rules run. */
   readonly version: string | undefined
+  /** The path of a real kubelet, which preflight asks. */
+  readonly kubelet: string | undefined
 }
 
-export async function startUnit(dir: string, envFile: string, { costUs, version }: UnitOptions): Promise<BenchUnit> {
+export async function startUnit(dir: string, envFile: string, { costUs, version, kubelet: real }: UnitOptions): Promise<BenchUnit> {
   mkdirSync(dir, { recursive: true })
   const systemctl = join(dir, 'systemctl')
   const kubelet = join(dir, 'kubelet')
   compile(systemctl)
   for (const name of ['kubelet', 'systemd-run']) copyFileSync(systemctl, join(dir, name))
   if (version !== undefined) writeFileSync(join(dir, 'version'), version)
+  if (real !== undefined) writeFileSync(join(dir, 'real'), real)
   if (costUs > 0) writeFileSync(join(dir, 'cost-us'), `${costUs}\n`)
   const health = createHealthServer((_, response) => response.end('ok')).listen(0, '127.0.0.1')
   await new Promise((resolve) => health.once('listening', resolve))
