@@ -26,6 +26,11 @@ export interface AgentOptions {
   readonly fsyncLog?: string
 }
 
+/**
+ * The world has no kubelet whose own port answers, and each restart would wait for that answer.
+ */
+export const WITHOUT_SERVING = '--evidence=serving=off'
+
 /** With default settings, except those that the benchmark needs. */
 export function startAgent({ program, node, bundle }: Installed, paths: WorldPaths, { flags = [], fsyncLog }: AgentOptions = {}): Started {
   mkdirSync(paths.stateDir, { recursive: true })

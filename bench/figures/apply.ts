@@ -7,7 +7,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startAgent, startFloor } from '../agent.ts'
+import { startAgent, startFloor, WITHOUT_SERVING } from '../agent.ts'
 import { type Installed, install } from '../installed.ts'
 import { PreflightLog } from '../preflight-log.ts'
 import { median, percentile } from '../statistics.ts'
@@ -24,7 +24,7 @@ export async function measureApply(changes: number, systemctlCostMs: number): Pr
   try {
     const fsyncs = await countFsyncs(installed, world)
     const { paths } = world
-    const agent = startAgent(installed, paths, { flags: ['--log-level=debug'] })
+    const agent = startAgent(installed, paths, { flags: ['--log-level=debug', WITHOUT_SERVING] })
     const preflights = new PreflightLog(join(paths.stateDir, '..', 'agent.log'))
     const apply = {
       name: CONFIG_MAPS.floor,
@@ -66,7 +66,7 @@ export async function measureApply(changes: number, systemctlCostMs: number): Pr
 async function countFsyncs(installed: Installed, world: OpenWorld): Promise<number> {
   const { paths } = world
   const fsyncLog = join(paths.stateDir, '..', 'fsyncs')
-  const agent = startAgent(installed, paths, { fsyncLog })
+  const agent = startAgent(installed, paths, { flags: [WITHOUT_SERVING], fsyncLog })
   await world.active()
   const counts: number[] = []
   for (let i = 0; i < 5; i++) {

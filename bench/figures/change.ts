@@ -7,7 +7,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { startAgent } from '../agent.ts'
+import { startAgent, WITHOUT_SERVING } from '../agent.ts'
 import { listBuilt } from '../built.ts'
 import { type Installed, install } from '../installed.ts'
 import { PreflightLog } from '../preflight-log.ts'
@@ -34,7 +34,7 @@ async function measureWith(installed: Installed, kubelet: string, changes: numbe
   const world = await openWorld({ kubelet, format: 'yaml' })
   try {
     const { paths } = world
-    const agent = startAgent(installed, paths, { flags: ['--log-level=debug', '--preflight=load'] })
+    const agent = startAgent(installed, paths, { flags: ['--log-level=debug', '--preflight=load', WITHOUT_SERVING] })
     const preflights = new PreflightLog(join(paths.stateDir, '..', 'agent.log'))
     const probes = new ProbeLog(join(dirname(paths.systemctl), 'probes'))
     const times = { whole: [] as number[], preflight: [] as number[], kubelet: [] as number[] }
