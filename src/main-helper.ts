@@ -36,8 +36,8 @@ export interface HelperContext {
 }
 
 const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-/** For probes of kubelet that are ended. */
-const END_MS = 5000
+/** For probes of kubelet that are ended. The agent itself has to end within 2 s. */
+const END_MS = 1500
 
 /** The arguments come from the agent that started this process, which is of the same build. */
 type Methods = Readonly<Record<string, (signal: AbortSignal, ...args: never[]) => unknown>>
@@ -126,9 +126,13 @@ createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
     if ('cancel' in message) running.get(message.cancel)?.abort()
     else void answer(message)
   })
-  .on('close', () => {
-    ended.abort()
-    for (const stopper of running.values()) stopper.abort()
-    if (running.size === 0) process.exit(0)
-    setTimeout(() => process.exit(0), END_MS).unref()
-  })
+  .on('close', end)
+// systemd signals all processes of the agent's unit when it stops that.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, end)
+
+function end(): void {
+  ended.abort()
+  for (const stopper of running.values()) stopper.abort()
+  if (running.size === 0) process.exit(0)
+  setTimeout(() => process.exit(0), END_MS).unref()
+}

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
@@ -92,4 +93,18 @@ t.test('parses, reads the facts of the machine, asks for /configz and compares i
     detail: 'its config cannot be read',
   })
   await t.rejects(helper.ask('no-such-method', [], { check: isNothing, limitMs }), /there is no method no-such-method/)
+})
+
+t.test('ends with the input, and when its unit is stopped', async (t) => {
+  for (const how of ['input', 'SIGTERM'] as const) {
+    const helper = spawn(process.execPath, [...process.execArgv, join(SRC, 'main-helper.ts')], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const ended = new Promise((resolve) => helper.once('exit', (code, signal) => resolve(code ?? signal)))
+    // Any answer: it has started.
+    const heard = new Promise((resolve) => helper.stdout.once('data', resolve))
+    helper.stdin.write(`${JSON.stringify({ id: 1, method: 'none', args: [], context: null, memory: null })}\n`)
+    await heard
+    if (how === 'input') helper.stdin.end()
+    else helper.kill(how)
+    t.equal(await ended, 0, how)
+  }
 })
