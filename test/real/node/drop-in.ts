@@ -3,11 +3,14 @@
  * `--config-dir`: the agent adds one drop-in, and touches no other file.
  */
 import { strict as assert } from 'node:assert'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { stringify } from 'yaml'
+import { eventually } from '../lab/eventually.ts'
+import { findFreePort } from '../lab/ports.ts'
 import { CommandError } from '../lab/processes.ts'
-import { LOCAL_CONFIG, NODEADM_DROP_IN, UP_TO_LOADING } from './kubeadm-files.ts'
+import { findDeb } from './install-agent.ts'
+import { LOCAL_CONFIG, NODEADM_DROP_IN, NODEADM_PODS as PROVIDED, UP_TO_LOADING } from './kubeadm-files.ts'
 import type { Node } from './node.ts'
 import { onEachKubelet, type Stage } from './proof/stage.ts'
 
@@ -15,8 +18,7 @@ const DIRECTORY = dirname(NODEADM_DROP_IN)
 const OWN = join(DIRECTORY, '90-kubelet-cfg-agent.conf')
 const SETTINGS_FILE = '/etc/kubelet-cfg-agent/config.yaml'
 const LATER = join(DIRECTORY, '99-site.conf')
-/** What the provider's drop-in says. */
-const PROVIDED = 30
+const AGENT = 'kubelet-cfg-agent'
 const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '2s', RESTARTS_PER_HOUR: '60' }
 const OPTIONS = { unit: 'nodeadm', agentService: [`ReadWritePaths=-${DIRECTORY}`] } as const
 const BACK_MS = 90_000
@@ -31,7 +33,7 @@ async function playDropIn(stage: Stage): Promise<void> {
   await step('the agent is told to use a drop-in', async () => {
     mkdirSync(dirname(node.host(SETTINGS_FILE)), { recursive: true })
     writeFileSync(node.host(SETTINGS_FILE), 'apiVersion: kubelet-cfg-agent.io/v1alpha1\nkind: AgentConfiguration\nactivation: drop-in\n')
-    await node.systemctl('restart', 'kubelet-cfg-agent')
+    await node.systemctl('restart', AGENT)
   })
   const before = await step('kubelet runs with what the provider wrote, and check says what the agent will add', async () => {
     await node.untilRuns(PROVIDED)
@@ -50,11 +52,36 @@ async function playDropIn(stage: Stage): Promise<void> {
     assert.match(look(node)[OWN] ?? '', /maxPods: 51/)
     return source
   })
-  await step('at a boot the provider writes its file anew: kubelet runs that with the assigned field', async () => {
+  /** For which config on which kubelet the last trial has passed. */
+  const proven = () => node.read('meta', 'proven')
+  await step('at a boot the provider writes its file anew: without the agent, kubelet runs that with the assigned field', async () => {
     writeFileSync(node.host(LOCAL_CONFIG.nodeadm), node.config({ podsPerCore: 7, enforceNodeAllocatable: ['none'] }))
+    await node.systemctl('disable', AGENT)
     await node.reboot()
     await node.untilRuns(51)
     assert.deepEqual(await node.configz(), { ...before, maxPods: 51, podsPerCore: 7 })
+    assert.equal((await node.show(AGENT, 'ActiveState')).ActiveState, 'inactive')
+  })
+  await step('the agent starts again: that is another trial, without a restart', async () => {
+    const earlier = proven()
+    await node.withoutRestart(async () => {
+      await node.systemctl('enable', '--now', AGENT)
+      await eventually(async () => proven() !== earlier, { what: 'it has passed a trial with the new file', timeoutMs: 60_000 })
+      await stage.untilPromoted(good)
+    })
+  })
+  await step('a drop-in of another program moves the health port: the agent asks there', async () => {
+    const port = await findFreePort()
+    const earlier = proven()
+    writeFileSync(node.host(LATER), part({ healthzPort: port }))
+    await node.systemctl('restart', 'kubelet')
+    await node.untilRuns(51)
+    await eventually(async () => proven() !== earlier, { what: 'it has passed a trial with the drop-in', timeoutMs: 60_000 })
+    assert.equal((await node.configz()).healthzPort, port)
+    rmSync(node.host(LATER))
+    await node.systemctl('restart', 'kubelet')
+    await node.untilHealthy()
+    await stage.untilPromoted(good)
   })
   await step('one that crashes kubelet: back on last-known-good', async () => {
     const crashing = await stage.putText(part({ maxPods: 52, ...node.crash.changes }))
@@ -73,10 +100,26 @@ async function playDropIn(stage: Stage): Promise<void> {
     await stage.assign()
     await node.untilRuns(55)
     await admin.untilCondition({ reason: 'Promoted' })
-    await node.systemctl('stop', 'kubelet-cfg-agent')
+    await node.systemctl('stop', AGENT)
     const { stdout } = await node.withoutRestart(() => node.command('release'))
     assert.match(stdout, /^Kubelet's next start uses local: .* is in a directory that belongs to this machine\.$/m)
     assert.equal(look(node)[OWN], undefined)
+    await node.systemctl('restart', 'kubelet')
+    await node.untilRuns(PROVIDED)
+  })
+  if ((await findDeb()) !== undefined) await playPurge(stage)
+}
+
+async function playPurge({ step, node, admin }: Stage): Promise<void> {
+  await step('the package is purged: nothing of the agent is left beside the files of the provider', async () => {
+    await node.systemctl('start', AGENT)
+    await node.untilRuns(55)
+    await admin.untilCondition({ reason: 'Promoted' })
+    await node.withoutRestart(() => node.exec('apt-get', 'purge', '--yes', AGENT))
+    assert.deepEqual(
+      readdirSync(node.host(DIRECTORY)),
+      [NODEADM_DROP_IN, LATER].map((path) => basename(path)),
+    )
     await node.systemctl('restart', 'kubelet')
     await node.untilRuns(PROVIDED)
   })

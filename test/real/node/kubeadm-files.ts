@@ -44,6 +44,8 @@ export const UNIT_NAMES: Readonly<Record<UnitKind, string>> = {
 
 /** Where nodeadm puts what the user data say of kubelet. */
 export const NODEADM_DROP_IN = '/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf'
+/** What they say. */
+export const NODEADM_PODS = 30
 
 /**
  * As `kubeadm init` writes it, with what a container cannot give left out. `changes` are on top.
@@ -222,7 +224,7 @@ function nodeadmUnit(flags: string): Record<string, string> {
   return {
     '/etc/systemd/system/kubelet.service': service.replace('ExecStart', 'EnvironmentFile=/etc/eks/kubelet/environment\nExecStart'),
     '/etc/eks/kubelet/environment': `NODEADM_KUBELET_ARGS="${options} ${flags}"\n`,
-    [NODEADM_DROP_IN]: JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', maxPods: 30 }),
+    [NODEADM_DROP_IN]: JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', maxPods: NODEADM_PODS }),
   }
 }
 

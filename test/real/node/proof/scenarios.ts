@@ -6,6 +6,7 @@ import { addDropInScenarios } from '../drop-in.ts'
 import { addK3sScenarios } from '../k3s.ts'
 import { addKubeadmEndpointScenarios } from '../kubeadm-endpoint.ts'
 import { addKubeadmUpgradeScenarios } from '../kubeadm-upgrade.ts'
+import { addOtherTransitionScenarios } from '../transitions.ts'
 import { addUpgradeScenarios } from '../upgrade.ts'
 import { addCrashLoopProofs } from './crash-loop.ts'
 import { addCutOffScenarios } from './cut-off.ts'
@@ -40,6 +41,7 @@ const OF_LATER_KUBELETS: readonly { readonly since: number; readonly add: (progr
   { since: 33, add: addConfigzScenarios },
   // The activation kind asks for it.
   { since: 32, add: addDropInScenarios },
+  { since: 32, add: addOtherTransitionScenarios },
   { since: 32, add: addK3sScenarios },
   // The field failCgroupV1, without which the newest kubelet does not start on every machine.
   { since: 31, add: addUpgradeScenarios },
