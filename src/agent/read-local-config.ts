@@ -19,7 +19,7 @@ export function readLocalConfig(activation: Pick<Activation, 'readLocal'>, unit:
     if (bytes === undefined) return unusable(`${path} does not exist`)
     if (bytes.length > MOST_BYTES) return unusable(`${path} has more than ${MOST_BYTES} bytes`)
     if (!isUtf8(bytes)) return unusable(`${path} is not valid UTF-8`)
-    return { kind: 'found', path, text: bytes.toString('utf8') }
+    return { kind: 'found', path, text: bytes.toString('utf8'), ...(wiring.laysOverLocal && { staysBelow: true }) }
   } catch (error) {
     return unusable(errorMessage(error))
   }

@@ -47,7 +47,8 @@ export function applyPart(desired: Desired, local: () => LocalConfigView | undef
   if (result === undefined) return waiting('the assigned part is being merged')
   if (!result.ok) return faulty(ERRORS[result.fault], result.detail)
   const mergedFrom = nameLayers(reading.bases, ref)
-  const fields = listFields(mergedFrom.map((name, index) => ({ name, value: index === 0 ? {} : result.patches[index - 1] })))
+  const wholes = mergedFrom.length - result.patches.length
+  const fields = listFields(mergedFrom.map((name, index) => ({ name, value: index < wholes ? {} : result.patches[index - wholes] })))
   return { kind: 'applied', desired: { ...desired, object: { ...object, rendered: result.rendered, mergedFrom, fields } } }
 }
 

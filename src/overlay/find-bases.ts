@@ -84,10 +84,10 @@ function findUnder(part: Merged, local: () => LocalConfigView | undefined): Base
   }
 }
 
-/** The assigned one itself included, the lowest first. */
+/** What the result is made of, the assigned one itself included, the lowest first. */
 export function nameLayers({ root, parts, layers = [] }: BaseTexts, ref: ConfigMapRef): readonly string[] {
   const namesOf = (texts: readonly Layer[]) => texts.map(({ name }) => name)
-  return [...(root === undefined ? [] : [root.name]), ...namesOf(parts), nameConfigMap(ref), ...namesOf(layers)]
+  return [...(root === undefined || root.staysBelow ? [] : [root.name]), ...namesOf(parts), nameConfigMap(ref), ...namesOf(layers)]
 }
 
 export function nameConfigMap(ref: ConfigMapRef): string {
@@ -128,6 +128,9 @@ function readLocal(view: LocalConfigView | undefined, parts: readonly Layer[]): 
     case 'unusable':
       return faulty(LOCAL_BASE_ERROR, view.detail)
     case 'found':
-      return { kind: 'found', bases: { root: { kind: 'local', name: view.path, text: view.text }, parts } }
+      return {
+        kind: 'found',
+        bases: { root: { kind: 'local', name: view.path, text: view.text, ...(view.staysBelow && { staysBelow: true }) }, parts },
+      }
   }
 }

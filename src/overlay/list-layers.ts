@@ -39,7 +39,7 @@ export async function listLayers(
   const reading = findBases(object, () => local)
   if (reading.kind !== 'found') return []
   const { root, parts, layers = [] } = reading.bases
-  const texts: readonly Layer[] = [...(root === undefined ? [] : [root]), ...parts, own, ...layers]
+  const texts: readonly Layer[] = [...(root === undefined || root.staysBelow ? [] : [root]), ...parts, own, ...layers]
   const patches = sets.flatMap(namePatches)
   if (texts.length + patches.length < 2) return []
   const values = await Promise.all(texts.map(async ({ name, text }) => ({ name, value: await parse(text, yaml) })))

@@ -2,7 +2,8 @@
  * Merges a part over its bases, and layers over either a part or a whole config. Pure; what parses
  * YAML is passed in. Refuses a root that kubelet would not read as a KubeletConfiguration, and
  * parts that are ambiguous. The result has `apiVersion` and `kind` of the root, and a relative path
- * in the local config still starts at the directory of that.
+ * in the local config still starts at the directory of that. A root over which kubelet itself merges
+ * the result is not in it.
  */
 import { posix } from 'node:path'
 import type { ConfigMapData } from '../decision/config-source.ts'
@@ -12,6 +13,7 @@ import { parseJson } from '../kubelet/json.ts'
 import { absolutePaths } from '../kubelet/relative-paths.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import { isObject } from '../values/is-object.ts'
+import { composePatches } from '../values/merge-patch.ts'
 import { type Patch, readPatch } from './patch-file.ts'
 import { nameRendering } from './read-overlay.ts'
 import { render } from './render.ts'
@@ -19,11 +21,17 @@ import { render } from './render.ts'
 /** What the assigned text is merged with. */
 export interface BaseTexts {
   /** A whole config. undefined: the assigned text is one itself. */
-  readonly root: (Layer & { readonly kind: 'local' | 'config-map' }) | undefined
+  readonly root: Root | undefined
   /** Parts that are merged over it, in this order, below the assigned one. */
   readonly parts: readonly Layer[]
   /** Layers that are merged over the assigned text, in this order. */
   readonly layers?: readonly Layer[]
+}
+
+export interface Root extends Layer {
+  readonly kind: 'local' | 'config-map'
+  /** kubelet itself merges the result over it. */
+  readonly staysBelow?: boolean
 }
 
 export interface Layer {
@@ -58,6 +66,7 @@ export async function mergePart(
   if (!under.ok) return under
   const over = await readPatches(layers, 'layer', yaml)
   if (!over.ok) return over
+  if (root?.staysBelow === true) return compose(data, key, read.value, [...under.patches, ...own.patches, ...over.patches])
   // Kubelet reads the result from another directory.
   const absolute = root?.kind === 'local' ? absolutePaths(read.value, posix.dirname(root.name)) : {}
   const patches = [...under.patches, ...own.patches, ...over.patches]
@@ -65,6 +74,18 @@ export async function mergePart(
   return merged.ok
     ? { ok: true, rendered: nameRendering(merged.data, key), patches }
     : { ok: false, fault, detail: `${name}: ${merged.detail}` }
+}
+
+/**
+ * Only what the patches say, so that all else stays as kubelet finds it below: in the local config
+ * and in other drop-ins. A null has to reach kubelet.
+ */
+function compose(data: ConfigMapData, key: string, { apiVersion, kind }: KubeletConfig, patches: readonly Patch[]): PartResult {
+  const head = { apiVersion, kind }
+  const composed = render(withText(data, key, JSON.stringify(head)), key, patches, () => ({ ok: true, value: head }), composePatches)
+  return composed.ok
+    ? { ok: true, rendered: nameRendering(composed.data, key), patches }
+    : { ok: false, fault: 'part', detail: composed.detail }
 }
 
 type Patches = { readonly ok: true; readonly patches: readonly Patch[] } | Extract<PartResult, { ok: false }>

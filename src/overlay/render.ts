@@ -16,12 +16,18 @@ export type RenderResult = { readonly ok: true; readonly data: ConfigMapData } |
 export type ParseYaml = (text: string) => { readonly ok: true; readonly value: unknown } | { readonly ok: false }
 
 /** Only the file under `key` is kubelet's config; the other files stay as they are. */
-export function render(data: ConfigMapData, key: string, patches: readonly Patch[], parse: ParseYaml): RenderResult {
+export function render(
+  data: ConfigMapData,
+  key: string,
+  patches: readonly Patch[],
+  parse: ParseYaml,
+  merge: (target: unknown, patch: unknown) => unknown = mergePatch,
+): RenderResult {
   const text = Object.hasOwn(data, key) ? data[key] : undefined
   const parsed = text === undefined ? undefined : looksLikeJson(text) ? parseJson(text) : parse(text)
   if (parsed?.ok !== true || !isObject(parsed.value)) return { ok: true, data }
   try {
-    const merged = patches.reduce<unknown>(mergePatch, parsed.value)
+    const merged = patches.reduce<unknown>((target, patch) => merge(target, patch), parsed.value)
     if (isDeepStrictEqual(merged, parsed.value)) return { ok: true, data }
     if (findUnsafeInteger(merged) !== undefined)
       return { ok: false, detail: `${key} contains an integer beyond 2^53 (cannot be written back exactly)` }

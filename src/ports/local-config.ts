@@ -5,6 +5,7 @@ export type LocalConfigView =
   /** Kubelet's unit is not known, or does not take its config from the agent. */
   | { readonly kind: 'unknown'; readonly detail: string }
   | { readonly kind: 'unusable'; readonly detail: string }
-  | { readonly kind: 'found'; readonly path: string; readonly text: string }
+  /** `staysBelow`: kubelet merges what the agent gives it over this config. */
+  | { readonly kind: 'found'; readonly path: string; readonly text: string; readonly staysBelow?: boolean }
 
 export type ReadLocalConfig = () => LocalConfigView

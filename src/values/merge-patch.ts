@@ -6,12 +6,24 @@
 import { isObject } from './is-object.ts'
 
 export function mergePatch(target: unknown, patch: unknown): unknown {
+  return merge(target, patch, false)
+}
+
+/**
+ * One patch that does what two do, one after the other. The exception is a key that the second sets
+ * to an object, and the first removes or sets to something else: what a target has there stays.
+ */
+export function composePatches(first: unknown, second: unknown): unknown {
+  return merge(first, second, true)
+}
+
+function merge(target: unknown, patch: unknown, keepsNull: boolean): unknown {
   if (!isObject(patch)) return patch
   // A Map instead of assignments: `__proto__` is a key like any other.
   const merged = new Map(isObject(target) ? Object.entries(target) : [])
   for (const [key, value] of Object.entries(patch)) {
-    if (value === null) merged.delete(key)
-    else merged.set(key, mergePatch(merged.get(key), value))
+    if (value === null && !keepsNull) merged.delete(key)
+    else merged.set(key, merge(merged.get(key), value, keepsNull))
   }
   return Object.fromEntries(merged)
 }

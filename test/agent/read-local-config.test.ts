@@ -1,6 +1,7 @@
 import t from 'tap'
 import { readLocalConfig } from '../../src/agent/read-local-config.ts'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
+import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { READY, unit } from '../decision/snapshots.ts'
 
 const PATH = '/var/lib/kubelet/config.yaml'
@@ -10,6 +11,10 @@ const text = () => Buffer.from('maxPods: 1\n')
 
 t.test('the text of the local config, with its path', async (t) => {
   t.same(read(text), { kind: 'found', path: PATH, text: 'maxPods: 1\n' })
+})
+
+t.test('with a drop-in of the agent, kubelet merges it over that file', async (t) => {
+  t.same(read(text, { wiring: dropInWiring('/etc/kubelet.d') }), { kind: 'found', path: PATH, text: 'maxPods: 1\n', staysBelow: true })
 })
 
 t.test('a file that cannot be used says why', async (t) => {

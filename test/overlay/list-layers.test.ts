@@ -2,13 +2,16 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { Base } from '../../src/decision/desired.ts'
 import { parseLocated } from '../../src/kubelet/yaml.ts'
+import { applyPart } from '../../src/overlay/apply-part.ts'
 import { type ConfigLayer, findLayer, listLayers } from '../../src/overlay/list-layers.ts'
+import { mergePart } from '../../src/overlay/merge-part.ts'
 import { OVERLAY } from '../../src/overlay/patch-set.ts'
 import { readOverlay } from '../../src/overlay/read-overlay.ts'
+import type { LocalConfigView } from '../../src/ports/local-config.ts'
 import { isObject } from '../../src/values/is-object.ts'
 import { mergePatch } from '../../src/values/merge-patch.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
-import { found, LOCAL_PATH } from './local-configs.ts'
+import { found, LOCAL_PATH, localConfig } from './local-configs.ts'
 
 const OWN = { name: 'ConfigMap ns/part:k', key: 'k' }
 const PATCHES = {
@@ -32,6 +35,27 @@ t.test('the layers of a part with an overlay, by their names', async (t) => {
   t.equal(of('evictionHard', 'a'), LOCAL_PATH)
   t.equal(of('evictionHard', 'b'), 'ConfigMap ns/part:k', 'it removes it')
   t.equal(of('kubeAPIQPS'), undefined)
+})
+
+t.test('a local config that kubelet itself merges below is no layer of the result', async (t) => {
+  const local = { ...found('maxPods: 110\n'), staysBelow: true } as LocalConfigView
+  const data = { k: 'podPidsLimit: 1\nmaxPods: null\n' }
+  const layers = await listLayers({ ...OWN, object: { data, base: LOCAL }, local, patches: [PATCHES] }, IN_PLACE)
+  t.same(
+    layers.map(({ name }) => name),
+    ['ConfigMap ns/part:k', 'overlay 10-a.yaml'],
+  )
+  const bases = { root: { kind: 'local', name: LOCAL_PATH, text: localConfig('maxPods: 110\n'), staysBelow: true }, parts: [] } as const
+  const result = await mergePart(bases, data, 'k', IN_PLACE)
+  const ref = { namespace: 'ns', name: 'part', kubeletConfigKey: 'k' }
+  const object = { kind: 'found', uid: 'u', resourceVersion: '1', data, base: LOCAL } as const
+  const applied = applyPart(
+    { kind: 'config-map', ref, object },
+    () => local,
+    () => result,
+  )
+  const merged = { mergedFrom: ['ConfigMap ns/part:k'], fields: [] }
+  t.match(applied, { kind: 'applied', desired: { object: merged } }, 'all that is in the result is from the part')
 })
 
 t.test('a config that is not merged has no layers', async (t) => {

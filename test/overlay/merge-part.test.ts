@@ -55,6 +55,22 @@ t.test('a relative path in the local config still starts at its directory, for k
   t.match(result, { ok: true, rendered: { data: { kubelet: /"staticPodPath": "manifests"/ } } })
 })
 
+t.test('where kubelet itself merges the result over the local config, it has only what the parts say, and their nulls', async (t) => {
+  const { root, parts } = baseOf(localConfig('maxPods: 110\nfeatureGates: {A: true, B: true}\n'), 'maxPods: 150\nfeatureGates: {B: null}')
+  const layers = [{ name: 'ConfigMap ns/l:k', text: 'featureGates: {C: true}' }]
+  const composed = async (text: string) => {
+    const result = await mergePart({ root: { ...root, staysBelow: true }, parts, layers }, { kubelet: text }, 'kubelet', IN_PLACE)
+    if (!result.ok) throw new Error(result.detail)
+    return [JSON.parse(result.rendered.data.kubelet ?? ''), result.patches.length]
+  }
+  t.same(await composed('podPidsLimit: null\n'), [{ ...HEADER, maxPods: 150, featureGates: { B: null, C: true }, podPidsLimit: null }, 3])
+  t.same(await composed('maxPods: null\n'), [{ ...HEADER, maxPods: null, featureGates: { B: null, C: true } }, 3])
+  const alone = { root: { ...root, staysBelow: true }, parts: [] }
+  t.match(await mergePart(alone, { kubelet: '{}' }, 'kubelet', IN_PLACE), { ok: true, rendered: { data: { kubelet: /^\{"apiVersion":/ } } })
+  const broken = { root: { ...root, text: 'maxPods: [', staysBelow: true }, parts: [] }
+  t.match(await mergePart(broken, { kubelet: '{}' }, 'kubelet', IN_PLACE), { ok: false, fault: 'local' })
+})
+
 t.test('the base may be JSON', async (t) => {
   t.same(await merged(JSON.stringify({ ...HEADER, maxPods: 1 }), 'maxPods: 2'), { ...HEADER, maxPods: 2 })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { mergePatch } from '../../src/values/merge-patch.ts'
+import { composePatches, mergePatch } from '../../src/values/merge-patch.ts'
 
 /** RFC 7386, appendix A: target, patch, result. */
 const EXAMPLES = [
@@ -72,4 +72,19 @@ t.test('each key follows the RFC, and the arguments are not changed', async () =
 t.test('values set by a patch contain no null', async () => {
   const holdsNull = (value: unknown): boolean => isMap(value) && Object.values(value).some((inner) => inner === null || holdsNull(inner))
   fc.assert(fc.property(object, (patch) => !holdsNull(mergePatch({}, patch))))
+})
+
+t.test('one patch does what two do, one after the other', async (t) => {
+  const leaf = fc.oneof(fc.constant(null), fc.integer(), fc.array(fc.integer()))
+  const flat = fc.dictionary(fc.constantFrom('a', 'b', 'c'), leaf)
+  /** Each key is an object everywhere, or nowhere. */
+  const typed = fc.record({ maxPods: leaf, featureGates: flat, logging: fc.record({ options: flat, format: leaf }, { requiredKeys: [] }) })
+  const config = fc.oneof(typed, fc.record({ maxPods: leaf }), fc.record({ featureGates: flat }))
+  fc.assert(
+    fc.property(config, config, config, (target, first, second) => {
+      t.same(mergePatch(target, composePatches(first, second)), mergePatch(mergePatch(target, first), second))
+    }),
+    { numRuns: 300 },
+  )
+  t.same(composePatches({ a: null, b: 1 }, { b: null, c: { d: null } }), { a: null, b: null, c: { d: null } })
 })
