@@ -14,12 +14,10 @@ import type { UnitState } from './decision/unit-state.ts'
 import type { Acceptance } from './decision/verdict.ts'
 import { watchDirectory } from './directory/watch-directory.ts'
 import { type Helper, HelperProcess } from './helper/helper-process.ts'
-import { parseByHelper } from './helper/helper-yaml.ts'
 import { isFactsResult, isNothing } from './helper/protocol.ts'
 import { listNamedFiles, readKubeconfig } from './kube/credentials.ts'
 import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
-import { isCheap } from './kubelet/bounded-yaml.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
 import { openAssignment } from './main-assignment.ts'
 import { openEvidence } from './main-evidence.ts'
@@ -49,7 +47,6 @@ export interface LifeWorld {
   readonly liveSettings: LiveSettings
   readonly heartbeat: Heartbeat
   readonly clock: Clock
-  /** For a text that may be costly, and where the helper fails. */
   readonly yaml: YamlReader
   readonly besideDocker: readonly string[]
   /** Starts the helper. */
@@ -60,7 +57,7 @@ export interface LifeWorld {
 
 /** Resolves with the reason why it ended. */
 export async function live(world: LifeWorld, stop: AbortSignal): Promise<string> {
-  const { liveSettings, heartbeat, clock, besideDocker, yamlChild, log } = world
+  const { liveSettings, heartbeat, clock, yaml, besideDocker, yamlChild, log } = world
   const over = new AbortController()
   stop.addEventListener('abort', () => over.abort(stop.reason), { once: true })
   const { signal } = over
@@ -75,7 +72,6 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
   const signals = new BusSignals({ socket: atStart.systemBus, unit: atStart.kubeletUnit, clock, log, onHint: wake })
   const context = (): HelperContext => ({ settings: settings(), besideDocker, yamlChild })
   const helper = new HelperProcess({ command: world.helperCommand, context })
-  const yaml = parseByHelper(helper, world.yaml, isCheap)
   const stores = openStores(atStart, { disk: new NodeDisk(), clock, yaml, besideDocker, log, onSetAside, signals })
   settleStores(stores, log)
   const identity = openIdentity({ settings: atStart, stores, kubeconfig, onSetAside, log })

@@ -1,0 +1,12 @@
+import t from 'tap'
+import { isReport } from '../../src/helper/protocol.ts'
+
+t.test('a report of another shape is none', async (t) => {
+  const finding = { rule: 'fields/x', severity: 'warn', reason: 'load', path: ['a', 0], problem: 'p' }
+  const report = { outcome: 'accepted', findings: [finding], parts: [{ part: 'fields', outcome: 'accepted', detail: 'd' }] }
+  t.ok(isReport(report))
+  t.notOk(isReport({ ...report, outcome: 'fine' }))
+  t.notOk(isReport({ ...report, findings: undefined }))
+  t.notOk(isReport({ ...report, findings: [{ ...finding, severity: 'none' }] }))
+  t.notOk(isReport({ ...report, parts: [{ part: 'fields' }] }))
+})
