@@ -50,15 +50,18 @@ function describeSilence({ kubelet, ready }: NodeState): string[] {
 }
 
 function describeConfigs({ active, assigned, asked, channel, lastKnownGood }: NodeState): string[] {
+  const isSuperseded =
+    asked !== undefined && (!('ref' in asked) || assigned === undefined || assigned === 'local' || !sameRef(assigned, asked.ref))
   const sentences = [active === undefined ? 'What kubelet runs is not known.' : `It runs ${nameSource(active)}.`]
   if (assigned !== undefined && (active === undefined || !sameSource(assigned, active))) {
     const by = assigned === 'local' ? 'since nothing is assigned' : `assigned by ${sayChannel(channel)}`
-    sentences.push(`It should run ${nameSource(assigned)}, ${by}.`)
+    sentences.push(isSuperseded ? `The agent last followed ${nameSource(assigned)}.` : `It should run ${nameSource(assigned)}, ${by}.`)
   } else if (assigned !== undefined) {
-    sentences.push(assigned === 'local' ? 'Nothing is assigned.' : `That is what ${sayChannel(channel)} assigns.`)
+    const present = assigned === 'local' ? 'Nothing is assigned.' : `That is what ${sayChannel(channel)} assigns.`
+    sentences.push(isSuperseded ? 'That is what the agent followed before.' : present)
   }
   if (asked !== undefined && 'problem' in asked) sentences.push(`What ${sayChannel(asked.channel)} says cannot be used: ${asked.problem}.`)
-  else if (asked !== undefined && (assigned === undefined || assigned === 'local' || !sameRef(assigned, asked.ref)))
+  else if (asked !== undefined && isSuperseded)
     sentences.push(
       `The Node asks for ${plainText(describeRef(asked.ref))} (${sayChannel(asked.channel)}), which the agent has not taken up.`,
     )

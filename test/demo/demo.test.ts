@@ -117,6 +117,25 @@ t.test('an interrupted demo leaves nothing behind', async (t) => {
   t.strictSame(left, [])
 })
 
+t.test('the commands that it prints find the agent and the plugin', async (t) => {
+  const ran: Record<string, string> = {}
+  const { code, text } = await play(t, ['--keep', '--agent', program], (said) => {
+    if (!/^ {2}find .*$/m.test(said)) return false
+    const [, assignments = ''] = said.match(/^ {2}export (KUBECONFIG=.*)$/m) ?? []
+    for (const command of ['kubectl-kubelet_config get', 'kubelet-cfg-agent status', "kubectl_complete-kubelet_config why ''"]) {
+      const { stdout, stderr } = spawnSync('sh', ['-c', `export ${assignments}; ${command}`], { encoding: 'utf8' })
+      ran[command] = stdout + stderr
+    }
+    return true
+  })
+  t.equal(code, 0, text)
+  t.match(ran, {
+    'kubectl-kubelet_config get': /^worker-1 +node-config +\d+ +Promoted /m,
+    'kubelet-cfg-agent status': /^State +settled: /m,
+    "kubectl_complete-kubelet_config why ''": /^worker-1$/m,
+  })
+})
+
 t.test('a failed act says why', async (t) => {
   const broken = join(makeDirectory(t), 'agent.mjs')
   writeFileSync(broken, "console.error('no such thing as an agent')\nprocess.exit(3)\n")

@@ -52,6 +52,7 @@ t.test('a trial, a wait in a rollout, a node that asks for something else, and o
     (await run('why', 'waits')).out,
     /It should run kube-system\/c:kubelet@212, assigned by the label [\s\S]*rollout of the config is in stage 2 of 5, and this node waits/,
   )
+  t.match((await run('why', 'changed')).out, /It runs kube-system\/c:kubelet@212\.\nThat is what the agent followed before\.\n/)
   t.match((await run('why', 'changed')).out, /The Node asks for kube-system\/other:kubelet .* which the agent has not taken up\./)
   t.match((await run('why', 'bare')).out, /^bare: NoAgent[\s\S]*What to do: Nothing, if no config is meant for it/)
 })
