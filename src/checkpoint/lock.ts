@@ -6,7 +6,7 @@
  */
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { describeFailure, runCommandSync } from '../process/run-command.ts'
-import { errorCode } from '../values/errors.ts'
+import { errorCode, errorMessage } from '../values/errors.ts'
 
 /** flock itself waits for a second at most. */
 const LIMITS = { timeoutMs: 10_000, maxOutputBytes: 1 << 16 }
@@ -43,7 +43,7 @@ export function findLockHolder(path: string): LockHolder {
   try {
     descriptor = openSync(path, constants.O_RDONLY)
   } catch (cause) {
-    return errorCode(cause) === 'ENOENT' ? { kind: 'absent' } : { kind: 'unknown', detail: String(cause) }
+    return errorCode(cause) === 'ENOENT' ? { kind: 'absent' } : { kind: 'unknown', detail: errorMessage(cause) }
   }
   try {
     const answer = flock(descriptor, ['--shared', '--nonblock'])

@@ -90,5 +90,6 @@ t.test('errors say what prevents the lock', (t) => {
   t.throws(() => takeLock(join(directory, 'none', 'lock'), 1), { code: 'ENOENT' })
   writeFileSync(join(directory, 'garbled'), 'not a pid')
   t.match(findLockHolder(join(directory, 'garbled')), { kind: 'unknown' })
+  t.match(findLockHolder(join(directory, 'garbled', 'lock')), { kind: 'unknown', detail: /^ENOTDIR: / }, 'in the words of the system alone')
   t.end()
 })
