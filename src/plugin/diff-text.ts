@@ -38,7 +38,7 @@ export async function compareContents(
     before: from.leavesToNode(change.path) ? NODE_OWN : change.before,
     after: to.leavesToNode(change.path) ? NODE_OWN : change.after,
   }))
-  return { isSame: false, lines: renderChanges(shown, context.terminal.color) }
+  return { isSame: false, lines: renderChanges(shown, context.terminal.color, context.terminal.width ?? 80) }
 }
 
 /** @throws Failure where one of them cannot be merged or decoded */

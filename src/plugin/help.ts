@@ -1,5 +1,6 @@
 /** The help of the plugin, from the table of its commands. Pure. */
 import { type CommandOption, EXIT } from '../cli/command.ts'
+import { foldText } from '../cli/fold-text.ts'
 import { describeOption } from '../cli/help-notes.ts'
 import { alignColumns } from '../cli/terminal.ts'
 import { type PluginCommand, PROGRAM } from './command.ts'
@@ -19,10 +20,10 @@ export function programHelp(commands: readonly PluginCommand[], width: number): 
   })
   const text = 'Shows and changes the configuration of the kubelets of a cluster, where kubelet-cfg-agent runs on its nodes.'
   return `${[
-    `${fold(text, width)}\n`,
+    `${foldText(text, width).join('\n')}\n`,
     `Usage: ${PROGRAM} <command> [flags]\n`,
     ...lists,
-    `Flags of every command:\n${listFlags(GLOBAL_OPTIONS)}`,
+    `Flags of every command:\n${listFlags(GLOBAL_OPTIONS, width)}`,
     `${PROGRAM} <command> --help says more of a command.\n`,
   ].join('\n')}`
 }
@@ -32,12 +33,12 @@ export function commandHelp(command: PluginCommand, width: number): string {
   const lines = examples.map(([example, effect]) => [`  ${PROGRAM} ${example}`, effect])
   const codes = [EXIT.fine, EXIT.failed, EXIT.usage].map((code) => `${code} ${exits[code]}`)
   return `${[
-    `${fold(description, width)}\n`,
+    `${foldText(description, width).join('\n')}\n`,
     `Usage: ${PROGRAM} ${usageOf(command)} [flags]\n`,
-    ...(options.length === 0 ? [] : [`Flags:\n${listFlags(options)}`]),
-    `Flags of every command:\n${listFlags(GLOBAL_OPTIONS)}`,
+    ...(options.length === 0 ? [] : [`Flags:\n${listFlags(options, width)}`]),
+    `Flags of every command:\n${listFlags(GLOBAL_OPTIONS, width)}`,
     `Examples:\n${lines.map(([example, effect]) => `${example}\n      ${effect}\n`).join('')}`,
-    `Exit codes: ${codes.join(', ')}.\n`,
+    `${foldText(`Exit codes: ${codes.join(', ')}.`, width).join('\n')}\n`,
   ].join('\n')}`
 }
 
@@ -49,20 +50,13 @@ export function usageOf({ name, arguments: taken }: PluginCommand): string {
   return [name, ...operands].join(' ')
 }
 
-function listFlags(options: readonly CommandOption[]): string {
-  const rows = options.map((option) => {
-    const { name, short, kind } = option
-    return [`  ${short === undefined ? '    ' : `-${short}, `}--${name} ${kind.placeholder ?? ''}`.trimEnd(), describeOption(option)]
-  })
+function listFlags(options: readonly CommandOption[], width: number): string {
+  const flags = options.map(({ name, short, kind }) =>
+    `  ${short === undefined ? '    ' : `-${short}, `}--${name} ${kind.placeholder ?? ''}`.trimEnd(),
+  )
+  const indent = Math.max(...flags.map((flag) => flag.length)) + 2
+  const rows = options.flatMap((option, index) =>
+    foldText(describeOption(option), width - indent).map((text, line) => [line === 0 ? (flags[index] ?? '') : '', text]),
+  )
   return `${alignColumns(rows, false).join('\n')}\n`
-}
-
-function fold(text: string, width: number): string {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1)
-    if (last === undefined || last.length + 1 + word.length > width) lines.push(word)
-    else lines[lines.length - 1] = `${last} ${word}`
-  }
-  return lines.join('\n')
 }

@@ -141,6 +141,20 @@ t.test('of what a part leaves to each node, no default is shown', async (t) => {
   )
 })
 
+t.test('a comparison fits 80 columns', async (t) => {
+  const world = await startPluginWorld(t)
+  const { files, run } = world
+  const dns = (last: number) => JSON.stringify(Array.from({ length: 3 }, (_, index) => `2001:db8:aaaa:bbbb:cccc:dddd:${index}:${last}`))
+  putConfigMap(world, 'pods', `${WHOLE}maxPods: 50\nclusterDNS: ${dns(1)}\n`)
+  files.set('a', `${WHOLE}maxPods: 60\nclusterDNS: ${dns(2)}\nclusterDomain: ${'example.'.repeat(6)}org\n`)
+  const { code, out } = await run('apply', '-f', 'a', 'pods', '--dry-run')
+  t.equal(code, 0)
+  for (const line of out.split('\n')) t.ok(line.length <= 80, line)
+  t.match(out, /clusterDomain +not set +example\.example\.exampl… +cluster-wide\n/)
+  t.match(out, /clusterDNS +…\S+:0:1\S* +…\S+:0:2\S* +drain\n/, 'the difference is shown, wherever it is')
+  t.match(out, /maxPods +50 +60 +pod-admission\n/, 'what is short is whole')
+})
+
 t.test('what somebody else writes meanwhile is not overwritten', async (t) => {
   const world = await startPluginWorld(t)
   putConfigMap(world, 'pods', `${WHOLE}maxPods: 50\n`)

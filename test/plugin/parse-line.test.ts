@@ -27,6 +27,13 @@ t.test('all problems are reported together', async (t) => {
   t.match(read('got'), { kind: 'wrong', command: undefined, problems: [/got: unknown command; the nearest known one is get/] })
 })
 
+t.test('help fits 80 columns, apart from command lines to copy', async (t) => {
+  for (const command of [undefined, ...PLUGIN_COMMANDS]) {
+    const text = command === undefined ? programHelp(PLUGIN_COMMANDS, 80) : commandHelp(command, 80)
+    for (const line of text.split('\n')) t.ok(line.length <= 80 || line.startsWith('  kubectl '), line)
+  }
+})
+
 t.test('help and version', async (t) => {
   t.match(read(), { kind: 'help', command: undefined })
   t.match(read('--help'), { kind: 'help', command: undefined })

@@ -13,7 +13,8 @@ Against version c0960322a0, run by 1 of 2 nodes:
    FIELD    BEFORE  AFTER  RISK
 ~  maxPods  50      60     pod-admission
 
-pod-admission  running pods may fail admission when kubelet restarts, and are then killed
+pod-admission  running pods may fail admission when kubelet restarts, and are
+               then killed
 
 1 node runs something else, of which no version is kept: not compared.
 

@@ -31,7 +31,8 @@ Roll out:
   rollout init    set up the rollout of a config: record, rights, policy
 
 Flags of every command:
-  -n, --namespace <name>   namespace of the ConfigMaps, whatever the context says (default: kube-system)
+  -n, --namespace <name>   namespace of the ConfigMaps, whatever the context
+                           says (default: kube-system)
       --context <name>     in place of the current context
       --kubeconfig <path>  in place of KUBECONFIG and ~/.kube/config
 
