@@ -8,11 +8,14 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import type { Block, Page } from './markdown.ts'
 import { ROOT } from './pages.ts'
 import { PROGRAM } from './program.ts'
 import { splitCommands } from './shell.ts'
+
+/** It keeps what it has compiled. */
+const LOADER = pathToFileURL(join(ROOT, 'test/typescript/register.mjs')).href
 
 export interface Example {
   readonly where: string
@@ -77,10 +80,14 @@ function runExample({ where, commands, exitCode, output }: Example, directory: s
 }
 
 function runProgram(args: readonly string[], cwd: string) {
-  const tsx = fileURLToPath(import.meta.resolve('tsx'))
   // Nothing of this machine's environment may change what is printed.
   const env = { PATH: process.env.PATH ?? '', NO_COLOR: '1' }
-  return spawnSync(process.execPath, ['--import', tsx, join(ROOT, 'src/main.ts'), ...args], { cwd, env, encoding: 'utf8', timeout: 60_000 })
+  return spawnSync(process.execPath, ['--import', LOADER, join(ROOT, 'src/main.ts'), ...args], {
+    cwd,
+    env,
+    encoding: 'utf8',
+    timeout: 60_000,
+  })
 }
 
 function isShown(shown: string, printed: string): boolean {
