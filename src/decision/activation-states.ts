@@ -185,7 +185,7 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     if (findHold(snapshot, next) !== undefined) return wait(snapshot, phase, why)
     // An activation that failed may have left local as what kubelet starts with: see the effect
     // `activate`.
-    return restartInto({ ...target, ...next, fallback: true })
+    return restartInto({ ...target, ...next, verdict: verdicts.get(next.key), fallback: true })
   }
 }
 

@@ -54,7 +54,7 @@ function answerFailure(situation: TargetSituation, failed: Failed, failure: Heal
  * It could not be checked or activated lately, is still being checked, or waits for a drained node
  * or for its turn in a rollout.
  */
-function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
+export function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
   if (snapshot.preflightPending.has(target.key) || listUndrained(snapshot, target).length > 0) return true
   if (findHold(snapshot, target) !== undefined) return true
   const about = describeSource(target.source)

@@ -4,6 +4,7 @@
  */
 
 import { HOUR_US } from '../values/durations.ts'
+import { asCandidate, isOutOfReach } from './condemn-failure.ts'
 import { type HeldSource, sameSource } from './config-source.ts'
 import { isBroughtBack } from './evidence-verdict.ts'
 import { findPause } from './find-pause.ts'
@@ -93,20 +94,35 @@ export function acquit({ snapshot, target }: TargetSituation): Step | undefined 
  * last-known-good itself has gone bad (a kubelet upgrade while the node was at fault), kubelet
  * never will be: so now and then all configs are tried again.
  */
-export function retryAfterRest({ snapshot, target, candidates }: TargetSituation): Step | undefined {
+export function retryAfterRest(situation: TargetSituation): Step | undefined {
+  const { snapshot, candidates } = situation
   const { health, now, policy, runtimeUp } = snapshot
-  if (!target.atFault || findPause(snapshot) !== undefined || runtimeUp === false || health?.subject !== target.key) return undefined
+  const restsOn = findRest(situation)
+  if (restsOn === undefined || findPause(snapshot) !== undefined || runtimeUp === false || health?.subject !== restsOn) return undefined
   if (now.monotonicUs - health.subjectSinceUs < REST_IN_TRIALS * policy.trialUs) return undefined
   const provisional = candidates.flatMap(({ verdict }) => (verdict?.state === 'provisional' ? [verdict] : []))
   // There is nothing to try but what runs anyway.
-  if (provisional.every(({ key }) => key === target.key)) return undefined
+  if (provisional.every(({ key }) => key === restsOn)) return undefined
   const why = 'every config has failed, and nothing has changed for long: all are tried again'
   // What it leaves on the node may be what the others fail with: they have a chance without it
   // first, each second time.
   const second = provisional.filter(({ acquitted, yielded }) => acquitted === true && yielded !== true)
   const first = provisional.filter((verdict) => !second.includes(verdict))
-  if (first.every(({ key }) => key === target.key)) return forgiveOnce(provisional, why)
+  if (first.every(({ key }) => key === restsOn)) return forgiveOnce(provisional, why)
   return forgiveOnce(first, why, { held: second.map((verdict) => ({ ...verdict, yielded: true })) })
+}
+
+/**
+ * What the node rests on since everything has failed that it could start. A config without a
+ * verdict may wait for a drained node or for its turn in a rollout: nobody knows for how long.
+ */
+function findRest({ snapshot, unit, target, candidates }: TargetSituation): TrialKey | undefined {
+  if (target.atFault) return target.key
+  const { nextStart, verdicts } = snapshot
+  if (nextStart.kind !== 'known' || !isOutOfReach(snapshot, target)) return undefined
+  const next = asCandidate(nextStart.held, unit).key
+  const isLeft = candidates.every(({ key, verdict }) => verdict !== undefined || key === target.key)
+  return isLeft && next !== target.key && verdicts.get(next)?.state === 'provisional' ? next : undefined
 }
 
 interface ForgivenessContext {

@@ -12,6 +12,8 @@ import type { Candidate, Target } from './target.ts'
 import { describeTrial, hasPassed, measureTrial } from './trial.ts'
 import { ASSIGNED_DAMAGED, wait } from './wait.ts'
 
+export const NOTHING_LEFT = 'it failed, and so did everything else that can be started now'
+
 /** The target runs, or is what systemd keeps starting. */
 export function restOn(situation: TargetSituation): Wait {
   const { snapshot, target } = situation
@@ -49,7 +51,9 @@ function warnOfExits({ health, now }: Snapshot): string {
 
 function waitFallenBack({ snapshot, candidates, target }: TargetSituation, phase: 'fallen-back' | 'refused', what: string): Wait {
   const retrial = findRetrial(snapshot, candidates, target)
-  const text = `${what} runs in place of what is assigned`
+  // What is assigned waits for a drained node, or for its turn in a rollout.
+  const failed = target.verdict === undefined || target.verdict.state === 'refused' ? '' : `; ${NOTHING_LEFT}`
+  const text = `${what} runs in place of what is assigned${failed}`
   if (retrial === undefined) return wait(snapshot, phase, text)
   const { verdict, pauseUs, number, of } = retrial
   const again = `${describeSource(verdict.source)} is tried again (${number} of ${of}) when kubelet has been healthy for ${formatDuration(pauseUs)}`

@@ -148,6 +148,22 @@ t.test('the node is at fault', async (t) => {
       again: [{ key: keyOf(B) }, { key: keyOf(A) }],
       requested: false,
     })
+    t.test('nor where the wanted config waits for a drain and nothing else is left', async (t) => {
+      const waits = (agoUs: number, ...failed: readonly (typeof A | 'local')[]) =>
+        nextStep(
+          fallenBack({
+            ...startsWith(A),
+            ...crashing(A, { exits: 50, subjectSinceUs: NOW_US - agoUs }),
+            ...judged(...failed.map((source) => verdict(source, 'provisional'))),
+            accepted: new Map([[keyOf(B), { drain: ['cpuManagerPolicy'] }]]),
+            drained: false,
+          }),
+        )
+      const rest = waits(3 * POLICY.trialUs - 1, A, 'local')
+      t.match(rest, { kind: 'wait', phase: 'fallen-back', detail: /failed, and so did everything else that can be started now/ })
+      t.match(waits(3 * POLICY.trialUs, A, 'local'), { kind: 'forgive', keys: [keyOf('local')], again: [{ key: keyOf(A) }] })
+      t.match(waits(3 * POLICY.trialUs, A), { kind: 'activate', target: 'local' }, 'what did not fail comes first')
+    })
     t.test('what had its second try lets the others go first, and is tried with them the next time', async (t) => {
       const failed = (facts: Partial<Verdict>) => {
         const again = verdict(B, 'provisional', { acquitted: true, doubtful: true, retrials: 1, ...facts })

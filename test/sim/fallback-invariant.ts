@@ -3,6 +3,7 @@
  * whatever else is down, as long as any config works on this node.
  */
 import assert from 'node:assert/strict'
+import { NOTHING_LEFT } from '../../src/decision/resting.ts'
 import { RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { meaningOf } from './behaviour.ts'
@@ -57,7 +58,8 @@ export class FallbackInvariant {
       this.forget()
       return
     }
-    this.#rested ||= this.#lastStep?.kind === 'wait' && this.#lastStep.phase === 'node-at-fault'
+    const last = this.#lastStep
+    this.#rested ||= last?.kind === 'wait' && (last.phase === 'node-at-fault' || last.detail.includes(NOTHING_LEFT))
     this.#excusedByRuntime ||= unit.runtime.isKilled
     this.#failedSinceUs ??= nowUs
     const failedForUs = nowUs - this.#failedSinceUs
