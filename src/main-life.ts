@@ -129,7 +129,8 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
     if (change !== undefined) over.abort(change)
   }, REBIND_MS)
   makeRequestsDirectory(stores, log)
-  const requests = watchDirectory(stores.layout.requests, wake)
+  // Each pass reads them, so that the poll need not wake the loop for nothing.
+  const requests = watchDirectory(stores.layout.requests, wake, undefined, () => {})
   signals.start()
   assignment.start(wake)
   const checked = checkSelf(atStart, stores, helper, log).catch((error: unknown) => log.warn('the self-check failed', { error }))

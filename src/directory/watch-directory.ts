@@ -12,7 +12,8 @@ export interface DirectoryWatch {
 
 export const POLL_MS = 10_000
 
-export function watchDirectory(path: string, onChange: () => void, pollMs: number = POLL_MS): DirectoryWatch {
+/** @param onPoll for a listener that looks into the directory now and then by itself: nothing */
+export function watchDirectory(path: string, onChange: () => void, pollMs: number = POLL_MS, onPoll = onChange): DirectoryWatch {
   let inode = inodeOf(path)
   let watcher = open(path, onChange)
   const poll = setInterval(() => {
@@ -22,8 +23,8 @@ export function watchDirectory(path: string, onChange: () => void, pollMs: numbe
       // Not awaited: the rest of close() concerns a directory that is gone.
       void watcher.close()
       watcher = open(path, onChange)
-    }
-    onChange()
+      onChange()
+    } else onPoll()
   }, pollMs)
   return {
     async close() {

@@ -41,6 +41,23 @@ t.test('the directory may be created later, deleted and created again', async (t
   t.pass()
 })
 
+t.test('a poll that finds the same directory is no change for a listener of its own', async (t) => {
+  const path = join(t.testdir({}), 'watched')
+  mkdirSync(path)
+  const seen = { changes: 0, polls: 0 }
+  const watch = watchDirectory(
+    path,
+    () => void seen.changes++,
+    5,
+    () => void seen.polls++,
+  )
+  t.teardown(() => watch.close())
+  await until(() => seen.polls > 3, 'it polls')
+  t.equal(seen.changes, 0)
+  rmSync(path, { recursive: true })
+  await until(() => seen.changes > 0, 'its removal is a change')
+})
+
 t.test('nothing is reported after close', async (t) => {
   const path = t.testdir({})
   let wakes = 0
