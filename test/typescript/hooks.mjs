@@ -33,8 +33,6 @@ const BUNDLE = {
   write: false,
 }
 
-const DOMAIN = new URL('domain.mjs', import.meta.url).href
-
 export async function load(url, context, nextLoad) {
   if (!url.startsWith('file:') || !url.endsWith('.ts')) return nextLoad(url, context)
   const text = readFileSync(fileURLToPath(url), 'utf8')
@@ -47,7 +45,6 @@ export async function load(url, context, nextLoad) {
 }
 
 export async function resolve(specifier, context, nextResolve) {
-  if (specifier === 'async-hook-domain') return { url: DOMAIN, format: 'module', shortCircuit: true }
   if (specifier !== BUNDLED) return nextResolve(specifier, context)
   const path = cachePath(readFileSync(`${ROOT}node_modules/${BUNDLED}/package.json`, 'utf8'), BUNDLE)
   if (!existsSync(path)) {
