@@ -18,11 +18,11 @@ import type { Terminal } from './cli/terminal.ts'
 import type { Desired } from './decision/desired.ts'
 import type { KnownUnit, UnitState } from './decision/unit-state.ts'
 import { listNamedFiles, readKubeconfig } from './kube/credentials.ts'
-import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
 import { ParsedTexts } from './kubelet/parsed-texts.ts'
 import type { LocatedReading, YamlReader } from './kubelet/yaml-document.ts'
 import { openInspection } from './main-inspection.ts'
+import { openKubeApi } from './main-kube-api.ts'
 import { openRuntime } from './main-runtime.ts'
 import { findNodeName, openStores, type Stores } from './main-stores.ts'
 import { applyWhenRendered } from './overlay/await-rendering.ts'
@@ -64,7 +64,7 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml, b
     signals: DEAF,
   })
   const kubeconfig = new KubeconfigFile(settings.kubeconfig, (path) => readKubeconfig(path, Date.now), SILENT)
-  const api = new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${version}`, wallMs: Date.now })
+  const api = openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${version}` })
   const nodeName = () => findNodeName(settings, stores.files)
   const { runtime, runtimeProbe } = openRuntime({ settings, clock, log: SILENT, onChange: () => {} })
   const configz = { kubeconfig, api, nodeName }

@@ -10,12 +10,12 @@ import { ReadOnlyDisk } from './checkpoint/read-only-disk.ts'
 import type { KnownUnit } from './decision/unit-state.ts'
 import type { HelperCancel, HelperReply, HelperRequest, YamlReply } from './helper/protocol.ts'
 import { readKubeconfig } from './kube/credentials.ts'
-import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
 import { answerAll, answerFirst, fitsJson } from './kubelet/answer-yaml.ts'
 import { BoundedYaml } from './kubelet/bounded-yaml.ts'
 import { readNodeFacts } from './kubelet/node-facts.ts'
 import { openInspection } from './main-inspection.ts'
+import { openKubeApi } from './main-kube-api.ts'
 import { openRuntime } from './main-runtime.ts'
 import { findNodeName, openStores } from './main-stores.ts'
 import { VERSION } from './main-version.ts'
@@ -62,7 +62,7 @@ function openNode(first: HelperContext): Node {
   const world = { clock, yaml, besideDocker, log: SILENT, onSetAside: () => {}, signals: DEAF }
   const stores = openStores(settings(), { ...world, disk: new ReadOnlyDisk(new NodeDisk()) })
   const kubeconfig = new KubeconfigFile(settings().kubeconfig, (path) => readKubeconfig(path, Date.now), SILENT)
-  const api = new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${VERSION}`, wallMs: Date.now })
+  const api = openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${VERSION}` })
   const { runtime } = openRuntime({ settings: settings(), clock, log: SILENT, onChange: () => {} })
   const inspection = openInspection({
     settings,

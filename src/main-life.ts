@@ -16,13 +16,13 @@ import { watchDirectory } from './directory/watch-directory.ts'
 import { type Helper, HelperProcess } from './helper/helper-process.ts'
 import { isFactsResult, isNothing } from './helper/protocol.ts'
 import { listNamedFiles, readKubeconfig } from './kube/credentials.ts'
-import { HttpsKubeApi } from './kube/kube-api.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
 import { openAssignment } from './main-assignment.ts'
 import { openEvidence } from './main-evidence.ts'
 import type { HelperContext } from './main-helper.ts'
 import { openIdentity } from './main-identity.ts'
+import { openKubeApi } from './main-kube-api.ts'
 import { atMost, paceBy, STOP_LIMIT_MS } from './main-pace.ts'
 import { openPreflight } from './main-preflight.ts'
 import { openReporting } from './main-reporting.ts'
@@ -77,7 +77,7 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
   const identity = openIdentity({ settings: atStart, stores, kubeconfig, onSetAside, log })
   const { nodeName } = identity
   const usesApi = atStart.manifestDir === undefined
-  const api = usesApi ? new HttpsKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${VERSION}`, wallMs: Date.now }) : undefined
+  const api = usesApi ? openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${VERSION}` }) : undefined
   const common = { settings, stores, nodeName, api, pace, log }
   const { counters, history, publisher, reporter, stopServing } = await openReporting(common)
   const onChangeOfIdentity = (why: string) => over.abort(why)

@@ -10,8 +10,8 @@ import { EXIT, type ExitCode } from './cli/command.ts'
 import { readInput } from './cli/read-input.ts'
 import type { Terminal } from './cli/terminal.ts'
 import { readUserKubeconfig } from './kube/credentials.ts'
-import { HttpsKubeApi } from './kube/kube-api.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
+import { openKubeApi } from './main-kube-api.ts'
 import { VERSION } from './main-version.ts'
 import { ask } from './plugin/ask.ts'
 import type { PluginContext } from './plugin/command.ts'
@@ -50,7 +50,7 @@ function open(globals: Readonly<Record<string, string>>, { terminal, yaml, env }
   const stopper = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopper.abort())
   return {
-    api: new HttpsKubeApi(kubeconfig, { userAgent: `${PLUGIN}/${VERSION}`, wallMs: Date.now }),
+    api: openKubeApi(kubeconfig, { userAgent: `${PLUGIN}/${VERSION}` }),
     terminal,
     isWatched: process.stdout.isTTY === true,
     namespace: globals.namespace ?? 'kube-system',

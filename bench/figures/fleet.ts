@@ -36,7 +36,7 @@ const STRESS_MS = 10_000
 const PROCESSES = 2
 const LARGE_FLEET = 10_000
 const RENEWAL_HOURS = 2000
-const CONNECTIONS_EACH = 2
+const CONNECTIONS_EACH = 1
 /** No watch ends within the measured minute. */
 const MOST_REQUESTS_PER_MINUTE = 0.05
 

@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
-import { HttpsKubeApi } from '../../src/kube/kube-api.ts'
+import { openKubeApi } from '../../src/main-kube-api.ts'
 import type { KubeAnswer, KubeApi, KubeRequest, KubeWatchEnd, KubeWatchRequest } from '../../src/ports/kube-api.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { SETTINGS } from '../../src/settings/settings.ts'
@@ -65,7 +65,7 @@ const pace = { nowMs: () => performance.now(), random: Math.random, sleep }
 
 /** Resolves when the agent has read its ConfigMap. */
 function startAgent(nodeName: string, kubeconfig: string): Promise<void> {
-  const api = new CountedApi(new HttpsKubeApi(viewOf(kubeconfig), { userAgent: 'kubelet-cfg-agent/bench', wallMs: Date.now }))
+  const api = new CountedApi(openKubeApi(viewOf(kubeconfig), { userAgent: 'kubelet-cfg-agent/bench' }))
   const counters = { watchReconnected() {}, synced() {} }
   const source = new ClusterSource({ nodeName, api, pace, log, counters, channels: CHANNELS })
   sources.push(source)

@@ -8,7 +8,8 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { issueCertificate } from '../../demo/api-server/x509.ts'
 import { readKubeconfig } from '../../src/kube/credentials.ts'
-import { HttpsKubeApi, type KubeconfigView } from '../../src/kube/kube-api.ts'
+import type { HttpsKubeApi, KubeconfigView } from '../../src/kube/kube-api.ts'
+import { openKubeApi } from '../../src/main-kube-api.ts'
 import { type ControlPlane, startControlPlane } from '../../test/real/lab/control-plane.ts'
 import { findChild } from '../processes.ts'
 import { configMap, NAMESPACE, payload } from '../world/objects.ts'
@@ -41,7 +42,7 @@ export async function openFleetCluster(names: readonly string[], storesConfigSou
   const plane = await startControlPlane({ dynamicKubeletConfig: storesConfigSource })
   try {
     const kubeconfig: KubeconfigView = viewOf(plane.adminKubeconfig)
-    const api = new HttpsKubeApi(kubeconfig, { userAgent: KUBELET, wallMs: Date.now })
+    const api = openKubeApi(kubeconfig, { userAgent: KUBELET })
     await create(api, `/api/v1/namespaces/${NAMESPACE}/configmaps`, configMap(CONFIG_MAP, payload(1, HEALTHZ_PORT)))
     await plane.grantNodesConfigMap(NAMESPACE, CONFIG_MAP)
     const left = names.map((_, serial) => serial)

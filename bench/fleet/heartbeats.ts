@@ -2,11 +2,12 @@
  * Sends the heartbeats of a whole fleet, only a few requests at a time. If the server cannot keep
  * up, fewer heartbeats are sent than are due, and the result shows it.
  */
-import { HttpsKubeApi, type KubeconfigView } from '../../src/kube/kube-api.ts'
+import type { HttpsKubeApi, KubeconfigView } from '../../src/kube/kube-api.ts'
+import { openKubeApi } from '../../src/main-kube-api.ts'
 import { beatsDue } from './due.ts'
 import { heartbeat, KUBELET } from './node.ts'
 
-/** Each keeps two connections of its own. */
+/** Each has a connection of its own. */
 const CLIENTS = 4
 const AT_A_TIME = 2 * CLIENTS
 const TICK_MS = 20
@@ -23,7 +24,7 @@ export class Heartbeats {
   #serial = 0
 
   constructor(kubeconfig: KubeconfigView, names: readonly string[]) {
-    this.#clients = Array.from({ length: CLIENTS }, () => new HttpsKubeApi(kubeconfig, { userAgent: KUBELET, wallMs: Date.now }))
+    this.#clients = Array.from({ length: CLIENTS }, () => openKubeApi(kubeconfig, { userAgent: KUBELET }))
     this.#names = names
   }
 

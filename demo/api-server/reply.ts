@@ -3,14 +3,20 @@
  * overloaded API server may do to any response.
  */
 import type { ServerResponse } from 'node:http'
+import { constants, type Http2ServerResponse } from 'node:http2'
+import { addAbortSignal } from 'node:stream'
 
 export interface Reply {
   head(status: number, headers?: Readonly<Record<string, string>>): void
   write(text: string): void
   /** Ends the response normally. */
   end(): void
-  /** Breaks the connection. */
+  /** Breaks the connection, and with it whatever else it carries. */
   destroy(): void
+  /** Breaks this response alone: over HTTP/1.1 that is the same. */
+  reset(code: number): void
+  /** The connection takes no further request. */
+  goAway(): void
   onClose(listener: () => void): void
 }
 
@@ -23,6 +29,13 @@ export type Fault =
   | { readonly kind: 'disconnect' }
   /** Breaks the connection in the middle of the body. */
   | { readonly kind: 'cut'; readonly afterBytes: number }
+  /**
+   * Breaks this response alone (RST_STREAM) in the middle of the body, with an error code of
+   * RFC 9113, 7; with `afterBytes: 0`, before its headers.
+   */
+  | { readonly kind: 'reset'; readonly afterBytes: number; readonly code: number }
+  /** Answers, and asks the client to use another connection from now on (GOAWAY). */
+  | { readonly kind: 'go-away' }
   /** Stops sending in the middle of the body, without closing. */
   | { readonly kind: 'stall'; readonly afterBytes: number }
   /** Ends the body normally after a while: a timeout of the server, a graceful shutdown. */
@@ -32,17 +45,36 @@ export type Fault =
   | { readonly kind: 'slow'; readonly bytes: number; readonly everyMs: number }
   | { readonly kind: 'content-type'; readonly value: string }
 
-export function plainReply(response: ServerResponse): Reply {
+export function plainReply(response: ServerResponse | Http2ServerResponse): Reply {
   const isOpen = (): boolean => !response.writableEnded && !response.destroyed
   return {
     head(status, headers = {}) {
-      if (isOpen()) response.writeHead(status, { 'content-type': 'application/json', ...headers }).flushHeaders()
+      if (!isOpen()) return
+      response.writeHead(status, { 'content-type': 'application/json', ...headers })
+      // HTTP/2 sends them at once.
+      if (!('stream' in response)) response.flushHeaders()
     },
     write(text) {
-      if (isOpen() && text !== '') response.write(text)
+      if (!isOpen() || text === '') return
+      if ('stream' in response) response.write(text)
+      else response.write(text)
     },
     end: () => void response.end(),
-    destroy: () => void response.destroy(),
+    destroy() {
+      if ('stream' in response) response.stream.session?.destroy()
+      else response.destroy()
+    },
+    reset(code) {
+      if (!('stream' in response)) response.destroy()
+      // close() would end the body before it sends RST_STREAM.
+      else if (code === constants.NGHTTP2_INTERNAL_ERROR) response.stream.destroy(new Error('reset'))
+      else if (code === constants.NGHTTP2_CANCEL) addAbortSignal(AbortSignal.abort(), response.stream)
+      else response.stream.close(code)
+    },
+    goAway() {
+      if ('stream' in response) response.stream.session?.close()
+      else response.shouldKeepAlive = false
+    },
     onClose: (listener) => void response.once('close', listener),
   }
 }
@@ -82,6 +114,13 @@ export function faultyReply(reply: Reply, fault: Fault): Reply {
       }
     case 'cut':
       return truncated(reply, fault.afterBytes, () => reply.destroy())
+    case 'go-away':
+      reply.goAway()
+      return reply
+    case 'reset':
+      if (fault.afterBytes > 0) return truncated(reply, fault.afterBytes, () => reply.reset(fault.code))
+      reply.reset(fault.code)
+      return silent
     case 'stall':
       return truncated(reply, fault.afterBytes, () => {})
     case 'slow':

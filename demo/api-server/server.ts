@@ -1,13 +1,16 @@
 /**
- * An API server in the same process, for the demo, the tests and the benchmark: HTTPS with its own
- * certificate authority, and Nodes, ConfigMaps, Events and Leases in memory, complete enough for
- * kubectl. Clients authenticate with a client certificate or a bearer token. It can be stopped and
- * started again on the same port with the same data, and faults can be injected (see `Fault`).
+ * An API server in the same process, for the demo, the tests and the benchmark: HTTPS, over HTTP/2
+ * or HTTP/1.1 as the client wishes, with its own certificate authority, and Nodes, ConfigMaps,
+ * Events and Leases in memory, complete enough for kubectl. Clients authenticate with a client
+ * certificate or a bearer token. It can be stopped and started again on the same port with the same
+ * data, and faults can be injected (see `Fault`).
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+
+import type { IncomingMessage } from 'node:http'
+import { createSecureServer, type Http2ServerRequest, type ServerHttp2Session } from 'node:http2'
 import { createServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
-import type { TLSSocket } from 'node:tls'
+import type { TLSSocket, Server as TlsServer } from 'node:tls'
 import { handle, type World } from './handle.ts'
 import { kubeconfigText } from './kubeconfig.ts'
 import { ObjectTable } from './object-table.ts'
@@ -25,6 +28,10 @@ export interface ApiServerOptions {
    */
   readonly storesConfigSource?: boolean
   readonly version?: string
+  /** false: HTTP/1.1 alone, as an old proxy speaks it. */
+  readonly http2?: boolean
+  /** HTTP/2: how many requests a connection may carry at once. */
+  readonly maxConcurrentStreams?: number
   readonly authorize?: (request: ApiRequest) => boolean
   readonly fault?: (request: ApiRequest) => Fault | undefined
   readonly secondMs?: number
@@ -42,6 +49,12 @@ export interface ApiServer {
   readonly store: Store
   /** The objects, for tests and the demo: without authentication and faults. */
   readonly objects: ObjectTable
+  /** How many are open. */
+  readonly connections: number
+  /** Those of HTTP/2, oldest first. */
+  readonly sessions: ReadonlySet<ServerHttp2Session>
+  /** Whether it offers HTTP/2; takes effect at the next start. */
+  http2: boolean
   /** The latest requests, oldest first. */
   readonly requests: ApiRequest[]
   /** May be changed at any time. undefined: no faults. */
@@ -77,7 +90,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     allows: (request) => api.authorize(request),
   }
 
-  const serve = (message: IncomingMessage, response: ServerResponse): void => {
+  const serve = (message: IncomingMessage | Http2ServerRequest, response: Parameters<typeof plainReply>[0]): void => {
     const request = readRequest(message, tokens, now())
     requests.push(request)
     if (requests.length > 10_000) requests.shift()
@@ -91,19 +104,39 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
       handle(world, { request, contentType, accept: message.headers.accept ?? '', body: Buffer.concat(chunks) }, reply)
     })
   }
-  const server = createServer(
-    { key: serving.key, cert: serving.certificate, ca: authority.certificate, requestCert: true, rejectUnauthorized: false },
-    serve,
-  )
 
   const sockets = new Set<Socket>()
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
+  const sessions = new Set<ServerHttp2Session>()
+  const tlsOptions = {
+    key: serving.key,
+    cert: serving.certificate,
+    ca: authority.certificate,
+    requestCert: true,
+    rejectUnauthorized: false,
+  }
+  const { maxConcurrentStreams = 250 } = options
+  const create = (): TlsServer => {
+    const server = api.http2
+      ? createSecureServer({ ...tlsOptions, allowHTTP1: true, maxSessionMemory: 1000, settings: { maxConcurrentStreams } })
+      : createServer(tlsOptions)
+    server.on('request', serve)
+    server.on('session', (session: ServerHttp2Session) => {
+      sessions.add(session)
+      session.once('close', () => sessions.delete(session))
+      // A connection that breaks.
+      session.on('error', () => {})
+    })
+    server.on('connection', (socket: Socket) => {
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+    })
+    return server
+  }
 
   let port = options.port ?? 0
+  let server: TlsServer
   const start = async (): Promise<void> => {
+    server = create()
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
       server.listen(port, '127.0.0.1', () => {
@@ -113,7 +146,10 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     })
     port = (server.address() as AddressInfo).port
   }
-  await start()
+  // Also connections whose TLS handshake is not complete, which close() waits for.
+  const disconnectAll = (): void => {
+    for (const socket of sockets) socket.destroy()
+  }
 
   const api: ApiServer = {
     get url() {
@@ -125,6 +161,11 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     caPem: authority.certificate,
     store,
     objects: new ObjectTable(store),
+    get connections() {
+      return sockets.size
+    },
+    sessions,
+    http2: options.http2 ?? true,
     requests,
     fault: options.fault,
     authorize: options.authorize ?? (() => true),
@@ -136,16 +177,15 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
       return token
     },
     revokeToken: (token) => void tokens.delete(token),
-    disconnectAll: () => server.closeAllConnections(),
+    disconnectAll,
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve))
-      // closeAllConnections() misses connections whose TLS handshake is not complete, and close()
-      // waits for them.
-      for (const socket of sockets) socket.destroy()
+      disconnectAll()
       await closed
     },
     start,
   }
+  await start()
   return api
 }
 
@@ -153,7 +193,7 @@ function certify(authority: Authority, { user, groups }: Identity): KeyPair {
   return issueCertificate(authority, { commonName: user, organizations: groups }, { kind: 'client' })
 }
 
-function readRequest(message: IncomingMessage, tokens: ReadonlyMap<string, Identity>, atMs: number): ApiRequest {
+function readRequest(message: IncomingMessage | Http2ServerRequest, tokens: ReadonlyMap<string, Identity>, atMs: number): ApiRequest {
   const { pathname, searchParams } = new URL(message.url ?? '/', 'https://localhost')
   const socket = message.socket as TLSSocket
   const certificate = socket.authorized ? socket.getPeerCertificate() : undefined

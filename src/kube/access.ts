@@ -47,7 +47,8 @@ export type AccessOutcome = { readonly ok: true; readonly access: Access } | { r
 export interface Access {
   readonly headers: Readonly<Record<string, string>>
   readonly tls: TlsMaterial
-  /** Set if there is a proxy; created for each request. */
+  /** Both are set if there is a proxy. The agent opens tunnels; it is another one each time. */
+  readonly proxyUrl: string | undefined
   readonly proxyAgent: Agent | undefined
 }
 

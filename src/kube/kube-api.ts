@@ -1,5 +1,5 @@
 /**
- * The KubeApi port over node:https, with the credentials of a kubeconfig. Never throws, and never
+ * The KubeApi port over HTTPS, with the credentials of a kubeconfig. Never throws, and never
  * retries: that is up to the caller.
  *
  * Does not use client-node's `Watch`, which in 1.4 cannot be made safe from outside: it cannot be
@@ -8,29 +8,19 @@
  * Status object or Retry-After.
  */
 
-import { createHash } from 'node:crypto'
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from 'node:https'
 import type { KubeAnswer, KubeApi, KubeRefusal, KubeRequest, KubeWatchEnd, KubeWatchRequest, PartialForm } from '../ports/kube-api.ts'
 import { errorMessage } from '../values/errors.ts'
-import type { Access, KubeconfigReading, TlsMaterial } from './access.ts'
+import type { KubeconfigReading } from './access.ts'
 import { readRefusal } from './answer.ts'
 import { parseEvent, parseJson, splitLines } from './lines.ts'
+import type { Answered, Outgoing, Transport } from './transport.ts'
 import { unlessAborted } from './unless-aborted.ts'
-
-/**
- * Not imported: an import evaluates every export, and the list of root certificates takes 1 MB that
- * a cluster with its own authority does not need.
- */
-const tls = process.getBuiltinModule('node:tls')
 
 const REQUEST_TIMEOUT_MS = 30_000
 /** How much longer than timeoutSeconds a watch may last before it is cut off. */
 const WATCH_GRACE_MS = 30_000
 /** An object in etcd has at most 1.5 MiB; JSON escapes make it longer. */
 const BODY_LIMIT = 8 * 1024 * 1024
-/** An API server closes an idle connection after some 90 s; the agent closes it first. */
-const IDLE_CONNECTION_MS = 45_000
 
 export interface KubeconfigView {
   current(): KubeconfigReading
@@ -38,6 +28,7 @@ export interface KubeconfigView {
 }
 
 export interface KubeApiOptions {
+  readonly transport: Transport
   readonly userAgent: string
   /** Only for a Retry-After date from a server that sends no Date header. */
   readonly wallMs: () => number
@@ -48,7 +39,7 @@ interface Unreachable {
   readonly detail: string
 }
 
-interface Outgoing {
+interface Question {
   readonly method: string
   readonly path: string
   readonly query: Readonly<Record<string, string>>
@@ -60,7 +51,6 @@ interface Outgoing {
 export class HttpsKubeApi implements KubeApi {
   readonly #kubeconfig: KubeconfigView
   readonly #options: KubeApiOptions
-  #connections: { readonly key: string; readonly agent: HttpAgent } | undefined
 
   constructor(kubeconfig: KubeconfigView, options: KubeApiOptions) {
     this.#kubeconfig = kubeconfig
@@ -105,9 +95,9 @@ export class HttpsKubeApi implements KubeApi {
     return end.kind === 'refused' ? end : { ...end, detail: `watch of ${path}: ${end.detail}` }
   }
 
-  async #send(outgoing: Outgoing, signal: AbortSignal): Promise<KubeAnswer> {
-    const opened = await this.#open(outgoing, signal)
-    if (!isResponse(opened)) return opened
+  async #send(question: Question, signal: AbortSignal): Promise<KubeAnswer> {
+    const opened = await this.#open(question, signal)
+    if (!isAnswered(opened)) return opened
     const text = await readBody(opened, signal)
     if (typeof text !== 'string') return text
     return isSuccess(opened) ? parseAnswer(opened, text) : this.#refuse(opened, text)
@@ -115,9 +105,9 @@ export class HttpsKubeApi implements KubeApi {
 
   async #stream(request: KubeWatchRequest, signal: AbortSignal, onData: () => void): Promise<KubeWatchEnd> {
     const query = { ...request.query, watch: 'true' }
-    const outgoing = { method: 'GET', path: request.path, query, body: undefined, contentType: undefined, as: request.as }
-    const opened = await this.#open(outgoing, signal)
-    if (!isResponse(opened)) return opened
+    const question = { method: 'GET', path: request.path, query, body: undefined, contentType: undefined, as: request.as }
+    const opened = await this.#open(question, signal)
+    if (!isAnswered(opened)) return opened
     onData()
     if (isSuccess(opened)) return readEvents(opened, request, signal, onData)
     const text = await readBody(opened, signal)
@@ -125,7 +115,7 @@ export class HttpsKubeApi implements KubeApi {
   }
 
   /** Sends the request; resolves when the response headers have arrived. */
-  async #open(outgoing: Outgoing, signal: AbortSignal): Promise<IncomingMessage | Unreachable> {
+  async #open(question: Question, signal: AbortSignal): Promise<Answered | Unreachable> {
     const reading = this.#kubeconfig.current()
     if (reading.kind !== 'ok') return unreachable(reading.detail)
     const { server } = reading.credentials
@@ -133,145 +123,102 @@ export class HttpsKubeApi implements KubeApi {
     if (outcome === undefined) return unreachable(String(signal.reason))
     if (!outcome.ok) return unreachable(outcome.detail)
     const { access } = outcome
-    const search = new URLSearchParams(outgoing.query).toString()
-    const { body } = outgoing
+    const search = new URLSearchParams(question.query).toString()
+    const { body } = question
+    const outgoing: Outgoing = {
+      method: question.method,
+      path: `${server.pathname.replace(/\/$/, '')}${question.path}${search === '' ? '' : `?${search}`}`,
+      headers: {
+        accept: question.as === undefined ? 'application/json' : `application/json;as=${question.as};g=meta.k8s.io;v=v1`,
+        'user-agent': this.#options.userAgent,
+        ...access.headers,
+        ...(body !== undefined && { 'content-type': question.contentType ?? 'application/json' }),
+      },
+      body,
+    }
     try {
-      const options = {
-        method: outgoing.method,
-        protocol: server.protocol,
-        hostname: server.hostname.replace(/^\[(.*)\]$/, '$1'),
-        port: server.port,
-        path: `${server.pathname.replace(/\/$/, '')}${outgoing.path}${search === '' ? '' : `?${search}`}`,
-        agent: access.proxyAgent ?? this.#agentFor(server, access),
-        headers: {
-          accept: outgoing.as === undefined ? 'application/json' : `application/json;as=${outgoing.as};g=meta.k8s.io;v=v1`,
-          'user-agent': this.#options.userAgent,
-          ...access.headers,
-          ...(body === undefined
-            ? {}
-            : { 'content-type': outgoing.contentType ?? 'application/json', 'content-length': Buffer.byteLength(body) }),
-        },
-      }
-      return await exchange(options, body, signal)
+      return await this.#options.transport.send({ server, access }, outgoing, signal)
     } catch (error) {
       return unreachable(describe(error))
     }
   }
 
-  /** Reuses connections as long as the credentials stay the same. */
-  #agentFor(server: URL, access: Access): HttpAgent {
-    const key = createHash('sha256')
-      .update(JSON.stringify([server.origin, access.tls]))
-      .digest('hex')
-    if (this.#connections?.key === key) return this.#connections.agent
-    const agent = createAgent(server, access.tls)
-    const retired = this.#connections?.agent
-    this.#connections = { key, agent }
-    // Open watches end by themselves; idle connections must not be reused.
-    for (const sockets of Object.values(retired?.freeSockets ?? {})) for (const socket of sockets ?? []) socket.destroy()
-    return agent
-  }
-
-  #refuse(response: IncomingMessage, body: string): KubeRefusal {
-    if (response.statusCode === 401) this.#kubeconfig.forget()
-    return readRefusal(response.statusCode ?? 0, response.headers, body, this.#options.wallMs())
+  #refuse({ status, headers }: Answered, body: string): KubeRefusal {
+    if (status === 401) this.#kubeconfig.forget()
+    return readRefusal(status, headers, body, this.#options.wallMs())
   }
 }
 
-function createAgent(server: URL, material: TlsMaterial): HttpAgent {
-  const options = { keepAlive: true, keepAliveMsecs: 30_000, maxFreeSockets: 2, timeout: IDLE_CONNECTION_MS }
-  if (server.protocol === 'http:') return new HttpAgent(options)
-  const { cert, key, servername, rejectUnauthorized } = material
-  // Set explicitly: `node --use-openssl-ca` (it avoids parsing the root certificates at each start)
-  // would trust another list.
-  const ca = material.ca ?? [...tls.rootCertificates]
-  const secureContext = tls.createSecureContext({ ca, ...(cert && { cert }), ...(key && { key }) })
-  return new HttpsAgent({ ...options, secureContext, rejectUnauthorized, ...(servername && { servername }) })
-}
-
-function exchange(options: RequestOptions, body: string | undefined, signal: AbortSignal): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const request = options.protocol === 'http:' ? httpRequest(options) : httpsRequest(options)
-    const abort = (): void => void request.destroy(new Error(String(signal.reason)))
-    signal.addEventListener('abort', abort, { once: true })
-    request.on('error', reject)
-    request.on('response', resolve)
-    request.on('close', () => signal.removeEventListener('abort', abort))
-    request.end(body)
-    if (signal.aborted) abort()
-  })
-}
-
-function readBody(response: IncomingMessage, signal: AbortSignal): Promise<string | Unreachable> {
+function readBody({ body, isWhole, cancel }: Answered, signal: AbortSignal): Promise<string | Unreachable> {
   return new Promise((resolve) => {
     let text = ''
-    response.setEncoding('utf8')
-    response.on('data', (chunk: string) => {
+    body.setEncoding('utf8')
+    body.on('data', (chunk: string) => {
       text += chunk
-      if (text.length > BODY_LIMIT) response.destroy(new Error(`the answer has more than ${BODY_LIMIT} characters`))
+      if (text.length <= BODY_LIMIT) return
+      resolve(unreachable(`the answer has more than ${BODY_LIMIT} characters`))
+      cancel()
     })
-    response.on('end', () => resolve(text))
-    response.on('error', (error) => resolve(unreachable(describeEnd(error, signal))))
-    response.on('close', () => resolve(unreachable('the connection was closed in the middle of the answer')))
+    body.on('end', () => isWhole() && resolve(text))
+    body.on('error', (error) => resolve(unreachable(describeEnd(error, signal))))
+    body.on('close', () => resolve(unreachable(describeClose('the connection was closed in the middle of the answer', signal))))
   })
 }
 
-function readEvents(
-  response: IncomingMessage,
-  { onEvent }: KubeWatchRequest,
-  signal: AbortSignal,
-  onData: () => void,
-): Promise<KubeWatchEnd> {
+function readEvents(answered: Answered, { onEvent }: KubeWatchRequest, signal: AbortSignal, onData: () => void): Promise<KubeWatchEnd> {
+  const { body, isWhole, cancel } = answered
   return new Promise((resolve) => {
+    let isOver = false
     const finish = (end: KubeWatchEnd): void => {
+      isOver = true
       resolve(end)
-      response.destroy()
+      cancel()
     }
-    if (!isJson(response)) {
-      finish(unreachable(`the answer is ${contentTypeOf(response)}, not JSON`))
+    if (!isJson(answered)) {
+      finish(unreachable(`the answer is ${contentTypeOf(answered)}, not JSON`))
       return
     }
     const split = splitLines(BODY_LIMIT)
-    response.setEncoding('utf8')
-    response.on('data', (chunk: string) => {
-      if (response.destroyed) return
+    body.setEncoding('utf8')
+    body.on('data', (chunk: string) => {
+      if (isOver) return
       onData()
       const lines = split(chunk)
       if (lines === undefined) finish(unreachable(`an event has more than ${BODY_LIMIT} characters`))
       for (const line of lines ?? []) {
-        if (response.destroyed || signal.aborted) return
+        if (isOver || signal.aborted) return
         const event = parseEvent(line)
         if (event === undefined) finish(unreachable('a line is not a watch event'))
         else onEvent(event)
       }
     })
-    response.on('end', () => finish({ kind: 'ended', detail: 'ended by the server' }))
-    response.on('error', (error) => finish(unreachable(describeEnd(error, signal))))
-    response.on('close', () => finish(unreachable('the connection was closed')))
+    body.on('end', () => isWhole() && finish({ kind: 'ended', detail: 'ended by the server' }))
+    body.on('error', (error) => finish(unreachable(describeEnd(error, signal))))
+    body.on('close', () => finish(unreachable(describeClose('the connection was closed', signal))))
   })
 }
 
-function parseAnswer(response: IncomingMessage, text: string): KubeAnswer {
-  if (!isJson(response)) return unreachable(`the answer is ${contentTypeOf(response)}, not JSON`)
+function parseAnswer(answered: Answered, text: string): KubeAnswer {
+  if (!isJson(answered)) return unreachable(`the answer is ${contentTypeOf(answered)}, not JSON`)
   const object = parseJson(text)
   if (object === undefined) return unreachable('the answer is not valid JSON')
-  const serverMs = Date.parse(response.headers.date ?? '')
+  const serverMs = Date.parse(answered.headers.date ?? '')
   return { kind: 'ok', object, ...(Number.isFinite(serverMs) && { serverMs }) }
 }
 
-function isJson(response: IncomingMessage): boolean {
-  return /^application\/json\b/i.test(response.headers['content-type'] ?? '')
+function isJson({ headers }: Answered): boolean {
+  return /^application\/json\b/i.test(headers['content-type'] ?? '')
 }
 
-function contentTypeOf(response: IncomingMessage): string {
-  return (response.headers['content-type'] ?? 'of no content type').slice(0, 80)
+function contentTypeOf({ headers }: Answered): string {
+  return (headers['content-type'] ?? 'of no content type').slice(0, 80)
 }
 
-function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {
-  return statusCode >= 200 && statusCode < 300
+function isSuccess({ status }: Answered): boolean {
+  return status >= 200 && status < 300
 }
 
-function isResponse(opened: IncomingMessage | Unreachable): opened is IncomingMessage {
+function isAnswered(opened: Answered | Unreachable): opened is Answered {
   return !('kind' in opened)
 }
 
@@ -279,9 +226,13 @@ function unreachable(detail: string): Unreachable {
   return { kind: 'unreachable', detail }
 }
 
-/** A request aborted by the agent itself ends with a connection reset. */
+/** A request aborted by the agent itself ends with an error, or without an end. */
 function describeEnd(error: unknown, signal: AbortSignal): string {
-  return signal.aborted ? String(signal.reason) : describe(error)
+  return describeClose(describe(error), signal)
+}
+
+function describeClose(detail: string, signal: AbortSignal): string {
+  return signal.aborted ? String(signal.reason) : detail
 }
 
 /** Errors of Node's network and TLS layers contain addresses and reasons, but no headers. */

@@ -16,6 +16,7 @@ export function toAccess(options: RequestOptions, proxyUrl: string | undefined):
       servername: options.servername,
       rejectUnauthorized: options.rejectUnauthorized ?? true,
     },
+    proxyUrl: proxyUrl || undefined,
     proxyAgent: proxyUrl ? (options.agent as Agent) : undefined,
   }
 }

@@ -70,6 +70,38 @@ t.test('a client certificate that is rotated on disk is used for new connections
   assertNoSecrets(t, world, secrets)
 })
 
+t.test('HTTP/2: with a new certificate the old connection serves its watches to their end, and closes', async (t) => {
+  const world = await startWorld(t, {
+    kubeconfig: (server) => kubeconfigWith(server.url, server.caPem, ['client-certificate: client.pem', 'client-key: client.pem']),
+  })
+  const { server, api } = world
+  const stopper = new AbortController()
+  const pem = join(dirname(world.kubeconfigPath), 'client.pem')
+  writePair(pem, server)
+  assign(server)
+  const versions: unknown[] = []
+  const watch = api.watch({
+    path: '/api/v1/nodes',
+    query: {},
+    inactivityMs: 3600_000,
+    signal: stopper.signal,
+    onEvent: ({ object }) => versions.push(object),
+  })
+  await until(() => versions.length === 1, 'watched')
+  writePair(pem, server)
+  const read = () => api.request({ method: 'GET', path: `/api/v1/nodes/${NODE}` })
+  t.equal((await read()).kind, 'ok')
+  t.equal((await read()).kind, 'ok')
+  t.equal(server.connections, 2)
+  putNode(server, 'two')
+  await until(() => versions.length === 2, 'the watch runs on')
+  stopper.abort()
+  t.match(await watch, { kind: 'ended', detail: 'stopped' })
+  await until(() => server.connections === 1, 'the old connection is closed')
+  t.equal((await read()).kind, 'ok')
+  t.equal(server.connections, 1)
+})
+
 t.test('a token file that is replaced', async (t) => {
   const tokens: string[] = []
   const world = await startWorld(t, { kubeconfig: (server) => kubeconfigWith(server.url, server.caPem, ['tokenFile: token']) })

@@ -1,3 +1,4 @@
+import { constants } from 'node:http2'
 import t from 'tap'
 import { errorEvent, type Fault, refusal } from '../../demo/api-server/reply.ts'
 import type { ApiRequest } from '../../demo/api-server/request.ts'
@@ -38,6 +39,10 @@ const FAULTS: Readonly<Record<string, (request: ApiRequest) => Fault | undefined
   'connections broken before the answer': always({ kind: 'disconnect' }),
   'watches broken in the middle of a line': onWatch({ kind: 'cut', afterBytes: 30 }),
   'reads broken in the middle': onRead({ kind: 'cut', afterBytes: 30 }),
+  'requests reset before the answer': always({ kind: 'reset', afterBytes: 0, code: constants.NGHTTP2_INTERNAL_ERROR }),
+  'watches reset in the middle of a line': onWatch({ kind: 'reset', afterBytes: 30, code: constants.NGHTTP2_CANCEL }),
+  'reads reset in the middle': onRead({ kind: 'reset', afterBytes: 30, code: constants.NGHTTP2_INTERNAL_ERROR }),
+  'a server that goes away at each request': always({ kind: 'go-away' }),
   'watches that end at once': onWatch({ kind: 'end', afterMs: 1 }),
   '410 as a status': onWatch(refusal(410, 'Expired')),
   '410 as an ERROR event': onWatch(errorEvent(410, 'Expired')),
@@ -75,10 +80,15 @@ const FAULTS: Readonly<Record<string, (request: ApiRequest) => Fault | undefined
   'a wrong content type': always({ kind: 'content-type', value: 'text/plain' }),
 }
 
-for (const [name, fault] of Object.entries(FAULTS)) {
+const EACH = Object.entries(FAULTS).flatMap(([name, fault]) => [
+  { name, fault, http2: true },
+  { name: `${name}, over HTTP/1.1`, fault, http2: false },
+])
+
+for (const { name, fault, http2 } of EACH) {
   t.test(`${name}: from the start`, async (t) => {
     const limits = { ...IMPATIENT }
-    const world = await startWorld(t, { limits })
+    const world = await startWorld(t, { limits, server: { http2 } })
     const { server, source, calls } = world
     putNode(server, 'one')
     putConfigMap(server, 'one', 'a')
@@ -97,7 +107,7 @@ for (const [name, fault] of Object.entries(FAULTS)) {
 
   t.test(`${name}: while all was well`, async (t) => {
     const limits = { ...IMPATIENT }
-    const world = await startWorld(t, { limits })
+    const world = await startWorld(t, { limits, server: { http2 } })
     Object.assign(limits, PATIENT)
     const { server, source, calls } = world
     putNode(server, 'one')

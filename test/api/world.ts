@@ -10,8 +10,9 @@ import { nodeIdentity } from '../../demo/api-server/request.ts'
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../../demo/api-server/server.ts'
 import type { Desired } from '../../src/decision/desired.ts'
 import { readKubeconfig } from '../../src/kube/credentials.ts'
-import { HttpsKubeApi } from '../../src/kube/kube-api.ts'
+import type { HttpsKubeApi } from '../../src/kube/kube-api.ts'
 import { KubeconfigFile } from '../../src/kube/kubeconfig.ts'
+import { type KubeApiSetup, openKubeApi } from '../../src/main-kube-api.ts'
 import type { KubeApi } from '../../src/ports/kube-api.ts'
 import type { Log } from '../../src/ports/log.ts'
 import type { ChannelSettings } from '../../src/source/channels/resolve.ts'
@@ -59,6 +60,7 @@ export interface WorldOptions {
    * Used as it is at each request, so a test can change it. By default no request ever times out.
    */
   readonly limits?: WatchLimits
+  readonly client?: Partial<KubeApiSetup>
   readonly channels?: ChannelSettings
   readonly onNode?: ClusterSourceDeps['onNode']
 }
@@ -80,7 +82,7 @@ export async function startWorld(t: Test, options: WorldOptions = {}): Promise<W
   const record = (message: string, fields?: object): void => void lines.push(`${message} ${JSON.stringify(fields ?? {})}`)
   const log: Log = { debug: record, info: record, warn: record, error: record }
   const kubeconfig = new KubeconfigFile(kubeconfigPath, (path) => readKubeconfig(path, () => performance.now()), log)
-  const api = new HttpsKubeApi(kubeconfig, { userAgent: 'test', wallMs: Date.now })
+  const api = openKubeApi(kubeconfig, { userAgent: 'test', ...options.client })
   const calls: Call[] = []
   const counts = { reconnects: 0, synced: 0 }
   const source = new ClusterSource({

@@ -20,7 +20,7 @@ function identity(cert: string | undefined, token?: string): ClientIdentity {
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` }
   const credentials = {
     server: new URL('https://127.0.0.1'),
-    access: async () => ({ ok: true as const, access: { headers, tls, proxyAgent: undefined } }),
+    access: async () => ({ ok: true as const, access: { headers, tls, proxyUrl: undefined, proxyAgent: undefined } }),
     nodeName: () => 'node-1',
     authorityHashes: () => [],
   }

@@ -8,8 +8,8 @@ import type { Test } from 'tap'
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../../demo/api-server/server.ts'
 import type { InputReading } from '../../src/cli/read-input.ts'
 import { readUserKubeconfig } from '../../src/kube/credentials.ts'
-import { HttpsKubeApi } from '../../src/kube/kube-api.ts'
 import { formatDocument } from '../../src/kubelet/yaml.ts'
+import { openKubeApi } from '../../src/main-kube-api.ts'
 import { compareConfigs, inspectConfig } from '../../src/main-plugin-checks.ts'
 import type { Consent, PluginContext } from '../../src/plugin/command.ts'
 import { PLUGIN_COMMANDS } from '../../src/plugin/command-list.ts'
@@ -57,7 +57,7 @@ export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}
   const files = new Map<string, string>()
   let passedMs = 0
   const context: PluginWorld['context'] = {
-    api: new HttpsKubeApi(kubeconfig, { userAgent: 'test', wallMs: () => NOW_MS }),
+    api: openKubeApi(kubeconfig, { userAgent: 'test', wallMs: () => NOW_MS }),
     terminal: {
       out: (text) => {
         written.out += text

@@ -8,6 +8,7 @@ import { ADMIN } from '../../demo/api-server/request.ts'
 import { startApiServer } from '../../demo/api-server/server.ts'
 
 const run = promisify(execFile)
+const src = resolve('src')
 const kube = resolve('src/kube')
 const kubelet = resolve('src/kubelet')
 
@@ -17,14 +18,14 @@ const kubelet = resolve('src/kubelet')
  */
 const ENTRY = `
 import { fileURLToPath } from 'node:url'
-import { HttpsKubeApi } from '${kube}/kube-api.ts'
+import { openKubeApi } from '${src}/main-kube-api.ts'
 import { KubeconfigFile } from '${kube}/kubeconfig.ts'
 import { readKubeconfig } from '${kube}/credentials.ts'
 import { BoundedYaml } from '${kubelet}/bounded-yaml.ts'
 const write = (text) => console.error(text)
 const log = { debug: write, info: write, warn: write, error: write }
 const kubeconfig = new KubeconfigFile(process.argv[2], (path) => readKubeconfig(path, () => performance.now()), log)
-const api = new HttpsKubeApi(kubeconfig, { userAgent: 'bundle', wallMs: Date.now })
+const api = openKubeApi(kubeconfig, { userAgent: 'bundle' })
 const answer = await api.request({ method: 'GET', path: '/api/v1/nodes/n1' })
 const late = await import('./late.ts')
 const yaml = new BoundedYaml({ child: fileURLToPath(new URL(KUBELET_CFG_AGENT_YAML_CHILD, import.meta.url)) })

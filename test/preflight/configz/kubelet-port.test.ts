@@ -19,7 +19,7 @@ function identity(headers: Record<string, string> = {}, withCertificate = true):
   const tls = { ca: undefined, ...pair, servername: undefined, rejectUnauthorized: true }
   const credentials = {
     server: new URL('https://127.0.0.1'),
-    access: async () => ({ ok: true as const, access: { headers, tls, proxyAgent: undefined } }),
+    access: async () => ({ ok: true as const, access: { headers, tls, proxyUrl: undefined, proxyAgent: undefined } }),
     nodeName: () => 'node-1',
     authorityHashes: () => [],
   }
