@@ -1,6 +1,6 @@
 /**
- * Starts the agent as it is installed, and the bare scripts for the floor with the same Node.js. Both
- * have only PATH in their environment.
+ * Starts the agent as it is installed, and the bare scripts for the floor with the same Node.js.
+ * Both have only PATH in their environment.
  */
 import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'

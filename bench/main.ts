@@ -1,8 +1,9 @@
 /**
- * `npm run bench -- [--quick] [--minutes N] [--only start,apply,change,idle,memory,work,preflight,fleet]`:
- * measures the costs of the agent, with the bundle in dist/ and the Node.js of the packages, and for
- * most figures a floor in the same run. `fleet` measures the costs of many agents for a real kube-apiserver; `--agents N` and
- * `--modes whole,metadata` apply only to it. Prints a table and writes all results to
+ * `npm run bench -- [--quick] [--minutes N] [--only
+ * start,apply,change,idle,memory,work,preflight,fleet]`: measures the costs of the agent, with the
+ * bundle in dist/ and the Node.js of the packages, and for most figures a floor in the same run.
+ * `fleet` measures the costs of many agents for a real kube-apiserver; `--agents N` and `--modes
+ * whole,metadata` apply only to it. Prints a table and writes all results to
  * bench/results/latest.json. The run succeeds even if a target is missed.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'

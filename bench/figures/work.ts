@@ -114,7 +114,10 @@ function growthFigure(grownKb: number, changes: number): Figure {
   }
 }
 
-/** The agent logs the port that it binds, but only a port that is known before it starts can be scraped from the start. */
+/**
+ * The agent logs the port that it binds, but only a port that is known before it starts can be
+ * scraped from the start.
+ */
 async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))

@@ -21,7 +21,10 @@ export interface WorldPaths {
 export interface WorldOptions {
   /** CPU time of each systemctl command, besides what the stand-in takes. */
   readonly systemctlCostUs: number
-  /** Of a kubelet that passes the probes of preflight, such as `v1.34.1`. undefined: only the agent's own rules run. */
+  /**
+   * Of a kubelet that passes the probes of preflight, such as `v1.34.1`. undefined: only the
+   * agent's own rules run.
+   */
   readonly kubeletVersion: string | undefined
   /** The path of a real one, in its place. Without a sandbox it is only asked to load a config. */
   readonly kubelet: string | undefined

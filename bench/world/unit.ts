@@ -28,7 +28,10 @@ export interface BenchUnit {
 export interface UnitOptions {
   /** The CPU time of each systemctl command. */
   readonly costUs: number
-  /** As kubelet tells it: preflight then asks this kubelet, too. undefined: only the agent's own rules run. */
+  /**
+   * As kubelet tells it: preflight then asks this kubelet, too. undefined: only the agent's own
+   * rules run.
+   */
   readonly version: string | undefined
   /** The path of a real kubelet, which preflight asks. */
   readonly kubelet: string | undefined

@@ -1,9 +1,10 @@
 /**
  * The helper: a second process of this program that does what takes much code or works on what
  * others wrote, such as YAML and the rules of preflight. It is started when it is needed, and ended
- * when it has had nothing to do for a while, so a node that is quiet does not pay for it. Its memory
- * is limited by a flag of Node.js, each answer in time and size. A helper that fails takes all that
- * it was asked with it: each asker gets an error, and the next question starts another one.
+ * when it has had nothing to do for a while, so a node that is quiet does not pay for it. Its
+ * memory is limited by a flag of Node.js, each answer in time and size. A helper that fails takes
+ * all that it was asked with it: each asker gets an error, and the next question starts another
+ * one.
  */
 import { type RunningProgram, startProgram } from '../process/run-command.ts'
 import { type Check, parseJson } from '../values/json-shape.ts'

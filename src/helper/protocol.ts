@@ -12,7 +12,10 @@ import type { Finding, PartResult, Report } from '../preflight/finding.ts'
 import { isObject } from '../values/is-object.ts'
 import { type Check, either, isFlag, isNumber, isText, listOf, oneOf, optional, shape } from '../values/json-shape.ts'
 
-/** `context`: what all methods may need, and `memory`: what an earlier helper wants the next one to know. */
+/**
+ * `context`: what all methods may need, and `memory`: what an earlier helper wants the next one to
+ * know.
+ */
 export interface HelperRequest {
   readonly id: number
   readonly method: string

@@ -2,8 +2,8 @@
  * Merges a part over its bases, and layers over either a part or a whole config. Pure; what parses
  * YAML is passed in. Refuses a root that kubelet would not read as a KubeletConfiguration, and
  * parts that are ambiguous. The result has `apiVersion` and `kind` of the root, and a relative path
- * in the local config still starts at the directory of that. A root over which kubelet itself merges
- * the result is not in it.
+ * in the local config still starts at the directory of that. A root over which kubelet itself
+ * merges the result is not in it.
  */
 import { posix } from 'node:path'
 import type { ConfigMapData } from '../decision/config-source.ts'

@@ -4,7 +4,10 @@
  */
 import { showAge } from './show-age.ts'
 
-/** What introduces the cause, with the config in place of `NAME`, as `report/condition.ts` writes it. */
+/**
+ * What introduces the cause, with the config in place of `NAME`, as `report/condition.ts` writes
+ * it.
+ */
 const INTRODUCTIONS: readonly string[] = [
   '^NAME (?:was refused before a restart|was rolled back|failed), (?:falling back|\\S+ runs): ',
   '^NAME has passed its trial(?:; )?',

@@ -54,7 +54,9 @@ export function describeKubelet(
   }
 }
 
-/** undefined: kubelet merges nothing. k3s writes its own drop-in when it starts: that is not meant. */
+/**
+ * undefined: kubelet merges nothing. k3s writes its own drop-in when it starts: that is not meant.
+ */
 function findMerged(directory: string | undefined, wiring: Wiring, localConfigPath: string | undefined): MergedPaths | undefined {
   if (!directory) return undefined
   const laysOverLocal = wiring.kind === 'ready' && wiring.laysOverLocal

@@ -1,9 +1,10 @@
 /**
- * The program that runs a probe of a kubelet that looks for Docker: `docker-child COMMAND ARGUMENT...`.
- * Up to 1.23 kubelet asks Docker for its directory, and without an answer asks again for 5 s before
- * it goes on (cadvisor, container/docker/factory.go, `RootDir`). This program answers it, in the
- * sandbox that both are in, and passes on what kubelet prints and how it exits. Nothing else of
- * Docker is there, and kubelet does not ask for more before it needs its container runtime.
+ * The program that runs a probe of a kubelet that looks for Docker: `docker-child COMMAND
+ * ARGUMENT...`. Up to 1.23 kubelet asks Docker for its directory, and without an answer asks again
+ * for 5 s before it goes on (cadvisor, container/docker/factory.go, `RootDir`). This program
+ * answers it, in the sandbox that both are in, and passes on what kubelet prints and how it exits.
+ * Nothing else of Docker is there, and kubelet does not ask for more before it needs its container
+ * runtime.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

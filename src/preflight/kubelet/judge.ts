@@ -32,7 +32,10 @@ export interface JudgeOptions {
   readonly directory: string
   /** The user named the kubelet: without systemd-run, run it directly as far as that is safe. */
   readonly direct: boolean
-  /** The program `docker-child.ts` as a command, for the deep stage of kubelets that look for Docker. */
+  /**
+   * The program `docker-child.ts` as a command, for the deep stage of kubelets that look for
+   * Docker.
+   */
   readonly besideDocker: readonly string[]
   readonly memory: JudgementFile
   readonly limits?: SandboxLimits

@@ -37,7 +37,10 @@ const FIRST_WITH_DROP_INS = 30
  */
 const LIKELIEST_VICTIM = '--oom-score-adj=1000'
 
-/** The first minor without dockershim, which older ones use by default, and without Docker in cadvisor. */
+/**
+ * The first minor without dockershim, which older ones use by default, and without Docker in
+ * cadvisor.
+ */
 export const WITHOUT_DOCKER = 24
 
 export function probeFlags(

@@ -1,7 +1,7 @@
 /**
- * How long a change takes on a real node, from the arrival of a ConfigMap to the restart of kubelet,
- * with preflight as shipped. Prints where the time goes; a run on a busy machine is no measurement,
- * so the limit only shows that kubelet is not waited for in vain.
+ * How long a change takes on a real node, from the arrival of a ConfigMap to the restart of
+ * kubelet, with preflight as shipped. Prints where the time goes; a run on a busy machine is no
+ * measurement, so the limit only shows that kubelet is not waited for in vain.
  */
 import { strict as assert } from 'node:assert'
 import { median, percentile } from '../../../bench/statistics.ts'
