@@ -1,17 +1,16 @@
 /**
  * The helper as a process: answers what the agent asks on standard input, one request a line, and
- * ends with it. Holds what the agent itself does without: the parser of YAML, the rules of
- * preflight, the client that asks for `/configz`.
+ * ends with it. Holds what the agent itself does without: the rules of preflight, and the client
+ * that asks for `/configz`.
  */
 import { createInterface } from 'node:readline'
 import { DurableFiles } from './checkpoint/files.ts'
 import { NodeDisk } from './checkpoint/node-disk.ts'
 import { ReadOnlyDisk } from './checkpoint/read-only-disk.ts'
 import type { KnownUnit } from './decision/unit-state.ts'
-import type { HelperCancel, HelperReply, HelperRequest, YamlReply } from './helper/protocol.ts'
+import type { HelperCancel, HelperReply, HelperRequest } from './helper/protocol.ts'
 import { readKubeconfig } from './kube/credentials.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
-import { answerAll, answerFirst, fitsJson } from './kubelet/answer-yaml.ts'
 import { BoundedYaml } from './kubelet/bounded-yaml.ts'
 import { readNodeFacts } from './kubelet/node-facts.ts'
 import { openInspection } from './main-inspection.ts'
@@ -75,10 +74,6 @@ function openNode(first: HelperContext): Node {
   })
   const methods: Methods = {
     warm: (_, binary: string | undefined) => inspection.versionOf(binary).then(() => null),
-    yaml: (_, mode: 'first' | 'all', text: string): YamlReply => {
-      const answer = mode === 'first' ? answerFirst(text) : answerAll(text)
-      return fitsJson(answer) ? answer : { kind: 'here' }
-    },
     check: (signal, candidate: PreflightRequest) => inspection.checkCandidate(candidate, signal),
     fallback: (_, candidate: PreflightRequest) => checkFallback(candidate, yaml, (fallback) => inspection.remarkOnFallback(fallback)),
     configz: (_, unit: KnownUnit) => inspection.readConfigz(unit),

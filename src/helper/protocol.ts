@@ -4,7 +4,6 @@
  */
 import type { PreflightResult } from '../decision/verdict.ts'
 import type { NodeFacts, NodeFactsResult } from '../kubelet/describe-facts.ts'
-import { type ChildAnswer, isChildAnswer } from '../kubelet/yaml-answer.ts'
 import { isMaybePosition } from '../kubelet/yaml-places.ts'
 import type { ConfigzAnswer } from '../ports/configz.ts'
 import type { Comparison, Difference } from '../preflight/change/check-same.ts'
@@ -108,7 +107,4 @@ export const isFactsResult: Check<NodeFactsResult> = either(
   shape({ ok: isFalse, detail: isText }),
 )
 
-/** `here`: JSON cannot hold the result, so the text has to be parsed by who wants it. */
-export type YamlReply = ChildAnswer | { readonly kind: 'here' }
-export const isYamlReply: Check<YamlReply> = either(isChildAnswer, shape({ kind: oneOf('here') }))
 export const isNothing: Check<null> = (value) => value === null

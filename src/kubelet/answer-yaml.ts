@@ -23,13 +23,3 @@ export function answerAll(text: string): ChildAnswer {
   const read = parseDocuments(text)
   return read.ok ? { kind: 'all', documents: read.documents } : { kind: 'failed', detail: read.detail, position: read.position }
 }
-
-/** Whether JSON holds the answer as it is: it has neither infinity nor "not a number". */
-export function fitsJson(answer: ChildAnswer): boolean {
-  let level: unknown[] = [answer]
-  while (level.length > 0) {
-    if (level.some((item) => typeof item === 'bigint' || (typeof item === 'number' && !Number.isFinite(item)))) return false
-    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []))
-  }
-  return true
-}

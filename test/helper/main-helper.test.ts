@@ -3,15 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import { HelperProcess } from '../../src/helper/helper-process.ts'
-import {
-  isComparison,
-  isConfigzAnswer,
-  isFactsResult,
-  isNothing,
-  isPreflightResult,
-  isReport,
-  isYamlReply,
-} from '../../src/helper/protocol.ts'
+import { isComparison, isConfigzAnswer, isFactsResult, isNothing, isPreflightResult, isReport } from '../../src/helper/protocol.ts'
 import type { PreflightRequest } from '../../src/ports/preflight.ts'
 import { resolveSettings } from '../../src/settings/resolve-settings.ts'
 
@@ -82,10 +74,8 @@ t.test('judges a config as the agent would', async (t) => {
   t.equal(await helper.ask('forget', [], { check: isNothing, limitMs }), null)
 })
 
-t.test('parses, reads the facts of the machine, asks for /configz and compares it', async (t) => {
+t.test('reads the facts of the machine, asks for /configz and compares it', async (t) => {
   const helper = open(t)
-  t.match(await helper.ask('yaml', ['first', 'a: 1\n'], { check: isYamlReply, limitMs }), { kind: 'first', value: { a: 1 } })
-  t.match(await helper.ask('yaml', ['all', 'a: .inf\n'], { check: isYamlReply, limitMs }), { kind: /here|failed/ })
   t.match(await helper.ask('facts', [], { check: isFactsResult, limitMs }), { ok: true, facts: { architecture: process.arch } })
   t.match(await helper.ask('configz', [UNIT], { check: isConfigzAnswer, limitMs }), { kind: 'unreachable' })
   t.match(await helper.ask('compare', [{}, UNIT, undefined], { check: isComparison, limitMs }), {
