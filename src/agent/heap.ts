@@ -16,7 +16,7 @@ const FLAGS = [
   ...['--no-opt', '--no-maglev', '--no-sparkplug'],
   // Bytecode of a function that has not run since the last collection is dropped, and made again
   // from its source when it runs.
-  ...['--no-flush-code-based-on-time', '--bytecode-old-age=1'],
+  '--bytecode-old-age=1',
   '--expose-gc',
 ]
 
