@@ -95,7 +95,8 @@ export class HelperProcess implements Helper {
     const [file = '', ...args] = this.#options.command
     const pending = new Map<number, Pending>()
     const program = startProgram(file, args, {
-      env: { PATH: process.env.PATH, LANG: 'C.UTF-8', HOME: process.env.HOME },
+      // The API server is asked as by the agent: by the same plugins, over the same protocol.
+      env: process.env,
       maxLineChars: MOST_LINE,
       onLine: (line) => this.#hear(running, line),
       onEnd: (why) => this.#give(running, `the helper ended: ${OUT_OF_MEMORY.test(why) ? 'it took too much memory' : why}`),

@@ -20,6 +20,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   else if (method === 'echo') answer(args[0])
   else if (method === 'context') answer(context)
   else if (method === 'memory') answer(memory)
+  else if (method === 'variable') answer(process.env[args[0]] ?? '')
   else if (method === 'cancelled') answer(kept.length)
   else if (method === 'fail') say({ id, ok: false, detail: 'it cannot' })
   else if (method === 'die') process.kill(process.pid, 'SIGKILL')
@@ -52,6 +53,12 @@ t.test('one process answers several questions, in any order, each with its own a
   t.not(first, process.pid)
   t.equal(text, '\u{1F600} é\n')
   t.equal(await helper.ask('context', [], asText), 'where it runs')
+})
+
+t.test('it has the environment of the agent, for the plugins of the kubeconfig and the switches of the client', async (t) => {
+  t.teardown(() => void delete process.env.DISABLE_HTTP2)
+  process.env.DISABLE_HTTP2 = '1'
+  t.equal(await open(t).ask('variable', ['DISABLE_HTTP2'], asText), '1')
 })
 
 t.test('what a helper wants kept reaches the next one', async (t) => {
