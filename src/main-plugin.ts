@@ -50,7 +50,8 @@ function open(globals: Readonly<Record<string, string>>, { terminal, yaml, env }
   const stopper = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopper.abort())
   return {
-    api: openKubeApi(kubeconfig, { userAgent: `${PLUGIN}/${VERSION}` }),
+    // A list of 5,000 Nodes takes 20 MiB less than over HTTP/2, and there is no fleet of plugins.
+    api: openKubeApi(kubeconfig, { userAgent: `${PLUGIN}/${VERSION}`, http2: false }),
     terminal,
     isWatched: process.stdout.isTTY === true,
     namespace: globals.namespace ?? 'kube-system',

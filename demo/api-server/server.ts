@@ -127,6 +127,8 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
       session.on('error', () => {})
     })
     server.on('connection', (socket: Socket) => {
+      // As the servers of node:http and node:https do; that of node:http2 does it for HTTP/2 alone.
+      socket.setNoDelay(true)
       sockets.add(socket)
       socket.once('close', () => sockets.delete(socket))
     })
