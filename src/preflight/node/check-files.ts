@@ -52,7 +52,7 @@ function checkFile(view: NodeView, { at, wants, fatal, effect, guard }: Named, p
   const path = view.resolve(at)
   if (path === undefined) return []
   const state: PathState | undefined = isInConfigMap(view, path) ? 'file' : paths.get(path)
-  const wrong = describeFault(state, wants, fatal)
+  const wrong = describeFault(state, wants)
   if (wrong === undefined) return []
   const isGuarded = guard !== undefined && view.running(at) !== view.value(at)
   // Kubelet creates directories itself, and a missing default was not configured by anyone, unless
@@ -71,11 +71,9 @@ function checkFile(view: NodeView, { at, wants, fatal, effect, guard }: Named, p
   ]
 }
 
-function describeFault(state: PathState | undefined, wants: Named['wants'], fatal: boolean): string | undefined {
+function describeFault(state: PathState | undefined, wants: Named['wants']): string | undefined {
   if (state === 'missing') return 'does not exist'
   if (state === 'directory' && wants === 'file') return 'is a directory'
-  // A device holds no certificate, and a FIFO makes kubelet wait for ever.
-  if (state === 'other' && wants === 'file' && fatal) return 'is not a regular file'
   return state === 'file' && wants === 'directory' ? 'is not a directory' : undefined
 }
 
