@@ -12,7 +12,7 @@ import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
 import type { KubeletConfig } from './decode.ts'
 import { decodeText } from './decode-text.ts'
-import { isMergedBefore, listDropInFiles } from './drop-in-files.ts'
+import { listDropInFiles, listDropInsAround } from './drop-in-files.ts'
 import { DEFAULT_HEALTHZ, DEFAULT_SERVING, findHealthPort, findServing } from './health-target.ts'
 import type { YamlReader } from './yaml-document.ts'
 
@@ -58,11 +58,9 @@ export class ConfigFileFacts implements ConfigFacts {
   #listOvers({ directory, own }: ConfigFiles): readonly string[] | undefined {
     if (directory === undefined) return own?.content === undefined ? [] : [own.content]
     try {
-      const all = this.#files.stat(directory) === undefined ? [] : listDropInFiles(directory, this.#files)
-      if (own === undefined) return all
-      const others = all.filter((path) => path !== own.path)
-      const [below, above] = [true, false].map((isBelow) => others.filter((path) => isMergedBefore(path, own.path) === isBelow))
-      return [...(below ?? []), ...(own.content === undefined ? [] : [own.content]), ...(above ?? [])]
+      if (own === undefined) return this.#files.stat(directory) === undefined ? [] : listDropInFiles(directory, this.#files)
+      const { below, above } = listDropInsAround(own.path, directory, this.#files)
+      return [...below, ...(own.content === undefined ? [] : [own.content]), ...above]
     } catch {
       return undefined
     }

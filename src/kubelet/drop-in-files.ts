@@ -23,6 +23,19 @@ function walk(path: string, tree: DropInTree): string[] {
   return path.endsWith('.conf') ? [path] : []
 }
 
+/** The drop-ins of others, before and after one that is directly in the directory. */
+export interface DropInsAround {
+  readonly below: readonly string[]
+  readonly above: readonly string[]
+}
+
+/** Without a directory there are none. */
+export function listDropInsAround(own: string, directory: string, tree: DropInTree): DropInsAround {
+  if (tree.stat(directory) === undefined) return { below: [], above: [] }
+  const others = listDropInFiles(directory, tree).filter((path) => path !== own)
+  return { below: others.filter((path) => isMergedBefore(path, own)), above: others.filter((path) => !isMergedBefore(path, own)) }
+}
+
 /** Whether kubelet merges the file before one that is directly in the directory. */
 export function isMergedBefore(path: string, own: string): boolean {
   // `filepath.WalkDir` sorts the names of one directory.

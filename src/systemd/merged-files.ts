@@ -4,7 +4,7 @@
  * of these files changes, the same config is another one to kubelet. Pure; files are passed in.
  */
 import { createHash } from 'node:crypto'
-import { isMergedBefore, listDropInFiles } from '../kubelet/drop-in-files.ts'
+import { type DropInsAround, listDropInsAround } from '../kubelet/drop-in-files.ts'
 import type { Files } from '../ports/files.ts'
 import { errorCode } from '../values/errors.ts'
 
@@ -34,25 +34,17 @@ const REMEMBERED = 100
 export class MergedFiles {
   readonly #files: MergedTree
   readonly #hashed = new Map<string, Hashed>()
-  #listed: readonly string[] = []
+  #listed: DropInsAround = { below: [], above: [] }
 
   constructor(files: MergedTree) {
     this.#files = files
   }
 
   identify({ directory, own, base }: MergedPaths): string {
-    const others = this.#list(directory).filter((path) => path !== own)
-    const below = others.filter((path) => isMergedBefore(path, own))
-    const above = others.filter((path) => !isMergedBefore(path, own))
+    this.#listed = this.#orBefore(this.#listed, () => listDropInsAround(own, directory, this.#files))
+    const { below, above } = this.#listed
     const hashes = [base === undefined ? [] : [base], below, above].map((paths) => paths.map((path) => this.#hash(path)))
     return createHash('sha256').update(JSON.stringify(hashes)).digest('hex')
-  }
-
-  #list(directory: string): readonly string[] {
-    this.#listed = this.#orBefore(this.#listed, () => {
-      return this.#files.stat(directory) === undefined ? [] : listDropInFiles(directory, this.#files)
-    })
-    return this.#listed
   }
 
   #hash(path: string): string {
