@@ -24,7 +24,7 @@ import type { LocatedReading, YamlReader } from './kubelet/yaml-document.ts'
 import { openInspection } from './main-inspection.ts'
 import { openKubeApi } from './main-kube-api.ts'
 import { openRuntime } from './main-runtime.ts'
-import { findNodeName, openStores, type Stores } from './main-stores.ts'
+import { BESIDE_AGENT, findNodeName, openStores, SILENT, type Stores } from './main-stores.ts'
 import { applyWhenRendered } from './overlay/await-rendering.ts'
 import { applyPartOnce } from './overlay/merge-once.ts'
 import { readInstanceFile, readOverlayFiles } from './overlay/overlay-files.ts'
@@ -32,8 +32,6 @@ import { INSTANCE_CONFIG, INSTANCE_DIRECTORY, OVERLAY } from './overlay/patch-se
 import { type OverlayFiles, readOverlay } from './overlay/read-overlay.ts'
 import type { OverlayView } from './overlay/view.ts'
 import type { Clock } from './ports/clock.ts'
-import type { Log } from './ports/log.ts'
-import { DEAF } from './ports/unit-signals.ts'
 import { readHistory } from './report/history.ts'
 import { readLastReport } from './report/last-report.ts'
 import { type Settings, toPolicy } from './settings/settings.ts'
@@ -51,18 +49,8 @@ export interface CommandWorld {
   readonly besideDocker: readonly string[]
 }
 
-const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-
 export function openNode(settings: Settings, { clock, terminal, version, yaml, besideDocker }: CommandWorld): CommandContext {
-  const stores = openStores(settings, {
-    disk: new ReadOnlyDisk(new NodeDisk()),
-    clock,
-    yaml,
-    besideDocker,
-    log: SILENT,
-    onSetAside: () => {},
-    signals: DEAF,
-  })
+  const stores = openStores(settings, { ...BESIDE_AGENT, disk: new ReadOnlyDisk(new NodeDisk()), clock, yaml, besideDocker })
   const kubeconfig = new KubeconfigFile(settings.kubeconfig, (path) => readKubeconfig(path, Date.now), SILENT)
   const api = openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${version}` })
   const nodeName = () => findNodeName(settings, stores.files)
@@ -175,14 +163,6 @@ async function takeOver(
   }
   const taken = takeLock(lockPath, process.pid)
   if (!taken.ok) return { kind: 'refused', detail: taken.detail }
-  const { activation } = openStores(settings, {
-    disk: new NodeDisk(),
-    clock,
-    yaml,
-    besideDocker,
-    log: SILENT,
-    onSetAside: () => {},
-    signals: DEAF,
-  })
+  const { activation } = openStores(settings, { ...BESIDE_AGENT, disk: new NodeDisk(), clock, yaml, besideDocker })
   return { kind: 'taken', activation, end: taken.lock.release }
 }

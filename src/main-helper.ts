@@ -16,11 +16,9 @@ import { readNodeFacts } from './kubelet/node-facts.ts'
 import { openInspection } from './main-inspection.ts'
 import { openKubeApi } from './main-kube-api.ts'
 import { openRuntime } from './main-runtime.ts'
-import { findNodeName, openStores } from './main-stores.ts'
+import { BESIDE_AGENT, findNodeName, openStores, SILENT } from './main-stores.ts'
 import { VERSION } from './main-version.ts'
-import type { Log } from './ports/log.ts'
 import type { PreflightRequest } from './ports/preflight.ts'
-import { DEAF } from './ports/unit-signals.ts'
 import { checkFallback } from './preflight/fallback-check.ts'
 import type { VersionAnswer } from './preflight/kubelet/judgement.ts'
 import type { Settings } from './settings/settings.ts'
@@ -34,7 +32,6 @@ export interface HelperContext {
   readonly yamlChild: string
 }
 
-const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 /** For probes of kubelet that are ended. The agent itself has to end within 2 s. */
 const END_MS = 1500
 
@@ -58,8 +55,7 @@ function openNode(first: HelperContext): Node {
   const clock = new BootClock()
   const yaml = new BoundedYaml({ child: first.yamlChild })
   const { besideDocker } = first
-  const world = { clock, yaml, besideDocker, log: SILENT, onSetAside: () => {}, signals: DEAF }
-  const stores = openStores(settings(), { ...world, disk: new ReadOnlyDisk(new NodeDisk()) })
+  const stores = openStores(settings(), { ...BESIDE_AGENT, disk: new ReadOnlyDisk(new NodeDisk()), clock, yaml, besideDocker })
   const kubeconfig = new KubeconfigFile(settings().kubeconfig, (path) => readKubeconfig(path, Date.now), SILENT)
   const api = openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${VERSION}` })
   const { runtime } = openRuntime({ settings: settings(), clock, log: SILENT, onChange: () => {} })

@@ -28,7 +28,7 @@ import { mostWaitMs } from './main-runtime.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Files } from './ports/files.ts'
 import type { Log } from './ports/log.ts'
-import type { UnitSignals } from './ports/unit-signals.ts'
+import { DEAF, type UnitSignals } from './ports/unit-signals.ts'
 import type { Settings } from './settings/settings.ts'
 import { UnitActivation } from './systemd/activation.ts'
 import { besideSystemctl } from './systemd/beside-systemctl.ts'
@@ -51,6 +51,10 @@ export interface StoresWorld {
   readonly onSetAside: OnSetAside
   readonly signals: UnitSignals
 }
+
+export const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+/** For a process beside the agent, which has nothing to log and looks once. */
+export const BESIDE_AGENT = { log: SILENT, onSetAside: () => {}, signals: DEAF } as const
 
 export function openStores(settings: Settings, { disk, clock, yaml, besideDocker, log, onSetAside, signals }: StoresWorld) {
   const files = new DurableFiles(disk)

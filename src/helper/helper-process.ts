@@ -1,6 +1,6 @@
 /**
- * The helper: a second process of this program that does what takes much code or works on what
- * others wrote, such as YAML and the rules of preflight. It is started when it is needed, and ended
+ * The helper: a second process of this program that does what takes much code and works on what
+ * others wrote, such as the rules of preflight. It is started when it is needed, and ended
  * when it has had nothing to do for a while, so a node that is quiet does not pay for it. Its
  * memory is limited by a flag of Node.js, each answer in time and size. A helper that fails takes
  * all that it was asked with it: each asker gets an error, and the next question starts another
