@@ -6,8 +6,9 @@
  */
 import { createContext, Script } from 'node:vm'
 import { isObject } from '../values/is-object.ts'
-import { answerAll, answerFirst } from './answer-yaml.ts'
+import { parseDocuments, parseLocated } from './yaml.ts'
 import type { ChildAnswer } from './yaml-answer.ts'
+import { listPlaces } from './yaml-places.ts'
 
 /** Of the result as JSON. A ConfigMap has at most 1 MiB, so a longer one is made of aliases. */
 const LONGEST = 8 << 20
@@ -17,6 +18,26 @@ const LONGEST = 8 << 20
  */
 const STARVED = 0.5
 const MORE_TIME = [1, 2, 4]
+/** Duplicate keys that are listed. */
+const MOST_REPEATED = 100
+
+function parseFirst(text: string): ChildAnswer {
+  const read = parseLocated(text)
+  if (!read.ok) return { kind: 'failed', detail: read.detail, position: read.position }
+  const { value, remarks, repeated } = read
+  return {
+    kind: 'first',
+    value,
+    remarks: remarks.slice(0, MOST_REPEATED),
+    repeated: repeated.slice(0, MOST_REPEATED),
+    places: listPlaces(read),
+  }
+}
+
+function parseAll(text: string): ChildAnswer {
+  const read = parseDocuments(text)
+  return read.ok ? { kind: 'all', documents: read.documents } : { kind: 'failed', detail: read.detail, position: read.position }
+}
 
 function answerWithin(work: () => string, limitMs: number): string {
   for (const factor of MORE_TIME) {
@@ -49,4 +70,4 @@ const [mode = '', limit = ''] = process.argv.slice(2)
 const chunks: Buffer[] = []
 for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk))
 const text = Buffer.concat(chunks).toString('utf8')
-process.stdout.write(answerWithin(() => write(mode === 'first' ? answerFirst(text) : answerAll(text)), Number(limit)))
+process.stdout.write(answerWithin(() => write(mode === 'first' ? parseFirst(text) : parseAll(text)), Number(limit)))
