@@ -8,6 +8,7 @@ import { LOCKFILES } from '../package/pins.ts'
 import { readProject } from '../package/project.ts'
 import { requireTools, run, runVisibly, TOOLS } from '../package/tools.ts'
 import { writeAptRepository } from './apt-repository.ts'
+import { audit, judgeAudit } from './audit.ts'
 import { formatSums, parseSums } from './checksums.ts'
 import { digestFile, digestTree, place } from './files.ts'
 import { type Options, readOptions } from './options.ts'
@@ -34,6 +35,9 @@ async function main(args: readonly string[]): Promise<void> {
   const signer = options.signWith === undefined ? undefined : await openSigner(options.signWith)
   const destination = resolve(options.output)
   await refuseForeign(destination)
+  // Packages that are there already have been looked at by whoever built them.
+  const remark = options.packages === undefined ? judgeAudit(await audit(), options.despiteAudit) : undefined
+  if (remark !== undefined) console.log(remark)
   const made = await findPackages(options)
   const after = await readSource(await readProject(), options.trial)
   if (after.commit !== source.commit) throw new Error(`the commit changed from ${source.commit} to ${after.commit} while it was built`)
@@ -68,6 +72,8 @@ async function main(args: readonly string[]): Promise<void> {
   console.log(
     `${what}, ${signer === undefined ? 'unsigned' : `signed with ${signer.fingerprint}`}: ${all.length + 1} files in ${options.output}`,
   )
+  // Some minutes of output are above the first time.
+  if (remark !== undefined) console.log(remark)
 }
 
 /** It is deleted, so it has to be an earlier release. */

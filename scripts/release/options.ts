@@ -10,6 +10,8 @@ export interface Options {
   readonly trial: boolean
   /** A directory of packages that are there already, for a trial; undefined: they are built. */
   readonly packages: string | undefined
+  /** What `npm audit` finds does not stop it. */
+  readonly despiteAudit: boolean
   readonly url: string | undefined
   readonly source: string | undefined
   readonly builder: string
@@ -24,6 +26,7 @@ export const USAGE = `npm run release -- (--sign-with KEY | --unsigned) [options
   --source URL      address of the repository, for the provenance
   --builder URI     who builds, for the provenance (default: urn:kubelet-cfg-agent:builder:local)
   --trial           takes a commit without a tag; not for publication
+  --despite-audit   goes on if npm audit finds something
   --packages DIR    with --trial: takes the packages from DIR instead of building them
 `
 
@@ -37,12 +40,13 @@ export function readOptions(args: readonly string[]): Options {
       unsigned: { type: 'boolean', default: false },
       trial: { type: 'boolean', default: false },
       packages: { type: 'string' },
+      'despite-audit': { type: 'boolean', default: false },
       url: { type: 'string' },
       source: { type: 'string' },
       builder: { type: 'string', default: 'urn:kubelet-cfg-agent:builder:local' },
     },
   })
-  const { 'sign-with': signWith, unsigned, trial, packages, url, source } = values
+  const { 'sign-with': signWith, unsigned, trial, packages, 'despite-audit': despiteAudit, url, source } = values
   const refuse = (why: string): never => {
     throw new Error(`${why}\n\n${USAGE}`)
   }
@@ -52,7 +56,7 @@ export function readOptions(args: readonly string[]): Options {
   for (const [name, value] of Object.entries({ url, source })) {
     if (value !== undefined && !isPublicAddress(value)) refuse(`--${name} ${value}: is not an https address without user and password`)
   }
-  return { output: values.output, signWith, trial, packages, url, source, builder: values.builder }
+  return { output: values.output, signWith, trial, packages, despiteAudit, url, source, builder: values.builder }
 }
 
 function isPublicAddress(text: string): boolean {
