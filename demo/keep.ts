@@ -24,8 +24,9 @@ export function prepareToPlay(world: World, configMap: string, program: string):
   mkdirSync(bin)
   for (const name of NAMES) symlinkSync(resolve(program), join(bin, name))
   const other = put('other.yaml', podsConfig(world.healthzPort, 40))
+  // kubectl would validate it by a schema, which this API server does not serve.
   const replace = (path: string) =>
-    `kubectl -n ${NAMESPACE} create configmap ${configMap} --from-file=${KEY}=${path} --dry-run=client -o yaml | kubectl replace -f -`
+    `kubectl -n ${NAMESPACE} create configmap ${configMap} --from-file=${KEY}=${path} --dry-run=client -o yaml | kubectl replace --validate=false -f -`
   return `
 The demo keeps running until Ctrl-C. Try these commands in another terminal:
 
@@ -33,7 +34,7 @@ The demo keeps running until Ctrl-C. Try these commands in another terminal:
   kubectl get node ${NODE} -o json | jq .status.config
   kubectl get events --field-selector involvedObject.name=${NODE}
 
-Break the config in place, then repair it (or kubectl -n ${NAMESPACE} edit configmap ${configMap}):
+Break the config in place, then repair it:
   ${replace(broken)}
   ${replace(edited)}
 
