@@ -26,7 +26,8 @@ export function renderWhy(node: NodeState, events: readonly ShownEvent[] | strin
     text: stateOf(node),
     tone: isDegraded(node) ? 'bad' : CONDITION_REASONS.True.some((r) => r === ready?.reason) ? 'good' : 'warning',
   }
-  const age = ready === undefined ? '' : ` for ${showAge(ready.since, wallMs)}`
+  // The reason may be younger than the status.
+  const age = ready === undefined ? '' : `; KubeletConfigReady has been ${ready.status} for ${showAge(ready.since, wallMs)}`
   const head = `${paint({ text: name, tone: 'strong' }, color)}: ${paint(state, color)}${age}`
   const advice = adviceOn(ready?.reason ?? '')
   const paragraphs = [
@@ -106,8 +107,16 @@ function describeEvents(events: readonly ShownEvent[] | string, wallMs: number):
   if (typeof events === 'string') return [`Events are not shown: ${plainText(events)}`]
   if (events.length === 0) return []
   return [
-    `Latest events:\n${events.map(({ at, reason, message }) => `  ${showAge(at, wallMs).padEnd(4)} ${reason}: ${message}`).join('\n')}`,
+    `Latest events:\n${events.map(({ at, reason, message }) => `  ${showAge(at, wallMs).padEnd(4)} ${reason}: ${shortenNames(message)}`).join('\n')}`,
   ]
+}
+
+/** Events name a config by its path, UID, version and key, as kubelet did. */
+const LONG_NAME =
+  /\/api\/v1\/namespaces\/([\w.-]+)\/configmaps\/([\w.-]+), UID: [\w-]+, ResourceVersion: (\w+), KubeletConfigKey: ([\w.-]+)/g
+
+function shortenNames(message: string): string {
+  return message.replace(LONG_NAME, '$1/$2:$4@$3')
 }
 
 function nameSource(source: ConfigSource): string {

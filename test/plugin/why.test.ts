@@ -1,4 +1,5 @@
 import t from 'tap'
+import { restartingMessage, rolledBackMessage } from '../../src/decision/status-texts.ts'
 import { ADVICE } from '../../src/plugin/advice.ts'
 import { CONDITION_REASONS } from '../../src/report/condition.ts'
 import { nodeObject, rolledBack, sourceOf, startPluginWorld } from './world.ts'
@@ -13,10 +14,12 @@ const EVENT = {
 t.test('a config that was rolled back', async (t) => {
   const { run, server } = await startPluginWorld(t)
   server.objects.put(rolledBack('worker-6', 'risky', 'kubelet-config'))
-  const event = (name: string, reason: string, lastTimestamp: string) =>
-    server.objects.put({ ...EVENT, metadata: { name, namespace: 'default' }, reason, message: `about ${reason}`, lastTimestamp })
-  event('a', 'KubeletConfigChanged', '2026-11-23T10:59:00Z')
-  event('b', 'KubeletConfigRolledBack', '2026-11-23T11:00:00Z')
+  const event = (name: string, reason: string, lastTimestamp: string, message: string) =>
+    server.objects.put({ ...EVENT, metadata: { name, namespace: 'default' }, reason, message, lastTimestamp })
+  const source = (name: string) => ({ namespace: 'kube-system', name, kubeletConfigKey: 'kubelet', uid: 'f0c9-1', resourceVersion: '212' })
+  const [risky, good] = [source('risky.v2'), source('kubelet-config')]
+  event('a', 'KubeletConfigChanged', '2026-11-23T10:59:00Z', restartingMessage(risky))
+  event('b', 'KubeletConfigRolledBack', '2026-11-23T11:00:00Z', rolledBackMessage(risky, good, 'kubelet exited 3 times'))
   server.objects.put({
     ...EVENT,
     metadata: { name: 'c', namespace: 'default' },
@@ -63,7 +66,10 @@ t.test('where events may not be read, it says so and shows the rest', async (t) 
   server.authorize = ({ target }) => target?.resource.plural !== 'events'
   const { code, out } = await run('why', 'n1')
   t.equal(code, 0)
-  t.match(out, /^n1: Promoted for 60m\n[\s\S]*Events are not shown: the right to list events in the namespace default is missing/)
+  t.match(
+    out,
+    /^n1: Promoted; KubeletConfigReady has been True for 60m\n[\s\S]*Events are not shown: the right to list events in the namespace default is missing/,
+  )
 })
 
 t.test('there is advice on every reason, and on none that does not exist', async (t) => {

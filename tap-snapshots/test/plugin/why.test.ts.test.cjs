@@ -6,7 +6,7 @@
  */
 'use strict'
 exports[`test/plugin/why.test.ts > TAP > a config that was rolled back > must match snapshot 1`] = `
-worker-6: RolledBack for 60m
+worker-6: RolledBack; KubeletConfigReady has been False for 60m
 
 It runs kube-system/kubelet-config:kubelet@212.
 It should run kube-system/risky:kubelet@226, assigned by the label kubelet-cfg-agent.node-restriction.kubernetes.io/config of the Node.
@@ -19,13 +19,13 @@ The agent has the version 0.1.0.
 What to do: Find the cause in kubelet's log, from the time of the trial. If it is the config, correct the ConfigMap: the new content gets a trial of its own. If it was elsewhere, correct that and run "kubelet-cfg-agent retry" on the node.
 
 Latest events:
-  60m  KubeletConfigRolledBack: about KubeletConfigRolledBack
-  61m  KubeletConfigChanged: about KubeletConfigChanged
+  60m  KubeletConfigRolledBack: Kubelet config rolled back from kube-system/risky.v2:kubelet@212 to kube-system/kubelet-config:kubelet@212: kubelet exited 3 times
+  61m  KubeletConfigChanged: Kubelet restarting to use kube-system/risky.v2:kubelet@212
 
 `
 
 exports[`test/plugin/why.test.ts > TAP > a trial, a wait in a rollout, a node that asks for something else, and one without an agent > must match snapshot 1`] = `
-trial: InTrial for 60m
+trial: InTrial; KubeletConfigReady has been Unknown for 60m
 
 It runs kube-system/c:kubelet@212.
 That is what the label kubelet-cfg-agent.node-restriction.kubernetes.io/config of the Node assigns.
