@@ -10,7 +10,7 @@ import { findMisfits } from '../kubelet/field-types.ts'
 import { FIELDS } from '../kubelet/fields.ts'
 import { layOut } from '../kubelet/json.ts'
 import { isObject } from '../values/is-object.ts'
-import { nearest } from '../values/nearest.ts'
+import { nearestPlausible } from '../values/nearest.ts'
 import type { ConfigDocument } from './document.ts'
 import { checkAtStart } from './fields/at-start.ts'
 import { checkGates } from './fields/check-gates.ts'
@@ -102,7 +102,7 @@ function adviseNearest(complaints: readonly FieldProblem[]): FieldProblem[] {
     const { mistyped } = complaint
     if (mistyped === undefined || mistyped.name.length > LONGEST_NAME || left === 0) return complaint
     left -= 1
-    const best = nearest(mistyped.name, mistyped.known)
+    const best = nearestPlausible(mistyped.name, mistyped.known)
     return best === undefined ? complaint : { ...complaint, advice: `did you mean ${best}?` }
   })
 }

@@ -140,13 +140,11 @@ kubelet.yaml over local:5:5: error: evictionHard.a: unsupported eviction signal 
    5 |     "a": "1"
      |     ^~~
      = from /var/lib/kubelet/config.yaml
-     = did you mean pid.available?
 
 kubelet.yaml over local:9:5: warning: featureGates.A: unrecognized feature gate: A [fields/gate-unknown]
    9 |     "A": true
      |     ^~~
      = from kubelet.yaml
-     = did you mean KMSv1?
 
 Merged from, the lowest first:
   /var/lib/kubelet/config.yaml
