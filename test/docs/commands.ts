@@ -14,6 +14,7 @@ export const FOREIGN_FLAGS: readonly string[] = [
   '--config-dir',
   '--container-runtime-endpoint',
   '--crash',
+  '--despite-audit',
   '--jitless',
   '--kubelet-arg',
   '--minutes',
