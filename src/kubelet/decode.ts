@@ -87,6 +87,9 @@ export function checkKind(config: KubeletConfig, isJson: boolean): { detail: str
     : { detail: `apiVersion must be ${API_VERSION}, but is ${describe(apiVersion)}`, path: [versionKey] }
 }
 
+/** What `checkKind` says of a config that names no kind, as a part of one may. */
+export const NO_KIND = `kind must be ${KIND}, but is ${describe(undefined)}`
+
 function isKindKey(name: string): boolean {
   return ['kind', 'apiversion'].includes(fold(name))
 }

@@ -3,6 +3,8 @@
  * parts.
  */
 
+import { BASE_ANNOTATION } from '../decision/channels.ts'
+import { NO_KIND } from '../kubelet/decode.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import { mergeDocument, nameDropIn } from './drop-ins/check-drop-ins.ts'
 import type { Finding, PartResult } from './finding.ts'
@@ -12,6 +14,8 @@ import { readDocument } from './read-document.ts'
 import { type NamedReport, reconcileWithKubelet } from './reconcile.ts'
 import { refuseUnread } from './refuse-unread.ts'
 import { assembleReport } from './report.ts'
+
+const OF_A_PART = `if it is a part, which holds only what differs, give it as the manifest of a ConfigMap with the annotation ${BASE_ANNOTATION}`
 
 /**
  * @param findRecipient finds the target of a config
@@ -28,7 +32,10 @@ export function inspectWith(
     const text = Object.hasOwn(files, key) ? files[key] : undefined
     if (text === undefined) return refuseUnread('source/missing-key', `there is no key ${key} (keys: ${listKeys(files)})`)
     const read = await readDocument(text, yaml, signal)
-    if (!read.ok) return refuseUnread('fields/load', withoutPosition(read.detail, read.position), read.position)
+    if (!read.ok) {
+      const advice = read.detail === NO_KIND ? OF_A_PART : undefined
+      return refuseUnread('fields/load', withoutPosition(read.detail, read.position), read.position, advice)
+    }
     const recipient = await findRecipient(config, options)
     const { dropIns } = recipient
     const assigned = read.document

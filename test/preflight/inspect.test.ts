@@ -34,6 +34,16 @@ t.test('every part gets the text; results are in the order of the parts', async 
   t.equal(report.outcome, 'accepted')
 })
 
+t.test('a config without a kind may be a part, and then another file is needed', async (t) => {
+  const check = async (text: string) =>
+    (await inspectBy(part('fields', accepts))({ ...config, files: { kubelet: text } }, options)).findings
+  t.match(await check('maxPods: 5\n'), [
+    { problem: /^kind must be .* not set$/, advice: /manifest of a ConfigMap with the annotation kubelet-cfg-agent\.io\/base$/ },
+  ])
+  t.match(await check('{"maxPods": 5}'), [{ advice: /a part/ }])
+  t.match(await check('kind: Pod\n'), [{ problem: /^kind must be/, advice: undefined }])
+})
+
 t.test('a part that does not apply is not in the report', async (t) => {
   const report = await inspectBy(part('fields', accepts), part('node', undefined))(config, options)
   t.same(
