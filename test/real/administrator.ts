@@ -1,7 +1,7 @@
 /**
  * The administrator of the cluster, who has kubectl and nothing else: changes ConfigMaps and
- * assignments, and reads what the node says of itself. Each method is one real kubectl command.
- * ConfigMaps are in kube-system, as the documentation has them, under names that begin with the
+ * assignments, and reads what the node says of itself. Each change is one real kubectl command; what
+ * the node says is read from the API at once, since tests wait for it. ConfigMaps are in kube-system, as the documentation has them, under names that begin with the
  * node's, so that one cluster does for all tests.
  */
 import { strict as assert } from 'node:assert'
@@ -139,8 +139,7 @@ export class Administrator {
 
   /** `status.config` of the Node; undefined: there is none. */
   async statusConfig(): Promise<unknown> {
-    const node = JSON.parse(await this.kubectl('get', 'node', this.#node, '-o', 'json'))
-    return node.status.config
+    return JSON.parse(await this.#read()).status.config
   }
 
   /** Waits until the Node says just this of itself. */
@@ -160,7 +159,7 @@ export class Administrator {
 
   /** The annotation in which the agent says all that it says; undefined: there is none. */
   async statusText(): Promise<string | undefined> {
-    const { metadata } = JSON.parse(await this.kubectl('get', 'node', this.#node, '-o', 'json'))
+    const { metadata } = JSON.parse(await this.#read())
     return metadata.annotations?.[STATUS_ANNOTATION]
   }
 
@@ -182,7 +181,7 @@ export class Administrator {
   }
 
   async condition(): Promise<Condition | undefined> {
-    const { status } = JSON.parse(await this.kubectl('get', 'node', this.#node, '-o', 'json'))
+    const { status } = JSON.parse(await this.#read())
     const conditions: readonly (Condition & { readonly type: string })[] = status.conditions ?? []
     return conditions.find(({ type }) => type === 'KubeletConfigReady')
   }
@@ -210,8 +209,8 @@ export class Administrator {
    * has its own.
    */
   async events(): Promise<NodeEvent[]> {
-    const about = `involvedObject.kind=Node,involvedObject.name=${this.#node}`
-    const { items } = JSON.parse(await this.kubectl('-n', 'default', 'get', 'events', '--field-selector', about, '-o', 'json'))
+    const about = encodeURIComponent(`involvedObject.kind=Node,involvedObject.name=${this.#node}`)
+    const { items } = JSON.parse(await this.#plane.read(`/api/v1/namespaces/default/events?fieldSelector=${about}`))
     const events: NodeEvent[] = items
     const ours = events.filter(({ source }) => source.component === 'kubelet-cfg-agent')
     return ours.sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
@@ -230,6 +229,11 @@ export class Administrator {
       },
       { what: 'these events are there', timeoutMs: 60_000, intervalMs: 250 },
     )
+  }
+
+  /** The Node. */
+  #read(): Promise<string> {
+    return this.#plane.read(`/api/v1/nodes/${this.#node}`)
   }
 
   nameOf(configMap: string): string {

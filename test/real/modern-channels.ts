@@ -270,5 +270,5 @@ async function untilStatus(machine: Machine, { channel, error, paused }: Expecte
     else if (error !== undefined) assert.equal(status.error, error)
     return true
   }
-  await eventually(probe, { what: `status says channel ${channel}, error ${error}`, timeoutMs, intervalMs: 250 })
+  await eventually(probe, { what: `status says channel ${channel}, error ${error}`, timeoutMs, intervalMs: 1_000 })
 }

@@ -15,6 +15,7 @@ import { eventually } from './eventually.ts'
 import { type Cluster, type NodeIdentity, writeAdminKubeconfig, writeNodeIdentity } from './identities.ts'
 import { modernKubeletMinor } from './node-choice.ts'
 import { onProcessEnd, run } from './processes.ts'
+import { readAsAdministrator } from './read-objects.ts'
 import { type ApiserverOptions, createServers, type Servers } from './servers.ts'
 
 export interface ControlPlane {
@@ -38,6 +39,11 @@ export interface ControlPlane {
    * `CommandError` if it fails.
    */
   kubectl(args: readonly string[], options?: { readonly input?: string; readonly kubeconfig?: string }): Promise<string>
+  /**
+   * What `kubectl get -o json` gives the administrator, by its path in the API. For what is asked
+   * again and again: each kubectl takes as much CPU as an idle node in a second.
+   */
+  read(path: string): Promise<string>
   createNode(name: string): Promise<void>
   /**
    * Changes a Node in etcd, past the API server: to what only an earlier release would have taken.
@@ -140,6 +146,7 @@ function assemble(
     nodeKubeconfig: async (name) => (await identityOf(name)).kubeconfig,
     rotateNodeCertificate: async (name, options) => (await identityOf(name)).rotate(options),
     kubectl,
+    read: (path) => readAsAdministrator(cluster, path),
     createNode: (name) => create({ apiVersion: 'v1', kind: 'Node', metadata: { name, labels: { 'kubernetes.io/hostname': name } } }),
     async rewriteStoredNode(name, rewrite) {
       const node: StoredNode = JSON.parse(await kubectl(['get', 'node', name, '-o', 'json']))

@@ -248,7 +248,7 @@ export class Node {
 
   /** Kubelet's own condition; undefined: it has not reported yet. */
   async ready(): Promise<{ readonly status: string; readonly message: string } | undefined> {
-    const { status } = JSON.parse(await this.#plane.kubectl(['get', 'node', this.name, '-o', 'json']))
+    const { status } = JSON.parse(await this.#plane.read(`/api/v1/nodes/${this.name}`))
     return status.conditions.find(({ type }: { type: string }) => type === 'Ready')
   }
 

@@ -120,7 +120,7 @@ export class Fleet {
   }
 
   async read(): Promise<RolloutRecord> {
-    return readRecord(JSON.parse(await this.plane.kubectl(['-n', NAMESPACE, 'get', 'configmap', this.record, '-o', 'json'])).data)
+    return readRecord(JSON.parse(await this.plane.read(`/api/v1/namespaces/${NAMESPACE}/configmaps/${this.record}`)).data)
   }
 
   async until(what: string, isSo: (record: RolloutRecord) => boolean, timeoutMs = 60_000): Promise<RolloutRecord> {

@@ -119,7 +119,7 @@ export class Stage {
   async untilPodRuns(name: string, timeoutMs = 60_000): Promise<void> {
     const probe = async () => {
       const mirror = `${name}-${this.node.name}`
-      const { status } = JSON.parse(await this.admin.kubectl('-n', NAMESPACE, 'get', 'pod', mirror, '-o', 'json'))
+      const { status } = JSON.parse(await this.plane.read(`/api/v1/namespaces/${NAMESPACE}/pods/${mirror}`))
       assert.equal(status.phase, 'Running')
       assert((await this.runningContainers()) > 0, `no container of ${name} runs`)
       return status.containerStatuses.every(({ ready }: { ready: boolean }) => ready)
