@@ -119,13 +119,10 @@ function exactly(module) {
 // Removes only what this script writes: packages are in the same directory.
 for (const written of [`${NAME}.mjs`, `${NAME}.mjs.map`, `${NAME}.mjs.LEGAL.txt`, 'lib'])
   rmSync(join(outdir, written), { recursive: true, force: true })
-const { metafile } = await build({
-  entryPoints: [{ in: entry, out: NAME }, YAML_CHILD, DOCKER_CHILD, HELPER],
+const common = {
   outdir,
   outExtension: { '.js': '.mjs' },
-  chunkNames: 'lib/[name]-[hash]',
   bundle: true,
-  splitting: true,
   format: 'esm',
   platform: 'node',
   target: 'node20',
@@ -151,7 +148,17 @@ const { metafile } = await build({
   plugins: [slim, builtins],
   metafile: true,
   logLevel: 'warning',
-})
+}
+// The programs beside the agent have their own copies of what they share with it: a file more takes
+// about a millisecond at each start, and shared files would be many small ones.
+const metafiles = await Promise.all([
+  build({ ...common, entryPoints: [{ in: entry, out: NAME }], splitting: true, chunkNames: 'lib/[name]-[hash]' }),
+  ...[YAML_CHILD, DOCKER_CHILD, HELPER].map((program) => build({ ...common, entryPoints: [program] })),
+]).then((built) => built.map(({ metafile }) => metafile))
+const metafile = {
+  inputs: Object.assign({}, ...metafiles.map(({ inputs }) => inputs)),
+  outputs: Object.assign({}, ...metafiles.map(({ outputs }) => outputs)),
+}
 // A chunk that only re-exports has an empty source map.
 for (const map of Object.keys(metafile.outputs).filter((output) => output.endsWith('.map'))) {
   if (JSON.parse(readFileSync(map, 'utf8')).mappings !== '') continue
