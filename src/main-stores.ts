@@ -22,7 +22,7 @@ import { readKubeconfig } from './kube/credentials.ts'
 import { ConfigFileFacts } from './kubelet/config-file.ts'
 import { NetworkHealthProbe } from './kubelet/health.ts'
 import { findRuntimeSocket } from './kubelet/runtime-socket.ts'
-import { isSameConfig } from './kubelet/same-config.ts'
+import { SameConfigs } from './kubelet/same-config.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
 import { mostWaitMs } from './main-runtime.ts'
 import type { Clock } from './ports/clock.ts'
@@ -64,7 +64,8 @@ export function openStores(settings: Settings, { disk, clock, yaml, besideDocker
   const faults = new LastingFaults(clock, log)
   const alike = new SameContents({ files, layout, log, faults, runtimeDir })
   const checkpoints = new FileCheckpoints(files, layout, onSetAside, faults, alike)
-  const isSame = (a: string, b: string) => isSameConfig(a, b, yaml)
+  const configs = new SameConfigs(yaml)
+  const isSame = (a: string, b: string) => configs.isSame(a, b)
   const recognizer = new ContentRecognizer({ alike, checkpoints, hashOf: contentHash, isSameConfig: isSame })
   return {
     files,

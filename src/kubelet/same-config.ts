@@ -4,22 +4,69 @@
  * or that is no KubeletConfiguration, equals only itself. Pure. Rules: sigs.k8s.io/yaml, which
  * reads YAML 1.1 and turns it into JSON; YAML 1.2 reads some of the same scalars otherwise.
  */
-import { isDeepStrictEqual } from 'node:util'
+import { createHash } from 'node:crypto'
+import { isObject } from '../values/is-object.ts'
 import { findProblem, looksLikeJson } from './decode.ts'
 import { layOut, parseJson } from './json.ts'
 import type { YamlReader } from './yaml-document.ts'
 
-export async function isSameConfig(a: string, b: string, yaml: YamlReader): Promise<boolean> {
-  if (a === b) return true
-  const first = await readCertainly(a, yaml)
-  const second = first === undefined ? undefined : await readCertainly(b, yaml)
+/** A change is compared with several texts, and each of them was new once. */
+const KEPT = 8
+
+export class SameConfigs {
+  readonly #yaml: YamlReader
+  /** What texts mean, by their hash, so that each of them is parsed once. */
+  readonly #meanings = new Map<string, string | undefined>()
+
+  constructor(yaml: YamlReader) {
+    this.#yaml = yaml
+  }
+
+  /** Rejects where the parser cannot run. */
+  async isSame(a: string, b: string): Promise<boolean> {
+    if (a === b) return true
+    const first = await this.#meaningOf(a)
+    return first !== undefined && first === (await this.#meaningOf(b))
+  }
+
+  async #meaningOf(text: string): Promise<string | undefined> {
+    const key = hash(text)
+    const known = this.#meanings.get(key)
+    if (known !== undefined || this.#meanings.has(key)) return known
+    const meaning = describeMeaning(await readCertainly(text, this.#yaml))
+    this.#meanings.set(key, meaning)
+    for (const [oldest] of this.#meanings) {
+      if (this.#meanings.size <= KEPT) break
+      this.#meanings.delete(oldest)
+    }
+    return meaning
+  }
+}
+
+/** The same for two values that differ only in the order of their keys. */
+function describeMeaning(value: unknown): string | undefined {
+  if (value === undefined) return undefined
   try {
-    return second !== undefined && isDeepStrictEqual(first, second)
+    return hash(inOrder(value))
   } catch (error) {
     // The call stack is limited.
-    if (error instanceof RangeError) return false
+    if (error instanceof RangeError) return undefined
     throw error
   }
+}
+
+function inOrder(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(inOrder).join()}]`
+  if (isObject(value))
+    return `{${Object.keys(value)
+      .sort()
+      .map((key) => `${JSON.stringify(key)}:${inOrder(value[key])}`)
+      .join()}}`
+  return Object.is(value, -0) ? '-0' : JSON.stringify(value)
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
 }
 
 /** undefined: it cannot be decoded, or not without doubt. */

@@ -23,7 +23,7 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step, Wait } from '../../src/decision/step.ts'
 import type { ActivationKind, ReadyWiring } from '../../src/decision/unit-state.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
-import { isSameConfig } from '../../src/kubelet/same-config.ts'
+import { SameConfigs } from '../../src/kubelet/same-config.ts'
 import type { Activation } from '../../src/ports/activation.ts'
 import type { AssignmentSource } from '../../src/ports/assignment-source.ts'
 import type { Preflight } from '../../src/ports/preflight.ts'
@@ -142,7 +142,8 @@ export class SmallWorld {
       write: () => known.write(),
     }
     this.checkpoints = new FileCheckpoints(this.#files, LAYOUT, () => {}, faults, alike)
-    const isSame = (a: string, b: string) => isSameConfig(a, b, IN_PLACE)
+    const configs = new SameConfigs(IN_PLACE)
+    const isSame = (a: string, b: string) => configs.isSame(a, b)
     this.#recognizer = new ContentRecognizer({ alike, checkpoints: this.checkpoints, hashOf: contentHash, isSameConfig: isSame })
     this.records = new FileRecords({ files: this.#files, layout: LAYOUT, log: this.log, onSetAside: () => {}, faults })
     this.unit = new FakeUnit(

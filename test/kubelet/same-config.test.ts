@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { stringify } from 'yaml'
-import { isSameConfig } from '../../src/kubelet/same-config.ts'
+import { SameConfigs } from '../../src/kubelet/same-config.ts'
 import { IN_PLACE } from './in-place-yaml.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
-const same = (a: string, b: string) => isSameConfig(a, b, IN_PLACE)
+const same = (a: string, b: string) => new SameConfigs(IN_PLACE).isSame(a, b)
 
 t.test('what a person changes without a change', async (t) => {
   const text = `${HEAD}maxPods: 50\nclusterDNS: [10.96.0.10]\nevictionHard:\n  memory.available: 5%\n`
@@ -38,6 +38,17 @@ t.test('what is another config', async (t) => {
     'an unknown key': `${text}maxPod: 1\n`,
   }))
     t.equal(await same(text, other), false, what)
+})
+
+t.test('values that only look alike', async (t) => {
+  for (const [a, b] of [
+    ['2001-12-14', '2002-12-14'],
+    ['0.0', '-0.0'],
+    ['null', '"null"'],
+    ['"a,b"', '[a, b]'],
+    ['{}', '[]'],
+  ])
+    t.equal(await same(`${HEAD}clusterDomain: {x: ${a}}\n`, `${HEAD}clusterDomain: {x: ${b}}\n`), false, `${a} and ${b}`)
 })
 
 t.test('in doubt two texts differ', async (t) => {
@@ -97,3 +108,22 @@ function sameValues(one: object, other: object): boolean {
   const sorted = (value: object) => JSON.stringify(Object.entries(value).map(([key, inner]) => [key, Object.entries(inner).sort()]))
   return sorted(one) === sorted(other)
 }
+
+t.test('each text is parsed once, however often it is compared', async (t) => {
+  const parsed: string[] = []
+  const configs = new SameConfigs({
+    ...IN_PLACE,
+    first: (text, signal) => {
+      parsed.push(text)
+      if (parsed.length === 1) return Promise.reject(new Error('too busy'))
+      return IN_PLACE.first(text, signal)
+    },
+  })
+  const [a = '', b = '', c = ''] = [1, 2, 3].map((pods) => `${HEAD}maxPods: ${pods}\n`)
+  await t.rejects(configs.isSame(a, b), /too busy/)
+  t.equal(await configs.isSame(a, b), false, 'a parser that could not run is asked again')
+  t.equal(await configs.isSame(c, a), false)
+  t.equal(await configs.isSame(c, b), false)
+  t.equal(await configs.isSame(`# a comment\n${c}`, c), true)
+  t.same(parsed, [a, a, b, c, `# a comment\n${c}`])
+})
