@@ -18,6 +18,8 @@ export interface Installed {
 
 const DIST = resolve(import.meta.dirname, '../dist')
 const LIBRARY = '/usr/lib/kubelet-cfg-agent'
+/** The unit makes it. */
+const COMPILED = '/var/cache/kubelet-cfg-agent/compiled'
 const NAME = 'kubelet-cfg-agent'
 
 let installed: Promise<Installed> | undefined
@@ -43,7 +45,9 @@ async function layOut(): Promise<Installed> {
   symlinkSync(binary, node)
   const program = join(tree, NAME)
   const launcher = readFileSync(resolve(import.meta.dirname, '../packaging/common', NAME), 'utf8')
-  writeFileSync(program, launcher.replaceAll(LIBRARY, library))
+  const compiled = join(tree, 'compiled')
+  mkdirSync(compiled)
+  writeFileSync(program, launcher.replaceAll(LIBRARY, library).replaceAll(COMPILED, compiled))
   chmodSync(program, 0o755)
   return { program, node, bundle, version: `v${version}` }
 }

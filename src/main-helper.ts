@@ -108,6 +108,8 @@ function write(reply: HelperReply): void {
   process.stdout.write(`${JSON.stringify(reply)}\n`)
 }
 
+// Only for this process.
+delete process.env.NODE_COMPILE_CACHE
 // The agent that asked is gone.
 process.stdout.on('error', () => process.exit(1))
 process.title = 'kubelet-cfg-agent helper'

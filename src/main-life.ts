@@ -3,6 +3,7 @@
  * until that state turns out to belong to another node or cluster and everything starts over. Opens
  * the parts that the loop works with.
  */
+import { setTimeout as after } from 'node:timers/promises'
 import { Loop, runLoop } from './agent/loop.ts'
 import { Waker } from './agent/waker.ts'
 import { NodeDisk } from './checkpoint/node-disk.ts'
@@ -13,7 +14,7 @@ import type { TrialKey } from './decision/trial-key.ts'
 import type { UnitState } from './decision/unit-state.ts'
 import type { Acceptance } from './decision/verdict.ts'
 import { watchDirectory } from './directory/watch-directory.ts'
-import { type Helper, HelperProcess } from './helper/helper-process.ts'
+import { type Helper, type HelperOptions, HelperProcess } from './helper/helper-process.ts'
 import { isFactsResult, isNothing } from './helper/protocol.ts'
 import { listNamedFiles, readKubeconfig } from './kube/credentials.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
@@ -40,6 +41,8 @@ import type { Heartbeat } from './systemd/heartbeat.ts'
 
 /** How often the agent checks that the kubeconfig still belongs to its cluster. */
 const REBIND_MS = 60_000
+/** It starts programs, while the agent has to find its assignment. */
+const SELF_CHECK_MS = 1000
 /** For what takes a helper milliseconds. */
 const FACTS_MS = 20_000
 
@@ -50,7 +53,7 @@ export interface LifeWorld {
   readonly yaml: YamlReader
   readonly besideDocker: readonly string[]
   /** Starts the helper. */
-  readonly helperCommand: readonly string[]
+  readonly helperProgram: Pick<HelperOptions, 'command' | 'env'>
   readonly yamlChild: string
   readonly log: Log
 }
@@ -71,7 +74,7 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
   const onSetAside: OnSetAside = ({ path, to, why }) => log.error(`set aside ${path} as ${to}: ${why}`)
   const signals = new BusSignals({ socket: atStart.systemBus, unit: atStart.kubeletUnit, clock, log, onHint: wake })
   const context = (): HelperContext => ({ settings: settings(), besideDocker, yamlChild })
-  const helper = new HelperProcess({ command: world.helperCommand, context })
+  const helper = new HelperProcess({ ...world.helperProgram, context })
   const stores = openStores(atStart, { disk: new NodeDisk(), clock, yaml, besideDocker, log, onSetAside, signals })
   settleStores(stores, log)
   const identity = openIdentity({ settings: atStart, stores, kubeconfig, onSetAside, log })
@@ -133,7 +136,10 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
   const requests = watchDirectory(stores.layout.requests, wake, undefined, () => {})
   signals.start()
   assignment.start(wake)
-  const checked = checkSelf(atStart, stores, helper, log).catch((error: unknown) => log.warn('the self-check failed', { error }))
+  const checked = after(SELF_CHECK_MS, undefined, { signal }).then(
+    () => checkSelf(atStart, stores, helper, log).catch((error: unknown) => log.warn('the self-check failed', { error })),
+    () => {},
+  )
   try {
     await untilOver(runLoop(loop, waker, clock, signal, heartbeat.beatUs), signal)
   } finally {

@@ -33,8 +33,9 @@ const HELPER_MB = 160
 
 // First: no process that is started later may inherit these variables.
 const supervision = takeSupervision(process.env, process.pid)
-// The launcher's, and only for this process.
-for (const name of ['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_', 'MALLOC_MMAP_THRESHOLD_']) delete process.env[name]
+// The launcher's, and only for this process; the helper shares the directory of what is compiled.
+const compiled = process.env.NODE_COMPILE_CACHE
+for (const name of ['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_', 'MALLOC_MMAP_THRESHOLD_', 'NODE_COMPILE_CACHE']) delete process.env[name]
 // A reader that stops reading (`| head`) is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
 
@@ -47,7 +48,10 @@ const yaml = new BoundedYaml({ child: yamlChild })
 const besideDocker = [process.execPath, ...process.execArgv, beside(DOCKER_CHILD)]
 // Not with the small nursery of an agent that waits.
 const helperFlags = ['--max-semi-space-size=8', `--max-old-space-size=${HELPER_MB}`]
-const helperCommand = [process.execPath, ...process.execArgv, ...helperFlags, beside(HELPER)]
+const helperProgram = {
+  command: [process.execPath, ...process.execArgv, ...helperFlags, beside(HELPER)],
+  env: { NODE_COMPILE_CACHE: compiled },
+}
 const terminal = {
   out: (text: string) => void process.stdout.write(text),
   err: (text: string) => void process.stderr.write(text),
@@ -73,7 +77,7 @@ const world: ProgramWorld = {
     (await import('./main-commands.ts')).openNode(settings, { clock, terminal, version: VERSION, yaml, besideDocker }),
   // A journal that takes nothing must not hold up the end of the agent.
   runAgent: async (start) =>
-    process.exit(await runAgent(start, { clock, supervision, parser, yaml, besideDocker, helperCommand, yamlChild })),
+    process.exit(await runAgent(start, { clock, supervision, parser, yaml, besideDocker, helperProgram, yamlChild })),
 }
 // Parser and help of all commands are loaded only when they are needed.
 const code = line === undefined ? await (await import('./cli/program.ts')).runProgram(args, world) : await invoke(runCommand, line, world)

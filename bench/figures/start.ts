@@ -10,7 +10,7 @@ import { openWorld } from '../world/client.ts'
 import { NODE } from '../world/objects.ts'
 import type { Measured } from './figure.ts'
 
-const LIMIT_MS = 250
+const LIMIT_MS = 60
 
 export async function measureStart(runs: number): Promise<Measured> {
   const installed = await install()

@@ -13,6 +13,8 @@ import { type HelperRequest, isReply } from './protocol.ts'
 export interface HelperOptions {
   /** The program, and the arguments of Node.js before it. */
   readonly command: readonly string[]
+  /** Added to the environment of the agent. */
+  readonly env?: Readonly<Record<string, string | undefined>>
   /** What every request carries. */
   readonly context: () => unknown
   /** How long it stays with nothing to do. */
@@ -53,7 +55,7 @@ export class HelperProcess implements Helper {
   #memory: unknown = null
 
   constructor(options: HelperOptions) {
-    this.#options = { idleMs: IDLE_MS, ...options }
+    this.#options = { idleMs: IDLE_MS, env: {}, ...options }
   }
 
   ask<T>(method: string, args: readonly unknown[], { check, limitMs, signal }: AskOptions<T>): Promise<T> {
@@ -92,11 +94,12 @@ export class HelperProcess implements Helper {
   }
 
   #start(): Running {
-    const [file = '', ...args] = this.#options.command
+    const { command, env } = this.#options
+    const [file = '', ...args] = command
     const pending = new Map<number, Pending>()
     const program = startProgram(file, args, {
       // The API server is asked as by the agent: by the same plugins, over the same protocol.
-      env: process.env,
+      env: { ...process.env, ...env },
       maxLineChars: MOST_LINE,
       onLine: (line) => this.#hear(running, line),
       onEnd: (why) => this.#give(running, `the helper ended: ${OUT_OF_MEMORY.test(why) ? 'it took too much memory' : why}`),

@@ -61,6 +61,13 @@ t.test('it has the environment of the agent, for the plugins of the kubeconfig a
   t.equal(await open(t).ask('variable', ['DISABLE_HTTP2'], asText), '1')
 })
 
+t.test('it gets variables of its own, which the agent itself does not have', async (t) => {
+  const helper = open(t, { env: { NODE_COMPILE_CACHE: t.testdir({}), NOT_THERE: undefined } })
+  t.equal(await helper.ask('variable', ['NODE_COMPILE_CACHE'], asText), t.testdirName)
+  t.equal(await helper.ask('variable', ['NOT_THERE'], asText), '')
+  t.equal(process.env.NODE_COMPILE_CACHE, undefined)
+})
+
 t.test('what a helper wants kept reaches the next one', async (t) => {
   const helper = open(t)
   await helper.ask('echo', [''], asText)

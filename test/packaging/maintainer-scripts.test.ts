@@ -26,6 +26,8 @@ function machine(t: { testdir(content?: Record<string, string>): string }, files
     writeFileSync(join(root, path), text)
   }
   if (existsSync(join(root, 'usr/bin/kubelet-cfg-agent'))) chmodSync(join(root, 'usr/bin/kubelet-cfg-agent'), 0o755)
+  if (existsSync(join(root, 'usr/lib/kubelet-cfg-agent/before-removal')))
+    chmodSync(join(root, 'usr/lib/kubelet-cfg-agent/before-removal'), 0o755)
   return root
 }
 
@@ -120,6 +122,23 @@ t.test('before removal', async (t) => {
     t.equal(status, 0)
     t.match(output, /kubelet's next start was left as it is/)
   })
+})
+
+t.test('what Node.js compiled goes with its version', async (t) => {
+  const script = readFileSync('packaging/deb/prerm', 'utf8')
+  const files = { 'var/cache/kubelet-cfg-agent/compiled/v24/abc': 'x', 'usr/lib/kubelet-cfg-agent/before-removal': '#!/bin/sh\n' }
+  for (const [action, left] of [
+    ['upgrade', ['kubelet-cfg-agent', 'kubelet-cfg-agent/compiled']],
+    ['remove', []],
+  ] as const) {
+    const root = machine(t, files)
+    t.same(runScript('deb/prerm', root, action), { status: 0, output: '' }, action)
+    t.same(readdirSync(join(root, 'var/cache'), { recursive: true }).sort(), left, action)
+  }
+  const spec = readFileSync('packaging/rpm/kubelet-cfg-agent.spec', 'utf8')
+  for (const text of [script, spec]) t.match(text, '/var/cache/kubelet-cfg-agent/compiled')
+  const unit = readFileSync('systemd/kubelet-cfg-agent.service', 'utf8')
+  t.match(unit, 'CacheDirectory=kubelet-cfg-agent/compiled\nCacheDirectoryMode=0700\n')
 })
 
 t.test('purge', async (t) => {
@@ -225,4 +244,16 @@ t.test('the launcher', async (t) => {
   t.notMatch(stdout, /^NODE_/m, 'removes variables that configure Node.js')
   t.match(stdout, /^KUBELET_CFG_AGENT_SPREAD=1s$/m)
   t.match(stdout, `<${home}/kubelet-cfg-agent.mjs>\n<status>\n<--config>\n</a b>\n`)
+
+  const compiled = join(home, 'compiled')
+  const text = readFileSync(launcher, 'utf8').replaceAll('/var/cache/kubelet-cfg-agent/compiled', compiled)
+  writeFileSync(launcher, text)
+  const cacheOf = (command: string) => {
+    const { stdout } = spawnSync('sh', [launcher, command], { encoding: 'utf8', env: { ...env, NODE_COMPILE_CACHE: '/tmp/foreign' } })
+    return /^NODE_COMPILE_CACHE=(.*)$/m.exec(stdout)?.[1]
+  }
+  t.equal(cacheOf('run'), undefined, 'without the directory of the unit nothing is kept')
+  mkdirSync(compiled)
+  t.equal(cacheOf('run'), compiled)
+  t.equal(cacheOf('status'), undefined, 'only the agent itself keeps what it compiled')
 })
