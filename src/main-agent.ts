@@ -21,10 +21,10 @@ import { chooseFormat } from './systemd/log-format.ts'
 import { Notifier, type Supervision } from './systemd/notify.ts'
 
 /**
- * By then a quiet agent has loaded what it needs. After another flag V8 no longer takes what is
- * compiled in Node.js: modules of it that are loaded later take 20 ms more.
+ * By then the agent watches its Node. After another flag V8 no longer takes what is compiled in
+ * Node.js: modules of it that are loaded later take 20 ms more.
  */
-const LOADED_MS = 10_000
+const LOADED_MS = 1000
 
 export interface AgentWorld extends Pick<LifeWorld, 'clock' | 'yaml' | 'besideDocker' | 'helperProgram' | 'yamlChild'> {
   readonly supervision: Supervision
