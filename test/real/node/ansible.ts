@@ -4,30 +4,20 @@
  * Only where `npm run package` has made a deb.
  */
 import { strict as assert } from 'node:assert'
-import { copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { basename } from 'node:path'
 import type { ControlPlane } from '../lab/control-plane.ts'
-import { nodeChoice } from '../lab/node-choice.ts'
-import { CommandError, run } from '../lab/processes.ts'
+import { run } from '../lab/processes.ts'
 import { scenario } from '../lab/runner.ts'
-import { findDeb } from './install-agent.ts'
 import { type Node, withNode } from './node.ts'
 import { keepingKubelet } from './packages.ts'
+import { debForInstallers, playbook, putPlaybook } from './playbook.ts'
 import { INSTALLERS } from './root.ts'
 import { serveFile } from './serve-file.ts'
 
 const AGENT = 'kubelet-cfg-agent'
-export const INSTALL = join(import.meta.dirname, '../../../deploy/install')
-const INSIDE = '/root/ansible'
 const REPOSITORY = '/srv/repository'
 const SETTINGS_FILE = '/etc/kubelet-cfg-agent/config.yaml'
-
-/** undefined: there is none, or no root for programs that install it. */
-export async function debForInstallers(): Promise<string | undefined> {
-  if (nodeChoice().suite !== 'bullseye') return findDeb()
-  console.log('bullseye has no ansible-core: the scenarios of installations are left out')
-  return undefined
-}
 
 export async function addAnsibleScenarios(plane: ControlPlane, program: string): Promise<void> {
   const deb = await debForInstallers()
@@ -35,7 +25,7 @@ export async function addAnsibleScenarios(plane: ControlPlane, program: string):
   const options = { name: 'ansible', agent: 'absent', extras: INSTALLERS } as const
   scenario('node: install: the Ansible role installs the deb, changes nothing again, and removes it', (step) =>
     withNode(plane, program, options, async (node, admin) => {
-      await putPlaybook(node, deb)
+      await putPlaybook(node, [deb])
       const file = { kubelet_cfg_agent_package_file: `packages/${basename(deb)}` }
       await step('fetched from a URL, with a setting that does not exist: the service is not started', async () => {
         const served = await serveFile(deb)
@@ -100,24 +90,6 @@ export async function addAnsibleScenarios(plane: ControlPlane, program: string):
       })
     }),
   )
-}
-
-async function putPlaybook(node: Node, deb: string): Promise<void> {
-  await cp(join(INSTALL, 'ansible'), node.host(INSIDE), { recursive: true })
-  await mkdir(node.host(INSIDE, 'packages'))
-  await copyFile(deb, node.host(INSIDE, 'packages', basename(deb)))
-  await writeFile(node.host(INSIDE, 'inventory'), '[kubernetes_nodes]\nlocalhost ansible_connection=local\n')
-}
-
-/** Returns the last line, which counts. `variables` win over those of the playbook. */
-async function playbook(node: Node, variables: object): Promise<string> {
-  const args = ['--inventory', `${INSIDE}/inventory`, '--extra-vars', JSON.stringify(variables), `${INSIDE}/site.yaml`]
-  const { stdout } = await node.exec('ansible-playbook', ...args).catch((error: unknown) => {
-    // It writes what failed to standard output.
-    if (error instanceof CommandError) throw new Error(`ansible-playbook fails: ${error.stdout}\n${error.stderr}`, { cause: error })
-    throw error
-  })
-  return stdout.trimEnd().split('\n').at(-1) ?? ''
 }
 
 /** Of this one package, without a signature. Returns its version. */

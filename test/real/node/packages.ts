@@ -167,7 +167,7 @@ export async function withVersion(directory: string, deb: string, version: strin
  * The same files with the scriptlets of the spec, under another version. The directory must not be
  * there yet.
  */
-async function earlierRpm(directory: string, rpm: string, version: string): Promise<string> {
+export async function earlierRpm(directory: string, rpm: string, version: string): Promise<string> {
   const [payload, copy] = [join(directory, 'payload'), join(directory, 'rpm')]
   await mkdir(payload, { recursive: true })
   await copyFile(rpm, copy)

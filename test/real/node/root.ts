@@ -55,12 +55,18 @@ const recipeOf = (suite: Suite): RootRecipe => ({
 /** What a root has beside what each has. */
 export type RootExtras = Pick<RootRecipe, 'include' | 'mask'>
 
-/** Programs that install the agent on many nodes. Tests run cloud-init's stages by hand. */
+/**
+ * Programs that install the agent on many nodes. Tests run cloud-init's stages by hand, and an
+ * sshd on a port of their own.
+ */
 export const INSTALLERS: RootExtras = {
-  include: ['python3', 'python3-apt', 'ansible-core', 'cloud-init', 'curl'],
-  mask: ['cloud-init-local', 'cloud-init-main', 'cloud-init-network', 'cloud-init', 'cloud-config', 'cloud-final'].map(
-    (name) => `${name}.service`,
-  ),
+  include: ['python3', 'python3-apt', 'ansible-core', 'cloud-init', 'curl', 'dnf', 'openssh-client', 'openssh-server'],
+  mask: [
+    ...['cloud-init-local', 'cloud-init-main', 'cloud-init-network', 'cloud-init', 'cloud-config', 'cloud-final'].map(
+      (name) => `${name}.service`,
+    ),
+    ...['ssh.service', 'ssh.socket', 'dnf-makecache.timer', 'dnf-automatic.timer'],
+  ],
 }
 
 /** Makes it if need be; later calls return at once. `report` hears what takes time. */

@@ -2,6 +2,7 @@
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { addAptScenario } from '../release/apt.ts'
 import { addAnsibleScenarios } from './ansible.ts'
+import { addAnsibleRpmScenario } from './ansible-rpm.ts'
 import { addNodeChannelScenarios } from './channels.ts'
 import { addCloudInitScenarios } from './cloud-init.ts'
 import { addConditionScenarios } from './condition.ts'
@@ -47,6 +48,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   await addPackageScenarios(plane, program)
   await addAptScenario(plane, program)
   await addAnsibleScenarios(plane, program)
+  await addAnsibleRpmScenario(plane, program)
   await addCloudInitScenarios(plane, program)
   addInterruptionScenarios(plane, program)
   addProofScenarios(program, ages)
