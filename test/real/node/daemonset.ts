@@ -12,11 +12,11 @@ import type { Administrator } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { scenario } from '../lab/runner.ts'
-import { INSTALL } from './ansible.ts'
 import { IMAGE_NAME } from './image.ts'
 import { findDeb } from './install-agent.ts'
 import { type Node, withNode } from './node.ts'
 import { keepingKubelet } from './packages.ts'
+import { INSTALL } from './playbook.ts'
 
 const AGENT = 'kubelet-cfg-agent'
 const NAMESPACE = 'kube-system'
@@ -33,7 +33,14 @@ export async function addDaemonSetScenarios(plane: ControlPlane, program: string
       await copyFile(deb, node.host(PACKAGES, 'kubelet-cfg-agent.deb'))
       const [configMap, daemonSet] = parseAllDocuments(await readFile(join(INSTALL, 'daemonset.yaml'), 'utf8')).map((each) => each.toJS())
       await admin.create(configMap)
-      await step('installed: enabled, running, with the settings of the ConfigMap, and kubelet goes on', () =>
+      await step('a pod that is killed while dpkg works: kubelet goes on', () =>
+        keepingKubelet(node, async () => {
+          await createPod(node, admin, daemonSet, 'killed')
+          await untilDpkgWorks(node)
+          await deletePod(admin, 'killed', ['--grace-period=1'])
+        }),
+      )
+      await step('the next pod completes it: installed, enabled, running, with the settings of the ConfigMap, and kubelet goes on', () =>
         keepingKubelet(node, async () => {
           await playPod(node, admin, daemonSet, 'first')
           assert.deepEqual(await node.show(AGENT, 'ActiveState', 'UnitFileState'), { ActiveState: 'active', UnitFileState: 'enabled' })
@@ -45,6 +52,14 @@ export async function addDaemonSetScenarios(plane: ControlPlane, program: string
         const before = await node.show(AGENT, 'MainPID')
         await playPod(node, admin, daemonSet, 'second')
         assert.deepEqual(await node.show(AGENT, 'MainPID'), before)
+      })
+      await step('a pod that is deleted while dpkg works is given the time to end', async () => {
+        await node.exec('apt-get', 'purge', '--yes', AGENT)
+        await createPod(node, admin, daemonSet, 'deleted')
+        await untilDpkgWorks(node)
+        await deletePod(admin, 'deleted')
+        assert.match((await node.exec('dpkg', '--status', AGENT)).stdout, /^Status: install ok installed$/m)
+        assert.equal((await node.exec('dpkg', '--audit')).stdout, '')
       })
     }),
   )
@@ -66,7 +81,27 @@ interface Container {
 }
 
 /** Waits until its first container has ended well, and the second one runs. */
-async function playPod(node: Node, admin: Administrator, { spec: { template } }: Template, name: string): Promise<void> {
+async function playPod(node: Node, admin: Administrator, daemonSet: Template, name: string): Promise<void> {
+  await createPod(node, admin, daemonSet, name)
+  const runs = async () => {
+    const { status } = JSON.parse(await admin.kubectl('-n', NAMESPACE, 'get', 'pod', `install-${name}`, '-o', 'json'))
+    assert.equal(status.phase, 'Running', JSON.stringify(status))
+    return true
+  }
+  await eventually(runs, { what: `the pod ${name} has installed the agent`, timeoutMs: 120_000, intervalMs: 500 })
+}
+
+async function untilDpkgWorks(node: Node): Promise<void> {
+  const probe = async () => (await node.exec('pgrep', '--exact', 'dpkg')).stdout !== ''
+  await eventually(probe, { what: 'dpkg works', timeoutMs: 120_000, intervalMs: 50 })
+}
+
+/** Waits until it is gone, which is when its processes are. */
+async function deletePod(admin: Administrator, name: string, options: readonly string[] = []): Promise<void> {
+  await admin.kubectl('-n', NAMESPACE, 'delete', 'pod', `install-${name}`, ...options)
+}
+
+async function createPod(node: Node, admin: Administrator, { spec: { template } }: Template, name: string): Promise<void> {
   const { spec } = template
   const packages = { name: 'packages', mountPath: '/packages', readOnly: true }
   // The image has busybox alone, under its own name. On the lab's nodes, which set cgroupsPerQOS to
@@ -93,10 +128,4 @@ async function playPod(node: Node, admin: Administrator, { spec: { template } }:
       volumes: [...spec.volumes, { name: 'packages', hostPath: { path: PACKAGES } }],
     },
   })
-  const runs = async () => {
-    const { status } = JSON.parse(await admin.kubectl('-n', NAMESPACE, 'get', 'pod', `install-${name}`, '-o', 'json'))
-    assert.equal(status.phase, 'Running', JSON.stringify(status))
-    return true
-  }
-  await eventually(runs, { what: `the pod ${name} has installed the agent`, timeoutMs: 120_000, intervalMs: 500 })
 }
