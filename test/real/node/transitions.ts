@@ -3,6 +3,7 @@
  * restarted, and what it runs. One node goes through them one after another.
  */
 import { strict as assert } from 'node:assert'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Administrator } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
@@ -10,16 +11,21 @@ import { type Step, scenario } from '../lab/runner.ts'
 import { startModernPlane } from '../modern-plane.ts'
 import { DOWNLOAD_ERROR, LOAD_ERROR, VALIDATE_ERROR } from '../texts.ts'
 import { assignNew, promoteGood } from './assign.ts'
+import { playGenerated } from './generated.ts'
 import { NODEADM_DROP_IN, NODEADM_PODS } from './kubeadm-files.ts'
 import { type Node, withNode } from './node.ts'
 
-const SETTINGS = { TRIAL_DURATION: '1s', SPREAD: '0s', CRASH_LIMIT: '1', WHEN_REFUSED: 'last-known-good' }
+const SETTINGS = { TRIAL_DURATION: '1s', SPREAD: '0s', CRASH_LIMIT: '1', WHEN_REFUSED: 'last-known-good', RESTARTS_PER_HOUR: '60' }
+const SETTINGS_FILE = '/etc/kubelet-cfg-agent/config.yaml'
 /** What this kubelet has of itself. */
 const DEFAULT_PODS = 110
 
 export function addNodeTransitionScenarios(plane: ControlPlane, program: string): void {
   scenario('node: the transition table', (step) =>
-    withNode(plane, program, { name: 'table', settings: SETTINGS }, (node, admin) => playTable(step, node, admin)),
+    withNode(plane, program, { name: 'table', settings: SETTINGS }, async (node, admin) => {
+      await playTable(step, node, admin)
+      await playGenerated(step, node, admin)
+    }),
   )
 }
 
@@ -46,12 +52,23 @@ export function addOtherTransitionScenarios(program: string): void {
       const plane = await step('a cluster', () => startModernPlane())
       try {
         const options = { name: `table-${unit}`, settings, unit, agentService }
-        await withNode(plane, program, options, (node, admin) => playTable(step, node, admin, localPods))
+        await withNode(plane, program, options, async (node, admin) => {
+          await playTable(step, node, admin, localPods)
+          // For the commands: the unit's environment is not theirs.
+          if (isAsked) await putSettings(node, 'activation: drop-in\n')
+          await playGenerated(step, node, admin, 1)
+        })
       } finally {
         await plane.stop()
       }
     })
   }
+}
+
+async function putSettings(node: Node, lines: string): Promise<void> {
+  const path = node.host(SETTINGS_FILE)
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, `apiVersion: kubelet-cfg-agent.io/v1alpha1\nkind: AgentConfiguration\n${lines}`)
 }
 
 /** @param localPods what kubelet runs with where nothing is assigned */
