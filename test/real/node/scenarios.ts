@@ -2,6 +2,7 @@
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { addAptScenario } from '../release/apt.ts'
 import { addAnsibleScenarios } from './ansible.ts'
+import { addAnsibleNodesScenario } from './ansible-nodes.ts'
 import { addAnsibleRpmScenario } from './ansible-rpm.ts'
 import { addNodeChannelScenarios } from './channels.ts'
 import { addCloudInitScenarios } from './cloud-init.ts'
@@ -49,6 +50,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   await addAptScenario(plane, program)
   await addAnsibleScenarios(plane, program)
   await addAnsibleRpmScenario(plane, program)
+  await addAnsibleNodesScenario(plane, program)
   await addCloudInitScenarios(plane, program)
   addInterruptionScenarios(plane, program)
   addProofScenarios(program, ages)
