@@ -68,6 +68,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   unhealthySinceUs: optional(isNumber),
   lastSampleUs: isNumber,
   excused: isFlag,
+  beganExcused: optional(isFlag),
   runtimeDownSinceUs: optional(isNumber),
   exits: isNumber,
   lastNRestarts: isNumber,

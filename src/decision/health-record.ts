@@ -8,7 +8,7 @@ import { type HealthAnswer, type HealthRecord, type HealthSample, isFailing, typ
 import { isMissing } from './missing-content.ts'
 import type { Policy } from './policy.ts'
 import { followProcess } from './process-health.ts'
-import { followRuntime, isRuntimeExcuse } from './runtime-excuse.ts'
+import { followRuntime, isRuntimeExcuse, RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
 import type { TrialKey } from './trial-key.ts'
 import { contentOfKey } from './trial-key.ts'
 import type { KnownUnit, UnitActivity } from './unit-state.ts'
@@ -65,10 +65,13 @@ export function recordSample(
   const healthyBeforeUs = gap || !sameProcess ? undefined : same.healthySinceUs
   const healthySinceUs = condition === 'healthy' ? (healthyBeforeUs ?? nowUs) : undefined
   // An operator who restarts kubelet gives it its start deadline again. Systemd, which counts its
-  // own restarts, does not.
-  const startedAnew = same !== undefined && !sameProcess && automatic === 0
+  // own restarts, does not, except after a process that began without its runtime: that one exits,
+  // also where the runtime answers by then.
+  const startedAnew = same !== undefined && !sameProcess && (automatic === 0 || same.beganExcused === true)
   const illBeforeUs = gap || startedAnew ? undefined : same?.unhealthySinceUs
   const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, unit.startedAtUs) >= policy.trialUs
+  // A process that is new may have begun, and have ended, before the runtime answered.
+  const begins = sameProcess ? same.beganExcused === true : isExcused || (!gap && wasExcused(known))
   const starts = same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(!sameProcess)
   const excused = isDown(unit.activity) && (isExcused || (sameProcess && same.excused))
   const hasExited = hasEnded(unit.activity) && started && starts > 0 && !excused && condition !== 'excused'
@@ -88,6 +91,7 @@ export function recordSample(
     unhealthySinceUs: condition === 'ill' ? (illBeforeUs ?? nowUs) : undefined,
     lastSampleUs: nowUs,
     excused,
+    beganExcused: begins && condition !== 'healthy',
     runtimeDownSinceUs,
     // A config that ran for a whole trial without a break starts again at zero: three crashes in a
     // year are not a crash loop.
@@ -185,6 +189,11 @@ function hasEnded(activity: UnitActivity): boolean {
  */
 function isExcusedExitDue(known: HealthRecord | undefined): boolean {
   return known?.excused === true && known.lastNRestarts === (known.firstNRestarts ?? known.lastNRestarts)
+}
+
+/** The runtime did not answer at the last look, and excused that. */
+function wasExcused({ runtimeDownSinceUs, lastSampleUs }: HealthRecord): boolean {
+  return runtimeDownSinceUs !== undefined && lastSampleUs - runtimeDownSinceUs < RUNTIME_EXCUSE_US
 }
 
 /** Neither systemd, which counts its restarts, nor the agent has started this process. */

@@ -84,6 +84,11 @@ export interface HealthRecord {
    * may give up kubelet for that reason alone.
    */
   readonly excused: boolean
+  /**
+   * The container runtime did not answer when this invocation was first seen, or a look before. It
+   * has not been healthy since.
+   */
+  readonly beganExcused?: boolean | undefined
   /** Since when the container runtime has not answered, as far as it was probed. */
   readonly runtimeDownSinceUs?: number | undefined
   /** Unrequested exits that are charged to the subject. */
@@ -150,7 +155,7 @@ export interface ProcessHealth {
   readonly wasHealthy: boolean
   readonly healthySinceUs: number | undefined
   readonly unhealthySinceUs: number | undefined
-  /** Unrequested exits since it last ran for a whole trial. */
+  /** Unrequested exits since it last ran for a whole trial, or while nobody looked. */
   readonly exits: number
 }
 

@@ -51,6 +51,8 @@ function followRunning(
   // not.
   const isContinued = same !== undefined && !gap && (isSameProcess || exits > 0)
   const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, startedAtUs) >= policy.trialUs
+  // It has not exited since the last look, which is long ago: its crash loop is over.
+  const outlived = gap && isSameProcess && isHealthy
   const charged = same === undefined || isSameProcess || gap || excused ? 0 : chargeable
   return {
     key,
@@ -59,7 +61,7 @@ function followRunning(
     wasHealthy: isHealthy || (isSameProcess && same.wasHealthy),
     healthySinceUs,
     unhealthySinceUs: isIll ? ((isContinued ? same.unhealthySinceUs : undefined) ?? nowUs) : undefined,
-    exits: settled ? 0 : (same?.exits ?? 0) + charged,
+    exits: settled || outlived ? 0 : (same?.exits ?? 0) + charged,
   }
 }
 

@@ -89,6 +89,24 @@ t.test('a person who restarts kubelet gives it its time again, systemd does not'
   t.match(follow([ill(A, 'i-2', 1)], slow), { unhealthySinceUs: NOW_US })
 })
 
+t.test('a kubelet that began without its runtime exits, and the next one has its whole time', async (t) => {
+  const without = follow([{ ...ill(), runtimeUp: false }])
+  const answered = follow(
+    [
+      { ...ill(), runtimeUp: true },
+      { ...down('auto-restart'), runtimeUp: true },
+    ],
+    without,
+  )
+  t.match(answered, { unhealthySinceUs: without.lastSampleUs + SECOND_US }, 'it has to start or to exit now')
+  const next = follow([{ ...ill(A, 'i-2', 1), runtimeUp: true }], answered)
+  t.match(next, { unhealthySinceUs: answered.lastSampleUs + SECOND_US })
+  t.match(follow([{ ...ill(A, 'i-3', 2), runtimeUp: true }], next), { unhealthySinceUs: next.unhealthySinceUs }, 'once')
+  const unseen = follow([{ ...down('auto-restart', 'i-2'), runtimeUp: true }], without)
+  t.match(unseen, { beganExcused: true }, 'it began and ended between two looks')
+  t.match(follow([{ ...healthy(), runtimeUp: true }], without), { beganExcused: false }, 'it did not exit')
+})
+
 t.test('between two processes of a crash loop, while systemd has queued the start', async (t) => {
   const looks = loop(POLICY.crashLimit - 1)
   const last = POLICY.crashLimit - 1
@@ -197,6 +215,16 @@ t.test('crash loop', async (t) => {
     const record = follow([healthy(A, 'i-3', 2), healthy(A, 'i-4', 0)])
     t.match(record, { exits: 0, starts: 2 })
     t.equal(follow([healthy(A, 'i-5', 1)], record).exits, 1, 'what crashes after it is')
+  })
+
+  t.test('a process that outlived a gap is out of its crash loop, whatever was charged before', async (t) => {
+    const looped = follow([...loop(POLICY.crashLimit), healthy(A, 'i-last', POLICY.crashLimit)])
+    t.match([looped.exits, looped.process?.exits], [POLICY.crashLimit, POLICY.crashLimit])
+    const lookAfterGap = look(looped.lastSampleUs - NOW_US + 2 * POLICY.toleranceUs, healthy(A, 'i-last', POLICY.crashLimit))
+    const after = recordSample(looped, lookAfterGap, SUBJECT, POLICY)
+    t.match([after?.exits, after?.process?.exits], [POLICY.crashLimit, 0], 'it is left for no other config, and its next exit counts')
+    const another = { ...lookAfterGap, ...healthy(A, 'i-other', POLICY.crashLimit + 1) }
+    t.equal(recordSample(looped, another, SUBJECT, POLICY)?.process?.exits, POLICY.crashLimit, 'another one may be in it')
   })
 
   t.test('exits in a gap are not charged', async (t) => {
