@@ -11,7 +11,9 @@ import { isSteady, measureTrial } from './trial.ts'
 import type { Verdict } from './verdict.ts'
 
 const PAUSES_US = [600e6, HOUR_US, 6 * HOUR_US] as const
-const LAST_PAUSE_US = PAUSES_US[PAUSES_US.length - 1] ?? HOUR_US
+/** Each further pause is twice the one before, between these. */
+const FIRST_FURTHER_US = 12 * HOUR_US
+const LAST_FURTHER_US = 96 * HOUR_US
 
 export interface Retrial {
   readonly verdict: Verdict
@@ -31,7 +33,15 @@ export function planRetrial({ health, now }: Snapshot, verdict: Verdict): Retria
   // A boot, or a restart by an operator, may have cured what the config failed with. That the
   // fallback is healthy since then proves nothing.
   if (leavesState === true || (health?.startedByOthers !== true && bootId === now.bootId)) return undefined
-  return { verdict, pauseUs: pauseUs ?? LAST_PAUSE_US, number: retrials + 1, of: Math.max(PAUSES_US.length, retrials + 1) }
+  return { verdict, pauseUs: pauseUs ?? furtherPauseUs(retrials), number: retrials + 1, of: Math.max(PAUSES_US.length, retrials + 1) }
+}
+
+/**
+ * Each try has failed so far, so the next one is less likely to help. A config that makes its
+ * fallbacks fail, too, would otherwise stop a node again and again.
+ */
+function furtherPauseUs(retrials: number): number {
+  return Math.min(FIRST_FURTHER_US * 2 ** (retrials - PAUSES_US.length), LAST_FURTHER_US)
 }
 
 /** The candidates that the target stands in for: those before it. */

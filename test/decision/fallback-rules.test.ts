@@ -88,6 +88,17 @@ t.test('what a fallback teaches', async (t) => {
       nextStep(fallenBack({ ...healthyNow, ...startedByPerson, ...judged(verdict(B, 'provisional', facts)) }))
     t.match(afterwards({}), { kind: 'retry-failed' }, 'a person who starts kubelet may have cured it')
     t.match(afterwards({ leavesState: true }), { kind: 'confirm' }, 'but not one who had to delete what it left')
+    for (const [retrials, hours] of [
+      [3, '12h'],
+      [4, '24h'],
+      [6, '96h'],
+      [9, '96h'],
+    ] as const)
+      t.match(
+        afterwards({ retrials, atWallMs: 1_700_000_000_000 }),
+        { kind: 'wait', detail: new RegExp(`healthy for ${hours}\\b`) },
+        `after ${retrials}`,
+      )
     t.strictSame(keysOf(rests(left(B), left(A), local)), [keyOf(B), keyOf(A), keyOf('local')], 'a damaged file kills every config')
     const since = { ...verdict(B, 'provisional'), bootId: 'the boot before' }
     t.strictSame(keysOf(rests(since, left(A), local)), [keyOf(B), keyOf(A), keyOf('local')], 'another boot')
