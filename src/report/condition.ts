@@ -23,6 +23,7 @@ import { type Deadlines, showTime } from './deadlines.ts'
 import { FAULT_REASONS, type Fault, findAssignedVerdict, findFault } from './fault.ts'
 import { findSteadiness } from './steadiness.ts'
 import { describeReadFailure, describeStale, describeUnknown } from './unknown-assignment.ts'
+import { findUpcoming } from './upcoming.ts'
 
 export const CONDITION_TYPE = 'KubeletConfigReady'
 
@@ -115,7 +116,8 @@ function describePhase(snapshot: Snapshot, { phase, detail }: Pick<Wait, 'phase'
     case 'rollout':
       return ['Waiting', `${detail}${untilText(deadlines)}`]
     case 'paused':
-      return ['Paused', detail]
+      // Without a fault, what is wanted is in place.
+      return findUpcoming(snapshot) === undefined ? ['Paused', detail] : describeRest(snapshot, deadlines)
     case 'restarting':
       return restarting(snapshot)
     case 'kubelet-stopped':
@@ -209,7 +211,7 @@ function describeFault(
     case 'RestartLimit':
       return [reason, `${name}: ${cause}${untilText(deadlines)}`]
     case 'Invalid':
-      return [reason, cause]
+      return [reason, `${cause}${pauseText(snapshot)}`]
     case 'InternalError':
     case 'CheckpointMissing':
     case 'NodeAtFault':

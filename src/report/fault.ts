@@ -19,6 +19,7 @@ import type { Phase, Step } from '../decision/step.ts'
 import type { Verdict } from '../decision/verdict.ts'
 import { findLastKnownGood } from './last-known-good.ts'
 import { describeReadFailure } from './unknown-assignment.ts'
+import { findUpcoming } from './upcoming.ts'
 
 export const FAULT_REASONS = [
   'Invalid',
@@ -131,16 +132,19 @@ function findRefuge(snapshot: Snapshot, active: ConfigSource | undefined, assign
 }
 
 /** Another version of the same bytes runs, and that version is the one which is named active. */
-function runsContentOf({ assigned, assignedContent, running }: Snapshot, wanted: ConfigSource): boolean {
+function runsContentOf(snapshot: Snapshot, wanted: ConfigSource): boolean {
+  const { assigned, assignedContent, running } = snapshot
   const isAssigned = assigned.kind === 'source' && sameSource(assigned.source, wanted)
-  return isAssigned && running.kind === 'known' && running.content === assignedContent
+  const content = running.kind === 'known' ? running.content : findUpcoming(snapshot)?.content
+  return isAssigned && content !== undefined && content === assignedContent
 }
 
 /** What prevents a good config from running. undefined if the desired config runs. */
 function findObstacle(snapshot: Snapshot, active: ConfigSource | undefined, phase: Phase | undefined): Fault | undefined {
   const { desired, assigned, requests, unit } = snapshot
   const wanted = resolveDesired(desired) ?? (assigned.kind === 'source' ? assigned.source : undefined)
-  if (wanted === undefined || sameSource(active ?? 'local', wanted) || runsContentOf(snapshot, wanted)) return undefined
+  if (wanted === undefined || sameSource(active ?? findUpcoming(snapshot)?.source ?? 'local', wanted) || runsContentOf(snapshot, wanted))
+    return undefined
   const pause = findPause(snapshot)
   if (pause !== undefined) return fault('Paused', pause.by === 'node' ? texts.PAUSED_ERROR : texts.pausedByCluster(pause.detail))
   if (requests.hold === 'local') return fault('HeldLocal', texts.HELD_LOCAL_ERROR)

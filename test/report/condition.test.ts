@@ -7,6 +7,7 @@ import { recordSample } from '../../src/decision/health-record.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Phase } from '../../src/decision/step.ts'
+import type { UnitActivity } from '../../src/decision/unit-state.ts'
 import { CONDITION_REASONS, type Condition, describeCondition, isAssignmentKnown, isTransient } from '../../src/report/condition.ts'
 import { type Deadlines, NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { describeDegraded } from '../../src/report/degraded.ts'
@@ -133,8 +134,23 @@ t.test('what prevents the agent from following the assignment', async (t) => {
     format(describe(behind(requests('paused')), 'paused')),
     'False Paused: config not activated: paused by an operator of the node; desired: kube-system/my-node-config:kubelet@200',
   )
+  const next200 = { kind: 'known', held: { source: next, content: 'content-200' } } as const
+  const between = (activity: UnitActivity) => ({ ...requests('paused'), running: { kind: 'none' }, unit: unit({ activity }) }) as const
+  for (const activity of ['auto-restart', 'queued', 'starting'] as const) {
+    const starts = { ...between(activity), nextStart: next200 }
+    t.equal(describe(behind(starts), 'paused').reason, 'Restarting', `systemd starts what is wanted: ${activity}`)
+    const other = { ...starts, nextStart: { kind: 'known', held: { source: good, content: 'content-200' } } } as const
+    t.equal(describe(behind(other), 'paused').reason, 'Restarting', 'or another version of it')
+  }
+  for (const activity of ['failed', 'stopped', 'not-found'] as const)
+    t.equal(describe(behind({ ...between(activity), nextStart: next200 }), 'paused').reason, 'Paused', `nothing starts it: ${activity}`)
+  t.equal(describe(behind(between('auto-restart')), 'paused').reason, 'Paused', 'something else is in place')
   t.equal(describe(behind(requests('local')), 'settled').reason, 'HeldLocal')
   t.equal(format(describe(behind({ desired: { kind: 'invalid', detail: 'a tie' } }), 'settled')), 'False Invalid: failed to sync: a tie')
+  t.equal(
+    format(describe(behind({ desired: { kind: 'invalid', detail: 'a tie' }, ...requests('paused') }), 'paused')),
+    'False Invalid: failed to sync: a tie; paused on the node',
+  )
   const unavailable = { kind: 'unavailable', reason: 'forbidden', detail: 'SECRET' } as const
   t.equal(
     format(describe(following(good, { proven, desired: { kind: 'config-map', ref: next, object: unavailable } }), 'settled')),
