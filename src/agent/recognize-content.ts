@@ -42,12 +42,16 @@ export class ContentRecognizer {
     return this.#parts.alike.of(this.#parts.hashOf(data, key))
   }
 
-  /** @param files what is here, in the order of preference */
-  async recognize(data: ConfigMapData, key: string, files: readonly CheckpointFile[]): Promise<void> {
+  /**
+   * @param files what is here, in the order of preference
+   * @param named contents that anything is known of
+   */
+  async recognize(data: ConfigMapData, key: string, files: readonly CheckpointFile[], named: readonly ContentHash[]): Promise<void> {
     const { alike, checkpoints, hashOf } = this.#parts
     alike.write()
     const content = hashOf(data, key)
-    if (alike.of(content) !== content) return
+    // Where the records were lost, it may be known as a content that nothing names any more.
+    if (alike.of(content) !== content && named.includes(alike.of(content))) return
     const here = files.filter((file) => file.kubeletConfigKey === key)
     const contents = here.map((file) => checkpoints.content(file))
     if (contents.includes(content)) return
@@ -102,15 +106,20 @@ export async function recognizeDesired(
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return
   const data = desired.object.rendered?.data ?? desired.object.data
   const key = desired.ref.kubeletConfigKey
-  if (contentOf(data, key) === assignedContent) return recognize(data, key, [])
+  const known = contentOf(data, key)
+  if (known === assignedContent) return recognize(data, key, [], [known])
   const verdicts = records.verdicts()
   const isRefused = refusedOn(verdicts, unit)
   const failed = [...verdicts.values()].map(({ source, key: trial }) => ({ source, content: contentOfKey(trial) }))
   const files = [...held, ...(lastProcess === undefined ? [] : [lastProcess]), ...failed].flatMap(({ source, content }) => {
     return source === undefined || source === 'local' || content === undefined || isRefused(content) ? [] : [source]
   })
+  const present = running.kind === 'known' ? [running] : []
+  const named = [...present, ...held, ...(lastProcess === undefined ? [] : [lastProcess]), ...failed].flatMap(
+    ({ content }) => content ?? [],
+  )
   const isWanted = running.kind === 'known' && !isRefused(running.content)
-  await recognize(data, key, isWanted ? [...files, ...listRunning(unit)] : files)
+  await recognize(data, key, isWanted ? [...files, ...listRunning(unit)] : files, named)
 }
 
 /**
@@ -136,6 +145,6 @@ export interface RecognitionPorts {
    * Afterwards `contentOf` knows this data as one of these checkpoints, where it differs only in
    * bytes.
    */
-  readonly recognize: (data: ConfigMapData, key: string, files: readonly CheckpointFile[]) => Promise<void>
+  readonly recognize: ContentRecognizer['recognize']
   readonly records: Pick<Records, 'verdicts'>
 }

@@ -1,5 +1,6 @@
 /** The same config in other bytes: a comment, quotes or the order of keys has changed. */
 import t, { type Test } from 'tap'
+import { ContentRecognizer } from '../../src/agent/recognize-content.ts'
 import { A, A_EDITED, B, keyOf, MINUTE_US, verdict } from '../decision/snapshots.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'
 
@@ -139,6 +140,20 @@ t.test('on a full disk', async (t) => {
   restarts(t, world, 1)
   t.ok(world.disk.stat('/state/meta/same'), 'what could not be written was written later')
   restarts(t, world, 1)
+})
+
+t.test('a name that nothing has any more, as after the loss of the records, is no reason not to compare', async (t) => {
+  const names = new Map([['reworded', 'lost']])
+  const recognizer = new ContentRecognizer({
+    alike: { of: (content) => names.get(content) ?? content, add: (content, same) => names.set(content, same), write: () => {} },
+    checkpoints: { content: () => 'here', data: () => ({ kubelet: TEXT }) },
+    hashOf: () => 'reworded',
+    isSameConfig: async () => true,
+  })
+  await recognizer.recognize({ kubelet: COMMENTED }, 'kubelet', [A], ['lost'])
+  t.equal(names.get('reworded'), 'lost', 'a verdict or a process still has it')
+  await recognizer.recognize({ kubelet: COMMENTED }, 'kubelet', [A], ['here'])
+  t.equal(names.get('reworded'), 'here')
 })
 
 t.test('the records of an agent that compared bytes hold', async (t) => {
