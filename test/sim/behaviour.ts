@@ -47,6 +47,8 @@ export interface SimProcess {
   /** The kubelet that it was started as: the file on disk may be another one by now. */
   readonly version: number
   readonly startedAtUs: number
+  /** It was frozen for a while. */
+  readonly isLate?: boolean
   /** The bytes that it was started with are lost: another version cannot be compared with them. */
   readonly isUntraceable?: boolean
   /** So is the file that names its health port, and nothing recorded the port. */

@@ -59,7 +59,7 @@ export class Invariants {
   constructor(world: SimWorld) {
     this.#world = world
     const isProven = (text: string) => this.#proven.has(text)
-    const isPaused = () => this.#isPaused()
+    const isPaused = () => this.isPaused()
     this.#evidence = new EvidenceInvariant(world)
     this.#cause = new CauseInvariant(world)
     this.#disk = new DiskInvariants(world, isProven, (text) => {
@@ -123,22 +123,26 @@ export class Invariants {
     }
   }
 
-  #noteProven(): void {
-    const { process } = this.#world.unit
-    if (process !== undefined && healthyForUs(process, this.#world.nowUs) >= this.#world.policy.trialUs) this.#proven.add(process.text)
-  }
-
   /**
    * As far as the agent can know: by a request on the node, by its copy of the cluster, or by the
    * record of that.
    */
-  #isPaused(): boolean {
+  isPaused(): boolean {
     const { files } = this.#world
     const hold = files.read(`${this.#layout.requests}/hold`)?.toString() ?? ''
     if (hold !== '') return hold.includes('paused')
-    const { channelState } = this.#world.assignment.desired()
-    if (channelState !== undefined) return channelState.paused !== undefined
-    return (files.read(this.#layout.channelState)?.toString() ?? '').includes('"paused"')
+    const desired = this.#world.assignment.desired()
+    const { channelState } = desired
+    if (channelState?.paused !== undefined) return true
+    const recorded = files.read(this.#layout.channelState)?.toString() ?? ''
+    if (channelState === undefined) return recorded.includes('"paused"')
+    // An assignment that names no ConfigMap does not lift the pause of the one before.
+    return desired.kind === 'invalid' && desired.isSeen !== true && recorded.includes('"on":"ConfigMap"')
+  }
+
+  #noteProven(): void {
+    const { process } = this.#world.unit
+    if (process !== undefined && healthyForUs(process, this.#world.nowUs) >= this.#world.policy.trialUs) this.#proven.add(process.text)
   }
 }
 

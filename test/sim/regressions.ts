@@ -406,6 +406,40 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { activation: 'file' },
   },
+  // At each exit the condition said Paused, and at each start something else.
+  'a paused kubelet exits again and again for its runtime': schedule(
+    80050621,
+    ...ASSIGN,
+    [100, { kind: 'runtime-down', hangs: true, seconds: 650 }],
+    [0, { kind: 'pause', seconds: 697 }],
+    [0, { kind: 'restart-kubelet' }],
+  ),
+  'a paused kubelet exits again and again with another version of what is assigned': schedule(
+    80050621,
+    ...ASSIGN,
+    [300, { kind: 'runtime-down', hangs: true, seconds: 650 }],
+    [0, { kind: 'pause', seconds: 697 }],
+    [0, { kind: 'touch-metadata', name: 'red' }],
+    [0, { kind: 'restart-kubelet' }],
+  ),
+  // Its last exit without the runtime was taken off its start deadline.
+  'the container runtime answers a moment before kubelet exits for it': schedule(
+    80049092,
+    [0, { kind: 'assign', name: 'red' }],
+    [2, { kind: 'edit', name: 'red', behaviour: 'slow-start' }],
+    [78, { kind: 'runtime-down', seconds: 89 }],
+    [5, { kind: 'upgrade-kubelet' }],
+  ),
+  // A pause of a ConfigMap stands while the assignment names none.
+  'a paused ConfigMap is replaced by an assignment that is not valid': {
+    ...schedule(
+      80033697,
+      ...ASSIGN,
+      [0, { kind: 'edit-overlay', behaviour: 'fails-after-promotion' }],
+      [3, { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'red', seconds: 81 }],
+      [3, { kind: 'assign-nothing-known' }],
+    ),
+  },
   // Each time that a person had deleted it, the node counted as at fault, and the config was
   // forgiven.
   'a config leaves the same again and again, and a person deletes it each time': {

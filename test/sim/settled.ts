@@ -16,10 +16,10 @@ import type { SimWorld } from './sim-world.ts'
 import { isUnseen } from './unseen.ts'
 
 /**
- * A config has four tries, and one more each six hours for as long as a person restarts kubelet. A
- * run lasts two days at most, and events may request more.
+ * A config has four tries, and others at growing intervals for as long as a person restarts
+ * kubelet. A run lasts two days at most, and events may request more.
  */
-const MOST_LEFT = 15
+const MOST_LEFT = 12
 
 /** Where a node came to rest, by content: a run with a crash can be compared with one without. */
 export interface Settled {
@@ -32,8 +32,11 @@ export interface Settled {
 /**
  * Invariant 7: once nothing fails any more, the node gets to where it should be without an
  * operator.
+ *
+ * @param isPaused as far as the agent can know. While the assignment is invalid, it cannot know
+ * that a pause is over
  */
-export function checkSettled(world: SimWorld): Settled {
+export function checkSettled(world: SimWorld, isPaused = false): Settled {
   const { files, unit } = world
   const layout = layoutOf(DIRECTORY)
   const textOf = (name: 'assigned' | 'last-known-good') => {
@@ -49,7 +52,7 @@ export function checkSettled(world: SimWorld): Settled {
   const settled = { assigned: textOf('assigned'), lastKnownGood: textOf('last-known-good'), runs, operations: world.operations }
   const truth = world.assignment.truth()
   assert(unit.leavings.most <= MOST_LEFT, 'invariant 12: what a person deletes is left again and again')
-  if (unit.activity === 'stopped' || (!unit.isHealthy() && isUnseen(world))) return settled
+  if (unit.activity === 'stopped' || (!unit.isHealthy() && ((isPaused && truth.kind === 'invalid') || isUnseen(world)))) return settled
   assert(unit.isHealthy(), `invariant 7: kubelet is unhealthy at the end (${unit.activity}), with ${runs}`)
   if (truth.kind === 'local') {
     assert.equal(settled.assigned, 'local', 'invariant 7: the assignment is local, and the record assigned is not')

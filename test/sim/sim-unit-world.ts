@@ -11,6 +11,8 @@ export interface SimUnitWorld {
   readText(path: string): string | undefined
   /** Last-known-good. undefined: that is local. */
   fallbackText(): string | undefined
+  /** As far as the records say: they may have been lost. */
+  isNothingAssigned(): boolean
   readonly kind: NodeKind
   /** Of the signals alone. */
   readonly random: Random

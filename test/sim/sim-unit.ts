@@ -61,6 +61,8 @@ export class SimUnit implements Unit, HealthProbe {
   #version = 1
   #faultUntilUs = 0
   lastStartedAtUs = 0
+  /** Of what kubelet is started with while no agent has seen what was lost. */
+  #lost: Pick<SimProcess, 'isUntraceable' | 'isRenamed'> | undefined
   /** Of kubelet, so far. */
   exits = 0
   /** Pods that kubelet refused after it had run them. */
@@ -117,6 +119,7 @@ export class SimUnit implements Unit, HealthProbe {
   /** An agent starts: what the last one held is gone. */
   agentStarted(): void {
     this.#held = undefined
+    this.#lost = undefined
     if (!this.#world.kind.signals) return
     this.signals.listen()
     const now = () => ({ bootId: '', monotonicUs: this.#world.nowUs(), wallMs: 0 })
@@ -206,6 +209,7 @@ export class SimUnit implements Unit, HealthProbe {
     this.signals.advance()
     if (this.#process !== undefined && now >= this.#process.exitsAtUs) {
       this.journal.write(this.invocationId, this.#process.cause, this.#process.text, this.#invocations)
+      if (this.#exitsInVain(this.#process)) this.#world.onVictim(this.#process.text)
       this.exit()
     } else if (now >= this.#startTimeoutUs()) this.exit()
     if (this.#startAtUs !== undefined && now >= this.#startAtUs) {
@@ -218,17 +222,26 @@ export class SimUnit implements Unit, HealthProbe {
     if (this.#operatorAtUs !== undefined && now >= this.#operatorAtUs) this.startByOperator()
   }
 
+  /** For its container runtime, which answers by now: nobody can see why. */
+  #exitsInVain({ isLate, cause, text }: SimProcess): boolean {
+    const isForRuntime = cause === 'dead runtime' || cause === 'silent runtime'
+    return isLate === true && isForRuntime && this.runtime.isUp(this.runtime.endpointOf(text))
+  }
+
   /** The process ends, for any reason. */
   exit(): void {
     if (this.#process === undefined) return
     this.exits += 1
+    const isLocal = isLocalText(this.#process.text)
     this.#endProcess()
     // On a broken node systemd would give up, too, and then wait for an operator. The schedules
     // have none for that.
     const givenUp = this.#nRestarts >= this.#world.kind.startLimit && this.isNodeWell()
     this.#state = givenUp ? 'failed' : 'auto-restart'
     this.#startAtUs = givenUp ? undefined : this.#world.nowUs() + RESTART_SEC_US
-    this.#operatorAtUs = givenUp && this.#wasHealthy ? this.#world.nowUs() + OPERATOR_COMES_AFTER_US : undefined
+    // A local config that nobody replaces is not the agent's.
+    const isOperators = this.#wasHealthy || (isLocal && this.#world.isNothingAssigned())
+    this.#operatorAtUs = givenUp && isOperators ? this.#world.nowUs() + OPERATOR_COMES_AFTER_US : undefined
   }
 
   #endProcess(): void {
@@ -273,11 +286,12 @@ export class SimUnit implements Unit, HealthProbe {
   /** The process did not run for a while, and does what it does so much later. */
   freeze(us: number): void {
     if (this.#startAtUs !== undefined) this.#startAtUs += us
-    if (this.#process !== undefined) this.#process = { ...this.#process, ...delayFate(this.#process, us) }
+    if (this.#process !== undefined) this.#process = { ...this.#process, ...delayFate(this.#process, us), isLate: true }
   }
 
   loseBytes(isRenamed: boolean): void {
-    if (this.#process !== undefined) this.#process = { ...this.#process, isUntraceable: true, isRenamed }
+    this.#lost = { isUntraceable: true, isRenamed }
+    if (this.#process !== undefined) this.#process = { ...this.#process, ...this.#lost }
   }
 
   losePort(): void {
@@ -329,6 +343,7 @@ export class SimUnit implements Unit, HealthProbe {
       startedAtUs,
       ...this.#fate(text, startedAtUs),
       cause: this.#causeOfExit(text),
+      ...this.#lost,
     }
   }
 

@@ -29,7 +29,7 @@ import { SimCluster } from './sim-cluster.ts'
 import { SimOverlay } from './sim-overlay.ts'
 import { SimTimers } from './sim-timers.ts'
 import { SimUnit } from './sim-unit.ts'
-import { isLastKnownGood, lastKnownGoodText, Victims } from './victims.ts'
+import { isLastKnownGood, isNothingAssigned, lastKnownGoodText, Victims } from './victims.ts'
 
 export class SimWorld {
   readonly kind: NodeKind
@@ -111,6 +111,7 @@ export class SimWorld {
       nextConfigPath: () => this.nextConfigPath(),
       readText: (path) => this.textIn(path),
       fallbackText: () => this.faults.lookAside(() => lastKnownGoodText(this.files)),
+      isNothingAssigned: () => this.faults.lookAside(() => isNothingAssigned(this.files)),
       kind,
       random: seededRandom(seed ^ 0x516a),
       layout: layoutOf(DIRECTORY),

@@ -44,6 +44,11 @@ export function isLastKnownGood(files: Files, text: string): boolean {
   return lastKnownGoodText(files) === text
 }
 
+export function isNothingAssigned(files: Files): boolean {
+  const parsed = parseSource(files.read(layoutOf(DIRECTORY).record('assigned')) ?? Buffer.alloc(0))
+  return parsed.ok && parsed.source === 'local'
+}
+
 /** By the bytes of the record's checkpoint. undefined: it is local, or gone. */
 export function lastKnownGoodText(files: Files): string | undefined {
   const parsed = parseSource(files.read(layoutOf(DIRECTORY).record('last-known-good')) ?? Buffer.alloc(0))
