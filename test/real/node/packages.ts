@@ -4,7 +4,8 @@
  * has made them.
  */
 import { strict as assert } from 'node:assert'
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Administrator } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
@@ -16,6 +17,7 @@ import { findDeb, findRpm, installDeb } from './install-agent.ts'
 import { type Node, withNode } from './node.ts'
 
 const AGENT = 'kubelet-cfg-agent'
+const COMPILED = '/var/cache/kubelet-cfg-agent/compiled'
 const SPEC = join(import.meta.dirname, '../../../packaging/rpm/kubelet-cfg-agent.spec')
 
 export async function addPackageScenarios(plane: ControlPlane, program: string): Promise<void> {
@@ -47,6 +49,7 @@ function addDebScenario(plane: ControlPlane, program: string, deb: string): void
           await installDeb(node, deb)
           assert.notDeepEqual(await node.show(AGENT, 'MainPID'), before)
           await admin.untilStatus({ assigned: next, active: next, lastKnownGood: next })
+          assert.notDeepEqual(await readdir(node.host(COMPILED)), [], 'nothing that Node.js compiled is kept')
         }),
       )
       const last = await step('a third one is on trial', () => onTrial(node, admin, 'last', 71, next))
@@ -60,6 +63,7 @@ function addDebScenario(plane: ControlPlane, program: string, deb: string): void
           const { DropInPaths, NeedDaemonReload } = await node.show('kubelet', 'DropInPaths', 'NeedDaemonReload')
           assert.doesNotMatch(DropInPaths, /kubelet-cfg-agent/)
           assert.equal(NeedDaemonReload, 'no')
+          assert.equal(existsSync(node.host(COMPILED)), false)
         }),
       )
       await step("kubelet's next start uses its local config", async () => {
