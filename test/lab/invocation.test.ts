@@ -2,6 +2,7 @@
 import t from 'tap'
 import { readInvocation } from '../real/invocation.ts'
 import { MINORS, modernKubeletMinor, suiteFor } from '../real/lab/node-choice.ts'
+import { isMeant } from '../real/lab/runner.ts'
 import { chooseLanes } from '../real/lane-plan.ts'
 
 function forgetChoice(): void {
@@ -41,19 +42,70 @@ t.test('a run without words has lanes, one with words has none', async (t) => {
   t.strictSame(namesOf(['reboot'], true, undefined), undefined)
   t.strictSame(namesOf(['reboot'], true, 28), undefined)
   const whole = namesOf([], true, undefined) ?? []
-  for (const lane of ['api', 'node', 'node-2', 'install', 'rollout', 'corpus', 'fault kubelet of today', 'proof kubelet 1.20'])
+  for (const lane of [
+    'api',
+    'rights',
+    'node',
+    'node-2',
+    'node-3',
+    'install',
+    'rollout',
+    'corpus',
+    'fault kubelet of today',
+    'proof kubelet 1.20',
+  ])
     t.ok(whole.includes(lane), lane)
   const newest = `1.${Math.max(...MINORS)}`
   t.match(
     chooseLanes([], true, undefined)?.filter(({ kubelet }) => kubelet !== undefined),
-    [{ name: `node ${newest}`, kubelet: newest }],
-    'a lane for the nodes of the newest kubelet',
+    [
+      { name: `node ${newest}`, kubelet: newest },
+      { name: `corpus ${newest}`, kubelet: newest },
+    ],
+    'lanes for the nodes and the corpus of the newest kubelet',
   )
   t.strictSame(
     chooseLanes([], true, undefined, false)?.filter(({ kubelet }) => kubelet !== undefined),
     [],
     'none where KUBEBUILDER_ASSETS gives the kubelet',
   )
-  t.strictSame(namesOf([], true, 28), ['fault kubelet of today', 'proof kubelet of today', 'node', 'node-2', 'install', 'corpus'])
-  t.strictSame(namesOf([], true, 20), ['fault kubelet 1.20', 'proof kubelet 1.20', 'node', 'node-2', 'install', 'corpus'])
+  for (const [minor, kubelet] of [
+    [28, 'kubelet of today'],
+    [20, 'kubelet 1.20'],
+  ] as const) {
+    const proofs = ['harm', 'fault', 'proof'].map((what) => `${what} ${kubelet}`)
+    t.strictSame(namesOf([], true, minor), [...proofs, 'node', 'node-2', 'node-3', 'install', 'corpus'])
+  }
+})
+
+t.test('a scenario is in one lane, whatever it is about', async (t) => {
+  const lanes = chooseLanes([], true, undefined, false) ?? []
+  for (const [name, lane] of [
+    ['transition: local, assign a good ConfigMap', 'api'],
+    ['edits: rights that come late', 'api'],
+    ['outage: etcd is restored from a backup', 'api'],
+    ['modern channels: rights to one ConfigMap', 'rights'],
+    ['plugin: from the first config to a rollout', 'rights'],
+    ['release: dnf installs it', 'rights'],
+    ['rights: a rollout with the files as they are, by a node', 'rights'],
+    ['rollout: twenty nodes, on an API server without policies', 'rollout'],
+    ['preflight corpus: loading', 'corpus'],
+    ['node: the transition table', 'node'],
+    ['node: a config that crashes kubelet is rolled back', 'node'],
+    ['node: interrupted: the power fails 10 times', 'node-2'],
+    ['node: modern: a rollout over two nodes', 'node-2'],
+    ['node: preflight: nothing that would break kubelet reaches it', 'node-3'],
+    ['node: release: apt installs it', 'node-3'],
+    ['node: install: cloud-init installs the deb before the node joins', 'install'],
+    ['node: proof: kubelet of today: a crash loop heals', 'harm kubelet of today'],
+    ['node: proof: kubelet of today: fault: kubelet is stopped for half a minute', 'fault kubelet of today'],
+    ['node: proof: kubelet of today: kubeadm upgrades the node', 'proof kubelet of today'],
+    ['node: proof: kubelet 1.20: a crash loop heals', 'proof kubelet 1.20'],
+  ] as const) {
+    t.strictSame(
+      lanes.filter(({ words }) => isMeant(name, words)).map((one) => one.name),
+      [lane],
+      name,
+    )
+  }
 })

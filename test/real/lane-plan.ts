@@ -29,40 +29,53 @@ export function chooseLanes(
   canChoose = true,
 ): readonly Lane[] | undefined {
   if (kubeletMinor !== undefined)
-    return words.length === 0 ? [...proofLanes(kubeletMinor === OLD_MINOR ? OLD : TODAY), ...NODES, CORPUS] : undefined
+    return words.length === 0 ? [...proofLanes(kubeletMinor === OLD_MINOR ? OLD : TODAY), ...NODES, INSTALL, CORPUS] : undefined
   if (words.length === 0) {
-    const proofs = proofLanes(withModern ? TODAY : OLD)
-    return [API, ...proofs, ...NODES, ROLLOUT, ...(withModern ? [OLD_LANE] : []), ...(withModern && canChoose ? [NEWEST] : []), CORPUS]
+    const old = withModern ? [OLD_LANE] : []
+    const newest = withModern && canChoose ? [NEWEST, NEWEST_CORPUS] : []
+    return [RIGHTS, ...proofLanes(withModern ? TODAY : OLD), ...NODES, API, ...old, ROLLOUT, ...newest, INSTALL, CORPUS]
   }
   if (words.length === 1 && words[0] === 'proof:') return (withModern ? [TODAY, OLD] : [OLD]).flatMap(proofLanes)
   return undefined
 }
 
+const PACKAGES = 'pace:|a part over|the metrics as a file|the deb is|the rpm is|release:|judge:|preflight:'
+
 const NODES: readonly Lane[] = [
-  { name: 'node', words: ['node:', '!install:|interrupted:|modern:|proof:'] },
-  { name: 'node-2', words: ['node:', 'interrupted:|modern:'] },
-  { name: 'install', words: ['node: install:'] },
+  { name: 'node', words: ['node:', `!install:|interrupted:|modern:|proof:|${PACKAGES}`] },
+  { name: 'node-2', words: ['node:', 'interrupted:|modern:', '!proof:'] },
+  { name: 'node-3', words: ['node:', PACKAGES, '!install:|interrupted:|modern:|proof:'] },
 ]
 
-const API: Lane = { name: 'api', words: ['!node:', '!preflight corpus:', '!rollout:'] }
+const INSTALL: Lane = { name: 'install', words: ['node: install:'] }
 
-const ROLLOUT: Lane = { name: 'rollout', words: ['rollout:'] }
+/** With a simulated kubelet: what needs other rights or another API server, and what does not. */
+const OF_RIGHTS = 'rights:|modern |plugin:|release:'
+const RIGHTS: Lane = { name: 'rights', words: [OF_RIGHTS, '!node:|preflight corpus:|rollout:'] }
+const API: Lane = { name: 'api', words: [`!node:|preflight corpus:|rollout:|${OF_RIGHTS}`] }
 
-/** Short, and busy all the time: it takes the place of the first lane that ends. */
-const CORPUS: Lane = { name: 'corpus', words: ['preflight corpus:'] }
+const ROLLOUT: Lane = { name: 'rollout', words: ['rollout:', '!node:'] }
+
+const CORPUS: Lane = { name: 'corpus', words: ['preflight corpus:'], isBusy: true }
 
 /** What each kubelet shows anew, on the newest one. The lanes of nodes have kubelet 1.20. */
 const NEWEST: Lane = {
   name: `node ${nameOfMinor(NEWEST_MINOR)}`,
   kubelet: nameOfMinor(NEWEST_MINOR),
-  words: ['workflow|crashes kubelet|transition table|an overlay|a part over|a reboot|preflight corpus:'],
+  words: ['workflow|crashes kubelet|transition table|an overlay|a part over|a reboot', '!proof:'],
 }
+
+const NEWEST_CORPUS: Lane = { ...CORPUS, name: `corpus ${nameOfMinor(NEWEST_MINOR)}`, kubelet: nameOfMinor(NEWEST_MINOR) }
 
 const OLD_LANE: Lane = { name: `proof ${OLD}`, words: [`proof: ${OLD}`, WHERE_OLD_DIFFERS] }
 
+/** What a trial sees of a config that harms the node. */
+const HARM = 'static pods|cuts kubelet off|wrong authority|crash loop|hung kubelet|Type=notify|directory is lost|refusal'
+
 function proofLanes(kubelet: string): readonly Lane[] {
   return [
+    { name: `harm ${kubelet}`, words: [`proof: ${kubelet}`, HARM, '!fault:'] },
     { name: `fault ${kubelet}`, words: [`proof: ${kubelet}`, 'fault:'] },
-    { name: `proof ${kubelet}`, words: [`proof: ${kubelet}`, '!fault:'] },
+    { name: `proof ${kubelet}`, words: [`proof: ${kubelet}`, `!fault:|${HARM}`] },
   ]
 }

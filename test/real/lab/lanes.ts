@@ -1,7 +1,7 @@
 /**
  * Runs scenarios in lanes, a few of them side by side: each lane is a process of its own with a
  * control plane of its own, since some scenarios stop theirs. Most of a scenario is waiting, so a
- * few lanes take little more than the longest of them. Prints what they print, each line with its
+ * few lanes take little more than the longest of them; those that never wait run behind them. Prints what they print, each line with its
  * lane, and adds up what they count.
  *
  * A scenario that failed is played once more when all lanes have ended, with the machine for
@@ -20,10 +20,14 @@ export interface Lane {
   readonly words: readonly string[]
   /** The option `--kubelet`. undefined: as the run itself has it. */
   readonly kubelet?: string | undefined
+  /** It never waits. It runs behind the others, and gets what they leave of the processors. */
+  readonly isBusy?: boolean
 }
 
 /** More of them at once starve each other on two cores. */
-const LANES_AT_ONCE = 5
+const LANES_AT_ONCE = 6
+/** nice(1) of a busy lane. */
+const BEHIND = 5
 /** More failures than that are no matter of a busy machine. */
 const PLAYED_AGAIN = 4
 /**
@@ -46,15 +50,16 @@ export async function runLanes(program: string, lanes: readonly Lane[]): Promise
   }
   const run: RunLane = (lane, prefix, env = {}) => runLane(program, lane, prefix, env, children)
   const width = Math.max(...lanes.map(({ name }) => name.length))
-  const queue = [...lanes]
+  const queue = lanes.filter(({ isBusy }) => isBusy !== true)
+  const busy = lanes.filter(({ isBusy }) => isBusy === true)
   const results: { readonly lane: Lane; readonly result: LaneResult }[] = []
-  const work = async (): Promise<void> => {
+  const work = async (queue: Lane[]): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined && !stopping; lane = queue.shift()) {
       results.push({ lane, result: await run(lane, `${lane.name.padEnd(width)} | `) })
     }
   }
-  const atOnce = allowNodes(Math.min(LANES_AT_ONCE, lanes.length))
-  await Promise.all(Array.from({ length: atOnce }, work))
+  const atOnce = allowNodes(Math.min(LANES_AT_ONCE, queue.length))
+  await Promise.all([work(busy), ...Array.from({ length: atOnce }, () => work(queue))])
   const sum = (of: 'passed' | 'failed') => results.reduce((total, { result }) => total + result[of], 0)
   const failures = results.flatMap(({ lane, result }) => result.failures.map((failure) => ({ lane, failure })))
   const alone = stopping ? { passed: [], failed: failures } : await playAgain(failures, run)
@@ -74,16 +79,20 @@ type Environment = Readonly<Record<string, string>>
 
 function runLane(
   program: string,
-  { words, kubelet }: Lane,
+  { words, kubelet, isBusy }: Lane,
   prefix: string,
   env: Environment,
   children: ChildProcess[],
 ): Promise<LaneResult> {
   const options = kubelet === undefined ? [] : ['--kubelet', kubelet]
-  const child = spawn(process.execPath, [...process.execArgv, program, ...options, ...words], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, ...env },
-  })
+  const child = spawn(
+    'nice',
+    ['-n', String(isBusy === true ? BEHIND : 0), process.execPath, ...process.execArgv, program, ...options, ...words],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...env },
+    },
+  )
   children.push(child)
   const output = new LaneOutput()
   createInterface({ input: child.stdout }).on('line', (line) => {

@@ -28,9 +28,7 @@ export function scenario(name: string, play: (step: Step) => Promise<void>, opti
 export async function runScenarios(words: readonly string[] = process.argv.slice(2)): Promise<never> {
   const failed: string[] = []
   let passed = 0
-  const has = (name: string, word: string) => word.split('|').some((one) => name.includes(one))
-  const isMeant = ({ name }: Scenario) => words.every((word) => (word.startsWith('!') ? !has(name, word.slice(1)) : has(name, word)))
-  for (const each of scenarios.filter(isMeant)) {
+  for (const each of scenarios.filter(({ name }) => isMeant(name, words))) {
     console.log(`\n# ${each.name}`)
     const startedAt = performance.now()
     try {
@@ -48,6 +46,12 @@ export async function runScenarios(words: readonly string[] = process.argv.slice
   // Exits at once, so that what a scenario out of time left waiting cannot hold the run. Having run
   // nothing is no success.
   process.exit(failed.length > 0 || passed === 0 ? 1 : 0)
+}
+
+/** Whether the words name a scenario, as `runScenarios` has it. */
+export function isMeant(name: string, words: readonly string[]): boolean {
+  const has = (word: string) => word.split('|').some((one) => name.includes(one))
+  return words.every((word) => (word.startsWith('!') ? !has(word.slice(1)) : has(word)))
 }
 
 async function withDeadline({ play, timeoutMs }: Scenario): Promise<void> {
