@@ -2,7 +2,8 @@
  * `npm run package`: builds deb and rpm for every architecture, with a bill of materials each, into
  * dist/. Fails if a package is too big or incomplete, or if lintian or rpmlint reports anything.
  * With `--check` it builds everything a second time, in another directory and another environment,
- * and compares the bytes. With `--only amd64.deb` (or `aarch64.rpm`) it builds only that package,
+ * and compares the bytes. With `--again` it builds only that second time, and compares with what is
+ * in dist/ from before. With `--only amd64.deb` (or `aarch64.rpm`) it builds only that package,
  * which is quicker. The archives of the kubectl plugin and their manifest for krew are built beside
  * them, or with `--only plugin` alone; `--url` is where the archives will be.
  */
@@ -32,21 +33,34 @@ const URL = 'https://example.org/kubelet-cfg-agent'
 async function main(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
-    options: { check: { type: 'boolean', default: false }, only: { type: 'string' }, url: { type: 'string', default: URL } },
+    options: {
+      check: { type: 'boolean', default: false },
+      again: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      url: { type: 'string', default: URL },
+    },
   })
   const wanted = choose(values.only)
   await requireTools()
   const project = await readProject()
   if (project.dirty) console.log('The working tree has uncommitted changes: a build of the same commit will give other bytes.')
   const runtimes = await timed('Node.js fetched', () => fetchRuntimes(wanted))
+  const buildAgain = () =>
+    timed('built again', () => inAnotherEnvironment(() => build(project, runtimes, wanted, { work: join(WORK, 'again'), url: values.url })))
+  if (values.again) {
+    const again = await buildAgain()
+    await compare(
+      again.map((file) => join(DIST, basename(file))),
+      again,
+    )
+    await rm(join(WORK, 'again'), { recursive: true, force: true })
+    return
+  }
   // Directories of the same depth: the source maps contain relative paths.
   const files = await timed('built', () => build(project, runtimes, wanted, { work: join(WORK, 'first'), url: values.url }))
   await timed('inspected and checked', () => check(files, join(WORK, 'first'), runtimes))
   if (values.check) {
-    const again = await timed('built again', () =>
-      inAnotherEnvironment(() => build(project, runtimes, wanted, { work: join(WORK, 'again'), url: values.url })),
-    )
-    await compare(files, again)
+    await compare(files, await buildAgain())
   }
   await publish(files)
   for (const name of ['first', 'again']) await rm(join(WORK, name), { recursive: true, force: true })
