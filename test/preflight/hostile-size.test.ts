@@ -64,7 +64,7 @@ function objectOf(fields: Fields, values: Values): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, sampleOf(field, values)]))
 }
 
-/** Whatever the turn, by the newest kubelet, which has nearly all rules; and by the older ones in turn. */
+/** By the newest kubelet, which has nearly all rules, and by one of the older ones in turn. */
 function check(values: Values, turn: number): void {
   const config = objectOf(FIELDS, values) as KubeletConfig
   const document = { text: '', config, locate: () => undefined, repeated: [] }

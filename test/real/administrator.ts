@@ -1,8 +1,9 @@
 /**
  * The administrator of the cluster, who has kubectl and nothing else: changes ConfigMaps and
- * assignments, and reads what the node says of itself. Each change is one real kubectl command; what
- * the node says is read from the API at once, since tests wait for it. ConfigMaps are in kube-system, as the documentation has them, under names that begin with the
- * node's, so that one cluster does for all tests.
+ * assignments, and reads what the node says of itself. Each change is one real kubectl command;
+ * what the node says is read from the API at once, since tests wait for it. ConfigMaps are in
+ * kube-system, as the documentation has them, under names that begin with the node's, so that one
+ * cluster does for all tests.
  */
 import { strict as assert } from 'node:assert'
 import { isObject } from '../../src/values/is-object.ts'

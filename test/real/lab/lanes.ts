@@ -1,8 +1,8 @@
 /**
  * Runs scenarios in lanes, a few of them side by side: each lane is a process of its own with a
  * control plane of its own, since some scenarios stop theirs. Most of a scenario is waiting, so a
- * few lanes take little more than the longest of them; those that never wait run behind them. Prints what they print, each line with its
- * lane, and adds up what they count.
+ * few lanes take little more than the longest of them; those that never wait run behind them.
+ * Prints what they print, each line with its lane, and adds up what they count.
  *
  * A scenario that failed is played once more when all lanes have ended, with the machine for
  * itself. Lanes keep the processors busy all the time, and kubelet, etcd and systemd have time
