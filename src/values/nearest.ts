@@ -1,7 +1,7 @@
 /**
  * Finds the known name nearest to a mistyped one, by edit distance with transpositions (optimal
- * string alignment), ignoring case. `nearest` returns a name whenever there is one, however distant.
- * So messages with it say "the nearest known one", not "did you mean". Pure.
+ * string alignment), ignoring case. `nearest` returns a name whenever there is one, however
+ * distant. So messages with it say "the nearest known one", not "did you mean". Pure.
  */
 
 export function nearest(name: string, known: readonly string[]): string | undefined {
