@@ -22,6 +22,10 @@ const AGENT = 'kubelet-cfg-agent'
 const NAMESPACE = 'kube-system'
 /** Of the node, in place of those of the image. */
 const PACKAGES = '/srv/packages'
+/** As apt calls dpkg. */
+const UNPACKING = '^/usr/bin/dpkg .*--unpack'
+const SCRIPT = '/bin/sh /var/cache/kubelet-cfg-agent/install'
+const INSTALLED = /^Status: install ok installed$/m
 
 export async function addDaemonSetScenarios(plane: ControlPlane, program: string): Promise<void> {
   const deb = await findDeb()
@@ -33,16 +37,15 @@ export async function addDaemonSetScenarios(plane: ControlPlane, program: string
       await copyFile(deb, node.host(PACKAGES, 'kubelet-cfg-agent.deb'))
       const [configMap, daemonSet] = parseAllDocuments(await readFile(join(INSTALL, 'daemonset.yaml'), 'utf8')).map((each) => each.toJS())
       await admin.create(configMap)
-      await step('a pod that is killed while dpkg works: kubelet goes on', () =>
+      await step('its processes are killed while dpkg unpacks: nothing is installed', async () => {
+        await createPod(node, admin, daemonSet, 'first')
+        await untilUnpacks(node)
+        await node.exec('pkill', '--signal', 'KILL', '--full', `${UNPACKING}|^apt-get install|${SCRIPT}$`)
+        assert.equal((await node.show(AGENT, 'LoadState')).LoadState, 'not-found')
+      })
+      await step('its next attempt installs: enabled, running, with the settings of the ConfigMap, and kubelet goes on', () =>
         keepingKubelet(node, async () => {
-          await createPod(node, admin, daemonSet, 'killed')
-          await untilDpkgWorks(node)
-          await deletePod(admin, 'killed', ['--grace-period=1'])
-        }),
-      )
-      await step('the next pod completes it: installed, enabled, running, with the settings of the ConfigMap, and kubelet goes on', () =>
-        keepingKubelet(node, async () => {
-          await playPod(node, admin, daemonSet, 'first')
+          await untilRuns(admin, 'first')
           assert.deepEqual(await node.show(AGENT, 'ActiveState', 'UnitFileState'), { ActiveState: 'active', UnitFileState: 'enabled' })
           assert.match(await readFile(node.host('/etc/kubelet-cfg-agent/config.yaml'), 'utf8'), /^trialDuration: 30m$/m)
           await admin.untilCondition({ status: 'True', reason: 'Local' })
@@ -50,15 +53,17 @@ export async function addDaemonSetScenarios(plane: ControlPlane, program: string
       )
       await step('another pod of it changes nothing, and the same agent runs', async () => {
         const before = await node.show(AGENT, 'MainPID')
-        await playPod(node, admin, daemonSet, 'second')
+        await createPod(node, admin, daemonSet, 'second')
+        await untilRuns(admin, 'second')
         assert.deepEqual(await node.show(AGENT, 'MainPID'), before)
       })
-      await step('a pod that is deleted while dpkg works is given the time to end', async () => {
+      await step('a pod that is deleted while dpkg unpacks is given the time to end', async () => {
         await node.exec('apt-get', 'purge', '--yes', AGENT)
         await createPod(node, admin, daemonSet, 'deleted')
-        await untilDpkgWorks(node)
-        await deletePod(admin, 'deleted')
-        assert.match((await node.exec('dpkg', '--status', AGENT)).stdout, /^Status: install ok installed$/m)
+        await untilUnpacks(node)
+        // It waits until the pod is gone, which is when its processes are.
+        await admin.kubectl('-n', NAMESPACE, 'delete', 'pod', 'install-deleted')
+        assert.match((await node.exec('dpkg', '--status', AGENT)).stdout, INSTALLED)
         assert.equal((await node.exec('dpkg', '--audit')).stdout, '')
       })
     }),
@@ -81,8 +86,7 @@ interface Container {
 }
 
 /** Waits until its first container has ended well, and the second one runs. */
-async function playPod(node: Node, admin: Administrator, daemonSet: Template, name: string): Promise<void> {
-  await createPod(node, admin, daemonSet, name)
+async function untilRuns(admin: Administrator, name: string): Promise<void> {
   const runs = async () => {
     const { status } = JSON.parse(await admin.kubectl('-n', NAMESPACE, 'get', 'pod', `install-${name}`, '-o', 'json'))
     assert.equal(status.phase, 'Running', JSON.stringify(status))
@@ -91,14 +95,9 @@ async function playPod(node: Node, admin: Administrator, daemonSet: Template, na
   await eventually(runs, { what: `the pod ${name} has installed the agent`, timeoutMs: 120_000, intervalMs: 500 })
 }
 
-async function untilDpkgWorks(node: Node): Promise<void> {
-  const probe = async () => (await node.exec('pgrep', '--exact', 'dpkg')).stdout !== ''
-  await eventually(probe, { what: 'dpkg works', timeoutMs: 120_000, intervalMs: 50 })
-}
-
-/** Waits until it is gone, which is when its processes are. */
-async function deletePod(admin: Administrator, name: string, options: readonly string[] = []): Promise<void> {
-  await admin.kubectl('-n', NAMESPACE, 'delete', 'pod', `install-${name}`, ...options)
+async function untilUnpacks(node: Node): Promise<void> {
+  const probe = async () => (await node.exec('pgrep', '--full', UNPACKING)).stdout !== ''
+  await eventually(probe, { what: 'dpkg unpacks', timeoutMs: 120_000, intervalMs: 50 })
 }
 
 async function createPod(node: Node, admin: Administrator, { spec: { template } }: Template, name: string): Promise<void> {
