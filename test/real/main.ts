@@ -33,6 +33,7 @@ import { addModernNodeScenarios, addNodeScenarios } from './node/scenarios.ts'
 import { addOutageScenarios } from './outage.ts'
 import { addPluginScenarios } from './plugin.ts'
 import { addCorpusScenarios, addLaterCorpusScenarios } from './preflight-corpus.ts'
+import { addRealPackagesScenario } from './release/real-packages.ts'
 import { addYumScenario } from './release/yum.ts'
 import { addAdmissionScenarios } from './rights/admission.ts'
 import { addNodeIdentityScenarios } from './rights/node-identity.ts'
@@ -75,6 +76,7 @@ addModernChannelScenarios(program)
 addModernStatusScenarios(program)
 addPluginScenarios(program)
 await addYumScenario()
+await addRealPackagesScenario()
 addNodeIdentityScenarios(program)
 addServiceAccountScenarios(program)
 addOperatorScenarios()
