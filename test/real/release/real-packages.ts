@@ -1,7 +1,8 @@
 /**
- * A signed trial of a release of the packages that `npm run package` has made, and not of small ones
- * as in the tests: what it publishes, in each of its places, is what was built. Only where there are
- * such packages, and where the tree is as it was committed, since a release refuses another.
+ * A signed trial of a release of the packages that `npm run package` has made, and not of small
+ * ones as in the tests: what it publishes, in each of its places, is what was built. Only where
+ * there are such packages, and where the tree is as it was committed, since a release refuses
+ * another.
  */
 import { strict as assert } from 'node:assert'
 import { existsSync } from 'node:fs'
