@@ -73,7 +73,9 @@ export function recordSample(
   // A process that is new may have begun, and have ended, before the runtime answered.
   const begins = sameProcess ? same.beganExcused === true : isExcused || (!gap && wasExcused(known))
   const starts = same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(!sameProcess)
-  const excused = isDown(unit.activity) && (isExcused || (sameProcess && same.excused))
+  // Systemd may give kubelet up at the very exit of which the runtime answers again.
+  const gaveUpExcused = unit.activity === 'failed' && same?.beganExcused === true
+  const excused = isDown(unit.activity) && (isExcused || (sameProcess && (same.excused || gaveUpExcused)))
   const hasExited = hasEnded(unit.activity) && started && starts > 0 && !excused && condition !== 'excused'
   const isAwaited = same?.restartedFrom !== undefined && same.restartedFrom === unit.invocationId
   const startedByOthers = same === undefined ? isFirst : same.startedByOthers === true || isOthers(same, unit)

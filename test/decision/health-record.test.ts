@@ -102,6 +102,8 @@ t.test('a kubelet that began without its runtime exits, and the next one has its
   const next = follow([{ ...ill(A, 'i-2', 1), runtimeUp: true }], answered)
   t.match(next, { unhealthySinceUs: answered.lastSampleUs + SECOND_US })
   t.match(follow([{ ...ill(A, 'i-3', 2), runtimeUp: true }], next), { unhealthySinceUs: next.unhealthySinceUs }, 'once')
+  const givenUp = { ...down('failed'), runtimeUp: true }
+  t.equal(verdictOn(follow([givenUp], without), givenUp), undefined, 'nor is it condemned where systemd gave it up at that exit')
   const unseen = follow([{ ...down('auto-restart', 'i-2'), runtimeUp: true }], without)
   t.match(unseen, { beganExcused: true }, 'it began and ended between two looks')
   t.match(follow([{ ...healthy(), runtimeUp: true }], without), { beganExcused: false }, 'it did not exit')
