@@ -3,6 +3,7 @@
  * to answer it, and then nothing is known.
  */
 import { execFile } from 'node:child_process'
+import { isObject } from '../../src/values/is-object.ts'
 
 export type Audit =
   | { readonly kind: 'clean' }
@@ -24,21 +25,21 @@ export function audit(npm = 'npm'): Promise<Audit> {
 /** @param text what `npm audit --json` prints, whatever its exit code */
 export function readAudit(text: string): Audit {
   const answer = parse(text)
-  if (!isRecord(answer)) return { kind: 'unknown', why: 'npm printed no JSON' }
+  if (!isObject(answer)) return { kind: 'unknown', why: 'npm printed no JSON' }
   const { vulnerabilities, message, error } = answer
-  if (isRecord(vulnerabilities)) {
+  if (isObject(vulnerabilities)) {
     const findings = Object.entries(vulnerabilities).map(([name, finding]) => describe(name, finding))
     return findings.length === 0 ? { kind: 'clean' } : { kind: 'found', findings }
   }
-  const summary = isRecord(error) ? error.summary : undefined
+  const summary = isObject(error) ? error.summary : undefined
   const why = [message, summary].find((each) => typeof each === 'string' && each !== '')
   return { kind: 'unknown', why: typeof why === 'string' ? why : 'npm printed no report' }
 }
 
 function describe(name: string, finding: unknown): string {
-  if (!isRecord(finding)) return name
+  if (!isObject(finding)) return name
   const { severity, range, via } = finding
-  const titles = Array.isArray(via) ? via.flatMap((each) => (isRecord(each) && typeof each.title === 'string' ? [each.title] : [])) : []
+  const titles = Array.isArray(via) ? via.flatMap((each) => (isObject(each) && typeof each.title === 'string' ? [each.title] : [])) : []
   return [`${name} ${range}: ${severity}`, ...titles].join(', ')
 }
 
@@ -48,10 +49,6 @@ function parse(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**

@@ -36,7 +36,7 @@ export interface Settled {
  * @param isPaused as far as the agent can know. While the assignment is invalid, it cannot know
  * that a pause is over
  */
-export function checkSettled(world: SimWorld, isPaused = false): Settled {
+export function checkSettled(world: SimWorld, isPaused: boolean): Settled {
   const { files, unit } = world
   const layout = layoutOf(DIRECTORY)
   const textOf = (name: 'assigned' | 'last-known-good') => {
