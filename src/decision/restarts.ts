@@ -26,8 +26,8 @@ export type RestartDecision =
   | { readonly kind: 'limit'; readonly untilUs: number }
 
 /**
- * The first interval between starts of a unit that systemd keeps giving up. Doubled each time
- * within the hour.
+ * The first interval between starts of a unit that systemd keeps giving up with the same config.
+ * Doubled each time within the hour.
  */
 const START_AGAIN_US = 15e6
 const START_AGAIN_AT_MOST_US = 300e6
@@ -144,7 +144,7 @@ function requestRestart(
   const exempt = !fallback && isExempt(snapshot, target)
   if (!fallback && failed) {
     // A start that was cut short is completed and does not count again.
-    const untilUs = halfStarted ? 0 : startAgainUs(thisBoot, now.monotonicUs)
+    const untilUs = halfStarted ? 0 : startAgainUs(thisBoot, target, now.monotonicUs)
     if (now.monotonicUs < untilUs) return { kind: 'under-way', untilUs, detail: 'systemd gave kubelet up: it is started again in a while' }
   } else if (!fallback && !exempt) {
     const untilUs = findLimitEndUs(snapshot, thisBoot)
@@ -178,8 +178,9 @@ function waitsForRuntime(snapshot: Snapshot): boolean {
   return isUp === false && now.monotonicUs - sinceUs < RUNTIME_EXCUSE_US
 }
 
-function startAgainUs(thisBoot: readonly RestartRecord[], nowUs: number): number {
-  const starts = thisBoot.filter((record) => record.failed && !record.fallback && nowUs - record.atUs < HOUR_US)
+/** What was started in vain says nothing of another config or of another kubelet. */
+function startAgainUs(thisBoot: readonly RestartRecord[], { key }: Target, nowUs: number): number {
+  const starts = thisBoot.filter((record) => record.target === key && record.failed && !record.fallback && nowUs - record.atUs < HOUR_US)
   const last = starts.at(-1)
   return last === undefined ? 0 : last.atUs + Math.min(START_AGAIN_AT_MOST_US, START_AGAIN_US * 2 ** (starts.length - 1))
 }

@@ -295,6 +295,8 @@ t.test('what systemd gave up is started again ever more slowly, but not left dow
     t.match(giveUp(starts(count, NOW_US - pauseUs)), { kind: 'restart', record: { failed: true } }, `${count} starts`)
   }
   t.match(decide({ ...runs(A), restarts: starts(12, NOW_US - MINUTE_US) }), { kind: 'restart' }, 'and it costs no restart of one that runs')
+  const ofAnother = starts(12, NOW_US - SECOND_US).map((record) => ({ ...record, target: keyOf(A) }))
+  t.match(giveUp(ofAnother), { kind: 'restart', record: { failed: true } }, 'another config is started at once')
 })
 
 t.test('whatever is recorded', async () => {

@@ -249,6 +249,7 @@ class Run {
         const content = this.#findNextContent(files)
         if (content !== undefined) writer.requestRollback(content)
       } else writer.requestHold(request)
+      this.#world.requested += 1
       return true
     } catch (error) {
       // The disk is full or fails: the operator sees the error, and there is no request.

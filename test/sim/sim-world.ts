@@ -81,6 +81,8 @@ export class SimWorld {
   uncheckpointed: string | undefined
   /** How often the file that kubelet starts with was edited, which the agent then replaces anew. */
   replacedEdits = 0
+  /** Requests that operators have written on the node. */
+  requested = 0
   /** Something has happened that wakes the agent. */
   woken = true
   readonly checkRestart: (() => void)[] = []
