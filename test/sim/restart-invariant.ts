@@ -67,7 +67,7 @@ export class RestartInvariant {
     // A config that failed on a kubelet that was replaced on disk is tried on the new one.
     const isOld = unit.process !== undefined && unit.process.version !== unit.version
     const hasFailed = !unit.isHealthy() || step.kind === 'try-again' || isOld
-    const isExcused = this.#isForgotten() || (next !== undefined && next === this.#uncompared)
+    const isExcused = this.#world.lostStamp || this.#isForgotten() || (next !== undefined && next === this.#uncompared)
     assert(next !== runs || hasFailed || isExcused, `invariant 5: a restart with the content that kubelet runs: ${runs}`)
     const waitsForDrain = next !== undefined && behaviourOf(next) === 'needs-drain' && !fallback
     assert(!waitsForDrain || this.#world.drained !== false || !unit.isHealthy(), 'invariant 5: a restart of a node that is not drained')
@@ -75,6 +75,7 @@ export class RestartInvariant {
     // Kubelet was started again with just that, whose checkpoint is still lost.
     const inPlace = this.#world.files.read(this.#world.nextConfigPath())?.toString()
     if (inPlace !== this.#world.uncheckpointed) this.#world.uncheckpointed = undefined
+    this.#world.lostStamp = false
   }
 
   /** What told that two wordings are one config was lost with the state directory. */

@@ -162,6 +162,7 @@ class Run {
       this.#agent = undefined
       this.#doze = undefined
       world.agentDead = false
+      world.lostStamp ||= world.kind.activation === 'file' && (world.disk.full || world.faults.writesFail)
       this.#invariants.agentDied()
       world.finishCrash()
       world.agentDead = false

@@ -22,7 +22,7 @@ export class SimLeavings {
     return this.isThere && this.#isKilling
   }
 
-  /** How often one config has left it anew. */
+  /** How often one config has left it anew on one kubelet: another kubelet may leave nothing. */
   get most(): number {
     return Math.max(0, ...this.#left.values())
   }
@@ -31,12 +31,13 @@ export class SimLeavings {
     return this.isThere && behaviourOf(text) !== 'leaves-state'
   }
 
-  /** kubelet starts, and comes as far as its CPU manager. */
-  kubeletStarted(text: string): void {
+  /** kubelet of this version starts, and comes as far as its CPU manager. */
+  kubeletStarted(text: string, version: number): void {
     if (behaviourOf(text) === 'leaves-state') {
       if (!this.isThere) {
         this.#changes += 1
-        this.#left.set(text, (this.#left.get(text) ?? 0) + 1)
+        const key = `${version} ${text}`
+        this.#left.set(key, (this.#left.get(key) ?? 0) + 1)
       }
       this.isThere = true
     }

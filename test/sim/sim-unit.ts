@@ -366,7 +366,7 @@ export class SimUnit implements Unit, HealthProbe {
 
   /** @param answeredUs when the container runtime has answered, and the CPU manager starts */
   #fateWithRuntime(text: string, answeredUs: number): Fate {
-    this.leavings.kubeletStarted(text)
+    this.leavings.kubeletStarted(text, this.#version)
     if (!this.leavings.isKilling) return fateOf(text, answeredUs, this.#version)
     this.#world.onLeavings(text)
     return diesAfter(answeredUs, 1)
