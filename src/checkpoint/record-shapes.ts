@@ -61,6 +61,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   subjectSinceUs: isNumber,
   starts: isNumber,
   started: isFlag,
+  startedSinceUs: optional(isNumber),
   invocationId: isText,
   wasHealthy: isFlag,
   everHealthy: isFlag,

@@ -164,7 +164,7 @@ const EFFECTS: EffectsOf = {
 
   restart: ({ record, from, to }, { accepted, restarts, health, now }) => {
     const earlier = keepRestarts(restarts, now)
-    const expected = expectStart(health)
+    const expected = expectStart(health, now.monotonicUs)
     // Preflight accepted the others as a change from what runs now. After the restart they are
     // another change.
     const others = [...accepted.keys()].filter((key) => key !== record.target)

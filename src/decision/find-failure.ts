@@ -7,7 +7,7 @@ import { countRecurringExits, describeRecurringExits } from './exit-log.ts'
 import type { HealthRecord, HealthSample } from './health.ts'
 import { areLatestAlike, explain } from './last-words.ts'
 import type { Policy } from './policy.ts'
-import { isRuntimeExcuse } from './runtime-excuse.ts'
+import { findExcuseStartUs, isRuntimeExcuse } from './runtime-excuse.ts'
 import type { FailureReason } from './verdict.ts'
 
 export interface HealthFailure {
@@ -26,8 +26,7 @@ type FailureSample = Pick<HealthSample, 'unit' | 'at' | 'runtimeUp' | 'changesRu
 export function findFailure(record: HealthRecord, sample: FailureSample, policy: Policy): HealthFailure | undefined {
   const { unit, at } = sample
   if (!record.started || unit.kind === 'unknown') return undefined
-  const { runtimeDownSinceUs: downSinceUs, subjectSinceUs } = record
-  if (isRuntimeExcuse(downSinceUs && Math.max(downSinceUs, subjectSinceUs), sample)) return undefined
+  if (isRuntimeExcuse(findExcuseStartUs(record.runtimeDownSinceUs, record), sample)) return undefined
   // The unit's state is still the one that was the reason for the restart.
   const isAwaited = record.restartedFrom !== undefined && record.restartedFrom === unit.invocationId
   return (isAwaited ? undefined : findExits(record, sample, policy)) ?? findIllness(record, at.monotonicUs, policy)

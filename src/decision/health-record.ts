@@ -8,7 +8,7 @@ import { type HealthAnswer, type HealthRecord, type HealthSample, isFailing, typ
 import { isMissing } from './missing-content.ts'
 import type { Policy } from './policy.ts'
 import { followProcess } from './process-health.ts'
-import { followRuntime, isRuntimeExcuse, RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
+import { findExcuseStartUs, followRuntime, isRuntimeExcuse, RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
 import type { TrialKey } from './trial-key.ts'
 import { contentOfKey } from './trial-key.ts'
 import type { KnownUnit, UnitActivity } from './unit-state.ts'
@@ -42,8 +42,7 @@ export function recordSample(
   // it is charged.
   const gap = known === undefined || nowUs - known.lastSampleUs > policy.toleranceUs
   const runtimeDownSinceUs = followRuntime(known?.runtimeDownSinceUs, sample, gap)
-  // What replaces a config that may have killed the runtime has the whole excuse.
-  const isExcused = isRuntimeExcuse(runtimeDownSinceUs && Math.max(runtimeDownSinceUs, same?.subjectSinceUs ?? nowUs), sample)
+  const isExcused = isRuntimeExcuse(findExcuseStartUs(runtimeDownSinceUs, same ?? { subjectSinceUs: nowUs }), sample)
   // In the first record of a boot, every process since then was started with what is activated,
   // since only the agent changes that. And an invocation that began under this record was started
   // with its subject, even if it died before a look.
@@ -86,6 +85,7 @@ export function recordSample(
     subjectSinceUs: same?.subjectSinceUs ?? nowUs,
     starts,
     started,
+    startedSinceUs: started ? (same?.started === true ? same.startedSinceUs : nowUs) : undefined,
     invocationId: unit.invocationId,
     wasHealthy: condition === 'healthy' || (sameProcess && same.wasHealthy),
     everHealthy: condition === 'healthy' || same?.everHealthy === true,
@@ -134,8 +134,17 @@ export function forgetExits(record: HealthRecord): HealthRecord {
 }
 
 /** A restart was requested: from now on kubelet's exits and silence are charged to the subject. */
-export function expectStart(record: HealthRecord | undefined): HealthRecord | undefined {
-  return record && { ...record, started: true, everHealthy: false, unhealthySinceUs: undefined, restartedFrom: record.invocationId }
+export function expectStart(record: HealthRecord | undefined, nowUs: number): HealthRecord | undefined {
+  if (record === undefined) return undefined
+  const startedSinceUs = record.started ? record.startedSinceUs : nowUs
+  return {
+    ...record,
+    started: true,
+    startedSinceUs,
+    everHealthy: false,
+    unhealthySinceUs: undefined,
+    restartedFrom: record.invocationId,
+  }
 }
 
 /** What failed is tried once more. */

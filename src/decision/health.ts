@@ -68,6 +68,8 @@ export interface HealthRecord {
    * exits are not charged to the subject.
    */
   readonly started: boolean
+  /** Since when that is so. undefined: not started, or recorded by an agent that did not record it. */
+  readonly startedSinceUs?: number | undefined
   readonly invocationId: string
   /** The process with this InvocationID has been healthy at least once. */
   readonly wasHealthy: boolean

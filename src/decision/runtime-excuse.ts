@@ -4,7 +4,7 @@
  * and 1.36.3), and no config is to blame for that. But a config can kill the runtime, too, so the
  * excuse ends. Pure.
  */
-import type { HealthSample } from './health.ts'
+import type { HealthRecord, HealthSample } from './health.ts'
 
 /**
  * Longer than a runtime takes to be upgraded or restarted, and than kubelet's pod eviction takes.
@@ -19,6 +19,19 @@ export function followRuntime(
 ): number | undefined {
   if (sample.runtimeUp !== false) return undefined
   return gap || beforeUs === undefined ? sample.at.monotonicUs : beforeUs
+}
+
+/**
+ * Since when the runtime excuses the subject of the record. What replaces a config that may have
+ * killed the runtime has the whole excuse, from its first start.
+ *
+ * @param downSinceUs of the runtime. undefined: it answered at the last sample
+ */
+export function findExcuseStartUs(
+  downSinceUs: number | undefined,
+  { startedSinceUs, subjectSinceUs }: Pick<HealthRecord, 'startedSinceUs' | 'subjectSinceUs'>,
+): number | undefined {
+  return downSinceUs && Math.max(downSinceUs, startedSinceUs ?? subjectSinceUs)
 }
 
 /**

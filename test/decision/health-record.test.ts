@@ -3,7 +3,7 @@ import t from 'tap'
 import { findFailure } from '../../src/decision/find-failure.ts'
 import type { HealthRecord, HealthSample } from '../../src/decision/health.ts'
 import { expectStart, recordProcess, recordSample } from '../../src/decision/health-record.ts'
-import { isRuntimeExcuse } from '../../src/decision/runtime-excuse.ts'
+import { findExcuseStartUs, isRuntimeExcuse, RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { UnitActivity } from '../../src/decision/unit-state.ts'
 import {
   A,
@@ -131,7 +131,7 @@ t.test('once healthy, until another restart is asked for', async (t) => {
   t.match(follow([ill()]), { everHealthy: false })
   const record = follow([healthy(), ill()])
   t.match(record, { everHealthy: true })
-  t.match(expectStart(record), { everHealthy: false, started: true })
+  t.match(expectStart(record, NOW_US), { everHealthy: false, started: true })
 })
 
 t.test('health is counted from its first look, and ends at once', async (t) => {
@@ -263,6 +263,20 @@ t.test('crash loop', async (t) => {
     t.match(follow([running('i-1', 0), ...outage]), { exits: 0, recentExits: [] })
   })
 
+  t.test('nor where it waited for the runtime before it was started', async (t) => {
+    const silent = { runtimeUp: false }
+    const running = { ...healthy('local'), ...silent }
+    const waited = follow(times(2 * (RUNTIME_EXCUSE_US / SECOND_US), running), follow([running], undefined, keyOf('local')))
+    const asked = expectStart(waited, waited.lastSampleUs)
+    const loops = loop(3).map((facts) => ({ ...facts, ...silent }))
+    const looped = follow(loops, asked)
+    const last = { ...down('auto-restart', 'i-3', 2), ...silent }
+    t.equal(looped.exits, 0)
+    t.equal(verdictOn(looped, last), undefined)
+    const late = follow(times((RUNTIME_EXCUSE_US + POLICY.startDeadlineUs) / SECOND_US + 1, last), looped)
+    t.equal(verdictOn(late, last), 'start-deadline', 'but the excuse ends')
+  })
+
   t.test('an excused exit that systemd has counted already excuses no other', async (t) => {
     const silent = { runtimeUp: false }
     const outage = [down('auto-restart', 'i-1', 0), down('queued', 'i-1', 1)].map((facts) => ({ ...facts, ...silent }))
@@ -362,18 +376,18 @@ t.test('whose exits they are', async (t) => {
   })
 
   t.test('from the moment a restart was asked for, silence is its own', async (t) => {
-    const asked = expectStart(follow([healthy('local')], before))
+    const asked = expectStart(follow([healthy('local')], before), NOW_US)
     const silent = follow(times(10, down('starting', 'i-1')), asked)
     t.equal(verdictOn(silent, down('starting'), POLICY.startDeadlineUs), 'start-deadline')
     t.equal(follow([healthy('local')], asked).unhealthySinceUs, undefined, 'but not the health of what still runs')
-    t.equal(expectStart(undefined), undefined)
+    t.equal(expectStart(undefined, NOW_US), undefined)
   })
 
   t.test('a fallback is not charged with the exit that it is the answer to', async (t) => {
     const looping = follow(loop(2), undefined, keyOf(A))
     const fallback = follow([down('auto-restart', 'i-2', 1)], looping, keyOf('local'))
     const last = down('auto-restart', 'i-2', 0)
-    const asked = follow([last], expectStart(fallback), keyOf('local'))
+    const asked = follow([last], expectStart(fallback, NOW_US), keyOf('local'))
     const strict = { ...POLICY, crashLimit: 1 }
     const sample = { unit: last.unit ?? unit(), at: { bootId: BOOT, monotonicUs: asked.lastSampleUs, wallMs: 0 }, runtimeUp: undefined }
     t.equal(findFailure(asked, sample, strict), undefined)
@@ -457,7 +471,7 @@ t.test('whatever is seen, in whatever order', async () => {
         if (gap && after.exits > (before?.subject === subject ? before.exits : 0)) return false
         if (after.healthySinceUs !== undefined && after.unhealthySinceUs !== undefined) return false
         if (runtimeUp === false && findFailure(after, sample, POLICY) !== undefined) return false
-        const excusedSinceUs = after.runtimeDownSinceUs && Math.max(after.runtimeDownSinceUs, after.subjectSinceUs)
+        const excusedSinceUs = findExcuseStartUs(after.runtimeDownSinceUs, after)
         if (isRuntimeExcuse(excusedSinceUs, sample) && before?.subject === subject && after.exits > before.exits) return false
         if (!after.started && findFailure(after, sample, POLICY) !== undefined) return false
       }
