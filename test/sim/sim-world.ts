@@ -155,7 +155,7 @@ export class SimWorld {
   nextConfigPath(): string {
     if (this.kind.activation === 'file') return LOCAL_PATH
     if (this.kind.activation === 'drop-in') return this.files.stat(DROP_IN_PATH) === undefined ? LOCAL_PATH : DROP_IN_PATH
-    return /^KUBELET_CONFIG_ARGS=.*--config=([^\s"']+)/m.exec(this.files.read(ENV_FILE)?.toString() ?? '')?.[1] ?? LOCAL_PATH
+    return /^KUBELET_CONFIG_ARGS=.*--config=([^\s"']+)/m.exec(this.#read(ENV_FILE) ?? '')?.[1] ?? LOCAL_PATH
   }
 
   nextText(): string | undefined {
@@ -164,8 +164,13 @@ export class SimWorld {
 
   /** As kubelet decodes it. undefined: the file does not exist. */
   textIn(path: string): string | undefined {
-    const text = this.files.read(path)?.toString()
+    const text = this.#read(path)
     return text === undefined ? undefined : meaningOf(text)
+  }
+
+  /** As systemd or kubelet does, perhaps in the middle of a pass of the agent. */
+  #read(path: string): string | undefined {
+    return this.faults.lookAside(() => this.files.read(path)?.toString())
   }
 
   /** kubelet ends or dies with this config, which is not the cause. */
