@@ -92,3 +92,11 @@ export function isLongIll(health: HealthRecord | undefined, nowUs: number, polic
     process.healthySinceUs !== undefined && nowUs - Math.max(process.healthySinceUs, process.startedAtUs) > policy.toleranceUs
   return process.exits >= policy.crashLimit && !isSteady
 }
+
+/**
+ * A process that is healthy at present runs on, however often the ones before it exited: with its
+ * own next exit, systemd starts something else anyway.
+ */
+export function isIllNow(health: HealthRecord | undefined, nowUs: number, policy: Policy): boolean {
+  return health?.process?.healthySinceUs === undefined && isLongIll(health, nowUs, policy)
+}

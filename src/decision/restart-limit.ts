@@ -26,9 +26,14 @@ export function isWorthKeeping(snapshot: Snapshot): boolean {
 /**
  * Whether what runs has a verdict against it, or has been ill for long. Leaving it costs nothing.
  */
-export function hasFailed({ running, health, verdicts, now, policy }: Snapshot): boolean {
+export function hasFailed(snapshot: Snapshot): boolean {
+  return isCondemned(snapshot) || isLongIll(snapshot.health, snapshot.now.monotonicUs, snapshot.policy)
+}
+
+/** Whether what runs has a verdict against it, on the kubelet that it was started as. */
+export function isCondemned({ running, verdicts }: Snapshot): boolean {
   const verdict = running.kind === 'known' ? verdicts.get(running.key) : undefined
-  return (verdict !== undefined && verdict.state !== 'refused') || isLongIll(health, now.monotonicUs, policy)
+  return verdict !== undefined && verdict.state !== 'refused'
 }
 
 /** undefined: the limit is not reached. */

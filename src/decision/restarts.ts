@@ -6,8 +6,9 @@
 import { HOUR_US } from '../values/durations.ts'
 import { LOCAL_CONTENT } from './config-source.ts'
 import { findPause } from './find-pause.ts'
+import { isIllNow } from './process-health.ts'
 import type { RestartRecord } from './records.ts'
-import { findLimitEndUs, hasFailed, isExempt, isWorthKeeping } from './restart-limit.ts'
+import { findLimitEndUs, hasFailed, isCondemned, isExempt, isWorthKeeping } from './restart-limit.ts'
 import { RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
@@ -159,10 +160,11 @@ function requestRestart(
  * While it is well, an upgrade on disk restarts nothing.
  */
 function isOutdated(snapshot: Snapshot, target: Target): boolean {
-  const { running } = snapshot
+  const { running, health, now, policy } = snapshot
   if (running.kind !== 'known' || running.key === target.key || findPause(snapshot) !== undefined) return false
   // The local config is the administrator's, unless the agent fell back to it.
-  return (target.source !== 'local' || target.fallback) && !isWorthKeeping(snapshot)
+  if (target.source === 'local' && !target.fallback) return false
+  return isCondemned(snapshot) || isIllNow(health, now.monotonicUs, policy)
 }
 
 /**

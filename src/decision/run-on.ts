@@ -6,9 +6,7 @@
  * Pure.
  */
 import { describeSource } from './config-source.ts'
-import type { HealthRecord } from './health.ts'
-import type { Policy } from './policy.ts'
-import { isLongIll } from './process-health.ts'
+import { isIllNow } from './process-health.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Wait } from './step.ts'
 import { trialKey } from './trial-key.ts'
@@ -19,17 +17,9 @@ export function findRunOn({ snapshot, unit, target }: TargetSituation): Wait | u
   const { running, assigned, verdicts, health, now, policy } = snapshot
   if (unit.activity !== 'running' || running.kind !== 'known' || running.content === target.content) return undefined
   const verdict = verdicts.get(trialKey(running.content, unit.kubeletIdentity))
-  if ((verdict !== undefined && verdict.state !== 'refused') || isIll(health, now.monotonicUs, policy)) return undefined
+  if ((verdict !== undefined && verdict.state !== 'refused') || isIllNow(health, now.monotonicUs, policy)) return undefined
   if (assigned.kind === 'damaged') return wait(snapshot, 'unknown', ASSIGNED_DAMAGED)
   if (running.lost !== true || !target.fallback) return undefined
   const next = describeSource(target.source)
   return wait(snapshot, 'unknown', `the checkpoint of what kubelet runs is gone: kubelet runs on, and its next start uses ${next}`)
-}
-
-/**
- * A process that is healthy at present runs on, however often the ones before it exited: with its
- * own next exit, systemd starts the target anyway.
- */
-function isIll(health: HealthRecord | undefined, nowUs: number, policy: Policy): boolean {
-  return health?.process?.healthySinceUs === undefined && isLongIll(health, nowUs, policy)
 }

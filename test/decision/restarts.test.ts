@@ -254,7 +254,7 @@ t.test('a fallback that systemd refused at first is still exempt', async (t) => 
 t.test('a kubelet that hangs on the same content is restarted when its binary or flags have changed on disk', async (t) => {
   const running = runs(B, { kubelet: 'kubelet-v1' })
   const upgraded: Target = { ...TARGET, key: keyOf(B, 'kubelet-v2') }
-  const process = (unhealthySinceUs: number | undefined): Partial<Snapshot> => ({
+  const process = (facts: Partial<ProcessHealth>): Partial<Snapshot> => ({
     ...running,
     health: health(B, {
       ...JUST_NOW,
@@ -264,13 +264,16 @@ t.test('a kubelet that hangs on the same content is restarted when its binary or
         startedAtUs: 0,
         wasHealthy: true,
         healthySinceUs: undefined,
-        unhealthySinceUs,
+        unhealthySinceUs: undefined,
         exits: 0,
+        ...facts,
       },
     }),
   })
-  t.match(decide(process(undefined), upgraded), { kind: 'not-due' }, 'not while it is well')
-  const hung = process(NOW_US - POLICY.toleranceUs - 1)
+  t.match(decide(process({}), upgraded), { kind: 'not-due' }, 'not while it is well')
+  const recovered = { healthySinceUs: NOW_US - SECOND_US, exits: POLICY.crashLimit }
+  t.match(decide(process(recovered), upgraded), { kind: 'not-due' }, 'nor where it has just become well, after many exits')
+  const hung = process({ unhealthySinceUs: NOW_US - POLICY.toleranceUs - 1 })
   t.match(decide(hung, upgraded), { kind: 'restart', record: { target: upgraded.key } })
   t.match(decide(hung), { kind: 'not-due' }, 'with the same kubelet it is judged instead')
   const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
