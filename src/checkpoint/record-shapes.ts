@@ -100,6 +100,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
     ),
   ),
   restartedFrom: optional(isText),
+  isRestartDue: optional(isFlag),
   startedByOthers: optional(isFlag),
   triedAgainUs: optional(isNumber),
   lastDetail: isText,

@@ -66,7 +66,8 @@ export function recordSample(
   // An operator who restarts kubelet gives it its start deadline again. Systemd, which counts its
   // own restarts, does not, except after a process that began without its runtime: that one exits,
   // also where the runtime answers by then.
-  const startedAnew = same !== undefined && !sameProcess && (automatic === 0 || same.beganExcused === true)
+  const isAutomatic = known !== undefined && isStartedBySystemd(known, unit)
+  const startedAnew = same !== undefined && !sameProcess && (!isAutomatic || same.beganExcused === true)
   const illBeforeUs = gap || startedAnew ? undefined : same?.unhealthySinceUs
   const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, unit.startedAtUs) >= policy.trialUs
   // A process that is new may have begun, and have ended, before the runtime answered.
@@ -77,6 +78,7 @@ export function recordSample(
   const excused = isDown(unit.activity) && (isExcused || (sameProcess && (same.excused || gaveUpExcused)))
   const hasExited = hasEnded(unit.activity) && started && starts > 0 && !excused && condition !== 'excused'
   const isAwaited = same?.restartedFrom !== undefined && same.restartedFrom === unit.invocationId
+  const isRestartDue = same?.isRestartDue === true && (isAutomatic || !isNewInvocation(same, unit))
   const startedByOthers = same === undefined ? isFirst : same.startedByOthers === true || isOthers(same, unit)
 
   return {
@@ -105,11 +107,12 @@ export function recordSample(
       known?.process,
       sample,
       unit,
-      { gap, exits: automatic, chargeable, excused: isRuntimeExcuse(runtimeDownSinceUs, sample) },
+      { gap, isAutomatic, chargeable, excused: isRuntimeExcuse(runtimeDownSinceUs, sample) },
       policy,
     ),
     recentExits: logExits(known, sample, subject, newExits, hasExited),
     restartedFrom: isAwaited ? same.restartedFrom : undefined,
+    isRestartDue,
     startedByOthers,
     triedAgainUs: same?.triedAgainUs,
     lastDetail: describeSample(sample),
@@ -144,6 +147,7 @@ export function expectStart(record: HealthRecord | undefined, nowUs: number): He
     everHealthy: false,
     unhealthySinceUs: undefined,
     restartedFrom: record.invocationId,
+    isRestartDue: true,
   }
 }
 
@@ -157,6 +161,7 @@ export function expectAnotherTry(record: HealthRecord, nowUs: number): HealthRec
     unhealthySinceUs: undefined,
     process,
     restartedFrom: record.invocationId,
+    isRestartDue: true,
     triedAgainUs: nowUs,
   }
 }
@@ -207,10 +212,19 @@ function wasExcused({ runtimeDownSinceUs, lastSampleUs }: HealthRecord): boolean
   return runtimeDownSinceUs !== undefined && lastSampleUs - runtimeDownSinceUs < RUNTIME_EXCUSE_US
 }
 
-/** Neither systemd, which counts its restarts, nor the agent has started this process. */
-function isOthers(same: HealthRecord, { invocationId, nRestarts }: KnownUnit): boolean {
-  const isNew = invocationId !== '' && invocationId !== same.invocationId
-  return isNew && nRestarts <= (same.firstNRestarts ?? same.lastNRestarts) && same.restartedFrom !== same.invocationId
+/** Neither systemd nor the agent has started this process. */
+function isOthers(same: HealthRecord, unit: KnownUnit): boolean {
+  const isAgents = same.isRestartDue === true || same.restartedFrom === same.invocationId
+  return isNewInvocation(same, unit) && !isStartedBySystemd(same, unit) && !isAgents
+}
+
+function isNewInvocation(known: HealthRecord, { invocationId }: KnownUnit): boolean {
+  return invocationId !== '' && invocationId !== known.invocationId
+}
+
+/** Systemd counts the restarts that it does by itself. */
+function isStartedBySystemd(known: HealthRecord, { nRestarts }: KnownUnit): boolean {
+  return nRestarts > (known.firstNRestarts ?? known.lastNRestarts)
 }
 
 /**

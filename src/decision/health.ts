@@ -113,6 +113,11 @@ export interface HealthRecord {
    */
   readonly restartedFrom?: string | undefined
   /**
+   * The agent requested a restart, and every process seen since was started by systemd, which may
+   * restart a kubelet that exited a moment before it takes the request.
+   */
+  readonly isRestartDue?: boolean | undefined
+  /**
    * Somebody else started kubelet since the subject changed: a boot, or an operator. That alone may
    * have cured what another config failed with.
    */

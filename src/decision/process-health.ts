@@ -11,9 +11,9 @@ import type { KnownUnit } from './unit-state.ts'
 export interface ProcessContext {
   /** Nothing is known of the time since the last sample. */
   readonly gap: boolean
-  /** Exits by NRestarts since the last sample. */
-  readonly exits: number
-  /** Of these, the ones that nothing excused when they were seen. */
+  /** If the process is new, systemd has started it by itself. */
+  readonly isAutomatic: boolean
+  /** Exits by NRestarts since the last sample that nothing excused when they were seen. */
   readonly chargeable: number
   /** The container runtime excuses what kubelet does. */
   readonly excused: boolean
@@ -35,7 +35,7 @@ function followRunning(
   before: ProcessHealth | undefined,
   { at, running, healthz }: HealthSample,
   unit: KnownUnit,
-  { gap, exits, chargeable, excused }: ProcessContext,
+  { gap, isAutomatic, chargeable, excused }: ProcessContext,
   policy: Policy,
 ): ProcessHealth | undefined {
   if (running.kind !== 'known') return before
@@ -49,7 +49,7 @@ function followRunning(
   const healthySinceUs = isHealthy ? (gap || !isSameProcess ? nowUs : (same.healthySinceUs ?? nowUs)) : undefined
   // A person who starts kubelet gives it its time again. Systemd, which counts its restarts, does
   // not.
-  const isContinued = same !== undefined && !gap && (isSameProcess || exits > 0)
+  const isContinued = same !== undefined && !gap && (isSameProcess || isAutomatic)
   const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, startedAtUs) >= policy.trialUs
   // It has not exited since the last look, which is long ago: its crash loop is over.
   const outlived = gap && isSameProcess && isHealthy

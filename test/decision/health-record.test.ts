@@ -87,6 +87,9 @@ t.test('a person who restarts kubelet gives it its time again, systemd does not'
   const slow = follow([ill(), ill()])
   t.match(follow([ill(A, 'i-2')], slow), { unhealthySinceUs: slow.lastSampleUs + SECOND_US })
   t.match(follow([ill(A, 'i-2', 1)], slow), { unhealthySinceUs: NOW_US })
+  const counted = follow([down('auto-restart', 'i-1', 1)], slow)
+  const next = follow([ill(A, 'i-2', 1)], counted)
+  t.match(next, { unhealthySinceUs: NOW_US, process: { unhealthySinceUs: NOW_US } }, 'also where it was counted at the look before')
 })
 
 t.test('a kubelet that began without its runtime exits, and the next one has its whole time', async (t) => {
@@ -526,4 +529,14 @@ t.test('a start by systemd is not taken for an operator, whatever a look saw of 
   // systemctl restart puts the count back to 0, and a start leaves it.
   t.equal(startsFallback(0, counted), true)
   t.equal(startsFallback(1, waits), true)
+})
+
+t.test('a restart that was requested is the agent’s, also where systemd restarts kubelet once more before', async (t) => {
+  const waits = follow([down('auto-restart', 'i-1', 1)], follow([ill(A, 'i-1', 1)]), keyOf(B))
+  const asked = expectStart(waits, waits.lastSampleUs)
+  const between = follow([ill(B, 'i-2', 2), down('stopping', 'i-2', 2)], asked, keyOf(B))
+  t.match(between, { startedByOthers: false, isRestartDue: true })
+  const done = follow([healthy(B, 'i-3', 0)], between, keyOf(B))
+  t.match(done, { startedByOthers: false, isRestartDue: false })
+  t.match(follow([healthy(B, 'i-4', 0)], done, keyOf(B)), { startedByOthers: true }, 'the next one is somebody’s')
 })
