@@ -4,7 +4,7 @@
  */
 import { findBasePath } from '../decision/base-config.ts'
 import type { Question } from '../decision/evidence-facts.ts'
-import { recordFacts } from '../decision/evidence-record.ts'
+import { dropBaseline, recordFacts } from '../decision/evidence-record.ts'
 import { dueEvidence, findUpcoming, isBaselineOld } from '../decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../decision/evidence-state.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
@@ -50,7 +50,7 @@ function fold(
   facts: ReturnType<EvidenceProbe['take']>,
 ): EvidenceRecord {
   const { now, nodeName, running, policy, health, evidence } = snapshot
-  const before = candidate !== undefined && isBaselineOld(snapshot) ? evidence && { ...evidence, baseline: undefined } : evidence
+  const before = candidate !== undefined && isBaselineOld(snapshot) ? evidence && dropBaseline(evidence, running) : evidence
   const { startDeadlineUs } = policy
   const process = running.kind === 'known' && health?.process?.invocationId === running.invocationId ? health.process : undefined
   return recordFacts(before, {
@@ -98,8 +98,13 @@ async function describeSubject(
 /**
  * The files from which the static pods came that ran before; before a restart, where kubelet looks.
  */
-function findManifests({ baseline }: EvidenceRecord, invocationId: string, staticPodPath: string | undefined): readonly string[] {
-  if (baseline !== undefined && baseline.invocationId !== invocationId)
-    return [...new Set((baseline.staticPods ?? []).flatMap(({ manifest }) => manifest?.path ?? []))]
-  return staticPodPath?.startsWith('/') ? [staticPodPath] : []
+function findManifests(
+  { baseline, displaced }: EvidenceRecord,
+  invocationId: string,
+  staticPodPath: string | undefined,
+): readonly string[] {
+  const before = baseline?.invocationId === invocationId ? displaced : (displaced ?? baseline)
+  const files = (before?.staticPods ?? []).flatMap(({ manifest }) => manifest?.path ?? [])
+  const isTaken = baseline === undefined || baseline.invocationId === invocationId
+  return [...new Set([...files, ...(isTaken && staticPodPath?.startsWith('/') ? [staticPodPath] : [])])]
 }

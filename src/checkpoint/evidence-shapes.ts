@@ -134,6 +134,7 @@ const isProcessEvidence: Check<ProcessEvidence> = shape<ProcessEvidence>({
 export const isEvidenceRecord: Check<EvidenceRecord> = shape<EvidenceRecord>({
   bootId: isText,
   baseline: optional(isBaseline),
+  displaced: optional(isBaseline),
   process: optional(isProcessEvidence),
   runsControlPlane: optional(isFlag),
 })

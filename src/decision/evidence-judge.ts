@@ -71,7 +71,7 @@ function findRenewing({ healthz, health, running }: Snapshot): number | undefine
  * bring back what was there. After a trial that passed, it is too old for that.
  */
 function findBaseline({ evidence, running, verdicts, proven }: Snapshot): Baseline | undefined {
-  const baseline = evidence?.baseline
+  const baseline = evidence?.displaced ?? evidence?.baseline
   if (baseline === undefined || running.kind !== 'known') return undefined
   if (baseline.invocationId === running.invocationId) return undefined
   const isFallback = verdicts.get(baseline.candidate)?.state === 'provisional' && proven !== baseline.candidate

@@ -39,17 +39,37 @@ export function recordFacts(before: EvidenceRecord | undefined, fold: EvidenceFo
   const process = running.kind === 'known' ? followProcess(known?.process, running, now) : known?.process
   const baseline =
     running.kind === 'known' && candidate !== undefined ? openBaseline(known?.baseline, candidate, running, now) : known?.baseline
+  const displaced = running.kind === 'known' ? findDisplaced(known, baseline, running) : known?.displaced
   const about = running.kind === 'known' ? fold.facts.filter((fact) => fact.about === running.invocationId) : []
   const withWrite = process && noteWrite(process, fold.writtenAtUs)
   const after = about.reduce<Pick<EvidenceRecord, 'baseline' | 'process'>>(
     (record, fact) => ({
       baseline: foldBaseline(record.baseline, fact, fold),
-      process: foldProcess(record.process, record.baseline, fact, fold),
+      process: foldProcess(record.process, displaced ?? record.baseline, fact, fold),
     }),
     { baseline, process: withWrite },
   )
-  const isSame = known !== undefined && known.baseline === after.baseline && known.process === after.process
-  return isSame ? known : { bootId: now.bootId, ...after, ...noteControlPlane(known, after.baseline, fold.nodeName) }
+  const isSame =
+    known !== undefined && known.baseline === after.baseline && known.process === after.process && known.displaced === displaced
+  if (isSame) return known
+  return { bootId: now.bootId, ...after, ...(displaced && { displaced }), ...noteControlPlane(known, after.baseline, fold.nodeName) }
+}
+
+/** The baseline is taken again, before the restart into another config or the same one. */
+export function dropBaseline(record: EvidenceRecord, running: Running): EvidenceRecord {
+  const displaced = running.kind === 'known' ? findDisplaced(record, undefined, running) : record.displaced
+  return { ...record, baseline: undefined, displaced }
+}
+
+/** @param baseline the one that may have taken the place of what the record has */
+function findDisplaced(
+  known: EvidenceRecord | undefined,
+  baseline: Baseline | undefined,
+  { key, invocationId }: KnownRunning,
+): Baseline | undefined {
+  const isOwn = (each: Baseline | undefined) => each?.candidate === key && each.invocationId !== invocationId
+  if (isOwn(baseline)) return undefined
+  return [known?.baseline, known?.displaced].find(isOwn)
 }
 
 /** It is known also while a baseline is taken again. */

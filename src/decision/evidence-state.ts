@@ -9,6 +9,11 @@ import type { TrialKey } from './trial-key.ts'
 export interface EvidenceRecord {
   readonly bootId: string
   readonly baseline?: Baseline | undefined
+  /**
+   * From before the start of what runs, where `baseline` is for a config that was never started:
+   * the trial of what runs goes on if that one is withdrawn.
+   */
+  readonly displaced?: Baseline | undefined
   readonly process?: ProcessEvidence | undefined
   /**
    * Whether components of a control plane were among the static pods of the latest baseline that

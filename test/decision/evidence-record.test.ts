@@ -3,7 +3,7 @@ import t from 'tap'
 import { isEvidenceRecord } from '../../src/checkpoint/evidence-shapes.ts'
 import type { Fact, SeenFact } from '../../src/decision/evidence-facts.ts'
 import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
-import { recordFacts } from '../../src/decision/evidence-record.ts'
+import { dropBaseline, recordFacts } from '../../src/decision/evidence-record.ts'
 import type { Running } from '../../src/decision/health.ts'
 import {
   API_SERVER,
@@ -21,7 +21,7 @@ import {
   staticPods,
   unreachable,
 } from './evidence-samples.ts'
-import { A, B, BOOT, keyOf, NOW_US, POLICY, SECOND_US } from './snapshots.ts'
+import { A, B, BOOT, GOOD, keyOf, NOW_US, POLICY, SECOND_US } from './snapshots.ts'
 
 const notAsked = { kind: 'not-asked', detail: 'nothing to ask' } as const
 
@@ -148,6 +148,19 @@ t.test('the baseline is of the process before the restart, and later answers do 
   const restarted = recordFacts(taken, { ...NOTHING_NEW, running: RUNS_B, facts: [about('i-b', serving(401))] })
   t.same(restarted.baseline, taken.baseline)
   t.equal(restarted.process?.serving?.status, 401)
+})
+
+t.test('a config on trial keeps its baseline while another one is activated, and is withdrawn again', async (t) => {
+  const taken = recordFacts(undefined, { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B), facts: [about('i-a', node('True'))] })
+  const onTrial = recordFacts(taken, { ...NOTHING_NEW, running: RUNS_B })
+  const other = recordFacts(onTrial, { ...NOTHING_NEW, running: RUNS_B, candidate: keyOf(GOOD), facts: [about('i-b', node('False'))] })
+  t.match(other, { baseline: { candidate: keyOf(GOOD), ready: 'False' }, displaced: taken.baseline })
+  const withdrawn = recordFacts(other, { ...NOTHING_NEW, running: RUNS_B, facts: [about('i-b', node('False'))] })
+  t.match(withdrawn, { displaced: taken.baseline })
+  const old = dropBaseline(onTrial, RUNS_B)
+  t.match(recordFacts(old, { ...NOTHING_NEW, running: RUNS_B, candidate: keyOf(GOOD) }), { displaced: taken.baseline }, 'however old')
+  const started = recordFacts(withdrawn, { ...NOTHING_NEW, running: { ...RUNS_B, key: keyOf(GOOD), invocationId: 'i-good' } })
+  t.equal(started.displaced, undefined)
 })
 
 t.test('a kubelet that does not serve yet is asked again for the baseline', async (t) => {
