@@ -68,7 +68,9 @@ export interface HealthRecord {
    * exits are not charged to the subject.
    */
   readonly started: boolean
-  /** Since when that is so. undefined: not started, or recorded by an agent that did not record it. */
+  /**
+   * Since when that is so. undefined: it is not, or an agent recorded it that did not record this.
+   */
   readonly startedSinceUs?: number | undefined
   readonly invocationId: string
   /** The process with this InvocationID has been healthy at least once. */

@@ -1,7 +1,4 @@
-/**
- * Which scenarios run side by side, in lanes of about the same length. The long ones come first, so
- * that the lanes end together.
- */
+/** Which scenarios run side by side, in lanes. */
 import { NEWEST_MINOR } from './lab/build-modern-kubernetes.ts'
 import type { Lane } from './lab/lanes.ts'
 import { nameOfMinor, OLD_MINOR } from './lab/node-choice.ts'
@@ -42,19 +39,19 @@ export function chooseLanes(
 const PACKAGES = 'pace:|a part over|the metrics as a file|the deb is|the rpm is|release:|judge:|preflight:'
 
 const NODES: readonly Lane[] = [
-  { name: 'node', words: ['node:', `!install:|interrupted:|modern:|proof:|${PACKAGES}`] },
-  { name: 'node-2', words: ['node:', 'interrupted:|modern:', '!proof:'] },
-  { name: 'node-3', words: ['node:', PACKAGES, '!install:|interrupted:|modern:|proof:'] },
+  { name: 'node', words: ['node:', `!install:|interrupted:|modern:|proof:|${PACKAGES}`], seconds: 640 },
+  { name: 'node-2', words: ['node:', 'interrupted:|modern:', '!proof:'], seconds: 800 },
+  { name: 'node-3', words: ['node:', PACKAGES, '!install:|interrupted:|modern:|proof:'], seconds: 480 },
 ]
 
-const INSTALL: Lane = { name: 'install', words: ['node: install:'] }
+const INSTALL: Lane = { name: 'install', words: ['node: install:'], seconds: 170 }
 
 /** With a simulated kubelet: what needs other rights or another API server, and what does not. */
 const OF_RIGHTS = 'rights:|modern |plugin:|release:'
-const RIGHTS: Lane = { name: 'rights', words: [OF_RIGHTS, '!node:|preflight corpus:|rollout:'] }
-const API: Lane = { name: 'api', words: [`!node:|preflight corpus:|rollout:|${OF_RIGHTS}`] }
+const RIGHTS: Lane = { name: 'rights', words: [OF_RIGHTS, '!node:|preflight corpus:|rollout:'], seconds: 1060 }
+const API: Lane = { name: 'api', words: [`!node:|preflight corpus:|rollout:|${OF_RIGHTS}`], seconds: 550 }
 
-const ROLLOUT: Lane = { name: 'rollout', words: ['rollout:', '!node:'] }
+const ROLLOUT: Lane = { name: 'rollout', words: ['rollout:', '!node:'], seconds: 520 }
 
 const CORPUS: Lane = { name: 'corpus', words: ['preflight corpus:'], isBusy: true }
 
@@ -63,19 +60,20 @@ const NEWEST: Lane = {
   name: `node ${nameOfMinor(NEWEST_MINOR)}`,
   kubelet: nameOfMinor(NEWEST_MINOR),
   words: ['workflow|crashes kubelet|transition table|an overlay|a part over|a reboot', '!proof:'],
+  seconds: 160,
 }
 
 const NEWEST_CORPUS: Lane = { ...CORPUS, name: `corpus ${nameOfMinor(NEWEST_MINOR)}`, kubelet: nameOfMinor(NEWEST_MINOR) }
 
-const OLD_LANE: Lane = { name: `proof ${OLD}`, words: [`proof: ${OLD}`, WHERE_OLD_DIFFERS] }
+const OLD_LANE: Lane = { name: `proof ${OLD}`, words: [`proof: ${OLD}`, WHERE_OLD_DIFFERS], seconds: 480 }
 
 /** What a trial sees of a config that harms the node. */
 const HARM = 'static pods|cuts kubelet off|wrong authority|crash loop|hung kubelet|Type=notify|directory is lost|refusal'
 
 function proofLanes(kubelet: string): readonly Lane[] {
   return [
-    { name: `harm ${kubelet}`, words: [`proof: ${kubelet}`, HARM, '!fault:'] },
-    { name: `fault ${kubelet}`, words: [`proof: ${kubelet}`, 'fault:'] },
-    { name: `proof ${kubelet}`, words: [`proof: ${kubelet}`, `!fault:|${HARM}`] },
+    { name: `harm ${kubelet}`, words: [`proof: ${kubelet}`, HARM, '!fault:'], seconds: 990 },
+    { name: `fault ${kubelet}`, words: [`proof: ${kubelet}`, 'fault:'], seconds: 1000 },
+    { name: `proof ${kubelet}`, words: [`proof: ${kubelet}`, `!fault:|${HARM}`], seconds: 640 },
   ]
 }
