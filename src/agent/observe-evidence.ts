@@ -49,14 +49,16 @@ function fold(
   probe: EvidenceProbe,
   facts: ReturnType<EvidenceProbe['take']>,
 ): EvidenceRecord {
-  const { now, nodeName, running, policy, health, evidence } = snapshot
-  const before = candidate !== undefined && isBaselineOld(snapshot) ? evidence && dropBaseline(evidence, running) : evidence
+  const { now, nodeName, running, verdicts, proven, policy, health, evidence } = snapshot
+  const before = candidate !== undefined && isBaselineOld(snapshot) ? evidence && dropBaseline(evidence, snapshot) : evidence
   const { startDeadlineUs } = policy
   const process = running.kind === 'known' && health?.process?.invocationId === running.invocationId ? health.process : undefined
   return recordFacts(before, {
     now,
     nodeName,
     running,
+    verdicts,
+    proven,
     candidate,
     startDeadlineUs,
     healthySinceUs: process?.healthySinceUs,
@@ -96,7 +98,8 @@ async function describeSubject(
 }
 
 /**
- * The files from which the static pods came that ran before; before a restart, where kubelet looks.
+ * The files from which the static pods came that ran before, and where kubelet looks while a
+ * baseline is taken.
  */
 function findManifests(
   { baseline, displaced }: EvidenceRecord,
@@ -105,6 +108,6 @@ function findManifests(
 ): readonly string[] {
   const before = baseline?.invocationId === invocationId ? displaced : (displaced ?? baseline)
   const files = (before?.staticPods ?? []).flatMap(({ manifest }) => manifest?.path ?? [])
-  const isTaken = baseline === undefined || baseline.invocationId === invocationId
-  return [...new Set([...files, ...(isTaken && staticPodPath?.startsWith('/') ? [staticPodPath] : [])])]
+  const isBeingTaken = baseline === undefined || baseline.invocationId === invocationId
+  return [...new Set([...files, ...(isBeingTaken && staticPodPath?.startsWith('/') ? [staticPodPath] : [])])]
 }

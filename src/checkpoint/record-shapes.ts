@@ -100,7 +100,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
     ),
   ),
   restartedFrom: optional(isText),
-  isRestartDue: optional(isFlag),
+  restartDueUntilUs: optional(isNumber),
   startedByOthers: optional(isFlag),
   triedAgainUs: optional(isNumber),
   lastDetail: isText,

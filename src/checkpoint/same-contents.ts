@@ -91,11 +91,14 @@ export class SameContents {
   #loadCopy(): readonly Entry[] {
     try {
       const bytes = this.#files.read(this.#copy)
+      this.#faults.worked(this.#copy)
       const entries = (bytes && parseJson(bytes, isEntries)) ?? []
       this.#isWritten = entries.length === 0
       return entries
     } catch (cause) {
-      if (cause instanceof FileError) return []
+      // A short fault of the disk must not make two contents of one for as long as the agent runs.
+      const isShort = cause instanceof FileError && cause.code === 'EIO' && !this.#faults.hasLasted(this.#copy, cause)
+      if (cause instanceof FileError && !isShort) return []
       throw cause
     }
   }

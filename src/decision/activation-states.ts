@@ -20,7 +20,7 @@ import { describeSource, sameSource } from './config-source.ts'
 import { awaitsBaseline } from './evidence-schedule.ts'
 import { describePause, findPause } from './find-pause.ts'
 import { isHeldBack } from './held-back.ts'
-import { hasFailed, isWorthKeeping } from './restart-limit.ts'
+import { failsNow, isWorthKeeping } from './restart-limit.ts'
 import { decideRestart } from './restarts.ts'
 import { restingPhase, restOn } from './resting.ts'
 import { findRunOn } from './run-on.ts'
@@ -179,7 +179,7 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const content = running.kind === 'known' ? running.content : health?.lastProcess?.content
     const isCondemned = content !== undefined && verdicts.has(trialKey(content, unit.kubeletIdentity))
     // What hangs is condemned by nothing while another config, or another kubelet, starts next.
-    const hangs = running.kind === 'known' && running.key !== next.key && hasFailed(snapshot)
+    const hangs = running.kind === 'known' && running.key !== next.key && failsNow(snapshot)
     // Kubelet could not start from a checkpoint that is lost.
     if (!(isCondemned || hangs || target.fallback) || isLost || isRunning(situation)) return wait(snapshot, phase, why)
     if (findHold(snapshot, next) !== undefined) return wait(snapshot, phase, why)

@@ -120,13 +120,14 @@ const EFFECTS: EffectsOf = {
       log('info', 'verdict confirmed: kubelet is healthy without this config', { source: verdict.source, reason: verdict.reason }),
     ]),
 
-  'try-again': ({ source, failure, record }, { health, restarts, now }) => {
+  'try-again': ({ source, failure, record }, { health, restarts, now, policy }) => {
     const earlier = keepRestarts(restarts, now)
+    const expected = health && expectAnotherTry(health, now.monotonicUs, policy, record !== undefined)
     const why = `it had passed its trial here, so it is tried once more before it is given up: ${failure.detail}`
     return [
       history(record === undefined ? 'retrying' : 'restarting', source, source, why),
       ...(record === undefined ? [] : [{ kind: 'write-restarts', restarts: [...earlier, record] } as const]),
-      ...(health === undefined ? [] : [{ kind: 'write-health', health: expectAnotherTry(health, now.monotonicUs) } as const]),
+      ...(expected === undefined ? [] : [{ kind: 'write-health', health: expected } as const]),
       log('warn', `config failed and is tried once more: ${describeSource(source)}`, {
         source,
         reason: failure.reason,
@@ -162,9 +163,9 @@ const EFFECTS: EffectsOf = {
     log('info', `activated ${describeSource(target)}: kubelet uses it at its next start`, { source: target }),
   ],
 
-  restart: ({ record, from, to }, { accepted, restarts, health, now }) => {
+  restart: ({ record, from, to }, { accepted, restarts, health, now, policy }) => {
     const earlier = keepRestarts(restarts, now)
-    const expected = expectStart(health, now.monotonicUs)
+    const expected = expectStart(health, now.monotonicUs, policy)
     // Preflight accepted the others as a change from what runs now. After the restart they are
     // another change.
     const others = [...accepted.keys()].filter((key) => key !== record.target)

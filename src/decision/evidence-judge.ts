@@ -4,12 +4,13 @@
  */
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Damage, EVIDENCE_KINDS, type EvidenceKind, type Finding, levelOf, no, type Standing, unknown, yes } from './evidence.ts'
+import { findBaseline } from './evidence-baseline.ts'
 import { judgeLease } from './evidence-lease.ts'
 import { judgePods } from './evidence-pods.ts'
 import { judgeReady } from './evidence-ready.ts'
 import { judgeRuntime } from './evidence-runtime.ts'
 import { judgeServing } from './evidence-serving.ts'
-import type { Baseline, EvidenceView, ProcessEvidence } from './evidence-state.ts'
+import type { EvidenceView, ProcessEvidence } from './evidence-state.ts'
 import { judgeStaticPods } from './evidence-static-pods.ts'
 import type { Snapshot } from './snapshot.ts'
 import { measureTrial } from './trial.ts'
@@ -40,7 +41,7 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
   const process = evidence?.process
   if (running.kind !== 'known' || process === undefined || evidence?.bootId !== now.bootId) return undefined
   if (process.invocationId !== running.invocationId) return undefined
-  const baseline = findBaseline(snapshot)
+  const baseline = findBaseline(evidence, snapshot)
   const isCandidate = baseline?.candidate === running.key
   const isAtEnd = measureTrial(snapshot, running.key)?.remainingUs === 0
   const servesFromUs = findServing(snapshot, process)
@@ -64,18 +65,6 @@ function findRenewing({ healthz, health, running }: Snapshot): number | undefine
   const process = health?.process
   const isSame = running.kind === 'known' && process?.invocationId === running.invocationId
   return isSame && healthz !== 'unknown' ? (process.healthySinceUs ?? Number.POSITIVE_INFINITY) : undefined
-}
-
-/**
- * The baseline concerns the config it was taken before, and the fallbacks from it: they have to
- * bring back what was there. After a trial that passed, it is too old for that.
- */
-function findBaseline({ evidence, running, verdicts, proven }: Snapshot): Baseline | undefined {
-  const baseline = evidence?.displaced ?? evidence?.baseline
-  if (baseline === undefined || running.kind !== 'known') return undefined
-  if (baseline.invocationId === running.invocationId) return undefined
-  const isFallback = verdicts.get(baseline.candidate)?.state === 'provisional' && proven !== baseline.candidate
-  return baseline.candidate === running.key || isFallback ? baseline : undefined
 }
 
 function judgeKind(kind: EvidenceKind, snapshot: Snapshot, view: EvidenceView | undefined): Standing {

@@ -2,7 +2,9 @@
  * Folds facts into the evidence record. Pure. A fact counts for the process that it was asked
  * about, and never for an earlier one or a later one.
  */
+
 import { hasControlPlane } from './control-plane.ts'
+import { type BaselineFacts, findDisplaced } from './evidence-baseline.ts'
 import { API_QUESTIONS, type Fact, type SeenFact } from './evidence-facts.ts'
 import { foldLease } from './evidence-lease.ts'
 import { foldPods, recordPods } from './evidence-pods.ts'
@@ -18,10 +20,9 @@ import { identityOfKey, type TrialKey } from './trial-key.ts'
 /** A break in the requests that long may hide an outage of the API server. */
 const BLIND_US = 600e6
 
-export interface EvidenceFold {
+export interface EvidenceFold extends BaselineFacts {
   readonly now: Instant
   readonly nodeName: string
-  readonly running: Running
   /** What kubelet is about to be restarted into, for which a baseline is taken. */
   readonly candidate: TrialKey | undefined
   readonly startDeadlineUs: number
@@ -39,7 +40,7 @@ export function recordFacts(before: EvidenceRecord | undefined, fold: EvidenceFo
   const process = running.kind === 'known' ? followProcess(known?.process, running, now) : known?.process
   const baseline =
     running.kind === 'known' && candidate !== undefined ? openBaseline(known?.baseline, candidate, running, now) : known?.baseline
-  const displaced = running.kind === 'known' ? findDisplaced(known, baseline, running) : known?.displaced
+  const displaced = findDisplaced(known, baseline, fold)
   const about = running.kind === 'known' ? fold.facts.filter((fact) => fact.about === running.invocationId) : []
   const withWrite = process && noteWrite(process, fold.writtenAtUs)
   const after = about.reduce<Pick<EvidenceRecord, 'baseline' | 'process'>>(
@@ -55,21 +56,9 @@ export function recordFacts(before: EvidenceRecord | undefined, fold: EvidenceFo
   return { bootId: now.bootId, ...after, ...(displaced && { displaced }), ...noteControlPlane(known, after.baseline, fold.nodeName) }
 }
 
-/** The baseline is taken again, before the restart into another config or the same one. */
-export function dropBaseline(record: EvidenceRecord, running: Running): EvidenceRecord {
-  const displaced = running.kind === 'known' ? findDisplaced(record, undefined, running) : record.displaced
-  return { ...record, baseline: undefined, displaced }
-}
-
-/** @param baseline the one that may have taken the place of what the record has */
-function findDisplaced(
-  known: EvidenceRecord | undefined,
-  baseline: Baseline | undefined,
-  { key, invocationId }: KnownRunning,
-): Baseline | undefined {
-  const isOwn = (each: Baseline | undefined) => each?.candidate === key && each.invocationId !== invocationId
-  if (isOwn(baseline)) return undefined
-  return [known?.baseline, known?.displaced].find(isOwn)
+/** The baseline is to be taken again. What runs keeps the one that concerns it. */
+export function dropBaseline(record: EvidenceRecord, facts: BaselineFacts): EvidenceRecord {
+  return { ...record, baseline: undefined, displaced: findDisplaced(record, undefined, facts) }
 }
 
 /** It is known also while a baseline is taken again. */

@@ -9,10 +9,7 @@ import type { TrialKey } from './trial-key.ts'
 export interface EvidenceRecord {
   readonly bootId: string
   readonly baseline?: Baseline | undefined
-  /**
-   * From before the start of what runs, where `baseline` is for a config that was never started:
-   * the trial of what runs goes on if that one is withdrawn.
-   */
+  /** As `findDisplaced` says. */
   readonly displaced?: Baseline | undefined
   readonly process?: ProcessEvidence | undefined
   /**

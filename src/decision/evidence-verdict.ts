@@ -64,7 +64,8 @@ const COMPARED: readonly EvidenceKind[] = ['static-pods', 'pods']
  * before it is not known.
  */
 function startedFromNothing({ running, restarts, evidence, now }: Snapshot): boolean {
-  if (running.kind !== 'known' || evidence?.baseline?.candidate === running.key) return false
+  if (running.kind !== 'known') return false
+  if ([evidence?.baseline, evidence?.displaced].some((each) => each?.candidate === running.key)) return false
   return restarts.some(({ bootId, target }) => bootId === now.bootId && target === running.key)
 }
 

@@ -42,7 +42,6 @@ export function recordSample(
   // it is charged.
   const gap = known === undefined || nowUs - known.lastSampleUs > policy.toleranceUs
   const runtimeDownSinceUs = followRuntime(known?.runtimeDownSinceUs, sample, gap)
-  const isExcused = isRuntimeExcuse(findExcuseStartUs(runtimeDownSinceUs, same ?? { subjectSinceUs: nowUs }), sample)
   // In the first record of a boot, every process since then was started with what is activated,
   // since only the agent changes that. And an invocation that began under this record was started
   // with its subject, even if it died before a look.
@@ -55,6 +54,9 @@ export function recordSample(
   const isFirst = known === undefined || isMissing(contentOfKey(known.subject))
   const startedBefore = same === undefined ? isFirst || startedSinceUpgrade : same.started || !sameProcess
   const started = runsSubject || (startedBefore && unit.activity !== 'stopped')
+  const startedSinceUs = started ? (same?.started === true ? same.startedSinceUs : nowUs) : undefined
+  const subjectSinceUs = same?.subjectSinceUs ?? nowUs
+  const isExcused = isRuntimeExcuse(findExcuseStartUs(runtimeDownSinceUs, { startedSinceUs, subjectSinceUs }), sample)
   const condition = classifySample(sample, started, runsSubject, isExcused)
   const automatic = known === undefined ? 0 : countExits(known.lastNRestarts, unit.nRestarts)
   const chargeable = Math.max(0, automatic - Number(isExcusedExitDue(known)))
@@ -78,16 +80,16 @@ export function recordSample(
   const excused = isDown(unit.activity) && (isExcused || (sameProcess && (same.excused || gaveUpExcused)))
   const hasExited = hasEnded(unit.activity) && started && starts > 0 && !excused && condition !== 'excused'
   const isAwaited = same?.restartedFrom !== undefined && same.restartedFrom === unit.invocationId
-  const isRestartDue = same?.isRestartDue === true && (isAutomatic || !isNewInvocation(same, unit))
-  const startedByOthers = same === undefined ? isFirst : same.startedByOthers === true || isOthers(same, unit)
+  const isStillDue = same !== undefined && (isAutomatic || !isNewInvocation(same, unit))
+  const startedByOthers = same === undefined ? isFirst : same.startedByOthers === true || isOthers(same, unit, nowUs)
 
   return {
     bootId: sample.at.bootId,
     subject,
-    subjectSinceUs: same?.subjectSinceUs ?? nowUs,
+    subjectSinceUs,
     starts,
     started,
-    startedSinceUs: started ? (same?.started === true ? same.startedSinceUs : nowUs) : undefined,
+    startedSinceUs,
     invocationId: unit.invocationId,
     wasHealthy: condition === 'healthy' || (sameProcess && same.wasHealthy),
     everHealthy: condition === 'healthy' || same?.everHealthy === true,
@@ -112,7 +114,7 @@ export function recordSample(
     ),
     recentExits: logExits(known, sample, subject, newExits, hasExited),
     restartedFrom: isAwaited ? same.restartedFrom : undefined,
-    isRestartDue,
+    restartDueUntilUs: isStillDue ? same.restartDueUntilUs : undefined,
     startedByOthers,
     triedAgainUs: same?.triedAgainUs,
     lastDetail: describeSample(sample),
@@ -137,7 +139,7 @@ export function forgetExits(record: HealthRecord): HealthRecord {
 }
 
 /** A restart was requested: from now on kubelet's exits and silence are charged to the subject. */
-export function expectStart(record: HealthRecord | undefined, nowUs: number): HealthRecord | undefined {
+export function expectStart(record: HealthRecord | undefined, nowUs: number, { startDeadlineUs }: Policy): HealthRecord | undefined {
   if (record === undefined) return undefined
   const startedSinceUs = record.started ? record.startedSinceUs : nowUs
   return {
@@ -147,12 +149,16 @@ export function expectStart(record: HealthRecord | undefined, nowUs: number): He
     everHealthy: false,
     unhealthySinceUs: undefined,
     restartedFrom: record.invocationId,
-    isRestartDue: true,
+    restartDueUntilUs: nowUs + startDeadlineUs,
   }
 }
 
-/** What failed is tried once more. */
-export function expectAnotherTry(record: HealthRecord, nowUs: number): HealthRecord {
+/**
+ * What failed is tried once more.
+ *
+ * @param isRequested false: systemd is about to restart kubelet anyway
+ */
+export function expectAnotherTry(record: HealthRecord, nowUs: number, { startDeadlineUs }: Policy, isRequested: boolean): HealthRecord {
   const process = record.process && { ...record.process, exits: 0, unhealthySinceUs: undefined }
   return {
     ...record,
@@ -161,7 +167,7 @@ export function expectAnotherTry(record: HealthRecord, nowUs: number): HealthRec
     unhealthySinceUs: undefined,
     process,
     restartedFrom: record.invocationId,
-    isRestartDue: true,
+    restartDueUntilUs: isRequested ? nowUs + startDeadlineUs : undefined,
     triedAgainUs: nowUs,
   }
 }
@@ -213,8 +219,8 @@ function wasExcused({ runtimeDownSinceUs, lastSampleUs }: HealthRecord): boolean
 }
 
 /** Neither systemd nor the agent has started this process. */
-function isOthers(same: HealthRecord, unit: KnownUnit): boolean {
-  const isAgents = same.isRestartDue === true || same.restartedFrom === same.invocationId
+function isOthers(same: HealthRecord, unit: KnownUnit, nowUs: number): boolean {
+  const isAgents = nowUs < (same.restartDueUntilUs ?? 0) || same.restartedFrom === same.invocationId
   return isNewInvocation(same, unit) && !isStartedBySystemd(same, unit) && !isAgents
 }
 
@@ -233,7 +239,8 @@ function isStartedBySystemd(known: HealthRecord, { nRestarts }: KnownUnit): bool
  */
 function countAtStart(known: HealthRecord | undefined, { invocationId, nRestarts }: KnownUnit): number {
   const isSame = known !== undefined && (invocationId === '' || invocationId === known.invocationId)
-  return isSame ? (known.firstNRestarts ?? known.lastNRestarts) : nRestarts
+  // reset-failed puts it back to 0.
+  return isSame ? Math.min(known.firstNRestarts ?? known.lastNRestarts, nRestarts) : nRestarts
 }
 
 function rememberProcess(before: SeenProcess | undefined, sample: HealthSample, kubeletIdentity: string): SeenProcess | undefined {

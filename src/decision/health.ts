@@ -69,7 +69,8 @@ export interface HealthRecord {
    */
   readonly started: boolean
   /**
-   * Since when that is so. undefined: it is not, or an agent recorded it that did not record this.
+   * When `started` became true. undefined: it is false, or an agent recorded it that did not record
+   * this.
    */
   readonly startedSinceUs?: number | undefined
   readonly invocationId: string
@@ -115,10 +116,11 @@ export interface HealthRecord {
    */
   readonly restartedFrom?: string | undefined
   /**
-   * The agent requested a restart, and every process seen since was started by systemd, which may
-   * restart a kubelet that exited a moment before it takes the request.
+   * Until then, a process that systemd has not started by itself is taken for the one of the
+   * restart that was requested. Systemd may restart a kubelet that exited a moment before it takes
+   * the request. undefined: it has been seen, or none was requested.
    */
-  readonly isRestartDue?: boolean | undefined
+  readonly restartDueUntilUs?: number | undefined
   /**
    * Somebody else started kubelet since the subject changed: a boot, or an operator. That alone may
    * have cured what another config failed with.

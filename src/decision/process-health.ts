@@ -94,9 +94,10 @@ export function isLongIll(health: HealthRecord | undefined, nowUs: number, polic
 }
 
 /**
- * A process that is healthy at present runs on, however often the ones before it exited: with its
- * own next exit, systemd starts something else anyway.
+ * Whether it has been ill for long, and is ill now. A process that is well, or of which nothing is
+ * known, runs on, however often the ones before it exited: with its own next exit, systemd starts
+ * something else anyway.
  */
 export function isIllNow(health: HealthRecord | undefined, nowUs: number, policy: Policy): boolean {
-  return health?.process?.healthySinceUs === undefined && isLongIll(health, nowUs, policy)
+  return health?.process?.unhealthySinceUs !== undefined && isLongIll(health, nowUs, policy)
 }

@@ -4,7 +4,7 @@
  * back, or that an operator requested is neither held up by it nor counted. Pure.
  */
 import { HOUR_US } from '../values/durations.ts'
-import { isLongIll } from './process-health.ts'
+import { isIllNow, isLongIll } from './process-health.ts'
 import type { RestartRecord } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
@@ -27,11 +27,16 @@ export function isWorthKeeping(snapshot: Snapshot): boolean {
  * Whether what runs has a verdict against it, or has been ill for long. Leaving it costs nothing.
  */
 export function hasFailed(snapshot: Snapshot): boolean {
-  return isCondemned(snapshot) || isLongIll(snapshot.health, snapshot.now.monotonicUs, snapshot.policy)
+  return hasVerdict(snapshot) || isLongIll(snapshot.health, snapshot.now.monotonicUs, snapshot.policy)
 }
 
-/** Whether what runs has a verdict against it, on the kubelet that it was started as. */
-export function isCondemned({ running, verdicts }: Snapshot): boolean {
+/** The same, but a process that is well now, or of which nothing is known, does not fail. */
+export function failsNow(snapshot: Snapshot): boolean {
+  return hasVerdict(snapshot) || isIllNow(snapshot.health, snapshot.now.monotonicUs, snapshot.policy)
+}
+
+/** On the kubelet that it was started as. */
+function hasVerdict({ running, verdicts }: Snapshot): boolean {
   const verdict = running.kind === 'known' ? verdicts.get(running.key) : undefined
   return verdict !== undefined && verdict.state !== 'refused'
 }

@@ -6,9 +6,8 @@
 import { HOUR_US } from '../values/durations.ts'
 import { LOCAL_CONTENT } from './config-source.ts'
 import { findPause } from './find-pause.ts'
-import { isIllNow } from './process-health.ts'
 import type { RestartRecord } from './records.ts'
-import { findLimitEndUs, hasFailed, isCondemned, isExempt, isWorthKeeping } from './restart-limit.ts'
+import { failsNow, findLimitEndUs, hasFailed, isExempt, isWorthKeeping } from './restart-limit.ts'
 import { RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
@@ -27,8 +26,8 @@ export type RestartDecision =
   | { readonly kind: 'limit'; readonly untilUs: number }
 
 /**
- * The first interval between starts of a unit that systemd keeps giving up with the same config.
- * Doubled each time within the hour.
+ * The first interval between starts of a unit that systemd keeps giving up. Doubled each time
+ * within the hour.
  */
 const START_AGAIN_US = 15e6
 const START_AGAIN_AT_MOST_US = 300e6
@@ -156,15 +155,16 @@ function requestRestart(
 }
 
 /**
- * What runs is the target's content on another kubelet, and hangs: the installed kubelet may not.
+ * What runs is the target's content on another kubelet, and has failed there, or hangs: the
+ * installed kubelet may not.
  * While it is well, an upgrade on disk restarts nothing.
  */
 function isOutdated(snapshot: Snapshot, target: Target): boolean {
-  const { running, health, now, policy } = snapshot
+  const { running } = snapshot
   if (running.kind !== 'known' || running.key === target.key || findPause(snapshot) !== undefined) return false
   // The local config is the administrator's, unless the agent fell back to it.
   if (target.source === 'local' && !target.fallback) return false
-  return isCondemned(snapshot) || isIllNow(health, now.monotonicUs, policy)
+  return failsNow(snapshot)
 }
 
 /**
@@ -180,11 +180,12 @@ function waitsForRuntime(snapshot: Snapshot): boolean {
   return isUp === false && now.monotonicUs - sinceUs < RUNTIME_EXCUSE_US
 }
 
-/** What was started in vain says nothing of another config or of another kubelet. */
+/** What was started in vain says nothing of another config, or of another kubelet. */
 function startAgainUs(thisBoot: readonly RestartRecord[], { key }: Target, nowUs: number): number {
-  const starts = thisBoot.filter((record) => record.target === key && record.failed && !record.fallback && nowUs - record.atUs < HOUR_US)
+  const starts = thisBoot.filter((record) => record.failed && !record.fallback && nowUs - record.atUs < HOUR_US)
   const last = starts.at(-1)
-  return last === undefined ? 0 : last.atUs + Math.min(START_AGAIN_AT_MOST_US, START_AGAIN_US * 2 ** (starts.length - 1))
+  if (last === undefined || last.target !== key) return 0
+  return last.atUs + Math.min(START_AGAIN_AT_MOST_US, START_AGAIN_US * 2 ** (starts.length - 1))
 }
 
 /**

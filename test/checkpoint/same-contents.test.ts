@@ -9,14 +9,18 @@ import { silentLog } from './silent-log.ts'
 const LAYOUT = layoutOf('/state')
 
 function open(disk = new FakeDisk(() => 0)) {
+  let nowUs = 0
   const same = new SameContents({
     files: new DurableFiles(disk),
     layout: LAYOUT,
     log: silentLog(),
-    faults: faultsOver(),
+    faults: faultsOver(() => nowUs),
     runtimeDir: '/run/agent',
   })
-  return { disk, same }
+  const pass = (seconds: number) => {
+    nowUs += seconds * 1e6
+  }
+  return { disk, same, pass }
 }
 
 t.test('a content without an entry is its own', async (t) => {
@@ -76,10 +80,13 @@ t.test('a copy under /run is read where the file is lost or damaged, and writes 
   }
 })
 
-t.test('a copy that is damaged or cannot be read counts as empty', async (t) => {
+t.test('a copy that is damaged or stays unreadable counts as empty', async (t) => {
   const { disk } = open()
   disk.plant('/run/agent/same', '{}')
   t.equal(open(disk).same.of('b'), 'b')
+  const { same, pass } = open(disk)
   disk.readFaultOf = (path) => (path === '/run/agent/same' ? 'EIO' : undefined)
-  t.equal(open(disk).same.of('b'), 'b')
+  t.throws(() => same.of('b'), { code: 'EIO' }, 'a short fault says nothing')
+  pass(60)
+  t.equal(same.of('b'), 'b')
 })

@@ -18,7 +18,8 @@ function recorded(pods: readonly StaticPod[] | undefined, before?: EvidenceRecor
   if (running?.kind !== 'known') throw new Error('nothing runs')
   const facts = pods === undefined ? [] : [{ about: INVOCATION, atUs: NOW_US, seen: staticPods(pods) }]
   const now = { bootId: BOOT, monotonicUs: NOW_US, wallMs: 0 }
-  const rest = { nodeName: 'node-1', startDeadlineUs: MINUTE_US, healthySinceUs: undefined, writtenAtUs: undefined }
+  const known = { verdicts: new Map(), proven: undefined, healthySinceUs: undefined, writtenAtUs: undefined }
+  const rest = { nodeName: 'node-1', startDeadlineUs: MINUTE_US, ...known }
   return recordFacts(before, { ...rest, now, running, candidate: keyOf(B), facts })
 }
 

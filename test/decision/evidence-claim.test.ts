@@ -60,6 +60,8 @@ function recorded(seen: readonly SeenFact[], agoSeconds = 1): EvidenceRecord {
     candidate: keyOf(A_EDITED),
     startDeadlineUs: 0,
     healthySinceUs: undefined,
+    verdicts: new Map(),
+    proven: undefined,
     facts,
     writtenAtUs: undefined,
   })

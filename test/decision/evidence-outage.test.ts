@@ -97,6 +97,8 @@ function runTrial(outage: Outage): { readonly failure?: string; readonly promote
       candidate: undefined,
       startDeadlineUs: POLICY.startDeadlineUs,
       healthySinceUs: undefined,
+      verdicts: new Map(),
+      proven: undefined,
       facts,
       writtenAtUs,
     })

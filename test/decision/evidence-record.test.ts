@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { isEvidenceRecord } from '../../src/checkpoint/evidence-shapes.ts'
+import { findBaseline } from '../../src/decision/evidence-baseline.ts'
 import type { Fact, SeenFact } from '../../src/decision/evidence-facts.ts'
 import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
 import { dropBaseline, recordFacts } from '../../src/decision/evidence-record.ts'
@@ -21,7 +22,7 @@ import {
   staticPods,
   unreachable,
 } from './evidence-samples.ts'
-import { A, B, BOOT, GOOD, keyOf, NOW_US, POLICY, SECOND_US } from './snapshots.ts'
+import { A, B, BOOT, GOOD, keyOf, NOW_US, POLICY, SECOND_US, verdict } from './snapshots.ts'
 
 const notAsked = { kind: 'not-asked', detail: 'nothing to ask' } as const
 
@@ -132,6 +133,8 @@ const NOTHING_NEW = {
   candidate: undefined,
   startDeadlineUs: POLICY.startDeadlineUs,
   healthySinceUs: undefined,
+  verdicts: new Map(),
+  proven: undefined,
   facts: [],
   writtenAtUs: undefined,
 }
@@ -152,15 +155,31 @@ t.test('the baseline is of the process before the restart, and later answers do 
 
 t.test('a config on trial keeps its baseline while another one is activated, and is withdrawn again', async (t) => {
   const taken = recordFacts(undefined, { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B), facts: [about('i-a', node('True'))] })
-  const onTrial = recordFacts(taken, { ...NOTHING_NEW, running: RUNS_B })
-  const other = recordFacts(onTrial, { ...NOTHING_NEW, running: RUNS_B, candidate: keyOf(GOOD), facts: [about('i-b', node('False'))] })
+  const runsB = { ...NOTHING_NEW, running: RUNS_B }
+  const onTrial = recordFacts(taken, runsB)
+  const waits = { ...runsB, candidate: keyOf(GOOD), facts: [about('i-b', node('False'))] }
+  const other = recordFacts(onTrial, waits)
   t.match(other, { baseline: { candidate: keyOf(GOOD), ready: 'False' }, displaced: taken.baseline })
-  const withdrawn = recordFacts(other, { ...NOTHING_NEW, running: RUNS_B, facts: [about('i-b', node('False'))] })
-  t.match(withdrawn, { displaced: taken.baseline })
-  const old = dropBaseline(onTrial, RUNS_B)
-  t.match(recordFacts(old, { ...NOTHING_NEW, running: RUNS_B, candidate: keyOf(GOOD) }), { displaced: taken.baseline }, 'however old')
-  const started = recordFacts(withdrawn, { ...NOTHING_NEW, running: { ...RUNS_B, key: keyOf(GOOD), invocationId: 'i-good' } })
-  t.equal(started.displaced, undefined)
+  const withdrawn = recordFacts(other, { ...runsB, facts: [about('i-b', node('False'))] })
+  t.equal(findBaseline(withdrawn, runsB), taken.baseline)
+  t.match(recordFacts(dropBaseline(onTrial, runsB), waits), { displaced: taken.baseline }, 'however old')
+  t.equal(recordFacts(withdrawn, { ...runsB, proven: keyOf(B) }).displaced, undefined, 'its trial is over')
+
+  t.test('so does the fallback from it', async (t) => {
+    const verdicts = new Map([[keyOf(B), verdict(B, 'provisional')]])
+    const runsA = { ...NOTHING_NEW, running: { ...RUNS_A, invocationId: 'i-a2' }, verdicts }
+    t.equal(findBaseline(recordFacts(withdrawn, runsA), runsA), taken.baseline)
+    const fix = recordFacts(recordFacts(onTrial, runsA), { ...runsA, candidate: keyOf(GOOD) })
+    t.equal(findBaseline(recordFacts(fix, runsA), runsA), taken.baseline, 'while a fix waits')
+  })
+
+  t.test('but not once the other one has failed', async (t) => {
+    const again = { ...RUNS_B, invocationId: 'i-b2' }
+    const fallsBack = { ...NOTHING_NEW, running: again, verdicts: new Map([[keyOf(GOOD), verdict(GOOD, 'provisional')]]) }
+    const record = recordFacts(other, fallsBack)
+    t.equal(record.displaced, undefined)
+    t.match(findBaseline(record, fallsBack), { candidate: keyOf(GOOD) })
+  })
 })
 
 t.test('a kubelet that does not serve yet is asked again for the baseline', async (t) => {

@@ -30,7 +30,13 @@ export interface Story {
 }
 
 export function recordStory({ before, seen = [], writtenAt, keyBefore = keyOf(A) }: Story): EvidenceRecord {
-  const common = { nodeName: 'node-1', startDeadlineUs: POLICY.startDeadlineUs, healthySinceUs: undefined }
+  const common = {
+    nodeName: 'node-1',
+    startDeadlineUs: POLICY.startDeadlineUs,
+    healthySinceUs: undefined,
+    verdicts: new Map(),
+    proven: undefined,
+  }
   const baseline =
     before === undefined
       ? undefined

@@ -73,6 +73,8 @@ function playTrial(
       candidate: undefined,
       startDeadlineUs: policy.startDeadlineUs,
       healthySinceUs: undefined,
+      verdicts: new Map(),
+      proven: undefined,
       writtenAtUs: undefined,
     }
     record = recordFacts(record, { ...common, facts: [] })
@@ -153,6 +155,8 @@ const record = (candidate: string | undefined, of: Snapshot): EvidenceRecord =>
     candidate,
     startDeadlineUs: POLICY.startDeadlineUs,
     healthySinceUs: undefined,
+    verdicts: new Map(),
+    proven: undefined,
     facts: [],
     writtenAtUs: undefined,
   })
@@ -182,6 +186,8 @@ t.test('the baseline is asked for before a restart, and the restart waits for it
     candidate: keyOf(B),
     startDeadlineUs: 1,
     healthySinceUs: undefined,
+    verdicts: new Map(),
+    proven: undefined,
     facts,
     writtenAtUs: undefined,
   })
@@ -197,7 +203,14 @@ t.test('what the API server did not answer is asked again, once a second, while 
     const { now, nodeName, running } = at(seconds, evidence)
     const { questions } = dueEvidence(at(seconds, evidence), keyOf(B))
     const facts = questions.map((question): Fact => ({ about: 'invocation-1', atUs: now.monotonicUs, seen: answers(question, 0) }))
-    const fold = { candidate: keyOf(B), startDeadlineUs: 1, healthySinceUs: undefined, writtenAtUs: undefined }
+    const fold = {
+      candidate: keyOf(B),
+      startDeadlineUs: 1,
+      healthySinceUs: undefined,
+      verdicts: new Map(),
+      proven: undefined,
+      writtenAtUs: undefined,
+    }
     return recordFacts(evidence, { ...fold, now, nodeName, running, facts })
   }
   const isAway: Answers = (question, seconds) =>

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { findFailure } from '../../src/decision/find-failure.ts'
 import type { HealthRecord, HealthSample } from '../../src/decision/health.ts'
-import { expectStart, recordProcess, recordSample } from '../../src/decision/health-record.ts'
+import { expectAnotherTry, expectStart, recordProcess, recordSample } from '../../src/decision/health-record.ts'
 import { findExcuseStartUs, isRuntimeExcuse, RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { UnitActivity } from '../../src/decision/unit-state.ts'
 import {
@@ -134,7 +134,7 @@ t.test('once healthy, until another restart is asked for', async (t) => {
   t.match(follow([ill()]), { everHealthy: false })
   const record = follow([healthy(), ill()])
   t.match(record, { everHealthy: true })
-  t.match(expectStart(record, NOW_US), { everHealthy: false, started: true })
+  t.match(expectStart(record, NOW_US, POLICY), { everHealthy: false, started: true })
 })
 
 t.test('health is counted from its first look, and ends at once', async (t) => {
@@ -270,7 +270,7 @@ t.test('crash loop', async (t) => {
     const silent = { runtimeUp: false }
     const running = { ...healthy('local'), ...silent }
     const waited = follow(times(2 * (RUNTIME_EXCUSE_US / SECOND_US), running), follow([running], undefined, keyOf('local')))
-    const asked = expectStart(waited, waited.lastSampleUs)
+    const asked = expectStart(waited, waited.lastSampleUs, POLICY)
     const loops = loop(3).map((facts) => ({ ...facts, ...silent }))
     const looped = follow(loops, asked)
     const last = { ...down('auto-restart', 'i-3', 2), ...silent }
@@ -278,6 +278,8 @@ t.test('crash loop', async (t) => {
     t.equal(verdictOn(looped, last), undefined)
     const late = follow(times((RUNTIME_EXCUSE_US + POLICY.startDeadlineUs) / SECOND_US + 1, last), looped)
     t.equal(verdictOn(late, last), 'start-deadline', 'but the excuse ends')
+    const gaveUp = follow([{ ...down('failed', 'i-2', 2), ...silent }], waited)
+    t.match(gaveUp, { excused: true, recentExits: [] }, 'nor where systemd started it, unasked')
   })
 
   t.test('an excused exit that systemd has counted already excuses no other', async (t) => {
@@ -379,18 +381,18 @@ t.test('whose exits they are', async (t) => {
   })
 
   t.test('from the moment a restart was asked for, silence is its own', async (t) => {
-    const asked = expectStart(follow([healthy('local')], before), NOW_US)
+    const asked = expectStart(follow([healthy('local')], before), NOW_US, POLICY)
     const silent = follow(times(10, down('starting', 'i-1')), asked)
     t.equal(verdictOn(silent, down('starting'), POLICY.startDeadlineUs), 'start-deadline')
     t.equal(follow([healthy('local')], asked).unhealthySinceUs, undefined, 'but not the health of what still runs')
-    t.equal(expectStart(undefined, NOW_US), undefined)
+    t.equal(expectStart(undefined, NOW_US, POLICY), undefined)
   })
 
   t.test('a fallback is not charged with the exit that it is the answer to', async (t) => {
     const looping = follow(loop(2), undefined, keyOf(A))
     const fallback = follow([down('auto-restart', 'i-2', 1)], looping, keyOf('local'))
     const last = down('auto-restart', 'i-2', 0)
-    const asked = follow([last], expectStart(fallback, NOW_US), keyOf('local'))
+    const asked = follow([last], expectStart(fallback, NOW_US, POLICY), keyOf('local'))
     const strict = { ...POLICY, crashLimit: 1 }
     const sample = { unit: last.unit ?? unit(), at: { bootId: BOOT, monotonicUs: asked.lastSampleUs, wallMs: 0 }, runtimeUp: undefined }
     t.equal(findFailure(asked, sample, strict), undefined)
@@ -533,10 +535,20 @@ t.test('a start by systemd is not taken for an operator, whatever a look saw of 
 
 t.test('a restart that was requested is the agent’s, also where systemd restarts kubelet once more before', async (t) => {
   const waits = follow([down('auto-restart', 'i-1', 1)], follow([ill(A, 'i-1', 1)]), keyOf(B))
-  const asked = expectStart(waits, waits.lastSampleUs)
+  const asked = expectStart(waits, waits.lastSampleUs, POLICY)
   const between = follow([ill(B, 'i-2', 2), down('stopping', 'i-2', 2)], asked, keyOf(B))
-  t.match(between, { startedByOthers: false, isRestartDue: true })
+  t.match(between, { startedByOthers: false })
   const done = follow([healthy(B, 'i-3', 0)], between, keyOf(B))
-  t.match(done, { startedByOthers: false, isRestartDue: false })
+  t.match(done, { startedByOthers: false, restartDueUntilUs: undefined })
   t.match(follow([healthy(B, 'i-4', 0)], done, keyOf(B)), { startedByOthers: true }, 'the next one is somebody’s')
+  const late = follow(times(POLICY.startDeadlineUs / SECOND_US, down('auto-restart', 'i-2', 2)), between, keyOf(B))
+  t.match(follow([healthy(B, 'i-3', 0)], late, keyOf(B)), { startedByOthers: true }, 'as is one long after the request')
+  const retried = expectAnotherTry(waits, waits.lastSampleUs, POLICY, false)
+  const bySystemd = follow([ill(B, 'i-2', 2)], retried, keyOf(B))
+  t.match(follow([healthy(B, 'i-3', 0)], bySystemd, keyOf(B)), { startedByOthers: true }, 'systemd restarted it, and the agent did not')
+})
+
+t.test('a counter that reset-failed has put back to 0 counts on from there', async (t) => {
+  const slow = follow([ill(A, 'i-1', 5), down('failed', 'i-1', 5), down('failed', 'i-1', 0)])
+  t.match(follow([ill(A, 'i-2', 1)], slow), { unhealthySinceUs: NOW_US, startedByOthers: slow.startedByOthers })
 })

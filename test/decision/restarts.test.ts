@@ -273,6 +273,7 @@ t.test('a kubelet that hangs on the same content is restarted when its binary or
   t.match(decide(process({}), upgraded), { kind: 'not-due' }, 'not while it is well')
   const recovered = { healthySinceUs: NOW_US - SECOND_US, exits: POLICY.crashLimit }
   t.match(decide(process(recovered), upgraded), { kind: 'not-due' }, 'nor where it has just become well, after many exits')
+  t.match(decide(process({ exits: POLICY.crashLimit }), upgraded), { kind: 'not-due' }, 'nor where its health is not known')
   const hung = process({ unhealthySinceUs: NOW_US - POLICY.toleranceUs - 1 })
   t.match(decide(hung, upgraded), { kind: 'restart', record: { target: upgraded.key } })
   t.match(decide(hung), { kind: 'not-due' }, 'with the same kubelet it is judged instead')
@@ -300,6 +301,8 @@ t.test('what systemd gave up is started again ever more slowly, but not left dow
   t.match(decide({ ...runs(A), restarts: starts(12, NOW_US - MINUTE_US) }), { kind: 'restart' }, 'and it costs no restart of one that runs')
   const ofAnother = starts(12, NOW_US - SECOND_US).map((record) => ({ ...record, target: keyOf(A) }))
   t.match(giveUp(ofAnother), { kind: 'restart', record: { failed: true } }, 'another config is started at once')
+  const onceMore = [...ofAnother, ...starts(1, NOW_US - 5 * MINUTE_US + 1)]
+  t.match(giveUp(onceMore), { kind: 'under-way', untilUs: NOW_US + 1 }, 'once')
 })
 
 t.test('whatever is recorded', async () => {

@@ -6,11 +6,11 @@
 import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { LOCAL_CONTENT } from '../../src/decision/config-source.ts'
-import { nameEarlier } from '../../src/decision/missing-content.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { contentOfKey, trialKey } from '../../src/decision/trial-key.ts'
 import { meaningOf } from './behaviour.ts'
+import { mayBeEarlier } from './lost-stamp.ts'
 import { DIRECTORY } from './paths.ts'
 import { textOf } from './sim-assignment.ts'
 import type { SimWorld } from './sim-world.ts'
@@ -44,14 +44,9 @@ export class CauseInvariant {
     const isWanted = next !== undefined && (next === told || recorded.includes(next))
     const { kind } = snapshot.desired
     assert(
-      isWanted || isCondemned(snapshot) || this.#mayBeEarlier(snapshot),
+      isWanted || isCondemned(snapshot) || mayBeEarlier(this.#world, snapshot),
       `invariant 9: a healthy kubelet is restarted into ${target}, and ${kind} is desired`,
     )
-  }
-
-  /** For all that the agent can know, kubelet was started before its file was replaced. */
-  #mayBeEarlier({ running }: Snapshot): boolean {
-    return this.#world.lostStamp && running.kind === 'known' && running.content === nameEarlier(running.invocationId)
   }
 
   #follow(): void {

@@ -92,10 +92,10 @@ export class FallbackInvariant {
       this.#suspensions = this.#world.clock.suspensions
       return true
     }
-    // Another config is wanted, another kubelet is there, an operator wants all tried again, or the
+    // Another config is wanted, another kubelet is there, an operator wants all tried anew, or the
     // agent has to replace the file of kubelet anew, and restarts it: that has a start deadline of
     // its own.
-    const wish = `${unit.version} ${this.#world.assignment.wish()} ${this.#world.requested} ${this.#world.replacedEdits}`
+    const wish = `${unit.version} ${this.#world.assignment.wish()} ${this.#world.freshStarts} ${this.#world.replacedEdits}`
     if (wish !== this.#wish) {
       this.#wish = wish
       this.#isWishActive = false

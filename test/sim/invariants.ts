@@ -79,7 +79,7 @@ export class Invariants {
   decided(snapshot: Snapshot, step: Step): void {
     this.#noteViolation(() => {
       this.#disk.decided()
-      this.#restarts.decided(step)
+      this.#restarts.decided(snapshot, step)
       this.#evidence.decided(snapshot, step)
       this.#reports.decided(snapshot, step)
       checkVerdict(this.#world, step)

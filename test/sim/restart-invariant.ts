@@ -4,8 +4,12 @@
  * stopped, and it never restarts endlessly.
  */
 import assert from 'node:assert/strict'
+import type { RestartRecord } from '../../src/decision/records.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
+import type { TrialKey } from '../../src/decision/trial-key.ts'
 import { behaviourOf, isLocalText, meaningOf } from './behaviour.ts'
+import { mayBeEarlier } from './lost-stamp.ts'
 import { POLICY } from './policy.ts'
 import type { SimWorld } from './sim-world.ts'
 
@@ -14,8 +18,9 @@ interface Restart {
   readonly boot: string
   /** It is exempt from the hourly limit. */
   readonly exempt: boolean
-  /** Systemd had given kubelet up. */
+  /** Systemd had given kubelet up, and it is no fallback. */
   readonly failed: boolean
+  readonly target: TrialKey | undefined
   /** A config has left something with which no other one starts: all are tried, in vain. */
   readonly inVain: boolean
 }
@@ -26,6 +31,8 @@ export class RestartInvariant {
   #restarts: Restart[] = []
   #lostRuntimes = 0
   #lastStep: Step | undefined
+  /** For all that the agent knew when it decided. */
+  #mayBeEarlier = false
   #failedReads = 0
   /**
    * Assigned while the disk did not return what it is compared with: in doubt, two texts are two
@@ -39,8 +46,9 @@ export class RestartInvariant {
   }
 
   /** The agent has decided on a step. A restart is checked when it is carried out. */
-  decided(step: Step): void {
+  decided(snapshot: Snapshot, step: Step): void {
     this.#lastStep = step
+    this.#mayBeEarlier = mayBeEarlier(this.#world, snapshot)
     const { failedReads } = this.#world.faults
     if (step.kind === 'assign') {
       const text = (step.rendered ?? step.data)[step.source.kubeletConfigKey]
@@ -60,18 +68,18 @@ export class RestartInvariant {
       'invariant 5: a restart without a decision',
     )
     assert(!this.#isPaused(), 'invariant 5: a restart of a paused node')
-    const { fallback = false, exempt = false, failed = false } = step.record ?? {}
+    const { failed = false, fallback = false } = step.record ?? {}
     assert(unit.activity !== 'stopped' || failed, 'invariant 5: a restart of a kubelet that an operator stopped')
     const next = nameLocal(this.#world.nextText())
     const runs = nameLocal(unit.process?.text)
     // A config that failed on a kubelet that was replaced on disk is tried on the new one.
     const isOld = unit.process !== undefined && unit.process.version !== unit.version
     const hasFailed = !unit.isHealthy() || step.kind === 'try-again' || isOld
-    const isExcused = this.#world.lostStamp || this.#isForgotten() || (next !== undefined && next === this.#uncompared)
+    const isExcused = this.#mayBeEarlier || this.#isForgotten() || (next !== undefined && next === this.#uncompared)
     assert(next !== runs || hasFailed || isExcused, `invariant 5: a restart with the content that kubelet runs: ${runs}`)
     const waitsForDrain = next !== undefined && behaviourOf(next) === 'needs-drain' && !fallback
     assert(!waitsForDrain || this.#world.drained !== false || !unit.isHealthy(), 'invariant 5: a restart of a node that is not drained')
-    this.#checkFrequency(fallback || exempt, failed)
+    this.#checkFrequency(step.record)
     // Kubelet was started again with just that, whose checkpoint is still lost.
     const inPlace = this.#world.files.read(this.#world.nextConfigPath())?.toString()
     if (inPlace !== this.#world.uncheckpointed) this.#world.uncheckpointed = undefined
@@ -90,23 +98,33 @@ export class RestartInvariant {
     return unit.process?.isUntraceable === true && (isReworded || unit.process.isRenamed === true || unit.process.configPath !== path)
   }
 
-  #checkFrequency(exempt: boolean, failed: boolean): void {
+  #checkFrequency({ fallback = false, exempt = false, failed = false, target }: Partial<RestartRecord> = {}): void {
     const { bootId, monotonicUs } = this.#world.now()
     if (this.#lostRuntimes !== this.#world.lostRuntimes) this.#restarts = []
     this.#lostRuntimes = this.#world.lostRuntimes
     this.#restarts = this.#restarts.filter(({ atUs, boot }) => boot === bootId && monotonicUs - atUs < 3600e6)
-    this.#restarts.push({ atUs: monotonicUs, boot: bootId, exempt, failed, inVain: this.#world.unit.leavings.isThere })
+    const inVain = this.#world.unit.leavings.isThere
+    this.#restarts.push({
+      atUs: monotonicUs,
+      boot: bootId,
+      exempt: fallback || exempt,
+      failed: failed && !fallback,
+      target,
+      inVain,
+    })
     const own = this.#restarts.filter((restart) => !restart.exempt && !restart.failed).length
-    const starts = this.#restarts.filter((restart) => !restart.exempt && restart.failed).length
+    // Another config is started at once.
+    const changes = this.#restarts.filter((restart, index) => restart.failed && restart.target !== this.#restarts[index - 1]?.target).length
+    const starts = this.#restarts.filter((restart) => restart.failed).length - changes
     // In the long run at most one every five minutes; the first few come faster.
     assert(starts <= 18, `invariant 5: ${starts} starts within an hour of a kubelet that systemd gave up`)
     // A crash between the command and its record cannot add one: the record comes first.
     assert(own <= POLICY.restartsPerHour, `invariant 5: ${own} restarts within an hour`)
-    const all = this.#restarts.length
-    const inVain = this.#restarts.filter((restart) => restart.inVain).length
+    const all = this.#restarts.length - changes
+    const allInVain = this.#restarts.filter((restart) => restart.inVain).length
     assert(
-      all - inVain <= 5 * POLICY.restartsPerHour && inVain <= 10 * POLICY.restartsPerHour,
-      `invariant 5: ${all} restarts within an hour, with fallbacks, ${inVain} of them in vain`,
+      all - allInVain <= 5 * POLICY.restartsPerHour && allInVain <= 10 * POLICY.restartsPerHour,
+      `invariant 5: ${all} restarts within an hour, with fallbacks, ${allInVain} of them in vain`,
     )
   }
 }

@@ -20,6 +20,7 @@ import { faultsOver } from '../checkpoint/faults.ts'
 import { Crash, type CrashPoint } from './crash.ts'
 import { Doze } from './doze.ts'
 import { Invariants } from './invariants.ts'
+import { hasLostStamp } from './lost-stamp.ts'
 import { PLAIN_NODE } from './node-kind.ts'
 import { DIRECTORY, RUNTIME_DIRECTORY } from './paths.ts'
 import type { Schedule, WorldEvent } from './schedule.ts'
@@ -162,7 +163,7 @@ class Run {
       this.#agent = undefined
       this.#doze = undefined
       world.agentDead = false
-      world.lostStamp ||= world.kind.activation === 'file' && (world.disk.full || world.faults.writesFail)
+      world.lostStamp ||= hasLostStamp(world, world.nextConfigPath())
       this.#invariants.agentDied()
       world.finishCrash()
       world.agentDead = false
@@ -243,14 +244,16 @@ class Run {
     this.#world.disk.onStep = undefined
     try {
       const files = new DurableFiles(this.#world.disk)
+      const isPaused = this.#invariants.isPaused()
       const writer = new RequestWriter(files, LAYOUT)
       if (request === 'retry') writer.requestRetry()
       else if (request === 'resume') writer.clearHold()
       else if (request === 'rollback') {
         const content = this.#findNextContent(files)
-        if (content !== undefined) writer.requestRollback(content)
+        if (content === undefined) return true
+        writer.requestRollback(content)
       } else writer.requestHold(request)
-      this.#world.requested += 1
+      if (request !== 'paused' && !(request === 'resume' && isPaused)) this.#world.freshStarts += 1
       return true
     } catch (error) {
       // The disk is full or fails: the operator sees the error, and there is no request.

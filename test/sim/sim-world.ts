@@ -81,14 +81,10 @@ export class SimWorld {
   uncheckpointed: string | undefined
   /** How often the file that kubelet starts with was edited, which the agent then replaces anew. */
   replacedEdits = 0
-  /**
-   * The agent ended where it could not write, and with it what it knew of when the file that
-   * kubelet starts with was replaced. It is right that kubelet is restarted once then: it may have
-   * been started before that.
-   */
+  /** As `hasLostStamp` says, until the agent restarts kubelet. */
   lostStamp = false
-  /** Requests that operators have written on the node. */
-  requested = 0
+  /** Requests of operators, written on the node, after which all configs are tried anew. */
+  freshStarts = 0
   /** Something has happened that wakes the agent. */
   woken = true
   readonly checkRestart: (() => void)[] = []
