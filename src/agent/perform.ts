@@ -89,6 +89,7 @@ const EXECUTORS: Executors = {
     checkpoints.replace(source.uid, source.resourceVersion, data, why, source.overlay),
   'remove-checkpoint': ({ checkpoints }, { checkpoint }) =>
     checkpoints.remove(checkpoint.uid, checkpoint.resourceVersion, checkpoint.overlay),
+  'keep-wordings': ({ checkpoints }) => checkpoints.keepKnownAs(),
   'write-record': ({ records }, { record, source }) => records.write(record, source),
   'write-proven': ({ records }, { key }) => records.writeProven(key),
   'write-channel-state': ({ records }, { channelState }) => records.writeChannelState(channelState),

@@ -42,12 +42,18 @@ interface CachedHashes {
   readonly byKey: Map<string, ContentHash>
 }
 
+/** The contents that are known as another one. */
+interface Alike {
+  of(content: ContentHash): ContentHash
+  keep(): void
+}
+
 export class FileCheckpoints implements Checkpoints {
   readonly #files: TreeFiles
   readonly #layout: Layout
   readonly #onSetAside: OnSetAside
   readonly #faults: LastingFaults
-  readonly #alike: { of(content: ContentHash): ContentHash }
+  readonly #alike: Alike
   /**
    * By path, valid while no file there changes its identity: hashing every checkpoint at every
    * observation would cost too much.
@@ -59,13 +65,12 @@ export class FileCheckpoints implements Checkpoints {
    */
   #listed: readonly CheckpointInfo[] | undefined
 
-  /** @param alike the contents that are known as another one */
   constructor(
     files: TreeFiles,
     layout: Layout,
     onSetAside: OnSetAside,
     faults: LastingFaults,
-    alike: { of(content: ContentHash): ContentHash } = { of: (content) => content },
+    alike: Alike = { of: (content) => content, keep: () => {} },
   ) {
     this.#files = files
     this.#layout = layout
@@ -125,6 +130,10 @@ export class FileCheckpoints implements Checkpoints {
 
   knownAs(content: ContentHash): ContentHash {
     return this.#alike.of(content)
+  }
+
+  keepKnownAs(): void {
+    this.#alike.keep()
   }
 
   isUnreadable(file: CheckpointFile): boolean {

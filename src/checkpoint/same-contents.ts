@@ -69,18 +69,24 @@ export class SameContents {
 
   /** A full disk must not make two contents of one: the entry holds until it can be written. */
   write(): void {
-    if (this.#isWritten) return
     try {
-      const text = JSON.stringify([...this.#read()].map(([content, same]): Entry => ({ content, same })))
-      for (const path of [this.#layout.sameContents, this.#copy]) {
-        this.#files.makeDirectory(dirname(path))
-        this.#files.replace(path, text)
-      }
+      this.keep()
+      if (!this.#isWritten) this.#writeTo(this.#copy)
       this.#isWritten = true
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause
       this.#log.debug('contents that are the same are kept in memory until they can be written', { error: cause })
     }
+  }
+
+  /** Durable when it returns. Throws if it cannot be written. */
+  keep(): void {
+    if (!this.#isWritten) this.#writeTo(this.#layout.sameContents)
+  }
+
+  #writeTo(path: string): void {
+    this.#files.makeDirectory(dirname(path))
+    this.#files.replace(path, JSON.stringify([...this.#read()].map(([content, same]): Entry => ({ content, same }))))
   }
 
   #read(): Map<ContentHash, ContentHash> {

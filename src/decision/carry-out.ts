@@ -54,6 +54,7 @@ function foldEffect(snapshot: Snapshot, effect: StateEffect): Snapshot {
   switch (effect.kind) {
     case 'append-history':
     case 'log':
+    case 'keep-wordings':
     case 'stage-fallback':
       return snapshot
     case 'save-checkpoint':

@@ -37,6 +37,8 @@ export type StateEffect =
       readonly why: string
     }
   | { readonly kind: 'remove-checkpoint'; readonly checkpoint: CheckpointInfo }
+  /** Which contents are other wordings of one. Fails where it cannot be written. */
+  | { readonly kind: 'keep-wordings' }
   | { readonly kind: 'write-record'; readonly record: RecordName; readonly source: ConfigSource }
   /** undefined: nothing is proven any more. */
   | { readonly kind: 'write-proven'; readonly key: TrialKey | undefined }

@@ -44,6 +44,8 @@ export interface Checkpoints {
   isUnreadable(file: CheckpointFile): boolean
   /** The content by which this one is known, of which it may be another wording. */
   knownAs(content: ContentHash): ContentHash
+  /** What `knownAs` answers is durable when it returns. Throws if it cannot be written. */
+  keepKnownAs(): void
   /** undefined: the checkpoint does not exist. */
   data(uid: string, resourceVersion: string, overlay?: string): ConfigMapData | undefined
   /** All checkpoints, including those with an overlay. */

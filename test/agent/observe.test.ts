@@ -62,6 +62,7 @@ function open(scene: Scene) {
       path: ({ uid, resourceVersion, kubeletConfigKey }) => `/c/${uid}/${resourceVersion}/${kubeletConfigKey}`,
       hasKey: () => true,
       knownAs: (content) => content,
+      keepKnownAs: () => {},
       isUnreadable: () => scene.isUnreadable ?? false,
       data: () => undefined,
       list: () => [],

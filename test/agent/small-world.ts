@@ -136,10 +136,11 @@ export class SmallWorld {
     this.#forgetAlike = () => {
       known = openAlike()
     }
-    const alike: KnownAlike = {
+    const alike: KnownAlike & Pick<SameContents, 'keep'> = {
       of: (content) => known.of(content),
       add: (content, same) => known.add(content, same),
       write: () => known.write(),
+      keep: () => known.keep(),
     }
     this.checkpoints = new FileCheckpoints(this.#files, LAYOUT, () => {}, faults, alike)
     const configs = new SameConfigs(IN_PLACE)

@@ -42,7 +42,10 @@ t.test('on a full disk it holds in memory until it can be written', async (t) =>
   same.add('b', 'a')
   t.equal(same.of('b'), 'a')
   t.equal(open(disk).same.of('b'), 'b')
+  t.throws(() => same.keep(), { code: 'ENOSPC' }, 'which is told to what depends on it')
   disk.full = false
+  same.keep()
+  t.equal(open(disk).same.of('b'), 'a')
   same.write()
   t.equal(open(disk).same.of('b'), 'a')
 })
