@@ -3,6 +3,7 @@
  * to it. Every operation of the agent is counted, so the same run can be repeated with a crash at
  * any operation.
  */
+import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
@@ -285,12 +286,18 @@ export class SimWorld {
     this.withoutAgent(() => this.disk.removeTree(RUNTIME_DIRECTORY))
   }
 
-  /** The agent's directory is gone, as after a purge of its package. */
+  /**
+   * The agent's directory is gone, as after a purge of its package, and no loss of power brings it
+   * back: an operator may lift a pause meanwhile that was in it.
+   */
   loseState(): void {
     this.lostStates += 1
     this.uncheckpointed = this.kind.activation === 'env' ? undefined : this.files.read(this.nextConfigPath())?.toString()
     if (this.portSeenOf !== this.unit.invocationId) this.unit.losePort()
-    this.withoutAgent(() => this.disk.removeTree(DIRECTORY))
+    this.withoutAgent(() => {
+      this.disk.removeTree(DIRECTORY)
+      this.disk.syncDirectory(dirname(DIRECTORY))
+    })
   }
 
   /** Something else uses the disk: it is no operation of the agent's, and has no faults. */
