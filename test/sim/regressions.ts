@@ -440,6 +440,57 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
       [3, { kind: 'assign-nothing-known' }],
     ),
   },
+  // The interval between its starts counted for every config.
+  'a reset where systemd had given kubelet up starts local at once': {
+    ...schedule(
+      85000889,
+      ...ASSIGN,
+      [159, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+      [57, { kind: 'edit', name: 'blue', behaviour: 'leaves-state' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'kills-runtime' }],
+      [2290, { kind: 'reset', seconds: 33 }],
+    ),
+    node: { startLimit: 6, channel: 'annotation' },
+  },
+  // The excuse ended with the wait.
+  'a config waits for a silent runtime, and is started without it': {
+    ...schedule(
+      87008971,
+      [0, { kind: 'assign', name: 'red' }],
+      [4, { kind: 'edit', name: 'blue', behaviour: 'leaves-state' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+      [3, { kind: 'runtime-down', hangs: true, seconds: 315 }],
+      [35, { kind: 'edit-overlay', behaviour: 'good' }],
+      [81, { kind: 'reword', name: 'blue' }],
+      [161, { kind: 'runtime-down', hangs: true, seconds: 446 }],
+    ),
+    node: { parts: true, journal: true, remembersRuntime: true },
+  },
+  // It had exited often before.
+  'kubelet is replaced on disk a moment after it became healthy': {
+    ...schedule(
+      89000056,
+      [0, { kind: 'edit', name: 'blue', behaviour: 'leaves-state' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+      ...ASSIGN,
+      [124, { kind: 'edit', name: 'blue', behaviour: 'leaves-state' }],
+      [0, { kind: 'assign', name: 'blue' }],
+      [96, { kind: 'read-only-disk', seconds: 931 }],
+      [897, { kind: 'upgrade-kubelet', restarts: false }],
+    ),
+    node: { activation: 'drop-in', channel: 'annotation', journal: true },
+  },
+  'a new agent cannot read at first which wordings are one config': {
+    ...schedule(
+      91032866,
+      ...ASSIGN,
+      [1, { kind: 'reword', name: 'red' }],
+      [5, { kind: 'restart-agent', afterSeconds: 15 }],
+      [0, { kind: 'read-error', reads: 14 }],
+    ),
+    node: { channel: 'selector', whenRefused: 'last-known-good', journal: true },
+  },
   // Each time that a person had deleted it, the node counted as at fault, and the config was
   // forgiven.
   'a config leaves the same again and again, and a person deletes it each time': {
