@@ -16,8 +16,8 @@ interface Traces {
 
 /**
  * No record means that nothing was ever assigned. But where kubelet runs, ran in this boot or
- * starts with a checkpoint of this directory, the record was lost: what is assigned is then
- * unknown.
+ * starts with a checkpoint of this directory, or may run one, the record was lost: what is assigned
+ * is then unknown.
  */
 export function readAssigned(records: Records, traces: Traces): RecordState {
   const assigned = records.read('assigned')
@@ -28,6 +28,9 @@ export function readAssigned(records: Records, traces: Traces): RecordState {
 function isInUse({ unit, activation, lastProcess }: Traces): boolean {
   if (unit.kind === 'known' && unit.process.kind === 'checkpoint') return true
   if (activation.kind === 'checkpoint' || (activation.kind === 'unknown' && activation.unrecorded === true)) return true
+  // The file that it was started with held something else until then.
+  const since = activation.kind === 'local' ? activation.since : undefined
+  if (since !== undefined && unit.kind === 'known' && unit.startedAtUs < since.monotonicUs) return true
   return lastProcess?.source !== undefined && lastProcess.source !== 'local'
 }
 

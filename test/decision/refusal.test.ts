@@ -57,6 +57,14 @@ t.test('on trial: the trial goes on, and nothing is restarted', async (t) => {
   )
 })
 
+t.test('what no record names runs on as well, unless it fails', async (t) => {
+  const unnamed = { ...LOCAL_EVERYWHERE, ...C_REFUSED, ...runs(B) }
+  t.match(nextStep(snapshot(unnamed)), { kind: 'wait', phase: 'refused', detail: /kubelet runs on, and its next start uses local/ })
+  t.match(nextStep(snapshot({ ...unnamed, ...KUBELETS_WAY })), { kind: 'restart', to: 'local' }, "kubelet's way")
+  const failed = { ...unnamed, ...judged(verdict(C, 'refused'), verdict(B, 'provisional')) }
+  t.match(nextStep(snapshot(failed)), { kind: 'restart', to: 'local' })
+})
+
 t.test('a look is due when the trial ends', async (t) => {
   const almost = { ...runs(B), health: health(B, { healthySinceUs: NOW_US - POLICY.trialUs + 1000 }) }
   t.match(nextStep(refusedInTrial(almost)), { kind: 'wait', untilUs: NOW_US + 1000 })

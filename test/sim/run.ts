@@ -209,6 +209,7 @@ class Run {
       // The agent failed to start on a failing disk: systemd starts it again.
       if (this.#agent !== undefined || !(error instanceof FileError)) throw error
       world.agentFromUs = world.nowUs + 5e6
+      this.#invariants.agentDied()
     } finally {
       // Others still use the disk on which the agent died.
       if (world.agentDead) world.disk.restart()
