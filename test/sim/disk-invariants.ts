@@ -17,6 +17,7 @@ export class DiskInvariants {
   /** Of the present agent. undefined: it could not read its state yet. */
   #firstDecisionUs: number | undefined
   #lastKnownGood = ''
+  #lostStates = 0
   /** The records of last-known-good whose promotions have been checked. */
   readonly #promoted = new Set<string>()
 
@@ -47,10 +48,12 @@ export class DiskInvariants {
     this.#checkLastKnownGood()
   }
 
-  /** Invariant 1. */
+  /** Invariant 1. What was there before the directory was lost is no checkpoint any more. */
   #checkImmutable(): void {
     const now = new Map<string, string>()
-    const { files } = this.#world
+    const { files, lostStates } = this.#world
+    if (lostStates !== this.#lostStates) this.#checkpoints = now
+    this.#lostStates = lostStates
     for (const uid of files.list(this.#layout.checkpoints) ?? []) {
       for (const version of files.list(`${this.#layout.checkpoints}/${uid}`) ?? []) {
         this.#readInto(now, `${this.#layout.checkpoints}/${uid}/${version}`)
