@@ -156,8 +156,7 @@ function requestRestart(
 
 /**
  * What runs is the target's content on another kubelet, and has failed there, or hangs: the
- * installed kubelet may not.
- * While it is well, an upgrade on disk restarts nothing.
+ * installed kubelet may not. While it is well, an upgrade on disk restarts nothing.
  */
 function isOutdated(snapshot: Snapshot, target: Target): boolean {
   const { running } = snapshot

@@ -29,7 +29,7 @@ export function findRunOn({ snapshot, unit, target }: TargetSituation): Wait | u
   return wait(snapshot, 'unknown', `the checkpoint of what kubelet runs is gone: kubelet runs on, and its next start uses ${next}`)
 }
 
-/** And a refusal restarts nothing here. */
+/** What is assigned was, and a refusal restarts nothing here. */
 function isRefused({ assignedContent, verdicts, policy }: Snapshot, { kubeletIdentity }: KnownUnit): boolean {
   if (assignedContent === undefined || policy.whenRefused !== 'stay') return false
   return verdicts.get(trialKey(assignedContent, kubeletIdentity))?.state === 'refused'
