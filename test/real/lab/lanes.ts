@@ -22,11 +22,6 @@ export interface Lane {
   readonly kubelet?: string | undefined
   /** It never waits. It runs behind the others, and gets what they leave of the processors. */
   readonly isBusy?: boolean
-  /**
-   * About how long it takes beside others on two cores. The long ones begin first, so that the
-   * lanes end together.
-   */
-  readonly seconds?: number
 }
 
 /** More of them at once starve each other on two cores. */
@@ -55,7 +50,7 @@ export async function runLanes(program: string, lanes: readonly Lane[]): Promise
   }
   const run: RunLane = (lane, prefix, env = {}) => runLane(program, lane, prefix, env, children)
   const width = Math.max(...lanes.map(({ name }) => name.length))
-  const queue = lanes.filter(({ isBusy }) => isBusy !== true).toSorted((a, b) => (b.seconds ?? 0) - (a.seconds ?? 0))
+  const queue = lanes.filter(({ isBusy }) => isBusy !== true)
   const busy = lanes.filter(({ isBusy }) => isBusy === true)
   const results: { readonly lane: Lane; readonly result: LaneResult }[] = []
   const work = async (queue: Lane[]): Promise<void> => {
