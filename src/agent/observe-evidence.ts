@@ -106,8 +106,8 @@ function findManifests(
   invocationId: string,
   staticPodPath: string | undefined,
 ): readonly string[] {
-  const before = baseline?.invocationId === invocationId ? displaced : (displaced ?? baseline)
-  const files = (before?.staticPods ?? []).flatMap(({ manifest }) => manifest?.path ?? [])
   const isBeingTaken = baseline === undefined || baseline.invocationId === invocationId
+  const before = displaced ?? (isBeingTaken ? undefined : baseline)
+  const files = (before?.staticPods ?? []).flatMap(({ manifest }) => manifest?.path ?? [])
   return [...new Set([...files, ...(isBeingTaken && staticPodPath?.startsWith('/') ? [staticPodPath] : [])])]
 }

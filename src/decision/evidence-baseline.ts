@@ -8,7 +8,7 @@ export type BaselineFacts = Pick<Snapshot, 'running' | 'verdicts' | 'proven'>
  * A baseline concerns the config it was taken before, and the fallbacks from it: they have to bring
  * back what was there. After a trial that passed, it is too old for that.
  */
-export function concernsRunning({ candidate, invocationId }: Baseline, { running, verdicts, proven }: BaselineFacts): boolean {
+function concernsRunning({ candidate, invocationId }: Baseline, { running, verdicts, proven }: BaselineFacts): boolean {
   if (running.kind !== 'known' || invocationId === running.invocationId) return false
   const isFallback = verdicts.get(candidate)?.state === 'provisional' && proven !== candidate
   return candidate === running.key || isFallback

@@ -2,7 +2,6 @@
  * Folds facts into the evidence record. Pure. A fact counts for the process that it was asked
  * about, and never for an earlier one or a later one.
  */
-
 import { hasControlPlane } from './control-plane.ts'
 import { type BaselineFacts, findDisplaced } from './evidence-baseline.ts'
 import { API_QUESTIONS, type Fact, type SeenFact } from './evidence-facts.ts'

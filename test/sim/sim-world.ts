@@ -292,7 +292,7 @@ export class SimWorld {
    */
   loseState(): void {
     this.lostStates += 1
-    this.uncheckpointed = this.kind.activation === 'env' ? undefined : this.files.read(this.nextConfigPath())?.toString()
+    this.uncheckpointed = this.kind.activation === 'env' ? undefined : this.#read(this.nextConfigPath())
     if (this.portSeenOf !== this.unit.invocationId) this.unit.losePort()
     this.withoutAgent(() => {
       this.disk.removeTree(DIRECTORY)
