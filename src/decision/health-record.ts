@@ -76,8 +76,8 @@ export function recordSample(
   const begins = sameProcess ? same.beganExcused === true : isExcused || (!gap && wasExcused(known))
   const starts = same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(!sameProcess)
   // Systemd may give kubelet up at the very exit of which the runtime answers again.
-  const gaveUpExcused = unit.activity === 'failed' && same?.beganExcused === true
-  const excused = isDown(unit.activity) && (isExcused || (sameProcess && (same.excused || gaveUpExcused)))
+  const gaveUpExcused = unit.activity === 'failed' && begins
+  const excused = isDown(unit.activity) && (isExcused || gaveUpExcused || (sameProcess && same.excused))
   const hasExited = hasEnded(unit.activity) && started && starts > 0 && !excused && condition !== 'excused'
   const isAwaited = same?.restartedFrom !== undefined && same.restartedFrom === unit.invocationId
   const isStillDue = same !== undefined && (isAutomatic || !isNewInvocation(same, unit))

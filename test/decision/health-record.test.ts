@@ -109,6 +109,8 @@ t.test('a kubelet that began without its runtime exits, and the next one has its
   t.equal(verdictOn(follow([givenUp], without), givenUp), undefined, 'nor is it condemned where systemd gave it up at that exit')
   const unseen = follow([{ ...down('auto-restart', 'i-2'), runtimeUp: true }], without)
   t.match(unseen, { beganExcused: true }, 'it began and ended between two looks')
+  const unseenGivenUp = { ...down('failed', 'i-2'), runtimeUp: true }
+  t.equal(verdictOn(follow([unseenGivenUp], without), unseenGivenUp), undefined, 'nor where systemd gave up such a one')
   t.match(follow([{ ...healthy(), runtimeUp: true }], without), { beganExcused: false }, 'it did not exit')
 })
 
