@@ -5,7 +5,12 @@
  */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const require = createRequire(import.meta.url)
+/** Loaded only where a text is not in the cache. */
+const esbuild = () => require('esbuild')
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const CACHE = `${ROOT}.tap/transpiled/`
@@ -33,24 +38,18 @@ const BUNDLE = {
   write: false,
 }
 
-export async function load(url, context, nextLoad) {
+export function load(url, context, nextLoad) {
   if (!url.startsWith('file:') || !url.endsWith('.ts')) return nextLoad(url, context)
   const text = readFileSync(fileURLToPath(url), 'utf8')
   const path = cachePath(url, text, TRANSPILE)
-  if (!existsSync(path)) {
-    const { transform } = await import('esbuild')
-    write(path, (await transform(text, { ...TRANSPILE, sourcefile: url })).code)
-  }
+  if (!existsSync(path)) write(path, esbuild().transformSync(text, { ...TRANSPILE, sourcefile: url }).code)
   return { format: 'module', source: readFileSync(path, 'utf8'), shortCircuit: true }
 }
 
-export async function resolve(specifier, context, nextResolve) {
+export function resolve(specifier, context, nextResolve) {
   if (specifier !== BUNDLED) return nextResolve(specifier, context)
   const path = cachePath(readFileSync(`${ROOT}node_modules/${BUNDLED}/package.json`, 'utf8'), BUNDLE)
-  if (!existsSync(path)) {
-    const { build } = await import('esbuild')
-    write(path, (await build(BUNDLE)).outputFiles[0].text)
-  }
+  if (!existsSync(path)) write(path, esbuild().buildSync(BUNDLE).outputFiles[0].text)
   return { url: pathToFileURL(path).href, format: 'module', shortCircuit: true }
 }
 

@@ -2,6 +2,10 @@
  * `node --import ./test/typescript/register.mjs`: Node loads TypeScript from then on. tap gives it
  * to the process of every test file.
  */
-import { register } from 'node:module'
+import * as module from 'node:module'
+import * as hooks from './hooks.mjs'
 
-register('./hooks.mjs', import.meta.url)
+// In the same thread. Node.js 20 has only hooks in a thread of their own, which costs each module
+// a message there and back.
+if (module.registerHooks === undefined) module.register('./hooks.mjs', import.meta.url)
+else module.registerHooks(hooks)
