@@ -25,10 +25,11 @@ function wantedUs(snapshot: Snapshot, phase: Phase): number {
     case 'in-trial':
     case 'refused':
     case 'fallen-back': {
-      const healthyUs = now.monotonicUs - (health?.healthySinceUs ?? now.monotonicUs)
+      const healthySinceUs = findHealthySince(snapshot)
+      const healthyUs = now.monotonicUs - (healthySinceUs ?? now.monotonicUs)
       if (phase !== 'in-trial' && healthyUs > policy.trialUs) return SETTLED_US
       const young = running.kind !== 'known' || now.monotonicUs - running.startedAtUs < policy.startDeadlineUs
-      return young || health?.healthySinceUs === undefined ? CLOSE_US : TRIAL_US
+      return young || healthySinceUs === undefined ? CLOSE_US : TRIAL_US
     }
     case 'settled':
     case 'unknown':
@@ -47,6 +48,12 @@ function wantedUs(snapshot: Snapshot, phase: Phase): number {
     case 'blocked':
       return SETTLED_US
   }
+}
+
+/** With what kubelet starts with next or, where that does not run, with what runs. */
+function findHealthySince({ health, running }: Snapshot): number | undefined {
+  const isSame = running.kind === 'known' && health?.process?.invocationId === running.invocationId
+  return health?.healthySinceUs ?? (isSame ? health.process?.healthySinceUs : undefined)
 }
 
 /** With what runs, whatever kubelet starts with next. */

@@ -90,16 +90,26 @@ function findUndisturbed(snapshot: Snapshot, unit: KnownUnit, held: Target): Hel
 }
 
 /**
- * What goes on where the wanted config was refused, waits for its turn in a rollout, or its
- * checkpoint is gone: what runs, or else what kubelet starts with next. undefined: none of these is
- * so, or what runs is nothing that the agent could start kubelet with again.
+ * Why what runs goes on in place of the wanted config, other than by its turn in a rollout. It was
+ * refused, where a refusal restarts nothing, or its checkpoint is gone.
+ *
+ * @returns undefined: neither is so
+ */
+export function findUnavailable(snapshot: Snapshot, { kubeletIdentity }: KnownUnit): 'refused' | 'gone' | undefined {
+  const content = findWanted(snapshot)?.content
+  if (content === undefined) return 'gone'
+  const isRefused = snapshot.verdicts.get(trialKey(content, kubeletIdentity))?.state === 'refused'
+  return isRefused && snapshot.policy.whenRefused === 'stay' ? 'refused' : undefined
+}
+
+/**
+ * What goes on where the wanted config is unavailable or waits for its turn in a rollout: what
+ * runs, or else what kubelet starts with next. undefined: neither is so, or what runs is nothing
+ * that the agent could start kubelet with again.
  */
 export function findGoingOn(snapshot: Snapshot, unit: KnownUnit, held: Target | undefined): HeldSource | undefined {
   if (held !== undefined) return findUndisturbed(snapshot, unit, held)
-  const content = findWanted(snapshot)?.content
-  const isRefused = content !== undefined && snapshot.verdicts.get(trialKey(content, unit.kubeletIdentity))?.state === 'refused'
-  const isGone = content === undefined
-  if (!isGone && !(isRefused && snapshot.policy.whenRefused === 'stay')) return undefined
+  if (findUnavailable(snapshot, unit) === undefined) return undefined
   if (snapshot.running.kind === 'known') return findRunning(snapshot)
   return snapshot.nextStart.kind === 'known' ? snapshot.nextStart.held : undefined
 }

@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import { cadenceUs } from '../../src/decision/cadence.ts'
 import { PHASES } from './phases.ts'
-import { A, B, health, inTrial, MINUTE_US, NOW_US, POLICY, runs, SECOND_US, snapshot } from './snapshots.ts'
+import { A, B, health, INVOCATION, inTrial, keyOf, MINUTE_US, NOW_US, POLICY, runs, SECOND_US, snapshot } from './snapshots.ts'
+
+const PROCESS = { key: keyOf(B), invocationId: INVOCATION, startedAtUs: 0, wasHealthy: true, unhealthySinceUs: undefined, exits: 0 }
 
 t.test('a settled node is looked at rarely, a restarting one closely', async (t) => {
   t.equal(cadenceUs(snapshot(), 'settled'), 15 * SECOND_US)
@@ -20,6 +22,15 @@ t.test('a trial is looked at closely while kubelet is young or not healthy', asy
   t.equal(cadenceUs(inTrial(runs(B, { startedAgoUs: MINUTE_US })), 'in-trial'), SECOND_US)
   t.equal(cadenceUs(inTrial({ running: { kind: 'none' } }), 'in-trial'), SECOND_US)
   t.equal(cadenceUs(inTrial({ health: health(B, { healthySinceUs: undefined }) }), 'fallen-back'), SECOND_US)
+})
+
+t.test('a kubelet that runs on in place of what it starts with next is looked at rarely once it is steady', async (t) => {
+  const sinceUs = NOW_US - POLICY.trialUs - SECOND_US
+  const process = { ...PROCESS, healthySinceUs: sinceUs }
+  const runsOn = { ...runs(B, { startedAgoUs: 2 * POLICY.trialUs }), health: health(A, { healthySinceUs: undefined, process }) }
+  t.equal(cadenceUs(snapshot(runsOn), 'refused'), 15 * SECOND_US)
+  const other = { ...process, invocationId: 'another' }
+  t.equal(cadenceUs(snapshot({ ...runsOn, health: health(A, { healthySinceUs: undefined, process: other }) }), 'refused'), SECOND_US)
 })
 
 t.test('never so rarely that a pause between two looks counts as a gap, nor so often that it spins', async () => {

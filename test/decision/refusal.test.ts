@@ -34,6 +34,7 @@ import {
   SECOND_US,
   snapshot,
   startsWith,
+  UPGRADED_KUBELET,
   verdict,
   wants,
 } from './snapshots.ts'
@@ -63,6 +64,28 @@ t.test('what no record names runs on as well, unless it fails', async (t) => {
   t.match(nextStep(snapshot({ ...unnamed, ...KUBELETS_WAY })), { kind: 'restart', to: 'local' }, "kubelet's way")
   const failed = { ...unnamed, ...judged(verdict(C, 'refused'), verdict(B, 'provisional')) }
   t.match(nextStep(snapshot(failed)), { kind: 'restart', to: 'local' })
+  const gone = { ...unnamed, desired: { kind: 'unknown', detail: 'the API server does not answer' }, desiredContent: undefined } as const
+  t.match(
+    nextStep(snapshot({ ...gone, assignedContent: undefined })),
+    { kind: 'wait', phase: 'unknown', detail: /the checkpoint of what is assigned is gone: kubelet runs on/ },
+    'also when the checkpoint of what was refused is lost',
+  )
+})
+
+t.test('what runs is left for what it did on the kubelet that it was started as', async (t) => {
+  const upgraded = {
+    ...runs(B, { unit: { kubeletIdentity: UPGRADED_KUBELET } }),
+    ...startsWith(A),
+    health: health(A, { subject: keyOf(A, UPGRADED_KUBELET) }),
+    accepted: new Map([[keyOf(A, UPGRADED_KUBELET), { drain: [] }]]),
+  }
+  const refused = verdict(C, 'refused', { key: keyOf(C, UPGRADED_KUBELET) })
+  const damage = { reason: 'evidence', evidence: 'static-pods', damage: 'one-way' } as const
+  const condemned = refusedInTrial({ ...upgraded, ...judged(refused, verdict(B, 'confirmed', damage)) })
+  t.match(nextStep(condemned), { kind: 'restart', to: A, record: { fallback: true } }, 'what is assigned was refused')
+  const unread = { desired: { kind: 'unknown', detail: '' }, desiredContent: undefined } as const
+  const damaged = { ...unread, assigned: { kind: 'damaged', detail: '' }, assignedContent: undefined } as const
+  t.match(nextStep({ ...condemned, ...damaged }), { kind: 'restart', to: A }, 'what is assigned is not known')
 })
 
 t.test('a look is due when the trial ends', async (t) => {
