@@ -3,6 +3,7 @@
  * the background what is due then.
  */
 import { findBasePath } from '../decision/base-config.ts'
+import { withEarlier } from '../decision/evidence-baseline.ts'
 import type { Question } from '../decision/evidence-facts.ts'
 import { dropBaseline, recordFacts } from '../decision/evidence-record.ts'
 import { dueEvidence, findUpcoming, isBaselineOld } from '../decision/evidence-schedule.ts'
@@ -108,6 +109,6 @@ function findManifests(
 ): readonly string[] {
   const isBeingTaken = baseline === undefined || baseline.invocationId === invocationId
   const before = displaced ?? (isBeingTaken ? undefined : baseline)
-  const files = (before?.staticPods ?? []).flatMap(({ manifest }) => manifest?.path ?? [])
+  const files = ((before && withEarlier(before))?.staticPods ?? []).flatMap(({ manifest }) => manifest?.path ?? [])
   return [...new Set([...files, ...(isBeingTaken && staticPodPath?.startsWith('/') ? [staticPodPath] : [])])]
 }

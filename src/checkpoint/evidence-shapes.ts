@@ -2,6 +2,7 @@
 import { QUESTIONS, type Question } from '../decision/evidence-facts.ts'
 import type {
   Baseline,
+  EarlierState,
   EvidenceRecord,
   LeaseSeen,
   NodeSeen,
@@ -34,6 +35,13 @@ const isUnreadQuestion: Check<UnreadQuestion> = shape<UnreadQuestion>({
   atUs: optional(isNumber),
 })
 
+const isEarlierState: Check<EarlierState> = shape<EarlierState>({
+  ready: optional(isText),
+  serving: optional(isServingBefore),
+  endpoint: optional(isText),
+  staticPods: optional(listOf(isStaticPodBefore)),
+})
+
 const isBaseline: Check<Baseline> = shape<Baseline>({
   candidate: isText,
   invocationId: isText,
@@ -50,6 +58,7 @@ const isBaseline: Check<Baseline> = shape<Baseline>({
   serving: optional(isServingBefore),
   endpoint: optional(isText),
   staticPods: optional(listOf(isStaticPodBefore)),
+  earlier: optional(isEarlierState),
 })
 
 const isAnsweredUs: Check<Readonly<Partial<Record<Question, number>>>> = (value): value is Readonly<Partial<Record<Question, number>>> =>

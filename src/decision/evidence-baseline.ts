@@ -1,6 +1,9 @@
 /** Which baseline what runs is compared with. Pure. */
-import type { Baseline, EvidenceRecord } from './evidence-state.ts'
+import { isKnownUser } from './evidence-serving.ts'
+import type { Baseline, EarlierState, EvidenceRecord, StaticPodBefore } from './evidence-state.ts'
+import { MOST_PODS, markNewer } from './evidence-static-pods.ts'
 import type { Snapshot } from './snapshot.ts'
+import { identityOfKey } from './trial-key.ts'
 
 export type BaselineFacts = Pick<Snapshot, 'running' | 'verdicts' | 'proven'>
 
@@ -34,4 +37,56 @@ export function findDisplaced(
   if (baseline !== undefined && concernsRunning(baseline, facts)) return undefined
   const isNeeded = (each: Baseline) => each.candidate !== facts.proven && concernsRunning(each, facts)
   return [record?.baseline, record?.displaced].find((each) => each !== undefined && isNeeded(each))
+}
+
+/**
+ * What a config that replaces one on trial has to bring back: how the node was before that one.
+ *
+ * @returns undefined: what runs is not on trial, or has no baseline
+ */
+export function findEarlier(record: EvidenceRecord | undefined, { running, proven }: BaselineFacts): EarlierState | undefined {
+  if (running.kind !== 'known' || running.key === proven) return undefined
+  const concerns = ({ candidate, invocationId }: Baseline) => candidate === running.key && invocationId !== running.invocationId
+  const found = [record?.baseline, record?.displaced].find((each) => each !== undefined && concerns(each))
+  if (found === undefined) return undefined
+  const { ready, serving, endpoint, staticPods } = withEarlier(found)
+  const isSameKubelet = found.kubelet === undefined || found.kubelet === identityOfKey(running.key)
+  return { ready, serving, endpoint, staticPods: isSameKubelet ? staticPods : staticPods?.map(markNewer) }
+}
+
+/** The baseline, with what has to be brought back in place of what was broken by then. */
+export function withEarlier(baseline: Baseline): Baseline {
+  const { earlier } = baseline
+  if (earlier === undefined) return baseline
+  return {
+    ...baseline,
+    ready: earlier.ready === 'True' ? earlier.ready : baseline.ready,
+    serving: isKnownUser(earlier.serving) ? earlier.serving : baseline.serving,
+    endpoint: earlier.endpoint ?? baseline.endpoint,
+    staticPods: joinStaticPods(earlier.staticPods, baseline.staticPods),
+  }
+}
+
+/** Whether static pods had been lost, or replaced, before the baseline was taken. */
+export function hadLostPods({ earlier, staticPods }: Baseline): boolean {
+  const joined = joinStaticPods(earlier?.staticPods, staticPods) ?? []
+  return earlier?.staticPods !== undefined && joined.some(({ hash }) => !staticPods?.some((pod) => pod.hash === hash))
+}
+
+/** A pod whose manifest changed in between is the later one. */
+function joinStaticPods(
+  earlier: readonly StaticPodBefore[] | undefined,
+  later: readonly StaticPodBefore[] | undefined,
+): readonly StaticPodBefore[] | undefined {
+  if (earlier === undefined || later === undefined) return earlier ?? later
+  const kept = earlier.filter((pod) => {
+    const successor = later.find(({ name }) => name === pod.name)
+    return successor === undefined || isSameManifest(successor.manifest, pod.manifest)
+  })
+  const added = later.filter(({ name }) => !kept.some((pod) => pod.name === name))
+  return [...kept, ...added].slice(0, MOST_PODS)
+}
+
+function isSameManifest(one: StaticPodBefore['manifest'], other: StaticPodBefore['manifest']): boolean {
+  return one !== undefined && one.path === other?.path && one.digest === other.digest
 }

@@ -4,7 +4,7 @@
  */
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Damage, EVIDENCE_KINDS, type EvidenceKind, type Finding, levelOf, no, type Standing, unknown, yes } from './evidence.ts'
-import { findBaseline } from './evidence-baseline.ts'
+import { findBaseline, hadLostPods, withEarlier } from './evidence-baseline.ts'
 import { judgeLease } from './evidence-lease.ts'
 import { judgePods } from './evidence-pods.ts'
 import { judgeReady } from './evidence-ready.ts'
@@ -29,10 +29,13 @@ export function judgeEvidence(snapshot: Snapshot): readonly Finding[] {
 }
 
 /**
- * Only the config that the baseline was taken before can do damage. A fallback may fail to mend it.
+ * Only the config that the baseline was taken before can do damage. A fallback may fail to mend it,
+ * and so may a config that replaced one on trial.
  */
 function damageOf(kind: EvidenceKind, view: EvidenceView | undefined): Damage {
-  return view?.isCandidate === true && (kind === 'static-pods' || kind === 'pods') ? 'one-way' : 'transient'
+  if (view?.isCandidate !== true) return 'transient'
+  const isOwn = kind === 'pods' || (kind === 'static-pods' && !view.hadLostPods)
+  return isOwn ? 'one-way' : 'transient'
 }
 
 /** undefined: nothing is known of the process that runs. */
@@ -41,11 +44,21 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
   const process = evidence?.process
   if (running.kind !== 'known' || process === undefined || evidence?.bootId !== now.bootId) return undefined
   if (process.invocationId !== running.invocationId) return undefined
-  const baseline = findBaseline(evidence, snapshot)
+  const found = findBaseline(evidence, snapshot)
+  const baseline = found && withEarlier(found)
   const isCandidate = baseline?.candidate === running.key
   const isAtEnd = measureTrial(snapshot, running.key)?.remainingUs === 0
   const servesFromUs = findServing(snapshot, process)
-  return { process, baseline, isCandidate, policy, servesFromUs, renewsFromUs: findRenewing(snapshot), isAtEnd }
+  return {
+    process,
+    baseline,
+    isCandidate,
+    hadLostPods: found !== undefined && hadLostPods(found),
+    policy,
+    servesFromUs,
+    renewsFromUs: findRenewing(snapshot),
+    isAtEnd,
+  }
 }
 
 /**

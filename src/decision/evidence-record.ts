@@ -3,7 +3,7 @@
  * about, and never for an earlier one or a later one.
  */
 import { hasControlPlane } from './control-plane.ts'
-import { type BaselineFacts, findDisplaced } from './evidence-baseline.ts'
+import { type BaselineFacts, findDisplaced, findEarlier, withEarlier } from './evidence-baseline.ts'
 import { API_QUESTIONS, type Fact, type SeenFact } from './evidence-facts.ts'
 import { foldLease } from './evidence-lease.ts'
 import { foldPods, recordPods } from './evidence-pods.ts'
@@ -11,7 +11,7 @@ import { foldNode } from './evidence-ready.ts'
 import { foldRuntime } from './evidence-runtime.ts'
 import { foldServing, noteServer } from './evidence-serving.ts'
 import type { Baseline, EvidenceRecord, ProcessEvidence, StaticPodBefore } from './evidence-state.ts'
-import { foldStaticPods, recordStaticPods } from './evidence-static-pods.ts'
+import { foldStaticPods, markNewer, recordStaticPods } from './evidence-static-pods.ts'
 import type { Running } from './health.ts'
 import type { Instant } from './instant.ts'
 import { identityOfKey, type TrialKey } from './trial-key.ts'
@@ -37,8 +37,7 @@ export function recordFacts(before: EvidenceRecord | undefined, fold: EvidenceFo
   const { now, running, candidate } = fold
   const known = before?.bootId === now.bootId ? before : undefined
   const process = running.kind === 'known' ? followProcess(known?.process, running, now) : known?.process
-  const baseline =
-    running.kind === 'known' && candidate !== undefined ? openBaseline(known?.baseline, candidate, running, now) : known?.baseline
+  const baseline = running.kind === 'known' && candidate !== undefined ? openBaseline(known, candidate, running, fold) : known?.baseline
   const displaced = findDisplaced(known, baseline, fold)
   const about = running.kind === 'known' ? fold.facts.filter((fact) => fact.about === running.invocationId) : []
   const withWrite = process && noteWrite(process, fold.writtenAtUs)
@@ -91,9 +90,23 @@ function followProcess(
   }
 }
 
-function openBaseline(before: Baseline | undefined, candidate: TrialKey, { invocationId, key }: KnownRunning, now: Instant): Baseline {
+function openBaseline(
+  record: EvidenceRecord | undefined,
+  candidate: TrialKey,
+  { invocationId, key }: KnownRunning,
+  fold: EvidenceFold,
+): Baseline {
+  const before = record?.baseline
   if (before?.candidate === candidate && before.invocationId === invocationId) return before
-  return { candidate, invocationId, sinceUs: now.monotonicUs, kubelet: identityOfKey(key), answered: [] }
+  const earlier = findEarlier(record, fold)
+  return {
+    candidate,
+    invocationId,
+    sinceUs: fold.now.monotonicUs,
+    kubelet: identityOfKey(key),
+    answered: [],
+    ...(earlier && { earlier }),
+  }
 }
 
 function noteWrite(process: ProcessEvidence, writtenAtUs: number | undefined): ProcessEvidence {
@@ -167,7 +180,7 @@ function foldProcess(
   if (atUs < (before.answeredUs[seen.question] ?? 0)) return before
   const process = { ...noteAnswer(before, atUs, seen), answeredUs: { ...before.answeredUs, [seen.question]: atUs } }
   // The process that the baseline was taken from is compared with nothing.
-  const compared = baseline?.invocationId === about ? undefined : baseline
+  const compared = baseline === undefined || baseline.invocationId === about ? undefined : withEarlier(baseline)
   switch (seen.question) {
     case 'node': {
       const context = { baseline: compared, startedAtUs: before.sinceUs, startDeadlineUs: fold.startDeadlineUs }
@@ -190,7 +203,7 @@ function foldProcess(
 function listExpected(baseline: Baseline | undefined, key: TrialKey): readonly StaticPodBefore[] {
   const expected = baseline?.staticPods ?? []
   if (baseline?.kubelet === undefined || baseline.kubelet === identityOfKey(key)) return expected
-  return expected.map((pod) => ({ ...pod, manifest: pod.manifest && { ...pod.manifest, isNewer: true } }))
+  return expected.map(markNewer)
 }
 
 /**

@@ -42,10 +42,10 @@ export function judgeServing({ process, baseline, policy, servesFromUs = Number.
   const { serving, reachableSinceUs } = process
   if (serving === undefined) return unknown('not asked')
   const before = baseline?.serving
-  const isDemoted = isKnown(before) && before?.user !== ANONYMOUS && serving.user === ANONYMOUS
-  if (isKnown(serving) && !isDemoted) return yes("kubelet's TLS port knows the node's certificate", serving.sinceUs)
+  const isDemoted = isKnownUser(before) && before?.user !== ANONYMOUS && serving.user === ANONYMOUS
+  if (isKnownUser(serving) && !isDemoted) return yes("kubelet's TLS port knows the node's certificate", serving.sinceUs)
   const detail = describe(serving, isDemoted)
-  if (!isKnown(before)) return unknown(`${detail}; it is not known to have been otherwise before`)
+  if (!isKnownUser(before)) return unknown(`${detail}; it is not known to have been otherwise before`)
   if (asksServer(serving) && reachableSinceUs === undefined) return unknown(`${detail}; the API server is not reachable`)
   if (serving.noCertificate === true)
     return doubtful(`${detail}; its CertificateSigningRequest has to be approved (serverTLSBootstrap)`, serving.sinceUs)
@@ -67,7 +67,7 @@ function wasServerUp({ lastUs, serverUpSinceUs }: ServingSeen): boolean {
   return serverUpSinceUs !== undefined && lastUs - serverUpSinceUs >= SLACK_US
 }
 
-function isKnown(answer: ServingBefore | undefined): boolean {
+export function isKnownUser(answer: ServingBefore | undefined): boolean {
   return answer?.status === 403 || answer?.status === 200
 }
 

@@ -46,7 +46,14 @@ export interface Baseline {
   /** The container runtime's endpoint that kubelet used. */
   readonly endpoint?: string | undefined
   readonly staticPods?: readonly StaticPodBefore[] | undefined
+  /**
+   * How the node was before the config that ran then, which was on trial: the candidate has to
+   * bring back what that one may have broken.
+   */
+  readonly earlier?: EarlierState | undefined
 }
+
+export type EarlierState = Pick<Baseline, 'ready' | 'serving' | 'endpoint' | 'staticPods'>
 
 export interface UnreadQuestion {
   readonly question: Question
@@ -183,10 +190,12 @@ export interface StaticPodsSeen {
 /** Everything that one kind of evidence is judged by. */
 export interface EvidenceView {
   readonly process: ProcessEvidence
-  /** undefined: there is none that concerns the process. */
+  /** As `withEarlier` returns it. undefined: there is none that concerns the process. */
   readonly baseline: Baseline | undefined
   /** The process runs the config that the baseline was taken before, not a fallback from it. */
   readonly isCandidate: boolean
+  /** Static pods were missing already when the baseline was taken. */
+  readonly hadLostPods: boolean
   readonly policy: Policy
   /** Since when kubelet's ports have to answer. undefined: it is not healthy. */
   readonly servesFromUs: number | undefined

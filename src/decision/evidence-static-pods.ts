@@ -12,7 +12,7 @@ import type { EvidenceView, StaticPodBefore, StaticPodsSeen } from './evidence-s
 
 /** With the 30 s of grace that a pod has by default. */
 const MISSING_US = 150e6
-const MOST_PODS = 100
+export const MOST_PODS = 100
 
 /** The static pods that run, each with the file that names it. */
 export function recordStaticPods({ pods, manifests }: StaticPodsAnswer, nodeName: string): readonly StaticPodBefore[] {
@@ -27,6 +27,11 @@ function findManifest({ name, startedAtMs }: StaticPod, manifests: readonly Mani
   if (found === undefined || others.length > 0) return undefined
   const isNewer = startedAtMs === undefined || found.modifiedAtMs > startedAtMs
   return { path: found.path, digest: found.digest, ...(isNewer && { isNewer }) }
+}
+
+/** Another kubelet may replace the pod by one with another config hash. */
+export function markNewer(pod: StaticPodBefore): StaticPodBefore {
+  return pod.manifest === undefined ? pod : { ...pod, manifest: { ...pod.manifest, isNewer: true } }
 }
 
 export function foldStaticPods(

@@ -7,8 +7,9 @@ import type { Fact, FailedPod, NodeAnswer, SeenFact, StaticPod } from '../../src
 import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
 import { recordFacts } from '../../src/decision/evidence-record.ts'
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
+import type { Running } from '../../src/decision/health.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { A, B, BOOT, health, inTrial, keyOf, MINUTE_US, NOW_US, POLICY, runs, SECOND_US, snapshot } from './snapshots.ts'
+import { A, B, BOOT, health, inTrial, KUBELET, keyOf, MINUTE_US, NOW_US, POLICY, runs, SECOND_US, snapshot } from './snapshots.ts'
 
 /** The process of A, from which the baseline is taken. */
 const BEFORE = 'invocation-0'
@@ -16,7 +17,12 @@ export const STARTED_US = NOW_US - 5 * MINUTE_US
 /** The wall clock of the node when the process starts, which is wrong by a year. */
 const NODE_MS = 1_768_000_000_000
 
+/** The one before that, where A was on trial itself. */
+const EARLIER = 'invocation-earlier'
+
 export interface Story {
+  /** What was answered about the process before A, which was on trial. undefined: it was not. */
+  readonly earlier?: readonly SeenFact[]
   /** What was answered about the process before the restart. undefined: there was no baseline. */
   readonly before?: readonly SeenFact[] | undefined
   readonly seen?: readonly (readonly [atSeconds: number, seen: SeenFact])[]
@@ -29,7 +35,7 @@ export interface Story {
   readonly snapshot?: Partial<Snapshot>
 }
 
-export function recordStory({ before, seen = [], writtenAt, keyBefore = keyOf(A) }: Story): EvidenceRecord {
+export function recordStory({ earlier, before, seen = [], writtenAt, keyBefore = keyOf(A) }: Story): EvidenceRecord {
   const common = {
     nodeName: 'node-1',
     startDeadlineUs: POLICY.startDeadlineUs,
@@ -37,17 +43,24 @@ export function recordStory({ before, seen = [], writtenAt, keyBefore = keyOf(A)
     verdicts: new Map(),
     proven: undefined,
   }
-  const baseline =
-    before === undefined
-      ? undefined
-      : recordFacts(undefined, {
-          ...common,
-          now: { bootId: BOOT, monotonicUs: STARTED_US - SECOND_US, wallMs: NODE_MS - 1000 },
-          running: { kind: 'known', content: 'content-a@1', key: keyBefore, startedAtUs: 0, invocationId: BEFORE },
-          candidate: keyOf(B),
-          facts: before.map((each): Fact => ({ about: BEFORE, atUs: STARTED_US - SECOND_US, seen: each })),
-          writtenAtUs: undefined,
-        })
+  const takeBaseline = (
+    record: EvidenceRecord | undefined,
+    candidate: string,
+    of: Running & { kind: 'known' },
+    seenBefore: readonly SeenFact[],
+  ) =>
+    recordFacts(record, {
+      ...common,
+      now: { bootId: BOOT, monotonicUs: STARTED_US - SECOND_US, wallMs: NODE_MS - 1000 },
+      running: of,
+      candidate,
+      facts: seenBefore.map((each): Fact => ({ about: of.invocationId, atUs: STARTED_US - SECOND_US, seen: each })),
+      writtenAtUs: undefined,
+    })
+  const ranBefore = { kind: 'known', content: 'content-a@1', key: keyBefore, startedAtUs: 0, invocationId: BEFORE } as const
+  const ranEarlier = { ...ranBefore, content: 'content-0', key: `content-0@${KUBELET}`, invocationId: EARLIER } as const
+  const onTrial = earlier && takeBaseline(undefined, keyBefore, ranEarlier, earlier)
+  const baseline = before === undefined ? undefined : takeBaseline(onTrial, keyOf(B), ranBefore, before)
   const { running } = runs(B, { startedAgoUs: 5 * MINUTE_US })
   if (running === undefined) throw new Error('B runs')
   const now = { bootId: BOOT, monotonicUs: STARTED_US, wallMs: 0 }
