@@ -54,13 +54,13 @@ function subjectOf({ server }: World, name: string, more: Partial<RolloutSubject
   }
 }
 
-function startWorker(t: Test, world: World, name: string) {
+function startWorker(t: Test, world: World, name: string, { lagUs = 0 } = {}) {
   const counts = { wrote: [] as string[], conflicts: 0 }
   const worker = new RolloutWorker({
     nodeName: name,
     api: world.api,
     pace: { nowMs: world.nowMs, random: Math.random, sleep: world.sleep },
-    clock: { now: () => ({ bootId: 'boot-1', monotonicUs: world.nowMs() * 1000, wallMs: 0 }) },
+    clock: { now: () => ({ bootId: 'boot-1', monotonicUs: world.nowMs() * 1000 - lagUs, wallMs: 0 }) },
     log: world.log,
     store: createRuntime(),
     events: new RolloutEvents({ nodeName: name, api: world.api, log: world.log, wallMs: () => 0, isOn: () => true }),
@@ -159,6 +159,15 @@ t.test('the config changes between the look and the write: nobody goes with what
   worker.follow(subject)
   await until(() => /the config has changed/.test(turn()?.detail ?? ''), 'the reason')
   t.same(dataOf(world), {})
+})
+
+t.test('a time that has come but for a part of a microsecond is waited for, and not looked at for ever', async (t) => {
+  const world = await startWorld(t)
+  putConfig(world, 'good')
+  putRecord(world)
+  const { worker, turn } = startWorker(t, world, 'n1', { lagUs: 0.5 })
+  worker.follow(subjectOf(world, 'n1'))
+  await until(goes(turn), 'its turn')
 })
 
 t.test('a record that is deleted and made again', async (t) => {

@@ -197,7 +197,7 @@ export class RolloutWorker implements RolloutPort {
 
   /** @returns for how long to sleep */
   #publish(decided: Decided): number {
-    const { pace, store, onChange } = this.#deps
+    const { clock, store, onChange } = this.#deps
     const before = this.#last?.knowledge
     const isKept = decided.knowledge.confirmedAtUs === undefined && this.#isTurnFresh() && before?.turn.kind === decided.knowledge.turn.kind
     this.#last = isKept ? { ...decided, knowledge: { ...decided.knowledge, confirmedAtUs: before?.confirmedAtUs } } : decided
@@ -206,7 +206,8 @@ export class RolloutWorker implements RolloutPort {
       onChange()
     }
     const { turn } = decided.decision
-    const untilMs = turn.kind === 'wait-until' ? turn.atUs / 1000 - pace.nowMs() : LOOK_MS
+    // In microseconds, as the turn was decided: a rest that rounds to no time would never end.
+    const untilMs = turn.kind === 'wait-until' ? Math.ceil((turn.atUs - clock.now().monotonicUs) / 1000) : LOOK_MS
     return Math.max(0, Math.min(LOOK_MS, untilMs))
   }
 
