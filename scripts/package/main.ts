@@ -4,7 +4,7 @@
  * With `--check` it builds everything a second time, in another directory and another environment,
  * and compares the bytes. With `--again` it builds only that second time, and compares with what is
  * in dist/ from before. With `--only amd64.deb` (or `aarch64.rpm`) it builds only that package,
- * which is quicker. The archives of the kubectl plugin and their manifest for krew are built beside
+ * which is quicker. With `--fetch` it only fetches the Node.js of the packages. The archives of the kubectl plugin and their manifest for krew are built beside
  * them, or with `--only plugin` alone; `--url` is where the archives will be.
  */
 import { createHash } from 'node:crypto'
@@ -36,6 +36,7 @@ async function main(args: readonly string[]): Promise<void> {
     options: {
       check: { type: 'boolean', default: false },
       again: { type: 'boolean', default: false },
+      fetch: { type: 'boolean', default: false },
       only: { type: 'string' },
       url: { type: 'string', default: URL },
     },
@@ -45,6 +46,7 @@ async function main(args: readonly string[]): Promise<void> {
   const project = await readProject()
   if (project.dirty) console.log('The working tree has uncommitted changes: a build of the same commit will give other bytes.')
   const runtimes = await timed('Node.js fetched', () => fetchRuntimes(wanted))
+  if (values.fetch) return
   const buildAgain = () =>
     timed('built again', () => inAnotherEnvironment(() => build(project, runtimes, wanted, { work: join(WORK, 'again'), url: values.url })))
   if (values.again) {
