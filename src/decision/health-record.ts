@@ -57,7 +57,12 @@ export function recordSample(
   const startedSinceUs = started ? (same?.started === true ? same.startedSinceUs : nowUs) : undefined
   const subjectSinceUs = same?.subjectSinceUs ?? nowUs
   const isExcused = isRuntimeExcuse(findExcuseStartUs(runtimeDownSinceUs, { startedSinceUs, subjectSinceUs }), sample)
-  const condition = classifySample(sample, started, runsSubject, isExcused)
+  const starts = same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(!sameProcess)
+  // The unit's state is still the one of before the request. Systemd may refuse the request for
+  // long, and until the unit has another invocation, nothing has started with the subject.
+  const isAwaited = same?.restartedFrom !== undefined && same.restartedFrom === unit.invocationId
+  const hasBegun = started && (runsSubject || starts > 0 || !isAwaited)
+  const condition = classifySample(sample, hasBegun, runsSubject, isExcused)
   const automatic = known === undefined ? 0 : countExits(known.lastNRestarts, unit.nRestarts)
   const chargeable = Math.max(0, automatic - Number(isExcusedExitDue(known)))
   const newExits = gap || isExcused || condition === 'excused' || same?.started !== true ? 0 : chargeable
@@ -74,12 +79,10 @@ export function recordSample(
   const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, unit.startedAtUs) >= policy.trialUs
   // A process that is new may have begun, and have ended, before the runtime answered.
   const begins = sameProcess ? same.beganExcused === true : isExcused || (!gap && wasExcused(known))
-  const starts = same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(!sameProcess)
   // Systemd may give kubelet up at the very exit of which the runtime answers again.
   const gaveUpExcused = unit.activity === 'failed' && begins
   const excused = isDown(unit.activity) && (isExcused || gaveUpExcused || (sameProcess && same.excused))
   const hasExited = hasEnded(unit.activity) && started && starts > 0 && !excused && condition !== 'excused'
-  const isAwaited = same?.restartedFrom !== undefined && same.restartedFrom === unit.invocationId
   const isStillDue = same !== undefined && (isAutomatic || !isNewInvocation(same, unit))
   const startedByOthers = same === undefined ? isFirst : same.startedByOthers === true || isOthers(same, unit, nowUs)
 
@@ -172,9 +175,9 @@ export function expectAnotherTry(record: HealthRecord, nowUs: number, { startDea
   }
 }
 
-function classifySample(sample: HealthSample, started: boolean, runsSubject: boolean, isExcused: boolean): Condition {
+function classifySample(sample: HealthSample, hasBegun: boolean, runsSubject: boolean, isExcused: boolean): Condition {
   const { unit, running } = sample
-  if (unit.kind === 'unknown' || !started) return 'excused'
+  if (unit.kind === 'unknown' || !hasBegun) return 'excused'
   switch (unit.activity) {
     case 'stopped':
     case 'stopping':

@@ -382,12 +382,23 @@ t.test('whose exits they are', async (t) => {
     t.match(follow(looks, before), { started: true })
   })
 
-  t.test('from the moment a restart was asked for, silence is its own', async (t) => {
+  t.test('from the start that was asked for, silence is its own', async (t) => {
     const asked = expectStart(follow([healthy('local')], before), NOW_US, POLICY)
-    const silent = follow(times(10, down('starting', 'i-1')), asked)
-    t.equal(verdictOn(silent, down('starting'), POLICY.startDeadlineUs), 'start-deadline')
+    const silent = follow(times(10, down('starting', 'i-2')), asked)
+    t.equal(verdictOn(silent, down('starting', 'i-2'), POLICY.startDeadlineUs), 'start-deadline')
     t.equal(follow([healthy('local')], asked).unhealthySinceUs, undefined, 'but not the health of what still runs')
     t.equal(expectStart(undefined, NOW_US, POLICY), undefined)
+  })
+
+  t.test('while systemd refuses the restart, the state that was the reason for it is not its own', async (t) => {
+    for (const state of ['failed', 'auto-restart', 'starting', 'queued'] as const) {
+      const looping = follow([...loop(2), down(state, 'i-2', 1)], undefined, keyOf(A))
+      const asked = expectStart(follow([down(state, 'i-2', 1)], looping, keyOf('local')), NOW_US, POLICY)
+      const refused = follow(times(90, down(state, 'i-2', 1)), asked, keyOf('local'))
+      t.equal(verdictOn(refused, down(state, 'i-2', 1), POLICY.startDeadlineUs), undefined, state)
+      const begun = follow(times(2, down(state, 'i-3', 0)), refused, keyOf('local'))
+      t.equal(typeof begun.unhealthySinceUs, state === 'queued' ? 'undefined' : 'number', 'what has begun is charged')
+    }
   })
 
   t.test('a fallback is not charged with the exit that it is the answer to', async (t) => {
