@@ -4,8 +4,9 @@
  * With `--check` it builds everything a second time, in another directory and another environment,
  * and compares the bytes. With `--again` it builds only that second time, and compares with what is
  * in dist/ from before. With `--only amd64.deb` (or `aarch64.rpm`) it builds only that package,
- * which is quicker. With `--fetch` it only fetches the Node.js of the packages. The archives of the kubectl plugin and their manifest for krew are built beside
- * them, or with `--only plugin` alone; `--url` is where the archives will be.
+ * which is quicker. With `--fetch` it only fetches the Node.js of the packages. The archives of the
+ * kubectl plugin and their manifest for krew are built beside them, or with `--only plugin` alone;
+ * `--url` is where the archives will be.
  */
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
