@@ -4,9 +4,9 @@
  * With `--check` it builds everything a second time, in another directory and another environment,
  * and compares the bytes. With `--again` it builds only that second time, and compares with what is
  * in dist/ from before. With `--only amd64.deb` (or `aarch64.rpm`) it builds only that package,
- * which is quicker. With `--fetch` it only fetches the Node.js of the packages. The archives of the
- * kubectl plugin and their manifest for krew are built beside them, or with `--only plugin` alone;
- * `--url` is where the archives will be.
+ * which is quicker; it may be given several times. The archives of the kubectl plugin and their
+ * manifest for krew are built beside them, or with `--only plugin` alone; `--url` is where the
+ * archives will be.
  */
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -37,8 +37,7 @@ async function main(args: readonly string[]): Promise<void> {
     options: {
       check: { type: 'boolean', default: false },
       again: { type: 'boolean', default: false },
-      fetch: { type: 'boolean', default: false },
-      only: { type: 'string' },
+      only: { type: 'string', multiple: true },
       url: { type: 'string', default: URL },
     },
   })
@@ -47,7 +46,6 @@ async function main(args: readonly string[]): Promise<void> {
   const project = await readProject()
   if (project.dirty) console.log('The working tree has uncommitted changes: a build of the same commit will give other bytes.')
   const runtimes = await timed('Node.js fetched', () => fetchRuntimes(wanted))
-  if (values.fetch) return
   const buildAgain = () =>
     timed('built again', () => inAnotherEnvironment(() => build(project, runtimes, wanted, { work: join(WORK, 'again'), url: values.url })))
   if (values.again) {
@@ -76,15 +74,15 @@ interface Wanted {
   readonly hasPlugin: boolean
 }
 
-function choose(only: string | undefined): Wanted {
+function choose(only: readonly string[] | undefined): Wanted {
   const formats: readonly Format[] = ['deb', 'rpm']
   const names = ARCHITECTURES.flatMap((each) => formats.map((format) => `${each[format]}.${format}`))
-  if (only !== undefined && ![...names, 'plugin'].includes(only))
-    throw new Error(`--only ${only}: is not one of ${names.join(', ')}, plugin`)
+  const unknown = only?.find((name) => ![...names, 'plugin'].includes(name))
+  if (unknown !== undefined) throw new Error(`--only ${unknown}: is not one of ${names.join(', ')}, plugin`)
   const chosen = ARCHITECTURES.map(
-    (each) => [each, formats.filter((format) => only === undefined || only === `${each[format]}.${format}`)] as const,
+    (each) => [each, formats.filter((format) => only?.includes(`${each[format]}.${format}`) ?? true)] as const,
   )
-  return { packages: new Map(chosen.filter(([, each]) => each.length > 0)), hasPlugin: only === undefined || only === 'plugin' }
+  return { packages: new Map(chosen.filter(([, each]) => each.length > 0)), hasPlugin: only?.includes('plugin') ?? true }
 }
 
 interface Runtimes {
