@@ -20,6 +20,7 @@ export const FOREIGN_FLAGS: readonly string[] = [
   '--minutes',
   '--modes',
   '--nodes',
+  '--only',
   '--processes',
   '--table',
   '--url',
