@@ -59,13 +59,17 @@ export function recordSample(
   const isExcused = isRuntimeExcuse(findExcuseStartUs(runtimeDownSinceUs, { startedSinceUs, subjectSinceUs }), sample)
   const starts = same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(!sameProcess)
   // The unit's state is still the one of before the request. Systemd may refuse the request for
-  // long, and until the unit has another invocation, nothing has started with the subject.
+  // long, and until the unit has another invocation, that start has not begun.
   const isAwaited = same?.restartedFrom !== undefined && same.restartedFrom === unit.invocationId
-  const hasBegun = started && (runsSubject || starts > 0 || !isAwaited)
+  const hasBegun = started && (runsSubject || !isAwaited)
   const condition = classifySample(sample, hasBegun, runsSubject, isExcused)
   const automatic = known === undefined ? 0 : countExits(known.lastNRestarts, unit.nRestarts)
   const chargeable = Math.max(0, automatic - Number(isExcusedExitDue(known)))
-  const newExits = gap || isExcused || condition === 'excused' || same?.started !== true ? 0 : chargeable
+  // Where systemd itself did the start that it had refused, it counts the exit of the process from
+  // before with it.
+  const isPredecessors = same?.restartedFrom !== undefined && same.restartedFrom === same.invocationId && same.starts === 0
+  const ownExits = Math.max(0, automatic - Number(isExcusedExitDue(known) || isPredecessors))
+  const newExits = gap || isExcused || condition === 'excused' || same?.started !== true ? 0 : ownExits
   // The health of one process says nothing of the next, even if both were healthy at two looks in a
   // row.
   const healthyBeforeUs = gap || !sameProcess ? undefined : same.healthySinceUs
@@ -141,7 +145,7 @@ export function forgetExits(record: HealthRecord): HealthRecord {
   return { ...record, exits: 0, recentExits: [] }
 }
 
-/** A restart was requested: from now on kubelet's exits and silence are charged to the subject. */
+/** A restart was requested: kubelet's exits and silence after that start are charged to the subject. */
 export function expectStart(record: HealthRecord | undefined, nowUs: number, { startDeadlineUs }: Policy): HealthRecord | undefined {
   if (record === undefined) return undefined
   const startedSinceUs = record.started ? record.startedSinceUs : nowUs

@@ -46,7 +46,7 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   const { running, health } = snapshot
   if (running.kind === 'known' && running.content === target.content && !isOutdated(snapshot, target)) return NOT_DUE
   const requested = findRequested(snapshot, target)
-  const halfStarted = isHalfStarted(unit, requested)
+  const halfStarted = isHalfStarted(snapshot, unit)
   const failed = unit.activity === 'failed' || halfStarted
   const obstacle = findObstacle(snapshot, unit, halfStarted)
   if (obstacle !== undefined) return obstacle
@@ -55,7 +55,8 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   // that came and went unseen ran another.
   const last = health?.lastProcess
   if (running.kind === 'none' && !failed && last?.content === target.content && last.invocationId === unit.invocationId) return NOT_DUE
-  const answer = requested === undefined || halfStarted ? undefined : awaitAnswer(snapshot, unit, requested, failed)
+  const isCutShort = halfStarted && requested?.outcome === undefined
+  const answer = requested === undefined || isCutShort ? undefined : awaitAnswer(snapshot, unit, requested, failed)
   if (answer !== undefined) return answer
   if (waitsForRuntime(snapshot)) return { kind: 'runtime-down' }
   return requestRestart(snapshot, unit, target, { failed, halfStarted, wasAccepted: requested?.outcome?.ok === true })
@@ -73,11 +74,13 @@ function findRequested({ restarts, running, health, now, policy }: Snapshot, { k
 
 /**
  * An agent that died between `reset-failed` and `start` leaves a unit that looks stopped, and that
- * nothing starts.
+ * nothing starts. So does a systemd that takes the first command and refuses the second, whatever
+ * kubelet is to start with by then.
  */
-function isHalfStarted(unit: KnownUnit, requested: RestartRecord | undefined): boolean {
-  if (unit.activity !== 'stopped' || requested === undefined) return false
-  return requested.failed && requested.outcome === undefined && requested.invocationBefore === unit.invocationId
+function isHalfStarted({ restarts, now }: Snapshot, unit: KnownUnit): boolean {
+  const last = restarts.filter((record) => record.bootId === now.bootId).at(-1)
+  if (unit.activity !== 'stopped' || last === undefined) return false
+  return last.failed && last.outcome?.ok !== true && last.invocationBefore === unit.invocationId
 }
 
 /** A state of the unit in which no restart is requested. */

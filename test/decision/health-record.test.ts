@@ -401,6 +401,21 @@ t.test('whose exits they are', async (t) => {
     }
   })
 
+  t.test('nor is the exit of before, where systemd itself does the start that it refused', async (t) => {
+    const looping = follow(loop(2), undefined, keyOf(A))
+    const asked = expectStart(follow([down('auto-restart', 'i-2', 1)], looping, keyOf('local')), NOW_US, POLICY)
+    const bySystemd = follow([ill('local', 'i-3', 2)], asked, keyOf('local'))
+    t.match(bySystemd, { exits: 0, starts: 1 })
+    t.match(follow([ill('local', 'i-4', 3)], bySystemd, keyOf('local')), { exits: 1 }, 'the next one is its own')
+  })
+
+  t.test('nor is what failed before, where it is to be tried again', async (t) => {
+    const failed = follow([ill(A, 'i-1'), down('failed', 'i-1')])
+    const retried = expectAnotherTry(failed, failed.lastSampleUs, POLICY, true)
+    const refused = follow(times(90, down('failed', 'i-1')), retried)
+    t.equal(verdictOn(refused, down('failed', 'i-1'), POLICY.startDeadlineUs), undefined)
+  })
+
   t.test('a fallback is not charged with the exit that it is the answer to', async (t) => {
     const looping = follow(loop(2), undefined, keyOf(A))
     const fallback = follow([down('auto-restart', 'i-2', 1)], looping, keyOf('local'))

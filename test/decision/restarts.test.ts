@@ -89,6 +89,16 @@ t.test('an agent that died between reset and start goes on', async (t) => {
   }
 })
 
+t.test('so does one whose start systemd refused after the reset', async (t) => {
+  const REFUSED = { failed: true, outcome: { ok: false, detail: 'connection timed out' }, invocationBefore: INVOCATION }
+  const half = { ...runsNothing('stopped'), restarts: [restartTo(B, { ...REFUSED, atUs: NOW_US })] }
+  t.match(decide(half), { kind: 'under-way', detail: 'connection timed out' }, 'in a while')
+  const later = { ...half, restarts: [restartTo(B, { ...REFUSED, atUs: NOW_US - 2 * MINUTE_US })] }
+  t.match(decide(later), { kind: 'restart', record: { failed: true } })
+  const another = { ...half, restarts: [restartTo(A, { ...REFUSED, atUs: NOW_US - SECOND_US })] }
+  t.match(decide(another), { kind: 'restart' }, 'and at once with another config')
+})
+
 t.test('kubelet is on its way: look again soon', async (t) => {
   for (const activity of ['starting', 'stopping', 'queued'] as const) {
     t.match(decide(runsNothing(activity)), { kind: 'under-way', untilUs: NOW_US + SECOND_US }, activity)

@@ -206,7 +206,7 @@ export class RolloutWorker implements RolloutPort {
       onChange()
     }
     const { turn } = decided.decision
-    // In microseconds, as the turn was decided: a rest that rounds to no time would never end.
+    // In microseconds, as the turn was decided: a rest that rounds to 0 would never end.
     const untilMs = turn.kind === 'wait-until' ? Math.ceil((turn.atUs - clock.now().monotonicUs) / 1000) : LOOK_MS
     return Math.max(0, Math.min(LOOK_MS, untilMs))
   }
