@@ -198,12 +198,15 @@ function startAgainUs(thisBoot: readonly RestartRecord[], { key }: Target, nowUs
 function isAdministrators({ running, health, restarts, now }: Snapshot, unit: KnownUnit, target: Target): boolean {
   if (target.source !== 'local' || target.fallback) return false
   if (running.kind === 'known') return running.content.startsWith('other:')
-  const last = health?.lastProcess?.content
+  const last = health?.lastProcess
   if (health === undefined || last === undefined) return restarts.length === 0
-  const own = restarts.at(-1)
-  const isOwn = own?.bootId === now.bootId && own.target === target.key && !(own.failed && own.invocationBefore !== unit.invocationId)
-  const underWay = isOwn && health.subject === target.key && !health.everHealthy
-  return last === LOCAL_CONTENT && !underWay
+  if (last.content !== LOCAL_CONTENT) return false
+  const own = restarts.findLast((record) => record.bootId === now.bootId)
+  if (own === undefined) return true
+  const isDone = own.invocationBefore !== unit.invocationId
+  // Local is what that restart replaced. The process that it started came and went unseen.
+  if (own.target !== target.key) return !(isDone && own.invocationBefore === last.invocationId)
+  return (own.failed && isDone) || health.subject !== target.key || health.everHealthy
 }
 
 /** The records worth keeping: those of this boot's last hour, and always the last one. */

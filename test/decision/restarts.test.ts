@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { ProcessHealth } from '../../src/decision/health.ts'
+import type { RestartRecord } from '../../src/decision/records.ts'
 import { listCounted } from '../../src/decision/restart-limit.ts'
 import { decideRestart, keepRestarts } from '../../src/decision/restarts.ts'
 import { lastRunSource, runningSource } from '../../src/decision/running-source.ts'
@@ -143,6 +144,20 @@ t.test('local is the administrator’s, but the way there is the agent’s', asy
   t.match(given(false, [{ ...asked, target: keyOf(B) }]), { kind: 'not-due' }, 'the agent asked for something else last')
   t.match(given(false, []), { kind: 'not-due' }, 'the agent did not bring it there')
   t.match(given(false, [{ ...asked, bootId: 'boot-0' }]), { kind: 'not-due' }, 'nor in this boot')
+
+  t.test('where the kubelet that the agent started with B came and went unseen, B ran last', async (t) => {
+    const before = health('local', { subjectSinceUs: NOW_US - SECOND_US })
+    const seen = { ...assignedTo('local'), ...startsWith('local'), health: before }
+    const restarts = [restartTo(B, { atUs: NOW_US - SECOND_US, invocationBefore: INVOCATION })]
+    const unseen = runsNothing('auto-restart', { invocationId: 'invocation-2' })
+    t.match(decide({ ...seen, ...unseen, restarts }, local), { kind: 'restart' })
+    t.match(decide({ ...seen, ...unseen, restarts: [] }, local), { kind: 'not-due' }, 'that was not the agent’s doing')
+    const old = [{ ...restarts[0], invocationBefore: 'invocation-0' } as RestartRecord]
+    t.match(decide({ ...seen, ...unseen, restarts: old }, local), { kind: 'not-due' }, 'local was seen since')
+    t.match(decide({ ...seen, ...runsNothing('auto-restart'), restarts }, local), { kind: 'not-due' }, 'it is not done yet')
+    const earlier = restarts.map((record) => ({ ...record, bootId: 'boot-0' }))
+    t.match(decide({ ...seen, ...unseen, restarts: earlier }, local), { kind: 'not-due' }, 'that was before a reboot')
+  })
 })
 
 t.test('a container runtime that refuses would keep kubelet from coming back', async (t) => {
