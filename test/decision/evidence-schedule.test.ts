@@ -3,7 +3,7 @@ import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import { API_QUESTIONS, type Fact, type Question, type SeenFact } from '../../src/decision/evidence-facts.ts'
 import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
 import { recordFacts } from '../../src/decision/evidence-record.ts'
-import { awaitsBaseline, dueEvidence, findUpcoming } from '../../src/decision/evidence-schedule.ts'
+import { awaitsBaseline, dueEvidence, findUpcoming, isBaselineOld } from '../../src/decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { lease, node, pods, refused, runtime, serving, staticPods, unreachable } from './evidence-samples.ts'
@@ -227,6 +227,31 @@ t.test('what the API server did not answer is asked again, once a second, while 
   t.equal(third.baseline?.ready, 'True')
   t.notOk(awaitsBaseline(at(6, second), keyOf(B)), 'the restart does not wait for ever')
   t.same(dueEvidence(at(6, second), keyOf(B)).questions, [])
+})
+
+t.test('a baseline is taken again once the kubelet that it was taken from has reported', async (t) => {
+  const before = snapshot(ABOUT_TO_RESTART)
+  const evidence = record(keyOf(B), before)
+  const known = health(A)
+  const looked = (afterSeconds: number, healthyAfterSeconds: number | undefined, invocationId = 'invocation-1'): boolean => {
+    const healthySinceUs = healthyAfterSeconds === undefined ? undefined : NOW_US + healthyAfterSeconds * SECOND_US
+    const process = {
+      key: keyOf(A),
+      invocationId,
+      startedAtUs: NOW_US,
+      wasHealthy: true,
+      healthySinceUs,
+      unhealthySinceUs: undefined,
+      exits: 0,
+    }
+    const now = { ...before.now, monotonicUs: NOW_US + afterSeconds * SECOND_US }
+    return isBaselineOld({ ...before, evidence, now, health: { ...known, process } })
+  }
+  t.notOk(looked(9, undefined), 'kubelet is not healthy yet')
+  t.notOk(looked(14, 5), 'it has become healthy just now')
+  t.ok(looked(15, 5))
+  t.notOk(looked(15, -10), 'it had reported before that')
+  t.notOk(looked(15, 5, 'invocation-0'), 'that was another process')
 })
 
 t.test('no baseline is taken before a fallback, nor before a return to local', async (t) => {
