@@ -145,7 +145,9 @@ export function forgetExits(record: HealthRecord): HealthRecord {
   return { ...record, exits: 0, recentExits: [] }
 }
 
-/** A restart was requested: kubelet's exits and silence after that start are charged to the subject. */
+/**
+ * A restart was requested: kubelet's exits and silence after that start are charged to the subject.
+ */
 export function expectStart(record: HealthRecord | undefined, nowUs: number, { startDeadlineUs }: Policy): HealthRecord | undefined {
   if (record === undefined) return undefined
   const startedSinceUs = record.started ? record.startedSinceUs : nowUs
