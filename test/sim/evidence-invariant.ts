@@ -13,8 +13,8 @@ import type { TrialKey } from '../../src/decision/trial-key.ts'
 import { breaksNode, isOneWay } from './behaviour.ts'
 import type { SimWorld } from './sim-world.ts'
 
-/** A restart waits a few seconds for what is asked before it, and a busy agent looks late. */
-const BASELINE_US = 10e6
+/** A kubelet reports within 10 s, and a busy agent looks late. */
+const BASELINE_US = 20e6
 const QUEUED_US = 100e3
 
 export class EvidenceInvariant {

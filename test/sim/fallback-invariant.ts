@@ -82,7 +82,7 @@ export class FallbackInvariant {
 
   #isExcused(): boolean {
     const { unit, nowUs, agentFromUs, faults } = this.#world
-    if (!unit.isNodeWell() || unit.activity === 'stopped' || nowUs < agentFromUs) return true
+    if (!unit.isNodeWell() || unit.isStoppedByOperator || nowUs < agentFromUs) return true
     // No fallback works until a person has deleted what the config left.
     if (unit.leavings.isKilling) return true
     // Without systemctl no restart is possible, and where the config cannot be changed none helps.
@@ -106,7 +106,15 @@ export class FallbackInvariant {
       this.#isWishActive = true
       return true
     }
-    return this.#isBlind() || isUnseen(this.#world) || this.#isPaused()
+    return this.#isBlind() || this.#isFull() || isUnseen(this.#world) || this.#isPaused()
+  }
+
+  /**
+   * The local config was edited while a copy of it ran, and there is no room for another copy of
+   * what kubelet has to start with.
+   */
+  #isFull(): boolean {
+    return this.#world.disk.full && this.#lastStep?.kind === 'wait' && this.#lastStep.detail.includes('could not be activated')
   }
 
   #activatesWish(): boolean {

@@ -126,7 +126,7 @@ class Run {
   /** A config that failed is tried again, or will be. */
   get #isTrying(): boolean {
     const { unit, nowUs } = this.#world
-    const isIll = unit.activity !== 'stopped' && !unit.isHealthy()
+    const isIll = !unit.isStoppedByOperator && !unit.isHealthy()
     // What is being tried at this moment may fail, too.
     const isYoung = unit.process !== undefined && nowUs - unit.process.startedAtUs < 60e6
     return isIll || isYoung || this.#lastWait?.detail.includes('is tried again') === true

@@ -52,7 +52,7 @@ export function checkSettled(world: SimWorld, isPaused: boolean): Settled {
   const settled = { assigned: textOf('assigned'), lastKnownGood: textOf('last-known-good'), runs, operations: world.operations }
   const truth = world.assignment.truth()
   assert(unit.leavings.most <= MOST_LEFT, 'invariant 12: what a person deletes is left again and again')
-  if (unit.activity === 'stopped' || (!unit.isHealthy() && ((isPaused && truth.kind === 'invalid') || isUnseen(world)))) return settled
+  if (unit.isStoppedByOperator || (!unit.isHealthy() && ((isPaused && truth.kind === 'invalid') || isUnseen(world)))) return settled
   assert(unit.isHealthy(), `invariant 7: kubelet is unhealthy at the end (${unit.activity}), with ${runs}`)
   if (truth.kind === 'local') {
     assert.equal(settled.assigned, 'local', 'invariant 7: the assignment is local, and the record assigned is not')

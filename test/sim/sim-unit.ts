@@ -61,6 +61,8 @@ export class SimUnit implements Unit, HealthProbe {
   #version = 1
   #faultUntilUs = 0
   lastStartedAtUs = 0
+  /** Systemd took the agent's `reset-failed` and refused its `start`, which is on record. */
+  #isLeftStopped = false
   /** Of what kubelet is started with while no agent has seen what was lost. */
   #lost: Pick<SimProcess, 'isUntraceable' | 'isRenamed'> | undefined
   /** Of kubelet, so far. */
@@ -87,6 +89,11 @@ export class SimUnit implements Unit, HealthProbe {
   get activity(): UnitActivity {
     const isStarting = this.#state === 'running' && this.#world.kind.unit === 'notify' && this.#world.nowUs() < this.#readyAtUs
     return isStarting ? 'starting' : this.#state
+  }
+
+  /** As far as an agent can know. */
+  get isStoppedByOperator(): boolean {
+    return this.#state === 'stopped' && !this.#isLeftStopped
   }
 
   get #readyAtUs(): number {
@@ -170,6 +177,11 @@ export class SimUnit implements Unit, HealthProbe {
     const { fault } = this.systemctl
     this.#held?.drop()
     if (this.systemctl.refuses) {
+      // Every other time, it takes `reset-failed` and refuses `start`.
+      if (fault === 'refuses' && this.#state === 'failed' && this.#invocations % 2 === 1) {
+        this.#state = 'stopped'
+        this.#isLeftStopped = true
+      }
       this.#world.onCommand()
       return { ok: false, detail: 'systemctl: connection timed out' }
     }
@@ -252,6 +264,7 @@ export class SimUnit implements Unit, HealthProbe {
   }
 
   stopByOperator(): void {
+    this.#isLeftStopped = false
     this.#endProcess()
     this.#startAtUs = undefined
     this.#operatorAtUs = undefined
@@ -275,6 +288,11 @@ export class SimUnit implements Unit, HealthProbe {
     this.#endProcess()
     this.#nRestarts = 0
     this.#start()
+  }
+
+  /** What was on record under /run is lost. */
+  loseRecords(): void {
+    this.#isLeftStopped = false
   }
 
   /** @param restarts a package may leave the old process running */
@@ -332,6 +350,7 @@ export class SimUnit implements Unit, HealthProbe {
     this.#invocations += 1
     this.#startAtUs = undefined
     this.#operatorAtUs = undefined
+    this.#isLeftStopped = false
     this.#state = 'running'
     this.lastStartedAtUs = startedAtUs
     const configPath = this.#world.nextConfigPath()

@@ -280,6 +280,7 @@ export class SimWorld {
     this.runtime = createRuntime()
     this.lostRuntimes += 1
     this.hasLostRuntime = true
+    this.unit.loseRecords()
     this.seenInvocation = ''
     this.portSeenOf = ''
     if (this.unit.process !== undefined && this.files.read(this.unit.process.configPath) === undefined) this.unit.losePort()
