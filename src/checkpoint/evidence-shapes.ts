@@ -57,6 +57,7 @@ const isBaseline: Check<Baseline> = shape<Baseline>({
   failedPods: optional(isTexts),
   serving: optional(isServingBefore),
   endpoint: optional(isText),
+  isRuntimeSilent: optional(isFlag),
   staticPods: optional(listOf(isStaticPodBefore)),
   earlier: optional(isEarlierState),
 })

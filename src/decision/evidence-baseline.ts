@@ -62,9 +62,14 @@ export function withEarlier(baseline: Baseline): Baseline {
     ...baseline,
     ready: earlier.ready === 'True' ? earlier.ready : baseline.ready,
     serving: isKnownUser(earlier.serving) ? earlier.serving : baseline.serving,
-    endpoint: earlier.endpoint ?? baseline.endpoint,
+    endpoint: isMoveDone(baseline) ? baseline.endpoint : (earlier.endpoint ?? baseline.endpoint),
     staticPods: joinStaticPods(earlier.staticPods, baseline.staticPods),
   }
+}
+
+/** A move to another container runtime broke nothing where that one answered. */
+function isMoveDone({ endpoint, isRuntimeSilent }: Baseline): boolean {
+  return endpoint !== undefined && isRuntimeSilent !== true
 }
 
 /** Whether static pods had been lost, or replaced, before the baseline was taken. */

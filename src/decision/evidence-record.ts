@@ -161,7 +161,8 @@ function describeBefore(seen: SeenFact, nodeName: string, wallMs: number): Parti
     case 'pods':
       return seen.answer.kind === 'found' ? recordPods(seen.answer, wallMs) : {}
     case 'runtime':
-      return seen.answer.kind === 'not-asked' ? {} : { endpoint: seen.answer.endpoint }
+      if (seen.answer.kind === 'not-asked') return {}
+      return { endpoint: seen.answer.endpoint, isRuntimeSilent: seen.answer.kind === 'silent' }
     case 'serving':
       if (seen.answer.kind === 'not-asked') return {}
       return { serving: seen.answer.kind === 'answered' ? { status: seen.answer.status, user: seen.answer.user } : {} }

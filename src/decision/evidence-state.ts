@@ -45,6 +45,8 @@ export interface Baseline {
   readonly serving?: ServingBefore | undefined
   /** The container runtime's endpoint that kubelet used. */
   readonly endpoint?: string | undefined
+  /** It did not answer there. */
+  readonly isRuntimeSilent?: boolean | undefined
   readonly staticPods?: readonly StaticPodBefore[] | undefined
   /**
    * How the node was before the config that ran then, which was on trial: the candidate has to

@@ -83,6 +83,8 @@ export function recordSample(
   const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, unit.startedAtUs) >= policy.trialUs
   // A process that is new may have begun, and have ended, before the runtime answered.
   const begins = sameProcess ? same.beganExcused === true : isExcused || (!gap && wasExcused(known))
+  // Without a health port, all that is known is that it runs: it may still ask for its runtime.
+  const isUp = condition === 'healthy' && (sample.healthz !== undefined || nowUs - unit.startedAtUs > policy.toleranceUs)
   // Systemd may give kubelet up at the very exit of which the runtime answers again.
   const gaveUpExcused = unit.activity === 'failed' && begins
   const excused = isDown(unit.activity) && (isExcused || gaveUpExcused || (sameProcess && same.excused))
@@ -104,7 +106,7 @@ export function recordSample(
     unhealthySinceUs: condition === 'ill' ? (illBeforeUs ?? nowUs) : undefined,
     lastSampleUs: nowUs,
     excused,
-    beganExcused: begins && condition !== 'healthy',
+    beganExcused: begins && !isUp,
     runtimeDownSinceUs,
     // A config that ran for a whole trial without a break starts again at zero: three crashes in a
     // year are not a crash loop.

@@ -61,3 +61,20 @@ t.test('another kubelet may replace what ran before that', async (t) => {
   const upgraded: Story = { ...after(replaced), before: [replaced], keyBefore: 'content-a@1@kubelet-older' }
   t.equal(find('static-pods', upgraded).answer, 'unknown')
 })
+
+t.test('a move to another runtime that was done is none of the fix', async (t) => {
+  const CONTAINERD = '/run/containerd/containerd.sock'
+  const CRIO = '/run/crio/crio.sock'
+  const story = (before: 'answered' | 'silent'): Story => ({
+    earlier: [...WELL.slice(0, 3), runtime('answered', CRIO)],
+    before: [runtime(before, CONTAINERD)],
+    seen: [
+      [20, runtime('silent', CONTAINERD)],
+      [500, runtime('silent', CONTAINERD)],
+    ],
+    now: 600,
+  })
+  t.equal(find('runtime', story('answered')).answer, 'unknown', 'it answered there: the silence is a fault of the node')
+  t.match(find('runtime', story('silent')), { answer: NO, detail: /containerd/ }, 'it was as silent before the fix')
+  t.ok(isEvidenceRecord(JSON.parse(JSON.stringify(recordStory(story('silent'))))), 'the record is read again')
+})

@@ -53,6 +53,11 @@ function down(activity: UnitActivity, invocationId = 'i-1', nRestarts = 0): Look
   return runsNothing(activity, { invocationId, nRestarts }) as Look
 }
 
+/** Without a health port. */
+function runsSince(startedAtUs: number): Look {
+  return runs(A, { invocationId: 'i-1', unit: { startedAtUs } }) as Look
+}
+
 /** Folds looks that are a second apart. */
 function follow(looks: readonly Look[], from?: HealthRecord, subject = SUBJECT, everyUs = SECOND_US): HealthRecord {
   let record = from
@@ -112,6 +117,8 @@ t.test('a kubelet that began without its runtime exits, and the next one has its
   const unseenGivenUp = { ...down('failed', 'i-2'), runtimeUp: true }
   t.equal(verdictOn(follow([unseenGivenUp], without), unseenGivenUp), undefined, 'nor where systemd gave up such a one')
   t.match(follow([{ ...healthy(), runtimeUp: true }], without), { beganExcused: false }, 'it did not exit')
+  const portless = follow([{ ...runsSince(NOW_US), runtimeUp: true }], without)
+  t.equal(verdictOn(follow([givenUp], portless), givenUp), undefined, 'a kubelet without a health port that only ran is not up yet')
 })
 
 t.test('between two processes of a crash loop, while systemd has queued the start', async (t) => {
