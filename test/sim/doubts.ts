@@ -1,7 +1,8 @@
 /**
  * Configs without evidence, as far as the world can tell: something happened while kubelet ran with
  * them, or would start with them next. A restart with a known baseline begins the evidence anew, so
- * it ends a doubt, unless that is about the time in which the baseline was taken.
+ * it ends a doubt, unless that is about the time in which the baseline was taken, or the config was
+ * promoted in doubt: it has no other trial, whatever it is restarted from.
  */
 
 /** The baseline is asked for in the last minute before a restart. */
@@ -10,6 +11,7 @@ const BASELINE_TAKES_US = 60e6
 export class Doubts {
   readonly #nowUs: () => number
   readonly #lastUs = new Map<string, number>()
+  readonly #promoted = new Set<string>()
 
   constructor(nowUs: () => number) {
     this.#nowUs = nowUs
@@ -23,8 +25,13 @@ export class Doubts {
     return this.#lastUs.has(text)
   }
 
+  promoted(text: string): void {
+    if (this.has(text)) this.#promoted.add(text)
+  }
+
   /** kubelet is restarted from a config to another one, and how the node was before is known. */
   restarted(from: string, to: string): void {
+    if (this.#promoted.has(to)) return
     const latestUs = Math.max(...[from, to].map((text) => this.#lastUs.get(text) ?? Number.NEGATIVE_INFINITY))
     if (this.#nowUs() - latestUs > BASELINE_TAKES_US) this.#lastUs.delete(to)
   }

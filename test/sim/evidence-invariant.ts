@@ -40,13 +40,18 @@ export class EvidenceInvariant {
     const text = unit.process?.text
     const isDamage = step.kind === 'condemn' && step.verdict.damage === 'one-way' && text !== undefined
     this.#condemned = isDamage ? { key: step.verdict.key, text, crashAt } : undefined
-    if (step.kind === 'forgive' && step.requested) this.#damaging.clear()
+    if (step.kind === 'forgive' && step.requested) this.#forget()
+  }
+
+  #forget(): void {
+    this.#damaging.clear()
+    this.#world.unit.leavings.countAnew()
   }
 
   /** The agent is about to restart kubelet. */
   checkRestart(): void {
     const { unit, nowUs, cluster, doubts, lostStates } = this.#world
-    if (lostStates !== this.#lostStates) this.#damaging.clear()
+    if (lostStates !== this.#lostStates) this.#forget()
     this.#lostStates = lostStates
     const next = this.#world.nextText() ?? ''
     assert(!isOneWay(next) || !this.#damaging.has(next) || doubts.has(next), `invariant 12: tried again: ${next}`)
@@ -75,6 +80,8 @@ export class EvidenceInvariant {
   }
 
   checkPromotion(text: string): void {
-    assert(!breaksNode(text) || this.#world.doubts.has(text), `invariant 11: promoted, and the node does not work: ${text}`)
+    const { doubts } = this.#world
+    assert(!breaksNode(text) || doubts.has(text), `invariant 11: promoted, and the node does not work: ${text}`)
+    doubts.promoted(text)
   }
 }

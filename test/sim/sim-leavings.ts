@@ -8,6 +8,7 @@ import { behaviourOf } from './behaviour.ts'
 export class SimLeavings {
   isThere = false
   #isKilling = false
+  #most = 0
   readonly #left = new Map<string, number>()
   /** How often such a file was left and deleted. */
   #changes = 0
@@ -22,9 +23,12 @@ export class SimLeavings {
     return this.isThere && this.#isKilling
   }
 
-  /** How often one config has left it anew on one kubelet: another kubelet may leave nothing. */
+  /**
+   * How often one config has left it anew on one kubelet, for all that the agent could know:
+   * another kubelet may leave nothing.
+   */
   get most(): number {
-    return Math.max(0, ...this.#left.values())
+    return this.#most
   }
 
   kills(text: string): boolean {
@@ -37,11 +41,18 @@ export class SimLeavings {
       if (!this.isThere) {
         this.#changes += 1
         const key = `${version} ${text}`
-        this.#left.set(key, (this.#left.get(key) ?? 0) + 1)
+        const times = (this.#left.get(key) ?? 0) + 1
+        this.#left.set(key, times)
+        this.#most = Math.max(this.#most, times)
       }
       this.isThere = true
     }
     this.#isKilling = this.kills(text)
+  }
+
+  /** The verdicts are lost, or an operator has dropped them. */
+  countAnew(): void {
+    this.#left.clear()
   }
 
   delete(): void {
