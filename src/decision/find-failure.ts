@@ -5,6 +5,7 @@
 import type { EvidenceKind } from './evidence.ts'
 import { countRecurringExits, describeRecurringExits } from './exit-log.ts'
 import type { HealthRecord, HealthSample } from './health.ts'
+import { isStartAwaited } from './health-record.ts'
 import { areLatestAlike, explain } from './last-words.ts'
 import type { Policy } from './policy.ts'
 import { findExcuseStartUs, isRuntimeExcuse } from './runtime-excuse.ts'
@@ -27,9 +28,7 @@ export function findFailure(record: HealthRecord, sample: FailureSample, policy:
   const { unit, at } = sample
   if (!record.started || unit.kind === 'unknown') return undefined
   if (isRuntimeExcuse(findExcuseStartUs(record.runtimeDownSinceUs, record), sample)) return undefined
-  // The unit's state is still the one that was the reason for the restart.
-  const isAwaited = record.restartedFrom !== undefined && record.restartedFrom === unit.invocationId
-  return (isAwaited ? undefined : findExits(record, sample, policy)) ?? findIllness(record, at.monotonicUs, policy)
+  return (isStartAwaited(record, unit) ? undefined : findExits(record, sample, policy)) ?? findIllness(record, at.monotonicUs, policy)
 }
 
 function findExits(

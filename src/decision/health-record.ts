@@ -58,9 +58,7 @@ export function recordSample(
   const subjectSinceUs = same?.subjectSinceUs ?? nowUs
   const isExcused = isRuntimeExcuse(findExcuseStartUs(runtimeDownSinceUs, { startedSinceUs, subjectSinceUs }), sample)
   const starts = same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(!sameProcess)
-  // The unit's state is still the one of before the request. Systemd may refuse the request for
-  // long, and until the unit has another invocation, that start has not begun.
-  const isAwaited = same?.restartedFrom !== undefined && same.restartedFrom === unit.invocationId
+  const isAwaited = same !== undefined && isStartAwaited(same, unit)
   const hasBegun = started && (runsSubject || !isAwaited)
   const condition = classifySample(sample, hasBegun, runsSubject, isExcused)
   const automatic = known === undefined ? 0 : countExits(known.lastNRestarts, unit.nRestarts)
@@ -162,6 +160,14 @@ export function expectStart(record: HealthRecord | undefined, nowUs: number, { s
     restartedFrom: record.invocationId,
     restartDueUntilUs: nowUs + startDeadlineUs,
   }
+}
+
+/**
+ * The unit's state is still the one of before the restart that was requested. Systemd may refuse
+ * the request for long, and until the unit has another invocation, that start has not begun.
+ */
+export function isStartAwaited({ restartedFrom }: HealthRecord, { invocationId }: KnownUnit): boolean {
+  return restartedFrom !== undefined && restartedFrom === invocationId
 }
 
 /**
