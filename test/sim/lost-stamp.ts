@@ -1,7 +1,8 @@
 /**
  * An agent that ends where it cannot write takes with it what it knew of when the file that kubelet
  * starts with was replaced. For all that the next one can know, kubelet was started before that. It
- * is right that kubelet is restarted once then.
+ * is right that kubelet is restarted once then. So it is where an administrator wrote that file, and
+ * kubelet was started again, while systemd or the disk kept the agent from looking.
  */
 import { nameEarlier } from '../../src/decision/missing-content.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
@@ -19,6 +20,6 @@ export function hasLostStamp({ kind, disk, faults, files }: SimWorld, configPath
   return inPlace !== undefined && !stamp.includes(hashOf(inPlace))
 }
 
-export function mayBeEarlier({ lostStamp }: SimWorld, { running }: Pick<Snapshot, 'running'>): boolean {
-  return lostStamp && running.kind === 'known' && running.content === nameEarlier(running.invocationId)
+export function mayBeEarlier({ lostStamp, hasUnseenEdit }: SimWorld, { running }: Pick<Snapshot, 'running'>): boolean {
+  return (lostStamp || hasUnseenEdit) && running.kind === 'known' && running.content === nameEarlier(running.invocationId)
 }

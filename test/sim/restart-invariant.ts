@@ -49,6 +49,7 @@ export class RestartInvariant {
   decided(snapshot: Snapshot, step: Step): void {
     this.#lastStep = step
     this.#mayBeEarlier = mayBeEarlier(this.#world, snapshot)
+    if (snapshot.running.kind === 'known' && !this.#mayBeEarlier) this.#world.hasUnseenEdit = false
     const { failedReads } = this.#world.faults
     if (step.kind === 'assign') {
       const text = (step.rendered ?? step.data)[step.source.kubeletConfigKey]

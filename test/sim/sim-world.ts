@@ -84,6 +84,8 @@ export class SimWorld {
   replacedEdits = 0
   /** As `hasLostStamp` says, until the agent restarts kubelet. */
   lostStamp = false
+  /** An administrator has written the file that kubelet starts with, and no look was made since. */
+  hasUnseenEdit = false
   /** Requests of operators, written on the node, after which all configs are tried anew. */
   freshStarts = 0
   /** Something has happened that wakes the agent. */
@@ -249,7 +251,10 @@ export class SimWorld {
 
   /** An administrator, or a program such as kubeadm, writes the config file. */
   editLocal(base: LocalBase = 'good'): void {
-    if (this.kind.activation === 'file') this.replacedEdits += 1
+    if (this.kind.activation === 'file') {
+      this.replacedEdits += 1
+      this.hasUnseenEdit = true
+    }
     this.#localSerial += 1
     this.localText = localText(this.#localSerial, base)
     this.disk.plant(LOCAL_PATH, this.localText)
