@@ -1,8 +1,8 @@
 /**
  * An agent that ends where it cannot write takes with it what it knew of when the file that kubelet
  * starts with was replaced. For all that the next one can know, kubelet was started before that. It
- * is right that kubelet is restarted once then. So it is where an administrator wrote that file, and
- * kubelet was started again, while systemd or the disk kept the agent from looking.
+ * is right that kubelet is restarted once then. So it is where an administrator wrote that file,
+ * and kubelet was started again, while systemd or the disk kept the agent from looking.
  */
 import { nameEarlier } from '../../src/decision/missing-content.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
