@@ -19,6 +19,7 @@ import { asCandidate, assessHealth } from './condemn-failure.ts'
 import { describeSource, sameSource } from './config-source.ts'
 import { awaitsBaseline } from './evidence-schedule.ts'
 import { describePause, findPause } from './find-pause.ts'
+import { isFailing } from './health.ts'
 import { isHeldBack } from './held-back.ts'
 import { failsNow, isWorthKeeping } from './restart-limit.ts'
 import { decideRestart } from './restarts.ts'
@@ -31,7 +32,7 @@ import { findTurn, type SpreadTurn } from './spread.ts'
 import { describeHold, findHold, hasStagedTurn } from './staged-turn.ts'
 import { hasSameHash } from './staging.ts'
 import type { Action, Phase, Step, Wait } from './step.ts'
-import type { Target } from './target.ts'
+import { findUnavailable, type Target } from './target.ts'
 import { trialKey } from './trial-key.ts'
 import type { ReadyWiring } from './unit-state.ts'
 import { wait } from './wait.ts'
@@ -125,7 +126,7 @@ function check(wiring: ReadyWiring): State {
 /**
  * Transitions:
  * - restartInto: the target is what kubelet starts with, and is not held by its rollout
- * - wait: it is not this node's turn
+ * - wait: it is not this node's turn; or what is in place for kubelet is unknown, and has to stay
  * - step: activate
  * - leave: the node is not drained, the target's rollout has not come to this node, or the target
  *   could not be activated lately
@@ -136,6 +137,8 @@ function activate(wiring: ReadyWiring): State {
     const what = describeSource(target.source)
     const hold = findHold(snapshot, target)
     if (isActivated(situation) && hold === undefined) return restartInto(target)
+    if (snapshot.nextStart.kind === 'unknown' && isLeftInPlace(situation))
+      return wait(snapshot, 'unknown', `kubelet runs on with what is in place: ${snapshot.nextStart.detail}`)
     // A new version of the content that runs changes nothing.
     const drain = isRunning(situation) ? [] : listUndrained(snapshot, target)
     if (drain.length > 0) return leave(wiring, 'drain', describeDrain(snapshot, target))
@@ -236,6 +239,16 @@ function restartInto(target: Target): State {
         return restOn({ ...situation, target })
     }
   }
+}
+
+/**
+ * A healthy kubelet, and neither the disk nor kubelet's command line tells what it runs. What is in
+ * place may be just that: replaced, it could not be told any more, and kubelet would be restarted
+ * once the checkpoint of what is assigned is back.
+ */
+function isLeftInPlace({ snapshot, unit, target }: TargetSituation): boolean {
+  const isHealthy = unit.activity === 'running' && snapshot.running.kind === 'unknown' && !isFailing(snapshot.healthz)
+  return isHealthy && target.fallback && findUnavailable(snapshot, unit) === 'gone'
 }
 
 function describeDrain(snapshot: Snapshot, target: Target): string {

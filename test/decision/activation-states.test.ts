@@ -45,6 +45,27 @@ t.test('what may change on a drained node only waits for that', async (t) => {
   t.match(decide({ ...activated, ...judged(verdict('local', 'confirmed')) }), { kind: 'restart', to: A }, 'nor where what runs has failed')
 })
 
+t.test('where nothing tells what a healthy kubelet runs, what is in place stays', async (t) => {
+  const unreadable = { kind: 'unknown', detail: 'cannot tell what kubelet starts with' } as const
+  const facts = {
+    ...assignedTo(A),
+    assignedContent: undefined,
+    nextStart: unreadable,
+    running: unreadable,
+    healthz: { ok: true, detail: 'ok' },
+  } as const
+  const apart = {
+    ...LOCAL_EVERYWHERE,
+    ...facts,
+    desired: { kind: 'unknown', detail: 'no answer yet' },
+  } as const
+  t.match(decide(apart), { kind: 'wait', phase: 'unknown', detail: /runs on with what is in place: cannot tell what kubelet starts with/ })
+  t.match(decide({ ...apart, healthz: { ok: false, detail: 'refused' } }), { kind: 'activate', target: 'local' }, 'it fails')
+  t.match(decide({ ...apart, ...runsNothing('auto-restart') }), { kind: 'activate', target: 'local' }, 'nothing runs')
+  t.match(decide({ ...apart, assignedContent: contentOf(A), ...judged(verdict(A, 'confirmed')) }), { kind: 'activate', target: 'local' })
+  t.match(decide({ ...apart, assignedContent: contentOf(A) }), { kind: 'activate', target: A }, 'its checkpoint is back')
+})
+
 t.test('what hangs is left for what kubelet starts with next, whatever the wanted config waits for', async (t) => {
   const waiting = { ...LOCAL_EVERYWHERE, ...wants(A), ...assignedTo(A), accepted: new Map([[keyOf(A), { drain: ['cgroupDriver'] }]]) }
   const hangs = (source: typeof B | 'local', us: number, facts: Parameters<typeof runs>[1] = {}) => {
