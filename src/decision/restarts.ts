@@ -195,11 +195,13 @@ function startAgainUs(thisBoot: readonly RestartRecord[], { key }: Target, nowUs
  * it. But the agent completes a return to local that it began: until kubelet has been healthy
  * there, or one more start of it was in vain.
  */
-function isAdministrators({ running, health, restarts, now }: Snapshot, unit: KnownUnit, target: Target): boolean {
+function isAdministrators(snapshot: Snapshot, unit: KnownUnit, target: Target): boolean {
+  const { running, health, restarts, now } = snapshot
   if (target.source !== 'local' || target.fallback) return false
   if (running.kind === 'known') return running.content.startsWith('other:')
   const last = health?.lastProcess
-  if (health === undefined || last === undefined) return restarts.length === 0
+  // Without the record of it, a verdict still tells that a config failed in this boot.
+  if (health === undefined || last === undefined) return restarts.length === 0 && !hasCondemned(snapshot)
   if (last.content !== LOCAL_CONTENT) return false
   const own = restarts.findLast((record) => record.bootId === now.bootId)
   if (own === undefined) return true
@@ -207,6 +209,11 @@ function isAdministrators({ running, health, restarts, now }: Snapshot, unit: Kn
   // Local is what that restart replaced. The process that it started came and went unseen.
   if (own.target !== target.key) return !(isDone && own.invocationBefore === last.invocationId)
   return (own.failed && isDone) || health.subject !== target.key || health.everHealthy
+}
+
+/** In this boot, for what a kubelet did. */
+function hasCondemned({ verdicts, retrials, now }: Snapshot): boolean {
+  return [...verdicts.values(), ...retrials.values()].some(({ bootId, state }) => bootId === now.bootId && state !== 'refused')
 }
 
 /** The records worth keeping: those of this boot's last hour, and always the last one. */

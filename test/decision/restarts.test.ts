@@ -9,6 +9,7 @@ import { RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Target } from '../../src/decision/target.ts'
 import type { KnownUnit, UnitActivity } from '../../src/decision/unit-state.ts'
+import type { Verdict } from '../../src/decision/verdict.ts'
 import {
   A,
   assignedTo,
@@ -144,6 +145,15 @@ t.test('local is the administrator’s, but the way there is the agent’s', asy
   t.match(given(false, [{ ...asked, target: keyOf(B) }]), { kind: 'not-due' }, 'the agent asked for something else last')
   t.match(given(false, []), { kind: 'not-due' }, 'the agent did not bring it there')
   t.match(given(false, [{ ...asked, bootId: 'boot-0' }]), { kind: 'not-due' }, 'nor in this boot')
+
+  t.test('where the record of what ran is lost, a verdict tells that B failed', async (t) => {
+    const lost = { ...assignedTo('local'), ...startsWith('local'), ...runsNothing('failed'), health: undefined }
+    const afterVerdict = (state: Verdict['state'], bootId = BOOT) => decide({ ...lost, ...judged(verdict(B, state, { bootId })) }, local)
+    t.match(decide(lost, local), { kind: 'not-due' })
+    t.match(afterVerdict('provisional'), { kind: 'restart', record: { failed: true } })
+    t.match(afterVerdict('confirmed', 'boot-0'), { kind: 'not-due' }, 'kubelet has been started with local since')
+    t.match(afterVerdict('refused'), { kind: 'not-due' }, 'kubelet never ran it')
+  })
 
   t.test('where the kubelet that the agent started with B came and went unseen, B ran last', async (t) => {
     const before = health('local', { subjectSinceUs: NOW_US - SECOND_US })
