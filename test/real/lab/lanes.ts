@@ -24,7 +24,7 @@ export interface Lane {
   readonly isBusy?: boolean
 }
 
-/** More of them at once starve each other on two cores. */
+/** More of them at once, beside a busy one, starve each other on two cores. */
 const LANES_AT_ONCE = 5
 /** nice(1) of a busy lane. */
 const BEHIND = 5
@@ -58,8 +58,13 @@ export async function runLanes(program: string, lanes: readonly Lane[]): Promise
       results.push({ lane, result: await run(lane, `${lane.name.padEnd(width)} | `) })
     }
   }
-  const atOnce = allowNodes(Math.min(LANES_AT_ONCE, queue.length))
-  await Promise.all([work(busy), ...Array.from({ length: atOnce }, () => work(queue))])
+  const atOnce = allowNodes(Math.min(LANES_AT_ONCE + 1, queue.length))
+  // When the busy lanes have ended, the processors have time for one more of the others.
+  const behind = async (): Promise<void> => {
+    await work(busy)
+    if (atOnce > LANES_AT_ONCE) await work(queue)
+  }
+  await Promise.all([behind(), ...Array.from({ length: Math.min(atOnce, LANES_AT_ONCE) }, () => work(queue))])
   const sum = (of: 'passed' | 'failed') => results.reduce((total, { result }) => total + result[of], 0)
   const failures = results.flatMap(({ lane, result }) => result.failures.map((failure) => ({ lane, failure })))
   const alone = stopping ? { passed: [], failed: failures } : await playAgain(failures, run)
