@@ -5,8 +5,8 @@
 import { findBasePath } from '../decision/base-config.ts'
 import { withEarlier } from '../decision/evidence-baseline.ts'
 import type { Question } from '../decision/evidence-facts.ts'
-import { dropBaseline, recordFacts } from '../decision/evidence-record.ts'
-import { dueEvidence, findUpcoming, isBaselineOld } from '../decision/evidence-schedule.ts'
+import { dropBaseline, recordFacts, renewBaseline } from '../decision/evidence-record.ts'
+import { dueEvidence, findUpcoming, isBaselineEarly, isBaselineOld } from '../decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../decision/evidence-state.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
@@ -51,7 +51,11 @@ function fold(
   facts: ReturnType<EvidenceProbe['take']>,
 ): EvidenceRecord {
   const { now, nodeName, running, verdicts, proven, policy, health, evidence } = snapshot
-  const before = candidate !== undefined && isBaselineOld(snapshot) ? evidence && dropBaseline(evidence, snapshot) : evidence
+  const isOld = candidate !== undefined && isBaselineOld(snapshot)
+  const again = isBaselineEarly(snapshot)
+    ? (record: EvidenceRecord) => renewBaseline(record, now)
+    : (record: EvidenceRecord) => dropBaseline(record, snapshot)
+  const before = isOld ? evidence && again(evidence) : evidence
   const { startDeadlineUs } = policy
   const process = running.kind === 'known' && health?.process?.invocationId === running.invocationId ? health.process : undefined
   return recordFacts(before, {

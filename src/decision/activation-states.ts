@@ -137,8 +137,9 @@ function activate(wiring: ReadyWiring): State {
     const what = describeSource(target.source)
     const hold = findHold(snapshot, target)
     if (isActivated(situation) && hold === undefined) return restartInto(target)
-    if (snapshot.nextStart.kind === 'unknown' && isLeftInPlace(situation))
-      return wait(snapshot, 'unknown', `kubelet runs on with what is in place: ${snapshot.nextStart.detail}`)
+    const { nextStart } = snapshot
+    if (nextStart.kind === 'unknown' && nextStart.absent !== true && isLeftInPlace(situation))
+      return wait(snapshot, 'unknown', `kubelet runs on with what is in place: ${nextStart.detail}`)
     // A new version of the content that runs changes nothing.
     const drain = isRunning(situation) ? [] : listUndrained(snapshot, target)
     if (drain.length > 0) return leave(wiring, 'drain', describeDrain(snapshot, target))
@@ -242,13 +243,13 @@ function restartInto(target: Target): State {
 }
 
 /**
- * A healthy kubelet, and neither the disk nor kubelet's command line tells what it runs. What is in
- * place may be just that: replaced, it could not be told any more, and kubelet would be restarted
- * once the checkpoint of what is assigned is back.
+ * Kubelet runs and is not known to fail, and neither the disk nor its command line tells what it
+ * runs. What is in place may be just that: replaced, it could not be told any more, and kubelet
+ * would be restarted once the checkpoint of what is assigned is back.
  */
 function isLeftInPlace({ snapshot, unit, target }: TargetSituation): boolean {
-  const isHealthy = unit.activity === 'running' && snapshot.running.kind === 'unknown' && !isFailing(snapshot.healthz)
-  return isHealthy && target.fallback && findUnavailable(snapshot, unit) === 'gone'
+  const runsOn = unit.activity === 'running' && snapshot.running.kind === 'unknown' && !isFailing(snapshot.healthz)
+  return runsOn && target.fallback && findUnavailable(snapshot, unit) === 'gone'
 }
 
 function describeDrain(snapshot: Snapshot, target: Target): string {

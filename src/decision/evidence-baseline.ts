@@ -69,7 +69,7 @@ export function withEarlier(baseline: Baseline): Baseline {
 
 /** A move to another container runtime broke nothing where that one answered. */
 function isMoveDone({ endpoint, isRuntimeSilent }: Baseline): boolean {
-  return endpoint !== undefined && isRuntimeSilent !== true
+  return endpoint !== undefined && isRuntimeSilent === false
 }
 
 /** Whether static pods had been lost, or replaced, before the baseline was taken. */

@@ -112,6 +112,12 @@ function judgeNotReady({ baseline, process, policy, isAtEnd }: EvidenceView, nod
   return isLong ? no(detail, readySinceUs) : doubtful(detail, readySinceUs)
 }
 
+/**
+ * The way back to the runtime of before a config that was on trial is no move either.
+ *
+ * @param baseline as `withEarlier` returns it
+ */
 export function hasChangedEndpoint(baseline: Baseline | undefined, endpoint: string | undefined): boolean {
-  return baseline?.endpoint !== undefined && endpoint !== undefined && baseline.endpoint !== endpoint
+  if (baseline?.endpoint === undefined || endpoint === undefined) return false
+  return baseline.endpoint !== endpoint && baseline.earlier?.endpoint !== endpoint
 }

@@ -59,6 +59,12 @@ export function dropBaseline(record: EvidenceRecord, facts: BaselineFacts): Evid
   return { ...record, baseline: undefined, displaced: findDisplaced(record, undefined, facts) }
 }
 
+/** It is asked for again. What is not answered then stays as it was read before. */
+export function renewBaseline(record: EvidenceRecord, { monotonicUs }: Instant): EvidenceRecord {
+  const { baseline } = record
+  return baseline === undefined ? record : { ...record, baseline: { ...baseline, sinceUs: monotonicUs, answered: [], unread: undefined } }
+}
+
 /** It is known also while a baseline is taken again. */
 function noteControlPlane(
   known: EvidenceRecord | undefined,
@@ -117,6 +123,8 @@ function noteWrite(process: ProcessEvidence, writtenAtUs: number | undefined): P
 /** Taken once, while the process from before the restart runs. */
 function foldBaseline(before: Baseline | undefined, { about, atUs, seen }: Fact, fold: EvidenceFold): Baseline | undefined {
   if (before === undefined || before.invocationId !== about || fold.candidate !== before.candidate) return before
+  // The answer to a question of the baseline that this one replaces.
+  if (atUs < before.sinceUs) return before
   const isKept = before.answered.includes(seen.question) || isTooEarly(seen, atUs, fold)
   const answered = isKept ? before.answered : [...before.answered, seen.question]
   const unread = noteUnread(before.unread, seen, atUs)

@@ -26,7 +26,9 @@ const BASELINE_OLD_US = 600e6
  * was registered a moment ago has no Lease yet. A restart does not wait for that.
  */
 const UNREAD_OLD_US = 60e6
-/** A healthy kubelet reports at least that often (`nodeStatusUpdateFrequency`). */
+/**
+ * Kubelet reports a change of the Node within that time by default (`nodeStatusUpdateFrequency`).
+ */
 const REPORTS_WITHIN_US = 10e6
 /** Requests to the API server at the beginning of a trial, over its length, and over each more. */
 const AT_ONCE = 3
@@ -94,18 +96,19 @@ export function isBaselineOld(snapshot: Snapshot): boolean {
   const { evidence, now, nextStart } = snapshot
   const baseline = evidence?.baseline
   if (baseline === undefined) return false
-  if (isFromBeforeReport(baseline, snapshot)) return true
+  if (isBaselineEarly(snapshot)) return true
   const isForClaim = !isActivated(nextStart, baseline.candidate)
   const isUnread = isForClaim && baseline.unread?.some(({ kind }) => kind === 'unreachable' || kind === 'refused') === true
   return now.monotonicUs - baseline.sinceUs > (isUnread ? UNREAD_OLD_US : BASELINE_OLD_US)
 }
 
 /** It says how the node was before this kubelet, which has had the time to report since. */
-function isFromBeforeReport({ invocationId, sinceUs }: Baseline, { health, now }: Snapshot): boolean {
+export function isBaselineEarly({ evidence, health, now }: Snapshot): boolean {
+  const baseline = evidence?.baseline
   const process = health?.process
-  if (process?.healthySinceUs === undefined || process.invocationId !== invocationId) return false
+  if (baseline === undefined || process?.healthySinceUs === undefined || process.invocationId !== baseline.invocationId) return false
   const reportedUs = process.healthySinceUs + REPORTS_WITHIN_US
-  return sinceUs < reportedUs && now.monotonicUs >= reportedUs
+  return baseline.sinceUs < reportedUs && now.monotonicUs >= reportedUs
 }
 
 function isActivated(nextStart: Snapshot['nextStart'], candidate: TrialKey): boolean {

@@ -45,7 +45,7 @@ export interface Baseline {
   readonly serving?: ServingBefore | undefined
   /** The container runtime's endpoint that kubelet used. */
   readonly endpoint?: string | undefined
-  /** It did not answer there. */
+  /** It did not answer there. undefined: not known. */
   readonly isRuntimeSilent?: boolean | undefined
   readonly staticPods?: readonly StaticPodBefore[] | undefined
   /**

@@ -50,7 +50,7 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   const failed = unit.activity === 'failed' || halfStarted
   const obstacle = findObstacle(snapshot, unit, halfStarted)
   if (obstacle !== undefined) return obstacle
-  if (isAdministrators(snapshot, unit, target)) return NOT_DUE
+  if (!halfStarted && isAdministrators(snapshot, unit, target)) return NOT_DUE
   // No process runs, and the last one ran this content: systemd restarts it, unless it gave up. One
   // that came and went unseen ran another.
   const last = health?.lastProcess

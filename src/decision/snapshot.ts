@@ -17,8 +17,8 @@ import type { Acceptance, Verdict } from './verdict.ts'
 /** What kubelet starts with next: as kubelet.env or the replaced file says. */
 export type NextStart =
   | { readonly kind: 'known'; readonly held: HeldSource }
-  /** It names neither local nor a checkpoint, or cannot be read. */
-  | { readonly kind: 'unknown'; readonly detail: string }
+  /** It names neither local nor a checkpoint, or cannot be read. `absent`: there is nothing. */
+  | { readonly kind: 'unknown'; readonly detail: string; readonly absent?: boolean }
 
 /** Everything that the next decision depends on, read anew in each pass. */
 export interface Snapshot {

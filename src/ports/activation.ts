@@ -66,8 +66,11 @@ export type ActivationState =
       readonly since: ActivationStamp | undefined
       readonly content?: ContentHash | undefined
     }
-  /** `unrecorded`: the agent's own file is in place, and what says which config it is was lost. */
-  | { readonly kind: 'unknown'; readonly detail: string; readonly unrecorded?: boolean }
+  /**
+   * `unrecorded`: the agent's own file is in place, and what says which config it is was lost.
+   * `absent`: nothing is in place, and kubelet could not start.
+   */
+  | { readonly kind: 'unknown'; readonly detail: string; readonly unrecorded?: boolean; readonly absent?: boolean }
 
 export interface ActivationStamp {
   readonly bootId: string

@@ -51,7 +51,7 @@ export class FileActivation implements Activation {
     const found = this.#records.find(configPath)
     if (found instanceof Error) return { kind: 'unknown', detail: found.message, unrecorded: true }
     const { hash, meaning } = found
-    if (hash === undefined) return { kind: 'unknown', detail: `${configPath} does not exist` }
+    if (hash === undefined) return { kind: 'unknown', detail: `${configPath} does not exist`, absent: true }
     const { source } = meaning ?? LOCAL
     const since = this.#stamps.since(hash, source === 'local')
     if (source === 'local') return { kind: 'local', since }

@@ -62,6 +62,7 @@ t.test('where nothing tells what a healthy kubelet runs, what is in place stays'
   t.match(decide(apart), { kind: 'wait', phase: 'unknown', detail: /runs on with what is in place: cannot tell what kubelet starts with/ })
   t.match(decide({ ...apart, healthz: { ok: false, detail: 'refused' } }), { kind: 'activate', target: 'local' }, 'it fails')
   t.match(decide({ ...apart, ...runsNothing('auto-restart') }), { kind: 'activate', target: 'local' }, 'nothing runs')
+  t.match(decide({ ...apart, nextStart: { ...unreadable, absent: true } }), { kind: 'activate', target: 'local' }, 'nothing is in place')
   t.match(decide({ ...apart, assignedContent: contentOf(A), ...judged(verdict(A, 'confirmed')) }), { kind: 'activate', target: 'local' })
   t.match(decide({ ...apart, assignedContent: contentOf(A) }), { kind: 'activate', target: A }, 'its checkpoint is back')
 })

@@ -76,5 +76,7 @@ t.test('a move to another runtime that was done is none of the fix', async (t) =
   })
   t.equal(find('runtime', story('answered')).answer, 'unknown', 'it answered there: the silence is a fault of the node')
   t.match(find('runtime', story('silent')), { answer: NO, detail: /containerd/ }, 'it was as silent before the fix')
+  const back = { ...story('answered'), seen: [20, 500].map((at) => [at, runtime('silent', CRIO)] as const) }
+  t.equal(find('runtime', back).answer, 'unknown', 'nor is the way back to the runtime of before')
   t.ok(isEvidenceRecord(JSON.parse(JSON.stringify(recordStory(story('silent'))))), 'the record is read again')
 })

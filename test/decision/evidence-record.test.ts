@@ -4,7 +4,7 @@ import { isEvidenceRecord } from '../../src/checkpoint/evidence-shapes.ts'
 import { findBaseline } from '../../src/decision/evidence-baseline.ts'
 import type { Fact, SeenFact } from '../../src/decision/evidence-facts.ts'
 import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
-import { dropBaseline, recordFacts } from '../../src/decision/evidence-record.ts'
+import { dropBaseline, recordFacts, renewBaseline } from '../../src/decision/evidence-record.ts'
 import type { Running } from '../../src/decision/health.ts'
 import {
   API_SERVER,
@@ -151,6 +151,20 @@ t.test('the baseline is of the process before the restart, and later answers do 
   const restarted = recordFacts(taken, { ...NOTHING_NEW, running: RUNS_B, facts: [about('i-b', serving(401))] })
   t.same(restarted.baseline, taken.baseline)
   t.equal(restarted.process?.serving?.status, 401)
+})
+
+t.test('a baseline that is asked for again keeps what is not answered then, and takes no answer from before', async (t) => {
+  const waits = { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B) }
+  const taken = recordFacts(undefined, {
+    ...waits,
+    facts: [about('i-a', node('Unknown')), about('i-a', serving(403)), about('i-a', unreachable('pods'))],
+  })
+  const now = { ...NOTHING_NEW.now, monotonicUs: NOW_US + 10 * SECOND_US }
+  const renewed = renewBaseline(taken, now)
+  t.match(renewed.baseline, { sinceUs: now.monotonicUs, answered: [], unread: undefined, serving: { status: 403 }, ready: 'Unknown' })
+  t.equal(recordFacts(renewed, { ...waits, now, facts: [about('i-a', node('False'))] }).baseline, renewed.baseline)
+  const fact = { ...about('i-a', node('True')), atUs: now.monotonicUs + SECOND_US }
+  t.match(recordFacts(renewed, { ...waits, now, facts: [fact] }).baseline, { answered: ['node'], ready: 'True', serving: { status: 403 } })
 })
 
 t.test('a config on trial keeps its baseline while another one is activated, and is withdrawn again', async (t) => {

@@ -46,6 +46,15 @@ const TARGET: Target = {
   goesOn: false,
   atFault: false,
 }
+const LOCAL_TARGET: Target = {
+  source: 'local',
+  content: 'local',
+  key: keyOf('local'),
+  verdict: undefined,
+  fallback: false,
+  goesOn: false,
+  atFault: false,
+}
 const JUST_NOW = { started: false, subjectSinceUs: NOW_US, healthySinceUs: undefined }
 
 function decide(facts: Partial<Snapshot>, target: Target = TARGET) {
@@ -99,6 +108,8 @@ t.test('so does one whose start systemd refused after the reset', async (t) => {
   t.match(decide(later), { kind: 'restart', record: { failed: true } })
   const another = { ...half, restarts: [restartTo(A, { ...REFUSED, atUs: NOW_US - SECOND_US })] }
   t.match(decide(another), { kind: 'restart' }, 'and at once with another config')
+  const withdrawn = { ...another, ...assignedTo('local'), ...startsWith('local'), health: health('local') }
+  t.match(decide(withdrawn, LOCAL_TARGET), { kind: 'restart' }, 'or with local, although local ran last')
 })
 
 t.test('kubelet is on its way: look again soon', async (t) => {
@@ -124,18 +135,9 @@ t.test('the last process ran this already, and systemd starts it again by itself
 })
 
 t.test('local is the administrator’s, but the way there is the agent’s', async (t) => {
-  const local: Target = {
-    source: 'local',
-    content: 'local',
-    key: keyOf('local'),
-    verdict: undefined,
-    fallback: false,
-    goesOn: false,
-    atFault: false,
-  }
   const given = (everHealthy: boolean, restarts: Snapshot['restarts']) => {
     const sick = health('local', { everHealthy, healthySinceUs: undefined, subjectSinceUs: NOW_US - 2 * MINUTE_US })
-    return decide({ ...assignedTo('local'), ...startsWith('local'), ...runsNothing('failed'), health: sick, restarts }, local)
+    return decide({ ...assignedTo('local'), ...startsWith('local'), ...runsNothing('failed'), health: sick, restarts }, LOCAL_TARGET)
   }
   const asked = restartTo('local', { atUs: NOW_US - MINUTE_US })
   t.match(given(false, [asked]), { kind: 'restart', record: { failed: true } }, 'never healthy since the agent brought it there')
@@ -148,8 +150,9 @@ t.test('local is the administrator’s, but the way there is the agent’s', asy
 
   t.test('where the record of what ran is lost, a verdict tells that B failed', async (t) => {
     const lost = { ...assignedTo('local'), ...startsWith('local'), ...runsNothing('failed'), health: undefined }
-    const afterVerdict = (state: Verdict['state'], bootId = BOOT) => decide({ ...lost, ...judged(verdict(B, state, { bootId })) }, local)
-    t.match(decide(lost, local), { kind: 'not-due' })
+    const afterVerdict = (state: Verdict['state'], bootId = BOOT) =>
+      decide({ ...lost, ...judged(verdict(B, state, { bootId })) }, LOCAL_TARGET)
+    t.match(decide(lost, LOCAL_TARGET), { kind: 'not-due' })
     t.match(afterVerdict('provisional'), { kind: 'restart', record: { failed: true } })
     t.match(afterVerdict('confirmed', 'boot-0'), { kind: 'not-due' }, 'kubelet has been started with local since')
     t.match(afterVerdict('refused'), { kind: 'not-due' }, 'kubelet never ran it')
@@ -160,13 +163,13 @@ t.test('local is the administrator’s, but the way there is the agent’s', asy
     const seen = { ...assignedTo('local'), ...startsWith('local'), health: before }
     const restarts = [restartTo(B, { atUs: NOW_US - SECOND_US, invocationBefore: INVOCATION })]
     const unseen = runsNothing('auto-restart', { invocationId: 'invocation-2' })
-    t.match(decide({ ...seen, ...unseen, restarts }, local), { kind: 'restart' })
-    t.match(decide({ ...seen, ...unseen, restarts: [] }, local), { kind: 'not-due' }, 'that was not the agent’s doing')
+    t.match(decide({ ...seen, ...unseen, restarts }, LOCAL_TARGET), { kind: 'restart' })
+    t.match(decide({ ...seen, ...unseen, restarts: [] }, LOCAL_TARGET), { kind: 'not-due' }, 'that was not the agent’s doing')
     const old = [{ ...restarts[0], invocationBefore: 'invocation-0' } as RestartRecord]
-    t.match(decide({ ...seen, ...unseen, restarts: old }, local), { kind: 'not-due' }, 'local was seen since')
-    t.match(decide({ ...seen, ...runsNothing('auto-restart'), restarts }, local), { kind: 'not-due' }, 'it is not done yet')
+    t.match(decide({ ...seen, ...unseen, restarts: old }, LOCAL_TARGET), { kind: 'not-due' }, 'local was seen since')
+    t.match(decide({ ...seen, ...runsNothing('auto-restart'), restarts }, LOCAL_TARGET), { kind: 'not-due' }, 'it is not done yet')
     const earlier = restarts.map((record) => ({ ...record, bootId: 'boot-0' }))
-    t.match(decide({ ...seen, ...unseen, restarts: earlier }, local), { kind: 'not-due' }, 'that was before a reboot')
+    t.match(decide({ ...seen, ...unseen, restarts: earlier }, LOCAL_TARGET), { kind: 'not-due' }, 'that was before a reboot')
   })
 })
 
@@ -258,9 +261,8 @@ t.test('at most so many an hour', async (t) => {
   t.match(decide({ ...runs(A), restarts: spent, ...judged(verdict(A, 'provisional')) }), left, 'and a config that failed')
   t.match(decide({ ...runsNothing('auto-restart'), restarts: spent }), left, 'where nothing runs, nothing is lost')
   const reset = { ...assignedTo('local'), requests: { hold: 'local', rollback: undefined, retry: false } } as const
-  const local: Target = { ...TARGET, source: 'local', content: 'local', key: keyOf('local') }
-  t.match(decide({ ...runs(A), restarts: spent }, local), { kind: 'limit' })
-  t.match(decide({ ...runs(A), restarts: spent, ...reset }, local), left, 'an operator has requested it')
+  t.match(decide({ ...runs(A), restarts: spent }, LOCAL_TARGET), { kind: 'limit' })
+  t.match(decide({ ...runs(A), restarts: spent, ...reset }, LOCAL_TARGET), left, 'an operator has requested it')
   const isExempted = { restarts: spent.map((record) => ({ ...record, exempt: true })) }
   t.match(decide({ ...runs(A), ...isExempted }), { kind: 'restart', record: { exempt: undefined } }, 'what was exempt does not count')
   const refused = spent.map((record) => ({ ...record, invocationBefore: INVOCATION, outcome: { ok: false, detail: 'no bus' } }))
