@@ -6,6 +6,7 @@
 import { HOUR_US } from '../values/durations.ts'
 import { LOCAL_CONTENT } from './config-source.ts'
 import { findPause } from './find-pause.ts'
+import { findVerdict } from './find-verdict.ts'
 import type { RestartRecord } from './records.ts'
 import { failsNow, findLimitEndUs, hasFailed, isExempt, isWorthKeeping } from './restart-limit.ts'
 import { RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
@@ -44,7 +45,7 @@ const NOT_DUE = { kind: 'not-due' } as const
 
 export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Target): RestartDecision {
   const { running, health } = snapshot
-  if (running.kind === 'known' && running.content === target.content && !isOutdated(snapshot, target)) return NOT_DUE
+  if (running.kind === 'known' && running.content === target.content && !isOutdated(snapshot, unit, target)) return NOT_DUE
   const requested = findRequested(snapshot, target)
   const halfStarted = isHalfStarted(snapshot, unit)
   const failed = unit.activity === 'failed' || halfStarted
@@ -159,13 +160,15 @@ function requestRestart(
 
 /**
  * What runs is the target's content on another kubelet, and has failed there, or hangs: the
- * installed kubelet may not. While it is well, an upgrade on disk restarts nothing.
+ * installed kubelet may not. While it is well, an upgrade on disk restarts nothing. Nor does one
+ * where it failed with what cannot be undone: it may do that again.
  */
-function isOutdated(snapshot: Snapshot, target: Target): boolean {
+function isOutdated(snapshot: Snapshot, { kubeletIdentity }: KnownUnit, target: Target): boolean {
   const { running } = snapshot
   if (running.kind !== 'known' || running.key === target.key || findPause(snapshot) !== undefined) return false
   // The local config is the administrator's, unless the agent fell back to it.
   if (target.source === 'local' && !target.fallback) return false
+  if (findVerdict(snapshot, target.content, kubeletIdentity)?.damage === 'one-way') return false
   return failsNow(snapshot)
 }
 

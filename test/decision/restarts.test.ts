@@ -314,6 +314,9 @@ t.test('a kubelet that hangs on the same content is restarted when its binary or
   const hung = process({ unhealthySinceUs: NOW_US - POLICY.toleranceUs - 1 })
   t.match(decide(hung, upgraded), { kind: 'restart', record: { target: upgraded.key } })
   t.match(decide(hung), { kind: 'not-due' }, 'with the same kubelet it is judged instead')
+  const failed = (damage: Verdict['damage']) => decide({ ...running, ...judged(verdict(B, 'provisional', { damage })) }, upgraded)
+  t.match(failed('transient'), { kind: 'restart' }, 'what failed may not fail on another kubelet')
+  t.match(failed('one-way'), { kind: 'not-due' }, 'what cannot be undone may be done again')
   const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
   t.match(decide({ ...hung, ...paused }, upgraded), { kind: 'not-due' }, 'nor during a pause')
 })

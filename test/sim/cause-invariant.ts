@@ -74,7 +74,7 @@ function isCondemned({ unit, running, assignedContent, verdicts, policy }: Snaps
   if (running.kind === 'known') keys.push(running.key)
   // What did damage is not tried again on any kubelet.
   keys.push(
-    ...[...verdicts.values()].flatMap(({ damage, key }) => (damage === 'one-way' && contentOfKey(key) === assignedContent ? [key] : [])),
+    ...[...verdicts.values()].flatMap(({ damage, key }) => (damage === 'one-way' && contents.includes(contentOfKey(key)) ? [key] : [])),
   )
   return keys.some((key) => {
     const verdict = verdicts.get(key)

@@ -189,7 +189,10 @@ export class SimUnit implements Unit, HealthProbe {
     this.#nRestarts = 0
     this.#wasHealthy = false
     // Two commands: `reset-failed`, then `start` or `try-restart`.
-    if (this.#state === 'failed') this.#state = 'stopped'
+    if (this.#state === 'failed') {
+      this.#state = 'stopped'
+      this.#isLeftStopped = true
+    }
     this.#world.onCommand()
     if (this.#state !== 'stopped' || activity === 'failed') this.#queueStart()
     return fault === 'late' ? { ok: false, detail: 'systemctl took longer than 30 s' } : { ok: true }
