@@ -51,11 +51,7 @@ function fold(
   facts: ReturnType<EvidenceProbe['take']>,
 ): EvidenceRecord {
   const { now, nodeName, running, verdicts, proven, policy, health, evidence } = snapshot
-  const isOld = candidate !== undefined && isBaselineOld(snapshot)
-  const again = isBaselineEarly(snapshot)
-    ? (record: EvidenceRecord) => renewBaseline(record, now)
-    : (record: EvidenceRecord) => dropBaseline(record, snapshot)
-  const before = isOld ? evidence && again(evidence) : evidence
+  const before = candidate === undefined || evidence === undefined ? evidence : takeBaselineAgain(evidence, snapshot)
   const { startDeadlineUs } = policy
   const process = running.kind === 'known' && health?.process?.invocationId === running.invocationId ? health.process : undefined
   return recordFacts(before, {
@@ -70,6 +66,12 @@ function fold(
     facts,
     writtenAtUs: probe.writtenAtUs(),
   })
+}
+
+/** Where it is old, or from before the kubelet that runs had reported. */
+function takeBaselineAgain(evidence: EvidenceRecord, snapshot: Snapshot): EvidenceRecord {
+  if (isBaselineEarly(snapshot)) return renewBaseline(evidence, snapshot.now)
+  return isBaselineOld(snapshot) ? dropBaseline(evidence, snapshot) : evidence
 }
 
 /** Kubelet's flags win over its config. */

@@ -19,12 +19,11 @@ import { asCandidate, assessHealth } from './condemn-failure.ts'
 import { describeSource, sameSource } from './config-source.ts'
 import { awaitsBaseline } from './evidence-schedule.ts'
 import { describePause, findPause } from './find-pause.ts'
-import { isFailing } from './health.ts'
 import { isHeldBack } from './held-back.ts'
 import { failsNow, isWorthKeeping } from './restart-limit.ts'
 import { decideRestart } from './restarts.ts'
 import { restingPhase, restOn } from './resting.ts'
-import { findRunOn } from './run-on.ts'
+import { findLeftInPlace, findRunOn } from './run-on.ts'
 import { lastRunSource } from './running-source.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -32,7 +31,7 @@ import { findTurn, type SpreadTurn } from './spread.ts'
 import { describeHold, findHold, hasStagedTurn } from './staged-turn.ts'
 import { hasSameHash } from './staging.ts'
 import type { Action, Phase, Step, Wait } from './step.ts'
-import { findUnavailable, type Target } from './target.ts'
+import type { Target } from './target.ts'
 import { trialKey } from './trial-key.ts'
 import type { ReadyWiring } from './unit-state.ts'
 import { wait } from './wait.ts'
@@ -137,9 +136,8 @@ function activate(wiring: ReadyWiring): State {
     const what = describeSource(target.source)
     const hold = findHold(snapshot, target)
     if (isActivated(situation) && hold === undefined) return restartInto(target)
-    const { nextStart } = snapshot
-    if (nextStart.kind === 'unknown' && nextStart.absent !== true && isLeftInPlace(situation))
-      return wait(snapshot, 'unknown', `kubelet runs on with what is in place: ${nextStart.detail}`)
+    const unknown = findLeftInPlace(situation)
+    if (unknown !== undefined) return unknown
     // A new version of the content that runs changes nothing.
     const drain = isRunning(situation) ? [] : listUndrained(snapshot, target)
     if (drain.length > 0) return leave(wiring, 'drain', describeDrain(snapshot, target))
@@ -240,16 +238,6 @@ function restartInto(target: Target): State {
         return restOn({ ...situation, target })
     }
   }
-}
-
-/**
- * Kubelet runs and is not known to fail, and neither the disk nor its command line tells what it
- * runs. What is in place may be just that: replaced, it could not be told any more, and kubelet
- * would be restarted once the checkpoint of what is assigned is back.
- */
-function isLeftInPlace({ snapshot, unit, target }: TargetSituation): boolean {
-  const runsOn = unit.activity === 'running' && snapshot.running.kind === 'unknown' && !isFailing(snapshot.healthz)
-  return runsOn && target.fallback && findUnavailable(snapshot, unit) === 'gone'
 }
 
 function describeDrain(snapshot: Snapshot, target: Target): string {

@@ -46,15 +46,7 @@ const TARGET: Target = {
   goesOn: false,
   atFault: false,
 }
-const LOCAL_TARGET: Target = {
-  source: 'local',
-  content: 'local',
-  key: keyOf('local'),
-  verdict: undefined,
-  fallback: false,
-  goesOn: false,
-  atFault: false,
-}
+const LOCAL_TARGET: Target = { ...TARGET, source: 'local', content: 'local', key: keyOf('local') }
 const JUST_NOW = { started: false, subjectSinceUs: NOW_US, healthySinceUs: undefined }
 
 function decide(facts: Partial<Snapshot>, target: Target = TARGET) {

@@ -178,10 +178,7 @@ export class SimUnit implements Unit, HealthProbe {
     this.#held?.drop()
     if (this.systemctl.refuses) {
       // Every other time, it takes `reset-failed` and refuses `start`.
-      if (fault === 'refuses' && this.#state === 'failed' && this.#invocations % 2 === 1) {
-        this.#state = 'stopped'
-        this.#isLeftStopped = true
-      }
+      if (fault === 'refuses' && this.#invocations % 2 === 1) this.#resetFailed()
       this.#world.onCommand()
       return { ok: false, detail: 'systemctl: connection timed out' }
     }
@@ -189,13 +186,17 @@ export class SimUnit implements Unit, HealthProbe {
     this.#nRestarts = 0
     this.#wasHealthy = false
     // Two commands: `reset-failed`, then `start` or `try-restart`.
-    if (this.#state === 'failed') {
-      this.#state = 'stopped'
-      this.#isLeftStopped = true
-    }
+    this.#resetFailed()
     this.#world.onCommand()
     if (this.#state !== 'stopped' || activity === 'failed') this.#queueStart()
     return fault === 'late' ? { ok: false, detail: 'systemctl took longer than 30 s' } : { ok: true }
+  }
+
+  /** It leaves a unit that looks stopped until the start that follows. */
+  #resetFailed(): void {
+    if (this.#state !== 'failed') return
+    this.#state = 'stopped'
+    this.#isLeftStopped = true
   }
 
   async healthz({ port }: HealthTarget): Promise<{ ok: boolean; detail: string }> {
