@@ -2,7 +2,8 @@
  * Configs without evidence, as far as the world can tell: something happened while kubelet ran with
  * them, or would start with them next. A restart with a known baseline begins the evidence anew, so
  * it ends a doubt, unless that is about the time in which the baseline was taken, or the config was
- * promoted in doubt: it has no other trial, whatever it is restarted from.
+ * promoted in doubt: it has no other trial, whatever it is restarted from, until promotions count
+ * no longer.
  */
 
 /** The baseline is asked for in the last minute before a restart. */
@@ -27,6 +28,11 @@ export class Doubts {
 
   promoted(text: string): void {
     if (this.has(text)) this.#promoted.add(text)
+  }
+
+  /** The promotions are lost, or were for another kubelet: each config has a trial again. */
+  forgetPromotions(): void {
+    this.#promoted.clear()
   }
 
   /** kubelet is restarted from a config to another one, and how the node was before is known. */

@@ -114,7 +114,9 @@ export class FallbackInvariant {
    * what kubelet has to start with.
    */
   #isFull(): boolean {
-    return this.#world.disk.full && this.#lastStep?.kind === 'wait' && this.#lastStep.detail.includes('could not be activated')
+    const { kind, replacedEdits, disk } = this.#world
+    if (kind.activation !== 'file' || replacedEdits === 0 || !disk.full) return false
+    return this.#lastStep?.kind === 'wait' && this.#lastStep.detail.includes('could not be activated')
   }
 
   #activatesWish(): boolean {

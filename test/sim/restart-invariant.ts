@@ -85,6 +85,7 @@ export class RestartInvariant {
     const inPlace = this.#world.files.read(this.#world.nextConfigPath())?.toString()
     if (inPlace !== this.#world.uncheckpointed) this.#world.uncheckpointed = undefined
     this.#world.lostStamp = false
+    this.#world.hasUnseenEdit = false
   }
 
   /** What told that two wordings are one config was lost with the state directory. */

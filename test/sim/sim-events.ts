@@ -89,6 +89,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       world.after(event.seconds, () => unit.startByOperator())
       return
     case 'upgrade-kubelet':
+      world.doubts.forgetPromotions()
       unit.upgrade(event.restarts !== false)
       return
     case 'reboot':

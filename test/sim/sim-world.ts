@@ -298,6 +298,7 @@ export class SimWorld {
    */
   loseState(): void {
     this.lostStates += 1
+    this.doubts.forgetPromotions()
     this.uncheckpointed = this.kind.activation === 'env' ? undefined : this.#read(this.nextConfigPath())
     if (this.portSeenOf !== this.unit.invocationId) this.unit.losePort()
     this.withoutAgent(() => {
