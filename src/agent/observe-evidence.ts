@@ -6,7 +6,7 @@ import { findBasePath } from '../decision/base-config.ts'
 import { withEarlier } from '../decision/evidence-baseline.ts'
 import type { Question } from '../decision/evidence-facts.ts'
 import { dropBaseline, recordFacts, renewBaseline } from '../decision/evidence-record.ts'
-import { dueEvidence, findUpcoming, isBaselineEarly, isBaselineOld } from '../decision/evidence-schedule.ts'
+import { dueEvidence, findUpcoming, isBaselineEarly, isBaselineInVain, isBaselineOld } from '../decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../decision/evidence-state.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
@@ -51,7 +51,7 @@ function fold(
   facts: ReturnType<EvidenceProbe['take']>,
 ): EvidenceRecord {
   const { now, nodeName, running, verdicts, proven, policy, health, evidence } = snapshot
-  const before = candidate === undefined || evidence === undefined ? evidence : takeBaselineAgain(evidence, snapshot)
+  const before = candidate === undefined || evidence === undefined ? evidence : takeBaselineAgain(evidence, snapshot, probe.asksSinceUs())
   const { startDeadlineUs } = policy
   const process = running.kind === 'known' && health?.process?.invocationId === running.invocationId ? health.process : undefined
   return recordFacts(before, {
@@ -68,9 +68,9 @@ function fold(
   })
 }
 
-/** Where it is old, or from before the kubelet that runs had reported. */
-function takeBaselineAgain(evidence: EvidenceRecord, snapshot: Snapshot): EvidenceRecord {
-  if (isBaselineEarly(snapshot)) return renewBaseline(evidence, snapshot.now)
+/** Where it is old, or from before the kubelet that runs had reported, or was asked for in vain. */
+function takeBaselineAgain(evidence: EvidenceRecord, snapshot: Snapshot, asksSinceUs: number): EvidenceRecord {
+  if (isBaselineEarly(snapshot) || isBaselineInVain(snapshot, asksSinceUs)) return renewBaseline(evidence, snapshot.now)
   return isBaselineOld(snapshot) ? dropBaseline(evidence, snapshot) : evidence
 }
 

@@ -74,7 +74,7 @@ export function awaitsBaseline({ evidence, now, policy, running }: Snapshot, can
   const baseline = evidence?.baseline
   if (baseline?.candidate !== candidate || running.kind !== 'known' || baseline.invocationId !== running.invocationId) return false
   if (now.monotonicUs - baseline.sinceUs >= BASELINE_WAIT_US) return false
-  return missingIn(baseline, policy.evidence).length > 0 || listUnreached(baseline, policy.evidence).length > 0
+  return !isComplete(baseline, policy.evidence)
 }
 
 /** What the API server did not answer, which it may answer while the restart waits. */
@@ -109,6 +109,23 @@ export function isBaselineEarly({ evidence, health, now }: Snapshot): boolean {
   if (baseline === undefined || process?.healthySinceUs === undefined || process.invocationId !== baseline.invocationId) return false
   const reportedUs = process.healthySinceUs + REPORTS_WITHIN_US
   return baseline.sinceUs < reportedUs && now.monotonicUs >= reportedUs
+}
+
+/**
+ * It lacks answers, and nothing waits for them any more: they were asked for before an earlier
+ * activation of the same config, or by an agent that has ended.
+ *
+ * @param asksSinceUs as `EvidenceProbe` says
+ */
+export function isBaselineInVain({ evidence, health, policy }: Snapshot, asksSinceUs: number): boolean {
+  const baseline = evidence?.baseline
+  if (baseline === undefined || isComplete(baseline, policy.evidence)) return false
+  const activatedUs = health?.subject === baseline.candidate ? health.subjectSinceUs : Number.NEGATIVE_INFINITY
+  return baseline.sinceUs < Math.max(activatedUs, asksSinceUs)
+}
+
+function isComplete(baseline: Baseline, policy: EvidencePolicy): boolean {
+  return missingIn(baseline, policy).length === 0 && listUnreached(baseline, policy).length === 0
 }
 
 function isActivated(nextStart: Snapshot['nextStart'], candidate: TrialKey): boolean {

@@ -30,14 +30,20 @@ export class EvidenceWorker implements EvidenceProbe {
   readonly #underWay = new Set<Question>()
   readonly #last = new Map<Question, Pick<Fact, 'about' | 'seen'>>()
   readonly #refusals = new Map<Question, string>()
+  readonly #asksSinceUs: number
   #facts: Fact[] = []
 
   constructor(options: EvidenceWorkerOptions) {
     this.#options = options
+    this.#asksSinceUs = options.clock.now().monotonicUs
   }
 
   ask(questions: readonly Question[], about: EvidenceSubject): void {
     for (const question of questions) if (!this.#underWay.has(question)) void this.#ask(question, about)
+  }
+
+  asksSinceUs(): number {
+    return this.#asksSinceUs
   }
 
   take(): readonly Fact[] {

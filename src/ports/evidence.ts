@@ -12,6 +12,8 @@ export interface EvidenceProbe {
    * the loop.
    */
   ask(questions: readonly Question[], about: EvidenceSubject): void
+  /** CLOCK_MONOTONIC. What an earlier agent asked is answered to nobody. */
+  asksSinceUs(): number
   /** The answers since the last call. */
   take(): readonly Fact[]
   /** Writes to the Node again, although nothing changed, to learn whether that is possible. */

@@ -197,6 +197,38 @@ t.test('a restart waits for the baseline for a few seconds, and a fallback does 
   t.equal(next?.kind, 'restart')
 })
 
+t.test('a baseline that was not answered before its agent ended is asked for again', async (t) => {
+  const world = await worldOn(A)
+  answerOn(world, [B], 'serving', serving(401))
+  world.evidence.isMute = true
+  world.want(B)
+  await world.run(2 * SECOND_US)
+  t.equal(await world.running(), textOf(A))
+  world.advance(MINUTE_US)
+  world.evidence.isMute = false
+  world.evidence.answersAfterUs = SECOND_US / 2
+  world.restartAgent()
+  await world.run(3 * MINUTE_US)
+  t.equal(await world.running(), textOf(A))
+  t.match(verdictOn(world, B), { evidence: 'serving' })
+})
+
+t.test('a baseline that was not answered before its config was withdrawn is asked for again', async (t) => {
+  const world = await worldOn(A)
+  answerOn(world, [B], 'serving', serving(401))
+  world.evidence.isMute = true
+  world.want(B)
+  await world.run(2 * SECOND_US)
+  world.want(A)
+  await world.run(MINUTE_US)
+  t.equal(await world.running(), textOf(A))
+  world.evidence.isMute = false
+  world.want(B)
+  await world.run(3 * MINUTE_US)
+  t.equal(await world.running(), textOf(A))
+  t.match(verdictOn(world, B), { evidence: 'serving' })
+})
+
 t.test('without an answer, a trial is promoted as before', async (t) => {
   const world = await worldOn(A)
   world.evidence.isMute = true

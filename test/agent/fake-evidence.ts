@@ -20,9 +20,21 @@ export class FakeEvidence implements EvidenceProbe {
   /** The agent's own writes succeed. */
   canWrite = true
   #writtenAtUs: number | undefined
+  #asksSinceUs: number
 
   constructor(nowUs: () => number) {
     this.#nowUs = nowUs
+    this.#asksSinceUs = nowUs()
+  }
+
+  /** The agent that asked has ended, and another one begins. */
+  startAnew(): void {
+    this.#facts = []
+    this.#asksSinceUs = this.#nowUs()
+  }
+
+  asksSinceUs(): number {
+    return this.#asksSinceUs
   }
 
   answer(question: Question, answer: Answer): void {

@@ -21,6 +21,7 @@ async function findSubject(config: string, words: readonly string[] = []): Promi
     ask: (_questions, about) => {
       subject = about
     },
+    asksSinceUs: () => 0,
     take: () => [],
     write: () => {},
     writtenAtUs: () => undefined,

@@ -218,6 +218,7 @@ export class SmallWorld {
   }
 
   restartAgent(): void {
+    this.evidence.startAnew()
     this.#accepted.clear()
     this.#forgetAlike()
     this.#activation = openSmallActivation(this.#files, this.#clock, PLACE)

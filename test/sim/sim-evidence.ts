@@ -17,10 +17,16 @@ const MANIFEST = { path: '/etc/kubernetes/manifests/etcd.yaml', digest: 'd1', mo
 export class SimEvidence implements EvidenceProbe {
   readonly #world: SimWorld
   #facts: Fact[] = []
+  readonly #asksSinceUs: number
   #writtenAtUs: number | undefined
 
   constructor(world: SimWorld) {
     this.#world = world
+    this.#asksSinceUs = world.nowUs
+  }
+
+  asksSinceUs(): number {
+    return this.#asksSinceUs
   }
 
   ask(questions: readonly Question[], { invocationId }: EvidenceSubject): void {
