@@ -19,6 +19,7 @@ import { asCandidate, assessHealth } from './condemn-failure.ts'
 import { describeSource, sameSource } from './config-source.ts'
 import { awaitsBaseline } from './evidence-schedule.ts'
 import { describePause, findPause } from './find-pause.ts'
+import { findVerdict } from './find-verdict.ts'
 import { isHeldBack } from './held-back.ts'
 import { failsNow, isWorthKeeping } from './restart-limit.ts'
 import { decideRestart } from './restarts.ts'
@@ -32,7 +33,6 @@ import { describeHold, findHold, hasStagedTurn } from './staged-turn.ts'
 import { hasSameHash } from './staging.ts'
 import type { Action, Phase, Step, Wait } from './step.ts'
 import type { Target } from './target.ts'
-import { trialKey } from './trial-key.ts'
 import type { ReadyWiring } from './unit-state.ts'
 import { wait } from './wait.ts'
 
@@ -167,11 +167,12 @@ function activate(wiring: ReadyWiring): State {
 function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
   return (situation) => {
     const { snapshot, unit, target, candidates, held } = situation
-    const { nextStart, running, verdicts, health, lastKnownGood } = snapshot
+    const { nextStart, running, health, lastKnownGood } = snapshot
     if (nextStart.kind === 'unknown' || target === held) return wait(snapshot, phase, why)
     const next = asCandidate(nextStart.held, unit)
     const isLost = nextStart.held.content === undefined
-    if (verdicts.has(next.key) || isLost) {
+    const nextVerdict = findVerdict(snapshot, next.content, unit.kubeletIdentity)
+    if (nextVerdict !== undefined || isLost) {
       const isKnown = target.source === 'local' || isRunning(situation) || target.content === lastKnownGood.content
       const refuges = candidates.filter(({ verdict, content }) => verdict === undefined && (isKnown || content !== target.content))
       const steps = refuges.map(({ source }) => ({ kind: 'activate', target: source, fallback: undefined, wiring }) as const)
@@ -179,7 +180,7 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
       if (step !== undefined) return step
     }
     const content = running.kind === 'known' ? running.content : health?.lastProcess?.content
-    const isCondemned = content !== undefined && verdicts.has(trialKey(content, unit.kubeletIdentity))
+    const isCondemned = content !== undefined && findVerdict(snapshot, content, unit.kubeletIdentity) !== undefined
     // What hangs is condemned by nothing while another config, or another kubelet, starts next.
     const hangs = running.kind === 'known' && running.key !== next.key && failsNow(snapshot)
     // Kubelet could not start from a checkpoint that is lost.
@@ -187,7 +188,7 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     if (findHold(snapshot, next) !== undefined) return wait(snapshot, phase, why)
     // An activation that failed may have left local as what kubelet starts with: see the effect
     // `activate`.
-    return restartInto({ ...target, ...next, verdict: verdicts.get(next.key), fallback: true })
+    return restartInto({ ...target, ...next, verdict: nextVerdict, fallback: true })
   }
 }
 

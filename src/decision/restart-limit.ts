@@ -51,15 +51,21 @@ export function findLimitEndUs({ unit, now, policy }: Snapshot, thisBoot: readon
 /**
  * The restarts that count. The limit protects a kubelet that runs: where systemd gave kubelet up,
  * waiting for an hour would do harm, so its starts only get slower. A restart that systemd refused
- * ended nothing. But `systemctl` may also fail after systemd took the job, as it does when it times
- * out. Then kubelet is another process afterwards.
+ * ended nothing.
+ */
+export function listCounted(thisBoot: readonly RestartRecord[], unit: Snapshot['unit']): readonly RestartRecord[] {
+  return listTaken(thisBoot, unit).filter(({ fallback, exempt, failed }) => !fallback && exempt !== true && !failed)
+}
+
+/**
+ * The restarts that systemd did not refuse. `systemctl` may also fail after systemd took the job,
+ * as it does when it times out. Then kubelet is another process afterwards.
  *
  * @param thisBoot the restarts of this boot, in the order of their requests
  */
-export function listCounted(thisBoot: readonly RestartRecord[], unit: Snapshot['unit']): readonly RestartRecord[] {
+export function listTaken(thisBoot: readonly RestartRecord[], unit: Snapshot['unit']): readonly RestartRecord[] {
   const present = unit.kind === 'known' ? unit.invocationId : undefined
-  return thisBoot.filter(({ fallback, exempt, failed, outcome, invocationBefore }, index) => {
-    if (fallback || exempt === true || failed) return false
+  return thisBoot.filter(({ outcome, invocationBefore }, index) => {
     const after = thisBoot[index + 1]?.invocationBefore ?? present ?? invocationBefore
     return outcome?.ok !== false || after !== invocationBefore
   })

@@ -8,7 +8,7 @@ import { LOCAL_CONTENT } from './config-source.ts'
 import { findPause } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
 import type { RestartRecord } from './records.ts'
-import { failsNow, findLimitEndUs, hasFailed, isExempt, isWorthKeeping } from './restart-limit.ts'
+import { failsNow, findLimitEndUs, hasFailed, isExempt, isWorthKeeping, listTaken } from './restart-limit.ts'
 import { RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
@@ -148,7 +148,7 @@ function requestRestart(
   const exempt = !fallback && isExempt(snapshot, target)
   if (!fallback && failed) {
     // A start that was cut short is completed and does not count again.
-    const untilUs = halfStarted ? 0 : startAgainUs(thisBoot, target, now.monotonicUs)
+    const untilUs = halfStarted ? 0 : startAgainUs(listTaken(thisBoot, unit), target, now.monotonicUs)
     if (now.monotonicUs < untilUs) return { kind: 'under-way', untilUs, detail: 'systemd gave kubelet up: it is started again in a while' }
   } else if (!fallback && !exempt) {
     const untilUs = findLimitEndUs(snapshot, thisBoot)
@@ -186,8 +186,8 @@ function waitsForRuntime(snapshot: Snapshot): boolean {
 }
 
 /** What was started in vain says nothing of another config, or of another kubelet. */
-function startAgainUs(thisBoot: readonly RestartRecord[], { key }: Target, nowUs: number): number {
-  const starts = thisBoot.filter((record) => record.failed && !record.fallback && nowUs - record.atUs < HOUR_US)
+function startAgainUs(taken: readonly RestartRecord[], { key }: Target, nowUs: number): number {
+  const starts = taken.filter((record) => record.failed && !record.fallback && nowUs - record.atUs < HOUR_US)
   const last = starts.at(-1)
   if (last === undefined || last.target !== key) return 0
   return last.atUs + Math.min(START_AGAIN_AT_MOST_US, START_AGAIN_US * 2 ** (starts.length - 1))

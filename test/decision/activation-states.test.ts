@@ -1,4 +1,5 @@
 import t from 'tap'
+import { describeSource } from '../../src/decision/config-source.ts'
 import { spreadDelayUs } from '../../src/decision/spread.ts'
 import {
   A,
@@ -87,6 +88,20 @@ t.test('what hangs is left for what kubelet starts with next, whatever the wante
   const onUpgraded = { ...waiting, ...startsWith(B), accepted }
   t.match(decide({ ...onUpgraded, ...hangs(B, 2 * MINUTE_US, upgraded) }), { kind: 'restart', to: B }, 'the kubelet on disk is another one')
   t.match(decide({ ...onUpgraded, ...hangs(B, SECOND_US, upgraded) }), { kind: 'wait', phase: 'drain' }, 'which is not started at once')
+})
+
+t.test('what did damage on another kubelet is left as well, whatever the wanted config waits for', async (t) => {
+  const damage = verdict(B, 'confirmed', { key: keyOf(B, UPGRADED_KUBELET), damage: 'one-way' })
+  const stuck = {
+    ...wants(C),
+    ...assignedTo(C),
+    ...accepts(A),
+    ...startsWith(B),
+    troubles: [{ step: 'preflight', about: describeSource(C), detail: 'disk full', retryAtUs: NOW_US + MINUTE_US }],
+  }
+  t.match(decide({ ...stuck, ...runs(A) }), { kind: 'wait' }, 'without a verdict it stays')
+  t.match(decide({ ...stuck, ...runs(A), ...judged(damage) }), { kind: 'activate', target: A })
+  t.match(decide({ ...stuck, ...startsWith(A), ...runs(B), ...judged(damage) }), { kind: 'restart', to: A })
 })
 
 t.test('the fallback that is made ready is the best that is left', async (t) => {

@@ -335,6 +335,10 @@ t.test('what systemd gave up is started again ever more slowly, but not left dow
   t.match(giveUp(ofAnother), { kind: 'restart', record: { failed: true } }, 'another config is started at once')
   const onceMore = [...ofAnother, ...starts(1, NOW_US - 5 * MINUTE_US + 1)]
   t.match(giveUp(onceMore), { kind: 'under-way', untilUs: NOW_US + 1 }, 'once')
+  const refused = starts(4, NOW_US - MINUTE_US).map((record) => {
+    return { ...record, invocationBefore: INVOCATION, outcome: { ok: false, detail: 'no bus' } }
+  })
+  t.match(giveUp(refused), { kind: 'restart' }, 'what systemd refused was not started in vain')
 })
 
 t.test('whatever is recorded', async () => {
