@@ -80,7 +80,9 @@ export function recordSample(
   const illBeforeUs = gap || startedAnew ? undefined : same?.unhealthySinceUs
   const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, unit.startedAtUs) >= policy.trialUs
   // A process that is new may have begun, and have ended, before the runtime answered.
-  const begins = sameProcess ? same.beganExcused === true : isExcused || (!gap && wasExcused(known))
+  const begins = sameProcess
+    ? same.beganExcused === true
+    : isExcused || (known !== undefined && wasExcusedAt(unit.startedAtUs, known, policy))
   // Without a health port, all that is known is that it runs: it may still ask for its runtime.
   const isUp = condition === 'healthy' && (sample.healthz !== undefined || nowUs - unit.startedAtUs > policy.toleranceUs)
   // Systemd may give kubelet up at the very exit of which the runtime answers again.
@@ -230,9 +232,13 @@ function isExcusedExitDue(known: HealthRecord | undefined): boolean {
   return known?.excused === true && known.lastNRestarts === (known.firstNRestarts ?? known.lastNRestarts)
 }
 
-/** The runtime did not answer at the last look, and excused that. */
-function wasExcused({ runtimeDownSinceUs, lastSampleUs }: HealthRecord): boolean {
-  return runtimeDownSinceUs !== undefined && lastSampleUs - runtimeDownSinceUs < RUNTIME_EXCUSE_US
+/**
+ * The runtime did not answer at the last look, which was a moment before that time at most, and
+ * excused that.
+ */
+function wasExcusedAt(atUs: number, { runtimeDownSinceUs, lastSampleUs }: HealthRecord, { toleranceUs }: Policy): boolean {
+  if (runtimeDownSinceUs === undefined || atUs - lastSampleUs > toleranceUs) return false
+  return lastSampleUs - runtimeDownSinceUs < RUNTIME_EXCUSE_US
 }
 
 /** Neither systemd nor the agent has started this process. */
