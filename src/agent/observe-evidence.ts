@@ -5,7 +5,7 @@
 import { findBasePath } from '../decision/base-config.ts'
 import { withEarlier } from '../decision/evidence-baseline.ts'
 import type { Question } from '../decision/evidence-facts.ts'
-import { dropBaseline, recordFacts, renewBaseline } from '../decision/evidence-record.ts'
+import { awaitBaseline, dropBaseline, recordFacts, renewBaseline } from '../decision/evidence-record.ts'
 import { dueEvidence, findUpcoming, isBaselineEarly, isBaselineInVain, isBaselineOld } from '../decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../decision/evidence-state.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
@@ -51,7 +51,8 @@ function fold(
   facts: ReturnType<EvidenceProbe['take']>,
 ): EvidenceRecord {
   const { now, nodeName, running, verdicts, proven, policy, health, evidence } = snapshot
-  const before = candidate === undefined || evidence === undefined ? evidence : takeBaselineAgain(evidence, snapshot, probe.asksSinceUs())
+  const before =
+    candidate === undefined || evidence === undefined ? evidence : takeBaselineAgain(evidence, snapshot, candidate, probe.asksSinceUs())
   const { startDeadlineUs } = policy
   const process = running.kind === 'known' && health?.process?.invocationId === running.invocationId ? health.process : undefined
   return recordFacts(before, {
@@ -68,10 +69,14 @@ function fold(
   })
 }
 
-/** Where it is old, or from before the kubelet that runs had reported, or was asked for in vain. */
-function takeBaselineAgain(evidence: EvidenceRecord, snapshot: Snapshot, asksSinceUs: number): EvidenceRecord {
-  if (isBaselineEarly(snapshot) || isBaselineInVain(snapshot, asksSinceUs)) return renewBaseline(evidence, snapshot.now)
-  return isBaselineOld(snapshot) ? dropBaseline(evidence, snapshot) : evidence
+/**
+ * Where it is from before the kubelet that runs had reported, or old. Where it lacks answers, it is
+ * waited for again.
+ */
+function takeBaselineAgain(evidence: EvidenceRecord, snapshot: Snapshot, candidate: TrialKey, asksSinceUs: number): EvidenceRecord {
+  if (isBaselineEarly(snapshot)) return renewBaseline(evidence, snapshot.now)
+  if (isBaselineOld(snapshot)) return dropBaseline(evidence, snapshot)
+  return isBaselineInVain(snapshot, candidate, asksSinceUs) ? awaitBaseline(evidence, snapshot.now) : evidence
 }
 
 /** Kubelet's flags win over its config. */

@@ -46,6 +46,7 @@ const isBaseline: Check<Baseline> = shape<Baseline>({
   candidate: isText,
   invocationId: isText,
   sinceUs: isNumber,
+  awaitedSinceUs: optional(isNumber),
   kubelet: optional(isText),
   answered: listOf(oneOf(...QUESTIONS)),
   unread: optional(listOf(isUnreadQuestion)),
@@ -102,6 +103,7 @@ const isRuntimeSeen: Check<RuntimeSeen> = shape<RuntimeSeen>({
   lastUs: isNumber,
   detail: isText,
   wasSilent: optional(isFlag),
+  hasAnswered: optional(isFlag),
 })
 
 const isServingSeen: Check<ServingSeen> = shape<ServingSeen>({

@@ -4,13 +4,13 @@
  */
 import { hasControlPlane } from './control-plane.ts'
 import { type BaselineFacts, findDisplaced, findEarlier, withEarlier } from './evidence-baseline.ts'
-import { API_QUESTIONS, type Fact, type SeenFact } from './evidence-facts.ts'
+import { API_QUESTIONS, type Fact, type RuntimeAnswer, type SeenFact } from './evidence-facts.ts'
 import { foldLease } from './evidence-lease.ts'
 import { foldPods, recordPods } from './evidence-pods.ts'
 import { foldNode } from './evidence-ready.ts'
-import { foldRuntime } from './evidence-runtime.ts'
+import { foldRuntime, hasAnsweredAt } from './evidence-runtime.ts'
 import { foldServing, noteServer } from './evidence-serving.ts'
-import type { Baseline, EvidenceRecord, ProcessEvidence, StaticPodBefore } from './evidence-state.ts'
+import type { Baseline, EvidenceRecord, ProcessEvidence, RuntimeSeen, StaticPodBefore } from './evidence-state.ts'
 import { foldStaticPods, markNewer, recordStaticPods } from './evidence-static-pods.ts'
 import type { Running } from './health.ts'
 import type { Instant } from './instant.ts'
@@ -43,7 +43,7 @@ export function recordFacts(before: EvidenceRecord | undefined, fold: EvidenceFo
   const withWrite = process && noteWrite(process, fold.writtenAtUs)
   const after = about.reduce<Pick<EvidenceRecord, 'baseline' | 'process'>>(
     (record, fact) => ({
-      baseline: foldBaseline(record.baseline, fact, fold),
+      baseline: foldBaseline(record.baseline, record.process, fact, fold),
       process: foldProcess(record.process, displaced ?? record.baseline, fact, fold),
     }),
     { baseline, process: withWrite },
@@ -62,7 +62,15 @@ export function dropBaseline(record: EvidenceRecord, facts: BaselineFacts): Evid
 /** It is asked for again. What is not answered then stays as it was read before. */
 export function renewBaseline(record: EvidenceRecord, { monotonicUs }: Instant): EvidenceRecord {
   const { baseline } = record
-  return baseline === undefined ? record : { ...record, baseline: { ...baseline, sinceUs: monotonicUs, answered: [], unread: undefined } }
+  return baseline === undefined
+    ? record
+    : { ...record, baseline: { ...baseline, sinceUs: monotonicUs, awaitedSinceUs: undefined, answered: [], unread: undefined } }
+}
+
+/** The restart waits anew for what is still missing in it. */
+export function awaitBaseline(record: EvidenceRecord, { monotonicUs }: Instant): EvidenceRecord {
+  const { baseline } = record
+  return baseline === undefined ? record : { ...record, baseline: { ...baseline, awaitedSinceUs: monotonicUs } }
 }
 
 /** It is known also while a baseline is taken again. */
@@ -103,7 +111,10 @@ function openBaseline(
   fold: EvidenceFold,
 ): Baseline {
   const before = record?.baseline
-  if (before?.candidate === candidate && before.invocationId === invocationId) return before
+  if (before?.candidate === candidate && before.invocationId === invocationId) {
+    // What has passed its trial since broke nothing.
+    return before.earlier !== undefined && key === fold.proven ? { ...before, earlier: undefined } : before
+  }
   const earlier = findEarlier(record, fold)
   return {
     candidate,
@@ -121,14 +132,19 @@ function noteWrite(process: ProcessEvidence, writtenAtUs: number | undefined): P
 }
 
 /** Taken once, while the process from before the restart runs. */
-function foldBaseline(before: Baseline | undefined, { about, atUs, seen }: Fact, fold: EvidenceFold): Baseline | undefined {
+function foldBaseline(
+  before: Baseline | undefined,
+  process: ProcessEvidence | undefined,
+  { about, atUs, seen }: Fact,
+  fold: EvidenceFold,
+): Baseline | undefined {
   if (before === undefined || before.invocationId !== about || fold.candidate !== before.candidate) return before
   // The answer to a question of the baseline that this one replaces.
   if (atUs < before.sinceUs) return before
   const isKept = before.answered.includes(seen.question) || isTooEarly(seen, atUs, fold)
   const answered = isKept ? before.answered : [...before.answered, seen.question]
   const unread = noteUnread(before.unread, seen, atUs)
-  return { ...before, answered, ...(unread && { unread }), ...describeBefore(seen, fold.nodeName, wallMsAt(atUs, fold.now)) }
+  return { ...before, answered, ...(unread && { unread }), ...describeBefore(seen, process, fold.nodeName, wallMsAt(atUs, fold.now)) }
 }
 
 /** The text comes from the API server or from the container runtime. */
@@ -157,7 +173,7 @@ function wallMsAt(atUs: number, now: Instant): number {
   return now.wallMs - (now.monotonicUs - atUs) / 1000
 }
 
-function describeBefore(seen: SeenFact, nodeName: string, wallMs: number): Partial<Baseline> {
+function describeBefore(seen: SeenFact, process: ProcessEvidence | undefined, nodeName: string, wallMs: number): Partial<Baseline> {
   switch (seen.question) {
     case 'node': {
       if (seen.answer.kind !== 'found') return {}
@@ -170,13 +186,18 @@ function describeBefore(seen: SeenFact, nodeName: string, wallMs: number): Parti
       return seen.answer.kind === 'found' ? recordPods(seen.answer, wallMs) : {}
     case 'runtime':
       if (seen.answer.kind === 'not-asked') return {}
-      return { endpoint: seen.answer.endpoint, isRuntimeSilent: seen.answer.kind === 'silent' }
+      return describeRuntime(seen.answer, process?.runtime)
     case 'serving':
       if (seen.answer.kind === 'not-asked') return {}
       return { serving: seen.answer.kind === 'answered' ? { status: seen.answer.status, user: seen.answer.user } : {} }
     case 'static-pods':
       return seen.answer.kind === 'found' ? { staticPods: recordStaticPods(seen.answer, nodeName) } : {}
   }
+}
+
+/** One that has answered is down for a while. One that never has may not be there at all. */
+function describeRuntime({ kind, endpoint }: RuntimeAnswer, seen: RuntimeSeen | undefined): Partial<Baseline> {
+  return { endpoint, isRuntimeSilent: kind === 'silent' && !hasAnsweredAt(seen, endpoint) }
 }
 
 function foldProcess(

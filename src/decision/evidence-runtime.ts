@@ -14,7 +14,12 @@ export function foldRuntime(before: RuntimeSeen | undefined, answer: RuntimeAnsw
   const answers = answer.kind === 'answered'
   const isSame = before !== undefined && before.answers === answers && before.endpoint === endpoint
   const wasSilent = !answers || before?.wasSilent === true
-  return { endpoint, answers, sinceUs: isSame ? before.sinceUs : atUs, lastUs: atUs, detail: detail.slice(0, 200), wasSilent }
+  const hasAnswered = answers || hasAnsweredAt(before, endpoint)
+  return { endpoint, answers, sinceUs: isSame ? before.sinceUs : atUs, lastUs: atUs, detail: detail.slice(0, 200), wasSilent, hasAnswered }
+}
+
+export function hasAnsweredAt(seen: RuntimeSeen | undefined, endpoint: string): boolean {
+  return seen?.endpoint === endpoint && seen.hasAnswered === true
 }
 
 export function judgeRuntime({ process, baseline, policy }: EvidenceView): Standing {

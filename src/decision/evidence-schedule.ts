@@ -73,7 +73,7 @@ function asksBeforeClaim(snapshot: Snapshot, { source, content }: { source: Conf
 export function awaitsBaseline({ evidence, now, policy, running }: Snapshot, candidate: TrialKey): boolean {
   const baseline = evidence?.baseline
   if (baseline?.candidate !== candidate || running.kind !== 'known' || baseline.invocationId !== running.invocationId) return false
-  if (now.monotonicUs - baseline.sinceUs >= BASELINE_WAIT_US) return false
+  if (now.monotonicUs - awaitedSinceUs(baseline) >= BASELINE_WAIT_US) return false
   return !isComplete(baseline, policy.evidence)
 }
 
@@ -87,7 +87,7 @@ function listUnreached({ unread = [] }: Baseline, policy: EvidencePolicy): reado
 /** Once a second, for as long as a restart waits. */
 function listAskedAgain({ now, policy }: Snapshot, baseline: Baseline): readonly Question[] {
   const nowUs = now.monotonicUs
-  if (nowUs - baseline.sinceUs >= BASELINE_WAIT_US) return []
+  if (nowUs - awaitedSinceUs(baseline) >= BASELINE_WAIT_US) return []
   const unreached = listUnreached(baseline, policy.evidence)
   return unreached.filter(({ atUs = 0 }) => nowUs - atUs >= SHORTEST_GAP_US).map(({ question }) => question)
 }
@@ -112,16 +112,24 @@ export function isBaselineEarly({ evidence, health, now }: Snapshot): boolean {
 }
 
 /**
- * It lacks answers, and nothing waits for them any more: they were asked for before an earlier
- * activation of the same config, or by an agent that has ended.
+ * It lacks answers, and the restart does not wait for them any more: they were asked for before the
+ * present activation, or by an agent that has ended. An agent that ends again and again does not
+ * hold the restart up for ever.
  *
+ * @param candidate that kubelet is about to be restarted into
  * @param asksSinceUs as `EvidenceProbe` says
  */
-export function isBaselineInVain({ evidence, health, policy }: Snapshot, asksSinceUs: number): boolean {
+export function isBaselineInVain({ evidence, health, running, now, policy }: Snapshot, candidate: TrialKey, asksSinceUs: number): boolean {
   const baseline = evidence?.baseline
-  if (baseline === undefined || isComplete(baseline, policy.evidence)) return false
-  const activatedUs = health?.subject === baseline.candidate ? health.subjectSinceUs : Number.NEGATIVE_INFINITY
-  return baseline.sinceUs < Math.max(activatedUs, asksSinceUs)
+  if (baseline?.candidate !== candidate || running.kind !== 'known' || baseline.invocationId !== running.invocationId) return false
+  if (isComplete(baseline, policy.evidence)) return false
+  const activatedUs = health?.subject === candidate ? health.subjectSinceUs : baseline.sinceUs
+  if (now.monotonicUs - activatedUs > BASELINE_OLD_US) return false
+  return awaitedSinceUs(baseline) < Math.max(activatedUs, asksSinceUs)
+}
+
+function awaitedSinceUs(baseline: Baseline): number {
+  return baseline.awaitedSinceUs ?? baseline.sinceUs
 }
 
 function isComplete(baseline: Baseline, policy: EvidencePolicy): boolean {

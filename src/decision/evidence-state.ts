@@ -25,6 +25,8 @@ export interface Baseline {
   /** InvocationID of the process that ran then. */
   readonly invocationId: string
   readonly sinceUs: number
+  /** Since when the restart waits for what it lacks. undefined: since `sinceUs`. */
+  readonly awaitedSinceUs?: number | undefined
   /**
    * Identity of the kubelet that ran then: another one computes other config hashes of static pods.
    */
@@ -45,7 +47,7 @@ export interface Baseline {
   readonly serving?: ServingBefore | undefined
   /** The container runtime's endpoint that kubelet used. */
   readonly endpoint?: string | undefined
-  /** It did not answer there. undefined: not known. */
+  /** It did not answer there, as long as that process ran. undefined: not known. */
   readonly isRuntimeSilent?: boolean | undefined
   readonly staticPods?: readonly StaticPodBefore[] | undefined
   /**
@@ -158,6 +160,8 @@ export interface RuntimeSeen {
   readonly detail: string
   /** Since the process started. */
   readonly wasSilent?: boolean | undefined
+  /** At this endpoint, since the process started. */
+  readonly hasAnswered?: boolean | undefined
 }
 
 export interface ServingSeen {

@@ -12,7 +12,10 @@ export interface EvidenceProbe {
    * the loop.
    */
   ask(questions: readonly Question[], about: EvidenceSubject): void
-  /** CLOCK_MONOTONIC. What an earlier agent asked is answered to nobody. */
+  /**
+   * CLOCK_MONOTONIC of when this agent began to ask. What an earlier one asked is answered to
+   * nobody.
+   */
   asksSinceUs(): number
   /** The answers since the last call. */
   take(): readonly Fact[]

@@ -12,8 +12,8 @@ export interface Unit {
   stillRuns(seen: UnitState): boolean
   /**
    * Tells systemd to restart kubelet, and does not wait for it: `reset-failed` where that has an
-   * effect, then `try-restart`, or `start` if the unit is failed. Never starts a unit that an
-   * operator stopped.
+   * effect, then `try-restart`, or `start` if the unit is failed, or `restart` if it is starting or
+   * waits for its next start. Never starts a unit that an operator stopped.
    */
   restart(activity: 'failed' | 'other'): Promise<CommandOutcome>
 }

@@ -134,11 +134,12 @@ export class Systemctl implements Unit {
     const { unit } = this.#options
     const last = this.#last
     this.#options.held?.drop()
-    // Another `show` costs time, and a running unit does not reach its start limit within a moment.
-    const verb = chooseVerb(activity, last?.activity === 'running' ? activity : await this.#show())
+    const resets = needsReset(last?.activity, last?.startLimited ?? true)
+    // Another `show` costs time, and where nothing is reset, no unit looks stopped by it.
+    const verb = chooseVerb(activity, resets ? await this.#show() : activity)
     // If reset-failed fails, the restart may still work: exits are counted from a recorded baseline
     // anyway.
-    const reset: Answer = needsReset(last?.activity, last?.startLimited ?? true) ? await this.#run(['reset-failed', unit]) : NOT_NEEDED
+    const reset: Answer = resets ? await this.#run(['reset-failed', unit]) : NOT_NEEDED
     const answer = await this.#run([verb, '--no-block', unit])
     if (answer.ok) return { ok: true }
     return { ok: false, detail: reset.ok ? answer.detail : `${answer.detail} (before that, ${reset.detail})` }

@@ -47,15 +47,16 @@ export function summarizeState(unit: Pick<UnitProperties, 'activeState' | 'subSt
 /**
  * Chooses the command that restarts kubelet. reset-failed makes a failed unit inactive; try-restart
  * then does nothing, and the unit would look as if an operator had stopped it. systemd may have
- * given up the unit since the caller's observation. A unit that is still starting (Type=notify) is
- * not active yet, so that try-restart does nothing in some versions of systemd
- * (`job_type_collapse()` of 248 to 251); restart replaces the start.
+ * given up the unit since the caller's observation, and it may give up one that waits for its
+ * restart before reset-failed comes. A unit that is still starting (Type=notify) is not active yet,
+ * so that try-restart does nothing in some versions of systemd (`job_type_collapse()` of 248 to
+ * 251); restart replaces the start.
  * @param activity as observed by the caller
  * @param shown the present state; a string: not known
  */
 export function chooseVerb(activity: 'failed' | 'other', shown: ShownState | string): 'start' | 'restart' | 'try-restart' {
   const now = typeof shown === 'string' ? activity : classifyActivity(shown)
-  if (now === 'starting') return 'restart'
+  if (now === 'starting' || now === 'auto-restart') return 'restart'
   return now === 'failed' || (now === 'stopped' && activity === 'failed') ? 'start' : 'try-restart'
 }
 

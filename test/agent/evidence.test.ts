@@ -3,8 +3,8 @@ import type { ConfigMapSource, ConfigSource } from '../../src/decision/config-so
 import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import { API_QUESTIONS, type Question, type SeenFact } from '../../src/decision/evidence-facts.ts'
 import { ETCD, lease, node, refused, serving, staticPods, unreachable } from '../decision/evidence-samples.ts'
-import { A, B, C, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
-import { ANSWERS_WELL } from './fake-evidence.ts'
+import { A, B, C, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { ANSWERS_WELL, type Answer } from './fake-evidence.ts'
 import { SmallWorld } from './small-world.ts'
 
 const TRIAL_US = 11 * MINUTE_US
@@ -22,6 +22,12 @@ function answerOn(world: SmallWorld, sources: readonly ConfigSource[], question:
   world.evidence.answer(question, (nowUs) => {
     return texts.includes(world.startedWith ?? '') ? seen : ANSWERS_WELL[question](nowUs)
   })
+}
+
+/** For another reason than the config. */
+const NOT_READY: Answer = (nowUs) => {
+  const ms = Math.floor(nowUs / 1000)
+  return node('False', { reportedAtMs: ms, serverMs: ms })
 }
 
 const told = (world: SmallWorld) => world.history.map(({ kind, from, to }) => `${kind} ${nameOf(from)} -> ${nameOf(to)}`)
@@ -227,6 +233,52 @@ t.test('a baseline that was not answered before its config was withdrawn is aske
   await world.run(3 * MINUTE_US)
   t.equal(await world.running(), textOf(A))
   t.match(verdictOn(world, B), { evidence: 'serving' })
+})
+
+t.test('how the node was hours ago is compared with nothing', async (t) => {
+  const world = await worldOn(A)
+  world.evidence.answer('pods', () => unreachable('pods'))
+  world.want(B)
+  await world.run(2 * SECOND_US)
+  world.want(A)
+  await world.run(3 * HOUR_US)
+  t.equal(await world.running(), textOf(A))
+  world.evidence.answer('node', NOT_READY)
+  world.evidence.answersAfterUs = 7 * SECOND_US
+  world.want(B)
+  await world.run(8 * MINUTE_US)
+  t.equal(await world.running(), textOf(B))
+})
+
+t.test('what passed its trial leaves nothing to bring back', async (t) => {
+  const world = await worldOn(A)
+  world.policy = { ...world.policy, trialUs: 2 * MINUTE_US }
+  world.want(B)
+  await world.run(MINUTE_US)
+  world.evidence.isMute = true
+  world.want(C)
+  await world.run(2 * SECOND_US)
+  t.equal(await world.running(), textOf(B), 'C waits for its baseline')
+  world.evidence.isMute = false
+  world.want(B)
+  await world.run(3 * MINUTE_US)
+  t.same(world.record('last-known-good'), B)
+  world.evidence.answer('node', NOT_READY)
+  await world.run(2 * MINUTE_US)
+  world.want(C)
+  await world.run(8 * MINUTE_US)
+  t.equal(await world.running(), textOf(C))
+})
+
+t.test('an agent that ends again and again does not hold up a restart for ever', async (t) => {
+  const world = await worldOn(A)
+  world.evidence.isMute = true
+  world.want(B)
+  for (let restart = 0; restart < 160; restart += 1) {
+    await world.run(4 * SECOND_US)
+    world.restartAgent()
+  }
+  t.equal(await world.running(), textOf(B))
 })
 
 t.test('without an answer, a trial is promoted as before', async (t) => {

@@ -76,6 +76,8 @@ t.test('a move to another runtime that was done is none of the fix', async (t) =
   })
   t.equal(find('runtime', story('answered')).answer, 'unknown', 'it answered there: the silence is a fault of the node')
   t.match(find('runtime', story('silent')), { answer: NO, detail: /containerd/ }, 'it was as silent before the fix')
+  const wasReached = { ...story('silent'), tried: [runtime('answered', CONTAINERD)] }
+  t.equal(find('runtime', wasReached).answer, 'unknown', 'it had answered there before it fell silent')
   const back = { ...story('answered'), seen: [20, 500].map((at) => [at, runtime('silent', CRIO)] as const) }
   t.equal(find('runtime', back).answer, 'unknown', 'nor is the way back to the runtime of before')
   t.ok(isEvidenceRecord(JSON.parse(JSON.stringify(recordStory(story('silent'))))), 'the record is read again')

@@ -23,7 +23,9 @@ const EARLIER = 'invocation-earlier'
 export interface Story {
   /** What was answered about the process before A, which was on trial. undefined: it was not. */
   readonly earlier?: readonly SeenFact[]
-  /** What was answered about the process before the restart. undefined: there was no baseline. */
+  /** What was answered about the process before the restart, on its own trial. */
+  readonly tried?: readonly SeenFact[]
+  /** The same for the baseline. undefined: there was none. */
   readonly before?: readonly SeenFact[] | undefined
   readonly seen?: readonly (readonly [atSeconds: number, seen: SeenFact])[]
   /** Of the process before the restart. */
@@ -35,7 +37,7 @@ export interface Story {
   readonly snapshot?: Partial<Snapshot>
 }
 
-export function recordStory({ earlier, before, seen = [], writtenAt, keyBefore = keyOf(A) }: Story): EvidenceRecord {
+export function recordStory({ earlier, tried = [], before, seen = [], writtenAt, keyBefore = keyOf(A) }: Story): EvidenceRecord {
   const common = {
     nodeName: 'node-1',
     startDeadlineUs: POLICY.startDeadlineUs,
@@ -43,9 +45,9 @@ export function recordStory({ earlier, before, seen = [], writtenAt, keyBefore =
     verdicts: new Map(),
     proven: undefined,
   }
-  const takeBaseline = (
+  const recordAnswers = (
     record: EvidenceRecord | undefined,
-    candidate: string,
+    candidate: string | undefined,
     of: Running & { kind: 'known' },
     seenBefore: readonly SeenFact[],
   ) =>
@@ -59,8 +61,9 @@ export function recordStory({ earlier, before, seen = [], writtenAt, keyBefore =
     })
   const ranBefore = { kind: 'known', content: 'content-a@1', key: keyBefore, startedAtUs: 0, invocationId: BEFORE } as const
   const ranEarlier = { ...ranBefore, content: 'content-0', key: `content-0@${KUBELET}`, invocationId: EARLIER } as const
-  const onTrial = earlier && takeBaseline(undefined, keyBefore, ranEarlier, earlier)
-  const baseline = before === undefined ? undefined : takeBaseline(onTrial, keyOf(B), ranBefore, before)
+  const onTrial = earlier && recordAnswers(undefined, keyBefore, ranEarlier, earlier)
+  const afterTrial = tried.length === 0 ? onTrial : recordAnswers(onTrial, undefined, ranBefore, tried)
+  const baseline = before === undefined ? undefined : recordAnswers(afterTrial, keyOf(B), ranBefore, before)
   const { running } = runs(B, { startedAgoUs: 5 * MINUTE_US })
   if (running === undefined) throw new Error('B runs')
   const now = { bootId: BOOT, monotonicUs: STARTED_US, wallMs: 0 }

@@ -45,6 +45,11 @@ t.test('answers are kept until they are taken, and say about which process they 
   t.same(worker.take(), [])
 })
 
+t.test('it says since when it asks', (t) => {
+  t.equal(open().worker.asksSinceUs(), 5)
+  t.end()
+})
+
 t.test('a question that is still being asked is not asked again', async (t) => {
   let asked = 0
   let answer = (_: NoAnswer) => {}

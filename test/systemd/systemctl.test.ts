@@ -203,6 +203,7 @@ t.test('restart runs these commands in this order', async (t) => {
     failed: 's/=active/=failed/; s/=running/=failed/',
     stopped: 's/=active/=inactive/; s/=running/=dead/',
     starting: 's/=active/=activating/; s/=running/=start/',
+    waiting: 's/=active/=activating/; s/=running/=auto-restart/; s/=77/=0/',
   }
   const cases = [
     ['other', 'running', 'try-restart'],
@@ -212,6 +213,7 @@ t.test('restart runs these commands in this order', async (t) => {
     ['other', 'stopped', 'try-restart'],
     ['failed', 'stopped', 'start'],
     ['other', 'starting', 'restart'],
+    ['other', 'waiting', 'restart'],
   ] as const
   for (const [activity, state, verb] of cases) {
     const { unit, calls } = world(t, `[ $1 = show ] && sed '${states[state]}' answer; true`)
@@ -238,7 +240,11 @@ t.test('restart leaves out reset-failed if kubelet runs and has no start limit',
     ['StartLimitIntervalUSec=10s', 's/x/x/', reset],
     ['StartLimitIntervalUSec=infinity', 's/x/x/', reset],
     ['', 's/x/x/', reset],
-    ['StartLimitIntervalUSec=0', 's/=active/=activating/; s/=running/=auto-restart/; s/=77/=0/', reset],
+    [
+      'StartLimitIntervalUSec=0',
+      's/=active/=activating/; s/=running/=auto-restart/; s/=77/=0/',
+      ['reset-failed kubelet.service', 'restart --no-block kubelet.service'],
+    ],
   ] as const) {
     const { unit, calls } = world(t, `[ $1 = show ] && sed '${state}' answer && echo ${property}; true`)
     await unit.observe()
@@ -249,6 +255,15 @@ t.test('restart leaves out reset-failed if kubelet runs and has no start limit',
       `${property} ${state}`,
     )
   }
+})
+
+t.test('a kubelet that systemd gave up after the observation is started', async (t) => {
+  const gaveUp = 's/=active/=failed/; s/=running/=failed/; s/=77/=0/'
+  const { unit, calls, dir } = world(t, `[ $1 = show ] && sed "$(cat edit 2>/dev/null)" answer && echo StartLimitIntervalUSec=10s; true`)
+  t.match(await unit.observe(), { activity: 'running' })
+  writeFileSync(join(dir, 'edit'), gaveUp)
+  t.strictSame(await unit.restart('other'), { ok: true })
+  t.strictSame(calls().slice(-2), ['reset-failed kubelet.service', 'start --no-block kubelet.service'])
 })
 
 t.test('the environment of the agent is not passed to the command', async (t) => {

@@ -80,8 +80,9 @@ export class FakeUnit implements Unit {
   }
 
   async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
-    const verb = chooseVerb(activity, this.#last === 'running' ? activity : this.#show())
-    if (needsReset(this.#last, this.#options.startLimit !== undefined)) this.#command('reset-failed')
+    const resets = needsReset(this.#last, this.#options.startLimit !== undefined)
+    const verb = chooseVerb(activity, resets ? this.#show() : activity)
+    if (resets) this.#command('reset-failed')
     const complaint = this.#command(verb)
     return complaint === undefined ? { ok: true } : { ok: false, detail: complaint }
   }
