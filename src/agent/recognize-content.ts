@@ -50,8 +50,9 @@ export class ContentRecognizer {
     const { alike, checkpoints, hashOf } = this.#parts
     alike.write()
     const content = hashOf(data, key)
-    // Where the records were lost, it may be known as a content that nothing names any more.
-    if (alike.of(content) !== content && named.includes(alike.of(content))) return
+    // Something is known of it. Where the records were lost, it may be known as a content that
+    // nothing names any more.
+    if (named.includes(alike.of(content))) return
     const here = files.filter((file) => file.kubeletConfigKey === key)
     const contents = here.map((file) => checkpoints.content(file))
     if (contents.includes(content)) return

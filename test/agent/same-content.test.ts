@@ -1,6 +1,7 @@
 /** The same config in other bytes: a comment, quotes or the order of keys has changed. */
 import t, { type Test } from 'tap'
 import { ContentRecognizer } from '../../src/agent/recognize-content.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { A, A_EDITED, B, keyOf, MINUTE_US, verdict } from '../decision/snapshots.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'
 
@@ -154,6 +155,35 @@ t.test('a name that nothing has any more, as after the loss of the records, is n
   t.equal(names.get('reworded'), 'lost', 'a verdict or a process still has it')
   await recognizer.recognize({ kubelet: COMMENTED }, 'kubelet', [A], ['here'])
   t.equal(names.get('reworded'), 'here')
+})
+
+t.test('what anything is known of keeps its name', async (t) => {
+  const names = new Map<string, string>()
+  const recognizer = new ContentRecognizer({
+    alike: { of: (content) => names.get(content) ?? content, add: (content, same) => names.set(content, same), write: () => {} },
+    checkpoints: { content: () => 'assigned', data: () => ({ kubelet: COMMENTED }) },
+    hashOf: () => 'running',
+    isSameConfig: async () => true,
+  })
+  await recognizer.recognize({ kubelet: TEXT }, 'kubelet', [A_EDITED], ['running', 'assigned'])
+  t.equal(names.get('running'), undefined)
+})
+
+t.test('the bytes that kubelet runs come back after another wording that could not be compared', async (t) => {
+  const world = new SmallWorld({ activation: 'drop-in' })
+  world.want(A, { kubelet: TEXT })
+  await world.run(15 * MINUTE_US)
+  new DurableFiles(world.disk).removeTree('/state')
+  world.restartAgent()
+  world.runtimeUp = false
+  world.want(A_EDITED, { kubelet: COMMENTED })
+  await world.run(MINUTE_US)
+  world.want({ ...A, resourceVersion: '3' }, { kubelet: TEXT })
+  await world.run(MINUTE_US)
+  world.runtimeUp = true
+  await world.run(MINUTE_US)
+  t.match(world.record('assigned'), { resourceVersion: '3' })
+  restarts(t, world, 1)
 })
 
 t.test('the records of an agent that compared bytes hold', async (t) => {
