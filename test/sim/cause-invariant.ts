@@ -10,7 +10,7 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { contentOfKey, trialKey } from '../../src/decision/trial-key.ts'
 import { meaningOf } from './behaviour.ts'
-import { mayBeEarlier } from './lost-stamp.ts'
+import { isEditedSince, mayBeEarlier } from './lost-stamp.ts'
 import { DIRECTORY } from './paths.ts'
 import { textOf } from './sim-assignment.ts'
 import type { SimWorld } from './sim-world.ts'
@@ -44,7 +44,7 @@ export class CauseInvariant {
     const isWanted = next !== undefined && (next === told || recorded.includes(next))
     const { kind } = snapshot.desired
     assert(
-      isWanted || isCondemned(snapshot) || mayBeEarlier(this.#world, snapshot),
+      isWanted || isCondemned(snapshot) || mayBeEarlier(this.#world, snapshot) || isEditedSince(this.#world, snapshot),
       `invariant 9: a healthy kubelet is restarted into ${target}, and ${kind} is desired`,
     )
   }

@@ -20,6 +20,11 @@ export function hasLostStamp({ kind, disk, faults, files }: SimWorld, configPath
   return inPlace !== undefined && !stamp.includes(hashOf(inPlace))
 }
 
-export function mayBeEarlier({ lostStamp, hasUnseenEdit }: SimWorld, { running }: Pick<Snapshot, 'running'>): boolean {
-  return (lostStamp || hasUnseenEdit) && running.kind === 'known' && running.content === nameEarlier(running.invocationId)
+export function mayBeEarlier({ lostStamp, unseenEditUs }: SimWorld, { running }: Pick<Snapshot, 'running'>): boolean {
+  return (lostStamp || unseenEditUs !== undefined) && running.kind === 'known' && running.content === nameEarlier(running.invocationId)
+}
+
+/** The file was written while the agent looked, or later: it restarts kubelet into what was there. */
+export function isEditedSince({ unseenEditUs }: SimWorld, { health }: Pick<Snapshot, 'health'>): boolean {
+  return unseenEditUs !== undefined && health !== undefined && unseenEditUs > health.lastSampleUs
 }

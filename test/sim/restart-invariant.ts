@@ -9,7 +9,7 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import type { TrialKey } from '../../src/decision/trial-key.ts'
 import { behaviourOf, isLocalText, meaningOf } from './behaviour.ts'
-import { mayBeEarlier } from './lost-stamp.ts'
+import { isEditedSince, mayBeEarlier } from './lost-stamp.ts'
 import { POLICY } from './policy.ts'
 import type { SimWorld } from './sim-world.ts'
 
@@ -49,7 +49,8 @@ export class RestartInvariant {
   decided(snapshot: Snapshot, step: Step): void {
     this.#lastStep = step
     this.#mayBeEarlier = mayBeEarlier(this.#world, snapshot)
-    if (snapshot.running.kind === 'known' && !this.#mayBeEarlier) this.#world.hasUnseenEdit = false
+    const isSeen = snapshot.running.kind === 'known' && !this.#mayBeEarlier && !isEditedSince(this.#world, snapshot)
+    if (isSeen) this.#world.unseenEditUs = undefined
     const { failedReads } = this.#world.faults
     if (step.kind === 'assign') {
       const text = (step.rendered ?? step.data)[step.source.kubeletConfigKey]
@@ -85,7 +86,7 @@ export class RestartInvariant {
     const inPlace = this.#world.files.read(this.#world.nextConfigPath())?.toString()
     if (inPlace !== this.#world.uncheckpointed) this.#world.uncheckpointed = undefined
     this.#world.lostStamp = false
-    this.#world.hasUnseenEdit = false
+    this.#world.unseenEditUs = undefined
   }
 
   /** What told that two wordings are one config was lost with the state directory. */

@@ -84,8 +84,11 @@ export class SimWorld {
   replacedEdits = 0
   /** As `hasLostStamp` says, until the agent restarts kubelet. */
   lostStamp = false
-  /** An administrator has written the file that kubelet starts with, and no look was made since. */
-  hasUnseenEdit = false
+  /**
+   * When an administrator last wrote the file that kubelet starts with. undefined: a look was made
+   * since.
+   */
+  unseenEditUs: number | undefined
   /** Requests of operators, written on the node, after which all configs are tried anew. */
   freshStarts = 0
   /** Something has happened that wakes the agent. */
@@ -253,7 +256,7 @@ export class SimWorld {
   editLocal(base: LocalBase = 'good'): void {
     if (this.kind.activation === 'file') {
       this.replacedEdits += 1
-      this.hasUnseenEdit = true
+      this.unseenEditUs = this.nowUs
     }
     this.#localSerial += 1
     this.localText = localText(this.#localSerial, base)
