@@ -50,7 +50,7 @@ function fold(
   probe: EvidenceProbe,
   facts: ReturnType<EvidenceProbe['take']>,
 ): EvidenceRecord {
-  const { now, nodeName, running, verdicts, proven, policy, health, evidence } = snapshot
+  const { now, nodeName, running, verdicts, proven, policy, health, evidence, restarts } = snapshot
   const before =
     candidate === undefined || evidence === undefined ? evidence : takeBaselineAgain(evidence, snapshot, candidate, probe.asksSinceUs())
   const { startDeadlineUs } = policy
@@ -63,6 +63,7 @@ function fold(
     proven,
     candidate,
     startDeadlineUs,
+    restarts,
     healthySinceUs: process?.healthySinceUs,
     facts,
     writtenAtUs: probe.writtenAtUs(),

@@ -2,6 +2,7 @@
  * Folds facts into the evidence record. Pure. A fact counts for the process that it was asked
  * about, and never for an earlier one or a later one.
  */
+import { LOCAL_CONTENT } from './config-source.ts'
 import { hasControlPlane } from './control-plane.ts'
 import { type BaselineFacts, findDisplaced, findEarlier, withEarlier } from './evidence-baseline.ts'
 import { API_QUESTIONS, type Fact, type RuntimeAnswer, type SeenFact } from './evidence-facts.ts'
@@ -14,6 +15,7 @@ import type { Baseline, EvidenceRecord, ProcessEvidence, RuntimeSeen, StaticPodB
 import { foldStaticPods, markNewer, recordStaticPods } from './evidence-static-pods.ts'
 import type { Running } from './health.ts'
 import type { Instant } from './instant.ts'
+import type { RestartRecord } from './records.ts'
 import { identityOfKey, type TrialKey } from './trial-key.ts'
 
 /** A break in the requests that long may hide an outage of the API server. */
@@ -25,6 +27,7 @@ export interface EvidenceFold extends BaselineFacts {
   /** What kubelet is about to be restarted into, for which a baseline is taken. */
   readonly candidate: TrialKey | undefined
   readonly startDeadlineUs: number
+  readonly restarts?: readonly RestartRecord[]
   /** Since when the process that runs is healthy. undefined: it is not, or that is not known. */
   readonly healthySinceUs: number | undefined
   readonly facts: readonly Fact[]
@@ -34,10 +37,10 @@ export interface EvidenceFold extends BaselineFacts {
 
 /** Returns the record itself if nothing changes. */
 export function recordFacts(before: EvidenceRecord | undefined, fold: EvidenceFold): EvidenceRecord {
-  const { now, running, candidate } = fold
+  const { now, running } = fold
   const known = before?.bootId === now.bootId ? before : undefined
   const process = running.kind === 'known' ? followProcess(known?.process, running, now) : known?.process
-  const baseline = running.kind === 'known' && candidate !== undefined ? openBaseline(known, candidate, running, fold) : known?.baseline
+  const baseline = running.kind === 'known' ? followBaseline(known, running, fold) : known?.baseline
   const displaced = findDisplaced(known, baseline, fold)
   const about = running.kind === 'known' ? fold.facts.filter((fact) => fact.about === running.invocationId) : []
   const withWrite = process && noteWrite(process, fold.writtenAtUs)
@@ -102,6 +105,25 @@ function followProcess(
     requestsSinceUs: paid.requestsSinceUs,
     answeredUs: {},
   }
+}
+
+/** The baseline for what kubelet is about to be restarted into, or has just been restarted into. */
+function followBaseline(record: EvidenceRecord | undefined, running: KnownRunning, fold: EvidenceFold): Baseline | undefined {
+  if (fold.candidate !== undefined) return openBaseline(record, fold.candidate, running, fold)
+  const baseline = record?.baseline
+  const isNew = record?.process?.invocationId !== running.invocationId
+  return isNew && baseline !== undefined && isRestartOf(baseline, running, fold) ? { ...baseline, candidate: running.key } : baseline
+}
+
+/**
+ * The restart for which the baseline was taken has started this process, whatever config kubelet
+ * starts with by then. Local and what was promoted have no trial.
+ */
+function isRestartOf({ candidate, invocationId }: Baseline, { content, key, startedAtUs }: KnownRunning, fold: EvidenceFold): boolean {
+  if (content === LOCAL_CONTENT || key === fold.proven) return false
+  const last = fold.restarts?.findLast(({ bootId }) => bootId === fold.now.bootId)
+  if (last === undefined || last.target !== candidate || last.invocationBefore !== invocationId) return false
+  return startedAtUs >= last.atUs && startedAtUs - last.atUs <= fold.startDeadlineUs
 }
 
 function openBaseline(

@@ -6,6 +6,7 @@ import type { Fact, SeenFact } from '../../src/decision/evidence-facts.ts'
 import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
 import { dropBaseline, recordFacts, renewBaseline } from '../../src/decision/evidence-record.ts'
 import type { Running } from '../../src/decision/health.ts'
+import type { RestartRecord } from '../../src/decision/records.ts'
 import {
   API_SERVER,
   ETCD,
@@ -22,7 +23,7 @@ import {
   staticPods,
   unreachable,
 } from './evidence-samples.ts'
-import { A, B, BOOT, GOOD, keyOf, NOW_US, POLICY, SECOND_US, verdict } from './snapshots.ts'
+import { A, B, BOOT, C, GOOD, keyOf, NOW_US, POLICY, restartTo, runs, SECOND_US, verdict } from './snapshots.ts'
 
 const notAsked = { kind: 'not-asked', detail: 'nothing to ask' } as const
 
@@ -230,4 +231,27 @@ t.test('a record of another boot is left behind', async (t) => {
   const record = recordFacts(undefined, { ...NOTHING_NEW, running: RUNS_B })
   const now = { ...NOTHING_NEW.now, bootId: 'boot-2' }
   t.same(recordFacts(record, { ...NOTHING_NEW, now, running: { kind: 'none' } }), { bootId: 'boot-2' })
+})
+
+t.test('a baseline holds for whatever kubelet was restarted into', (t) => {
+  const facts = { nodeName: 'node-1', startDeadlineUs: POLICY.startDeadlineUs, verdicts: new Map(), proven: undefined }
+  const common = { ...facts, healthySinceUs: undefined, writtenAtUs: undefined }
+  const now = { bootId: BOOT, monotonicUs: NOW_US, wallMs: 0 }
+  const { running: before } = runs(A, { invocationId: 'invocation-0' })
+  const { running: after } = runs(C, { startedAgoUs: -SECOND_US })
+  if (before?.kind !== 'known' || after?.kind !== 'known') throw new Error('they run')
+  const known: Fact = { about: 'invocation-0', atUs: NOW_US, seen: node('True') }
+  const taken = recordFacts(undefined, { ...common, now, running: before, candidate: keyOf(B), facts: [known] })
+  const isCompared = (restart: Partial<RestartRecord>, later: typeof after = after): boolean => {
+    const restarts = [restartTo(B, { atUs: NOW_US, invocationBefore: 'invocation-0', ...restart })]
+    const fold = { ...common, now: { ...now, monotonicUs: NOW_US + 2 * SECOND_US }, running: later, candidate: undefined, facts: [] }
+    return findBaseline(recordFacts(taken, { ...fold, restarts }), { ...fold, running: later }) !== undefined
+  }
+  t.ok(isCompared({}), 'another config took the place of B before kubelet started')
+  t.notOk(isCompared({}, { ...after, content: 'local' }), 'local has no trial')
+  t.notOk(isCompared({ target: keyOf(GOOD) }), 'it was taken for another restart')
+  t.notOk(isCompared({ invocationBefore: 'invocation-x' }), 'it was taken from another process')
+  t.notOk(isCompared({ atUs: NOW_US + 2 * SECOND_US }), 'that was a start before')
+  t.notOk(isCompared({}, { ...after, startedAtUs: NOW_US + 2 * POLICY.startDeadlineUs }), 'nor does a start much later count')
+  t.end()
 })

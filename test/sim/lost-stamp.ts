@@ -24,7 +24,7 @@ export function mayBeEarlier({ lostStamp, unseenEditUs }: SimWorld, { running }:
   return (lostStamp || unseenEditUs !== undefined) && running.kind === 'known' && running.content === nameEarlier(running.invocationId)
 }
 
-/** The file was written while the agent looked, or later: it restarts kubelet into what was there. */
+/** The file was written while the agent looked: it restarts kubelet into what was there before. */
 export function isEditedSince({ unseenEditUs }: SimWorld, { health }: Pick<Snapshot, 'health'>): boolean {
   return unseenEditUs !== undefined && health !== undefined && unseenEditUs > health.lastSampleUs
 }
