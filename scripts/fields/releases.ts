@@ -1,6 +1,6 @@
 /**
- * The releases of Kubernetes that the tables are read from: the newest patch of each minor that the
- * Go module proxy lists, or else the last one of its line. Go checks each module by its sum.
+ * The releases of Kubernetes that the tables are read from: of each minor the newest patch that
+ * there was when the tables were last made. Go checks each module by its sum.
  */
 
 export interface PinnedRelease {

@@ -120,6 +120,22 @@ t.test('runs preflight as the agent does', async (t) => {
   t.match(out, /refused: .*@100/, `${content.kind}`)
 })
 
+t.test('says which layer a field comes from', async (t) => {
+  const merged = `${HEAD}maxPods: 200\nkubeAPIQPS: -1\n`
+  const wanted = wanting(merged)
+  if (wanted.desired.kind !== 'config-map' || wanted.desired.object.kind !== 'found') throw new Error('it is found')
+  const object = { ...wanted.desired.object, data: { kubelet: 'maxPods: 200\n' }, base: { kind: 'local', text: 'local' } as const }
+  const rendered = { overlay: '0123456789abcdef', data: { kubelet: merged } }
+  const part = { ...settled, ...wanted, desired: { ...wanted.desired, object: { ...object, rendered } } }
+  const local = { readLocalConfig: async () => ({ kind: 'found', path: '/etc/kubelet.yaml', text: `${HEAD}kubeAPIQPS: -1\n` }) as const }
+  const { changes, preflight } = JSON.parse((await plan(part, { output: 'json' }, local)).out)
+  const layerOf = (entries: readonly { path: unknown; layer?: string }[], field: string) =>
+    entries.find(({ path }) => JSON.stringify(path).includes(field))?.layer
+  t.equal(layerOf(changes, 'maxPods'), 'ConfigMap kube-system/my-node-config:kubelet')
+  t.equal(layerOf(changes, 'kubeAPIQPS'), '/etc/kubelet.yaml')
+  t.equal(layerOf(preflight.findings, 'kubeAPIQPS'), '/etc/kubelet.yaml', JSON.stringify(preflight))
+})
+
 t.test('a change that needs a drained node restarts nothing yet', async (t) => {
   const drain = { rule: 'policy/require-drain', severity: 'info', reason: 'validate', path: ['maxPods'], position: undefined } as const
   const findings = [{ ...drain, problem: 'maxPods changes only on a drained node', advice: undefined }]
