@@ -5,6 +5,7 @@
  */
 import { strict as assert } from 'node:assert'
 import { join } from 'node:path'
+import { LAYER_ANNOTATION } from '../../../src/decision/channels.ts'
 import type { Administrator, Condition } from '../administrator.ts'
 import { FLEET_NAMESPACE, fleetMember } from '../fleet.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
@@ -133,6 +134,16 @@ async function playSelector(step: Step, plane: ControlPlane, node: Node, admin: 
       assert.equal(await untilPromoted(admin, `${FLEET_NAMESPACE}/canary:kubelet@\\d+`), canary)
     }),
   )
+  await step('a layer is laid over what was chosen, and taken off again', async () => {
+    const layer = fleetMember('more-pods', `${ROLE}=worker`, 5)
+    const annotations = { ...layer.annotations, [LAYER_ANNOTATION]: 'true' }
+    await admin.applyConfigMap({ ...layer, annotations }, 'maxPods: 57\npodsPerCore: 9\n')
+    await node.untilRuns(57)
+    assert.equal((await node.configz()).podsPerCore, 9)
+    await admin.kubectl('-n', FLEET_NAMESPACE, 'delete', 'configmap', 'more-pods')
+    await node.untilRuns(53)
+    assert.equal(await untilPromoted(admin, `${FLEET_NAMESPACE}/canary:kubelet@\\d+`), canary)
+  })
   await step('a reboot without an API server: kubelet comes up on what was chosen', async () => {
     const settled = /^settled: node-configs\/canary:kubelet@/
     const said = await node.timesSaid(settled)

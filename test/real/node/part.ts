@@ -45,6 +45,20 @@ export function addPartScenarios(plane: ControlPlane, program: string): void {
         assert.match(stdout.split('Merged from, the lowest first:\n')[1] ?? '', layers)
       })
 
+      await step('the part is laid over another ConfigMap, which is one over the local config: its edit is tried, too', async () => {
+        const base = { name: admin.nameOf('base'), namespace: 'kube-system', annotations: { [BASE_ANNOTATION]: 'local' } }
+        await plane.grantNodesConfigMap(base.namespace, base.name)
+        await admin.applyConfigMap(base, 'podPidsLimit: 4096\n')
+        const annotations = { [BASE_ANNOTATION]: `${base.namespace}/${base.name}` }
+        await admin.applyConfigMap({ ...base, name: admin.nameOf('part'), annotations }, 'maxPods: 62\n')
+        await node.untilRuns(62)
+        const merged = { ...before, maxPods: 62, podsPerCore: 7 }
+        assert.deepEqual(await node.configz(), { ...merged, podPidsLimit: 4096 })
+        await admin.applyConfigMap(base, 'podPidsLimit: 4097\n')
+        await eventually(async () => (await node.configz()).podPidsLimit === 4097, { what: 'kubelet runs with the edited base' })
+        assert.deepEqual(await node.configz(), { ...merged, podPidsLimit: 4097 })
+      })
+
       await step('the assignment is removed: the local config as it is now', async () => {
         await admin.unassign()
         await eventually(async () => (await node.configz()).maxPods === before.maxPods, { what: 'kubelet is local' })
