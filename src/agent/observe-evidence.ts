@@ -50,7 +50,7 @@ function fold(
   probe: EvidenceProbe,
   facts: ReturnType<EvidenceProbe['take']>,
 ): EvidenceRecord {
-  const { now, nodeName, running, verdicts, proven, policy, health, evidence, restarts } = snapshot
+  const { now, nodeName, running, verdicts, proven, policy, health, evidence, restarts, unit } = snapshot
   const before =
     candidate === undefined || evidence === undefined ? evidence : takeBaselineAgain(evidence, snapshot, candidate, probe.asksSinceUs())
   const { startDeadlineUs } = policy
@@ -64,6 +64,7 @@ function fold(
     candidate,
     startDeadlineUs,
     restarts,
+    ...(unit.kind === 'known' && { nRestarts: unit.nRestarts }),
     healthySinceUs: process?.healthySinceUs,
     facts,
     writtenAtUs: probe.writtenAtUs(),

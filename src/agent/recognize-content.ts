@@ -50,9 +50,8 @@ export class ContentRecognizer {
     const { alike, checkpoints, hashOf } = this.#parts
     alike.write()
     const content = hashOf(data, key)
-    // Something is known of it. Where the records were lost, it may be known as a content that
-    // nothing names any more.
-    if (named.includes(alike.of(content))) return
+    // Where the records were lost, it may be known as a content that nothing names any more.
+    if (alike.of(content) !== content && named.includes(alike.of(content))) return
     const here = files.filter((file) => file.kubeletConfigKey === key)
     const contents = here.map((file) => checkpoints.content(file))
     if (contents.includes(content)) return
@@ -116,9 +115,10 @@ export async function recognizeDesired(
     return source === undefined || source === 'local' || content === undefined || isRefused(content) ? [] : [source]
   })
   const present = running.kind === 'known' ? [running] : []
-  const named = [...present, ...held, ...(lastProcess === undefined ? [] : [lastProcess]), ...failed].flatMap(
-    ({ content }) => content ?? [],
-  )
+  const inUse = [...present, ...held, ...(lastProcess === undefined ? [] : [lastProcess])].flatMap(({ content }) => content ?? [])
+  const named = [...inUse, ...failed.map(({ content }) => content)]
+  // It keeps its name, whatever else is the same.
+  if (inUse.includes(known)) return recognize(data, key, [], [known])
   const isWanted = running.kind === 'known' && !isRefused(running.content)
   await recognize(data, key, isWanted ? [...files, ...listRunning(unit)] : files, named)
 }

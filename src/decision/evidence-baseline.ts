@@ -44,10 +44,13 @@ export function findDisplaced(
  *
  * @returns undefined: what runs is not on trial, or has no baseline
  */
-export function findEarlier(record: EvidenceRecord | undefined, { running, proven }: BaselineFacts): EarlierState | undefined {
+export function findEarlier(
+  record: Pick<EvidenceRecord, 'baseline' | 'displaced'>,
+  { running, proven }: BaselineFacts,
+): EarlierState | undefined {
   if (running.kind !== 'known' || running.key === proven) return undefined
   const concerns = ({ candidate, invocationId }: Baseline) => candidate === running.key && invocationId !== running.invocationId
-  const found = [record?.baseline, record?.displaced].find((each) => each !== undefined && concerns(each))
+  const found = [record.baseline, record.displaced].find((each) => each !== undefined && concerns(each))
   if (found === undefined) return undefined
   const { ready, serving, endpoint, staticPods } = withEarlier(found)
   const isSameKubelet = found.kubelet === undefined || found.kubelet === identityOfKey(running.key)

@@ -28,6 +28,8 @@ export interface EvidenceFold extends BaselineFacts {
   readonly candidate: TrialKey | undefined
   readonly startDeadlineUs: number
   readonly restarts?: readonly RestartRecord[]
+  /** Of the unit, as systemd counts them. */
+  readonly nRestarts?: number
   /** Since when the process that runs is healthy. undefined: it is not, or that is not known. */
   readonly healthySinceUs: number | undefined
   readonly facts: readonly Fact[]
@@ -109,30 +111,36 @@ function followProcess(
 
 /** The baseline for what kubelet is about to be restarted into, or has just been restarted into. */
 function followBaseline(record: EvidenceRecord | undefined, running: KnownRunning, fold: EvidenceFold): Baseline | undefined {
-  if (fold.candidate !== undefined) return openBaseline(record, fold.candidate, running, fold)
-  const baseline = record?.baseline
-  const isNew = record?.process?.invocationId !== running.invocationId
-  return isNew && baseline !== undefined && isRestartOf(baseline, running, fold) ? { ...baseline, candidate: running.key } : baseline
+  const baseline = record && holdForStarted(record, running, fold)
+  return fold.candidate === undefined ? baseline : openBaseline({ ...record, baseline }, fold.candidate, running, fold)
 }
 
 /**
- * The restart for which the baseline was taken has started this process, whatever config kubelet
- * starts with by then. Local and what was promoted have no trial.
+ * The restart for which the baseline was taken may start another config, which was activated
+ * between the command and the start. It is compared with the same then. Local and what was promoted
+ * have no trial.
  */
-function isRestartOf({ candidate, invocationId }: Baseline, { content, key, startedAtUs }: KnownRunning, fold: EvidenceFold): boolean {
-  if (content === LOCAL_CONTENT || key === fold.proven) return false
+function holdForStarted({ baseline, process }: EvidenceRecord, running: KnownRunning, fold: EvidenceFold): Baseline | undefined {
+  const { content, key, invocationId } = running
+  if (baseline === undefined || content === LOCAL_CONTENT || key === fold.proven) return baseline
+  const isNext = process?.invocationId === baseline.invocationId && invocationId !== baseline.invocationId
+  return isNext && isStartedBy(baseline, running, fold) ? { ...baseline, candidate: key } : baseline
+}
+
+/** Systemd counts its own restarts anew after that of the agent: no other process came between. */
+function isStartedBy({ candidate, invocationId }: Baseline, { startedAtUs }: KnownRunning, fold: EvidenceFold): boolean {
   const last = fold.restarts?.findLast(({ bootId }) => bootId === fold.now.bootId)
-  if (last === undefined || last.target !== candidate || last.invocationBefore !== invocationId) return false
+  if (last === undefined || last.target !== candidate || last.invocationBefore !== invocationId || fold.nRestarts !== 0) return false
   return startedAtUs >= last.atUs && startedAtUs - last.atUs <= fold.startDeadlineUs
 }
 
 function openBaseline(
-  record: EvidenceRecord | undefined,
+  record: Pick<EvidenceRecord, 'baseline' | 'displaced'>,
   candidate: TrialKey,
   { invocationId, key }: KnownRunning,
   fold: EvidenceFold,
 ): Baseline {
-  const before = record?.baseline
+  const before = record.baseline
   if (before?.candidate === candidate && before.invocationId === invocationId) {
     // What has passed its trial since broke nothing.
     return before.earlier !== undefined && key === fold.proven ? { ...before, earlier: undefined } : before

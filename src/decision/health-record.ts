@@ -80,9 +80,7 @@ export function recordSample(
   const illBeforeUs = gap || startedAnew ? undefined : same?.unhealthySinceUs
   const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, unit.startedAtUs) >= policy.trialUs
   // A process that is new may have begun, and have ended, before the runtime answered.
-  const begins = sameProcess
-    ? same.beganExcused === true
-    : isExcused || (known !== undefined && wasExcusedAt(unit.startedAtUs, known, policy))
+  const begins = sameProcess ? same.beganExcused === true : isExcused || (known !== undefined && beganSilent(known, unit, gap, policy))
   // Without a health port, all that is known is that it runs: it may still ask for its runtime.
   const isUp = condition === 'healthy' && (sample.healthz !== undefined || nowUs - unit.startedAtUs > policy.toleranceUs)
   // Systemd may give kubelet up at the very exit of which the runtime answers again.
@@ -233,11 +231,13 @@ function isExcusedExitDue(known: HealthRecord | undefined): boolean {
 }
 
 /**
- * The runtime did not answer at the last look, which was a moment before that time at most, and
- * excused that.
+ * The runtime did not answer at the last look, and excused that. After a gap, that look still tells
+ * how a process began that was started just after it.
  */
-function wasExcusedAt(atUs: number, { runtimeDownSinceUs, lastSampleUs }: HealthRecord, { toleranceUs }: Policy): boolean {
-  if (runtimeDownSinceUs === undefined || atUs - lastSampleUs > toleranceUs) return false
+function beganSilent(known: HealthRecord, { startedAtUs }: KnownUnit, gap: boolean, { toleranceUs }: Policy): boolean {
+  const { runtimeDownSinceUs, lastSampleUs } = known
+  const isJustAfter = startedAtUs >= lastSampleUs && startedAtUs - lastSampleUs <= toleranceUs
+  if (runtimeDownSinceUs === undefined || (gap && !isJustAfter)) return false
   return lastSampleUs - runtimeDownSinceUs < RUNTIME_EXCUSE_US
 }
 

@@ -13,7 +13,8 @@ export interface Unit {
   /**
    * Tells systemd to restart kubelet, and does not wait for it: `reset-failed` where that has an
    * effect, then `try-restart`, or `start` if the unit is failed, or `restart` if it is starting or
-   * waits for its next start. Never starts a unit that an operator stopped.
+   * waits for its next start. Never starts a unit that an operator stopped, unless that happens
+   * while these commands run.
    */
   restart(activity: 'failed' | 'other'): Promise<CommandOutcome>
 }

@@ -30,6 +30,12 @@ const NOT_READY: Answer = (nowUs) => {
   return node('False', { reportedAtMs: ms, serverMs: ms })
 }
 
+/** A pod that ran before it was evicted. */
+function evicted(startedAtMs: number, nowUs: number): SeenFact {
+  const pod = { uid: 'p', name: 'default/p', reason: 'Evicted', message: '', createdAtMs: startedAtMs, startedAtMs }
+  return { question: 'pods', answer: { kind: 'found', pods: [pod], serverMs: Math.floor(nowUs / 1000) } }
+}
+
 const told = (world: SmallWorld) => world.history.map(({ kind, from, to }) => `${kind} ${nameOf(from)} -> ${nameOf(to)}`)
 const nameOf = (source: ConfigSource | undefined) => (source === undefined ? '?' : source === 'local' ? 'local' : textOf(source))
 const verdictOn = (world: SmallWorld, source: ConfigMapSource) =>
@@ -248,6 +254,22 @@ t.test('how the node was hours ago is compared with nothing', async (t) => {
   world.want(B)
   await world.run(8 * MINUTE_US)
   t.equal(await world.running(), textOf(B))
+})
+
+t.test('what kubelet did with one config is not charged to the next one, which systemd started', async (t) => {
+  const world = await worldOn(A)
+  const startedAtMs = Math.floor(world.nowUs / 1000) - 60_000
+  world.behave(B, { healthyAfterUs: 2 * SECOND_US, exitsAfterUs: 30 * SECOND_US })
+  world.want(B)
+  await world.run(34 * SECOND_US)
+  world.evidence.answer('pods', (nowUs) => evicted(startedAtMs, nowUs))
+  world.want(C)
+  await world.until('activate')
+  world.advance(15 * SECOND_US)
+  world.restartAgent()
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), textOf(C))
+  t.equal(verdictOn(world, C), undefined)
 })
 
 t.test('what passed its trial leaves nothing to bring back', async (t) => {

@@ -157,18 +157,6 @@ t.test('a name that nothing has any more, as after the loss of the records, is n
   t.equal(names.get('reworded'), 'here')
 })
 
-t.test('what anything is known of keeps its name', async (t) => {
-  const names = new Map<string, string>()
-  const recognizer = new ContentRecognizer({
-    alike: { of: (content) => names.get(content) ?? content, add: (content, same) => names.set(content, same), write: () => {} },
-    checkpoints: { content: () => 'assigned', data: () => ({ kubelet: COMMENTED }) },
-    hashOf: () => 'running',
-    isSameConfig: async () => true,
-  })
-  await recognizer.recognize({ kubelet: TEXT }, 'kubelet', [A_EDITED], ['running', 'assigned'])
-  t.equal(names.get('running'), undefined)
-})
-
 t.test('the bytes that kubelet runs come back after another wording that could not be compared', async (t) => {
   const world = new SmallWorld({ activation: 'drop-in' })
   world.want(A, { kubelet: TEXT })
@@ -184,6 +172,22 @@ t.test('the bytes that kubelet runs come back after another wording that could n
   await world.run(MINUTE_US)
   t.match(world.record('assigned'), { resourceVersion: '3' })
   restarts(t, world, 1)
+})
+
+t.test('a wording that preflight once refused is compared all the same', async (t) => {
+  const world = await running(TEXT, 15)
+  world.preflight = () => ({ kind: 'refused', reason: 'load', detail: 'a file is missing' })
+  world.want(B, { kubelet: OTHER })
+  await world.run(3 * MINUTE_US)
+  world.basis = 'the file is there'
+  world.preflight = () => ({ kind: 'accepted', remarks: [], drain: [] })
+  world.want({ ...B, resourceVersion: '2' }, { kubelet: `# the same\n${OTHER}` })
+  await world.run(15 * MINUTE_US)
+  restarts(t, world, 2)
+  world.want({ ...B, resourceVersion: '3' }, { kubelet: OTHER })
+  await world.run(MINUTE_US)
+  restarts(t, world, 2)
+  t.match(world.record('last-known-good'), { resourceVersion: '3' })
 })
 
 t.test('the records of an agent that compared bytes hold', async (t) => {

@@ -242,13 +242,25 @@ t.test('a baseline holds for whatever kubelet was restarted into', (t) => {
   if (before?.kind !== 'known' || after?.kind !== 'known') throw new Error('they run')
   const known: Fact = { about: 'invocation-0', atUs: NOW_US, seen: node('True') }
   const taken = recordFacts(undefined, { ...common, now, running: before, candidate: keyOf(B), facts: [known] })
-  const isCompared = (restart: Partial<RestartRecord>, later: typeof after = after): boolean => {
+  const isCompared = (restart: Partial<RestartRecord>, later: typeof after = after, nRestarts = 0, from = taken): boolean => {
     const restarts = [restartTo(B, { atUs: NOW_US, invocationBefore: 'invocation-0', ...restart })]
     const fold = { ...common, now: { ...now, monotonicUs: NOW_US + 2 * SECOND_US }, running: later, candidate: undefined, facts: [] }
-    return findBaseline(recordFacts(taken, { ...fold, restarts }), { ...fold, running: later }) !== undefined
+    return findBaseline(recordFacts(from, { ...fold, restarts, nRestarts }), { ...fold, running: later }) !== undefined
   }
   t.ok(isCompared({}), 'another config took the place of B before kubelet started')
   t.notOk(isCompared({}, { ...after, content: 'local' }), 'local has no trial')
+  t.notOk(isCompared({}, after, 1), 'B has run unseen, and systemd has started kubelet again')
+  const between = { ...after, content: 'content-b@1', key: keyOf(B), invocationId: 'invocation-b' }
+  const ranB = recordFacts(taken, { ...common, now, running: between, candidate: undefined, facts: [] })
+  t.notOk(isCompared({}, after, 0, ranB), 'B has run')
+  const next = { ...common, now: { ...now, monotonicUs: NOW_US + 2 * SECOND_US }, running: after, candidate: keyOf(GOOD), facts: [] }
+  const restarts = [restartTo(B, { atUs: NOW_US, invocationBefore: 'invocation-0' })]
+  const replaced = recordFacts(taken, { ...next, restarts, nRestarts: 0 })
+  t.match(
+    replaced.baseline,
+    { candidate: keyOf(GOOD), earlier: { ready: 'True' } },
+    'also where the next config is there at the first look',
+  )
   t.notOk(isCompared({ target: keyOf(GOOD) }), 'it was taken for another restart')
   t.notOk(isCompared({ invocationBefore: 'invocation-x' }), 'it was taken from another process')
   t.notOk(isCompared({ atUs: NOW_US + 2 * SECOND_US }), 'that was a start before')
