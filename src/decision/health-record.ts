@@ -34,7 +34,8 @@ export function recordSample(
   const nowUs = sample.at.monotonicUs
   const known = before?.bootId === sample.at.bootId ? before : undefined
   if (unit.kind === 'unknown') return known
-  const seenProcess: SeenProcess | undefined = rememberProcess(known?.lastProcess, sample, unit.kubeletIdentity)
+  const seenProcess =
+    known === undefined ? presumeProcess(sample, unit, subject) : rememberProcess(known.lastProcess, sample, unit.kubeletIdentity)
   const runsSubject = sample.running.kind === 'known' && sample.running.key === subject
   const same = known?.subject === subject ? known : undefined
 
@@ -270,6 +271,14 @@ function rememberProcess(before: SeenProcess | undefined, sample: HealthSample, 
   const { running } = sample
   if (running.kind !== 'known' || before?.invocationId === running.invocationId) return before
   return { invocationId: running.invocationId, content: running.content, kubeletIdentity }
+}
+
+/** What systemd gave up before the first look had what is in place: only the agent changes that. */
+function presumeProcess(sample: HealthSample, unit: KnownUnit, subject: TrialKey): SeenProcess | undefined {
+  const { activity, invocationId, kubeletIdentity } = unit
+  const content = contentOfKey(subject)
+  if (activity === 'failed' && invocationId !== '' && !isMissing(content)) return { invocationId, content, kubeletIdentity }
+  return rememberProcess(undefined, sample, kubeletIdentity)
 }
 
 /**

@@ -201,6 +201,18 @@ t.test('what a process runs is fixed when it is first seen', async (t) => {
   t.equal(follow([upgraded], record).lastProcess?.kubeletIdentity, KUBELET)
 })
 
+t.test('what systemd gave up before the first look ran what is in place', async (t) => {
+  t.same(follow([down('failed')]).lastProcess, { invocationId: 'i-1', content: contentOf(A), kubeletIdentity: KUBELET })
+  t.match(
+    follow([down('failed')], follow([down('failed')]), keyOf(B)).lastProcess,
+    { content: contentOf(A) },
+    'also once that is another config',
+  )
+  for (const activity of ['stopped', 'auto-restart', 'starting'] as const)
+    t.equal(follow([down(activity)]).lastProcess, undefined, activity)
+  t.equal(follow([down('failed')], follow([down('stopped', 'i-0')])).lastProcess, undefined, 'what came later is not known')
+})
+
 t.test('crash loop', async (t) => {
   t.test('at the limit, and not before', async (t) => {
     const looks = loop(POLICY.crashLimit)
