@@ -21,7 +21,7 @@ import { awaitsBaseline } from './evidence-schedule.ts'
 import { describePause, findPause } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
 import { isHeldBack } from './held-back.ts'
-import { failsNow, isWorthKeeping } from './restart-limit.ts'
+import { failsNow, isWellAgain, isWorthKeeping } from './restart-limit.ts'
 import { decideRestart } from './restarts.ts'
 import { restingPhase, restOn } from './resting.ts'
 import { findLeftInPlace, findRunOn } from './run-on.ts'
@@ -208,7 +208,7 @@ function restartInto(target: Target): State {
     switch (decision.kind) {
       case 'restart': {
         // The node may have been taken back since the activation: a restart can wait for an hour.
-        if (isWorthKeeping(snapshot) && listUndrained(snapshot, target).length > 0)
+        if ((isWorthKeeping(snapshot) || isWellAgain(snapshot)) && listUndrained(snapshot, target).length > 0)
           return wait(snapshot, 'drain', describeDrain(snapshot, target))
         if (!target.fallback && awaitsBaseline(snapshot, target.key))
           return wait(snapshot, 'restarting', `how kubelet does is recorded before it is restarted with ${what}`)

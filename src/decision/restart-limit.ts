@@ -23,6 +23,13 @@ export function isWorthKeeping(snapshot: Snapshot): boolean {
   return snapshot.running.kind !== 'none' && !hasFailed(snapshot)
 }
 
+/** Whether a restart would end a kubelet that is well now, although it has failed before. */
+export function isWellAgain({ running, health, verdicts }: Snapshot): boolean {
+  if (running.kind !== 'known' || health?.process?.invocationId !== running.invocationId) return false
+  // Of what evidence has shown, the health port says nothing.
+  return health.process.healthySinceUs !== undefined && verdicts.get(running.key)?.evidence === undefined
+}
+
 /**
  * Whether what runs has a verdict against it, or has been ill for long. Leaving it costs nothing.
  */
