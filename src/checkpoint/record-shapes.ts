@@ -72,6 +72,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   beganExcused: optional(isFlag),
   runtimeDownSinceUs: optional(isNumber),
   exits: isNumber,
+  excusedExits: optional(isNumber),
   lastNRestarts: isNumber,
   firstNRestarts: optional(isNumber),
   lastProcess: optional(

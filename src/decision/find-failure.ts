@@ -8,7 +8,7 @@ import type { HealthRecord, HealthSample } from './health.ts'
 import { isStartAwaited } from './health-record.ts'
 import { areLatestAlike, explain } from './last-words.ts'
 import type { Policy } from './policy.ts'
-import { findExcuseStartUs, isRuntimeExcuse } from './runtime-excuse.ts'
+import { isSubjectExcused } from './runtime-excuse.ts'
 import type { FailureReason } from './verdict.ts'
 
 export interface HealthFailure {
@@ -27,7 +27,7 @@ type FailureSample = Pick<HealthSample, 'unit' | 'at' | 'runtimeUp' | 'changesRu
 export function findFailure(record: HealthRecord, sample: FailureSample, policy: Policy): HealthFailure | undefined {
   const { unit, at } = sample
   if (!record.started || unit.kind === 'unknown') return undefined
-  if (isRuntimeExcuse(findExcuseStartUs(record.runtimeDownSinceUs, record), sample)) return undefined
+  if (isSubjectExcused(record.runtimeDownSinceUs, record, sample)) return undefined
   return (isStartAwaited(record, unit) ? undefined : findExits(record, sample, policy)) ?? findIllness(record, at.monotonicUs, policy)
 }
 

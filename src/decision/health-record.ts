@@ -8,7 +8,7 @@ import { type HealthAnswer, type HealthRecord, type HealthSample, isFailing, typ
 import { isMissing } from './missing-content.ts'
 import type { Policy } from './policy.ts'
 import { followProcess } from './process-health.ts'
-import { findExcuseStartUs, followRuntime, isRuntimeExcuse, RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
+import { followRuntime, isExcuseUsedUp, isRuntimeExcuse, isSubjectExcused, RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
 import type { TrialKey } from './trial-key.ts'
 import { contentOfKey } from './trial-key.ts'
 import type { KnownUnit, UnitActivity } from './unit-state.ts'
@@ -57,7 +57,9 @@ export function recordSample(
   const started = runsSubject || (startedBefore && unit.activity !== 'stopped')
   const startedSinceUs = started ? (same?.started === true ? same.startedSinceUs : nowUs) : undefined
   const subjectSinceUs = same?.subjectSinceUs ?? nowUs
-  const isExcused = isRuntimeExcuse(findExcuseStartUs(runtimeDownSinceUs, { startedSinceUs, subjectSinceUs }), sample)
+  const excusedBefore = same?.excusedExits ?? 0
+  const excuse = { startedSinceUs, subjectSinceUs, excusedExits: excusedBefore }
+  const isExcused = isSubjectExcused(runtimeDownSinceUs, excuse, sample)
   const starts = same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(!sameProcess)
   const isAwaited = same !== undefined && isStartAwaited(same, unit)
   const hasBegun = started && (runsSubject || !isAwaited)
@@ -81,7 +83,9 @@ export function recordSample(
   const illBeforeUs = gap || startedAnew ? undefined : same?.unhealthySinceUs
   const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, unit.startedAtUs) >= policy.trialUs
   // A process that is new may have begun, and have ended, before the runtime answered.
-  const begins = sameProcess ? same.beganExcused === true : isExcused || (known !== undefined && beganSilent(known, unit, gap, policy))
+  const begins = sameProcess
+    ? same.beganExcused === true
+    : isExcused || (known !== undefined && !isExcuseUsedUp(excuse) && beganSilent(known, unit, gap, policy))
   // Without a health port, all that is known is that it runs: it may still ask for its runtime.
   const isUp = condition === 'healthy' && (sample.healthz !== undefined || nowUs - unit.startedAtUs > policy.toleranceUs)
   // Systemd may give kubelet up at the very exit of which the runtime answers again.
@@ -110,6 +114,7 @@ export function recordSample(
     // A config that ran for a whole trial without a break starts again at zero: three crashes in a
     // year are not a crash loop.
     exits: settled ? 0 : (same?.exits ?? 0) + newExits,
+    excusedExits: settled || gap || same?.started !== true ? 0 : excusedBefore + Math.max(0, automatic - newExits),
     lastNRestarts: unit.nRestarts,
     firstNRestarts: countAtStart(known, unit),
     lastProcess: seenProcess,
@@ -117,7 +122,7 @@ export function recordSample(
       known?.process,
       sample,
       unit,
-      { gap, isAutomatic, chargeable, excused: isRuntimeExcuse(runtimeDownSinceUs, sample) },
+      { gap, isAutomatic, chargeable, excused: !isExcuseUsedUp(excuse) && isRuntimeExcuse(runtimeDownSinceUs, sample) },
       policy,
     ),
     recentExits: logExits(known, sample, subject, newExits, hasExited),

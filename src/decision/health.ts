@@ -98,6 +98,8 @@ export interface HealthRecord {
   readonly runtimeDownSinceUs?: number | undefined
   /** Unrequested exits that are charged to the subject. */
   readonly exits: number
+  /** Those that its container runtime excused, since it last ran for a whole trial. */
+  readonly excusedExits?: number | undefined
   readonly lastNRestarts: number
   /** NRestarts when the invocation was first seen. */
   readonly firstNRestarts?: number | undefined

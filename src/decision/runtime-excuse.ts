@@ -11,6 +11,9 @@ import type { HealthRecord, HealthSample } from './health.ts'
  */
 export const RUNTIME_EXCUSE_US = 600e6
 
+/** More than the exits of a kubelet whose runtime is silent for that long: 40, every 15 s. */
+const MOST_EXCUSED_EXITS = 60
+
 /** @param gap nothing is known of the time since the last sample */
 export function followRuntime(
   beforeUs: number | undefined,
@@ -22,16 +25,23 @@ export function followRuntime(
 }
 
 /**
- * Since when the runtime excuses the subject of the record. What replaces a config that may have
- * killed the runtime has the whole excuse, from its first start.
+ * Whether the runtime excuses the subject of the record. What replaces a config that may have
+ * killed the runtime has the whole excuse, from its first start. But where the runtime keeps
+ * answering for a moment, and kubelet keeps exiting, the excuse ends as well.
  *
  * @param downSinceUs of the runtime. undefined: it answered at the last sample
  */
-export function findExcuseStartUs(
+export function isSubjectExcused(
   downSinceUs: number | undefined,
-  { startedSinceUs, subjectSinceUs }: Pick<HealthRecord, 'startedSinceUs' | 'subjectSinceUs'>,
-): number | undefined {
-  return downSinceUs && Math.max(downSinceUs, startedSinceUs ?? subjectSinceUs)
+  { startedSinceUs, subjectSinceUs, excusedExits }: Pick<HealthRecord, 'startedSinceUs' | 'subjectSinceUs' | 'excusedExits'>,
+  sample: Pick<HealthSample, 'at' | 'runtimeUp' | 'changesRuntime'>,
+): boolean {
+  if (isExcuseUsedUp({ excusedExits })) return false
+  return isRuntimeExcuse(downSinceUs && Math.max(downSinceUs, startedSinceUs ?? subjectSinceUs), sample)
+}
+
+export function isExcuseUsedUp({ excusedExits = 0 }: Pick<HealthRecord, 'excusedExits'>): boolean {
+  return excusedExits >= MOST_EXCUSED_EXITS
 }
 
 /**

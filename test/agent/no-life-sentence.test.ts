@@ -91,3 +91,23 @@ t.test('so is one that fails again each time it has passed its trial', async (t)
   t.match([...world.records.verdicts().values()], [{ state: 'confirmed', retrials: 3 }])
   t.equal(await world.running(), textOf(A))
 })
+
+t.test('a config with which the runtime falls silent for a moment at each start is left all the same', async (t) => {
+  const world = new SmallWorld()
+  world.want(A)
+  await world.run(15 * MINUTE_US)
+  world.behave(B, { exitsAfterUs: 5 * SECOND_US })
+  world.want(B)
+  let invocationId = ''
+  let sinceUs = 0
+  for (const endUs = world.nowUs + 20 * MINUTE_US; world.nowUs < endUs; await world.run(SECOND_US)) {
+    const seen = await world.unit.observe()
+    if (seen.kind === 'known' && seen.invocationId !== invocationId) {
+      invocationId = seen.invocationId
+      sinceUs = world.nowUs
+    }
+    const ageUs = world.nowUs - sinceUs
+    world.runtimeUp = world.startedWith !== textOf(B) || ageUs < SECOND_US || ageUs >= 8 * SECOND_US
+  }
+  t.equal(await world.running(), textOf(A))
+})

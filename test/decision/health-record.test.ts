@@ -3,7 +3,7 @@ import t from 'tap'
 import { findFailure } from '../../src/decision/find-failure.ts'
 import type { HealthRecord, HealthSample } from '../../src/decision/health.ts'
 import { expectAnotherTry, expectStart, recordProcess, recordSample } from '../../src/decision/health-record.ts'
-import { findExcuseStartUs, isRuntimeExcuse, RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
+import { isExcuseUsedUp, isSubjectExcused, RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { UnitActivity } from '../../src/decision/unit-state.ts'
 import {
   A,
@@ -529,9 +529,9 @@ t.test('whatever is seen, in whatever order', async () => {
         if (gap && after.unhealthySinceUs !== undefined && after.unhealthySinceUs !== nowUs) return false
         if (gap && after.exits > (before?.subject === subject ? before.exits : 0)) return false
         if (after.healthySinceUs !== undefined && after.unhealthySinceUs !== undefined) return false
-        if (runtimeUp === false && findFailure(after, sample, POLICY) !== undefined) return false
-        const excusedSinceUs = findExcuseStartUs(after.runtimeDownSinceUs, after)
-        if (isRuntimeExcuse(excusedSinceUs, sample) && before?.subject === subject && after.exits > before.exits) return false
+        if (runtimeUp === false && !isExcuseUsedUp(after) && findFailure(after, sample, POLICY) !== undefined) return false
+        const isExcused = isSubjectExcused(after.runtimeDownSinceUs, after, sample)
+        if (isExcused && before?.subject === subject && after.exits > before.exits) return false
         if (!after.started && findFailure(after, sample, POLICY) !== undefined) return false
       }
       return true
