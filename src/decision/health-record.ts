@@ -3,6 +3,7 @@
  * Pure; all times are CLOCK_MONOTONIC of one boot. Only what is known counts: a gap between samples
  * is neither health nor illness.
  */
+import { LOCAL_CONTENT } from './config-source.ts'
 import { logExits } from './exit-log.ts'
 import { type HealthAnswer, type HealthRecord, type HealthSample, isFailing, type SeenProcess } from './health.ts'
 import { isMissing } from './missing-content.ts'
@@ -278,11 +279,15 @@ function rememberProcess(before: SeenProcess | undefined, sample: HealthSample, 
   return { invocationId: running.invocationId, content: running.content, kubeletIdentity }
 }
 
-/** What systemd gave up before the first look had what is in place: only the agent changes that. */
+/**
+ * What systemd gave up before the first look ran the config that is in place: only the agent
+ * changes that. Where that is local, the agent may have just put it there, for what had failed.
+ */
 function presumeProcess(sample: HealthSample, unit: KnownUnit, subject: TrialKey): SeenProcess | undefined {
   const { activity, invocationId, kubeletIdentity } = unit
   const content = contentOfKey(subject)
-  if (activity === 'failed' && invocationId !== '' && !isMissing(content)) return { invocationId, content, kubeletIdentity }
+  const isConfig = content !== LOCAL_CONTENT && !isMissing(content)
+  if (activity === 'failed' && invocationId !== '' && isConfig) return { invocationId, content, kubeletIdentity }
   return rememberProcess(undefined, sample, kubeletIdentity)
 }
 

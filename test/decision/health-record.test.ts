@@ -208,6 +208,7 @@ t.test('what systemd gave up before the first look ran what is in place', async 
     { content: contentOf(A) },
     'also once that is another config',
   )
+  t.equal(follow([down('failed')], undefined, keyOf('local')).lastProcess, undefined, 'unless that is local')
   for (const activity of ['stopped', 'auto-restart', 'starting'] as const)
     t.equal(follow([down(activity)]).lastProcess, undefined, activity)
   t.equal(follow([down('failed')], follow([down('stopped', 'i-0')])).lastProcess, undefined, 'what came later is not known')
