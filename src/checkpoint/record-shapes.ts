@@ -4,6 +4,7 @@ import type { ChannelState, ClusterPause, LayeredField } from '../decision/desir
 import { EVIDENCE_KINDS } from '../decision/evidence.ts'
 import type { HealthPort, HealthRecord, KubeletExit, ProcessHealth, SeenProcess } from '../decision/health.ts'
 import type { ObservationRecord, RestartRecord, SpreadRecord } from '../decision/records.ts'
+import type { ExcusedExits } from '../decision/runtime-excuse.ts'
 import type { RolloutKnowledge, StagedContent, Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
@@ -72,7 +73,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   beganExcused: optional(isFlag),
   runtimeDownSinceUs: optional(isNumber),
   exits: isNumber,
-  excusedExits: optional(isNumber),
+  excusedExits: optional(shape<ExcusedExits>({ count: isNumber, sinceUs: isNumber })),
   lastNRestarts: isNumber,
   firstNRestarts: optional(isNumber),
   lastProcess: optional(

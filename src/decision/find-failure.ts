@@ -8,7 +8,7 @@ import type { HealthRecord, HealthSample } from './health.ts'
 import { isStartAwaited } from './health-record.ts'
 import { areLatestAlike, explain } from './last-words.ts'
 import type { Policy } from './policy.ts'
-import { isSubjectExcused } from './runtime-excuse.ts'
+import { isExcuseUsedUp, isSubjectExcused } from './runtime-excuse.ts'
 import type { FailureReason } from './verdict.ts'
 
 export interface HealthFailure {
@@ -46,7 +46,7 @@ function findExits(
     record.healthySinceUs !== undefined && at.monotonicUs - Math.max(record.healthySinceUs, unit.startedAtUs) > policy.toleranceUs
   const failure = { reason: 'crash-loop', damage: 'transient' } as const
   // Without its runtime, kubelet exits with the same last words whatever its config.
-  const isRuntimeInnocent = runtimeUp === true || changesRuntime === true
+  const isRuntimeInnocent = (runtimeUp === true || changesRuntime === true) && !isExcuseUsedUp(record.excusedExits, at.monotonicUs)
   const isLoop = exits >= policy.crashLimit || (exits > 1 && isRuntimeInnocent && areLatestAlike(record))
   if (isLoop && !steady) return { ...failure, detail: explain(`kubelet exited ${exits} times`, record) }
   if (unit.activity === 'failed' && !record.excused)

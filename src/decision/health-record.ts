@@ -9,7 +9,7 @@ import { type HealthAnswer, type HealthRecord, type HealthSample, isFailing, typ
 import { isMissing } from './missing-content.ts'
 import type { Policy } from './policy.ts'
 import { followProcess } from './process-health.ts'
-import { followRuntime, isExcuseUsedUp, isRuntimeExcuse, isSubjectExcused, RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
+import { addExcused, followRuntime, isExcuseUsedUp, isRuntimeExcuse, isSubjectExcused, RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
 import type { TrialKey } from './trial-key.ts'
 import { contentOfKey } from './trial-key.ts'
 import type { KnownUnit, UnitActivity } from './unit-state.ts'
@@ -58,9 +58,9 @@ export function recordSample(
   const started = runsSubject || (startedBefore && unit.activity !== 'stopped')
   const startedSinceUs = started ? (same?.started === true ? same.startedSinceUs : nowUs) : undefined
   const subjectSinceUs = same?.subjectSinceUs ?? nowUs
-  const excusedBefore = same?.excusedExits ?? 0
-  const excuse = { startedSinceUs, subjectSinceUs, excusedExits: excusedBefore }
-  const isExcused = isSubjectExcused(runtimeDownSinceUs, excuse, sample)
+  const excusedBefore = same?.excusedExits
+  const isUsedUp = isExcuseUsedUp(excusedBefore, nowUs)
+  const isExcused = isSubjectExcused(runtimeDownSinceUs, { startedSinceUs, subjectSinceUs, excusedExits: excusedBefore }, sample)
   const starts = same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(!sameProcess)
   const isAwaited = same !== undefined && isStartAwaited(same, unit)
   const hasBegun = started && (runsSubject || !isAwaited)
@@ -86,12 +86,14 @@ export function recordSample(
   // A process that is new may have begun, and have ended, before the runtime answered.
   const begins = sameProcess
     ? same.beganExcused === true
-    : isExcused || (known !== undefined && !isExcuseUsedUp(excuse) && beganSilent(known, unit, gap, policy))
+    : isExcused || (known !== undefined && !isUsedUp && beganSilent(known, unit, gap, policy))
   // Without a health port, all that is known is that it runs: it may still ask for its runtime.
   const isUp = condition === 'healthy' && (sample.healthz !== undefined || nowUs - unit.startedAtUs > policy.toleranceUs)
   // Systemd may give kubelet up at the very exit of which the runtime answers again.
   const gaveUpExcused = unit.activity === 'failed' && begins
   const excused = isDown(unit.activity) && (isExcused || gaveUpExcused || (sameProcess && same.excused))
+  const isGivenUp = unit.activity === 'failed' && excused && !(sameProcess && same.excused)
+  const newlyExcused = (isExcused || isExcusedExitDue(known) ? automatic - newExits : 0) + Number(isGivenUp)
   const hasExited = hasEnded(unit.activity) && started && starts > 0 && !excused && condition !== 'excused'
   const isStillDue = same !== undefined && (isAutomatic || !isNewInvocation(same, unit))
   const startedByOthers = same === undefined ? isFirst : same.startedByOthers === true || isOthers(same, unit, nowUs)
@@ -115,7 +117,7 @@ export function recordSample(
     // A config that ran for a whole trial without a break starts again at zero: three crashes in a
     // year are not a crash loop.
     exits: settled ? 0 : (same?.exits ?? 0) + newExits,
-    excusedExits: settled || gap || same?.started !== true ? 0 : excusedBefore + Math.max(0, automatic - newExits),
+    excusedExits: settled ? undefined : addExcused(excusedBefore, gap || same?.started !== true ? 0 : newlyExcused, nowUs),
     lastNRestarts: unit.nRestarts,
     firstNRestarts: countAtStart(known, unit),
     lastProcess: seenProcess,
@@ -123,7 +125,7 @@ export function recordSample(
       known?.process,
       sample,
       unit,
-      { gap, isAutomatic, chargeable, excused: !isExcuseUsedUp(excuse) && isRuntimeExcuse(runtimeDownSinceUs, sample) },
+      { gap, isAutomatic, chargeable, excused: !isUsedUp && isRuntimeExcuse(runtimeDownSinceUs, sample) },
       policy,
     ),
     recentExits: logExits(known, sample, subject, newExits, hasExited),
@@ -144,12 +146,12 @@ export function recordProcess(record: HealthRecord, sample: HealthSample, kubele
 /** While an operator has paused the agent, the operator answers for what happens to kubelet. */
 export function forgetIllness(record: HealthRecord): HealthRecord {
   const process = record.process && { ...record.process, exits: 0, unhealthySinceUs: undefined }
-  return { ...record, exits: 0, unhealthySinceUs: undefined, process, recentExits: [] }
+  return { ...record, exits: 0, excusedExits: undefined, unhealthySinceUs: undefined, process, recentExits: [] }
 }
 
 /** What was charged before is not charged again. */
 export function forgetExits(record: HealthRecord): HealthRecord {
-  return { ...record, exits: 0, recentExits: [] }
+  return { ...record, exits: 0, excusedExits: undefined, recentExits: [] }
 }
 
 /**
@@ -188,6 +190,7 @@ export function expectAnotherTry(record: HealthRecord, nowUs: number, { startDea
     ...record,
     started: true,
     exits: 0,
+    excusedExits: undefined,
     unhealthySinceUs: undefined,
     process,
     restartedFrom: record.invocationId,
@@ -287,8 +290,8 @@ function presumeProcess(sample: HealthSample, unit: KnownUnit, subject: TrialKey
   const { activity, invocationId, kubeletIdentity } = unit
   const content = contentOfKey(subject)
   const isConfig = content !== LOCAL_CONTENT && !isMissing(content)
-  if (activity === 'failed' && invocationId !== '' && isConfig) return { invocationId, content, kubeletIdentity }
-  return rememberProcess(undefined, sample, kubeletIdentity)
+  const isPresumed = sample.running.kind === 'none' && activity === 'failed' && invocationId !== '' && isConfig
+  return isPresumed ? { invocationId, content, kubeletIdentity } : rememberProcess(undefined, sample, kubeletIdentity)
 }
 
 /**

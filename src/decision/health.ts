@@ -1,6 +1,7 @@
 /** What runs, and how it has been doing, as data. `health-record.ts` folds one into the other. */
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import type { Instant } from './instant.ts'
+import type { ExcusedExits } from './runtime-excuse.ts'
 import type { TrialKey } from './trial-key.ts'
 import type { UnitState } from './unit-state.ts'
 
@@ -98,8 +99,8 @@ export interface HealthRecord {
   readonly runtimeDownSinceUs?: number | undefined
   /** Unrequested exits that are charged to the subject. */
   readonly exits: number
-  /** Those that its container runtime excused, since it last ran for a whole trial. */
-  readonly excusedExits?: number | undefined
+  /** Since the subject ran for a whole trial, an operator paused the agent, or all was forgiven. */
+  readonly excusedExits?: ExcusedExits | undefined
   readonly lastNRestarts: number
   /** NRestarts when the invocation was first seen. */
   readonly firstNRestarts?: number | undefined

@@ -6,6 +6,7 @@ import { HOUR_US } from '../values/durations.ts'
 import type { HealthFailure } from './find-failure.ts'
 import type { HealthRecord } from './health.ts'
 import type { RestartRecord } from './records.ts'
+import { isExcuseUsedUp } from './runtime-excuse.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Candidate } from './target.ts'
 import type { KnownUnit } from './unit-state.ts'
@@ -16,9 +17,11 @@ const AGAIN_AFTER_US = 24 * HOUR_US
 
 export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict'>, failure: HealthFailure): Verdict {
   const { key, source } = failed
+  const { health, now } = snapshot
   const { reason, detail, damage, evidence } = failure
   const retrial = snapshot.retrials.get(key)
-  const isDoubtful = hasEverPassed(snapshot, failed) || retrial?.doubtful === true || snapshot.health?.runtimeDownSinceUs !== undefined
+  const isRuntimes = health?.runtimeDownSinceUs !== undefined || isExcuseUsedUp(health?.excusedExits, now.monotonicUs)
+  const isDoubtful = hasEverPassed(snapshot, failed) || retrial?.doubtful === true || isRuntimes
   // One-way damage is proof enough: the health of a fallback adds nothing to it.
   const state = damage === 'one-way' ? 'confirmed' : 'provisional'
   return {

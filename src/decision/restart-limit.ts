@@ -23,11 +23,15 @@ export function isWorthKeeping(snapshot: Snapshot): boolean {
   return snapshot.running.kind !== 'none' && !hasFailed(snapshot)
 }
 
-/** Whether a restart would end a kubelet that is well now, although it has failed before. */
-export function isWellAgain({ running, health, verdicts }: Snapshot): boolean {
+/**
+ * Whether what failed by its health has been well again for a while. Of what evidence or a person
+ * has said, the health port says nothing.
+ */
+export function isWellAgain({ running, health, verdicts, now, policy }: Snapshot): boolean {
   if (running.kind !== 'known' || health?.process?.invocationId !== running.invocationId) return false
-  // Of what evidence has shown, the health port says nothing.
-  return health.process.healthySinceUs !== undefined && verdicts.get(running.key)?.evidence === undefined
+  const reason = verdicts.get(running.key)?.reason
+  const { healthySinceUs = now.monotonicUs } = health.process
+  return reason !== 'evidence' && reason !== 'requested' && now.monotonicUs - healthySinceUs > policy.toleranceUs
 }
 
 /**

@@ -1,8 +1,8 @@
 /**
  * For how long a container runtime that does not answer excuses kubelet. Kubelet exits without a
  * runtime, every 15 s where the runtime accepts connections and never answers (measured on 1.28.15
- * and 1.36.3), and no config is to blame for that. But a config can kill the runtime, too, so the
- * excuse ends. Pure.
+ * and 1.36.3), and no config is to blame for that. But a config can kill the runtime, too, for good
+ * or for a moment at each start, so the excuse ends. Pure.
  */
 import type { HealthRecord, HealthSample } from './health.ts'
 
@@ -11,8 +11,25 @@ import type { HealthRecord, HealthSample } from './health.ts'
  */
 export const RUNTIME_EXCUSE_US = 600e6
 
-/** More than the exits of a kubelet whose runtime is silent for that long: 40, every 15 s. */
+/**
+ * A kubelet exits 40 times in that time where its runtime accepts connections and never answers.
+ */
 const MOST_EXCUSED_EXITS = 60
+
+/** The exits that the runtime excused, and when the first of them was seen. */
+export interface ExcusedExits {
+  readonly count: number
+  readonly sinceUs: number
+}
+
+export function addExcused(before: ExcusedExits | undefined, count: number, nowUs: number): ExcusedExits | undefined {
+  return count === 0 ? before : { count: (before?.count ?? 0) + count, sinceUs: before?.sinceUs ?? nowUs }
+}
+
+/** A runtime that now and then answers excuses no longer than one that does not. */
+export function isExcuseUsedUp(excused: ExcusedExits | undefined, nowUs: number): boolean {
+  return excused !== undefined && excused.count >= MOST_EXCUSED_EXITS && nowUs - excused.sinceUs >= RUNTIME_EXCUSE_US
+}
 
 /** @param gap nothing is known of the time since the last sample */
 export function followRuntime(
@@ -26,8 +43,7 @@ export function followRuntime(
 
 /**
  * Whether the runtime excuses the subject of the record. What replaces a config that may have
- * killed the runtime has the whole excuse, from its first start. But where the runtime keeps
- * answering for a moment, and kubelet keeps exiting, the excuse ends as well.
+ * killed the runtime has the whole excuse, from its first start.
  *
  * @param downSinceUs of the runtime. undefined: it answered at the last sample
  */
@@ -36,12 +52,8 @@ export function isSubjectExcused(
   { startedSinceUs, subjectSinceUs, excusedExits }: Pick<HealthRecord, 'startedSinceUs' | 'subjectSinceUs' | 'excusedExits'>,
   sample: Pick<HealthSample, 'at' | 'runtimeUp' | 'changesRuntime'>,
 ): boolean {
-  if (isExcuseUsedUp({ excusedExits })) return false
+  if (isExcuseUsedUp(excusedExits, sample.at.monotonicUs)) return false
   return isRuntimeExcuse(downSinceUs && Math.max(downSinceUs, startedSinceUs ?? subjectSinceUs), sample)
-}
-
-export function isExcuseUsedUp({ excusedExits = 0 }: Pick<HealthRecord, 'excusedExits'>): boolean {
-  return excusedExits >= MOST_EXCUSED_EXITS
 }
 
 /**

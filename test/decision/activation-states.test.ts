@@ -46,11 +46,12 @@ t.test('what may change on a drained node only waits for that', async (t) => {
   t.match(decide({ ...activated, ...judged(verdict('local', 'confirmed')) }), { kind: 'restart', to: A }, 'nor where what runs has failed')
   const { running } = runs('local')
   if (running?.kind !== 'known') throw new Error('it runs')
-  const process = { ...running, wasHealthy: true, healthySinceUs: NOW_US - MINUTE_US, unhealthySinceUs: undefined, exits: 0 }
+  const process = { ...running, wasHealthy: true, healthySinceUs: NOW_US - 5 * MINUTE_US, unhealthySinceUs: undefined, exits: 0 }
   const recovered = { ...activated, ...runs('local'), health: health('local', { process }) }
   const failed = (facts: object) => decide({ ...recovered, ...judged(verdict('local', 'provisional', facts)) })
   t.match(failed({}), { kind: 'wait', phase: 'drain' }, 'unless it is well again')
-  t.match(failed({ evidence: 'serving' }), { kind: 'restart', to: A }, 'as its health port cannot tell')
+  for (const reason of ['evidence', 'requested'] as const)
+    t.match(failed({ reason }), { kind: 'restart', to: A }, 'as its health port cannot tell')
 })
 
 t.test('where nothing tells what a healthy kubelet runs, what is in place stays', async (t) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { findFailure } from '../../src/decision/find-failure.ts'
 import type { HealthRecord, HealthSample } from '../../src/decision/health.ts'
-import { expectAnotherTry, expectStart, recordProcess, recordSample } from '../../src/decision/health-record.ts'
+import { expectAnotherTry, expectStart, forgetIllness, recordProcess, recordSample } from '../../src/decision/health-record.ts'
 import { isExcuseUsedUp, isSubjectExcused, RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { UnitActivity } from '../../src/decision/unit-state.ts'
 import {
@@ -199,6 +199,31 @@ t.test('what a process runs is fixed when it is first seen', async (t) => {
   t.same(record.lastProcess, { invocationId: 'i-1', content: 'local', kubeletIdentity: KUBELET })
   const upgraded = { ...healthy('local'), unit: unit({ invocationId: 'i-1', kubeletIdentity: UPGRADED_KUBELET }) }
   t.equal(follow([upgraded], record).lastProcess?.kubeletIdentity, KUBELET)
+})
+
+t.test('a runtime that answers now and then excuses for 10 minutes and 60 exits, whichever ends later', async (t) => {
+  const exitsIn = (seconds: number, everySeconds: number, from?: HealthRecord) => {
+    const count = seconds / everySeconds
+    const looks = Array.from({ length: count }, (_, index) => {
+      const n = (from?.lastNRestarts ?? 0) + index
+      const waits = down('auto-restart', `i-${n}`, n)
+      return [
+        { ...ill(A, `i-${n}`, n), runtimeUp: false },
+        { ...waits, runtimeUp: false },
+        { ...waits, runtimeUp: true },
+      ]
+    })
+    return follow(looks.flat(), from, SUBJECT, (everySeconds / 3) * SECOND_US)
+  }
+  const last = down('auto-restart')
+  const isLeft = (record: HealthRecord) => verdictOn(record, { ...last, runtimeUp: true }) !== undefined
+  t.notOk(isLeft(exitsIn(400, 4)), '100 exits in less than 7 minutes')
+  t.notOk(isLeft(exitsIn(900, 20)), '45 exits in a quarter of an hour')
+  t.ok(isLeft(exitsIn(1300, 20)), '65 exits in 22 minutes')
+  t.notOk(isLeft(exitsIn(400, 20, forgetIllness(exitsIn(1100, 20)))), 'what happened in a pause counts no more')
+  const away = exitsIn(1100, 20)
+  const later = follow([{ ...ill(A, 'i-x', away.lastNRestarts), runtimeUp: false }], away, SUBJECT, 2 * MINUTE_US)
+  t.ok(isLeft(exitsIn(300, 20, later)), 'a gap forgets nothing')
 })
 
 t.test('what systemd gave up before the first look ran what is in place', async (t) => {
@@ -530,7 +555,8 @@ t.test('whatever is seen, in whatever order', async () => {
         if (gap && after.unhealthySinceUs !== undefined && after.unhealthySinceUs !== nowUs) return false
         if (gap && after.exits > (before?.subject === subject ? before.exits : 0)) return false
         if (after.healthySinceUs !== undefined && after.unhealthySinceUs !== undefined) return false
-        if (runtimeUp === false && !isExcuseUsedUp(after) && findFailure(after, sample, POLICY) !== undefined) return false
+        if (runtimeUp === false && !isExcuseUsedUp(after.excusedExits, nowUs) && findFailure(after, sample, POLICY) !== undefined)
+          return false
         const isExcused = isSubjectExcused(after.runtimeDownSinceUs, after, sample)
         if (isExcused && before?.subject === subject && after.exits > before.exits) return false
         if (!after.started && findFailure(after, sample, POLICY) !== undefined) return false
