@@ -24,14 +24,14 @@ export function isWorthKeeping(snapshot: Snapshot): boolean {
 }
 
 /**
- * Whether what failed by its health has been well again for a while. Of what evidence or a person
- * has said, the health port says nothing.
+ * Whether what failed by its health has run on for a while, and is well. Of what evidence or a
+ * person has said, the health port says nothing.
  */
 export function isWellAgain({ running, health, verdicts, now, policy }: Snapshot): boolean {
   if (running.kind !== 'known' || health?.process?.invocationId !== running.invocationId) return false
   const reason = verdicts.get(running.key)?.reason
-  const { healthySinceUs = now.monotonicUs } = health.process
-  return reason !== 'evidence' && reason !== 'requested' && now.monotonicUs - healthySinceUs > policy.toleranceUs
+  const runsOn = now.monotonicUs - running.startedAtUs > policy.toleranceUs
+  return runsOn && health.process.healthySinceUs !== undefined && reason !== 'evidence' && reason !== 'requested'
 }
 
 /**
