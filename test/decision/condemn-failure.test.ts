@@ -1,5 +1,6 @@
 import t from 'tap'
 import { describeSource } from '../../src/decision/config-source.ts'
+import type { HealthRecord } from '../../src/decision/health.ts'
 import { makeVerdict, mayTryAgain } from '../../src/decision/judge-failure.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
@@ -91,6 +92,16 @@ t.test('a failure', async (t) => {
     const damage = { reason: 'evidence', detail: 'static pods are gone', damage: 'one-way' } as const
     t.match(makeVerdict(before, { source: B, content: contentOf(B), key: keyOf(B) }, damage), { state: 'confirmed', damage: 'one-way' })
     t.equal(mayTryAgain(before, health(B), { key: keyOf(B) }, damage), false)
+  })
+
+  t.test('is doubtful where the runtime has excused many exits before', async (t) => {
+    const loops = { reason: 'crash-loop', detail: 'kubelet exited 3 times', damage: 'transient' } as const
+    const failed = { source: B, content: contentOf(B), key: keyOf(B) }
+    const after = (excusedExits: HealthRecord['excusedExits']) =>
+      makeVerdict(inTrial({ health: health(B, { excusedExits }) }), failed, loops)
+    t.match(after({ count: 60, sinceUs: NOW_US - 20 * MINUTE_US }), { doubtful: true })
+    t.notOk(after({ count: 60, sinceUs: NOW_US - MINUTE_US }).doubtful)
+    t.notOk(after(undefined).doubtful)
   })
 
   t.test('leads to the fallback without a wait', async (t) => {
