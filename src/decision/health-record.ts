@@ -45,8 +45,9 @@ export function recordSample(
   const gap = known === undefined || nowUs - known.lastSampleUs > policy.toleranceUs
   const runtimeDownSinceUs = followRuntime(known?.runtimeDownSinceUs, sample, gap)
   // In the first record of a boot, every process since then was started with what is activated,
-  // since only the agent changes that. And an invocation that began under this record was started
-  // with its subject, even if it died before a look.
+  // since only the agent changes that. But one that systemd gave up before may have failed with
+  // what was there before: it is charged from its next start on. And an invocation that began under
+  // this record was started with its subject, even if it died before a look.
   const sameProcess = same?.invocationId === unit.invocationId
   // So was one that began after kubelet was upgraded on disk, which makes the same content another
   // subject.
@@ -54,7 +55,7 @@ export function recordSample(
   const startedSinceUpgrade = upgraded && known.invocationId !== unit.invocationId
   // A record about what the disk did not return has followed nothing yet.
   const isFirst = known === undefined || isMissing(contentOfKey(known.subject))
-  const startedBefore = same === undefined ? isFirst || startedSinceUpgrade : same.started || !sameProcess
+  const startedBefore = same === undefined ? (isFirst && unit.activity !== 'failed') || startedSinceUpgrade : same.started || !sameProcess
   const started = runsSubject || (startedBefore && unit.activity !== 'stopped')
   const startedSinceUs = started ? (same?.started === true ? same.startedSinceUs : nowUs) : undefined
   const subjectSinceUs = same?.subjectSinceUs ?? nowUs

@@ -239,6 +239,15 @@ t.test('what systemd gave up before the first look ran what is in place', async 
   t.equal(follow([down('failed')], follow([down('stopped', 'i-0')])).lastProcess, undefined, 'what came later is not known')
 })
 
+t.test('what systemd gave up before the first look is charged from its next start on', async (t) => {
+  const first = follow([down('failed')])
+  t.equal(verdictOn(first, down('failed')), undefined, 'it may have run something else')
+  const asked = expectStart(first, first.lastSampleUs, POLICY)
+  const again = down('failed', 'i-2')
+  t.equal(verdictOn(follow([again], asked), again), 'crash-loop')
+  t.equal(verdictOn(follow(loop(POLICY.crashLimit)), down('auto-restart')), 'crash-loop', 'what still loops is charged at once')
+})
+
 t.test('crash loop', async (t) => {
   t.test('at the limit, and not before', async (t) => {
     const looks = loop(POLICY.crashLimit)
