@@ -3,7 +3,7 @@
  * process was started with, as far as that is known when the process is first seen.
  */
 import { type HeldSource, LOCAL_CONTENT } from '../decision/config-source.ts'
-import type { HealthRecord, HealthSample, Running } from '../decision/health.ts'
+import { type HealthRecord, type HealthSample, isFailing, type Running } from '../decision/health.ts'
 import { forgetIllness, recordProcess, recordSample } from '../decision/health-record.ts'
 import { nameEarlier, nameMissing } from '../decision/missing-content.ts'
 import type { Policy } from '../decision/policy.ts'
@@ -14,7 +14,7 @@ import type { KnownUnit } from '../decision/unit-state.ts'
 import type { LastWords } from '../ports/last-words.ts'
 import type { RuntimeRecords } from '../ports/store.ts'
 import { hearLastWords } from './hear-last-words.ts'
-import type { KubeletObservation } from './observe-kubelet.ts'
+import { isKubeletInside, type KubeletObservation } from './observe-kubelet.ts'
 
 interface HealthPorts {
   readonly runtime: Pick<RuntimeRecords, 'writeHealth'>
@@ -38,7 +38,7 @@ export async function foldHealth(ports: HealthPorts, before: HealthRecord | unde
   if (unit.kind === 'unknown' || nextStart.kind === 'unknown') return before
   const after = recordLook(before, look, unit, nextStart.held)
   if (after === undefined) return before
-  const named = nameProcess(recordPort(identifyAgain(after, sample.running), sample), unit, held)
+  const named = nameProcess(recordPort(identifyAgain(after, sample.running), sample, unit), unit, held)
   const charged = paused ? forgetIllness(named) : named
   const kept = await hearLastWords(ports.lastWords, charged, sample.at.monotonicUs)
   ports.runtime.writeHealth(kept)
@@ -74,13 +74,14 @@ function identifyAgain(health: HealthRecord, running: Running): HealthRecord {
   return lastProcess.content === running.content ? health : { ...health, lastProcess: { ...lastProcess, content: running.content } }
 }
 
-/** Only while the file holds what the process was started with. */
-function recordPort(
-  health: HealthRecord,
-  { running, port }: Pick<HealthSample, 'running'> & Pick<KubeletObservation, 'port'>,
-): HealthRecord {
+/**
+ * Only while the file holds what the process was started with. A program that kubelet is a part of
+ * starts before kubelet does, and may still have to write its files.
+ */
+function recordPort(health: HealthRecord, { running, port, healthz }: Look['sample'], unit: KnownUnit): HealthRecord {
   const { lastProcess } = health
   if (port === undefined || lastProcess === undefined || lastProcess.healthPort !== undefined) return health
+  if (isKubeletInside(unit) && isFailing(healthz)) return health
   const isThere = running.kind === 'known' && running.lost !== true && running.content !== nameEarlier(running.invocationId)
   const isSame = running.kind === 'known' && running.invocationId === lastProcess.invocationId
   return isThere && isSame ? { ...health, lastProcess: { ...lastProcess, healthPort: port } } : health

@@ -1,7 +1,6 @@
 /** What runs, and how it has been doing, as data. `health-record.ts` folds one into the other. */
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import type { Instant } from './instant.ts'
-import type { ExcusedExits } from './runtime-excuse.ts'
 import type { TrialKey } from './trial-key.ts'
 import type { UnitState } from './unit-state.ts'
 
@@ -51,6 +50,13 @@ export interface HealthSample {
    * Then the fallback's runtime excuses nothing.
    */
   readonly changesRuntime?: boolean | undefined
+}
+
+/** The exits that the container runtime excused. */
+export interface ExcusedExits {
+  readonly count: number
+  /** When the first of them was seen. */
+  readonly sinceUs: number
 }
 
 /**

@@ -4,7 +4,7 @@
  * and 1.36.3), and no config is to blame for that. But a config can kill the runtime, too, for good
  * or for a moment at each start, so the excuse ends. Pure.
  */
-import type { HealthRecord, HealthSample } from './health.ts'
+import type { ExcusedExits, HealthRecord, HealthSample } from './health.ts'
 
 /**
  * Longer than a runtime takes to be upgraded or restarted, and than kubelet's pod eviction takes.
@@ -15,12 +15,6 @@ export const RUNTIME_EXCUSE_US = 600e6
  * A kubelet exits 40 times in that time where its runtime accepts connections and never answers.
  */
 const MOST_EXCUSED_EXITS = 60
-
-/** The exits that the runtime excused, and when the first of them was seen. */
-export interface ExcusedExits {
-  readonly count: number
-  readonly sinceUs: number
-}
 
 export function addExcused(before: ExcusedExits | undefined, count: number, nowUs: number): ExcusedExits | undefined {
   return count === 0 ? before : { count: (before?.count ?? 0) + count, sinceUs: before?.sinceUs ?? nowUs }

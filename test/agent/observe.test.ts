@@ -255,6 +255,17 @@ t.test('the health port is that of the process, whatever its file holds by now',
   t.equal((await open({ ...withHealth(none.written()), portInFile: 10248 }).look()).healthz, undefined, 'that it has none is recorded, too')
 })
 
+t.test('k3s writes the files of its kubelet after its own start: their port counts once it answers', async (t) => {
+  const unit = running(CHECKPOINT_A, { command: { path: '/usr/local/bin/k3s', words: ['agent'] } })
+  const early = open({ unit, healthz: false })
+  await early.look()
+  t.equal(early.written()?.lastProcess?.healthPort, undefined)
+  const later = open({ ...withHealth(early.written()), unit, portInFile: 10348 })
+  t.match(await later.look(), { healthz: { ok: true } })
+  t.same(later.looked, ['127.0.0.1:10348'])
+  t.match(later.written()?.lastProcess, { healthPort: { port: 10348 } })
+})
+
 t.test('a health port that cannot be known is neither probed nor taken for none', async (t) => {
   const seen = (content: string) => withHealth(health(A, { lastProcess: { invocationId: INVOCATION, content, kubeletIdentity: KUBELET } }))
   const unread = open({ portInFile: undefined })
