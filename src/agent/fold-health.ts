@@ -13,8 +13,9 @@ import { trialKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
 import type { LastWords } from '../ports/last-words.ts'
 import type { RuntimeRecords } from '../ports/store.ts'
+import { isKubeletInside } from '../systemd/kubelet-inside.ts'
 import { hearLastWords } from './hear-last-words.ts'
-import { isKubeletInside, type KubeletObservation } from './observe-kubelet.ts'
+import type { KubeletObservation } from './observe-kubelet.ts'
 
 interface HealthPorts {
   readonly runtime: Pick<RuntimeRecords, 'writeHealth'>
@@ -81,7 +82,7 @@ function identifyAgain(health: HealthRecord, running: Running): HealthRecord {
 function recordPort(health: HealthRecord, { running, port, healthz }: Look['sample'], unit: KnownUnit): HealthRecord {
   const { lastProcess } = health
   if (port === undefined || lastProcess === undefined || lastProcess.healthPort !== undefined) return health
-  if (isKubeletInside(unit) && isFailing(healthz)) return health
+  if (isKubeletInside(unit.command) && isFailing(healthz)) return health
   const isThere = running.kind === 'known' && running.lost !== true && running.content !== nameEarlier(running.invocationId)
   const isSame = running.kind === 'known' && running.invocationId === lastProcess.invocationId
   return isThere && isSame ? { ...health, lastProcess: { ...lastProcess, healthPort: port } } : health

@@ -16,7 +16,7 @@ import type { ConfigFacts, ConfigFiles, HealthProbe, HealthTarget, RuntimeProbe 
 import type { Checkpoints, RuntimeRecords } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
 import { asArguments, flagValue } from '../systemd/flags.ts'
-import { findHost } from '../systemd/kubelet-inside.ts'
+import { isKubeletInside } from '../systemd/kubelet-inside.ts'
 import { readContentOnce } from './content-once.ts'
 
 export interface KubeletObservation {
@@ -92,11 +92,6 @@ async function findHealthPort(ports: KubeletPorts, unit: KnownUnit): Promise<Hea
   return (await ports.configFacts.of({ path, directory: configDirectory(unit) })).healthz
 }
 
-/** Kubelet is a part of another program, such as k3s. */
-export function isKubeletInside({ command }: KnownUnit): boolean {
-  return command !== undefined && findHost(command.path) !== undefined
-}
-
 /** Whether the file holds what the process was started with, as far as that is known. */
 function isStillThere(ports: KubeletPorts, { process, invocationId }: KnownUnit, content: ContentHash): boolean {
   if (process.kind !== 'checkpoint') return content !== nameEarlier(invocationId)
@@ -142,7 +137,7 @@ export async function probeRuntimes(
   lastKnownGood: HeldSource,
   next: HeldSource | undefined,
 ): Promise<RuntimeObservation> {
-  if (isKubeletInside(unit)) return NOT_PROBED
+  if (isKubeletInside(unit.command)) return NOT_PROBED
   const isNext = next?.onlyInPlace === true && sameSource(lastKnownGood.source, next.source)
   const fallback = await findRuntimeSocket(ports, unit, isNext ? next : lastKnownGood)
   const target = next === undefined ? undefined : await findRuntimeSocket(ports, unit, next)

@@ -80,7 +80,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const held = [LOCAL, ...older, ...(assigned.kind === 'source' ? [{ source: assigned.source, content: assignedContent }] : [])]
   const sample = { at, unit, running, healthz, ...runtimes }
   const desired = ports.assignment.desired(() => readLocalConfig(ports.activation, unit))
-  await recognizeDesired(ports, { desired, unit, running, held, lastProcess: known?.lastProcess, assignedContent })
+  await recognizeDesired(ports, { desired, unit, running, held, lastProcess: known?.lastProcess })
   const recordedChannelState = records.channelState()
   const paused = findPause({ requests, desired, recordedChannelState }) !== undefined
   const isUnreadable = next !== undefined && next.source !== 'local' && checkpoints.isUnreadable(next.source)

@@ -90,7 +90,6 @@ interface Assignment {
   readonly held: readonly HeldSource[]
   /** The process that was seen last in this boot. The records may have moved on since. */
   readonly lastProcess: Pick<SeenProcess, 'source' | 'content'> | undefined
-  readonly assignedContent: ContentHash | undefined
 }
 
 /**
@@ -101,24 +100,23 @@ interface Assignment {
  */
 export async function recognizeDesired(
   { recognize, contentOf, records }: RecognitionPorts,
-  { desired, unit, running, held, lastProcess, assignedContent }: Assignment,
+  { desired, unit, running, held, lastProcess }: Assignment,
 ): Promise<void> {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return
   const data = desired.object.rendered?.data ?? desired.object.data
   const key = desired.ref.kubeletConfigKey
   const known = contentOf(data, key)
-  if (known === assignedContent) return recognize(data, key, [], [known])
+  const here = [...held, ...(lastProcess === undefined ? [] : [lastProcess])]
+  const inUse = [...(running.kind === 'known' ? [running] : []), ...here].flatMap(({ content }) => content ?? [])
+  // What is in use keeps its name, whatever else is the same.
+  if (inUse.includes(known)) return recognize(data, key, [], [known])
   const verdicts = records.verdicts()
   const isRefused = refusedOn(verdicts, unit)
   const failed = [...verdicts.values()].map(({ source, key: trial }) => ({ source, content: contentOfKey(trial) }))
-  const files = [...held, ...(lastProcess === undefined ? [] : [lastProcess]), ...failed].flatMap(({ source, content }) => {
+  const files = [...here, ...failed].flatMap(({ source, content }) => {
     return source === undefined || source === 'local' || content === undefined || isRefused(content) ? [] : [source]
   })
-  const present = running.kind === 'known' ? [running] : []
-  const inUse = [...present, ...held, ...(lastProcess === undefined ? [] : [lastProcess])].flatMap(({ content }) => content ?? [])
   const named = [...inUse, ...failed.map(({ content }) => content)]
-  // It keeps its name, whatever else is the same.
-  if (inUse.includes(known)) return recognize(data, key, [], [known])
   const isWanted = running.kind === 'known' && !isRefused(running.content)
   await recognize(data, key, isWanted ? [...files, ...listRunning(unit)] : files, named)
 }

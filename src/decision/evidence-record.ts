@@ -66,16 +66,17 @@ export function dropBaseline(record: EvidenceRecord, facts: BaselineFacts): Evid
 
 /** It is asked for again. What is not answered then stays as it was read before. */
 export function renewBaseline(record: EvidenceRecord, { monotonicUs }: Instant): EvidenceRecord {
-  const { baseline } = record
-  return baseline === undefined
-    ? record
-    : { ...record, baseline: { ...baseline, sinceUs: monotonicUs, awaitedSinceUs: undefined, answered: [], unread: undefined } }
+  return changeBaseline(record, { sinceUs: monotonicUs, awaitedSinceUs: undefined, answered: [], unread: undefined })
 }
 
 /** The restart waits anew for what is still missing in it. */
 export function awaitBaseline(record: EvidenceRecord, { monotonicUs }: Instant): EvidenceRecord {
+  return changeBaseline(record, { awaitedSinceUs: monotonicUs })
+}
+
+function changeBaseline(record: EvidenceRecord, changes: Partial<Baseline>): EvidenceRecord {
   const { baseline } = record
-  return baseline === undefined ? record : { ...record, baseline: { ...baseline, awaitedSinceUs: monotonicUs } }
+  return baseline === undefined ? record : { ...record, baseline: { ...baseline, ...changes } }
 }
 
 /** It is known also while a baseline is taken again. */

@@ -70,11 +70,18 @@ function asksBeforeClaim(snapshot: Snapshot, { source, content }: { source: Conf
 }
 
 /** Whether the restart waits for what is still being asked about the process that it ends. */
-export function awaitsBaseline({ evidence, now, policy, running }: Snapshot, candidate: TrialKey): boolean {
-  const baseline = evidence?.baseline
-  if (baseline?.candidate !== candidate || running.kind !== 'known' || baseline.invocationId !== running.invocationId) return false
-  if (now.monotonicUs - awaitedSinceUs(baseline) >= BASELINE_WAIT_US) return false
+export function awaitsBaseline(snapshot: Snapshot, candidate: TrialKey): boolean {
+  const { now, policy } = snapshot
+  const baseline = findTaken(snapshot, candidate)
+  if (baseline === undefined || now.monotonicUs - awaitedSinceUs(baseline) >= BASELINE_WAIT_US) return false
   return !isComplete(baseline, policy.evidence)
+}
+
+/** The baseline of the process that runs, from before its restart into the candidate. */
+function findTaken({ evidence, running }: Snapshot, candidate: TrialKey): Baseline | undefined {
+  const baseline = evidence?.baseline
+  const isOfRunning = running.kind === 'known' && baseline?.invocationId === running.invocationId
+  return isOfRunning && baseline.candidate === candidate ? baseline : undefined
 }
 
 /** What the API server did not answer, which it may answer while the restart waits. */
@@ -119,10 +126,10 @@ export function isBaselineEarly({ evidence, health, now }: Snapshot): boolean {
  * @param candidate that kubelet is about to be restarted into
  * @param asksSinceUs as `EvidenceProbe` says
  */
-export function isBaselineInVain({ evidence, health, running, now, policy }: Snapshot, candidate: TrialKey, asksSinceUs: number): boolean {
-  const baseline = evidence?.baseline
-  if (baseline?.candidate !== candidate || running.kind !== 'known' || baseline.invocationId !== running.invocationId) return false
-  if (isComplete(baseline, policy.evidence)) return false
+export function isBaselineInVain(snapshot: Snapshot, candidate: TrialKey, asksSinceUs: number): boolean {
+  const { health, now, policy } = snapshot
+  const baseline = findTaken(snapshot, candidate)
+  if (baseline === undefined || isComplete(baseline, policy.evidence)) return false
   const activatedUs = health?.subject === candidate ? health.subjectSinceUs : baseline.sinceUs
   if (now.monotonicUs - activatedUs > BASELINE_OLD_US) return false
   return awaitedSinceUs(baseline) < Math.max(activatedUs, asksSinceUs)

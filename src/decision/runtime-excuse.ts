@@ -20,7 +20,7 @@ export function addExcused(before: ExcusedExits | undefined, count: number, nowU
   return count === 0 ? before : { count: (before?.count ?? 0) + count, sinceUs: before?.sinceUs ?? nowUs }
 }
 
-/** A runtime that now and then answers excuses no longer than one that does not. */
+/** A runtime that answers now and then does not excuse for ever, either. */
 export function isExcuseUsedUp(excused: ExcusedExits | undefined, nowUs: number): boolean {
   return excused !== undefined && excused.count >= MOST_EXCUSED_EXITS && nowUs - excused.sinceUs >= RUNTIME_EXCUSE_US
 }

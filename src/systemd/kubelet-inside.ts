@@ -26,6 +26,11 @@ export function findHost(program: string): Host | undefined {
   }
 }
 
+/** @param command of the unit. undefined: it has none */
+export function isKubeletInside(command: { readonly path: string } | undefined): boolean {
+  return command !== undefined && findHost(command.path) !== undefined
+}
+
 /** What k3s makes of its settings at each start, and kubelet reads first. */
 const DEFAULTS = '00-k3s-defaults.conf'
 

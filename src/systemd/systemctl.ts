@@ -16,7 +16,7 @@ import { codedError } from '../values/errors.ts'
 import type { ActivationChoice } from './activation-kinds.ts'
 import { asArguments, flagValue } from './flags.ts'
 import type { HeldAnswer } from './held-answer.ts'
-import { findHost } from './kubelet-inside.ts'
+import { isKubeletInside } from './kubelet-inside.ts'
 import { describeProcess } from './kubelet-process.ts'
 import type { IdentifyMerged } from './merged-files.ts'
 import { chooseVerb, classifyActivity, needsReset, summarizeState } from './unit-activity.ts'
@@ -164,7 +164,7 @@ export class Systemctl implements Unit {
     const { mainPid: pid, invocationId, exec } = shown
     if (pid === 0) return { kind: 'none' }
     if (this.#known?.pid === pid && this.#known.invocationId === invocationId) return this.#known
-    const isInside = exec !== undefined && findHost(exec.path) !== undefined
+    const isInside = isKubeletInside(exec)
     const command = isInside ? [] : this.#readCommand(pid)
     if (command === undefined)
       return { kind: 'unknown', detail: `process ${pid} of ${this.#options.unit} has no command line: it is starting or exiting` }
