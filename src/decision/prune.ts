@@ -1,8 +1,8 @@
 /**
  * The rule for checkpoints that nothing needs any more: all but the newest few of those as the
  * cluster has them, and of those with this node's overlay. Never one that a record, kubelet's next
- * start or the running process names, nor the one that it was rendered from. Nor one that did
- * damage which nothing undoes. Pure.
+ * start or the running process names, nor the one that it was rendered from. Nor the one that the
+ * process was started from, nor one that did damage which nothing undoes. Pure.
  */
 import type { CheckpointInfo, ConfigMapSource } from './config-source.ts'
 import { namedSources } from './held-sources.ts'
@@ -22,7 +22,7 @@ export function choosePrunable(snapshot: Snapshot): readonly CheckpointInfo[] {
   if (assigned.kind === 'damaged' || nextStart.kind === 'unknown') return []
   if (unit.kind === 'unknown' || unit.process.kind === 'unknown') return []
   const inProcess = unit.process.kind === 'checkpoint' ? [unit.process] : []
-  const inUse: readonly Version[] = [...namedSources(snapshot), ...inProcess, ...listHarmful(snapshot)]
+  const inUse: readonly Version[] = [...namedSources(snapshot), ...inProcess, ...listSeen(snapshot), ...listHarmful(snapshot)]
   const paths = new Set(inUse.flatMap((version) => [pathOf(version), pathOf({ ...version, overlay: undefined })]))
   // By the time they were saved: resourceVersions are opaque and never ordered.
   const newestFirst = [...snapshot.checkpoints].sort((a, b) => b.savedAtMs - a.savedAtMs || (pathOf(a) < pathOf(b) ? 1 : -1))
@@ -30,6 +30,16 @@ export function choosePrunable(snapshot: Snapshot): readonly CheckpointInfo[] {
   const rendered = newestFirst.filter(({ overlay }) => overlay !== undefined)
   const old = [asReceived, rendered].flatMap((checkpoints) => checkpoints.slice(policy.keepCheckpoints))
   return old.filter((checkpoint) => !paths.has(pathOf(checkpoint)))
+}
+
+/**
+ * What the process was started from when it was seen, since its command line does not name a
+ * checkpoint where kubelet reads another file. Once no record names a wording of it, a new one can
+ * be compared with this one alone.
+ */
+function listSeen({ health }: Snapshot): readonly ConfigMapSource[] {
+  const source = health?.lastProcess?.source
+  return source === undefined || source === 'local' ? [] : [source]
 }
 
 /**

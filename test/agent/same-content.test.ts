@@ -130,6 +130,27 @@ t.test('what kubelet runs is compared, though no record names it any more', asyn
   restarts(t, world, 1)
 })
 
+t.test('what kubelet runs stays on disk to be compared, though later wordings have replaced it', async (t) => {
+  const world = new SmallWorld({ activation: 'drop-in' })
+  world.policy = { ...world.policy, keepCheckpoints: 1 }
+  world.want(A, { kubelet: TEXT })
+  await world.run(15 * MINUTE_US)
+  for (const resourceVersion of ['2', '3', '4']) {
+    world.want({ ...A, resourceVersion }, { kubelet: `# ${resourceVersion}\n${TEXT}` })
+    await world.run(MINUTE_US)
+  }
+  world.runtimeUp = false
+  world.requests = { ...world.requests, hold: 'local' }
+  await world.run(MINUTE_US)
+  world.requests = { ...world.requests, hold: 'none' }
+  world.want({ ...A, resourceVersion: '5' }, { kubelet: COMMENTED })
+  await world.run(MINUTE_US)
+  world.runtimeUp = true
+  await world.run(MINUTE_US)
+  t.match(world.record('assigned'), { resourceVersion: '5' })
+  restarts(t, world, 1)
+})
+
 t.test('on a full disk', async (t) => {
   const world = await running(TEXT, 15)
   world.diskFails = () => true
