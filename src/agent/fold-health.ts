@@ -4,7 +4,8 @@
  */
 import { type HeldSource, LOCAL_CONTENT } from '../decision/config-source.ts'
 import { type HealthRecord, type HealthSample, isFailing, type Running } from '../decision/health.ts'
-import { forgetIllness, recordProcess, recordSample } from '../decision/health-record.ts'
+import { forgetIllness } from '../decision/health-changes.ts'
+import { recordProcess, recordSample } from '../decision/health-record.ts'
 import { nameEarlier, nameMissing } from '../decision/missing-content.ts'
 import type { Policy } from '../decision/policy.ts'
 import { startedSource } from '../decision/running-source.ts'

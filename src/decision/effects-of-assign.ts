@@ -8,7 +8,7 @@ import { describeSource, sameRef, sameVersion, withoutOverlay } from './config-s
 import type { Channel, Desired } from './desired.ts'
 import { type Effect, history, log, writeRecord } from './effects.ts'
 import { stage } from './effects-of-staging.ts'
-import { forgetExits } from './health-record.ts'
+import { forgetExits } from './health-changes.ts'
 import { heldSources } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
 import { nameSource } from './status-texts.ts'

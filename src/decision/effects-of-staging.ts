@@ -5,7 +5,7 @@ import type { ConfigMapSource, ConfigSource, ContentHash } from './config-source
 import { sameSource } from './config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
 import { type Effect, history, log, type StateEffect } from './effects.ts'
-import { forgetExits } from './health-record.ts'
+import { forgetExits } from './health-changes.ts'
 import type { Snapshot } from './snapshot.ts'
 import { configOf, findStaging, latestContent, markContent, retryOf, stageAssigned } from './staging.ts'
 import type { StagedContent, Staging } from './staging-state.ts'

@@ -5,10 +5,10 @@
 import type { EvidenceKind } from './evidence.ts'
 import { countRecurringExits, describeRecurringExits } from './exit-log.ts'
 import type { HealthRecord, HealthSample } from './health.ts'
-import { isStartAwaited } from './health-record.ts'
 import { areLatestAlike, explain } from './last-words.ts'
 import type { Policy } from './policy.ts'
 import { isExcuseUsedUp, isSubjectExcused } from './runtime-excuse.ts'
+import { isStartAwaited } from './unit-starts.ts'
 import type { FailureReason } from './verdict.ts'
 
 export interface HealthFailure {

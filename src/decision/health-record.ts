@@ -3,22 +3,42 @@
  * Pure; all times are CLOCK_MONOTONIC of one boot. Only what is known counts: a gap between samples
  * is neither health nor illness.
  */
-import { LOCAL_CONTENT } from './config-source.ts'
+import { describeSample } from './describe-sample.ts'
 import { logExits } from './exit-log.ts'
-import { type HealthAnswer, type HealthRecord, type HealthSample, isFailing, type SeenProcess } from './health.ts'
+import type { HealthRecord, HealthSample } from './health.ts'
 import { isMissing } from './missing-content.ts'
 import type { Policy } from './policy.ts'
 import { followProcess } from './process-health.ts'
 import { addExcused, followRuntime, isExcuseUsedUp, isRuntimeExcuse, isSubjectExcused, RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
+import { type Condition, classifySample, hasEnded, isDown } from './sample-condition.ts'
+import { presumeProcess, rememberProcess } from './seen-process.ts'
 import type { TrialKey } from './trial-key.ts'
 import { contentOfKey } from './trial-key.ts'
-import type { KnownUnit, UnitActivity } from './unit-state.ts'
+import { countAtStart, countExits, isNewInvocation, isOthers, isStartAwaited, isStartedBySystemd } from './unit-starts.ts'
+import type { KnownUnit } from './unit-state.ts'
 
-/**
- * What a sample says of the subject. `unclear`: neither health nor illness, but exits count.
- * `excused`: the config is not the cause, so nothing is charged to it.
- */
-type Condition = 'healthy' | 'ill' | 'unclear' | 'excused'
+/** One sample, beside the record of the samples before it. */
+interface Look {
+  readonly sample: HealthSample
+  readonly unit: KnownUnit
+  readonly nowUs: number
+  readonly subject: TrialKey
+  readonly policy: Policy
+  /** The record of this boot. */
+  readonly known: HealthRecord | undefined
+  /** The same, if it is about this subject. */
+  readonly same: HealthRecord | undefined
+  /** The same, if it is also about this invocation of the unit. */
+  readonly ofProcess: HealthRecord | undefined
+  /**
+   * Nobody looked for longer than is tolerated. What happened in a gap was not seen: no deadline
+   * and no trial runs through it, and no exit in it is charged.
+   */
+  readonly gap: boolean
+  readonly runsSubject: boolean
+  /** Systemd has started kubelet by itself since the last look. */
+  readonly isAutomatic: boolean
+}
 
 /**
  * @param subject what kubelet starts with next, on the installed kubelet. Another subject starts a
@@ -31,108 +51,46 @@ export function recordSample(
   subject: TrialKey,
   policy: Policy,
 ): HealthRecord | undefined {
-  const { unit } = sample
-  const nowUs = sample.at.monotonicUs
-  const known = before?.bootId === sample.at.bootId ? before : undefined
+  const { unit, at } = sample
+  const known = before?.bootId === at.bootId ? before : undefined
   if (unit.kind === 'unknown') return known
-  const seenProcess =
-    known === undefined ? presumeProcess(sample, unit, subject) : rememberProcess(known.lastProcess, sample, unit.kubeletIdentity)
-  const runsSubject = sample.running.kind === 'known' && sample.running.key === subject
-  const same = known?.subject === subject ? known : undefined
-
-  // What happened in a gap was not seen: no deadline and no trial runs through it, and no exit in
-  // it is charged.
-  const gap = known === undefined || nowUs - known.lastSampleUs > policy.toleranceUs
-  const runtimeDownSinceUs = followRuntime(known?.runtimeDownSinceUs, sample, gap)
-  // In the first record of a boot, every process since then was started with what is activated,
-  // since only the agent changes that. But one that systemd gave up before may have failed with
-  // what was there before: it is charged from its next start on. And an invocation that began under
-  // this record was started with its subject, even if it died before a look.
-  const sameProcess = same?.invocationId === unit.invocationId
-  // So was one that began after kubelet was upgraded on disk, which makes the same content another
-  // subject.
-  const upgraded = same === undefined && known !== undefined && contentOfKey(known.subject) === contentOfKey(subject)
-  const startedSinceUpgrade = upgraded && known.invocationId !== unit.invocationId
-  // A record about what the disk did not return has followed nothing yet.
-  const isFirst = known === undefined || isMissing(contentOfKey(known.subject))
-  const startedBefore = same === undefined ? (isFirst && unit.activity !== 'failed') || startedSinceUpgrade : same.started || !sameProcess
-  const started = runsSubject || (startedBefore && unit.activity !== 'stopped')
-  const startedSinceUs = started ? (same?.started === true ? same.startedSinceUs : nowUs) : undefined
-  const subjectSinceUs = same?.subjectSinceUs ?? nowUs
-  const excusedBefore = same?.excusedExits
-  const isUsedUp = isExcuseUsedUp(excusedBefore, nowUs)
-  const isExcused = isSubjectExcused(runtimeDownSinceUs, { startedSinceUs, subjectSinceUs, excusedExits: excusedBefore }, sample)
-  const starts = same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(!sameProcess)
-  const isAwaited = same !== undefined && isStartAwaited(same, unit)
-  const hasBegun = started && (runsSubject || !isAwaited)
-  const condition = classifySample(sample, hasBegun, runsSubject, isExcused)
-  const automatic = known === undefined ? 0 : countExits(known.lastNRestarts, unit.nRestarts)
-  const chargeable = Math.max(0, automatic - Number(isExcusedExitDue(known)))
-  // Where systemd itself did the start that it had refused, it counts the exit of the process from
-  // before with it.
-  const isPredecessors = same?.restartedFrom !== undefined && same.restartedFrom === same.invocationId && same.starts === 0
-  const ownExits = Math.max(0, automatic - Number(isExcusedExitDue(known) || isPredecessors))
-  const newExits = gap || isExcused || condition === 'excused' || same?.started !== true ? 0 : ownExits
-  // The health of one process says nothing of the next, even if both were healthy at two looks in a
-  // row.
-  const healthyBeforeUs = gap || !sameProcess ? undefined : same.healthySinceUs
-  const healthySinceUs = condition === 'healthy' ? (healthyBeforeUs ?? nowUs) : undefined
-  // An operator who restarts kubelet gives it its start deadline again. Systemd, which counts its
-  // own restarts, does not, except after a process that began without its runtime: that one exits,
-  // also where the runtime answers by then.
-  const isAutomatic = known !== undefined && isStartedBySystemd(known, unit)
-  const startedAnew = same !== undefined && !sameProcess && (!isAutomatic || same.beganExcused === true)
-  const illBeforeUs = gap || startedAnew ? undefined : same?.unhealthySinceUs
-  const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, unit.startedAtUs) >= policy.trialUs
-  // A process that is new may have begun, and have ended, before the runtime answered.
-  const begins = sameProcess
-    ? same.beganExcused === true
-    : isExcused || (known !== undefined && !isUsedUp && beganSilent(known, unit, gap, policy))
+  const look = lookAt(known, sample, unit, subject, policy)
+  const { nowUs, same, ofProcess, gap, runsSubject, isAutomatic } = look
+  const { hasBegun, ...start } = followStart(look)
+  const runtime = followRuntimeExcuse(look, start)
+  const condition = classifySample(sample, { hasBegun, runsSubject, isExcused: runtime.isExcused })
+  const exits = countNewExits(look, runtime, condition)
+  const times = followCondition(look, condition)
+  const excused = isDownExcused(look, runtime)
   // Without a health port, all that is known is that it runs: it may still ask for its runtime.
   const isUp = condition === 'healthy' && (sample.healthz !== undefined || nowUs - unit.startedAtUs > policy.toleranceUs)
-  // Systemd may give kubelet up at the very exit of which the runtime answers again.
-  const gaveUpExcused = unit.activity === 'failed' && begins
-  const excused = isDown(unit.activity) && (isExcused || gaveUpExcused || (sameProcess && same.excused))
-  const isGivenUp = unit.activity === 'failed' && excused && !(sameProcess && same.excused)
-  const newlyExcused = (isExcused || isExcusedExitDue(known) ? automatic - newExits : 0) + Number(isGivenUp)
-  const hasExited = hasEnded(unit.activity) && started && starts > 0 && !excused && condition !== 'excused'
-  const isStillDue = same !== undefined && (isAutomatic || !isNewInvocation(same, unit))
-  const startedByOthers = same === undefined ? isFirst : same.startedByOthers === true || isOthers(same, unit, nowUs)
-
+  const isGivenUp = unit.activity === 'failed' && excused && ofProcess?.excused !== true
+  const hasExited = hasEnded(unit.activity) && start.started && start.starts > 0 && !excused && condition !== 'excused'
+  const isSettled = times.healthySinceUs !== undefined && nowUs - Math.max(times.healthySinceUs, unit.startedAtUs) >= policy.trialUs
+  const countsExcused = !gap && same?.started === true
+  const processExcused = !runtime.isUsedUp && isRuntimeExcuse(runtime.downSinceUs, sample)
+  const context = { gap, isAutomatic, chargeable: exits.chargeable, excused: processExcused }
   return {
-    bootId: sample.at.bootId,
+    bootId: at.bootId,
     subject,
-    subjectSinceUs,
-    starts,
-    started,
-    startedSinceUs,
+    ...start,
     invocationId: unit.invocationId,
-    wasHealthy: condition === 'healthy' || (sameProcess && same.wasHealthy),
-    everHealthy: condition === 'healthy' || same?.everHealthy === true,
-    healthySinceUs,
-    unhealthySinceUs: condition === 'ill' ? (illBeforeUs ?? nowUs) : undefined,
+    ...times,
     lastSampleUs: nowUs,
     excused,
-    beganExcused: begins && !isUp,
-    runtimeDownSinceUs,
+    beganExcused: runtime.began && !isUp,
+    runtimeDownSinceUs: runtime.downSinceUs,
     // A config that ran for a whole trial without a break starts again at zero: three crashes in a
     // year are not a crash loop.
-    exits: settled ? 0 : (same?.exits ?? 0) + newExits,
-    excusedExits: settled ? undefined : addExcused(excusedBefore, gap || same?.started !== true ? 0 : newlyExcused, nowUs),
+    exits: isSettled ? 0 : (same?.exits ?? 0) + exits.charged,
+    excusedExits: isSettled ? undefined : addExcused(same?.excusedExits, countsExcused ? exits.excused + Number(isGivenUp) : 0, nowUs),
     lastNRestarts: unit.nRestarts,
     firstNRestarts: countAtStart(known, unit),
-    lastProcess: seenProcess,
-    process: followProcess(
-      known?.process,
-      sample,
-      unit,
-      { gap, isAutomatic, chargeable, excused: !isUsedUp && isRuntimeExcuse(runtimeDownSinceUs, sample) },
-      policy,
-    ),
-    recentExits: logExits(known, sample, subject, newExits, hasExited),
-    restartedFrom: isAwaited ? same.restartedFrom : undefined,
-    restartDueUntilUs: isStillDue ? same.restartDueUntilUs : undefined,
-    startedByOthers,
+    lastProcess:
+      known === undefined ? presumeProcess(sample, unit, subject) : rememberProcess(known.lastProcess, sample, unit.kubeletIdentity),
+    process: followProcess(known?.process, sample, unit, context, policy),
+    recentExits: logExits(known, sample, subject, exits.charged, hasExited),
+    ...followRequest(look),
     triedAgainUs: same?.triedAgainUs,
     lastDetail: describeSample(sample),
   }
@@ -144,93 +102,118 @@ export function recordProcess(record: HealthRecord, sample: HealthSample, kubele
   return lastProcess === record.lastProcess ? record : { ...record, lastProcess }
 }
 
-/** While an operator has paused the agent, the operator answers for what happens to kubelet. */
-export function forgetIllness(record: HealthRecord): HealthRecord {
-  const process = record.process && { ...record.process, exits: 0, unhealthySinceUs: undefined }
-  return { ...record, exits: 0, excusedExits: undefined, unhealthySinceUs: undefined, process, recentExits: [] }
-}
-
-/** What was charged before is not charged again. */
-export function forgetExits(record: HealthRecord): HealthRecord {
-  return { ...record, exits: 0, excusedExits: undefined, recentExits: [] }
-}
-
-/**
- * A restart was requested: kubelet's exits and silence after that start are charged to the subject.
- */
-export function expectStart(record: HealthRecord | undefined, nowUs: number, { startDeadlineUs }: Policy): HealthRecord | undefined {
-  if (record === undefined) return undefined
-  const startedSinceUs = record.started ? record.startedSinceUs : nowUs
+function lookAt(known: HealthRecord | undefined, sample: HealthSample, unit: KnownUnit, subject: TrialKey, policy: Policy): Look {
+  const nowUs = sample.at.monotonicUs
+  const same = known?.subject === subject ? known : undefined
   return {
-    ...record,
-    started: true,
-    startedSinceUs,
-    everHealthy: false,
-    unhealthySinceUs: undefined,
-    restartedFrom: record.invocationId,
-    restartDueUntilUs: nowUs + startDeadlineUs,
+    sample,
+    unit,
+    nowUs,
+    subject,
+    policy,
+    known,
+    same,
+    ofProcess: same?.invocationId === unit.invocationId ? same : undefined,
+    gap: known === undefined || nowUs - known.lastSampleUs > policy.toleranceUs,
+    runsSubject: sample.running.kind === 'known' && sample.running.key === subject,
+    isAutomatic: known !== undefined && isStartedBySystemd(known, unit),
   }
 }
 
-/**
- * The unit's state is still the one of before the restart that was requested. Systemd may refuse
- * the request for long, and until the unit has another invocation, that start has not begun.
- */
-export function isStartAwaited({ restartedFrom }: HealthRecord, { invocationId }: KnownUnit): boolean {
-  return restartedFrom !== undefined && restartedFrom === invocationId
+interface Start extends Pick<HealthRecord, 'subjectSinceUs' | 'starts' | 'started' | 'startedSinceUs' | 'startedByOthers'> {
+  /** False also where the unit still shows what was before the restart that was requested. */
+  readonly hasBegun: boolean
 }
 
 /**
- * What failed is tried once more.
- *
- * @param isRequested false: systemd is about to restart kubelet anyway
+ * Whether kubelet was started with the subject. In the first record of a boot, every process since
+ * then was started with what is activated, since only the agent changes that. But one that systemd
+ * gave up before may have failed with what was there before: it is charged from its next start on.
+ * And an invocation that began under this record was started with its subject, even if it died
+ * before a look.
  */
-export function expectAnotherTry(record: HealthRecord, nowUs: number, { startDeadlineUs }: Policy, isRequested: boolean): HealthRecord {
-  const process = record.process && { ...record.process, exits: 0, unhealthySinceUs: undefined }
+function followStart({ known, same, ofProcess, unit, nowUs, subject, runsSubject }: Look): Start {
+  // So was one that began after kubelet was upgraded on disk, which makes the same content another
+  // subject.
+  const isUpgraded = same === undefined && known !== undefined && contentOfKey(known.subject) === contentOfKey(subject)
+  const startedSinceUpgrade = isUpgraded && known.invocationId !== unit.invocationId
+  // A record about what the disk did not return has followed nothing yet.
+  const isFirst = known === undefined || isMissing(contentOfKey(known.subject))
+  const isNew = ofProcess === undefined
+  const startedBefore = same === undefined ? (isFirst && unit.activity !== 'failed') || startedSinceUpgrade : same.started || isNew
+  const started = runsSubject || (startedBefore && unit.activity !== 'stopped')
+  const isAwaited = same !== undefined && isStartAwaited(same, unit)
   return {
-    ...record,
-    started: true,
-    exits: 0,
-    excusedExits: undefined,
-    unhealthySinceUs: undefined,
-    process,
-    restartedFrom: record.invocationId,
-    restartDueUntilUs: isRequested ? nowUs + startDeadlineUs : undefined,
-    triedAgainUs: nowUs,
+    subjectSinceUs: same?.subjectSinceUs ?? nowUs,
+    starts: same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(isNew),
+    started,
+    startedSinceUs: started ? (same?.started === true ? same.startedSinceUs : nowUs) : undefined,
+    startedByOthers: same === undefined ? isFirst : same.startedByOthers === true || isOthers(same, unit, nowUs),
+    hasBegun: started && (runsSubject || !isAwaited),
   }
 }
 
-function classifySample(sample: HealthSample, hasBegun: boolean, runsSubject: boolean, isExcused: boolean): Condition {
-  const { unit, running } = sample
-  if (unit.kind === 'unknown' || !hasBegun) return 'excused'
-  switch (unit.activity) {
-    case 'stopped':
-    case 'stopping':
-    case 'not-found':
-      return 'excused'
-    case 'running':
-      if (runsSubject && sample.healthz !== 'unknown' && !isFailing(sample.healthz)) return 'healthy'
-      // Another content runs: a restart is due, or had no effect. Neither is the subject's illness.
-      if (running.kind === 'known' && !runsSubject) return 'excused'
-      // What cannot be read is unknown: no health, and no illness.
-      if (running.kind === 'unknown' || sample.healthz === 'unknown') return 'unclear'
-      return isExcused ? 'excused' : 'ill'
-    // Nothing is known of how long it waits there. Exits before it count.
-    case 'queued':
-      return isExcused ? 'excused' : 'unclear'
-    case 'starting':
-    case 'auto-restart':
-    case 'failed':
-      return isExcused ? 'excused' : 'ill'
+/** What is still expected of the restart that was requested. */
+function followRequest({ same, unit, isAutomatic }: Look): Pick<HealthRecord, 'restartedFrom' | 'restartDueUntilUs'> {
+  if (same === undefined) return {}
+  return {
+    restartedFrom: isStartAwaited(same, unit) ? same.restartedFrom : undefined,
+    restartDueUntilUs: isAutomatic || !isNewInvocation(same, unit) ? same.restartDueUntilUs : undefined,
   }
 }
 
-function isDown(activity: UnitActivity): boolean {
-  return activity === 'failed' || activity === 'auto-restart' || activity === 'starting' || activity === 'queued'
+interface RuntimeExcuse {
+  /** Since when the container runtime has not answered. */
+  readonly downSinceUs: number | undefined
+  /** It has excused so much that it excuses nothing more. */
+  readonly isUsedUp: boolean
+  /** It excuses the subject now. */
+  readonly isExcused: boolean
+  /** It did not answer when this invocation began. */
+  readonly began: boolean
 }
 
-function hasEnded(activity: UnitActivity): boolean {
-  return activity === 'failed' || activity === 'auto-restart'
+function followRuntimeExcuse(look: Look, { startedSinceUs, subjectSinceUs }: Omit<Start, 'hasBegun'>): RuntimeExcuse {
+  const { known, same, ofProcess, sample, nowUs, gap } = look
+  const downSinceUs = followRuntime(known?.runtimeDownSinceUs, sample, gap)
+  const excusedExits = same?.excusedExits
+  const isUsedUp = isExcuseUsedUp(excusedExits, nowUs)
+  const isExcused = isSubjectExcused(downSinceUs, { startedSinceUs, subjectSinceUs, excusedExits }, sample)
+  // A process that is new may have begun, and have ended, before the runtime answered.
+  const beganNow = isExcused || (!isUsedUp && beganSilent(look))
+  return { downSinceUs, isUsedUp, isExcused, began: ofProcess === undefined ? beganNow : ofProcess.beganExcused === true }
+}
+
+/**
+ * The runtime did not answer at the last look, and excused that. After a gap, that look still tells
+ * how a process began that was started just after it.
+ */
+function beganSilent({ known, unit, gap, policy }: Look): boolean {
+  if (known?.runtimeDownSinceUs === undefined) return false
+  const { runtimeDownSinceUs, lastSampleUs } = known
+  const isJustAfter = unit.startedAtUs >= lastSampleUs && unit.startedAtUs - lastSampleUs <= policy.toleranceUs
+  return (!gap || isJustAfter) && lastSampleUs - runtimeDownSinceUs < RUNTIME_EXCUSE_US
+}
+
+/** Since the last look, by NRestarts. */
+interface NewExits {
+  /** To the subject. */
+  readonly charged: number
+  /** To what ran: those that nothing excused when they were seen. */
+  readonly chargeable: number
+  /** The others, where the runtime is the reason. */
+  readonly excused: number
+}
+
+function countNewExits({ known, same, unit, gap }: Look, { isExcused }: RuntimeExcuse, condition: Condition): NewExits {
+  const all = known === undefined ? 0 : countExits(known.lastNRestarts, unit.nRestarts)
+  const isOneExcused = isExcusedExitDue(known)
+  // Where systemd itself did the start that it had refused, it counts the exit of the process from
+  // before with it.
+  const isPredecessors = same?.restartedFrom !== undefined && same.restartedFrom === same.invocationId && same.starts === 0
+  const own = Math.max(0, all - Number(isOneExcused || isPredecessors))
+  const charged = gap || isExcused || condition === 'excused' || same?.started !== true ? 0 : own
+  return { charged, chargeable: Math.max(0, all - Number(isOneExcused)), excused: isExcused || isOneExcused ? all - charged : 0 }
 }
 
 /**
@@ -241,75 +224,29 @@ function isExcusedExitDue(known: HealthRecord | undefined): boolean {
   return known?.excused === true && known.lastNRestarts === (known.firstNRestarts ?? known.lastNRestarts)
 }
 
-/**
- * The runtime did not answer at the last look, and excused that. After a gap, that look still tells
- * how a process began that was started just after it.
- */
-function beganSilent(known: HealthRecord, { startedAtUs }: KnownUnit, gap: boolean, { toleranceUs }: Policy): boolean {
-  const { runtimeDownSinceUs, lastSampleUs } = known
-  const isJustAfter = startedAtUs >= lastSampleUs && startedAtUs - lastSampleUs <= toleranceUs
-  if (runtimeDownSinceUs === undefined || (gap && !isJustAfter)) return false
-  return lastSampleUs - runtimeDownSinceUs < RUNTIME_EXCUSE_US
+function isDownExcused({ unit, ofProcess }: Look, { isExcused, began }: RuntimeExcuse): boolean {
+  // Systemd may give kubelet up at the very exit of which the runtime answers again.
+  const gaveUpExcused = unit.activity === 'failed' && began
+  return isDown(unit.activity) && (isExcused || gaveUpExcused || ofProcess?.excused === true)
 }
 
-/** Neither systemd nor the agent has started this process. */
-function isOthers(same: HealthRecord, unit: KnownUnit, nowUs: number): boolean {
-  const isAgents = nowUs < (same.restartDueUntilUs ?? 0) || same.restartedFrom === same.invocationId
-  return isNewInvocation(same, unit) && !isStartedBySystemd(same, unit) && !isAgents
-}
+type ConditionTimes = Pick<HealthRecord, 'wasHealthy' | 'everHealthy' | 'healthySinceUs' | 'unhealthySinceUs'>
 
-function isNewInvocation(known: HealthRecord, { invocationId }: KnownUnit): boolean {
-  return invocationId !== '' && invocationId !== known.invocationId
-}
-
-/** Systemd counts the restarts that it does by itself. */
-function isStartedBySystemd(known: HealthRecord, { nRestarts }: KnownUnit): boolean {
-  return nRestarts > (known.firstNRestarts ?? known.lastNRestarts)
-}
-
-/**
- * Systemd counts a restart of its own a moment before the unit has another invocation
- * (service_enter_restart): a look between the two must not take that start for somebody's.
- */
-function countAtStart(known: HealthRecord | undefined, { invocationId, nRestarts }: KnownUnit): number {
-  const isSame = known !== undefined && (invocationId === '' || invocationId === known.invocationId)
-  // reset-failed puts it back to 0.
-  return isSame ? Math.min(known.firstNRestarts ?? known.lastNRestarts, nRestarts) : nRestarts
-}
-
-function rememberProcess(before: SeenProcess | undefined, sample: HealthSample, kubeletIdentity: string): SeenProcess | undefined {
-  const { running } = sample
-  if (running.kind !== 'known' || before?.invocationId === running.invocationId) return before
-  return { invocationId: running.invocationId, content: running.content, kubeletIdentity }
-}
-
-/**
- * What systemd gave up before the first look ran the config that is in place: only the agent
- * changes that. Where that is local, the agent may have just put it there, for what had failed.
- */
-function presumeProcess(sample: HealthSample, unit: KnownUnit, subject: TrialKey): SeenProcess | undefined {
-  const { activity, invocationId, kubeletIdentity } = unit
-  const content = contentOfKey(subject)
-  const isConfig = content !== LOCAL_CONTENT && !isMissing(content)
-  const isPresumed = sample.running.kind === 'none' && activity === 'failed' && invocationId !== '' && isConfig
-  return isPresumed ? { invocationId, content, kubeletIdentity } : rememberProcess(undefined, sample, kubeletIdentity)
-}
-
-/**
- * A manual restart or reset-failed puts NRestarts back to 0 (systemd.unit(5), "NRestarts"): what it
- * then shows came after.
- */
-function countExits(before: number, now: number): number {
-  return now >= before ? now - before : now
-}
-
-function describeSample(sample: HealthSample): string {
-  const unit = sample.unit.kind === 'known' ? sample.unit.summary : sample.unit.detail
-  const runtime = sample.runtimeUp === false ? ', container runtime does not answer' : ''
-  return `${unit}${describeAnswer(sample.healthz)}${runtime}`
-}
-
-function describeAnswer(healthz: HealthAnswer): string {
-  if (healthz === undefined) return ''
-  return healthz === 'unknown' ? ', health port not known' : `, healthz ${healthz.detail}`
+/** Since when it has been so. */
+function followCondition({ same, ofProcess, nowUs, gap, isAutomatic }: Look, condition: Condition): ConditionTimes {
+  const isHealthy = condition === 'healthy'
+  // The health of one process says nothing of the next, even if both were healthy at two looks in a
+  // row.
+  const healthyBeforeUs = gap ? undefined : ofProcess?.healthySinceUs
+  // An operator who restarts kubelet gives it its start deadline again. Systemd, which counts its
+  // own restarts, does not, except after a process that began without its runtime: that one exits,
+  // also where the runtime answers by then.
+  const startedAnew = ofProcess === undefined && (!isAutomatic || same?.beganExcused === true)
+  const illBeforeUs = gap || startedAnew ? undefined : same?.unhealthySinceUs
+  return {
+    wasHealthy: isHealthy || ofProcess?.wasHealthy === true,
+    everHealthy: isHealthy || same?.everHealthy === true,
+    healthySinceUs: isHealthy ? (healthyBeforeUs ?? nowUs) : undefined,
+    unhealthySinceUs: condition === 'ill' ? (illBeforeUs ?? nowUs) : undefined,
+  }
 }

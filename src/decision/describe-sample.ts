@@ -1,0 +1,13 @@
+/** One look at kubelet, in words. Pure. */
+import type { HealthAnswer, HealthSample } from './health.ts'
+
+export function describeSample(sample: HealthSample): string {
+  const unit = sample.unit.kind === 'known' ? sample.unit.summary : sample.unit.detail
+  const runtime = sample.runtimeUp === false ? ', container runtime does not answer' : ''
+  return `${unit}${describeAnswer(sample.healthz)}${runtime}`
+}
+
+function describeAnswer(healthz: HealthAnswer): string {
+  if (healthz === undefined) return ''
+  return healthz === 'unknown' ? ', health port not known' : `, healthz ${healthz.detail}`
+}

@@ -1,0 +1,47 @@
+/**
+ * Who started kubelet's process, told by the unit's InvocationID and NRestarts: systemd by itself,
+ * the agent, or somebody else. Pure.
+ */
+import type { HealthRecord } from './health.ts'
+import type { KnownUnit } from './unit-state.ts'
+
+/**
+ * The unit's state is still the one of before the restart that was requested. Systemd may refuse
+ * the request for long, and until the unit has another invocation, that start has not begun.
+ */
+export function isStartAwaited({ restartedFrom }: HealthRecord, { invocationId }: KnownUnit): boolean {
+  return restartedFrom !== undefined && restartedFrom === invocationId
+}
+
+export function isNewInvocation(known: HealthRecord, { invocationId }: KnownUnit): boolean {
+  return invocationId !== '' && invocationId !== known.invocationId
+}
+
+/** Systemd counts the restarts that it does by itself. */
+export function isStartedBySystemd(known: HealthRecord, { nRestarts }: KnownUnit): boolean {
+  return nRestarts > (known.firstNRestarts ?? known.lastNRestarts)
+}
+
+/** Neither systemd nor the agent has started this process. */
+export function isOthers(same: HealthRecord, unit: KnownUnit, nowUs: number): boolean {
+  const isAgents = nowUs < (same.restartDueUntilUs ?? 0) || same.restartedFrom === same.invocationId
+  return isNewInvocation(same, unit) && !isStartedBySystemd(same, unit) && !isAgents
+}
+
+/**
+ * Systemd counts a restart of its own a moment before the unit has another invocation
+ * (service_enter_restart): a look between the two must not take that start for somebody's.
+ */
+export function countAtStart(known: HealthRecord | undefined, { invocationId, nRestarts }: KnownUnit): number {
+  const isSame = known !== undefined && (invocationId === '' || invocationId === known.invocationId)
+  // reset-failed puts it back to 0.
+  return isSame ? Math.min(known.firstNRestarts ?? known.lastNRestarts, nRestarts) : nRestarts
+}
+
+/**
+ * A manual restart or reset-failed puts NRestarts back to 0 (systemd.unit(5), "NRestarts"): what it
+ * then shows came after.
+ */
+export function countExits(before: number, now: number): number {
+  return now >= before ? now - before : now
+}
