@@ -2,10 +2,13 @@ module kubelet-cfg-agent.io/lab/kubernetes-1.32
 
 go 1.24.0
 
-require k8s.io/kubernetes v1.32.5
+require k8s.io/kubernetes v1.32.13
 
 require (
 	cel.dev/expr v0.18.0 // indirect
+	github.com/JeffAshton/win_pdh v0.0.0-20161109143554-76bb4ee9f0ab // indirect
+	github.com/Microsoft/go-winio v0.6.2 // indirect
+	github.com/Microsoft/hnslib v0.1.1 // indirect
 	github.com/NYTimes/gziphandler v1.1.1 // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.0 // indirect
 	github.com/armon/circbuf v0.0.0-20190214190532-5111143e8da2 // indirect
@@ -49,6 +52,7 @@ require (
 	github.com/gorilla/websocket v1.5.0 // indirect
 	github.com/grpc-ecosystem/go-grpc-prometheus v1.2.0 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.20.0 // indirect
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/josharian/intern v1.0.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/karrick/godirwalk v1.17.0 // indirect
@@ -112,25 +116,25 @@ require (
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
-	k8s.io/api v0.32.5 // indirect
+	k8s.io/api v0.32.13 // indirect
 	k8s.io/apiextensions-apiserver v0.0.0 // indirect
-	k8s.io/apimachinery v0.32.5 // indirect
-	k8s.io/apiserver v0.32.5 // indirect
-	k8s.io/client-go v0.32.5 // indirect
+	k8s.io/apimachinery v0.32.13 // indirect
+	k8s.io/apiserver v0.32.13 // indirect
+	k8s.io/client-go v0.32.13 // indirect
 	k8s.io/cloud-provider v0.0.0 // indirect
-	k8s.io/component-base v0.32.5 // indirect
-	k8s.io/component-helpers v0.32.5 // indirect
-	k8s.io/controller-manager v0.32.5 // indirect
-	k8s.io/cri-api v0.32.5 // indirect
+	k8s.io/component-base v0.32.13 // indirect
+	k8s.io/component-helpers v0.32.13 // indirect
+	k8s.io/controller-manager v0.32.13 // indirect
+	k8s.io/cri-api v0.32.13 // indirect
 	k8s.io/cri-client v0.0.0 // indirect
 	k8s.io/csi-translation-lib v0.0.0 // indirect
 	k8s.io/dynamic-resource-allocation v0.0.0 // indirect
 	k8s.io/klog/v2 v2.130.1 // indirect
-	k8s.io/kms v0.32.5 // indirect
+	k8s.io/kms v0.32.13 // indirect
 	k8s.io/kube-openapi v0.0.0-20241105132330-32ad38e42d3f // indirect
 	k8s.io/kube-scheduler v0.0.0 // indirect
 	k8s.io/kubectl v0.0.0 // indirect
-	k8s.io/kubelet v0.32.5 // indirect
+	k8s.io/kubelet v0.32.13 // indirect
 	k8s.io/mount-utils v0.0.0 // indirect
 	k8s.io/utils v0.0.0-20241104100929-3ea5e8cea738 // indirect
 	sigs.k8s.io/apiserver-network-proxy/konnectivity-client v0.31.0 // indirect
@@ -140,33 +144,33 @@ require (
 )
 
 replace (
-	k8s.io/api => k8s.io/api v0.32.5
-	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.32.5
-	k8s.io/apimachinery => k8s.io/apimachinery v0.32.5
-	k8s.io/apiserver => k8s.io/apiserver v0.32.5
-	k8s.io/cli-runtime => k8s.io/cli-runtime v0.32.5
-	k8s.io/client-go => k8s.io/client-go v0.32.5
-	k8s.io/cloud-provider => k8s.io/cloud-provider v0.32.5
-	k8s.io/cluster-bootstrap => k8s.io/cluster-bootstrap v0.32.5
-	k8s.io/code-generator => k8s.io/code-generator v0.32.5
-	k8s.io/component-base => k8s.io/component-base v0.32.5
-	k8s.io/component-helpers => k8s.io/component-helpers v0.32.5
-	k8s.io/controller-manager => k8s.io/controller-manager v0.32.5
-	k8s.io/cri-api => k8s.io/cri-api v0.32.5
-	k8s.io/cri-client => k8s.io/cri-client v0.32.5
-	k8s.io/csi-translation-lib => k8s.io/csi-translation-lib v0.32.5
-	k8s.io/dynamic-resource-allocation => k8s.io/dynamic-resource-allocation v0.32.5
-	k8s.io/endpointslice => k8s.io/endpointslice v0.32.5
-	k8s.io/externaljwt => k8s.io/externaljwt v0.32.5
-	k8s.io/kms => k8s.io/kms v0.32.5
-	k8s.io/kube-aggregator => k8s.io/kube-aggregator v0.32.5
-	k8s.io/kube-controller-manager => k8s.io/kube-controller-manager v0.32.5
-	k8s.io/kube-proxy => k8s.io/kube-proxy v0.32.5
-	k8s.io/kube-scheduler => k8s.io/kube-scheduler v0.32.5
-	k8s.io/kubectl => k8s.io/kubectl v0.32.5
-	k8s.io/kubelet => k8s.io/kubelet v0.32.5
-	k8s.io/metrics => k8s.io/metrics v0.32.5
-	k8s.io/mount-utils => k8s.io/mount-utils v0.32.5
-	k8s.io/pod-security-admission => k8s.io/pod-security-admission v0.32.5
-	k8s.io/sample-apiserver => k8s.io/sample-apiserver v0.32.5
+	k8s.io/api => k8s.io/api v0.32.13
+	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.32.13
+	k8s.io/apimachinery => k8s.io/apimachinery v0.32.13
+	k8s.io/apiserver => k8s.io/apiserver v0.32.13
+	k8s.io/cli-runtime => k8s.io/cli-runtime v0.32.13
+	k8s.io/client-go => k8s.io/client-go v0.32.13
+	k8s.io/cloud-provider => k8s.io/cloud-provider v0.32.13
+	k8s.io/cluster-bootstrap => k8s.io/cluster-bootstrap v0.32.13
+	k8s.io/code-generator => k8s.io/code-generator v0.32.13
+	k8s.io/component-base => k8s.io/component-base v0.32.13
+	k8s.io/component-helpers => k8s.io/component-helpers v0.32.13
+	k8s.io/controller-manager => k8s.io/controller-manager v0.32.13
+	k8s.io/cri-api => k8s.io/cri-api v0.32.13
+	k8s.io/cri-client => k8s.io/cri-client v0.32.13
+	k8s.io/csi-translation-lib => k8s.io/csi-translation-lib v0.32.13
+	k8s.io/dynamic-resource-allocation => k8s.io/dynamic-resource-allocation v0.32.13
+	k8s.io/endpointslice => k8s.io/endpointslice v0.32.13
+	k8s.io/externaljwt => k8s.io/externaljwt v0.32.13
+	k8s.io/kms => k8s.io/kms v0.32.13
+	k8s.io/kube-aggregator => k8s.io/kube-aggregator v0.32.13
+	k8s.io/kube-controller-manager => k8s.io/kube-controller-manager v0.32.13
+	k8s.io/kube-proxy => k8s.io/kube-proxy v0.32.13
+	k8s.io/kube-scheduler => k8s.io/kube-scheduler v0.32.13
+	k8s.io/kubectl => k8s.io/kubectl v0.32.13
+	k8s.io/kubelet => k8s.io/kubelet v0.32.13
+	k8s.io/metrics => k8s.io/metrics v0.32.13
+	k8s.io/mount-utils => k8s.io/mount-utils v0.32.13
+	k8s.io/pod-security-admission => k8s.io/pod-security-admission v0.32.13
+	k8s.io/sample-apiserver => k8s.io/sample-apiserver v0.32.13
 )

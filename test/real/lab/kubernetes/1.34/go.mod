@@ -1,11 +1,14 @@
 module kubelet-cfg-agent.io/lab/kubernetes-1.34
 
-go 1.24.0
+go 1.25.0
 
-require k8s.io/kubernetes v1.34.9
+require k8s.io/kubernetes v1.34.12
 
 require (
 	cel.dev/expr v0.24.0 // indirect
+	github.com/JeffAshton/win_pdh v0.0.0-20161109143554-76bb4ee9f0ab // indirect
+	github.com/Microsoft/go-winio v0.6.2 // indirect
+	github.com/Microsoft/hnslib v0.1.1 // indirect
 	github.com/NYTimes/gziphandler v1.1.1 // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.0 // indirect
 	github.com/armon/circbuf v0.0.0-20190214190532-5111143e8da2 // indirect
@@ -49,6 +52,7 @@ require (
 	github.com/gorilla/websocket v1.5.4-0.20250319132907-e064f32e3674 // indirect
 	github.com/grpc-ecosystem/go-grpc-prometheus v1.2.0 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.26.3 // indirect
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/josharian/intern v1.0.0 // indirect
 	github.com/json-iterator/go v1.1.12 // indirect
 	github.com/karrick/godirwalk v1.17.0 // indirect
@@ -98,42 +102,42 @@ require (
 	go.uber.org/zap v1.27.0 // indirect
 	go.yaml.in/yaml/v2 v2.4.2 // indirect
 	go.yaml.in/yaml/v3 v3.0.4 // indirect
-	golang.org/x/crypto v0.36.0 // indirect
+	golang.org/x/crypto v0.53.0 // indirect
 	golang.org/x/exp v0.0.0-20240719175910-8a7402abbf56 // indirect
-	golang.org/x/net v0.38.0 // indirect
+	golang.org/x/net v0.56.0 // indirect
 	golang.org/x/oauth2 v0.27.0 // indirect
-	golang.org/x/sync v0.12.0 // indirect
-	golang.org/x/sys v0.31.0 // indirect
-	golang.org/x/term v0.30.0 // indirect
-	golang.org/x/text v0.23.0 // indirect
+	golang.org/x/sync v0.21.0 // indirect
+	golang.org/x/sys v0.46.0 // indirect
+	golang.org/x/term v0.44.0 // indirect
+	golang.org/x/text v0.39.0 // indirect
 	golang.org/x/time v0.9.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20250303144028-a0af3efb3deb // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20250303144028-a0af3efb3deb // indirect
 	google.golang.org/grpc v1.72.1 // indirect
-	google.golang.org/protobuf v1.36.5 // indirect
+	google.golang.org/protobuf v1.36.12-0.20260120151049-f2248ac996af // indirect
 	gopkg.in/evanphx/json-patch.v4 v4.12.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
-	k8s.io/api v0.34.9 // indirect
+	k8s.io/api v0.34.12 // indirect
 	k8s.io/apiextensions-apiserver v0.0.0 // indirect
-	k8s.io/apimachinery v0.34.9 // indirect
-	k8s.io/apiserver v0.34.9 // indirect
-	k8s.io/client-go v0.34.9 // indirect
+	k8s.io/apimachinery v0.34.12 // indirect
+	k8s.io/apiserver v0.34.12 // indirect
+	k8s.io/client-go v0.34.12 // indirect
 	k8s.io/cloud-provider v0.0.0 // indirect
-	k8s.io/component-base v0.34.9 // indirect
-	k8s.io/component-helpers v0.34.9 // indirect
-	k8s.io/controller-manager v0.34.9 // indirect
-	k8s.io/cri-api v0.34.9 // indirect
+	k8s.io/component-base v0.34.12 // indirect
+	k8s.io/component-helpers v0.34.12 // indirect
+	k8s.io/controller-manager v0.34.12 // indirect
+	k8s.io/cri-api v0.34.12 // indirect
 	k8s.io/cri-client v0.0.0 // indirect
 	k8s.io/csi-translation-lib v0.0.0 // indirect
 	k8s.io/dynamic-resource-allocation v0.0.0 // indirect
 	k8s.io/klog/v2 v2.130.1 // indirect
-	k8s.io/kms v0.34.9 // indirect
+	k8s.io/kms v0.34.12 // indirect
 	k8s.io/kube-openapi v0.0.0-20250710124328-f3f2b991d03b // indirect
 	k8s.io/kube-scheduler v0.0.0 // indirect
 	k8s.io/kubectl v0.0.0 // indirect
-	k8s.io/kubelet v0.34.9 // indirect
+	k8s.io/kubelet v0.34.12 // indirect
 	k8s.io/mount-utils v0.0.0 // indirect
 	k8s.io/utils v0.0.0-20250604170112-4c0f3b243397 // indirect
 	sigs.k8s.io/apiserver-network-proxy/konnectivity-client v0.31.2 // indirect
@@ -144,33 +148,33 @@ require (
 )
 
 replace (
-	k8s.io/api => k8s.io/api v0.34.9
-	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.34.9
-	k8s.io/apimachinery => k8s.io/apimachinery v0.34.9
-	k8s.io/apiserver => k8s.io/apiserver v0.34.9
-	k8s.io/cli-runtime => k8s.io/cli-runtime v0.34.9
-	k8s.io/client-go => k8s.io/client-go v0.34.9
-	k8s.io/cloud-provider => k8s.io/cloud-provider v0.34.9
-	k8s.io/cluster-bootstrap => k8s.io/cluster-bootstrap v0.34.9
-	k8s.io/code-generator => k8s.io/code-generator v0.34.9
-	k8s.io/component-base => k8s.io/component-base v0.34.9
-	k8s.io/component-helpers => k8s.io/component-helpers v0.34.9
-	k8s.io/controller-manager => k8s.io/controller-manager v0.34.9
-	k8s.io/cri-api => k8s.io/cri-api v0.34.9
-	k8s.io/cri-client => k8s.io/cri-client v0.34.9
-	k8s.io/csi-translation-lib => k8s.io/csi-translation-lib v0.34.9
-	k8s.io/dynamic-resource-allocation => k8s.io/dynamic-resource-allocation v0.34.9
-	k8s.io/endpointslice => k8s.io/endpointslice v0.34.9
-	k8s.io/externaljwt => k8s.io/externaljwt v0.34.9
-	k8s.io/kms => k8s.io/kms v0.34.9
-	k8s.io/kube-aggregator => k8s.io/kube-aggregator v0.34.9
-	k8s.io/kube-controller-manager => k8s.io/kube-controller-manager v0.34.9
-	k8s.io/kube-proxy => k8s.io/kube-proxy v0.34.9
-	k8s.io/kube-scheduler => k8s.io/kube-scheduler v0.34.9
-	k8s.io/kubectl => k8s.io/kubectl v0.34.9
-	k8s.io/kubelet => k8s.io/kubelet v0.34.9
-	k8s.io/metrics => k8s.io/metrics v0.34.9
-	k8s.io/mount-utils => k8s.io/mount-utils v0.34.9
-	k8s.io/pod-security-admission => k8s.io/pod-security-admission v0.34.9
-	k8s.io/sample-apiserver => k8s.io/sample-apiserver v0.34.9
+	k8s.io/api => k8s.io/api v0.34.12
+	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.34.12
+	k8s.io/apimachinery => k8s.io/apimachinery v0.34.12
+	k8s.io/apiserver => k8s.io/apiserver v0.34.12
+	k8s.io/cli-runtime => k8s.io/cli-runtime v0.34.12
+	k8s.io/client-go => k8s.io/client-go v0.34.12
+	k8s.io/cloud-provider => k8s.io/cloud-provider v0.34.12
+	k8s.io/cluster-bootstrap => k8s.io/cluster-bootstrap v0.34.12
+	k8s.io/code-generator => k8s.io/code-generator v0.34.12
+	k8s.io/component-base => k8s.io/component-base v0.34.12
+	k8s.io/component-helpers => k8s.io/component-helpers v0.34.12
+	k8s.io/controller-manager => k8s.io/controller-manager v0.34.12
+	k8s.io/cri-api => k8s.io/cri-api v0.34.12
+	k8s.io/cri-client => k8s.io/cri-client v0.34.12
+	k8s.io/csi-translation-lib => k8s.io/csi-translation-lib v0.34.12
+	k8s.io/dynamic-resource-allocation => k8s.io/dynamic-resource-allocation v0.34.12
+	k8s.io/endpointslice => k8s.io/endpointslice v0.34.12
+	k8s.io/externaljwt => k8s.io/externaljwt v0.34.12
+	k8s.io/kms => k8s.io/kms v0.34.12
+	k8s.io/kube-aggregator => k8s.io/kube-aggregator v0.34.12
+	k8s.io/kube-controller-manager => k8s.io/kube-controller-manager v0.34.12
+	k8s.io/kube-proxy => k8s.io/kube-proxy v0.34.12
+	k8s.io/kube-scheduler => k8s.io/kube-scheduler v0.34.12
+	k8s.io/kubectl => k8s.io/kubectl v0.34.12
+	k8s.io/kubelet => k8s.io/kubelet v0.34.12
+	k8s.io/metrics => k8s.io/metrics v0.34.12
+	k8s.io/mount-utils => k8s.io/mount-utils v0.34.12
+	k8s.io/pod-security-admission => k8s.io/pod-security-admission v0.34.12
+	k8s.io/sample-apiserver => k8s.io/sample-apiserver v0.34.12
 )
