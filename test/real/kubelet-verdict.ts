@@ -21,6 +21,8 @@ const ENDINGS = [/invalid kubeconfig: stat /, /unable to load kubeconfig: stat /
 const TELLS_CGROUPS_SINCE = 31
 /** The first minor without `--container-runtime`: there is no other than a remote one. */
 const ONLY_REMOTE_SINCE = 27
+/** The only minor that loads no config unless it is told where its runtime is. */
+const WITHOUT_DEFAULT_RUNTIME = 26
 
 /** Whether the runtime and its images are there at all. */
 const FIRST_QUESTIONS = /\/(?:Version|ImageFsInfo)$/
@@ -65,7 +67,8 @@ export async function askKubelet({ binary, minor }: AskedKubelet, text: string, 
       // On a machine with cgroup v1, 1.35 and later end there, and do not look at the rest.
       ...(minor >= TELLS_CGROUPS_SINCE ? ['--fail-cgroupv1=false'] : []),
       ...(stage === 'start' && minor < ONLY_REMOTE_SINCE ? ['--container-runtime=remote'] : []),
-      ...(stage === 'start' ? [runtime, '--hostname-override=nobody', '--fail-swap-on=false'] : []),
+      ...(stage === 'start' || minor === WITHOUT_DEFAULT_RUNTIME ? [runtime] : []),
+      ...(stage === 'start' ? ['--hostname-override=nobody', '--fail-swap-on=false'] : []),
     ]
     const output = stage === 'start' ? await withRuntime(inside('runtime.sock'), () => run(binary, flags)) : await run(binary, flags)
     return readVerdict(output, directory)

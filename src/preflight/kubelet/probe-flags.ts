@@ -43,6 +43,12 @@ const LIKELIEST_VICTIM = '--oom-score-adj=1000'
  */
 export const WITHOUT_DOCKER = 24
 
+/**
+ * The only minor that refuses to load a config unless it is told where its runtime is
+ * (`ValidateKubeletFlags`): later ones take that from the config, which has a default.
+ */
+const WITHOUT_DEFAULT_RUNTIME = 26
+
 export function probeFlags(
   flags: readonly string[],
   stage: JudgeStage,
@@ -62,6 +68,9 @@ export function probeFlags(
     if (name === undefined || !(removed.has(name) || switches.has(name))) kept.push(flag)
     else if (value === undefined && removed.has(name)) at++
   }
+  const endpoint = `--container-runtime-endpoint=unix://${places.runtimeSocket}`
+  // Without any flag it is the kubelet of no node. One of a node that lacks this flag cannot start.
+  const needsEndpoint = stage === 'load' && minor === WITHOUT_DEFAULT_RUNTIME && flags.length === 0
   return [
     ...kept,
     `--config=${places.config}`,
@@ -70,7 +79,8 @@ export function probeFlags(
     `--cert-dir=${places.certificates}`,
     // Overrides the config's verbosity, which may flood the output and print the config.
     '--v=0',
-    ...(stage === 'deep' ? [`--container-runtime-endpoint=unix://${places.runtimeSocket}`, LIKELIEST_VICTIM] : []),
+    ...(stage === 'deep' || needsEndpoint ? [endpoint] : []),
+    ...(stage === 'deep' ? [LIKELIEST_VICTIM] : []),
     ...(stage === 'deep' && minor < WITHOUT_DOCKER ? ['--container-runtime=remote'] : []),
   ]
 }

@@ -46,6 +46,16 @@ t.test("kubeadm's flags", async (t) => {
   )
 })
 
+t.test('1.26 has no default for the socket of its runtime, and asks for none while it loads a config', async (t) => {
+  const named = (flags: readonly string[], minor: number) =>
+    probeFlags(flags, 'load', LOAD, { minor }).filter((flag) => flag.startsWith('--container-runtime-endpoint='))
+  t.strictSame(named([], 26), ['--container-runtime-endpoint=unix:///run/d/scratch/no-runtime.sock'])
+  t.strictSame(named([], 25), [])
+  t.strictSame(named([], 27), [])
+  t.strictSame(named(['--hostname-override=node'], 26), [], 'a node that lacks it would not start')
+  t.strictSame(named(['--container-runtime-endpoint=unix:///x'], 26), ['--container-runtime-endpoint=unix:///x'])
+})
+
 t.test('removes a flag in every spelling', async (t) => {
   for (const written of [
     ['--root-dir=/x'],
