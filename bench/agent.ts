@@ -58,6 +58,11 @@ export function startFloor({ node }: Installed, script: string, args: readonly s
   return start([node, fileURLToPath(new URL(`./floor/${script}`, import.meta.url)), ...args])
 }
 
+/** Another program, with nothing but PATH in its environment. */
+export function startProgram(command: readonly string[]): Started {
+  return start(command)
+}
+
 function start([command = '', ...args]: readonly string[], logFile = '/dev/null', descriptor3 = '/dev/null'): Started {
   const log = openSync(logFile, 'a')
   const third = openSync(descriptor3, 'a')

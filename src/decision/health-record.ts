@@ -14,11 +14,11 @@ import { type Condition, classifySample, hasEnded, isDown } from './sample-condi
 import { presumeProcess, rememberProcess } from './seen-process.ts'
 import type { TrialKey } from './trial-key.ts'
 import { contentOfKey } from './trial-key.ts'
-import { countAtStart, countExits, isNewInvocation, isOthers, isStartAwaited, isStartedBySystemd } from './unit-starts.ts'
+import { countAtStart, countExits, isNewInvocation, isStartAwaited, isStartedByOthers, isStartedBySystemd } from './unit-starts.ts'
 import type { KnownUnit } from './unit-state.ts'
 
-/** One sample, beside the record of the samples before it. */
-interface Look {
+/** One sample, and the record of the samples before, into which it is folded. */
+interface Fold {
   readonly sample: HealthSample
   readonly unit: KnownUnit
   readonly nowUs: number
@@ -36,7 +36,7 @@ interface Look {
    */
   readonly gap: boolean
   readonly runsSubject: boolean
-  /** Systemd has started kubelet by itself since the last look. */
+  /** If the process is new, systemd has started it by itself. */
   readonly isAutomatic: boolean
 }
 
@@ -54,14 +54,14 @@ export function recordSample(
   const { unit, at } = sample
   const known = before?.bootId === at.bootId ? before : undefined
   if (unit.kind === 'unknown') return known
-  const look = lookAt(known, sample, unit, subject, policy)
-  const { nowUs, same, ofProcess, gap, runsSubject, isAutomatic } = look
-  const { hasBegun, ...start } = followStart(look)
-  const runtime = followRuntimeExcuse(look, start)
+  const fold = beginFold(known, sample, unit, subject, policy)
+  const { nowUs, same, ofProcess, gap, runsSubject, isAutomatic } = fold
+  const { hasBegun, ...start } = followStart(fold)
+  const runtime = followRuntimeExcuse(fold, start)
   const condition = classifySample(sample, { hasBegun, runsSubject, isExcused: runtime.isExcused })
-  const exits = countNewExits(look, runtime, condition)
-  const times = followCondition(look, condition)
-  const excused = isDownExcused(look, runtime)
+  const exits = countNewExits(fold, runtime, condition)
+  const times = followCondition(fold, condition)
+  const excused = isDownExcused(fold, runtime)
   // Without a health port, all that is known is that it runs: it may still ask for its runtime.
   const isUp = condition === 'healthy' && (sample.healthz !== undefined || nowUs - unit.startedAtUs > policy.toleranceUs)
   const isGivenUp = unit.activity === 'failed' && excused && ofProcess?.excused !== true
@@ -78,7 +78,7 @@ export function recordSample(
     ...times,
     lastSampleUs: nowUs,
     excused,
-    beganExcused: runtime.began && !isUp,
+    beganExcused: runtime.beganExcused && !isUp,
     runtimeDownSinceUs: runtime.downSinceUs,
     // A config that ran for a whole trial without a break starts again at zero: three crashes in a
     // year are not a crash loop.
@@ -90,7 +90,7 @@ export function recordSample(
       known === undefined ? presumeProcess(sample, unit, subject) : rememberProcess(known.lastProcess, sample, unit.kubeletIdentity),
     process: followProcess(known?.process, sample, unit, context, policy),
     recentExits: logExits(known, sample, subject, exits.charged, hasExited),
-    ...followRequest(look),
+    ...followRequest(fold),
     triedAgainUs: same?.triedAgainUs,
     lastDetail: describeSample(sample),
   }
@@ -102,7 +102,7 @@ export function recordProcess(record: HealthRecord, sample: HealthSample, kubele
   return lastProcess === record.lastProcess ? record : { ...record, lastProcess }
 }
 
-function lookAt(known: HealthRecord | undefined, sample: HealthSample, unit: KnownUnit, subject: TrialKey, policy: Policy): Look {
+function beginFold(known: HealthRecord | undefined, sample: HealthSample, unit: KnownUnit, subject: TrialKey, policy: Policy): Fold {
   const nowUs = sample.at.monotonicUs
   const same = known?.subject === subject ? known : undefined
   return {
@@ -125,16 +125,13 @@ interface Start extends Pick<HealthRecord, 'subjectSinceUs' | 'starts' | 'starte
   readonly hasBegun: boolean
 }
 
-/**
- * Whether kubelet was started with the subject. In the first record of a boot, every process since
- * then was started with what is activated, since only the agent changes that. But one that systemd
- * gave up before may have failed with what was there before: it is charged from its next start on.
- * And an invocation that began under this record was started with its subject, even if it died
- * before a look.
- */
-function followStart({ known, same, ofProcess, unit, nowUs, subject, runsSubject }: Look): Start {
-  // So was one that began after kubelet was upgraded on disk, which makes the same content another
-  // subject.
+/** Whether, how often and by whom kubelet was started with the subject. */
+function followStart({ known, same, ofProcess, unit, nowUs, subject, runsSubject }: Fold): Start {
+  // In the first record of a boot, every process since then was started with what is activated,
+  // since only the agent changes that. But one that systemd gave up before may have failed with
+  // what was there before: it is charged from its next start on. And an invocation that began under
+  // this record was started with its subject, even if it died before a look. So was one that began
+  // after kubelet was upgraded on disk, which makes the same content another subject.
   const isUpgraded = same === undefined && known !== undefined && contentOfKey(known.subject) === contentOfKey(subject)
   const startedSinceUpgrade = isUpgraded && known.invocationId !== unit.invocationId
   // A record about what the disk did not return has followed nothing yet.
@@ -148,17 +145,16 @@ function followStart({ known, same, ofProcess, unit, nowUs, subject, runsSubject
     starts: same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(isNew),
     started,
     startedSinceUs: started ? (same?.started === true ? same.startedSinceUs : nowUs) : undefined,
-    startedByOthers: same === undefined ? isFirst : same.startedByOthers === true || isOthers(same, unit, nowUs),
+    startedByOthers: same === undefined ? isFirst : same.startedByOthers === true || isStartedByOthers(same, unit, nowUs),
     hasBegun: started && (runsSubject || !isAwaited),
   }
 }
 
 /** What is still expected of the restart that was requested. */
-function followRequest({ same, unit, isAutomatic }: Look): Pick<HealthRecord, 'restartedFrom' | 'restartDueUntilUs'> {
-  if (same === undefined) return {}
+function followRequest({ same, unit, isAutomatic }: Fold): Pick<HealthRecord, 'restartedFrom' | 'restartDueUntilUs'> {
   return {
-    restartedFrom: isStartAwaited(same, unit) ? same.restartedFrom : undefined,
-    restartDueUntilUs: isAutomatic || !isNewInvocation(same, unit) ? same.restartDueUntilUs : undefined,
+    restartedFrom: same !== undefined && isStartAwaited(same, unit) ? same.restartedFrom : undefined,
+    restartDueUntilUs: same !== undefined && (isAutomatic || !isNewInvocation(same, unit)) ? same.restartDueUntilUs : undefined,
   }
 }
 
@@ -169,26 +165,26 @@ interface RuntimeExcuse {
   readonly isUsedUp: boolean
   /** It excuses the subject now. */
   readonly isExcused: boolean
-  /** It did not answer when this invocation began. */
-  readonly began: boolean
+  /** It excused this invocation when that began. */
+  readonly beganExcused: boolean
 }
 
-function followRuntimeExcuse(look: Look, { startedSinceUs, subjectSinceUs }: Omit<Start, 'hasBegun'>): RuntimeExcuse {
-  const { known, same, ofProcess, sample, nowUs, gap } = look
+function followRuntimeExcuse(fold: Fold, { startedSinceUs, subjectSinceUs }: Omit<Start, 'hasBegun'>): RuntimeExcuse {
+  const { known, same, ofProcess, sample, nowUs, gap } = fold
   const downSinceUs = followRuntime(known?.runtimeDownSinceUs, sample, gap)
   const excusedExits = same?.excusedExits
   const isUsedUp = isExcuseUsedUp(excusedExits, nowUs)
   const isExcused = isSubjectExcused(downSinceUs, { startedSinceUs, subjectSinceUs, excusedExits }, sample)
   // A process that is new may have begun, and have ended, before the runtime answered.
-  const beganNow = isExcused || (!isUsedUp && beganSilent(look))
-  return { downSinceUs, isUsedUp, isExcused, began: ofProcess === undefined ? beganNow : ofProcess.beganExcused === true }
+  const beganNow = isExcused || (!isUsedUp && beganSilent(fold))
+  return { downSinceUs, isUsedUp, isExcused, beganExcused: ofProcess === undefined ? beganNow : ofProcess.beganExcused === true }
 }
 
 /**
  * The runtime did not answer at the last look, and excused that. After a gap, that look still tells
  * how a process began that was started just after it.
  */
-function beganSilent({ known, unit, gap, policy }: Look): boolean {
+function beganSilent({ known, unit, gap, policy }: Fold): boolean {
   if (known?.runtimeDownSinceUs === undefined) return false
   const { runtimeDownSinceUs, lastSampleUs } = known
   const isJustAfter = unit.startedAtUs >= lastSampleUs && unit.startedAtUs - lastSampleUs <= policy.toleranceUs
@@ -205,7 +201,7 @@ interface NewExits {
   readonly excused: number
 }
 
-function countNewExits({ known, same, unit, gap }: Look, { isExcused }: RuntimeExcuse, condition: Condition): NewExits {
+function countNewExits({ known, same, unit, gap }: Fold, { isExcused }: RuntimeExcuse, condition: Condition): NewExits {
   const all = known === undefined ? 0 : countExits(known.lastNRestarts, unit.nRestarts)
   const isOneExcused = isExcusedExitDue(known)
   // Where systemd itself did the start that it had refused, it counts the exit of the process from
@@ -224,16 +220,16 @@ function isExcusedExitDue(known: HealthRecord | undefined): boolean {
   return known?.excused === true && known.lastNRestarts === (known.firstNRestarts ?? known.lastNRestarts)
 }
 
-function isDownExcused({ unit, ofProcess }: Look, { isExcused, began }: RuntimeExcuse): boolean {
+function isDownExcused({ unit, ofProcess }: Fold, { isExcused, beganExcused }: RuntimeExcuse): boolean {
   // Systemd may give kubelet up at the very exit of which the runtime answers again.
-  const gaveUpExcused = unit.activity === 'failed' && began
+  const gaveUpExcused = unit.activity === 'failed' && beganExcused
   return isDown(unit.activity) && (isExcused || gaveUpExcused || ofProcess?.excused === true)
 }
 
 type ConditionTimes = Pick<HealthRecord, 'wasHealthy' | 'everHealthy' | 'healthySinceUs' | 'unhealthySinceUs'>
 
 /** Since when it has been so. */
-function followCondition({ same, ofProcess, nowUs, gap, isAutomatic }: Look, condition: Condition): ConditionTimes {
+function followCondition({ same, ofProcess, nowUs, gap, isAutomatic }: Fold, condition: Condition): ConditionTimes {
   const isHealthy = condition === 'healthy'
   // The health of one process says nothing of the next, even if both were healthy at two looks in a
   // row.

@@ -22,7 +22,7 @@ export function choosePrunable(snapshot: Snapshot): readonly CheckpointInfo[] {
   if (assigned.kind === 'damaged' || nextStart.kind === 'unknown') return []
   if (unit.kind === 'unknown' || unit.process.kind === 'unknown') return []
   const inProcess = unit.process.kind === 'checkpoint' ? [unit.process] : []
-  const inUse: readonly Version[] = [...namedSources(snapshot), ...inProcess, ...listSeen(snapshot), ...listHarmful(snapshot)]
+  const inUse: readonly Version[] = [...namedSources(snapshot), ...inProcess, ...listStartedFrom(snapshot), ...listHarmful(snapshot)]
   const paths = new Set(inUse.flatMap((version) => [pathOf(version), pathOf({ ...version, overlay: undefined })]))
   // By the time they were saved: resourceVersions are opaque and never ordered.
   const newestFirst = [...snapshot.checkpoints].sort((a, b) => b.savedAtMs - a.savedAtMs || (pathOf(a) < pathOf(b) ? 1 : -1))
@@ -37,7 +37,7 @@ export function choosePrunable(snapshot: Snapshot): readonly CheckpointInfo[] {
  * checkpoint where kubelet reads another file. Once no record names a wording of it, a new one can
  * be compared with this one alone.
  */
-function listSeen({ health }: Snapshot): readonly ConfigMapSource[] {
+function listStartedFrom({ health }: Snapshot): readonly ConfigMapSource[] {
   const source = health?.lastProcess?.source
   return source === undefined || source === 'local' ? [] : [source]
 }

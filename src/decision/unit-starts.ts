@@ -23,7 +23,7 @@ export function isStartedBySystemd(known: HealthRecord, { nRestarts }: KnownUnit
 }
 
 /** Neither systemd nor the agent has started this process. */
-export function isOthers(same: HealthRecord, unit: KnownUnit, nowUs: number): boolean {
+export function isStartedByOthers(same: HealthRecord, unit: KnownUnit, nowUs: number): boolean {
   const isAgents = nowUs < (same.restartDueUntilUs ?? 0) || same.restartedFrom === same.invocationId
   return isNewInvocation(same, unit) && !isStartedBySystemd(same, unit) && !isAgents
 }

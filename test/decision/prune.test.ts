@@ -67,15 +67,17 @@ t.test('nothing goes while a name is unknown', async (t) => {
   t.same(choosePrunable(snapshot({ ...facts, unit: unit({ process: { kind: 'unknown', detail: '' } }) })), [])
 })
 
-t.test('never one that a record, the next start or the running process names', async () => {
+t.test('never one that a record, the next start or the running process names, or that it was seen to start from', async () => {
   const pool = [A, A_EDITED, B, C, GOOD, ...OLD]
   const source = fc.constantFrom(...pool)
-  const names = fc.record({ assigned: source, lastKnownGood: source, previous: source, next: source, running: source })
+  const names = fc.record({ assigned: source, lastKnownGood: source, previous: source, next: source, running: source, seen: source })
   fc.assert(
     fc.property(names, fc.shuffledSubarray(pool), fc.nat(5), (is, present, keepCheckpoints) => {
       const records = { ...assignedTo(is.assigned), lastKnownGood: hold(is.lastKnownGood), previous: hold(is.previous) }
       const facts = { ...records, ...startsWith(is.next), ...runs(is.running), checkpoints: saved(...present) }
-      const pruned = choosePrunable(inTrial({ ...facts, policy: { ...POLICY, keepCheckpoints } }))
+      const { health, ...others } = inTrial({ ...facts, policy: { ...POLICY, keepCheckpoints } })
+      const lastProcess = health?.lastProcess && { ...health.lastProcess, source: is.seen }
+      const pruned = choosePrunable({ ...others, health: health && { ...health, lastProcess } })
       const named = Object.values(is)
       const gone = pruned.some(({ uid, resourceVersion }) =>
         named.some((one) => one.uid === uid && one.resourceVersion === resourceVersion),

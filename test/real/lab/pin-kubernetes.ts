@@ -26,7 +26,7 @@ interface ModuleFile {
 }
 
 /** @param version `1.35.8` */
-export async function pinKubernetes(version: string, report: (line: string) => void): Promise<void> {
+async function pinKubernetes(version: string, report: (line: string) => void): Promise<void> {
   const parts = /^1\.(\d+)\.(\d+)$/.exec(version)
   if (parts === null) throw new Error(`not a release of Kubernetes: '${version}', which must be like 1.35.8`)
   const [, minor, patch] = parts
@@ -35,7 +35,7 @@ export async function pinKubernetes(version: string, report: (line: string) => v
   try {
     const go = await findGo(work, report)
     const ask = async (args: readonly string[], cwd: string) =>
-      (await run(go.file, args, { cwd, env: { ...go.env, GOFLAGS: '-mod=mod' }, timeoutMs: TIDY_MS })).stdout
+      (await run(go.file, args, { cwd, env: { ...go.env, GOFLAGS: '-mod=mod -modcacherw' }, timeoutMs: TIDY_MS })).stdout
     await writeFile(join(work, 'go.mod'), 'module pin\n')
     const { GoMod } = JSON.parse(await ask(['mod', 'download', '-json', `${KUBERNETES}@v${version}`], work))
     const upstream: ModuleFile = JSON.parse(await ask(['mod', 'edit', '-json', GoMod], work))
