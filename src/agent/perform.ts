@@ -106,9 +106,12 @@ const EXECUTORS: Executors = {
   activate,
 }
 
-function activate({ activation }: EffectPorts, { target, wiring, orElseLocal }: Extract<StateEffect, { kind: 'activate' }>): void {
+function activate(
+  { activation }: EffectPorts,
+  { target, wiring, orElseLocal, isRewording }: Extract<StateEffect, { kind: 'activate' }>,
+): void {
   try {
-    activation.activate(target, wiring)
+    activation.activate(target, wiring, isRewording)
   } catch (cause) {
     if (orElseLocal) activation.activate('local', wiring)
     throw cause

@@ -6,12 +6,13 @@
  * History precedes the effect, so that a crash can repeat a line but never lose one.
  */
 import { describeChannel } from './channels.ts'
-import { describeSource } from './config-source.ts'
+import { type ConfigSource, describeSource } from './config-source.ts'
 import { type Effect, history, log, writeRecord } from './effects.ts'
 import { assign, startSpread } from './effects-of-assign.ts'
 import { mark, markActivated, markRequested, stage } from './effects-of-staging.ts'
 import { isEvidenceKnown } from './evidence-verdict.ts'
 import { expectAnotherTry, expectStart, forgetExits } from './health-changes.ts'
+import { findContent } from './held-sources.ts'
 import { excuseRestarts } from './restart-limit.ts'
 import { keepRestarts } from './restarts.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -159,7 +160,13 @@ const EFFECTS: EffectsOf = {
   activate: ({ target, fallback, wiring }, snapshot) => [
     ...markActivated(snapshot, target),
     ...(fallback === undefined ? [] : [{ kind: 'stage-fallback', fallback, wiring } as const]),
-    { kind: 'activate', target, wiring, orElseLocal: fallback === undefined && target !== 'local' },
+    {
+      kind: 'activate',
+      target,
+      wiring,
+      orElseLocal: fallback === undefined && target !== 'local',
+      isRewording: isRewordingInPlace(snapshot, target),
+    },
     log('info', `activated ${describeSource(target)}: kubelet uses it at its next start`, { source: target }),
   ],
 
@@ -213,4 +220,11 @@ const EFFECTS: EffectsOf = {
       const { uid, resourceVersion, overlay } = checkpoint
       return [{ kind: 'remove-checkpoint', checkpoint }, log('debug', 'old checkpoint removed', { uid, resourceVersion, overlay })]
     }),
+}
+
+/** What kubelet starts with next has this content already, in other bytes. */
+function isRewordingInPlace(snapshot: Snapshot, target: ConfigSource): boolean {
+  const { nextStart } = snapshot
+  if (target === 'local' || nextStart.kind === 'unknown' || nextStart.held.content === undefined) return false
+  return nextStart.held.content === findContent(snapshot, target)
 }

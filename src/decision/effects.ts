@@ -60,7 +60,14 @@ export type StateEffect =
    * `orElseLocal`: where the target cannot be written, kubelet's next start uses its local config,
    * which takes no space.
    */
-  | { readonly kind: 'activate'; readonly target: ConfigSource; readonly wiring: ReadyWiring; readonly orElseLocal: boolean }
+  | {
+      readonly kind: 'activate'
+      readonly target: ConfigSource
+      readonly wiring: ReadyWiring
+      readonly orElseLocal: boolean
+      /** As `Activation` says. */
+      readonly isRewording: boolean
+    }
 
 /**
  * Asks something of kubelet or systemd. What follows depends on the answer: see

@@ -25,8 +25,10 @@ export interface Activation {
   /**
    * Durable when it returns. Uses a staged fallback if there is one, and then works on a full disk.
    * Idempotent.
+   * @param isRewording the target is what is in place, in other bytes: a process that was started
+   * with either runs both
    */
-  activate(target: ConfigSource, wiring: ReadyWiring): void
+  activate(target: ConfigSource, wiring: ReadyWiring, isRewording?: boolean): void
   /**
    * The files outside the agent's own directory in which the agent has put a config, or may have.
    * They are found by its records, and beside what kubelet's unit names, since that directory may
@@ -48,10 +50,10 @@ export type Withdrawal = 'everything' | 'replaced-files'
 export type OnWithdrawn = (path: string, how: 'restored' | 'removed') => void
 
 /**
- * `since`: CLOCK_MONOTONIC after the config was put in place; a process that was started before
- * does not run it. Local is one config, whatever its file holds. undefined where the process'
- * command line names its config, and where the config was in place before the agent's first
- * observation in this boot.
+ * `since`: CLOCK_MONOTONIC after the config, in any wording, was put in place; a process that was
+ * started before does not run it. Local is one config, whatever its file holds. undefined where the
+ * process' command line names its config, and where the config was in place before the agent's
+ * first observation in this boot.
  */
 export type ActivationState =
   | { readonly kind: 'local'; readonly since: ActivationStamp | undefined }

@@ -35,8 +35,8 @@ export class UnitActivation implements Activation {
     this.#kinds[wiring.activation].stage(fallback, wiring)
   }
 
-  activate(target: ConfigSource, wiring: ReadyWiring): void {
-    this.#kinds[wiring.activation].activate(target, wiring)
+  activate(target: ConfigSource, wiring: ReadyWiring, isRewording?: boolean): void {
+    this.#kinds[wiring.activation].activate(target, wiring, isRewording)
   }
 
   findOutside(unit: UnitState): readonly string[] {

@@ -118,7 +118,7 @@ export class DropInActivation implements Activation {
     this.#save({ ...record, target, fallback: placed, before: undefined })
   }
 
-  activate(target: ConfigSource, { path }: ReadyWiring): void {
+  activate(target: ConfigSource, { path }: ReadyWiring, isRewording = false): void {
     if (target === 'local') {
       this.#remove(path)
       return
@@ -130,6 +130,11 @@ export class DropInActivation implements Activation {
     if (inPlace?.equals(bytes) === true) return
     if (!this.#holds(stagedPath(path), bytes)) this.#files.replace(newPath(path), bytes, { mode: MODE })
     const ready = this.#holds(stagedPath(path), bytes) ? stagedPath(path) : newPath(path)
+    if (isRewording && inPlace !== undefined) {
+      this.#stamps.expectRewording(hashOf(inPlace), placed.hash)
+      this.#files.rename(ready, path)
+      return
+    }
     this.#stamps.expectReplacement(inPlace === undefined ? ABSENT : hashOf(inPlace))
     this.#files.rename(ready, path)
     this.#stamps.stamp(placed.hash, false)

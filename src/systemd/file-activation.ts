@@ -99,7 +99,7 @@ export class FileActivation implements Activation {
     this.#records.save(recordStaged(record, staged.placed, inPlace))
   }
 
-  activate(target: ConfigSource, { path: configPath }: ReadyWiring): void {
+  activate(target: ConfigSource, { path: configPath }: ReadyWiring, isRewording = false): void {
     if (target === 'local' && this.#records.mustFind(configPath).record === undefined) return
     const { record, inPlace } = this.#keepOriginal(configPath)
     const { bytes, placed } = this.#load(target, record)
@@ -112,6 +112,11 @@ export class FileActivation implements Activation {
     const ready = ['local', 'fallback'] as const
     const staged = ready.map((kind) => readyPath(configPath, kind)).find((path) => this.#isReady(path, bytes, record))
     const from = staged ?? this.#write(configPath, bytes, record)
+    if (isRewording && inPlace !== undefined) {
+      this.#stamps.expectRewording(inPlace, placed.hash)
+      this.#files.rename(from, configPath)
+      return
+    }
     if (inPlace !== undefined) this.#stamps.expectReplacement(inPlace)
     this.#files.rename(from, configPath)
     this.#stamps.stamp(placed.hash, target === 'local')

@@ -18,6 +18,8 @@ interface Stamped {
   readonly isLocal?: boolean | undefined
   /** undefined: since before the agent's first observation in this boot. */
   readonly sinceUs: number | undefined
+  /** The same config in other bytes, which may have replaced it. */
+  readonly rewording?: ContentHash | undefined
 }
 
 export class ReplacementStamps {
@@ -42,10 +44,10 @@ export class ReplacementStamps {
     const { bootId, monotonicUs } = this.#clock.now()
     this.#write()
     const last = this.#last ?? this.#load()
-    const isSame = last?.hash === hash || (isLocal && last?.isLocal === true)
+    const isSame = last?.hash === hash || last?.rewording === hash || (isLocal && last?.isLocal === true)
     if (last === undefined || last.bootId !== bootId) this.#save({ bootId, hash, isLocal, sinceUs: undefined })
     else if (!isSame) this.#save({ bootId, hash, isLocal, sinceUs: monotonicUs })
-    else if (last.hash !== hash || last.isLocal !== isLocal) this.#save({ ...last, hash, isLocal })
+    else if (last.hash !== hash || last.isLocal !== isLocal) this.#save({ bootId, hash, isLocal, sinceUs: last.sinceUs })
     const sinceUs = this.#last?.sinceUs
     return sinceUs === undefined ? undefined : { bootId, monotonicUs: sinceUs }
   }
@@ -53,6 +55,12 @@ export class ReplacementStamps {
   /** A replacement begins. After a crash in it, whatever is found in place counts from then. */
   expectReplacement(inPlace: ContentHash): void {
     this.since(inPlace, false)
+  }
+
+  /** The same, by the config in other bytes. Either counts since the first one was in place. */
+  expectRewording(inPlace: ContentHash, rewording: ContentHash): void {
+    this.expectReplacement(inPlace)
+    if (this.#last !== undefined) this.#save({ ...this.#last, rewording })
   }
 
   /** Records that the content is in place as of now. */
@@ -80,8 +88,8 @@ export class ReplacementStamps {
 
   #load(): Stamped | undefined {
     try {
-      const { bootId, hash, isLocal, sinceUs } = JSON.parse(this.#files.read(this.#path)?.toString() ?? '') as Partial<Stamped>
-      this.#last = typeof bootId === 'string' && typeof hash === 'string' ? { bootId, hash, isLocal, sinceUs } : undefined
+      const { bootId, hash, isLocal, sinceUs, rewording } = JSON.parse(this.#files.read(this.#path)?.toString() ?? '') as Partial<Stamped>
+      this.#last = typeof bootId === 'string' && typeof hash === 'string' ? { bootId, hash, isLocal, sinceUs, rewording } : undefined
     } catch {
       this.#last = undefined
     }

@@ -50,6 +50,16 @@ t.test('at no step is there another file that kubelet would read', async (t) => 
   t.strictSame([...seen].sort(), ['40-nodeadm.conf', '90-kubelet-cfg-agent.conf'])
 })
 
+t.test('another wording of what is in place changes nothing for a process that was started before it', async (t) => {
+  const world = fresh()
+  world.activation.activate(A, WIRING)
+  world.time.monotonicUs = 90e6
+  world.activation.activate(B, WIRING, true)
+  t.match(world.activation.read(WIRING), { source: B, since: { monotonicUs: 50e6 } })
+  world.activation.activate(A, WIRING)
+  t.match(world.activation.read(WIRING), { source: A, since: { monotonicUs: 90e6 } }, 'another config does')
+})
+
 t.test('kubelet reads it as root alone', async (t) => {
   const world = fresh()
   world.activation.activate(A, WIRING)

@@ -54,6 +54,16 @@ t.test('activating local does nothing if nothing was ever replaced', async (t) =
   t.equal(world.files.list(`${DIRECTORY}/local`), undefined)
 })
 
+t.test('another wording of what is in place changes nothing for a process that was started before it', async (t) => {
+  const world = fresh()
+  world.activation.activate(A, WIRING)
+  world.time.monotonicUs = 90e6
+  world.activation.activate(B, WIRING, true)
+  t.match(world.activation.read(WIRING), { source: B, since: { monotonicUs: 50e6 } })
+  world.activation.activate(A, WIRING)
+  t.match(world.activation.read(WIRING), { source: A, since: { monotonicUs: 90e6 } }, 'another config does')
+})
+
 t.test('a restarted agent knows source and time', async (t) => {
   const world = fresh()
   world.activation.stage('local', WIRING)

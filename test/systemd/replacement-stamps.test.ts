@@ -5,6 +5,26 @@ import { ReplacementStamps } from '../../src/systemd/replacement-stamps.ts'
 
 const PATH = '/run/kubelet-cfg-agent/config-file.json'
 
+t.test('another wording is in place since the first one was, also after a crash between', async (t) => {
+  const files = new DurableFiles(new FakeDisk(() => 0))
+  files.makeDirectory('/run/kubelet-cfg-agent')
+  let monotonicUs = 0
+  const open = () => new ReplacementStamps(files, PATH, { now: () => ({ bootId: 'boot', monotonicUs, wallMs: 0 }) })
+  const stamps = open()
+  stamps.since('local', true)
+  monotonicUs = 10
+  stamps.expectReplacement('local')
+  stamps.stamp('config', false)
+  monotonicUs = 20
+  stamps.expectRewording('config', 'reworded')
+  const since = { bootId: 'boot', monotonicUs: 10 }
+  t.same(open().since('config', false), since, 'it was not replaced')
+  stamps.expectRewording('config', 'reworded')
+  t.same(open().since('reworded', false), since, 'it was')
+  t.same(open().since('reworded', false), since)
+  t.same(open().since('config', false), { bootId: 'boot', monotonicUs: 20 }, 'something else put the first one back')
+})
+
 t.test('what a disk did not take is written once it does, before the agent ends', async (t) => {
   const disk = new FakeDisk(() => 0)
   const files = new DurableFiles(disk)
