@@ -1,0 +1,82 @@
+/**
+ * Memory and CPU of the agent beside a program with client-go that watches the same Node and the
+ * same ConfigMap and does nothing more (bench/peers/watch). Both are idle, with a heartbeat of
+ * kubelet a minute.
+ */
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { findGo } from '../../test/real/lab/go-toolchain.ts'
+import { run } from '../../test/real/lab/processes.ts'
+import { startAgent, startProgram } from '../agent.ts'
+import { install } from '../installed.ts'
+import { monotonicUs, readCpuTime, readMemory } from '../processes.ts'
+import { openWorld } from '../world/client.ts'
+import { CONFIG_MAPS, NAMESPACE, NODE } from '../world/objects.ts'
+import type { Figure, Measured } from './figure.ts'
+
+/** Measured with systemd 252. */
+const SYSTEMCTL_US = 4400
+const SETTLING_MS = 90_000
+const HEARTBEAT_MS = 60_000
+const BUILD_MS = 30 * 60_000
+const SOURCE = resolve(import.meta.dirname, '../peers/watch')
+const WORK = resolve(import.meta.dirname, '../../dist/bench-peers')
+
+export async function measurePeers(minutes: number): Promise<Measured> {
+  const installed = await install()
+  const program = await buildWatch()
+  const world = await openWorld({ systemctlCostUs: SYSTEMCTL_US })
+  const agent = startAgent(installed, world.paths, { flags: ['--trial-duration=1s'] })
+  const names = [`-kubeconfig=${world.paths.kubeconfig}`, `-node=${NODE}`, `-namespace=${NAMESPACE}`, `-configmap=${CONFIG_MAPS.agent}`]
+  const watch = startProgram([program, ...names])
+  try {
+    await world.active()
+    await pause(SETTLING_MS)
+    const cpuOf = (pid: number): number => {
+      const { ownMs, childrenMs } = readCpuTime(pid)
+      return ownMs + childrenMs
+    }
+    const read = () => ({ atMs: monotonicUs() / 1000, agentMs: cpuOf(agent.pid), watchMs: cpuOf(watch.pid) })
+    const before = read()
+    for (let minute = 0; minute < minutes; minute++) {
+      await world.heartbeat()
+      await pause(HEARTBEAT_MS)
+    }
+    const after = read()
+    const percent = (ms: number): number => (100 * ms) / (after.atMs - before.atMs)
+    const [ours, theirs] = [readMemory(agent.pid), readMemory(watch.pid)]
+    return {
+      figures: [
+        figure('resident memory, beside a watch with client-go', 'MiB', ours.rssKb / 1024, theirs.rssKb / 1024),
+        figure('anonymous memory, beside a watch with client-go', 'MiB', ours.anonymousKb / 1024, theirs.anonymousKb / 1024),
+        figure(
+          'CPU while idle, beside a watch with client-go',
+          '% of a core',
+          percent(after.agentMs - before.agentMs),
+          percent(after.watchMs - before.watchMs),
+        ),
+      ],
+      details: { minutes },
+    }
+  } finally {
+    await Promise.all([agent.stop(), watch.stop()])
+    await world.close()
+  }
+}
+
+async function buildWatch(): Promise<string> {
+  const program = join(WORK, 'watch')
+  mkdirSync(WORK, { recursive: true })
+  const go = await findGo(WORK, console.error)
+  await run(go.file, ['build', '-mod=readonly', '-ldflags=-s -w', '-o', program, '.'], {
+    cwd: SOURCE,
+    env: { CGO_ENABLED: '0', ...go.env },
+    timeoutMs: BUILD_MS,
+  })
+  return program
+}
+
+function figure(name: string, unit: string, agent: number, floor: number): Figure {
+  return { name, unit, agent, floor, result: `${(agent / floor).toFixed(2)} x`, target: '', met: undefined }
+}
