@@ -25,8 +25,8 @@ export interface Activation {
   /**
    * Durable when it returns. Uses a staged fallback if there is one, and then works on a full disk.
    * Idempotent.
-   * @param isRewording the target is what is in place, in other bytes: a process that was started
-   * with either runs both
+   * @param isRewording the target is the config that was observed in place, in other bytes: a
+   * process that was started with either runs both
    */
   activate(target: ConfigSource, wiring: ReadyWiring, isRewording?: boolean): void
   /**

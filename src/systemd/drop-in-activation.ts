@@ -130,14 +130,12 @@ export class DropInActivation implements Activation {
     if (inPlace?.equals(bytes) === true) return
     if (!this.#holds(stagedPath(path), bytes)) this.#files.replace(newPath(path), bytes, { mode: MODE })
     const ready = this.#holds(stagedPath(path), bytes) ? stagedPath(path) : newPath(path)
-    if (isRewording && inPlace !== undefined) {
-      this.#stamps.expectRewording(hashOf(inPlace), placed.hash)
-      this.#files.rename(ready, path)
-      return
-    }
-    this.#stamps.expectReplacement(inPlace === undefined ? ABSENT : hashOf(inPlace))
+    // Something else may have been put in place since it was observed.
+    const keepsConfig = isRewording && before !== undefined
+    if (keepsConfig) this.#stamps.expectRewording(before.hash, placed.hash)
+    else this.#stamps.expectReplacement(inPlace === undefined ? ABSENT : hashOf(inPlace))
     this.#files.rename(ready, path)
-    this.#stamps.stamp(placed.hash, false)
+    if (!keepsConfig) this.#stamps.stamp(placed.hash, false)
   }
 
   findOutside(unit: UnitState): readonly string[] {

@@ -103,7 +103,8 @@ export class FileActivation implements Activation {
     if (target === 'local' && this.#records.mustFind(configPath).record === undefined) return
     const { record, inPlace } = this.#keepOriginal(configPath)
     const { bytes, placed } = this.#load(target, record)
-    this.#recordPlaced(recordTarget(record, placed, inPlace), record, placed)
+    const next = recordTarget(record, placed, inPlace)
+    this.#recordPlaced(next, record, placed)
     if (inPlace === placed.hash) {
       if (target === 'local') this.#records.clear(configPath)
       return
@@ -112,14 +113,12 @@ export class FileActivation implements Activation {
     const ready = ['local', 'fallback'] as const
     const staged = ready.map((kind) => readyPath(configPath, kind)).find((path) => this.#isReady(path, bytes, record))
     const from = staged ?? this.#write(configPath, bytes, record)
-    if (isRewording && inPlace !== undefined) {
-      this.#stamps.expectRewording(inPlace, placed.hash)
-      this.#files.rename(from, configPath)
-      return
-    }
-    if (inPlace !== undefined) this.#stamps.expectReplacement(inPlace)
+    // Something else may have been put in place since it was observed.
+    const keepsConfig = isRewording && next.before !== undefined && next.before.source !== 'local'
+    if (keepsConfig) this.#stamps.expectRewording(next.before.hash, placed.hash)
+    else if (inPlace !== undefined) this.#stamps.expectReplacement(inPlace)
     this.#files.rename(from, configPath)
-    this.#stamps.stamp(placed.hash, target === 'local')
+    if (!keepsConfig) this.#stamps.stamp(placed.hash, target === 'local')
     if (target === 'local') this.#records.clear(configPath)
   }
 

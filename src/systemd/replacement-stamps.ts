@@ -38,7 +38,7 @@ export class ReplacementStamps {
   /**
    * Unknown content was written by something else, or by a replacement that crashed before `stamp`.
    * The time is not known, so it counts from now. But local is one config, whatever its file holds:
-   * where an administrator writes it anew, it is in place since it was.
+   * where an administrator writes it anew, it is in place since it was. So is a rewording.
    */
   since(hash: ContentHash, isLocal: boolean): ActivationStamp | undefined {
     const { bootId, monotonicUs } = this.#clock.now()
@@ -81,8 +81,8 @@ export class ReplacementStamps {
       this.#files.replace(this.#path, JSON.stringify(this.#last))
       this.#isWritten = true
     } catch {
-      // It stays in memory. If the agent ends before it can be written, kubelet is restarted once
-      // more than necessary.
+      // It stays in memory. If the agent ends before it can be written, what the disk says is
+      // older: at worst, kubelet is taken for one that runs what is in place again.
     }
   }
 
