@@ -152,9 +152,13 @@ function followStart({ known, same, ofProcess, unit, nowUs, subject, runsSubject
 
 /** What is still expected of the restart that was requested. */
 function followRequest({ same, unit, isAutomatic }: Fold): Pick<HealthRecord, 'restartedFrom' | 'restartDueUntilUs'> {
+  if (same === undefined) return { restartedFrom: undefined, restartDueUntilUs: undefined }
+  // A process that is being stopped was there before: systemd has started it a moment before the
+  // request, and `reset-failed` has put back the count that tells so.
+  const isStillDue = isAutomatic || unit.activity === 'stopping' || !isNewInvocation(same, unit)
   return {
-    restartedFrom: same !== undefined && isStartAwaited(same, unit) ? same.restartedFrom : undefined,
-    restartDueUntilUs: same !== undefined && (isAutomatic || !isNewInvocation(same, unit)) ? same.restartDueUntilUs : undefined,
+    restartedFrom: isStartAwaited(same, unit) ? same.restartedFrom : undefined,
+    restartDueUntilUs: isStillDue ? same.restartDueUntilUs : undefined,
   }
 }
 

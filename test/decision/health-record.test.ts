@@ -632,6 +632,8 @@ t.test('a restart that was requested is the agent’s, also where systemd restar
   const done = follow([healthy(B, 'i-3', 0)], between, keyOf(B))
   t.match(done, { startedByOthers: false, restartDueUntilUs: undefined })
   t.match(follow([healthy(B, 'i-4', 0)], done, keyOf(B)), { startedByOthers: true }, 'the next one is somebody’s')
+  const reset = follow([down('stopping', 'i-2', 0), healthy(B, 'i-3', 0)], asked, keyOf(B))
+  t.match(reset, { startedByOthers: false, restartDueUntilUs: undefined }, 'and reset-failed then takes that restart out of the count')
   const late = follow(times(POLICY.startDeadlineUs / SECOND_US, down('auto-restart', 'i-2', 2)), between, keyOf(B))
   t.match(follow([healthy(B, 'i-3', 0)], late, keyOf(B)), { startedByOthers: true }, 'as is one long after the request')
   const retried = expectAnotherTry(waits, waits.lastSampleUs, POLICY, false)
