@@ -28,7 +28,7 @@ t.test('a kubelet and a Debian are chosen for this process and those that it sta
 })
 
 t.test('a choice that does not exist is an error that lists those that do', async (t) => {
-  t.throws(() => readInvocation(['--kubelet', '1.19']), /no kubelet 1\.19 is known here, only 1\.20, 1\.24, /)
+  t.throws(() => readInvocation(['--kubelet', '1.19']), /no kubelet 1\.19 is known here, only 1\.20, 1\.23, /)
   forgetChoice()
   t.throws(() => readInvocation(['--root', 'sid']), /no root sid is known here, only bullseye, bookworm, trixie/)
   forgetChoice()
