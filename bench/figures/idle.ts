@@ -7,16 +7,15 @@ import { startAgent, startFloor } from '../agent.ts'
 import { install } from '../installed.ts'
 import { monotonicUs, readCpuTime } from '../processes.ts'
 import { openWorld } from '../world/client.ts'
+import { REAL_SYSTEMCTL_US } from '../world/objects.ts'
 import type { Measured } from './figure.ts'
 
-/** Measured with systemd 252. */
-const SYSTEMCTL_US = 4400
 const SETTLING_MS = 40_000
 const LIMIT_PERCENT = 0.1
 
 export async function measureIdle(seconds: number): Promise<Measured> {
   const installed = await install()
-  const world = await openWorld({ systemctlCostUs: SYSTEMCTL_US })
+  const world = await openWorld({ systemctlCostUs: REAL_SYSTEMCTL_US })
   const agent = startAgent(installed, world.paths, { flags: ['--trial-duration=1s'] })
   const floor = startFloor(installed, 'idle.mjs')
   try {

@@ -12,11 +12,10 @@ import { startAgent, startProgram } from '../agent.ts'
 import { install } from '../installed.ts'
 import { monotonicUs, readCpuTime, readMemory } from '../processes.ts'
 import { openWorld } from '../world/client.ts'
-import { CONFIG_MAPS, NAMESPACE, NODE } from '../world/objects.ts'
-import type { Figure, Measured } from './figure.ts'
+import { CONFIG_MAPS, NAMESPACE, NODE, REAL_SYSTEMCTL_US } from '../world/objects.ts'
+import { type Measured, ratioFigure } from './figure.ts'
 
-/** Measured with systemd 252. */
-const SYSTEMCTL_US = 4400
+const BESIDE = 'beside a watch with client-go'
 const SETTLING_MS = 90_000
 const HEARTBEAT_MS = 60_000
 const BUILD_MS = 30 * 60_000
@@ -26,7 +25,7 @@ const WORK = resolve(import.meta.dirname, '../../dist/bench-peers')
 export async function measurePeers(minutes: number): Promise<Measured> {
   const installed = await install()
   const program = await buildWatch()
-  const world = await openWorld({ systemctlCostUs: SYSTEMCTL_US })
+  const world = await openWorld({ systemctlCostUs: REAL_SYSTEMCTL_US })
   const agent = startAgent(installed, world.paths, { flags: ['--trial-duration=1s'] })
   const names = [`-kubeconfig=${world.paths.kubeconfig}`, `-node=${NODE}`, `-namespace=${NAMESPACE}`, `-configmap=${CONFIG_MAPS.agent}`]
   const watch = startProgram([program, ...names])
@@ -44,18 +43,13 @@ export async function measurePeers(minutes: number): Promise<Measured> {
       await pause(HEARTBEAT_MS)
     }
     const after = read()
-    const percent = (ms: number): number => (100 * ms) / (after.atMs - before.atMs)
+    const percent = (of: 'agentMs' | 'watchMs'): number => (100 * (after[of] - before[of])) / (after.atMs - before.atMs)
     const [ours, theirs] = [readMemory(agent.pid), readMemory(watch.pid)]
     return {
       figures: [
-        figure('resident memory, beside a watch with client-go', 'MiB', ours.rssKb / 1024, theirs.rssKb / 1024),
-        figure('anonymous memory, beside a watch with client-go', 'MiB', ours.anonymousKb / 1024, theirs.anonymousKb / 1024),
-        figure(
-          'CPU while idle, beside a watch with client-go',
-          '% of a core',
-          percent(after.agentMs - before.agentMs),
-          percent(after.watchMs - before.watchMs),
-        ),
+        ratioFigure(`resident memory, ${BESIDE}`, 'MiB', ours.rssKb / 1024, theirs.rssKb / 1024, undefined),
+        ratioFigure(`anonymous memory, ${BESIDE}`, 'MiB', ours.anonymousKb / 1024, theirs.anonymousKb / 1024, undefined),
+        ratioFigure(`CPU while idle, ${BESIDE}`, '% of a core', percent('agentMs'), percent('watchMs'), undefined),
       ],
       details: { minutes },
     }
@@ -75,8 +69,4 @@ async function buildWatch(): Promise<string> {
     timeoutMs: BUILD_MS,
   })
   return program
-}
-
-function figure(name: string, unit: string, agent: number, floor: number): Figure {
-  return { name, unit, agent, floor, result: `${(agent / floor).toFixed(2)} x`, target: '', met: undefined }
 }

@@ -6,6 +6,9 @@ export const CONFIG_MAPS = { agent: 'kubelet-config', floor: 'floor-config' } as
 export const KEY = 'kubelet'
 export type Follower = keyof typeof CONFIG_MAPS
 
+/** CPU time of a systemctl command, measured with systemd 252. */
+export const REAL_SYSTEMCTL_US = 4400
+
 const PAYLOAD_BYTES = 20_000
 const IMAGES = 50
 

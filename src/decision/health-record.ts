@@ -173,7 +173,10 @@ interface RuntimeExcuse {
   readonly beganExcused: boolean
 }
 
-function followRuntimeExcuse(fold: Fold, { startedSinceUs, subjectSinceUs }: Omit<Start, 'hasBegun'>): RuntimeExcuse {
+function followRuntimeExcuse(
+  fold: Fold,
+  { startedSinceUs, subjectSinceUs }: Pick<HealthRecord, 'startedSinceUs' | 'subjectSinceUs'>,
+): RuntimeExcuse {
   const { known, same, ofProcess, sample, nowUs, gap } = fold
   const downSinceUs = followRuntime(known?.runtimeDownSinceUs, sample, gap)
   const excusedExits = same?.excusedExits

@@ -130,12 +130,9 @@ export class DropInActivation implements Activation {
     if (inPlace?.equals(bytes) === true) return
     if (!this.#holds(stagedPath(path), bytes)) this.#files.replace(newPath(path), bytes, { mode: MODE })
     const ready = this.#holds(stagedPath(path), bytes) ? stagedPath(path) : newPath(path)
-    // Something else may have been put in place since it was observed.
-    const keepsConfig = isRewording && before !== undefined
-    if (keepsConfig) this.#stamps.expectRewording(before.hash, placed.hash)
-    else this.#stamps.expectReplacement(inPlace === undefined ? ABSENT : hashOf(inPlace))
-    this.#files.rename(ready, path)
-    if (!keepsConfig) this.#stamps.stamp(placed.hash, false)
+    // Without a record of it, something else was put in place since it was observed.
+    const replacement = { hash: placed.hash, isLocal: false, isRewording: isRewording && before !== undefined }
+    this.#stamps.replace(inPlace === undefined ? ABSENT : hashOf(inPlace), replacement, () => this.#files.rename(ready, path))
   }
 
   findOutside(unit: UnitState): readonly string[] {
@@ -163,9 +160,8 @@ export class DropInActivation implements Activation {
   #remove(path: string): void {
     const inPlace = this.#files.read(path)
     if (inPlace !== undefined) {
-      this.#stamps.expectReplacement(hashOf(inPlace))
-      this.#files.remove(path)
-      this.#stamps.stamp(ABSENT, true)
+      const replacement = { hash: ABSENT, isLocal: true, isRewording: false }
+      this.#stamps.replace(hashOf(inPlace), replacement, () => this.#files.remove(path))
     }
     for (const left of [stagedPath(path), newPath(path), this.#recordPaths(path).copy]) this.#files.remove(left)
   }

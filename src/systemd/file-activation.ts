@@ -113,12 +113,10 @@ export class FileActivation implements Activation {
     const ready = ['local', 'fallback'] as const
     const staged = ready.map((kind) => readyPath(configPath, kind)).find((path) => this.#isReady(path, bytes, record))
     const from = staged ?? this.#write(configPath, bytes, record)
-    // Something else may have been put in place since it was observed.
-    const keepsConfig = isRewording && next.before !== undefined && next.before.source !== 'local'
-    if (keepsConfig) this.#stamps.expectRewording(next.before.hash, placed.hash)
-    else if (inPlace !== undefined) this.#stamps.expectReplacement(inPlace)
-    this.#files.rename(from, configPath)
-    if (!keepsConfig) this.#stamps.stamp(placed.hash, target === 'local')
+    // Without a record of it, or as local, something else was put in place since it was observed.
+    const isAgentsInPlace = next.before !== undefined && next.before.source !== 'local'
+    const replacement = { hash: placed.hash, isLocal: target === 'local', isRewording: isRewording && isAgentsInPlace }
+    this.#stamps.replace(inPlace, replacement, () => this.#files.rename(from, configPath))
     if (target === 'local') this.#records.clear(configPath)
   }
 

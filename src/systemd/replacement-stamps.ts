@@ -22,6 +22,14 @@ interface Stamped {
   readonly rewording?: ContentHash | undefined
 }
 
+/** What is put in place. */
+interface Replacement {
+  readonly hash: ContentHash
+  readonly isLocal: boolean
+  /** The config that it replaces, in other bytes. */
+  readonly isRewording: boolean
+}
+
 export class ReplacementStamps {
   readonly #files: Files
   readonly #path: string
@@ -50,6 +58,19 @@ export class ReplacementStamps {
     else if (last.hash !== hash || last.isLocal !== isLocal) this.#save({ bootId, hash, isLocal, sinceUs: last.sinceUs })
     const sinceUs = this.#last?.sinceUs
     return sinceUs === undefined ? undefined : { bootId, monotonicUs: sinceUs }
+  }
+
+  /**
+   * Carries out a replacement.
+   *
+   * @param inPlace undefined: there is no file
+   */
+  replace(inPlace: ContentHash | undefined, { hash, isLocal, isRewording }: Replacement, rename: () => void): void {
+    const keepsTime = isRewording && inPlace !== undefined
+    if (keepsTime) this.expectRewording(inPlace, hash)
+    else if (inPlace !== undefined) this.expectReplacement(inPlace)
+    rename()
+    if (!keepsTime) this.stamp(hash, isLocal)
   }
 
   /** A replacement begins. After a crash in it, whatever is found in place counts from then. */
@@ -81,8 +102,9 @@ export class ReplacementStamps {
       this.#files.replace(this.#path, JSON.stringify(this.#last))
       this.#isWritten = true
     } catch {
-      // It stays in memory. If the agent ends before it can be written, what the disk says is
-      // older: at worst, kubelet is taken for one that runs what is in place again.
+      // It stays in memory. If the agent ends before it can be written, the disk has an older
+      // record. Kubelet is then restarted once more than necessary. Or, if what that record names
+      // is in place again, kubelet is taken for one that runs it.
     }
   }
 

@@ -28,6 +28,8 @@ export interface ActivationWorld {
   configFlag(): string
   /** Advances the clock until no file counts as recently changed. */
   pause(): void
+  /** CLOCK_MONOTONIC, which a test may set. */
+  readonly time: { monotonicUs: number }
 }
 
 /** @param fewestCrashPoints of the shortest move between two sources */
@@ -243,5 +245,35 @@ export function activationContract(t: Test, open: () => ActivationWorld, fewestC
     t.equal(world.configFlag() === first, world.wiring.configFlagIsFixed)
     const state = world.activation.read(world.wiring)
     t.equal(state.kind === 'checkpoint' && state.since !== undefined, world.wiring.configFlagIsFixed)
+  })
+
+  t.test('configFlagIsFixed: another wording of what is in place changes nothing for a process that was started before it', async (t) => {
+    const { wiring, activation, time } = open()
+    if (!wiring.configFlagIsFixed) return
+    activation.activate(A, wiring)
+    const atUs = time.monotonicUs
+    time.monotonicUs += 40e6
+    activation.activate(B, wiring, true)
+    t.match(activation.read(wiring), { source: B, since: { monotonicUs: atUs } })
+    activation.activate(A, wiring)
+    t.match(activation.read(wiring), { source: A, since: { monotonicUs: atUs + 40e6 } }, 'another config does')
+  })
+
+  t.test('configFlagIsFixed: what was put in place since it was observed is no wording of the target', async (t) => {
+    const world = open()
+    const { wiring, activation, time } = world
+    if (!wiring.configFlagIsFixed) return
+    activation.activate(A, wiring)
+    world.disk.plant(wiring.path, 'from somebody else')
+    world.pause()
+    let lastSeenUs = 0
+    world.disk.onStep = () => {
+      time.monotonicUs += 1
+      if (text(world, wiring.path) === 'from somebody else') lastSeenUs = time.monotonicUs
+    }
+    activation.activate(B, wiring, true)
+    world.disk.onStep = undefined
+    const state = activation.read(wiring)
+    t.ok(state.kind === 'checkpoint' && (state.since?.monotonicUs ?? 0) > lastSeenUs, 'a kubelet may have started with it until then')
   })
 }

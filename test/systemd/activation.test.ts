@@ -29,6 +29,7 @@ function open(wiring: ReadyWiring): ActivationWorld {
     pause: () => {
       time.wallMs += 60_000
     },
+    time,
   }
 }
 

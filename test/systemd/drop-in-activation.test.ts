@@ -50,31 +50,6 @@ t.test('at no step is there another file that kubelet would read', async (t) => 
   t.strictSame([...seen].sort(), ['40-nodeadm.conf', '90-kubelet-cfg-agent.conf'])
 })
 
-t.test('another wording of what is in place changes nothing for a process that was started before it', async (t) => {
-  const world = fresh()
-  world.activation.activate(A, WIRING)
-  world.time.monotonicUs = 90e6
-  world.activation.activate(B, WIRING, true)
-  t.match(world.activation.read(WIRING), { source: B, since: { monotonicUs: 50e6 } })
-  world.activation.activate(A, WIRING)
-  t.match(world.activation.read(WIRING), { source: A, since: { monotonicUs: 90e6 } }, 'another config does')
-})
-
-t.test('what was put in place since it was observed is no wording of the target', async (t) => {
-  const world = fresh()
-  world.activation.activate(A, WIRING)
-  world.disk.plant(WIRING.path, 'from somebody else')
-  let lastSeenUs = 0
-  world.disk.onStep = () => {
-    world.time.monotonicUs += 1
-    if (world.files.read(WIRING.path)?.toString() === 'from somebody else') lastSeenUs = world.time.monotonicUs
-  }
-  world.activation.activate(B, WIRING, true)
-  world.disk.onStep = undefined
-  const state = world.activation.read(WIRING)
-  t.ok(state.kind === 'checkpoint' && (state.since?.monotonicUs ?? 0) > lastSeenUs, 'a kubelet may have started with it until then')
-})
-
 t.test('kubelet reads it as root alone', async (t) => {
   const world = fresh()
   world.activation.activate(A, WIRING)

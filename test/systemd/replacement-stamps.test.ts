@@ -5,17 +5,24 @@ import { ReplacementStamps } from '../../src/systemd/replacement-stamps.ts'
 
 const PATH = '/run/kubelet-cfg-agent/config-file.json'
 
-t.test('another wording is in place since the first one was, also after a crash between', async (t) => {
-  const files = new DurableFiles(new FakeDisk(() => 0))
+/** It was put in place of the local one at 10 us. */
+function configInPlace() {
+  const disk = new FakeDisk(() => 0)
+  const files = new DurableFiles(disk)
   files.makeDirectory('/run/kubelet-cfg-agent')
-  let monotonicUs = 0
-  const open = () => new ReplacementStamps(files, PATH, { now: () => ({ bootId: 'boot', monotonicUs, wallMs: 0 }) })
+  const time = { monotonicUs: 0 }
+  const open = () => new ReplacementStamps(files, PATH, { now: () => ({ bootId: 'boot', ...time, wallMs: 0 }) })
   const stamps = open()
   stamps.since('local', true)
-  monotonicUs = 10
+  time.monotonicUs = 10
   stamps.expectReplacement('local')
   stamps.stamp('config', false)
-  monotonicUs = 20
+  return { disk, open, time, stamps }
+}
+
+t.test('another wording is in place since the first one was, also after a crash between', async (t) => {
+  const { open, time, stamps } = configInPlace()
+  time.monotonicUs = 20
   stamps.expectRewording('config', 'reworded')
   const since = { bootId: 'boot', monotonicUs: 10 }
   t.same(open().since('config', false), since, 'it was not replaced')
@@ -26,24 +33,15 @@ t.test('another wording is in place since the first one was, also after a crash 
 })
 
 t.test('what a disk did not take is written once it does, before the agent ends', async (t) => {
-  const disk = new FakeDisk(() => 0)
-  const files = new DurableFiles(disk)
-  files.makeDirectory('/run/kubelet-cfg-agent')
-  let monotonicUs = 0
-  const open = () => new ReplacementStamps(files, PATH, { now: () => ({ bootId: 'boot', monotonicUs, wallMs: 0 }) })
-  const stamps = open()
-  stamps.since('local', true)
-  monotonicUs = 10
-  stamps.expectReplacement('local')
-  stamps.stamp('config', false)
-  monotonicUs = 20
+  const { disk, open, time, stamps } = configInPlace()
+  time.monotonicUs = 20
   stamps.expectReplacement('config')
   disk.full = true
   stamps.stamp('local', true)
   t.same(stamps.since('local', true), { bootId: 'boot', monotonicUs: 20 }, 'it is kept in memory')
   disk.full = false
-  monotonicUs = 30
+  time.monotonicUs = 30
   t.same(stamps.since('local', true), { bootId: 'boot', monotonicUs: 20 })
-  monotonicUs = 40
+  time.monotonicUs = 40
   t.same(open().since('local', true), { bootId: 'boot', monotonicUs: 20 }, 'a kubelet that was started since then runs it')
 })

@@ -68,9 +68,8 @@ export function probeFlags(
     if (name === undefined || !(removed.has(name) || switches.has(name))) kept.push(flag)
     else if (value === undefined && removed.has(name)) at++
   }
-  const endpoint = `--container-runtime-endpoint=unix://${places.runtimeSocket}`
   // Without any flag it is the kubelet of no node. One of a node that lacks this flag cannot start.
-  const needsEndpoint = stage === 'load' && minor === WITHOUT_DEFAULT_RUNTIME && flags.length === 0
+  const needsEndpoint = stage === 'deep' || (minor === WITHOUT_DEFAULT_RUNTIME && flags.length === 0)
   return [
     ...kept,
     `--config=${places.config}`,
@@ -79,7 +78,7 @@ export function probeFlags(
     `--cert-dir=${places.certificates}`,
     // Overrides the config's verbosity, which may flood the output and print the config.
     '--v=0',
-    ...(stage === 'deep' || needsEndpoint ? [endpoint] : []),
+    ...(needsEndpoint ? [`--container-runtime-endpoint=unix://${places.runtimeSocket}`] : []),
     ...(stage === 'deep' ? [LIKELIEST_VICTIM] : []),
     ...(stage === 'deep' && minor < WITHOUT_DOCKER ? ['--container-runtime=remote'] : []),
   ]

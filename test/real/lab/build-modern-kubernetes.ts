@@ -20,7 +20,7 @@ import { readVersion } from './servers.ts'
 
 export type ModernBinaries = Pick<Binaries, 'kubeApiserver' | 'kubelet'>
 
-const MODULES = join(import.meta.dirname, 'kubernetes')
+export const MODULES = join(import.meta.dirname, 'kubernetes')
 /** The minor versions of the releases that are pinned, in ascending order. */
 export const MODERN_MINORS: readonly number[] = readdirSync(MODULES)
   .map((folder) => Number(folder.replace(/^1\./, '')))
@@ -66,7 +66,7 @@ export function isGiven(): boolean {
   return (process.env.KUBEBUILDER_ASSETS ?? '') !== ''
 }
 
-interface Release {
+export interface Release {
   readonly minor: number
   /** `v1.36.4` */
   readonly version: string
@@ -80,6 +80,11 @@ interface Release {
 
 function readRelease(minor: number): Release {
   if (!MODERN_MINORS.includes(minor)) throw new Error(`no Kubernetes 1.${minor} is pinned in ${MODULES}`)
+  return readModule(minor)
+}
+
+/** What the folder of a minor pins now. */
+export function readModule(minor: number): Release {
   const module = join(MODULES, `1.${minor}`)
   const read = (name: string) => readFileSync(join(module, name), 'utf8')
   const version = /^require k8s\.io\/kubernetes (\S+)$/m.exec(read('go.mod'))?.[1]

@@ -5,9 +5,10 @@
  * proxy: `node --import tsx test/real/lab/pin-kubernetes.ts 1.35.8`.
  */
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { MODULES, readModule } from './build-modern-kubernetes.ts'
 import { findGo } from './go-toolchain.ts'
 import { run } from './processes.ts'
 
@@ -21,16 +22,14 @@ import _ "${KUBERNETES}/cmd/kubelet"
 `
 
 interface ModuleFile {
-  readonly Go: string
   readonly Require: readonly { readonly Path: string; readonly Version: string }[]
 }
 
 /** @param version `1.35.8` */
 async function pinKubernetes(version: string, report: (line: string) => void): Promise<void> {
-  const parts = /^1\.(\d+)\.(\d+)$/.exec(version)
-  if (parts === null) throw new Error(`not a release of Kubernetes: '${version}', which must be like 1.35.8`)
-  const [, minor, patch] = parts
-  const folder = join(import.meta.dirname, 'kubernetes', `1.${minor}`)
+  const [, minor, patch] = /^1\.(\d+)\.(\d+)$/.exec(version)?.map(Number) ?? []
+  if (minor === undefined || patch === undefined) throw new Error(`not a release of Kubernetes: '${version}', which must be like 1.35.8`)
+  const folder = join(MODULES, `1.${minor}`)
   const work = await mkdtemp(join(tmpdir(), 'pin-kubernetes-'))
   try {
     const go = await findGo(work, report)
@@ -40,14 +39,14 @@ async function pinKubernetes(version: string, report: (line: string) => void): P
     const { GoMod } = JSON.parse(await ask(['mod', 'download', '-json', `${KUBERNETES}@v${version}`], work))
     const upstream: ModuleFile = JSON.parse(await ask(['mod', 'edit', '-json', GoMod], work))
     await mkdir(folder, { recursive: true })
-    await writeFile(join(folder, 'go.mod'), moduleFile(minor ?? '', patch ?? '', upstream))
+    await writeFile(join(folder, 'go.mod'), moduleFile(minor, patch, upstream))
     if (!existsSync(join(folder, 'tools.go'))) await writeFile(join(folder, 'tools.go'), TOOLS)
     await rm(join(folder, 'go.sum'), { force: true })
     // Tests of its dependencies need what is not to be had: their errors are no obstacle.
     await ask(['mod', 'tidy', '-e'], folder)
-    await ask(['list', '-mod=readonly', '-deps', `${KUBERNETES}/cmd/kubelet`], folder)
-    const pinned = /^require k8s\.io\/kubernetes (\S+)$/m.exec(await readFile(join(folder, 'go.mod'), 'utf8'))?.[1]
-    if (pinned !== `v${version}`) throw new Error(`${folder}/go.mod requires ${pinned ?? 'no version'} of ${KUBERNETES}, not v${version}`)
+    const pinned = readModule(minor)
+    if (pinned.version !== `v${version}`) throw new Error(`${folder}/go.mod requires ${KUBERNETES} ${pinned.version}, not v${version}`)
+    await ask(['list', '-mod=readonly', '-deps', ...pinned.commands], folder)
     report(`pinned ${KUBERNETES} v${version} in ${folder}`)
   } finally {
     await rm(work, { recursive: true, force: true })
@@ -55,7 +54,7 @@ async function pinKubernetes(version: string, report: (line: string) => void): P
 }
 
 /** Kubernetes names the modules of its own repository by v0.0.0: each was published by itself. */
-function moduleFile(minor: string, patch: string, { Require: requirements }: ModuleFile): string {
+function moduleFile(minor: number, patch: number, { Require: requirements }: ModuleFile): string {
   const staged = requirements.filter(({ Version }) => Version === 'v0.0.0').map(({ Path }) => `\t${Path} => ${Path} v0.${minor}.${patch}`)
   return `module kubelet-cfg-agent.io/lab/kubernetes-1.${minor}
 
