@@ -153,9 +153,12 @@ function followStart({ known, same, ofProcess, unit, nowUs, subject, runsSubject
 /** What is still expected of the restart that was requested. */
 function followRequest({ same, unit, isAutomatic }: Fold): Pick<HealthRecord, 'restartedFrom' | 'restartDueUntilUs'> {
   if (same === undefined) return { restartedFrom: undefined, restartDueUntilUs: undefined }
-  // A process that is being stopped was there before: systemd has started it a moment before the
-  // request, and `reset-failed` has put back the count that tells so.
-  const isStillDue = isAutomatic || unit.activity === 'stopping' || !isNewInvocation(same, unit)
+  // A process that makes way for the next one was there before: systemd has started it a moment
+  // before the request, and `reset-failed` has put back the count that tells so.
+  const makesWay = unit.activity === 'stopping' || unit.activity === 'queued'
+  // Whoever stops what was started since then stops what was requested, too.
+  const isOver = unit.activity === 'stopped' && !isStartAwaited(same, unit)
+  const isStillDue = !isOver && (isAutomatic || makesWay || !isNewInvocation(same, unit))
   return {
     restartedFrom: isStartAwaited(same, unit) ? same.restartedFrom : undefined,
     restartDueUntilUs: isStillDue ? same.restartDueUntilUs : undefined,
