@@ -21,7 +21,10 @@ export interface EvidenceWorkerOptions {
   readonly publisher: { writeAgain(): void; writtenAtUs(): number | undefined } | undefined
   readonly clock: Clock
   readonly log: Log
-  /** Called when an answer differs from the one before. */
+  /**
+   * Called when an answer differs from the one before, once for all that are asked at the same
+   * time: a pass costs more than an answer.
+   */
   readonly onChange: () => void
 }
 
@@ -31,6 +34,8 @@ export class EvidenceWorker implements EvidenceProbe {
   readonly #last = new Map<Question, Pick<Fact, 'about' | 'seen'>>()
   readonly #refusals = new Map<Question, string>()
   readonly #asksSinceUs: number
+  /** Since nothing was under way. */
+  #hasChanged = false
   #facts: Fact[] = []
 
   constructor(options: EvidenceWorkerOptions) {
@@ -69,7 +74,10 @@ export class EvidenceWorker implements EvidenceProbe {
     this.#logRefusal(seen)
     const before = this.#last.get(question)
     this.#last.set(question, { about: fact.about, seen })
-    if (before?.about !== fact.about || !isDeepStrictEqual(before.seen, seen)) this.#options.onChange()
+    if (before?.about !== fact.about || !isDeepStrictEqual(before.seen, seen)) this.#hasChanged = true
+    if (this.#underWay.size > 0 || !this.#hasChanged) return
+    this.#hasChanged = false
+    this.#options.onChange()
   }
 
   async #answer(question: Question, about: EvidenceSubject): Promise<SeenFact> {

@@ -78,6 +78,26 @@ t.test('the loop is woken by an answer that differs, and by the first about a pr
   t.equal(changes(), 2)
 })
 
+t.test('the loop is woken once by the answers that come together, when the last of them is there', async (t) => {
+  let answer = (_: NoAnswer) => {}
+  const pods = () =>
+    new Promise<NoAnswer>((resolve) => {
+      answer = resolve
+    })
+  const { worker, changes } = open({ cluster: { node: async () => refused, lease: async () => refused, pods } })
+  worker.ask(['node', 'lease', 'pods'], about('i-1'))
+  await tick()
+  t.equal(changes(), 0)
+  t.equal(worker.take().length, 2, 'a pass before that takes what is there')
+  answer(refused)
+  await tick()
+  t.equal(changes(), 1)
+  worker.ask(['node', 'pods'], about('i-1'))
+  answer(refused)
+  await tick()
+  t.equal(changes(), 1, 'the same answers again')
+})
+
 t.test('a missing right is logged once', async (t) => {
   const { worker, log } = open()
   for (let turn = 0; turn < 3; turn += 1) {
