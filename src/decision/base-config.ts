@@ -3,9 +3,9 @@
  * run. Pure.
  */
 
-import type { CheckpointFile } from './config-source.ts'
+import type { CheckpointFile, HeldSource } from './config-source.ts'
 import { LOCAL } from './config-source.ts'
-import { heldSources } from './held-sources.ts'
+import { findStartedFrom, heldSources } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { KnownUnit } from './unit-state.ts'
 
@@ -38,7 +38,8 @@ export function findBasePath(checkpoints: CheckpointPaths, unit: KnownUnit, snap
   const next = nextStart.kind === 'known' ? nextStart.held : undefined
   const { replacesLocalFile } = unit.wiring
   if (replacesLocalFile && next?.content === running.content) return runningConfigPath(checkpoints, unit)
-  const held = [...heldSources(snapshot), LOCAL].find(({ content, onlyInPlace }) => content === running.content && onlyInPlace !== true)
+  const isBase = ({ content, onlyInPlace }: HeldSource) => content === running.content && onlyInPlace !== true
+  const held = [...heldSources(snapshot), LOCAL].find(isBase) ?? findStartedFrom(snapshot)
   if (held?.source === 'local') return replacesLocalFile ? undefined : unit.localConfigPath
   return held && checkpoints.path(held.source)
 }

@@ -46,18 +46,22 @@ export function findContent(snapshot: Snapshot, source: ConfigSource): ContentHa
  * it has no checkpoint any more.
  */
 export function findRunning(snapshot: Snapshot): HeldSource | undefined {
-  const { running, health, checkpoints } = snapshot
+  const { running } = snapshot
   if (running.kind !== 'known') return undefined
-  const { content } = running
-  const held = [...heldSources(snapshot), LOCAL].find((each) => each.content === content)
-  if (held !== undefined) return held
-  if (running.lost) return undefined
-  // The records have moved on since the process was first seen. A checkpoint that no record names
-  // is never replaced by other content.
+  return [...heldSources(snapshot), LOCAL].find(({ content }) => content === running.content) ?? findStartedFrom(snapshot)
+}
+
+/**
+ * The same where the records have moved on since the process was first seen. A checkpoint that no
+ * record names is never replaced by other content.
+ */
+export function findStartedFrom(snapshot: Snapshot): HeldSource | undefined {
+  const { running, health, checkpoints } = snapshot
   const last = health?.lastProcess
-  const source = last?.content === content ? last.source : undefined
-  const isThere = source !== undefined && checkpoints.some((checkpoint) => isVersion(source, checkpoint))
-  const isNamed = source !== undefined && heldSources(snapshot).some((each) => sameVersion(each.source, source))
+  if (running.kind !== 'known' || running.lost || last?.source === undefined || last.content !== running.content) return undefined
+  const { source, content } = last
+  const isThere = checkpoints.some((checkpoint) => isVersion(source, checkpoint))
+  const isNamed = heldSources(snapshot).some((each) => sameVersion(each.source, source))
   return isThere && !isNamed ? { source, content } : undefined
 }
 

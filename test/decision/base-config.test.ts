@@ -2,6 +2,7 @@ import t from 'tap'
 import { findBasePath, runningConfigPath } from '../../src/decision/base-config.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { following, held, snapshot, source, unit } from '../report/build.ts'
+import { health } from './snapshots.ts'
 
 const checkpoints = {
   path: ({ uid, resourceVersion, kubeletConfigKey }: { uid: string; resourceVersion: string; kubeletConfigKey: string }) =>
@@ -70,3 +71,15 @@ t.test(
     t.equal(findBasePath(checkpoints, unchanged, { ...of, running: running('before:i') }), undefined)
   },
 )
+
+t.test('where a reset took what runs out of the records, the checkpoint that it was started from holds it', async (t) => {
+  const replaced = { ...runsOther, wiring: fileWiring('/etc/kubelet.yaml') }
+  const old = source('50')
+  const content = held(old).content ?? ''
+  const running = { kind: 'known', content, key: `${content}@k`, startedAtUs: 0, invocationId: 'i' } as const
+  const recorded = health('local', { lastProcess: { invocationId: 'i', content, kubeletIdentity: 'k', source: old } })
+  const of = snapshot({ running, health: recorded, checkpoints: [{ uid: old.uid, resourceVersion: '50', savedAtMs: 0 }] })
+  t.equal(findBasePath(checkpoints, replaced, of), '/checkpoints/uid-1/50/kubelet')
+  t.equal(findBasePath(checkpoints, replaced, { ...of, checkpoints: [] }), undefined)
+  t.equal(findBasePath(checkpoints, replaced, { ...of, running: { ...running, lost: true } }), undefined)
+})
