@@ -46,8 +46,11 @@ export async function askConfigz(ports: ConfigzPorts, here: RunningKubelet | und
   return new KubeletPort(ports.kubeconfig).askConfigz({ target, certificates })
 }
 
+/** The API server may wait for a kubelet that it does not reach. */
+const PROXY_MS = 10_000
+
 async function askServer({ api, nodeName }: ConfigzWorld): Promise<ConfigzAnswer> {
-  const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName()}/proxy/configz` })
+  const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName()}/proxy/configz`, timeoutMs: PROXY_MS })
   return answer.kind === 'refused' ? { kind: 'refused', by: 'api-server', status: answer.status, detail: answer.detail } : answer
 }
 

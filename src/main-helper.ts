@@ -27,6 +27,8 @@ import { errorMessage } from './values/errors.ts'
 
 /** What the agent says with each request. */
 export interface HelperContext {
+  /** Of the agent. */
+  readonly version: string
   readonly settings: Settings
   readonly besideDocker: readonly string[]
   readonly yamlChild: string
@@ -35,7 +37,7 @@ export interface HelperContext {
 /** For probes of kubelet that are ended. The agent itself has to end within 2 s. */
 const END_MS = 1500
 
-/** The arguments come from the agent that started this process, which is of the same build. */
+/** The arguments come from the agent that started this process, which is of the same version. */
 type Methods = Readonly<Record<string, (signal: AbortSignal, ...args: never[]) => unknown>>
 
 /** Made with the first request, and then as its settings say. */
@@ -88,9 +90,9 @@ async function answer({ id, method, args, context, memory }: HelperRequest): Pro
   const stopper = new AbortController()
   running.set(id, stopper)
   try {
-    // Of this build: the agent that started this process.
-    node ??= openNode(context as HelperContext)
-    node.context = context as HelperContext
+    checkVersion(context)
+    node ??= openNode(context)
+    node.context = context
     for (const [identity, version] of Object.entries((memory ?? {}) as Record<string, VersionAnswer>))
       if (!versions.has(identity)) versions.set(identity, version)
     const known = Object.hasOwn(node.methods, method) ? node.methods[method] : undefined
@@ -102,6 +104,12 @@ async function answer({ id, method, args, context, memory }: HelperRequest): Pro
     running.delete(id)
     if (ended.signal.aborted && running.size === 0) process.exit(0)
   }
+}
+
+/** While the package is upgraded, the agent is of the earlier version for a while. */
+function checkVersion(context: unknown): asserts context is HelperContext {
+  const version = (context as Partial<HelperContext> | null)?.version
+  if (version !== VERSION) throw new Error(`the helper has version ${VERSION}, and the agent ${version}: restart kubelet-cfg-agent`)
 }
 
 function write(reply: HelperReply): void {

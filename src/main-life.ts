@@ -73,7 +73,7 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
   const kubeconfig = new KubeconfigFile(atStart.kubeconfig, (path) => readKubeconfig(path, Date.now), log)
   const onSetAside: OnSetAside = ({ path, to, why }) => log.error(`set aside ${path} as ${to}: ${why}`)
   const signals = new BusSignals({ socket: atStart.systemBus, unit: atStart.kubeletUnit, clock, log, onHint: wake })
-  const context = (): HelperContext => ({ settings: settings(), besideDocker, yamlChild })
+  const context = (): HelperContext => ({ version: VERSION, settings: settings(), besideDocker, yamlChild })
   const helper = new HelperProcess({ ...world.helperProgram, context })
   const stores = openStores(atStart, { disk: new NodeDisk(), clock, yaml, besideDocker, log, onSetAside, signals })
   settleStores(stores, log)

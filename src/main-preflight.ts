@@ -46,8 +46,7 @@ const CONFIGZ_MS = 30_000
 export function openPreflight({ settings, stores, helper, nodeName, api, counters, log, onChange, signal }: PreflightWorld) {
   const { clock } = stores
   const preflight = new AgentPreflight({
-    inspect: (candidate, ended) =>
-      helper.ask('check', [candidate], { check: isReport, limitMs: CHECK_MS, signal: AbortSignal.any([signal, ended]) }),
+    inspect: (candidate, ended) => helper.ask('check', [candidate], { check: isReport, limitMs: CHECK_MS, signal: ended }),
     // A fallback is not held up by a helper that fails: the agent itself decodes it.
     decode: (candidate) =>
       helper
@@ -58,6 +57,7 @@ export function openPreflight({ settings, stores, helper, nodeName, api, counter
     onDone: onChange,
     onTimed: (seconds) => counters.checked(seconds),
     clock,
+    signal,
     sleep: (ms) => after(ms, undefined, { ref: false }),
   })
   const drain: DrainProbe = api === undefined ? { isDrained: () => undefined } : new NodeDrain(api, nodeName, clock, onChange)

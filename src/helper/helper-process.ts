@@ -2,11 +2,13 @@
  * The helper: a second process of this program that does what takes much code and works on what
  * others wrote, such as the rules of preflight. It is started when it is needed, and ended
  * when it has had nothing to do for a while, so a node that is quiet does not pay for it. Its
- * memory is limited by a flag of Node.js, each answer in time and size. A helper that fails takes
+ * memory is limited by a flag of Node.js, each answer in time and size. A helper that ends takes
  * all that it was asked with it: each asker gets an error, and the next question starts another
- * one.
+ * one. One that is late with an answer may still answer what else it was asked, and gets no more
+ * questions.
  */
 import { type RunningProgram, startProgram } from '../process/run-command.ts'
+import { LimitError } from '../values/errors.ts'
 import { type Check, parseJson } from '../values/json-shape.ts'
 import { type HelperRequest, isReply } from './protocol.ts'
 
@@ -28,7 +30,10 @@ export interface AskOptions<T> {
 }
 
 export interface Helper {
-  /** Rejects when the helper cannot do it; that says nothing about what it was asked. */
+  /**
+   * Rejects when the helper cannot do it; that says nothing about what it was asked, except with a
+   * LimitError, where it took too much time or memory.
+   */
   ask<T>(method: string, args: readonly unknown[], options: AskOptions<T>): Promise<T>
 }
 
@@ -37,9 +42,11 @@ const IDLE_MS = 10_000
 const MOST_LINE = 16 << 20
 /** How V8's last words begin. */
 const OUT_OF_MEMORY = /<--- Last few GCs --->|heap out of memory/
+/** How `startProgram` ends a program whose answer has no end. */
+const LONG_LINE = 'a line of more than'
 
 interface Pending {
-  settle(result: { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly detail: string }): void
+  settle(answer: { readonly ok: true; readonly result: unknown } | { readonly ok: false; readonly error: Error }): void
 }
 
 interface Running {
@@ -50,6 +57,8 @@ interface Running {
 export class HelperProcess implements Helper {
   readonly #options: Required<HelperOptions>
   #running: Running | undefined
+  /** They were late with an answer, and get no more questions. */
+  readonly #late = new Set<Running>()
   #idle: NodeJS.Timeout | undefined
   #lastId = 0
   #memory: unknown = null
@@ -65,18 +74,22 @@ export class HelperProcess implements Helper {
     const running = this.#running
     const id = ++this.#lastId
     return new Promise<T>((resolve, reject) => {
-      const late = setTimeout(() => this.#give(running, `no answer to ${method} within ${limitMs / 1000} s`), limitMs)
-      late.unref()
-      const onAbort = (): void => {
+      const cancel = (error: Error): void => {
         running.program.send(JSON.stringify({ cancel: id }))
-        settle({ ok: false, detail: 'aborted' })
+        settle({ ok: false, error })
       }
+      const late = setTimeout(() => {
+        this.#retire(running)
+        cancel(new LimitError(`no answer to ${method} within ${limitMs / 1000} s`))
+      }, limitMs)
+      late.unref()
+      const onAbort = (): void => cancel(new Error('aborted'))
       const settle: Pending['settle'] = (answer) => {
         clearTimeout(late)
         signal?.removeEventListener('abort', onAbort)
         running.pending.delete(id)
         if (running.pending.size === 0) this.#rest(running)
-        if (!answer.ok) reject(new Error(answer.detail))
+        if (!answer.ok) reject(answer.error)
         else if (check(answer.result)) resolve(answer.result)
         else reject(new Error(`the helper gave no valid answer to ${method}`))
       }
@@ -89,8 +102,10 @@ export class HelperProcess implements Helper {
 
   /** What it is still asked is not answered. */
   end(): void {
-    this.#running?.program.close()
-    if (this.#running !== undefined) this.#forsake(this.#running, 'the agent ends')
+    for (const running of [...this.#late, ...(this.#running === undefined ? [] : [this.#running])]) {
+      running.program.close()
+      this.#forsake(running, new Error('the agent ends'))
+    }
   }
 
   #start(): Running {
@@ -102,7 +117,7 @@ export class HelperProcess implements Helper {
       env: { ...process.env, ...env },
       maxLineChars: MOST_LINE,
       onLine: (line) => this.#hear(running, line),
-      onEnd: (why) => this.#give(running, `the helper ended: ${OUT_OF_MEMORY.test(why) ? 'it took too much memory' : why}`),
+      onEnd: (why) => this.#forsake(running, describeEnd(why)),
     })
     const running: Running = { program, pending }
     return running
@@ -111,16 +126,25 @@ export class HelperProcess implements Helper {
   #hear(running: Running, line: string): void {
     const reply = parseJson(Buffer.from(line), isReply)
     if (reply === undefined) {
-      this.#give(running, 'the helper printed what is no answer')
+      running.program.kill()
+      this.#forsake(running, new Error('the helper printed what is no answer'))
       return
     }
     if (reply.ok) this.#memory = reply.memory
-    running.pending.get(reply.id)?.settle(reply)
+    running.pending.get(reply.id)?.settle(reply.ok ? reply : { ok: false, error: new Error(reply.detail) })
   }
 
+  /** It may hang. */
+  #retire(running: Running): void {
+    this.#late.add(running)
+    if (this.#running === running) this.#running = undefined
+  }
+
+  /** It has nothing to do. */
   #rest(running: Running): void {
-    clearTimeout(this.#idle)
+    if (this.#late.delete(running)) running.program.kill()
     if (this.#running !== running) return
+    clearTimeout(this.#idle)
     this.#idle = setTimeout(() => {
       this.#running = undefined
       running.program.close()
@@ -130,17 +154,18 @@ export class HelperProcess implements Helper {
     this.#idle.unref()
   }
 
-  /** Gives up on it. */
-  #give(running: Running, why: string): void {
-    running.program.kill()
-    this.#forsake(running, why)
-  }
-
-  #forsake(running: Running, why: string): void {
+  /** What it was asked is not answered. */
+  #forsake(running: Running, error: Error): void {
     if (this.#running === running) {
       this.#running = undefined
       clearTimeout(this.#idle)
     }
-    for (const { settle } of [...running.pending.values()]) settle({ ok: false, detail: why })
+    for (const { settle } of [...running.pending.values()]) settle({ ok: false, error })
   }
+}
+
+function describeEnd(why: string): Error {
+  if (OUT_OF_MEMORY.test(why)) return new LimitError('the helper ended: it took too much memory')
+  const message = `the helper ended: ${why}`
+  return why.startsWith(LONG_LINE) ? new LimitError(message) : new Error(message)
 }

@@ -13,11 +13,15 @@ import type { PreflightResult } from '../decision/verdict.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Preflight, PreflightRequest } from '../ports/preflight.ts'
-import { errorMessage } from '../values/errors.ts'
+import { LimitError } from '../values/errors.ts'
 import { describeFinding, describeRefusal, refusalReason } from './describe-finding.ts'
 import { REQUIRE_DRAIN, type Report } from './finding.ts'
 
 export interface AgentPreflightOptions {
+  /**
+   * Rejects where the config cannot be judged, which says nothing about it, except with a
+   * LimitError.
+   */
   inspect(candidate: PreflightRequest, signal: AbortSignal): Promise<Report>
   /** Takes little time. */
   decode(candidate: PreflightRequest): Promise<PreflightResult>
@@ -30,6 +34,8 @@ export interface AgentPreflightOptions {
   /** Called with the time that a check took, whatever its result. Not for one that was ended. */
   readonly onTimed: (seconds: number) => void
   readonly clock: Clock
+  /** The agent ends. */
+  readonly signal: AbortSignal
   sleep(ms: number): Promise<void>
 }
 
@@ -48,7 +54,8 @@ interface Job {
    */
   readonly dependencies: string
   readonly done: Promise<void>
-  result: PreflightResult | undefined
+  /** undefined: it has not ended. An error: the config could not be judged. */
+  result: PreflightResult | Error | undefined
 }
 
 export class AgentPreflight implements Preflight {
@@ -71,6 +78,7 @@ export class AgentPreflight implements Preflight {
     await Promise.race([job.done, this.#options.sleep(WAIT_MS)])
     if (job.result === undefined) return { kind: 'pending' }
     this.#jobs.delete(candidate.key)
+    if (job.result instanceof Error) throw job.result
     if (job.dependencies === this.#dependencies(candidate)) return job.result
     // A setting or the running config changed during the check.
     this.#start(candidate)
@@ -113,8 +121,8 @@ export class AgentPreflight implements Preflight {
       const startedUs = clock.now().monotonicUs
       const result = stopper.signal.aborted ? undefined : await this.#inspect(candidate, stopper.signal)
       if (this.#last === job.done) this.#last = undefined
-      // Nobody waits for a check that was ended.
-      if (result === undefined || stopper.signal.aborted) return
+      // Nobody waits for a check that was ended, and one that ends with the agent has no result.
+      if (result === undefined || stopper.signal.aborted || this.#options.signal.aborted) return
       onTimed((clock.now().monotonicUs - startedUs) / 1e6)
       job.result = result
       this.#options.onDone()
@@ -128,12 +136,13 @@ export class AgentPreflight implements Preflight {
     return job
   }
 
-  async #inspect(candidate: PreflightRequest, signal: AbortSignal): Promise<PreflightResult> {
+  async #inspect(candidate: PreflightRequest, signal: AbortSignal): Promise<PreflightResult | Error> {
     try {
-      return toResult(await this.#options.inspect(candidate, signal))
+      return toResult(await this.#options.inspect(candidate, AbortSignal.any([signal, this.#options.signal])))
     } catch (error) {
-      // A bug or a disk error, not the config's fault; but kubelet never gets an unchecked config.
-      return { kind: 'refused', reason: 'validate', detail: `preflight failed: ${errorMessage(error)}` }
+      // What it takes to read a config is its own fault.
+      if (error instanceof LimitError) return { kind: 'refused', reason: 'validate', detail: `preflight failed: ${error.message}` }
+      return error instanceof Error ? error : new Error(String(error))
     }
   }
 }

@@ -17,3 +17,8 @@ export function errorMessage(error: unknown): string {
 export function errorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
 }
+
+/** What was to be done takes more time or memory than it may. */
+export class LimitError extends Error {
+  override readonly name = 'LimitError'
+}

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { HelperProcess } from '../../src/helper/helper-process.ts'
+import { LimitError } from '../../src/values/errors.ts'
 import { isNumber, isText } from '../../src/values/json-shape.ts'
 
 // Each test starts a process or two.
@@ -12,10 +13,14 @@ const PROGRAM = `
 import { createInterface } from 'node:readline'
 const say = (reply) => process.stdout.write(JSON.stringify(reply) + '\\n')
 const kept = []
+const waiting = []
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, args, context, memory, cancel } = JSON.parse(line)
   const answer = (result) => say({ id, ok: true, result, memory: (memory ?? 0) + 1 })
-  if (cancel !== undefined) kept.push(cancel)
+  if (cancel !== undefined) {
+    kept.push(cancel)
+    for (const tell of waiting) tell()
+  } else if (method === 'pid-when-cancelled') waiting.push(() => answer(process.pid))
   else if (method === 'pid') answer(process.pid)
   else if (method === 'echo') answer(args[0])
   else if (method === 'context') answer(context)
@@ -37,6 +42,17 @@ function open(t: Test, options: Partial<ConstructorParameters<typeof HelperProce
   const helper = new HelperProcess({ command, context: () => 'where it runs', idleMs: 60_000, ...options })
   t.teardown(() => helper.end())
   return helper
+}
+
+async function untilEnded(pid: number): Promise<void> {
+  for (;;) {
+    try {
+      process.kill(pid, 0)
+    } catch {
+      return
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
 }
 
 const asPid = { check: isNumber, limitMs: 60_000 }
@@ -105,6 +121,24 @@ t.test('a helper that does not answer in time is ended', async (t) => {
   t.not(await helper.ask('pid', [], asPid), pid)
 })
 
+t.test('a late answer takes no other question with it: the late helper may answer those, and another one gets the next', async (t) => {
+  const helper = open(t)
+  const pid = await helper.ask('pid', [], asPid)
+  const other = helper.ask('pid-when-cancelled', [], asPid)
+  await t.rejects(helper.ask('nothing', [], { ...asText, limitMs: 50 }), new LimitError('no answer to nothing within 0.05 s'))
+  t.not(await helper.ask('pid', [], asPid), pid)
+  t.equal(await other, pid)
+  await untilEnded(pid)
+})
+
+t.test('the end of the agent is the end of a late helper, too', async (t) => {
+  const helper = open(t)
+  const other = helper.ask('nothing', [], asText)
+  await t.rejects(helper.ask('nothing', [], { ...asText, limitMs: 50 }))
+  helper.end()
+  await t.rejects(other, /^the agent ends/)
+})
+
 t.test('a question that is no longer asked is cancelled, and the helper goes on', async (t) => {
   const helper = open(t)
   const pid = await helper.ask('pid', [], asPid)
@@ -120,16 +154,7 @@ t.test('a question that is no longer asked is cancelled, and the helper goes on'
 t.test('a helper with nothing to do ends', async (t) => {
   const helper = open(t, { idleMs: 1 })
   const pid = await helper.ask('pid', [], asPid)
-  let lives = true
-  for (const deadline = Date.now() + 60_000; lives && Date.now() < deadline; ) {
-    await new Promise((resolve) => setTimeout(resolve, 10))
-    try {
-      process.kill(pid, 0)
-    } catch {
-      lives = false
-    }
-  }
-  t.notOk(lives)
+  await untilEnded(pid)
   t.not(await helper.ask('pid', [], asPid), pid)
 })
 

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import { HelperProcess } from '../../src/helper/helper-process.ts'
 import { isComparison, isConfigzAnswer, isFactsResult, isNothing, isPreflightResult, isReport } from '../../src/helper/protocol.ts'
+import { VERSION } from '../../src/main-version.ts'
 import type { PreflightRequest } from '../../src/ports/preflight.ts'
 import { resolveSettings } from '../../src/settings/resolve-settings.ts'
 
@@ -30,7 +31,7 @@ const UNIT: KnownUnit = {
   wiring: { kind: 'broken', reason: 'drop-in-missing', detail: 'missing' },
 }
 
-function open(t: Test): HelperProcess {
+function open(t: Test, version = VERSION): HelperProcess {
   const directory = t.testdir({})
   const flags = {
     dynamicConfigDir: join(directory, 'state'),
@@ -40,7 +41,7 @@ function open(t: Test): HelperProcess {
   }
   const resolved = resolveSettings({ flags, env: {}, file: { kind: 'absent', path: '' } })
   if (!resolved.ok) throw new Error(resolved.problems.join())
-  const context = { settings: resolved.settings, besideDocker: [], yamlChild: join(SRC, 'kubelet/yaml-child.ts') }
+  const context = { version, settings: resolved.settings, besideDocker: [], yamlChild: join(SRC, 'kubelet/yaml-child.ts') }
   const command = [process.execPath, ...process.execArgv, '--max-old-space-size=160', join(SRC, 'main-helper.ts')]
   const helper = new HelperProcess({ command, context: () => context })
   t.teardown(() => helper.end())
@@ -83,6 +84,11 @@ t.test('reads the facts of the machine, asks for /configz and compares it', asyn
     detail: 'its config cannot be read',
   })
   await t.rejects(helper.ask('no-such-method', [], { check: isNothing, limitMs }), /there is no method no-such-method/)
+})
+
+t.test('judges nothing for an agent of another version, as in the middle of an upgrade', async (t) => {
+  const message = `the helper has version ${VERSION}, and the agent 0.0.1: restart kubelet-cfg-agent`
+  await t.rejects(open(t, '0.0.1').ask('check', [candidate(HEAD)], { check: isReport, limitMs }), { message })
 })
 
 t.test('ends with the input, and when its unit is stopped', async (t) => {

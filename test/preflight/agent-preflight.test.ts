@@ -4,6 +4,7 @@ import type { PreflightResult } from '../../src/decision/verdict.ts'
 import type { PreflightRequest } from '../../src/ports/preflight.ts'
 import { AgentPreflight, toResult } from '../../src/preflight/agent-preflight.ts'
 import type { Finding, Report } from '../../src/preflight/finding.ts'
+import { LimitError } from '../../src/values/errors.ts'
 import { snapshot, source, unit } from '../report/build.ts'
 
 const ACCEPTED: Report = { outcome: 'accepted', findings: [], parts: [] }
@@ -54,6 +55,7 @@ class World {
   readonly signals: AbortSignal[] = []
   readonly timed: number[] = []
   readonly slept: number[] = []
+  readonly end = new AbortController()
   readonly #checks: PromiseWithResolvers[] = []
   readonly #sleeps: (() => void)[] = []
   readonly preflight = new AgentPreflight({
@@ -74,6 +76,7 @@ class World {
     },
     onTimed: (seconds) => void this.timed.push(seconds),
     clock: { now: () => ({ bootId: this.bootId, monotonicUs: this.nowUs, wallMs: 0 }) },
+    signal: this.end.signal,
     sleep: (ms) => {
       this.slept.push(ms)
       return new Promise((resolve) => this.#sleeps.push(resolve))
@@ -87,7 +90,7 @@ class World {
     return result
   }
 
-  async end(which: number, report: Report | Error): Promise<void> {
+  async finish(which: number, report: Report | Error): Promise<void> {
     const check = this.#checks[which]
     if (check === undefined) throw new Error(`no check ${which} was started`)
     if (report instanceof Error) check.reject(report)
@@ -114,7 +117,7 @@ t.test('a short check returns its result at once', async (t) => {
   const world = new World()
   const answer = world.preflight.check(candidate())
   t.same([...world.preflight.pending()], ['key-1'])
-  await world.end(0, ACCEPTED)
+  await world.finish(0, ACCEPTED)
   t.same(await answer, YES)
   t.same([...world.preflight.pending()], [])
   t.same(world.slept, [700], 'how long the loop waits')
@@ -126,7 +129,7 @@ t.test('a long check is pending, continues, and returns its result at the next c
   t.same(await world.hurry(candidate()), PENDING)
   t.same([...world.preflight.pending()], ['key-1'])
   t.equal(world.done, 0)
-  await world.end(0, REFUSED)
+  await world.finish(0, REFUSED)
   t.equal(world.done, 1)
   t.same([...world.preflight.pending()], [])
   t.same(await world.preflight.check(candidate()), NO)
@@ -135,26 +138,26 @@ t.test('a long check is pending, continues, and returns its result at the next c
 
 t.test('the time of a check is told, whatever its result, and not that of one that was ended', async (t) => {
   const world = new World()
-  for (const result of [ACCEPTED, REFUSED, new Error('disk full')]) {
+  for (const result of [ACCEPTED, REFUSED, new LimitError('too much')]) {
     await world.hurry(candidate())
     world.nowUs += 2.5e6
-    await world.end(world.inspected.length - 1, result)
+    await world.finish(world.inspected.length - 1, result)
     await world.preflight.check(candidate())
   }
   t.same(world.timed, [2.5, 2.5, 2.5])
   await world.hurry(candidate('old'))
   world.preflight.decided(snapshot({ desiredContent: 'new' }))
-  await world.end(3, ACCEPTED)
+  await world.finish(3, ACCEPTED)
   t.equal(world.timed.length, 3)
 })
 
 t.test('a result is returned once; the next call checks again', async (t) => {
   const world = new World()
   await world.hurry(candidate())
-  await world.end(0, REFUSED)
+  await world.finish(0, REFUSED)
   await world.preflight.check(candidate())
   t.same(await world.hurry(candidate()), PENDING)
-  await world.end(1, ACCEPTED)
+  await world.finish(1, ACCEPTED)
   t.same(await world.preflight.check(candidate()), YES)
   t.same(world.inspected, ['key-1', 'key-1'])
 })
@@ -165,10 +168,10 @@ t.test('one check runs at a time', async (t) => {
   await world.hurry(candidate('b'))
   t.same([...world.preflight.pending()], ['a', 'b'])
   t.same(world.inspected, ['a'], 'the other waits')
-  await world.end(0, REFUSED)
+  await world.finish(0, REFUSED)
   t.same(await world.preflight.check(candidate('a')), NO)
   t.same(world.inspected, ['a', 'b'])
-  await world.end(1, ACCEPTED)
+  await world.finish(1, ACCEPTED)
   t.same(await world.preflight.check(candidate('b')), YES)
 })
 
@@ -188,10 +191,10 @@ t.test('a check ends when its config is no longer wanted', async (t) => {
   t.same([...world.preflight.pending()], [])
   await world.hurry(candidate(keyOf('new')))
   t.equal(world.inspected.length, 1, 'the next one starts when the other has ended')
-  await world.end(0, REFUSED)
+  await world.finish(0, REFUSED)
   t.equal(world.done, 0, 'nobody waits for the result')
   t.same(world.inspected, [keyOf('old'), keyOf('new')])
-  await world.end(1, ACCEPTED)
+  await world.finish(1, ACCEPTED)
   t.same(await world.preflight.check(candidate(keyOf('new'))), YES)
 })
 
@@ -208,14 +211,37 @@ t.test('a fallback is only decoded', async (t) => {
   t.same([world.inspected, world.slept, [...world.preflight.pending()]], [[], [], []])
 })
 
-t.test('a check that fails refuses the candidate, and runs again at the next call', async (t) => {
+t.test('a check that fails says nothing about the config, and runs again at the next call', async (t) => {
   const world = new World()
   await world.hurry(candidate())
-  await world.end(0, new Error('disk'))
-  t.same(await world.preflight.check(candidate()), { kind: 'refused', reason: 'validate', detail: 'preflight failed: disk' })
+  await world.finish(0, new Error('the helper ended: exit code 1'))
+  t.same([...world.preflight.pending()], [])
   t.equal(world.done, 1)
+  await t.rejects(world.preflight.check(candidate()), { message: 'the helper ended: exit code 1' })
+  t.same(await world.hurry(candidate()), PENDING)
+  await world.finish(1, ACCEPTED)
+  t.same(await world.preflight.check(candidate()), YES)
+})
+
+t.test('a config that takes too much time or memory is refused', async (t) => {
+  const world = new World()
   await world.hurry(candidate())
-  t.equal(world.inspected.length, 2)
+  await world.finish(0, new LimitError('it took too much memory'))
+  t.same(await world.preflight.check(candidate()), {
+    kind: 'refused',
+    reason: 'validate',
+    detail: 'preflight failed: it took too much memory',
+  })
+})
+
+t.test('a check that ends with the agent has no result', async (t) => {
+  const world = new World()
+  const answer = world.preflight.check(candidate())
+  world.end.abort()
+  t.ok(world.signals[0]?.aborted)
+  await world.finish(0, new LimitError('aborted'))
+  t.same(await answer, PENDING)
+  t.equal(world.done, 0)
 })
 
 t.test('the basis changes with settings, boot, and every ten minutes', async (t) => {
@@ -252,7 +278,7 @@ t.test('a result that was not collected expires with its basis', async (t) => {
   const later = async (change: (world: World) => PreflightRequest) => {
     const world = new World()
     await world.hurry(candidate())
-    await world.end(0, REFUSED)
+    await world.finish(0, REFUSED)
     const result = await world.hurry(change(world))
     return { result, checks: world.inspected.length }
   }
@@ -276,13 +302,13 @@ t.test('results that nobody collects are dropped; pending checks are kept', asyn
   const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`)
   for (const [index, key] of keys.entries()) {
     await world.hurry(candidate(key))
-    if (index < 19) await world.end(index, REFUSED)
+    if (index < 19) await world.finish(index, REFUSED)
   }
   t.same([...world.preflight.pending()], ['key-19'], 'a pending check is kept')
   for (const key of keys.slice(-8, -1)) t.same(await world.preflight.check(candidate(key)), NO, key)
   t.equal(world.inspected.length, 20, 'the latest results are kept')
   t.same(await world.hurry(candidate('key-11')), PENDING, 'an older candidate is checked again')
-  await world.end(19, ACCEPTED)
+  await world.finish(19, ACCEPTED)
   t.same(await world.preflight.check(candidate('key-19')), YES)
   t.equal(world.inspected.length, 21)
 })

@@ -53,6 +53,7 @@ function agentOn(guardsOff: readonly GuardName[]) {
     onDone: () => {},
     onTimed: () => {},
     clock: { now: () => ({ bootId: 'b', monotonicUs: 0, wallMs: 0 }) },
+    signal: new AbortController().signal,
     sleep: () => new Promise(() => {}),
   })
 }
