@@ -31,6 +31,7 @@ export class ReportServer {
   readonly #server: Server
   #retry: NodeJS.Timeout | undefined
   #warned = false
+  #stopped = false
 
   constructor(options: ReportServerOptions) {
     this.#options = options
@@ -41,6 +42,8 @@ export class ReportServer {
     this.#server.maxConnections = MAX_CONNECTIONS
     this.#server.on('error', (error) => this.#listenLater(error))
     this.#server.on('listening', () => {
+      // The name of the host may be looked up for a while, and the server be stopped meanwhile.
+      if (this.#stopped) return void this.#server.close()
       this.#warned = false
       this.#options.log.info('serving metrics', { address: formatListenAddress(this.boundTo ?? this.#options.address) })
     })
@@ -48,11 +51,15 @@ export class ReportServer {
 
   /** Returns at once. */
   start(): void {
+    // A connection that could not be accepted is an error too, and the server goes on listening.
+    if (this.#stopped || this.#server.listening) return
     const { host, port } = this.#options.address
     this.#server.listen(host === '' ? { port } : { host, port })
   }
 
+  /** For good. */
   async stop(): Promise<void> {
+    this.#stopped = true
     clearTimeout(this.#retry)
     if (!this.#server.listening) return
     await new Promise<void>((resolve) => {
@@ -72,6 +79,7 @@ export class ReportServer {
     if (!this.#warned) this.#options.log.warn('metrics cannot be served; retrying', { address, error })
     this.#warned = true
     clearTimeout(this.#retry)
+    if (this.#stopped) return
     this.#retry = setTimeout(() => this.start(), this.#options.retryMs ?? RETRY_MS)
     this.#retry.unref()
   }

@@ -23,6 +23,7 @@ import {
 } from './channels/resolve.ts'
 import { type NodeFacts, readNodeFacts, toDesired } from './channels/to-desired.ts'
 import { watchFleet } from './fleet-watch.ts'
+import { keepRunning } from './keep-running.ts'
 import { logAssignment } from './log-assignment.ts'
 import { NodeExtent } from './node-extent.ts'
 import { type ObjectView, watchObject } from './object-watch.ts'
@@ -107,8 +108,10 @@ export class ClusterSource implements AssignmentSource {
 
   start(onChange: () => void): void {
     this.#onChange = onChange
+    let isReady = false
     this.#run(async () => {
-      await this.#deps.ready?.(this.#stopper.signal)
+      if (!isReady) await this.#deps.ready?.(this.#stopper.signal)
+      isReady = true
       const watched = { collection: '/api/v1/nodes', kind: 'Node', namespace: '', name: this.#deps.nodeName, extent: this.#extent } as const
       const observer = { onView: (view: ObjectView) => this.#seeNode(view), ...this.#syncObserver('Node') }
       await watchObject(this.#watchDeps(), watched, observer, openGate(), this.#stopper.signal)
@@ -207,7 +210,7 @@ export class ClusterSource implements AssignmentSource {
       onFailed: (reason: Stale['reason']) => this.#fail('fleet', reason, stopper.signal),
       ...this.#syncObserver('fleet', stopper.signal),
     }
-    this.#run(() => watchFleet(this.#watchDeps(), namespace, observer, this.#gateOf('fleet'), stopper.signal))
+    this.#run(() => watchFleet(this.#watchDeps(), namespace, observer, this.#gateOf('fleet'), stopper.signal), stopper.signal)
   }
 
   #fail(what: Stale['what'], reason: Stale['reason'], signal?: AbortSignal, path?: string): void {
@@ -237,10 +240,8 @@ export class ClusterSource implements AssignmentSource {
     return { api, pace, log, limits }
   }
 
-  #run(task: () => Promise<void>): void {
-    const running: Promise<void> = task()
-      .catch((error: unknown) => this.#deps.log.error('watching the cluster ended because of a bug in the agent', { error }))
-      .finally(() => this.#running.delete(running))
+  #run(task: () => Promise<void>, signal: AbortSignal = this.#stopper.signal): void {
+    const running: Promise<void> = keepRunning('the cluster', task, this.#deps, signal).finally(() => this.#running.delete(running))
     this.#running.add(running)
   }
 }

@@ -1,5 +1,5 @@
 import { request } from 'node:http'
-import { connect } from 'node:net'
+import { connect, Server as NetServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { ReportServer } from '../../src/report/server.ts'
@@ -90,4 +90,30 @@ t.test('stop ends idle and half-open connections, and a pending retry', async (t
   const never = await serve(t, { host: '192.0.2.1', port: 1 })
   await eventually(() => never.log.said('warn')[0])
   await never.server.stop()
+})
+
+t.test('a connection that cannot be accepted ends nothing', async (t) => {
+  const { listen } = NetServer.prototype
+  t.teardown(() => Object.assign(NetServer.prototype, { listen }))
+  let listening: NetServer | undefined
+  Object.assign(NetServer.prototype, {
+    listen(this: NetServer, ...args: unknown[]) {
+      listening = this
+      return Reflect.apply(listen, this, args)
+    },
+  })
+  const { server, log } = await serve(t)
+  const address = await eventually(() => server.boundTo)
+  listening?.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }))
+  t.equal(log.said('warn').length, 1)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  t.match(await fetchPage(address, '/healthz'), { status: 200 })
+})
+
+t.test('one that is stopped while it looks its host up never listens', async (t) => {
+  const { server, log } = await serve(t, { host: 'localhost', port: 0 })
+  await server.stop()
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  t.equal(server.boundTo, undefined)
+  t.same(log.said('info'), [])
 })

@@ -1,22 +1,59 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { KubeApi } from '../../src/ports/kube-api.ts'
 import type { Log } from '../../src/ports/log.ts'
-import { ClusterSource } from '../../src/source/cluster-source.ts'
+import { ClusterSource, type ClusterSourceDeps } from '../../src/source/cluster-source.ts'
 
-t.test('an invalid configSource is logged also when it was set before the agent started', async (t) => {
+const NODE = { metadata: { name: 'n1', uid: 'u', resourceVersion: '1' }, spec: { configSource: { secret: {} } } }
+
+const API: KubeApi = {
+  request: async () => ({ kind: 'ok', object: { kind: 'NodeList', metadata: { resourceVersion: '1' }, items: [NODE] } }),
+  watch: ({ signal }) =>
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve({ kind: 'ended', detail: 'stopped' }), { once: true })),
+}
+
+function open(t: Test, deps: Partial<ClusterSourceDeps> = {}) {
   const lines: string[] = []
   const record = (message: string) => void lines.push(message)
   const log: Log = { debug: () => {}, info: record, warn: record, error: record }
-  const node = { metadata: { name: 'n1', uid: 'u', resourceVersion: '1' }, spec: { configSource: { secret: {} } } }
-  const api: KubeApi = {
-    request: async () => ({ kind: 'ok', object: { kind: 'NodeList', metadata: { resourceVersion: '1' }, items: [node] } }),
-    watch: ({ signal }) =>
-      new Promise((resolve) => signal.addEventListener('abort', () => resolve({ kind: 'ended', detail: 'stopped' }), { once: true })),
-  }
   const pace = { nowMs: () => 0, random: () => 0.5, sleep: async () => {} }
-  const source = new ClusterSource({ nodeName: 'n1', api, pace, log, counters: { watchReconnected: () => {}, synced: () => {} } })
+  const counters = { watchReconnected: () => {}, synced: () => {} }
+  const source = new ClusterSource({ nodeName: 'n1', api: API, pace, log, counters, ...deps })
   t.teardown(() => source.stop())
+  return { source, lines }
+}
+
+t.test('an invalid configSource is logged also when it was set before the agent started', async (t) => {
+  const { source, lines } = open(t)
   await new Promise<void>((resolve) => source.start(resolve))
   t.equal(source.desired().kind, 'invalid')
   t.match(lines, ['initial Node watch event', /^failed to sync: invalid NodeConfigSource.* the previous assignment stays in effect$/])
+})
+
+t.test('what fails before the first request is tried again', async (t) => {
+  const fails = [new Error('EIO'), new Error('EIO')]
+  const ready = async () => {
+    const error = fails.pop()
+    if (error !== undefined) throw error
+  }
+  const { source, lines } = open(t, { ready })
+  await new Promise<void>((resolve) => source.start(resolve))
+  t.equal(source.desired().kind, 'invalid')
+  t.same(lines.slice(0, 2), Array(2).fill('watching the cluster failed, trying again in a while'))
+})
+
+t.test('what fails in a watch is tried again, and its preparations are not repeated', async (t) => {
+  let ready = 0
+  let seen = 0
+  const onNode = () => {
+    seen += 1
+    if (seen === 1) throw new Error('a bug')
+  }
+  const { source } = open(t, {
+    onNode,
+    ready: async () => {
+      ready += 1
+    },
+  })
+  await new Promise<void>((resolve) => source.start(resolve))
+  t.same([ready, seen], [1, 2])
 })

@@ -1,6 +1,8 @@
 /**
  * The watch of one record: what was seen last, and for how long there was contact. It only wakes.
  */
+
+import { keepRunning } from '../keep-running.ts'
 import { isOlder } from '../kube-object.ts'
 import { type ObjectView, watchObject } from '../object-watch.ts'
 import { openGate, type WatchDeps } from '../watch-loop.ts'
@@ -55,9 +57,9 @@ export class RecordWatch {
       onSynced: () => this.contact.synced(this.#nowUs()),
       onReconnect: () => this.contact.lost(),
     }
-    this.#running = watchObject(this.#deps, watched, observer, openGate(), this.#stopper.signal).catch((error: unknown) =>
-      this.#deps.log.error('watching the record of a rollout ended because of a bug in the agent', { error }),
-    )
+    const { signal } = this.#stopper
+    const watch = () => watchObject(this.#deps, watched, observer, openGate(), signal)
+    this.#running = keepRunning('the record of a rollout', watch, this.#deps, signal)
   }
 
   async stop(): Promise<void> {
