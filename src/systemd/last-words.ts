@@ -58,12 +58,16 @@ export class JournalLastWords implements LastWords {
       '--no-pager',
       '--quiet',
       '--output=cat',
+      // The latest come first: of more than can be taken, the oldest are cut off.
+      '--reverse',
       `--lines=${MOST_LINES}`,
       `--unit=${unit}`,
       `_SYSTEMD_INVOCATION_ID=${invocationId}`,
     ]
     const { end, stdout } = await runCommand(journalctl, args, { timeoutMs, maxOutputBytes: MOST_BYTES, env: SYSTEMD_ENVIRONMENT })
-    const isRead = (end.kind === 'exited' && end.code === 0) || end.kind === 'too-much-output'
-    return isRead ? stdout : undefined
+    const lines = stdout.split('\n')
+    if (end.kind === 'too-much-output') lines.pop()
+    else if (end.kind !== 'exited' || end.code !== 0) return undefined
+    return lines.reverse().join('\n')
   }
 }

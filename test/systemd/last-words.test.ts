@@ -21,12 +21,12 @@ function standIn(t: { testdir(content: Record<string, string>): string }, script
 t.test('the journal is asked for one start of the unit, and once', async (t) => {
   const { journalctl, calls } = standIn(
     t,
-    'echo "noise"; echo "panic: no such gate"; echo; echo "goroutine 1 [running]:"; echo "main.main()"',
+    'echo "main.main()"; echo "goroutine 1 [running]:"; echo; echo "panic: no such gate"; echo "noise"',
   )
   const lastWords = new JournalLastWords({ journalctl, unit: 'kubelet.service' })
   t.equal(await lastWords.of(ID), 'panic: no such gate')
   t.equal(await lastWords.of(ID), 'panic: no such gate')
-  t.same(calls(), [`--no-pager --quiet --output=cat --lines=5000 --unit=kubelet.service _SYSTEMD_INVOCATION_ID=${ID}`])
+  t.same(calls(), [`--no-pager --quiet --output=cat --reverse --lines=5000 --unit=kubelet.service _SYSTEMD_INVOCATION_ID=${ID}`])
 })
 
 t.test('what is no invocation ID reaches no command line', async (t) => {
@@ -57,9 +57,16 @@ t.test('a journal that cannot be read is asked once for each start', async (t) =
   t.equal(calls().length, 1)
 })
 
+t.test('of a kubelet that talks much, the end is what counts', async (t) => {
+  const reason = 'E1126 13:00:00.000000 1 run.go:72] "command failed" err="the true reason"'
+  const talk = `"$(head -c 900 /dev/zero | tr '\\0' x)"`
+  const { journalctl } = standIn(t, `echo '${reason}'; talk=${talk}; i=0; while [ $i -lt 4998 ]; do echo "$talk $i"; i=$((i + 1)); done`)
+  t.equal(await new JournalLastWords({ journalctl, unit: 'kubelet.service' }).of(ID), 'the true reason')
+})
+
 t.test('a journalctl that hangs or prints without end is bounded', async (t) => {
   const hanging = standIn(t, 'exec sleep 60')
   t.equal(await new JournalLastWords({ journalctl: hanging.journalctl, unit: 'kubelet.service', timeoutMs: 100 }).of(ID), undefined)
-  const endless = standIn(t, 'echo "panic: first"; exec yes')
-  t.equal(await new JournalLastWords({ journalctl: endless.journalctl, unit: 'kubelet.service' }).of(ID), 'panic: first')
+  const endless = standIn(t, 'echo "panic: last"; exec yes')
+  t.equal(await new JournalLastWords({ journalctl: endless.journalctl, unit: 'kubelet.service' }).of(ID), 'panic: last')
 })
