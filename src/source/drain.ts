@@ -12,8 +12,10 @@ import { itemsOf } from './kube-object.ts'
 import { readAnswer, wholeNode } from './requested-object.ts'
 
 const RECHECK_US = 10e6
-/** No node has that many pods. */
-const MOST_PODS = '1000'
+/** Of pods in one answer, so that it stays below the limit of one. */
+const PAGE = '200'
+/** More pods than any node has. */
+const MOST_PAGES = 50
 
 export class NodeDrain implements DrainProbe {
   readonly #api: Pick<KubeApi, 'request'>
@@ -51,11 +53,30 @@ export class NodeDrain implements DrainProbe {
     if (node.kind !== 'ok') return undefined
     if (!readAnswer(node.object, wholeNode(this.#nodeName)).ok) return undefined
     if (!isCordoned(node.object)) return false
-    const query = { fieldSelector: `spec.nodeName=${this.#nodeName}`, limit: MOST_PODS }
-    const pods = await this.#api.request({ method: 'GET', path: '/api/v1/pods', query })
-    if (pods.kind !== 'ok' || !isObject(pods.object) || pods.object.kind !== 'PodList') return undefined
-    return itemsOf(pods.object)?.every(mayStay)
+    return this.#mayAllStay()
   }
+
+  /** undefined: not all of them could be read. */
+  async #mayAllStay(): Promise<boolean | undefined> {
+    // What has ended stays, and may be much.
+    const fieldSelector = `spec.nodeName=${this.#nodeName},status.phase!=Succeeded,status.phase!=Failed`
+    let next = ''
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const query = { fieldSelector, limit: PAGE, ...(next !== '' && { continue: next }) }
+      const pods = await this.#api.request({ method: 'GET', path: '/api/v1/pods', query })
+      if (pods.kind !== 'ok' || !isObject(pods.object) || pods.object.kind !== 'PodList') return undefined
+      const areStaying = itemsOf(pods.object)?.every(mayStay)
+      if (areStaying !== true) return areStaying
+      next = continueOf(pods.object)
+      if (next === '') return true
+    }
+    return undefined
+  }
+}
+
+/** Empty: there is no other page. */
+function continueOf({ metadata }: Readonly<Record<string, unknown>>): string {
+  return isObject(metadata) && typeof metadata.continue === 'string' ? metadata.continue : ''
 }
 
 function isCordoned(node: unknown): boolean {

@@ -29,7 +29,7 @@ function drainOf(node: KubeAnswer, list: KubeAnswer) {
 /** After its requests have been answered. */
 async function settled(drain: NodeDrain): Promise<boolean | undefined> {
   drain.isDrained()
-  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  for (let turn = 0; turn < 60; turn += 1) await new Promise((resolve) => setImmediate(resolve))
   return drain.isDrained()
 }
 const isDrained = (node: KubeAnswer, list: KubeAnswer) => settled(drainOf(node, list).drain)
@@ -86,7 +86,25 @@ t.test('one other pod means not drained', async (t) => {
 t.test('only the pods of this node are listed', async (t) => {
   const { drain, requests } = drainOf(CORDONED, pods())
   await settled(drain)
-  t.match(requests[1], { method: 'GET', path: '/api/v1/pods', query: { fieldSelector: 'spec.nodeName=node-1' } })
+  t.match(requests[1], {
+    method: 'GET',
+    path: '/api/v1/pods',
+    query: { fieldSelector: 'spec.nodeName=node-1,status.phase!=Succeeded,status.phase!=Failed' },
+  })
+})
+
+t.test('all pages of the list count, and one that cannot be read means unknown', async (t) => {
+  const page = (next: string, ...items: readonly unknown[]) => ok({ kind: 'PodList', metadata: { continue: next }, items })
+  const play = async (...rest: readonly KubeAnswer[]) => {
+    const pages = [page('more', owned('DaemonSet')), ...rest]
+    const { world, requests, drain } = drainOf(CORDONED, pods())
+    Object.defineProperty(world, 'list', { get: () => pages.shift() ?? page('more', MIRROR) })
+    return { result: await settled(drain), asked: requests.slice(1).map(({ query }) => query?.continue) }
+  }
+  t.same(await play(page('', MIRROR)), { result: true, asked: [undefined, 'more'] })
+  t.same((await play(page('', owned('ReplicaSet')))).result, false)
+  t.same((await play(refused(410))).result, undefined)
+  t.same(await play(), { result: undefined, asked: [undefined, ...Array(49).fill('more')] }, 'a list without an end')
 })
 
 t.test('a failed request means unknown, never drained', async (t) => {
