@@ -43,6 +43,11 @@ export interface PlainCommand extends CommandText {
 /** Reads the state of the node, or leaves a request on it. Takes the flags for paths and names. */
 export interface NodeCommand extends CommandText {
   readonly takes: 'node'
+  /**
+   * It runs also with settings with which the agent does not start, and uses what can be used of
+   * them.
+   */
+  readonly isLenient?: true
   execute(context: CommandContext, options: OptionValues, args: ArgumentValues): Promise<ExitCode>
 }
 

@@ -58,8 +58,12 @@ export async function invoke(command: Command, line: ParsedLine, world: ProgramW
       return problems.length > 0 ? complain(world.terminal, command, problems) : command.execute(world.terminal, world.build)
     }
     const resolution = resolve(flags, world)
-    if (!resolution.ok) return complain(world.terminal, command, [...problems, ...resolution.problems])
-    if (problems.length > 0) return complain(world.terminal, command, problems)
+    // Flags are of this call, and whoever made it corrects them.
+    const isLenient = command.takes === 'node' && command.isLenient === true && Object.keys(flags).length === 0
+    const badSettings = resolution.ok ? [] : resolution.problems
+    if (problems.length > 0 || (badSettings.length > 0 && !isLenient))
+      return complain(world.terminal, command, [...problems, ...badSettings])
+    for (const problem of badSettings) world.terminal.err(`${PROGRAM} ${command.name}: goes on without a setting: ${plainText(problem)}\n`)
     const { settings } = resolution
     if (command.takes === 'all') return await command.execute({ settings, reread: () => resolve(flags, world) }, world.runAgent)
     return await command.execute(await world.openNode(settings), options, args)

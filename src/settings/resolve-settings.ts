@@ -28,7 +28,8 @@ export type Origins = Readonly<Record<SettingName, Origin>>
 
 export type SettingsResolution =
   | { readonly ok: true; readonly settings: Settings; readonly origins: Origins }
-  | { readonly ok: false; readonly problems: readonly string[] }
+  /** `settings`: what could be used, and the defaults for what could not. */
+  | { readonly ok: false; readonly problems: readonly string[]; readonly settings: Settings }
 
 export interface SettingsInput {
   readonly flags: Flags
@@ -69,7 +70,7 @@ export function resolveSettings({ flags, env, file }: SettingsInput): SettingsRe
   // to its default.
   const settings = Object.fromEntries(values) as unknown as Settings
   problems.push(...findConflicts(settings))
-  if (problems.length > 0) return { ok: false, problems }
+  if (problems.length > 0) return { ok: false, problems, settings }
   return { ok: true, settings, origins: Object.fromEntries(origins) as Origins }
 }
 

@@ -4,6 +4,7 @@ import { COMMANDS } from '../../src/cli/command-list.ts'
 import type { ProgramWorld } from '../../src/cli/invoke.ts'
 import { runProgram } from '../../src/cli/program.ts'
 import type { ConfigFile } from '../../src/settings/resolve-settings.ts'
+import type { Settings } from '../../src/settings/settings.ts'
 import { fakeNode } from './fake-node.ts'
 
 async function run(args: string, fields: Partial<ProgramWorld> & { node?: CommandContext } = {}) {
@@ -70,6 +71,23 @@ t.test('check --settings refuses settings that a reload would refuse', async (t)
   const file: ConfigFile = { kind: 'unreadable', path: '/etc/x.yaml', detail: 'duplicate key spread at line 3, column 1' }
   t.match(await run('check --settings', { readConfigFile: () => file }), { code: 2, err: '/etc/x.yaml: duplicate key spread at line 3' })
   t.match(await run('check --settings'), { code: 0 })
+})
+
+t.test('release uses what it can of settings with which the agent does not start', async (t) => {
+  const value = { apiVersion: 'kubelet-cfg-agent.io/v1alpha1', kind: 'AgentConfiguration', kubeletUnit: 'k3s.service', newKey: 1 }
+  const file: ConfigFile = { kind: 'document', path: '/etc/x.yaml', value }
+  const opened: Settings[] = []
+  const node = fakeNode()
+  const openNode = (settings: Settings) => {
+    opened.push(settings)
+    return node.context
+  }
+  const { err } = await run('release', { readConfigFile: () => file, openNode })
+  t.match(err, /^kubelet-cfg-agent release: goes on without a setting: \/etc\/x\.yaml: newKey: unknown key/)
+  t.match(opened, [{ kubeletUnit: 'k3s.service' }])
+  for (const args of ['status', 'release --kubelet-unit other.service'])
+    t.match(await run(args, { readConfigFile: () => file, openNode }), { code: 2, err: 'newKey: unknown key' }, args)
+  t.equal(opened.length, 1)
 })
 
 t.test('arguments', async (t) => {

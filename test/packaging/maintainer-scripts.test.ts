@@ -97,7 +97,8 @@ t.test('before removal', async (t) => {
     const files = { 'usr/bin/kubelet-cfg-agent': RELEASED, 'etc/default/kubelet-cfg-agent': 'A="(\n', [`${STATE}/meta/assigned`]: 'x' }
     const { status, output } = runScript('common/before-removal', machine(t, files))
     t.equal(status, 0)
-    t.match(output, /kubelet's next start was left as it is/)
+    t.match(output, /etc\/default\/kubelet-cfg-agent is not used: it is no shell script/)
+    t.match(output, /called release/)
   })
 
   t.test('does nothing on a machine without state', async (t) => {
@@ -120,7 +121,8 @@ t.test('before removal', async (t) => {
     const root = machine(t, { 'usr/bin/kubelet-cfg-agent': '#!/bin/sh\nexit 1\n', [`${STATE}/meta/assigned`]: 'x' })
     const { status, output } = runScript('common/before-removal', root)
     t.equal(status, 0)
-    t.match(output, /kubelet's next start was left as it is/)
+    t.match(output, /what kubelet's next start uses is left as it is/)
+    t.notMatch(output, /its next start uses its local config/)
   })
 })
 
@@ -189,6 +191,16 @@ t.test('purge', async (t) => {
     t.equal(status, 0)
     t.equal(listing(root)?.length, 2)
     t.match(output, /local\/0123456789abcdef is kept/)
+  })
+
+  t.test('keeps an original whose record cannot be read', async (t) => {
+    for (const record of ['{"hash"', '']) {
+      const root = machine(t, { ...state, ...replaced('replacement'), [`${STATE}/local/0123456789abcdef/record.json`]: record })
+      const { status, output } = runScript('deb/postrm', root, 'purge')
+      t.equal(status, 0)
+      t.equal(listing(root)?.length, 2)
+      t.match(output, /local\/0123456789abcdef is kept: its record/)
+    }
   })
 
   t.test('deletes an original that is back in its place, with its prepared copies', async (t) => {
