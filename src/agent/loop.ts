@@ -25,6 +25,10 @@ const PROBES_US = 60e6
  */
 const FRESH_US = 100e3
 
+interface LastTrouble extends Trouble {
+  readonly pauseUs: number
+}
+
 export class Loop {
   readonly #observation: ObservationPorts
   readonly #effects: EffectPorts
@@ -33,7 +37,9 @@ export class Loop {
   /**
    * Steps that failed, by kind and by what they were about, each with how long it is left alone.
    */
-  readonly #troubles = new Map<string, Trouble & { readonly pauseUs: number }>()
+  readonly #troubles = new Map<string, LastTrouble>()
+  /** The last one of each step that is tried again, and goes on in the background. */
+  readonly #former = new Map<string, LastTrouble>()
   /** Of the passes since the last wait or restart: between them only files change. */
   #kubelet: KubeletObservation | undefined
   /** The last one that asked systemd. */
@@ -71,7 +77,7 @@ export class Loop {
     const step = nextStep(snapshot)
     this.#observer.decided(snapshot, step)
     if (step.kind !== 'wait') await this.#try(step, snapshot)
-    else this.#forgetDueTroubles(snapshot.now.monotonicUs)
+    else this.#forgetTroubles(snapshot)
     if (!isProbeEnough(step, snapshot)) this.#settled = undefined
     else if (isSettled(step) && this.#kubelet !== undefined) this.#settled = this.#kubelet
     if (step.kind === 'wait' || step.kind === 'restart') this.#kubelet = undefined
@@ -125,10 +131,11 @@ export class Loop {
   async #try(step: Action, snapshot: Snapshot): Promise<void> {
     const about = aboutOf(step)
     const key = `${step.kind} ${about}`
-    const before = this.#troubles.get(key)
-    this.#troubles.delete(key)
+    const before = this.#troubles.get(key) ?? this.#former.get(key)
+    for (const troubles of [this.#troubles, this.#former]) troubles.delete(key)
     try {
-      await perform(this.#effects, step, snapshot)
+      const end = await perform(this.#effects, step, snapshot)
+      if (end === 'pending' && before !== undefined) this.#former.set(key, before)
     } catch (error) {
       const pauseUs = Math.min(LAST_RETRY_US, (before?.pauseUs ?? FIRST_RETRY_US / 2) * 2)
       const detail = errorMessage(error)
@@ -137,9 +144,10 @@ export class Loop {
     }
   }
 
-  /** They were due, and no rule wants their steps any more. */
-  #forgetDueTroubles(nowUs: number): void {
-    for (const [key, { retryAtUs }] of this.#troubles) if (nowUs >= retryAtUs) this.#troubles.delete(key)
+  /** Those that were due, and whose steps no rule wants any more. */
+  #forgetTroubles({ now, preflightPending }: Snapshot): void {
+    for (const [key, { retryAtUs }] of this.#troubles) if (now.monotonicUs >= retryAtUs) this.#troubles.delete(key)
+    if (preflightPending.size === 0) this.#former.clear()
   }
 }
 

@@ -34,21 +34,29 @@ export interface EffectPorts {
   readonly accepted: Map<TrialKey, Acceptance>
 }
 
-export async function perform(ports: EffectPorts, step: Action, snapshot: Snapshot): Promise<void> {
+/** @returns `pending`: a command goes on in the background */
+export async function perform(ports: EffectPorts, step: Action, snapshot: Snapshot): Promise<'done' | 'pending'> {
+  let end: 'done' | 'pending' = 'done'
   for (const effect of effectsOf(step, snapshot)) {
-    if (isCommand(effect)) applyAll(ports, await runCommand(ports, effect, snapshot))
-    else apply(ports, effect)
+    if (isCommand(effect)) {
+      const answer = await runCommand(ports, effect, snapshot)
+      if (answer === 'pending') end = answer
+      else applyAll(ports, answer)
+    } else apply(ports, effect)
   }
+  return end
 }
 
 function isCommand(effect: Effect): effect is CommandEffect {
   return effect.kind === 'run-preflight' || effect.kind === 'restart-kubelet'
 }
 
-async function runCommand(ports: EffectPorts, command: CommandEffect, snapshot: Snapshot): Promise<readonly StateEffect[]> {
+async function runCommand(ports: EffectPorts, command: CommandEffect, snapshot: Snapshot): Promise<readonly StateEffect[] | 'pending'> {
   switch (command.kind) {
-    case 'run-preflight':
-      return effectsOfPreflight(command.step, await runPreflight(ports, command.step, snapshot), snapshot)
+    case 'run-preflight': {
+      const answer = await runPreflight(ports, command.step, snapshot)
+      return answer.result.kind === 'pending' ? 'pending' : effectsOfPreflight(command.step, answer, snapshot)
+    }
     case 'restart-kubelet':
       return effectsOfRestart(command, await ports.unit.restart(command.record.failed ? 'failed' : 'other'))
   }

@@ -2,10 +2,9 @@
  * The helper: a second process of this program that does what takes much code and works on what
  * others wrote, such as the rules of preflight. It is started when it is needed, and ended
  * when it has had nothing to do for a while, so a node that is quiet does not pay for it. Its
- * memory is limited by a flag of Node.js, each answer in time and size. A helper that ends takes
+ * memory is limited by a flag of Node.js, each answer in time and size. A helper that fails takes
  * all that it was asked with it: each asker gets an error, and the next question starts another
- * one. One that is late with an answer may still answer what else it was asked, and gets no more
- * questions.
+ * one.
  */
 import { type RunningProgram, startProgram } from '../process/run-command.ts'
 import { LimitError } from '../values/errors.ts'
@@ -31,8 +30,8 @@ export interface AskOptions<T> {
 
 export interface Helper {
   /**
-   * Rejects when the helper cannot do it; that says nothing about what it was asked, except with a
-   * LimitError, where it took too much time or memory.
+   * Rejects when the helper cannot do it. That says nothing about what it was asked, except with a
+   * LimitError: the helper had nothing else to do, and took too much time or memory.
    */
   ask<T>(method: string, args: readonly unknown[], options: AskOptions<T>): Promise<T>
 }
@@ -52,13 +51,13 @@ interface Pending {
 interface Running {
   readonly program: RunningProgram
   readonly pending: Map<number, Pending>
+  /** They are not wanted any more, and the helper may still work on them. */
+  readonly cancelled: Set<number>
 }
 
 export class HelperProcess implements Helper {
   readonly #options: Required<HelperOptions>
   #running: Running | undefined
-  /** They were late with an answer, and get no more questions. */
-  readonly #late = new Set<Running>()
   #idle: NodeJS.Timeout | undefined
   #lastId = 0
   #memory: unknown = null
@@ -74,16 +73,13 @@ export class HelperProcess implements Helper {
     const running = this.#running
     const id = ++this.#lastId
     return new Promise<T>((resolve, reject) => {
-      const cancel = (error: Error): void => {
-        running.program.send(JSON.stringify({ cancel: id }))
-        settle({ ok: false, error })
-      }
-      const late = setTimeout(() => {
-        this.#retire(running)
-        cancel(new LimitError(`no answer to ${method} within ${limitMs / 1000} s`))
-      }, limitMs)
+      const late = setTimeout(() => this.#give(running, `no answer to ${method} within ${limitMs / 1000} s`, true), limitMs)
       late.unref()
-      const onAbort = (): void => cancel(new Error('aborted'))
+      const onAbort = (): void => {
+        running.program.send(JSON.stringify({ cancel: id }))
+        running.cancelled.add(id)
+        settle({ ok: false, error: new Error('aborted') })
+      }
       const settle: Pending['settle'] = (answer) => {
         clearTimeout(late)
         signal?.removeEventListener('abort', onAbort)
@@ -102,10 +98,8 @@ export class HelperProcess implements Helper {
 
   /** What it is still asked is not answered. */
   end(): void {
-    for (const running of [...this.#late, ...(this.#running === undefined ? [] : [this.#running])]) {
-      running.program.close()
-      this.#forsake(running, new Error('the agent ends'))
-    }
+    this.#running?.program.close()
+    if (this.#running !== undefined) this.#forsake(this.#running, new Error('the agent ends'))
   }
 
   #start(): Running {
@@ -117,32 +111,25 @@ export class HelperProcess implements Helper {
       env: { ...process.env, ...env },
       maxLineChars: MOST_LINE,
       onLine: (line) => this.#hear(running, line),
-      onEnd: (why) => this.#forsake(running, describeEnd(why)),
+      onEnd: (why) => this.#give(running, describeEnd(why), isOverLimit(why)),
     })
-    const running: Running = { program, pending }
+    const running: Running = { program, pending, cancelled: new Set() }
     return running
   }
 
   #hear(running: Running, line: string): void {
     const reply = parseJson(Buffer.from(line), isReply)
     if (reply === undefined) {
-      running.program.kill()
-      this.#forsake(running, new Error('the helper printed what is no answer'))
+      this.#give(running, 'the helper printed what is no answer', false)
       return
     }
+    running.cancelled.delete(reply.id)
     if (reply.ok) this.#memory = reply.memory
     running.pending.get(reply.id)?.settle(reply.ok ? reply : { ok: false, error: new Error(reply.detail) })
   }
 
-  /** It may hang. */
-  #retire(running: Running): void {
-    this.#late.add(running)
-    if (this.#running === running) this.#running = undefined
-  }
-
   /** It has nothing to do. */
   #rest(running: Running): void {
-    if (this.#late.delete(running)) running.program.kill()
     if (this.#running !== running) return
     clearTimeout(this.#idle)
     this.#idle = setTimeout(() => {
@@ -154,7 +141,13 @@ export class HelperProcess implements Helper {
     this.#idle.unref()
   }
 
-  /** What it was asked is not answered. */
+  /** @param isOverLimit by the fault of what it was asked: of which question, is known of one alone */
+  #give(running: Running, why: string, isOverLimit: boolean): void {
+    const isAlone = running.pending.size === 1 && running.cancelled.size === 0
+    running.program.kill()
+    this.#forsake(running, isOverLimit && isAlone ? new LimitError(why) : new Error(why))
+  }
+
   #forsake(running: Running, error: Error): void {
     if (this.#running === running) {
       this.#running = undefined
@@ -164,8 +157,10 @@ export class HelperProcess implements Helper {
   }
 }
 
-function describeEnd(why: string): Error {
-  if (OUT_OF_MEMORY.test(why)) return new LimitError('the helper ended: it took too much memory')
-  const message = `the helper ended: ${why}`
-  return why.startsWith(LONG_LINE) ? new LimitError(message) : new Error(message)
+function isOverLimit(why: string): boolean {
+  return OUT_OF_MEMORY.test(why) || why.startsWith(LONG_LINE)
+}
+
+function describeEnd(why: string): string {
+  return `the helper ended: ${OUT_OF_MEMORY.test(why) ? 'it took too much memory' : why}`
 }

@@ -3,7 +3,7 @@ import { Waker } from '../../src/agent/waker.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import type { ConfigSource } from '../../src/decision/config-source.ts'
 import { spreadDelayUs } from '../../src/decision/spread.ts'
-import { A, A_EDITED, B, C, dataOf, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { A, A_EDITED, B, C, dataOf, keyOf, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { CRASHES, NEVER_HEALTHY, SmallWorld, WELL } from './small-world.ts'
 
 /** A node on which these were promoted, one after the other. */
@@ -353,6 +353,26 @@ t.test('a crash loop ends although preflight cannot be carried out', async (t) =
   }
   await world.run(3 * MINUTE_US)
   await runsAndStaysOn(t, world, A)
+})
+
+t.test('a check that fails in the background is carried out less and less often, up to a minute apart', async (t) => {
+  const world = await promoted(A)
+  const begunAtUs: number[] = []
+  const isUnderWay = () => world.nowUs - (begunAtUs.at(-1) ?? Number.NEGATIVE_INFINITY) < 2e6
+  Object.defineProperty(world, 'judging', { get: () => new Set(isUnderWay() ? [keyOf(B)] : []) })
+  let fails = false
+  world.preflight = () => {
+    fails = !fails
+    if (!fails) throw new Error('no sandbox today')
+    begunAtUs.push(world.nowUs)
+    return { kind: 'pending' }
+  }
+  world.want(B)
+  await world.run(10 * MINUTE_US)
+  const pausesUs = begunAtUs.slice(1).map((atUs, index) => atUs - (begunAtUs[index] ?? 0))
+  t.ok(pausesUs.length >= 10 && pausesUs.length <= 20, `${pausesUs.length} times in ten minutes`)
+  t.ok((pausesUs.at(-1) ?? 0) >= MINUTE_US)
+  t.equal(world.log.said.filter((line) => line.includes('preflight failed')).length, 1)
 })
 
 t.test('a restart that systemd does not take is asked for again, but not all the time', async (t) => {

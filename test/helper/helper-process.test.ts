@@ -13,14 +13,10 @@ const PROGRAM = `
 import { createInterface } from 'node:readline'
 const say = (reply) => process.stdout.write(JSON.stringify(reply) + '\\n')
 const kept = []
-const waiting = []
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, args, context, memory, cancel } = JSON.parse(line)
   const answer = (result) => say({ id, ok: true, result, memory: (memory ?? 0) + 1 })
-  if (cancel !== undefined) {
-    kept.push(cancel)
-    for (const tell of waiting) tell()
-  } else if (method === 'pid-when-cancelled') waiting.push(() => answer(process.pid))
+  if (cancel !== undefined) kept.push(cancel)
   else if (method === 'pid') answer(process.pid)
   else if (method === 'echo') answer(args[0])
   else if (method === 'context') answer(context)
@@ -121,22 +117,18 @@ t.test('a helper that does not answer in time is ended', async (t) => {
   t.not(await helper.ask('pid', [], asPid), pid)
 })
 
-t.test('a late answer takes no other question with it: the late helper may answer those, and another one gets the next', async (t) => {
+t.test('what takes too long is to blame for it only where nothing else was asked', async (t) => {
   const helper = open(t)
-  const pid = await helper.ask('pid', [], asPid)
-  const other = helper.ask('pid-when-cancelled', [], asPid)
-  await t.rejects(helper.ask('nothing', [], { ...asText, limitMs: 50 }), new LimitError('no answer to nothing within 0.05 s'))
-  t.not(await helper.ask('pid', [], asPid), pid)
-  t.equal(await other, pid)
-  await untilEnded(pid)
-})
-
-t.test('the end of the agent is the end of a late helper, too', async (t) => {
-  const helper = open(t)
+  const tooLong = { ...asText, limitMs: 50 }
+  const late = 'no answer to nothing within 0.05 s'
+  await t.rejects(helper.ask('nothing', [], tooLong), new LimitError(late))
   const other = helper.ask('nothing', [], asText)
-  await t.rejects(helper.ask('nothing', [], { ...asText, limitMs: 50 }))
-  helper.end()
-  await t.rejects(other, /^the agent ends/)
+  await Promise.all([t.rejects(helper.ask('nothing', [], tooLong), new Error(late)), t.rejects(other, new Error(late))])
+  const stopper = new AbortController()
+  const cancelled = helper.ask('nothing', [], { ...asText, signal: stopper.signal })
+  stopper.abort()
+  await t.rejects(cancelled)
+  await t.rejects(helper.ask('nothing', [], tooLong), new Error(late), 'it may still be busy with what is not wanted any more')
 })
 
 t.test('a question that is no longer asked is cancelled, and the helper goes on', async (t) => {
