@@ -141,7 +141,10 @@ export class HelperProcess implements Helper {
     this.#idle.unref()
   }
 
-  /** @param isOverLimit by the fault of what it was asked: of which question, is known of one alone */
+  /**
+   * @param isOverLimit it took too much time or memory. For which question, is known only where it
+   * was asked one alone.
+   */
   #give(running: Running, why: string, isOverLimit: boolean): void {
     const isAlone = running.pending.size === 1 && running.cancelled.size === 0
     running.program.kill()

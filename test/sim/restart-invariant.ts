@@ -4,6 +4,7 @@
  * stopped, and it never restarts endlessly.
  */
 import assert from 'node:assert/strict'
+import { LOCAL_CONTENT } from '../../src/decision/config-source.ts'
 import type { RestartRecord } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
@@ -39,6 +40,7 @@ export class RestartInvariant {
    * configs.
    */
   #uncompared: string | undefined
+  #runsLocal = false
 
   constructor(world: SimWorld, isPaused: () => boolean) {
     this.#world = world
@@ -48,6 +50,7 @@ export class RestartInvariant {
   /** The agent has decided on a step. A restart is checked when it is carried out. */
   decided(snapshot: Snapshot, step: Step): void {
     this.#lastStep = step
+    this.#runsLocal = snapshot.running.kind === 'known' && snapshot.running.content === LOCAL_CONTENT
     this.#mayBeEarlier = mayBeEarlier(this.#world, snapshot)
     const isSeen = snapshot.running.kind === 'known' && !this.#mayBeEarlier && !isEditedSince(this.#world, snapshot)
     if (isSeen) this.#world.unseenEditUs = undefined
@@ -72,12 +75,14 @@ export class RestartInvariant {
     assert(!this.#isPaused(), 'invariant 5: a restart of a paused node')
     const { failed = false, fallback = false } = step.record ?? {}
     assert(unit.activity !== 'stopped' || failed, 'invariant 5: a restart of a kubelet that an operator stopped')
-    const next = nameLocal(this.#world.nextText())
-    const runs = nameLocal(unit.process?.text)
+    const isToLocal = (step.kind === 'restart' ? step.to : step.source) === 'local'
+    const [next, runs] = [this.#world.nextText(), unit.process?.text].map((text) => (isToLocal ? nameLocal(text) : text))
     // A config that failed on a kubelet that was replaced on disk is tried on the new one.
     const isOld = unit.process !== undefined && unit.process.version !== unit.version
     const hasFailed = !unit.isHealthy() || step.kind === 'try-again' || isOld
-    const isExcused = this.#mayBeEarlier || this.#isForgotten() || (next !== undefined && next === this.#uncompared)
+    // A part that adds nothing makes the text of the local file, and has a name of its own.
+    const isFromLocal = this.#runsLocal && !isToLocal
+    const isExcused = isFromLocal || this.#mayBeEarlier || this.#isForgotten() || (next !== undefined && next === this.#uncompared)
     assert(next !== runs || hasFailed || isExcused, `invariant 5: a restart with the content that kubelet runs: ${runs}`)
     const waitsForDrain = next !== undefined && behaviourOf(next) === 'needs-drain' && !fallback
     assert(!waitsForDrain || this.#world.drained !== false || !unit.isHealthy(), 'invariant 5: a restart of a node that is not drained')
