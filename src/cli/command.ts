@@ -44,8 +44,8 @@ export interface PlainCommand extends CommandText {
 export interface NodeCommand extends CommandText {
   readonly takes: 'node'
   /**
-   * It runs also with settings with which the agent does not start, and uses what can be used of
-   * them.
+   * It runs also with settings with which the agent does not start, if those that commands take can
+   * be used.
    */
   readonly isLenient?: true
   execute(context: CommandContext, options: OptionValues, args: ArgumentValues): Promise<ExitCode>

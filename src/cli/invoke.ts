@@ -58,9 +58,10 @@ export async function invoke(command: Command, line: ParsedLine, world: ProgramW
       return problems.length > 0 ? complain(world.terminal, command, problems) : command.execute(world.terminal, world.build)
     }
     const resolution = resolve(flags, world)
-    // Flags are of this call, and whoever made it corrects them.
-    const isLenient = command.takes === 'node' && command.isLenient === true && Object.keys(flags).length === 0
     const badSettings = resolution.ok ? [] : resolution.problems
+    // Flags are of this call, and whoever made it corrects them.
+    const canDoWithout = !resolution.ok && resolution.isAgentsAlone && Object.keys(flags).length === 0
+    const isLenient = command.takes === 'node' && command.isLenient === true && canDoWithout
     if (problems.length > 0 || (badSettings.length > 0 && !isLenient))
       return complain(world.terminal, command, [...problems, ...badSettings])
     for (const problem of badSettings) world.terminal.err(`${PROGRAM} ${command.name}: goes on without a setting: ${plainText(problem)}\n`)

@@ -1,6 +1,6 @@
 /**
- * What the agent and its helper say to each other, as JSON, one message a line. Pure. The helper is
- * of the same build; its answers are checked all the same, since it works on what others wrote.
+ * What the agent and its helper say to each other, as JSON, one message a line. Pure. The helper's
+ * answers are checked, since it works on what others wrote.
  */
 import type { PreflightResult } from '../decision/verdict.ts'
 import type { NodeFacts, NodeFactsResult } from '../kubelet/describe-facts.ts'

@@ -43,7 +43,10 @@ export class ReportServer {
     this.#server.on('error', (error) => this.#listenLater(error))
     this.#server.on('listening', () => {
       // The name of the host may be looked up for a while, and the server be stopped meanwhile.
-      if (this.#stopped) return void this.#server.close()
+      if (this.#stopped) {
+        this.#server.close()
+        return
+      }
       this.#warned = false
       this.#options.log.info('serving metrics', { address: formatListenAddress(this.boundTo ?? this.#options.address) })
     })
@@ -75,11 +78,11 @@ export class ReportServer {
   }
 
   #listenLater(error: Error): void {
+    if (this.#stopped) return
     const address = formatListenAddress(this.#options.address)
     if (!this.#warned) this.#options.log.warn('metrics cannot be served; retrying', { address, error })
     this.#warned = true
     clearTimeout(this.#retry)
-    if (this.#stopped) return
     this.#retry = setTimeout(() => this.start(), this.#options.retryMs ?? RETRY_MS)
     this.#retry.unref()
   }

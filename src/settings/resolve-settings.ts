@@ -28,13 +28,21 @@ export type Origins = Readonly<Record<SettingName, Origin>>
 
 export type SettingsResolution =
   | { readonly ok: true; readonly settings: Settings; readonly origins: Origins }
-  /** `settings`: what could be used, and the defaults for what could not. */
-  | { readonly ok: false; readonly problems: readonly string[]; readonly settings: Settings }
+  /**
+   * `settings`: what could be used, and the defaults for what could not.
+   * `isAgentsAlone`: the problems are with what only the agent itself takes, or with unknown names.
+   */
+  | { readonly ok: false; readonly problems: readonly string[]; readonly settings: Settings; readonly isAgentsAlone: boolean }
 
 export interface SettingsInput {
   readonly flags: Flags
   readonly env: Environment
   readonly file: ConfigFile
+}
+
+interface Problem {
+  readonly text: string
+  readonly isAgentsAlone: boolean
 }
 
 /** A value that is not parsed yet, and its place for messages. */
@@ -53,24 +61,27 @@ export function configPath(flags: Flags, env: Environment): string {
 }
 
 export function resolveSettings({ flags, env, file }: SettingsInput): SettingsResolution {
-  const problems: string[] = []
+  const problems: Problem[] = []
   const values = new Map<SettingName, unknown>()
   const origins = new Map<SettingName, Origin>()
-  problems.push(...unknownVariables(env))
+  problems.push(...unknownVariables(env).map((text) => ({ text, isAgentsAlone: true })))
   const fileValues = readFileValues(file, flags, env, problems)
 
   for (const property of SETTING_NAMES) {
     const found = findGiven(property, flags, env, fileValues)
     const parsed = found && parseGiven(SETTINGS[property].kind, found.text)
-    if (found !== undefined && parsed?.ok === false) problems.push(`${found.where}: ${parsed.detail}`)
+    if (found !== undefined && parsed?.ok === false) problems.push(problemOf(property, `${found.where}: ${parsed.detail}`))
     values.set(property, parsed?.ok ? parsed.value : SETTINGS[property].initial)
     origins.set(property, found?.origin ?? 'default')
   }
   // Complete and well typed: the loop set each name of the table to what its own kind returned, or
   // to its default.
   const settings = Object.fromEntries(values) as unknown as Settings
-  problems.push(...findConflicts(settings))
-  if (problems.length > 0) return { ok: false, problems, settings }
+  problems.push(...findConflicts(settings).map((text) => ({ text, isAgentsAlone: true })))
+  if (problems.length > 0) {
+    const isAgentsAlone = problems.every((problem) => problem.isAgentsAlone)
+    return { ok: false, problems: problems.map(({ text }) => text), settings, isAgentsAlone }
+  }
   return { ok: true, settings, origins: Object.fromEntries(origins) as Origins }
 }
 
@@ -79,6 +90,10 @@ export function describeUnknownFlag(flag: string, known: readonly string[]): str
   const elsewhere = SETTING_NAMES.find((property) => flagName(property) === flag)
   if (elsewhere !== undefined) return `${flag}: only the command run takes this flag`
   return `${flag}: unknown flag${nearestOf(flag, known)}`
+}
+
+function problemOf(property: SettingName, text: string): Problem {
+  return { text, isAgentsAlone: SETTINGS[property].commands !== 'all' }
 }
 
 function findGiven(property: SettingName, flags: Flags, env: Environment, fileValues: ReadonlyMap<SettingName, Given>): Given | undefined {
@@ -101,42 +116,48 @@ function unknownVariables(env: Environment): string[] {
     .map((name) => `${name}: unknown variable${nearestOf(name, known)}`)
 }
 
-function readFileValues(file: ConfigFile, flags: Flags, env: Environment, problems: string[]): ReadonlyMap<SettingName, Given> {
+function readFileValues(file: ConfigFile, flags: Flags, env: Environment, problems: Problem[]): ReadonlyMap<SettingName, Given> {
   const values = new Map<SettingName, Given>()
+  const fail = (text: string) => problems.push({ text, isAgentsAlone: false })
   if (file.kind === 'absent') {
     const namedBy = flags.config !== undefined ? flagName('config') : variableName('config')
     const named = flags.config !== undefined || env[variableName('config')] !== undefined
-    if (named) problems.push(`${namedBy}: ${file.path} does not exist`)
+    if (named) fail(`${namedBy}: ${file.path} does not exist`)
     return values
   }
   if (file.kind === 'unreadable') {
-    problems.push(`${file.path}: ${file.detail}`)
+    fail(`${file.path}: ${file.detail}`)
     return values
   }
   if (!isObject(file.value)) {
-    problems.push(`${file.path}: must be a mapping with apiVersion: ${CONFIG_API_VERSION} and kind: ${CONFIG_KIND}`)
+    fail(`${file.path}: must be a mapping with apiVersion: ${CONFIG_API_VERSION} and kind: ${CONFIG_KIND}`)
     return values
   }
   const { apiVersion, kind, ...keys } = file.value
-  if (apiVersion !== CONFIG_API_VERSION) problems.push(`${file.path}: apiVersion must be ${CONFIG_API_VERSION}`)
-  if (kind !== CONFIG_KIND) problems.push(`${file.path}: kind must be ${CONFIG_KIND}`)
+  if (apiVersion !== CONFIG_API_VERSION) fail(`${file.path}: apiVersion must be ${CONFIG_API_VERSION}`)
+  if (kind !== CONFIG_KIND) fail(`${file.path}: kind must be ${CONFIG_KIND}`)
 
   // `config` is not a key: a config file that names another one would be ambiguous.
   const settable = SETTING_NAMES.filter((property) => property !== 'config')
   for (const [key, value] of Object.entries(keys)) {
     const where = `${file.path}: ${key}`
     const property = settable.find((name) => fileKey(name) === key)
-    if (property === undefined) problems.push(`${where}: unknown key${nearestOf(key, settable.map(fileKey))}`)
+    if (property === undefined)
+      problems.push({ text: `${where}: unknown key${nearestOf(key, settable.map(fileKey))}`, isAgentsAlone: true })
     else if (isScalar(value)) values.set(property, { text: String(value), origin: 'file', where })
     else if (SETTINGS[property].kind.map === true && isObject(value)) {
       const items = Object.entries(value).map(([name, item]) => `${name}=${isScalar(item) ? item : ''}`)
-      if (Object.keys(value).some((name) => /[,=]/.test(name))) problems.push(`${where}: must be a mapping with keys without commas and =`)
+      if (Object.keys(value).some((name) => /[,=]/.test(name)))
+        problems.push(problemOf(property, `${where}: must be a mapping with keys without commas and =`))
       else values.set(property, { text: items.join(','), origin: 'file', where })
     } else if (SETTINGS[property].kind.list === true && Array.isArray(value)) {
       if (value.every((item) => isScalar(item) && !String(item).includes(',')))
         values.set(property, { text: value.join(','), origin: 'file', where })
-      else problems.push(`${where}: must be a list of single values without commas`)
-    } else problems.push(`${where}: ${value === null ? 'has no value: give one, or remove the line' : 'must be a single value'}`)
+      else problems.push(problemOf(property, `${where}: must be a list of single values without commas`))
+    } else
+      problems.push(
+        problemOf(property, `${where}: ${value === null ? 'has no value: give one, or remove the line' : 'must be a single value'}`),
+      )
   }
   return values
 }

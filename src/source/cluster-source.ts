@@ -85,7 +85,7 @@ export class ClusterSource implements AssignmentSource {
       ...(what === 'base' && { what: 'ConfigMap that is merged with the assigned one' }),
       watch: { api, pace, log, limits },
       gateOf: (path) => this.#gateOf(path),
-      run: (task) => this.#run(task),
+      run: (task) => this.#run('an assigned ConfigMap', task),
       onSwitched: () => this.#staleness.clear(what, under),
       onChange: () => this.#followBases(),
       onFailed: (reason) => this.#fail(what, reason, undefined, under),
@@ -109,7 +109,7 @@ export class ClusterSource implements AssignmentSource {
   start(onChange: () => void): void {
     this.#onChange = onChange
     let isReady = false
-    this.#run(async () => {
+    this.#run(`Node ${this.#deps.nodeName}`, async () => {
       if (!isReady) await this.#deps.ready?.(this.#stopper.signal)
       isReady = true
       const watched = { collection: '/api/v1/nodes', kind: 'Node', namespace: '', name: this.#deps.nodeName, extent: this.#extent } as const
@@ -210,7 +210,11 @@ export class ClusterSource implements AssignmentSource {
       onFailed: (reason: Stale['reason']) => this.#fail('fleet', reason, stopper.signal),
       ...this.#syncObserver('fleet', stopper.signal),
     }
-    this.#run(() => watchFleet(this.#watchDeps(), namespace, observer, this.#gateOf('fleet'), stopper.signal), stopper.signal)
+    this.#run(
+      'the ConfigMaps with a selector',
+      () => watchFleet(this.#watchDeps(), namespace, observer, this.#gateOf('fleet'), stopper.signal),
+      stopper.signal,
+    )
   }
 
   #fail(what: Stale['what'], reason: Stale['reason'], signal?: AbortSignal, path?: string): void {
@@ -240,8 +244,8 @@ export class ClusterSource implements AssignmentSource {
     return { api, pace, log, limits }
   }
 
-  #run(task: () => Promise<void>, signal: AbortSignal = this.#stopper.signal): void {
-    const running: Promise<void> = keepRunning('the cluster', task, this.#deps, signal).finally(() => this.#running.delete(running))
+  #run(what: string, task: () => Promise<void>, signal: AbortSignal = this.#stopper.signal): void {
+    const running: Promise<void> = keepRunning(what, task, this.#deps, signal).finally(() => this.#running.delete(running))
     this.#running.add(running)
   }
 }

@@ -15,12 +15,12 @@ export async function keepRunning(
   { pace, log }: KeepRunningDeps,
   signal: AbortSignal,
 ): Promise<void> {
-  for (let failures = 1; !signal.aborted; failures += 1) {
+  for (let failure = 1; !signal.aborted; failure += 1) {
     try {
       return await task()
     } catch (error) {
       log.error(`watching ${what} failed, trying again in a while`, { error })
-      await pace.sleep(backoffMs(failures, pace.random), signal)
+      await pace.sleep(backoffMs(failure, pace.random), signal)
     }
   }
 }

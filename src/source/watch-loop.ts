@@ -1,13 +1,13 @@
 /**
  * Watches one object, or a labelled collection, until it is stopped: carries out what `reflect.ts`
  * decides over the KubeApi port. Requests start at least a second apart, except for a list and the
- * watch that belongs to it. Never gives up and never throws.
+ * watch that belongs to it. Never gives up, and throws only what a callback of its owner throws.
  */
 
 import type { ReadFailure } from '../decision/desired.ts'
 import { readErrorEvent } from '../kube/answer.ts'
 import { unlessAborted } from '../kube/unless-aborted.ts'
-import type { KubeAnswer, KubeApi, KubeRequest } from '../ports/kube-api.ts'
+import type { KubeAnswer, KubeApi, KubeRequest, KubeWatchRequest } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import {
@@ -163,6 +163,18 @@ async function watchOnce(
     failure ??= reason
     stop()
   }
+  const take: KubeWatchRequest['onEvent'] = ({ type, object }) => {
+    if (type === 'ERROR') return fail(readErrorEvent(object))
+    const version = versionOf(object)
+    if (version === undefined || !isObject(object)) return fail(malformed(`a ${type} event without a resourceVersion`))
+    const reading = isChange(type) ? followed.readEvent(type, object, { form, since: request.resourceVersion }) : undefined
+    if (typeof reading === 'object') return fail(reading)
+    resourceVersion = version
+    followed.onSynced()
+    watchLog.received(pace.nowMs() - startedMs)
+    reading?.()
+  }
+  let thrown: { readonly error: unknown } | undefined
   const end = await api.watch({
     path: followed.collection,
     query: {
@@ -174,29 +186,19 @@ async function watchOnce(
     inactivityMs: limits.inactivityMs,
     signal: stopper.signal,
     ...(form === 'metadata' ? { as: 'PartialObjectMetadata' } : {}),
-    onEvent({ type, object }) {
-      if (failure !== undefined || signal.aborted) return
-      if (type === 'ERROR') {
-        fail(readErrorEvent(object))
-        return
+    // Thrown out of here, an error would end the agent: nobody waits for it.
+    onEvent(event) {
+      if (failure !== undefined || thrown !== undefined || signal.aborted) return
+      try {
+        take(event)
+      } catch (error) {
+        thrown = { error }
+        stop()
       }
-      const version = versionOf(object)
-      if (version === undefined || !isObject(object)) {
-        fail(malformed(`a ${type} event without a resourceVersion`))
-        return
-      }
-      const reading = isChange(type) ? followed.readEvent(type, object, { form, since: request.resourceVersion }) : undefined
-      if (typeof reading === 'object') {
-        fail(reading)
-        return
-      }
-      resourceVersion = version
-      followed.onSynced()
-      watchLog.received(pace.nowMs() - startedMs)
-      reading?.()
     },
   })
   signal.removeEventListener('abort', stop)
+  if (thrown !== undefined) throw thrown.error
   return { end: failure ?? end, resourceVersion, livedMs: pace.nowMs() - startedMs }
 }
 

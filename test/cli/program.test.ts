@@ -73,8 +73,14 @@ t.test('check --settings refuses settings that a reload would refuse', async (t)
   t.match(await run('check --settings'), { code: 0 })
 })
 
-t.test('release uses what it can of settings with which the agent does not start', async (t) => {
-  const value = { apiVersion: 'kubelet-cfg-agent.io/v1alpha1', kind: 'AgentConfiguration', kubeletUnit: 'k3s.service', newKey: 1 }
+t.test('release runs with settings with which the agent does not start, if commands can use theirs', async (t) => {
+  const value = {
+    apiVersion: 'kubelet-cfg-agent.io/v1alpha1',
+    kind: 'AgentConfiguration',
+    kubeletUnit: 'k3s.service',
+    spread: 'x',
+    newKey: 1,
+  }
   const file: ConfigFile = { kind: 'document', path: '/etc/x.yaml', value }
   const opened: Settings[] = []
   const node = fakeNode()
@@ -87,6 +93,10 @@ t.test('release uses what it can of settings with which the agent does not start
   t.match(opened, [{ kubeletUnit: 'k3s.service' }])
   for (const args of ['status', 'release --kubelet-unit other.service'])
     t.match(await run(args, { readConfigFile: () => file, openNode }), { code: 2, err: 'newKey: unknown key' }, args)
+  const bad = { ...value, dynamicConfigDir: 'not absolute' }
+  const unreadable: ConfigFile = { kind: 'unreadable', path: '/etc/x.yaml', detail: 'it has a duplicate key' }
+  for (const unusable of [{ ...file, value: bad }, { ...file, value: { ...value, kind: 'Other' } }, unreadable])
+    t.match(await run('release', { readConfigFile: () => unusable, openNode }), { code: 2 })
   t.equal(opened.length, 1)
 })
 

@@ -97,8 +97,8 @@ t.test('before removal', async (t) => {
     const files = { 'usr/bin/kubelet-cfg-agent': RELEASED, 'etc/default/kubelet-cfg-agent': 'A="(\n', [`${STATE}/meta/assigned`]: 'x' }
     const { status, output } = runScript('common/before-removal', machine(t, files))
     t.equal(status, 0)
-    t.match(output, /etc\/default\/kubelet-cfg-agent is not used: it is no shell script/)
-    t.match(output, /called release/)
+    t.match(output, /what kubelet's next start uses is left as it is/)
+    t.notMatch(output, /its next start uses its local config/)
   })
 
   t.test('does nothing on a machine without state', async (t) => {
@@ -201,6 +201,9 @@ t.test('purge', async (t) => {
       t.equal(listing(root)?.length, 2)
       t.match(output, /local\/0123456789abcdef is kept: its record/)
     }
+    const empty = machine(t, state)
+    mkdirSync(join(empty, STATE, 'local/0123456789abcdef'), { recursive: true })
+    t.same(runScript('deb/postrm', empty, 'purge'), { status: 0, output: '' })
   })
 
   t.test('deletes an original that is back in its place, with its prepared copies', async (t) => {

@@ -39,7 +39,12 @@ t.test('logs that nothing changed', async (t) => {
 })
 
 t.test('keeps the running settings if any is invalid', async (t) => {
-  const { settings, lines, level } = reread({ ok: false, problems: ['--spread: is empty', '--adopt: is empty'], settings: { ...defaults } })
+  const { settings, lines, level } = reread({
+    ok: false,
+    problems: ['--spread: is empty', '--adopt: is empty'],
+    settings: { ...defaults },
+    isAgentsAlone: true,
+  })
   t.equal(settings, defaults)
   t.same(lines, ['error settings were not reread: --spread: is empty', 'error settings were not reread: --adopt: is empty'])
   t.equal(level, undefined)

@@ -38,7 +38,31 @@ t.test('what fails before the first request is tried again', async (t) => {
   const { source, lines } = open(t, { ready })
   await new Promise<void>((resolve) => source.start(resolve))
   t.equal(source.desired().kind, 'invalid')
-  t.same(lines.slice(0, 2), Array(2).fill('watching the cluster failed, trying again in a while'))
+  t.same(lines.slice(0, 2), Array(2).fill('watching Node n1 failed, trying again in a while'))
+})
+
+t.test('an event that cannot be handled ends its watch, and another one begins', async (t) => {
+  let seen = 0
+  const onNode = () => {
+    seen += 1
+    if (seen === 2) throw new Error('a bug')
+  }
+  let ended = 0
+  const watch: KubeApi['watch'] = ({ onEvent, signal }) => {
+    if (ended === 0)
+      queueMicrotask(() => onEvent({ type: 'MODIFIED', object: { ...NODE, metadata: { ...NODE.metadata, resourceVersion: '2' } } }))
+    return new Promise((resolve) =>
+      signal.addEventListener('abort', () => {
+        ended += 1
+        resolve({ kind: 'ended', detail: 'stopped' })
+      }),
+    )
+  }
+  const { source, lines } = open(t, { onNode, api: { ...API, watch } })
+  source.start(() => {})
+  while (seen < 3) await new Promise((resolve) => setImmediate(resolve))
+  t.equal(ended, 1)
+  t.equal(lines.filter((line) => line.startsWith('watching Node n1 failed')).length, 1)
 })
 
 t.test('what fails in a watch is tried again, and its preparations are not repeated', async (t) => {
