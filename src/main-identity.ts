@@ -6,6 +6,7 @@
 import { adoptKubeletStore, findKubeletStore } from './checkpoint/adopt.ts'
 import { compareBinding, readBinding, setForeignStateAside, writeBinding } from './checkpoint/binding.ts'
 import type { OnSetAside } from './checkpoint/set-aside.ts'
+import type { UnitState } from './decision/unit-state.ts'
 import type { KubeconfigFile } from './kube/kubeconfig.ts'
 import { findNodeName, type Stores } from './main-stores.ts'
 import type { Log } from './ports/log.ts'
@@ -13,7 +14,7 @@ import type { Settings } from './settings/settings.ts'
 
 export interface IdentityWorld {
   readonly settings: Settings
-  readonly stores: Stores
+  readonly stores: Pick<Stores, 'files' | 'layout' | 'checkpoints' | 'activation'>
   readonly kubeconfig: KubeconfigFile
   readonly onSetAside: OnSetAside
   readonly log: Log
@@ -30,7 +31,11 @@ export interface Identity {
   findChangeOfNode(): string | undefined
 }
 
-export function openIdentity({ settings, stores: { files, layout, checkpoints }, kubeconfig, onSetAside, log }: IdentityWorld): Identity {
+/** It may be another one's by now: the records of the agent say where its configs are. */
+const ANY_UNIT: UnitState = { kind: 'unknown', detail: 'not asked yet' }
+
+export function openIdentity({ settings, stores, kubeconfig, onSetAside, log }: IdentityWorld): Identity {
+  const { files, layout, checkpoints, activation } = stores
   const nodeName = findNodeName(settings, files)
 
   /**
@@ -52,7 +57,15 @@ export function openIdentity({ settings, stores: { files, layout, checkpoints },
   }
   const findChange = () => (isOurs() ? undefined : 'the kubeconfig is for another cluster')
 
-  if (!isOurs()) setForeignStateAside(files, layout, [settings.envFile, `${settings.envFile}.fallback`], onSetAside)
+  const resetNextStart = () => {
+    activation.withdraw('everything', ANY_UNIT, (path, how) => {
+      const what = how === 'removed' ? 'was removed' : 'has its original content again'
+      log.warn(`${path} ${what}: its config belonged to another node or cluster`)
+    })
+    files.remove(`${settings.envFile}.fallback`)
+  }
+
+  if (!isOurs()) setForeignStateAside(files, layout, resetNextStart, onSetAside)
   if (settings.adopt) {
     const { checkpoints: count, remarks } = adoptKubeletStore(files, checkpoints, layout)
     if (count > 0) log.info(`adopted ${count} checkpoints that kubelet left behind`)

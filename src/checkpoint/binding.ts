@@ -50,11 +50,13 @@ export function writeBinding(files: Files, layout: Layout, binding: Binding): vo
 /**
  * Moves foreign state to `foreign-<n>/`. Must be called before anything else reads the directory,
  * and again after a crash: it then moves the rest to the same place. `meta`, which identifies the
- * state as foreign, is moved last. `nextStartFiles` determine what kubelet starts with next. They
- * are removed first: kubelet must never start with a checkpoint that is gone.
+ * state as foreign, is moved last.
+ *
+ * @param resetNextStart makes kubelet's next start local, and is called first: kubelet must never
+ * start with a checkpoint that is gone, nor with a config of the other cluster
  */
-export function setForeignStateAside(files: Files, layout: Layout, nextStartFiles: readonly string[], onSetAside: OnSetAside): void {
-  for (const path of nextStartFiles) files.remove(path)
+export function setForeignStateAside(files: Files, layout: Layout, resetNextStart: () => void, onSetAside: OnSetAside): void {
+  resetNextStart()
   const target = foreignDirectory(files, layout)
   files.makeDirectory(target)
   for (const name of ['requests', 'history.jsonl', 'checkpoints', 'rendered', 'meta']) {

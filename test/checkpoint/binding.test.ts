@@ -42,6 +42,10 @@ t.test('the binding is stored and written only on change; garbage counts as none
 
 const STATE = ['meta/assigned', 'meta/cluster', 'checkpoints/u/1/kubelet', 'requests/hold', 'history.jsonl']
 
+const reset = (files: DurableFiles) => () => {
+  for (const path of ENV_FILES) files.remove(path)
+}
+
 function plantState(disk: FakeDisk): void {
   for (const path of STATE) disk.plant(`${ROOT}/${path}`, path)
   for (const path of ENV_FILES) disk.plant(path, 'KUBELET_CONFIG_ARGS=')
@@ -57,7 +61,7 @@ t.test('foreign state is moved completely, each time to another directory; the l
     disk.full = false
     files.makeDirectory(`${ROOT}/foreign-${round}`)
     disk.full = true
-    setForeignStateAside(files, layout, ENV_FILES, (what) => aside.push(what))
+    setForeignStateAside(files, layout, reset(files), (what) => aside.push(what))
     for (const path of STATE) t.equal(files.read(`${ROOT}/foreign-${round}/${path}`)?.toString(), path)
   }
   t.same(files.list(ROOT), ['foreign-1', 'foreign-2', 'lock'])
@@ -69,7 +73,7 @@ t.test('foreign state is moved completely, each time to another directory; the l
 })
 
 t.test('a crash at any point: kubelet never starts with a missing checkpoint, and the next start finishes the move', (t) => {
-  const setAside = (files: DurableFiles) => setForeignStateAside(files, layout, ENV_FILES, () => undefined)
+  const setAside = (files: DurableFiles) => setForeignStateAside(files, layout, reset(files), () => undefined)
   crashEverywhere({
     prepare: (_files, disk) => {
       plantState(disk)

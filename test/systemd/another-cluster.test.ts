@@ -1,0 +1,58 @@
+import t from 'tap'
+import { layoutOf } from '../../src/checkpoint/layout.ts'
+import { KubeconfigFile } from '../../src/kube/kubeconfig.ts'
+import { openIdentity } from '../../src/main-identity.ts'
+import { resolveSettings } from '../../src/settings/resolve-settings.ts'
+import { UnitActivation } from '../../src/systemd/activation.ts'
+import { ACTIVATION_KINDS } from '../../src/systemd/activation-kinds.ts'
+import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
+import { envWiring } from '../../src/systemd/env-wiring.ts'
+import { fileWiring } from '../../src/systemd/file-wiring.ts'
+import { silentLog } from '../checkpoint/silent-log.ts'
+import { CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, sourceOf, worldWith } from './disk.ts'
+
+const ENV_FILE = `${DIRECTORY}/kubelet.env`
+const WIRINGS = { env: envWiring(ENV_FILE, `--config=${CONFIG}`), file: fileWiring(CONFIG), 'drop-in': dropInWiring('/etc/kubelet.d') }
+const A = sourceOf('101')
+
+/** A machine that was cloned with a config in place, and has another name now. */
+function open(kind: keyof typeof WIRINGS) {
+  const { files, disk, clock } = worldWith(A)
+  disk.plant('/etc/kubelet.d/README', '')
+  const layout = layoutOf(DIRECTORY)
+  const parts = { files, clock, dynamicConfigDir: DIRECTORY, envFile: ENV_FILE, runtimeDir: '/run/kubelet-cfg-agent' }
+  const activation = new UnitActivation({ ...parts, ownership: { give: () => {} } })
+  activation.stage('local', WIRINGS[kind])
+  activation.activate(A, WIRINGS[kind])
+  disk.plant(layout.binding, JSON.stringify({ nodeName: 'worker-1', caHashes: [] }))
+  const flags = { nodeName: 'worker-2', manifestDir: '/manifests', dynamicConfigDir: DIRECTORY }
+  const resolved = resolveSettings({ flags, env: {}, file: { kind: 'absent', path: '' } })
+  if (!resolved.ok) throw new Error(resolved.problems.join())
+  const log = silentLog()
+  const kubeconfig = new KubeconfigFile('/nowhere', () => ({ kind: 'absent', detail: 'none' }), log)
+  const checkpoints = { save: () => {} } as never
+  const start = () =>
+    openIdentity({ settings: resolved.settings, stores: { files, layout, checkpoints, activation }, kubeconfig, onSetAside: () => {}, log })
+  return { files, disk, activation, start, log, layout }
+}
+
+for (const kind of ACTIVATION_KINDS) {
+  t.test(`kubelet does not start with a config of another node or cluster: ${kind}`, async (t) => {
+    const check = ({ activation, disk, files, start }: ReturnType<typeof open>, where: string) => {
+      disk.restart()
+      start()
+      t.equal(activation.read(WIRINGS[kind]).kind, 'local', where)
+      t.equal(files.read(CONFIG)?.toString(), ORIGINAL, where)
+      t.equal(files.read(`${DIRECTORY}/foreign-1/meta/cluster`) === undefined, false, where)
+      t.equal(files.list(`${DIRECTORY}/foreign-2`), undefined, where)
+    }
+    const world = open(kind)
+    check(world, 'without a crash')
+    t.equal(world.log.said.length, kind === 'env' ? 0 : 1)
+    crashEverywhere(
+      () => open(kind),
+      (crashed) => void crashed.start(),
+      check,
+    )
+  })
+}
