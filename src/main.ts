@@ -36,8 +36,14 @@ const supervision = takeSupervision(process.env, process.pid)
 // The launcher's, and only for this process; the helper shares the directory of what is compiled.
 const compiled = process.env.NODE_COMPILE_CACHE
 for (const name of ['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_', 'MALLOC_MMAP_THRESHOLD_', 'NODE_COMPILE_CACHE']) delete process.env[name]
-// A reader that stops reading (`| head`) is not an error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
+// A reader that stops reading (`| head`) is not an error, and ends no command in the middle of its
+// work.
+const unread = new AbortController()
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') unread.abort()
+  else if (!unread.signal.aborted) process.exit(1)
+})
+process.stderr.on('error', () => {})
 
 const args = process.argv.slice(2)
 const clock = new BootClock()
@@ -53,10 +59,13 @@ const helperProgram = {
   env: { NODE_COMPILE_CACHE: compiled },
 }
 const terminal = {
-  out: (text: string) => void process.stdout.write(text),
+  out: (text: string) => {
+    if (!unread.signal.aborted) process.stdout.write(text)
+  },
   err: (text: string) => void process.stderr.write(text),
   color: wantsColor(process.stdout.isTTY, process.env),
   width: process.stdout.columns ?? 80,
+  unread: unread.signal,
 }
 
 if (isPluginStart(process.argv[1])) {

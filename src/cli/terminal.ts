@@ -12,6 +12,8 @@ export interface Terminal {
   readonly color: boolean
   /** Columns; undefined: unknown, or not a terminal. */
   readonly width: number | undefined
+  /** Aborts when nobody reads the output any more. What only looks on, for ever, ends then. */
+  readonly unread?: AbortSignal
 }
 
 export type Tone = 'plain' | 'strong' | 'faint' | 'good' | 'warning' | 'bad'

@@ -9,6 +9,7 @@ import type { PluginContext } from './command.ts'
 import { describeRefused, Failure } from './failure.ts'
 import { type NodeState, readNodeState } from './node-state.ts'
 import { listNodes } from './nodes.ts'
+import { untilUnread } from './until-unread.ts'
 
 export interface Watched {
   readonly known: readonly NodeState[]
@@ -22,13 +23,17 @@ export interface Watched {
 const INACTIVITY_MS = 10 * 60_000
 const AGAIN_MS = 2000
 
-/** Ends when the signal aborts. @throws Failure where the watch is refused */
+/**
+ * Ends when the signal aborts, or nobody reads the output any more.
+ * @throws Failure where the watch is refused
+ */
 export async function watchNodes(
   context: PluginContext,
   { known, resourceVersion, selector, names }: Watched,
   show: (node: NodeState) => Promise<void>,
 ): Promise<ExitCode> {
-  const { api, signal, namespace } = context
+  const { api, namespace } = context
+  const signal = untilUnread(context)
   const shown = new Map(known.map((node) => [node.name, JSON.stringify(node)]))
   const look = async (node: NodeState | undefined): Promise<void> => {
     if (node === undefined || (names !== undefined && !names.has(node.name))) return

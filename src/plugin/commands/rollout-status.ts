@@ -7,6 +7,7 @@ import { Outage } from '../failure.ts'
 import { CONFIG_NAME } from '../global-options.ts'
 import { type EarlierLook, readRollout } from '../rollout-state.ts'
 import { describeProgress, listNodesOf, renderBar } from '../rollout-text.ts'
+import { untilUnread } from '../until-unread.ts'
 
 const LOOK_EVERY_MS = 2000
 const CLEAR_LINE = '\r\u001b[K'
@@ -29,7 +30,8 @@ export const rolloutStatusCommand: PluginCommand = {
 }
 
 async function follow(context: PluginContext, { options, args: [name = ''] }: PluginLine): Promise<ExitCode> {
-  const { terminal, isWatched, signal, monotonicUs } = context
+  const { terminal, isWatched, monotonicUs } = context
+  const signal = untilUnread(context)
   const isOnce = options.once === 'true'
   const isLive = isWatched && !isOnce
   let shown = ''
