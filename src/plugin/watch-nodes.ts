@@ -68,12 +68,18 @@ export async function watchNodes(
       },
     })
     await Promise.all(changed)
-    if (end.kind === 'refused' && end.status !== 410) throw new Failure(describeRefused({ verb: 'watch', resource: 'nodes' }, end))
+    if (end.kind === 'refused' && end.status !== 410 && !isPassing(end.status))
+      throw new Failure(describeRefused({ verb: 'watch', resource: 'nodes' }, end))
     // The API server no longer has that version, or has said why it ends the watch.
-    if (isExpired || end.kind === 'refused') version = ''
-    if (end.kind !== 'ended' || isExpired) await context.sleep(AGAIN_MS)
+    if (isExpired || (end.kind === 'refused' && end.status === 410)) version = ''
+    await context.sleep(AGAIN_MS)
   }
   return EXIT.fine
+}
+
+/** As while an API server restarts, or has too much to do. */
+function isPassing(status: number): boolean {
+  return status === 429 || status >= 500
 }
 
 /** A bookmark has a version and no name. */

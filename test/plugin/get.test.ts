@@ -129,3 +129,27 @@ t.test('a watch shows a node again when it changes, and not when kubelet writes'
   stopper.abort()
   t.equal(await done, 0)
 })
+
+t.test('a watch goes on where an API server restarts, and does not ask without a pause', async (t) => {
+  const world = await startFleet(t)
+  const { context } = world
+  const answers = [
+    { kind: 'refused', status: 503, reason: 'ServiceUnavailable', detail: 'starting', retryAfterMs: undefined },
+    { kind: 'ended', detail: 'ended by the server' },
+  ] as const
+  const stopper = new AbortController()
+  let asked = 0
+  const watch: typeof context.api.watch = async () => {
+    const answer = answers[asked]
+    asked += 1
+    if (answer === undefined) stopper.abort()
+    return answer ?? { kind: 'ended', detail: 'stopped' }
+  }
+  const pauses: number[] = []
+  world.onSleep = (ms) => pauses.push(ms)
+  const { getCommand } = await import('../../src/plugin/commands/get.ts')
+  const line = { options: { selector: '', output: 'table', watch: 'true' }, args: [] }
+  const api = { request: context.api.request.bind(context.api), watch }
+  t.equal(await getCommand.execute({ ...context, api, signal: stopper.signal }, line), 0)
+  t.same(pauses, [2000, 2000, 2000])
+})

@@ -13,6 +13,7 @@ import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type Option
 import { formatJson } from '../format-json.ts'
 import { documentRollout, type RolloutDocument } from '../rollout-document.ts'
 import { renderRollout } from '../rollout-text.ts'
+import { plainText } from '../terminal.ts'
 
 export const rolloutCommand: NodeCommand = {
   name: 'rollout',
@@ -35,7 +36,7 @@ async function showRollout(context: CommandContext, options: OptionValues): Prom
   const desired = await context.fetchDesired()
   const found = await readRollout(context, desired)
   if (typeof found === 'string') {
-    terminal.err(`${found}\n`)
+    terminal.err(`kubelet-cfg-agent rollout: ${plainText(found)}\n`)
     return EXIT.failed
   }
   terminal.out(options.output === 'json' ? formatJson(found) : renderRollout(found, terminal.color))

@@ -93,8 +93,18 @@ t.test('where there is none, or it cannot be read, it says so and fails', async 
   for (const [snapshot, answer, expected] of cases) {
     const node = nodeWith(snapshot, answer)
     t.equal(await execute(rolloutCommand, node), 1)
-    t.match(node.err(), expected)
+    const [program, ...said] = node.err().split(': ')
+    t.equal(program, 'kubelet-cfg-agent rollout')
+    t.match(said.join(': '), expected)
   }
+})
+
+t.test('what an annotation says cannot control the terminal', async (t) => {
+  const plan = 'retry \u009b31m\u202e'
+  const desired = { kind: 'config-map', ref: NEXT, object: { ...OBJECT, rollout: { record: 'rollouts', plan } } } as const
+  const node = nodeWith({ ...WAITING, desired }, found({}))
+  t.equal(await execute(rolloutCommand, node), 1)
+  t.notMatch(node.err(), /[\u0080-\u009f\u202e]/)
 })
 
 t.test('says once that it is halted', async (t) => {
