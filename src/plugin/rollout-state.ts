@@ -1,18 +1,15 @@
 /** What a rollout is about and how far it has come, read from the API server alone. */
 import { PAUSED_ANNOTATION, ROLLOUT_ANNOTATION } from '../decision/channels.ts'
-import { hashObject } from '../decision/rollout-hash.ts'
 import { ROLLOUT_OFF } from '../decision/staging.ts'
 import { type Plan, parsePlan, ROLLOUT_PLAN_ANNOTATION } from '../rollout/plan.ts'
 import { type Progress, progressOf } from '../rollout/progress.ts'
 import { parseRecord } from '../rollout/record.ts'
 import { type Observation, observe } from '../rollout/silence.ts'
-import { readBases } from '../source/base-chain.ts'
-import { readBase } from '../source/channels/base-annotation.ts'
-import { readConfigMapOnce } from '../source/read-once.ts'
 import { findRecordRef } from '../source/rollout/read-record.ts'
 import type { PluginContext } from './command.ts'
 import { type FoundConfig, getConfig } from './config-maps.ts'
 import { Failure } from './failure.ts'
+import { hashWhole } from './hash-whole.ts'
 import { KEY } from './merged-text.ts'
 
 export interface RolloutState {
@@ -33,7 +30,7 @@ export interface EarlierLook {
 
 /** @throws Failure */
 export async function readRollout(context: PluginContext, name: string, before: EarlierLook | undefined): Promise<RolloutState> {
-  const { api, namespace, monotonicUs } = context
+  const { namespace, monotonicUs } = context
   const config = await getConfig(context, name)
   const recordName = recordOf(config)
   if (recordName === undefined)
@@ -46,15 +43,12 @@ export async function readRollout(context: PluginContext, name: string, before: 
   const record = await getConfig(context, found.name)
   const parsed = parseRecord(record.data)
   if (!parsed.ok) throw new Failure(`the record ${namespace}/${found.name} cannot be used: ${parsed.problem}`)
-  const { uid, resourceVersion, data } = config
-  const base = readBase({ metadata: { annotations: config.annotations } })
-  const own = { kind: 'found', uid, resourceVersion, data, ...(base && { base }) } as const
-  const hash = hashObject(await readBases({ ref }, own, (under) => readConfigMapOnce(api, under)), KEY)
+  const hash = await hashWhole(context, config)
   const observation = observe(before?.observation, {
     record: parsed.record,
     recordUid: record.uid,
     resourceVersion: record.resourceVersion,
-    configUid: uid,
+    configUid: config.uid,
     hash,
     retry: plan.plan.retry,
     nowUs: monotonicUs(),

@@ -100,6 +100,51 @@ t.test('an outage is waited out', async (t) => {
   })
 })
 
+async function startPart(test: Test) {
+  const world = await startRollout(test)
+  const text = 'maxPods: 50\n'
+  const base = 'other-ns/common'
+  const putPart = (over: string) => putConfigMap(world, 'pods', text, { ...ANNOTATIONS, 'kubelet-cfg-agent.io/base': over })
+  putPart(base)
+  world.server.objects.put({ kind: 'ConfigMap', metadata: { name: 'common', namespace: 'other-ns' }, data: { kubelet: TEXT } })
+  const hash = hashConfig({ kubelet: text }, 'kubelet', { base, under: [{ base: undefined, text: TEXT }] })
+  world.putRecord({ state: state(5).replace(HASH, hash) })
+  return Object.assign(world, { putPart })
+}
+
+t.test('the rollout of a part whose base cannot be read: nobody can tell how far it is', async (t) => {
+  const { run, server, putPart } = await startPart(t)
+  t.match(await run('rollout', 'status', 'pods'), { code: 0, out: /finished/ })
+  server.authorize = ({ path }) => !path.includes('/other-ns/')
+  t.match(await run('rollout', 'status', 'pods'), {
+    code: 2,
+    out: '',
+    err: /the base ConfigMap other-ns\/common of ConfigMap kube-system\/pods may not be read: grant get of configmaps in the namespace other-ns/,
+  })
+  server.authorize = () => true
+  server.objects.remove('ConfigMap', 'common', 'other-ns')
+  t.match(await run('rollout', 'status', 'pods'), {
+    code: 2,
+    out: '',
+    err: /the base ConfigMap other-ns\/common .* does not exist: create it/,
+  })
+  putPart('kube-system/pods')
+  t.match(await run('rollout', 'status', 'pods'), { code: 2, out: '', err: /ConfigMap kube-system\/pods: .*the bases form a cycle/ })
+})
+
+t.test('an outage at the base is waited out too', async (t) => {
+  const world = await startPart(t)
+  world.server.fault = ({ path }) => (path.includes('/other-ns/') ? { kind: 'answer', status: 503 } : undefined)
+  t.match(await world.run('rollout', 'status', 'pods', '--once'), { code: 2, out: '', err: /other-ns\/common of .* cannot be read: .*503/ })
+  world.onSleep = () => {
+    world.server.fault = undefined
+  }
+  t.match(await world.run('rollout', 'status', 'pods'), {
+    code: 0,
+    out: /^the base ConfigMap other-ns\/common of .* cannot be read: .*\nstage 5 of 5, open to all nodes: finished\n$/,
+  })
+})
+
 t.test('pause, resume and retry', async (t) => {
   const { run, annotationsOf, putRecord } = await startRollout(t)
   putRecord({ state: state(1) })
