@@ -59,12 +59,11 @@ function policy(): RolloutObject['body'] {
 }
 
 function bindingOf(namespace: string, config: string, record: string): RolloutObject['body'] {
-  const place = namespace === 'kube-system' ? '' : `${namespace}-`
   const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE', 'UPDATE', 'DELETE'], resources: ['configmaps'] }
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingAdmissionPolicyBinding',
-    metadata: { name: `kubelet-cfg-agent-rollout-${place}${config}` },
+    metadata: { name: `kubelet-cfg-agent-rollout-${placeOf(namespace, config)}` },
     spec: {
       policyName: 'kubelet-cfg-agent-rollout',
       validationActions: ['Deny'],
@@ -75,4 +74,12 @@ function bindingOf(namespace: string, config: string, record: string): RolloutOb
       },
     },
   }
+}
+
+/**
+ * The name of a namespace has no dot, so the first dot ends it. A config of kube-system goes
+ * without its namespace where its own name has no dot either.
+ */
+function placeOf(namespace: string, config: string): string {
+  return namespace === 'kube-system' && !config.includes('.') ? config : `${namespace}.${config}`
 }

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import { rolloutPolicyModule } from '../../scripts/docs/rollout-policy.ts'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
 import { raiseRetry } from '../../src/plugin/raise-retry.ts'
+import { findDifferences } from '../../src/plugin/rollout-differences.ts'
 import { listRolloutObjects } from '../../src/plugin/rollout-objects.ts'
 import { hashConfig } from '../../src/rollout/config-hash.ts'
 import { NAMESPACE, type PluginWorldOptions, putConfigMap, startPluginWorld } from './world.ts'
@@ -186,6 +187,68 @@ t.test('init makes what is missing, and says what was there', async (t) => {
   t.match(await run('rollout', 'init', 'pods', '--plan', 'witness: 3', '--yes'), { code: 2, err: /"witness" is not a setting/ })
 })
 
+t.test('init does not take what exists for what is wanted', async (t) => {
+  const world = await startPluginWorld(t)
+  const { run, server } = world
+  putConfigMap(world, 'pods', TEXT)
+  const recordOf = () => server.objects.get('ConfigMap', 'pods', NAMESPACE)?.metadata.annotations
+  t.equal((await run('rollout', 'init', 'pods', '--yes')).code, 0)
+  const other = await run('rollout', 'init', 'pods', '--record', 'r2', '--yes')
+  t.equal(other.code, 1)
+  t.match(
+    other.err,
+    /^Role kubelet-cfg-agent:rollout:pods in the namespace kube-system differs: rules\[0\]\.resourceNames must include "r2", and is \["pods-rollout"\]\n/,
+  )
+  t.match(other.err, /\nValidatingAdmissionPolicyBinding kubelet-cfg-agent-rollout-pods differs: spec\.matchResources\..*must include "r2"/)
+  t.match(other.err, /ConfigMap kube-system\/pods was not changed: .*or delete them, and run the command again\n$/)
+  t.match(recordOf(), { 'kubelet-cfg-agent.io/rollout': 'pods-rollout' }, 'the agents may read the record that it names')
+  const account = await run('rollout', 'init', 'pods', '--agents', 'serviceaccount', '--yes')
+  t.match(account, { code: 1, err: /^RoleBinding .* differs: subjects\[0\]\.kind must be "ServiceAccount", and is "Group"/ })
+  server.objects.edit('ConfigMap', 'pods-rollout', NAMESPACE, (record) => ({ ...record, immutable: true }))
+  t.match(await run('rollout', 'init', 'pods', '--yes'), { code: 1, err: /^ConfigMap pods-rollout .* differs: immutable must not be set/ })
+  putConfigMap(world, 'config', TEXT)
+  t.match((await run('rollout', 'init', 'pods', '--record', 'config', '--yes')).err, /^ConfigMap config .* differs: it holds a config/)
+  server.authorize = ({ verb, path }) => verb !== 'get' || !path.includes('/roles/')
+  t.match(await run('rollout', 'init', 'pods', '--yes'), { code: 1, err: /the right to get roles in the namespace kube-system is missing/ })
+})
+
+t.test('a policy of another version is left, and said', async (t) => {
+  const world = await startPluginWorld(t)
+  putConfigMap(world, 'pods', TEXT)
+  t.equal((await world.run('rollout', 'init', 'pods', '--yes')).err, '')
+  world.server.objects.edit('ValidatingAdmissionPolicy', 'kubelet-cfg-agent-rollout', undefined, (policy) => ({
+    ...policy,
+    spec: { ...(policy.spec as object), validations: [] },
+  }))
+  t.match(await world.run('rollout', 'init', 'pods', '--yes'), {
+    code: 0,
+    err: /^Note: ValidatingAdmissionPolicy kubelet-cfg-agent-rollout is not the one of this version: .*deploy\/admission\/rollout\.yaml/,
+  })
+})
+
+t.test('each config has its own admission binding', async (t) => {
+  const world = await startPluginWorld(t)
+  const { run, server } = world
+  const configs = [
+    ['gpu', 'nodes'],
+    ['kube-system', 'gpu-nodes'],
+    ['kube-system', 'gpu.nodes'],
+    ['gpu', 'a.nodes'],
+    ['kube-system', 'gpu.a.nodes'],
+  ] as const
+  for (const [namespace, name] of configs) {
+    server.objects.put({ kind: 'ConfigMap', metadata: { name, namespace }, data: { kubelet: TEXT } })
+    t.match(await run('rollout', 'init', name, '-n', namespace, '--yes'), { code: 0, err: '' })
+  }
+  const bindings = server.objects.list('ValidatingAdmissionPolicyBinding')
+  const paramOf = (spec: unknown) => (spec as { paramRef: { name: string; namespace: string } }).paramRef
+  t.same(
+    new Set(bindings.map(({ spec }) => `${paramOf(spec).namespace}/${paramOf(spec).name}`)),
+    new Set(configs.map(([namespace, name]) => `${namespace}/${name}`)),
+  )
+  t.ok(server.objects.get('ValidatingAdmissionPolicyBinding', 'kubelet-cfg-agent-rollout-gpu-nodes'), 'as in deploy/')
+})
+
 t.test('init on a server without admission policies goes on without', async (t) => {
   const world = await startPluginWorld(t)
   putConfigMap(world, 'pods', TEXT)
@@ -218,4 +281,33 @@ t.test('what init makes is what deploy/ has', async (t) => {
     .map(({ body }) => subjects(body)[0])
   t.same(other, subjects(ownBinding)[1])
   t.same([policy, binding], documents('deploy/admission/rollout.yaml'))
+})
+
+t.test('what exists may grant more, and has the defaults of the API server', async (t) => {
+  const names = { namespace: NAMESPACE, config: 'node-config', record: 'node-config-rollout' }
+  const [role, ownBinding] = documents('deploy/rbac/rollout.yaml')
+  const [policy, binding] = documents('deploy/admission/rollout.yaml') as unknown as { spec: Record<string, Record<string, unknown>> }[]
+  const selectors = { namespaceSelector: {}, objectSelector: {}, matchPolicy: 'Equivalent' }
+  const { spec } = binding ?? { spec: {} }
+  const rules = (match: object | undefined) => (match as { resourceRules: object[] }).resourceRules
+  const scoped = (match: object | undefined) => ({
+    ...selectors,
+    ...match,
+    resourceRules: rules(match).map((rule) => ({ ...rule, scope: '*' })),
+  })
+  const found = [
+    {},
+    role,
+    { ...ownBinding, roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'kubelet-cfg-agent:rollout:node-config' } },
+    { spec: { ...policy?.spec, matchConstraints: scoped(policy?.spec.matchConstraints) } },
+    { spec: { ...spec, matchResources: scoped(spec.matchResources) } },
+  ]
+  for (const agents of ['nodes', 'serviceaccount'] as const)
+    for (const [index, { body }] of listRolloutObjects({ ...names, agents }).entries())
+      t.same(findDifferences(body, found[index]), [], body.kind)
+  const [, , , , last] = listRolloutObjects({ ...names, agents: 'nodes' })
+  const differences = (other: unknown) => last && findDifferences(last.body, other)
+  const narrow = { spec: { ...spec, matchResources: { ...spec.matchResources, objectSelector: { matchLabels: { a: 'b' } } } } }
+  t.same(differences(narrow), ['spec.matchResources.objectSelector must not be set, and is {"matchLabels":{"a":"b"}}'])
+  t.match(differences({}), [/^spec must be \{"policyName":.{180,}…, and is not set$/])
 })

@@ -1,13 +1,15 @@
 /** `rollout init`: makes the record, the rights and the policy of a config's rollout. */
 import { EXIT, type ExitCode } from '../../cli/command.ts'
+import { plainText } from '../../cli/terminal.ts'
 import { ROLLOUT_ANNOTATION } from '../../decision/channels.ts'
 import { parsePlan, ROLLOUT_PLAN_ANNOTATION } from '../../rollout/plan.ts'
 import { choiceKind } from '../../settings/setting-kinds.ts'
 import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
 import { checkConfigName, createObject, type FoundConfig, getConfig, patchConfig } from '../config-maps.ts'
 import { DRY_RUN, demandConsent, YES } from '../consent.ts'
-import { Misuse } from '../failure.ts'
+import { Failure, Misuse, objectOf } from '../failure.ts'
 import { CONFIG_NAME, textKind } from '../global-options.ts'
+import { findDifferences } from '../rollout-differences.ts'
 import { listRolloutObjects, type RolloutObject } from '../rollout-objects.ts'
 import { recordOf } from '../rollout-state.ts'
 
@@ -17,7 +19,8 @@ export const rolloutInitCommand: PluginCommand = {
   summary: 'set up the rollout of a config: record, rights, policy',
   description:
     'Makes the record of the rollout, the Role and RoleBinding for the agents, the admission policy with its binding, and then ' +
-    'names the record on the config. What exists already is left as it is. From then on, edits of the config go in stages.',
+    'names the record on the config. What exists already is left as it is; where it does not serve this rollout, the config is ' +
+    'not changed. Once the config names the record, its edits go in stages.',
   arguments: [CONFIG_NAME],
   options: [
     { name: 'record', kind: textKind('<name>'), initial: '', help: 'name of the record, in place of NAME-rollout' },
@@ -59,28 +62,55 @@ async function init(context: PluginContext, line: PluginLine): Promise<ExitCode>
     return EXIT.fine
   }
   await demandConsent(context, line, `Make the record ${namespace}/${record} and its rights, and stage edits of ${name} from now on?`)
-  for (const object of objects) await make(context, object)
+  let differing = 0
+  for (const object of objects) if ((await make(context, object)) === 'differs') differing++
+  if (differing > 0)
+    throw new Failure(
+      `ConfigMap ${namespace}/${name} was not changed: give --record and --agents as they were, or correct the objects named above ` +
+        'or delete them, and run the command again',
+    )
   await annotate(context, config, annotations)
   terminal.out(`Edits of ${namespace}/${name} go in stages now. Label at least one Node that may fail first:\n`)
   terminal.out('  kubectl label node NODE kubelet-cfg-agent.io/canary=true\n')
   return EXIT.fine
 }
 
-async function make(context: PluginContext, { path, resource, namespace, body }: RolloutObject): Promise<void> {
+async function make(context: PluginContext, object: RolloutObject): Promise<'serves' | 'differs'> {
   const { terminal } = context
+  const { path, resource, namespace, body } = object
   const what = `${body.kind} ${body.metadata.name}`
   switch (await createObject(context, path, body, { resource, namespace })) {
     case 'created':
       terminal.out(`Made ${what}.\n`)
-      return
+      return 'serves'
     case 'exists':
-      terminal.out(`${what} exists already, and is left as it is.\n`)
-      return
+      return checkExisting(context, what, object)
     case 'not-served':
       terminal.err(
         `Note: this API server has no ${body.kind}: it needs Kubernetes 1.30. Without it, a node can write whatever it wants into the record.\n`,
       )
+      return 'serves'
   }
+}
+
+/** All rollouts share the policy, and its owner may have adapted it. */
+async function checkExisting(context: PluginContext, what: string, object: RolloutObject): Promise<'serves' | 'differs'> {
+  const { api, terminal } = context
+  const { path, resource, namespace, body } = object
+  const { name } = body.metadata
+  const answer = await api.request({ method: 'GET', path: `${path}/${name}` })
+  const differences = findDifferences(body, objectOf({ verb: 'get', resource, name, namespace }, answer))
+  if (differences.length > 0 && body.kind !== 'ValidatingAdmissionPolicy') {
+    const where = namespace === undefined ? '' : ` in the namespace ${namespace}`
+    terminal.err(`${plainText(`${what}${where} differs: ${differences.join('; ')}`)}\n`)
+    return 'differs'
+  }
+  if (differences.length > 0)
+    terminal.err(
+      `Note: ${what} is not the one of this version: apply deploy/admission/rollout.yaml of this version, unless you changed it yourself.\n`,
+    )
+  terminal.out(`${what} exists already, and is left as it is.\n`)
+  return 'serves'
 }
 
 async function annotate(context: PluginContext, { name, resourceVersion }: FoundConfig, annotations: Readonly<Record<string, string>>) {
