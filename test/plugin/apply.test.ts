@@ -214,7 +214,11 @@ t.test('assign and unassign', async (t) => {
   t.match(await run('assign', 'pods'), { code: 2, err: /name a Node, or give -l/ })
   t.match(await run('assign', 'pods', 'nobody'), { code: 1, err: /Node nobody does not exist/ })
   t.equal((await run('assign', 'pods', 'n1', '--by', 'config-source')).code, 0)
-  t.match(await run('assign', 'pods', 'n1'), { code: 1, out: /spec\.configSource of the Node comes before label .* still decides/ })
+  t.match(await run('assign', 'pods', 'n1'), {
+    code: 1,
+    out: '',
+    err: /n1: spec\.configSource of the Node comes before label .* would still decide: unassign the node, then assign pods again\n/,
+  })
   t.equal((await run('unassign', 'n1', 'n2', '--yes')).code, 0)
   t.same([labelOf('n1'), labelOf('n2')], [undefined, undefined])
   t.notOk((server.objects.get('Node', 'n1')?.spec as { configSource?: unknown } | undefined)?.configSource)
@@ -224,6 +228,22 @@ t.test('assign and unassign', async (t) => {
   })
   server.authorize = ({ verb }) => verb !== 'patch'
   t.match(await run('assign', 'pods', 'n1'), { code: 1, err: /the right to patch nodes at the cluster scope is missing/ })
+})
+
+t.test('an assignment that another one would win over is not written', async (t) => {
+  const world = await startPluginWorld(t)
+  const { run, server } = world
+  putConfigMap(world, 'pods', WHOLE)
+  server.objects.put(nodeObject('n1', { config: 'other', labels: { role: 'w' } }))
+  server.objects.put(nodeObject('n2', { labels: { role: 'w' } }))
+  t.match(await run('assign', 'pods', '-l', 'role=w', '--by', 'annotation'), {
+    code: 1,
+    out: '',
+    err: /^n1: label \S+ of the Node comes before annotation \S+ of the Node and would still decide: unassign the node, then assign pods again\n.*: nothing was changed: .* 1 of 2 nodes\n$/,
+  })
+  t.same(world.questions, [])
+  t.equal(writes(world), 0)
+  t.equal((await run('assign', 'pods', '-l', 'role=w', '--yes')).code, 0, 'the same channel is overwritten')
 })
 
 t.test('a signal ends it before the next node', async (t) => {

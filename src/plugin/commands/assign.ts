@@ -17,6 +17,8 @@ import { sayWithArticle } from '../why-text.ts'
 
 const CHANNELS = ['label', 'annotation', 'config-source'] as const
 type AskingChannel = (typeof CHANNELS)[number]
+/** The first of them that a Node has decides. */
+const PRECEDENCE: readonly AskingChannel[] = ['config-source', 'label', 'annotation']
 
 const BY: CommandOption = {
   name: 'by',
@@ -66,6 +68,7 @@ async function assign(context: PluginContext, line: PluginLine): Promise<ExitCod
   const channel = CHANNELS.find((each) => each === options.by) ?? 'label'
   await checkConfig(context, name)
   const nodes = await chooseNodes(context, names, options.selector ?? '')
+  refuseLosing(context, nodes, channel, name)
   const note = channel === 'label' && namespace !== 'kube-system' ? ` Agents look for the label's ConfigMap in --config-namespace.` : ''
   if (nodes.length > 1)
     await demandConsent(context, line, `Assign ${namespace}/${name} to ${countNodes(nodes.length)}, all at once?${note}`)
@@ -76,6 +79,17 @@ async function assign(context: PluginContext, line: PluginLine): Promise<ExitCod
   }
   if (note !== '') terminal.err(`Note:${note} Give --by annotation if theirs is another than ${namespace}.\n`)
   return EXIT.fine
+}
+
+/** It would stay without effect, until somebody removes the stronger one weeks later. */
+function refuseLosing({ terminal }: PluginContext, nodes: readonly NodeState[], channel: AskingChannel, name: string): void {
+  let losing = 0
+  for (const { name: node, asked } of nodes) {
+    if (asked === undefined || PRECEDENCE.indexOf(asked.channel) >= PRECEDENCE.indexOf(channel)) continue
+    terminal.err(`${node}: ${describePrecedence(asked.channel, channel)} and would still decide: ${remedyFor(name)}\n`)
+    losing++
+  }
+  if (losing > 0) throw new Failure(`nothing was changed: it would have no effect on ${losing} of ${countNodes(nodes.length)}`)
 }
 
 /** A config that cannot be read may still be there for the nodes. */
@@ -114,7 +128,15 @@ function describeObstacle({ asked }: NodeState, channel: AskingChannel, name: st
   if (asked?.channel === channel) return undefined
   if (asked === undefined || channel === 'config-source')
     return `the API server has dropped ${describeChannel(channel)}: assign by label or by annotation`
-  return `${describeChannel(asked.channel)} comes before ${describeChannel(channel)} and still decides: unassign the node, then assign ${name} again`
+  return `${describePrecedence(asked.channel, channel)} and still decides: ${remedyFor(name)}`
+}
+
+function describePrecedence(stronger: AskingChannel, channel: AskingChannel): string {
+  return `${describeChannel(stronger)} comes before ${describeChannel(channel)}`
+}
+
+function remedyFor(name: string): string {
+  return `unassign the node, then assign ${name} again`
 }
 
 async function unassign(context: PluginContext, line: PluginLine): Promise<ExitCode> {
