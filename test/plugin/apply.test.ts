@@ -246,6 +246,50 @@ t.test('an assignment that another one would win over is not written', async (t)
   t.equal((await run('assign', 'pods', '-l', 'role=w', '--yes')).code, 0, 'the same channel is overwritten')
 })
 
+t.test('where one node fails, the others are changed', async (t) => {
+  const world = await startPluginWorld(t)
+  const { run, server } = world
+  putConfigMap(world, 'pods', WHOLE)
+  const labelOf = (name: string) =>
+    (server.objects.get('Node', name)?.metadata.labels as Record<string, string> | undefined)?.[CONFIG_LABEL]
+  const names = ['n1', 'n2', 'n3', 'n4']
+  for (const name of names) server.objects.put(nodeObject(name))
+  server.fault = ({ verb, path }) => {
+    if (verb === 'patch' && path.endsWith('/n1') && labelOf('n1') === undefined) server.objects.remove('Node', 'n2')
+    return verb === 'patch' && path.endsWith('/n3') ? { kind: 'answer', status: 429 } : undefined
+  }
+  t.match(await run('assign', 'pods', ...names, '--yes'), {
+    code: 1,
+    out: /^n1: asks for pods, .*\nn4: asks for pods, .*\n$/,
+    err: /^n2: Node n2 does not exist\nn3: cannot patch nodes n3: .*429.*\n.*: 2 of 4 Nodes ask for pods now; .*\n$/,
+  })
+  t.equal(labelOf('n4'), 'pods')
+  t.match(await run('unassign', 'n1', 'n3', 'n4', '--yes'), {
+    code: 1,
+    out: 'n1: asks for nothing now\nn4: asks for nothing now\n',
+    err: /^n3: cannot patch nodes n3: .*\n.*: 2 of 3 Nodes ask for nothing now; .*\n$/,
+  })
+  t.equal(labelOf('n4'), undefined)
+})
+
+t.test('unassign says what the answer of the API server shows', async (t) => {
+  const world = await startPluginWorld(t, { server: { storesConfigSource: true } })
+  const { run, server } = world
+  server.objects.put(nodeObject('n1', { config: 'pods' }))
+  const configSource = { configMap: { namespace: NAMESPACE, name: 'other', kubeletConfigKey: 'kubelet' } }
+  server.fault = ({ verb }) => {
+    if (verb === 'patch') server.objects.edit('Node', 'n1', undefined, (node) => ({ ...node, spec: { configSource } }))
+    return undefined
+  }
+  t.match(await run('unassign', 'n1'), {
+    code: 1,
+    out: 'n1: still asks for other, by spec.configSource of the Node, which was set meanwhile: run the command again\n',
+  })
+  server.fault = undefined
+  t.match(await run('unassign', 'n1'), { code: 0, out: 'n1: asks for nothing now\n' })
+  t.match(await run('unassign', 'n1'), { code: 0, out: 'n1: asked for nothing\n' })
+})
+
 t.test('a signal ends it before the next node', async (t) => {
   const world = await startPluginWorld(t)
   const { run, server } = world

@@ -4,13 +4,14 @@ import { plainText } from '../../cli/terminal.ts'
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, describeChannel } from '../../decision/channels.ts'
 import { choiceKind } from '../../settings/setting-kinds.ts'
 import type { JsonObject } from '../../values/is-object.ts'
+import { changeNodes, type Described } from '../change-nodes.ts'
 import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
 import { checkConfigName, findConfig } from '../config-maps.ts'
 import { demandConsent, YES } from '../consent.ts'
-import { Failure, Misuse, objectOf } from '../failure.ts'
+import { Failure, Misuse } from '../failure.ts'
 import { CONFIG_NAME, SELECTOR } from '../global-options.ts'
 import { KEY } from '../merged-text.ts'
-import { type NodeState, readNodeState } from '../node-state.ts'
+import { type AskedConfig, type NodeState, nameOf } from '../node-state.ts'
 import { checkNodeName, getNode, listNodes } from '../nodes.ts'
 import { countNodes } from '../users.ts'
 import { sayWithArticle } from '../why-text.ts'
@@ -72,13 +73,10 @@ async function assign(context: PluginContext, line: PluginLine): Promise<ExitCod
   const note = channel === 'label' && namespace !== 'kube-system' ? ` Agents look for the label's ConfigMap in --config-namespace.` : ''
   if (nodes.length > 1)
     await demandConsent(context, line, `Assign ${namespace}/${name} to ${countNodes(nodes.length)}, all at once?${note}`)
-  for (const node of nodes) {
-    const after = await patchNode(context, node.name, assignment(channel, namespace, name))
-    terminal.out(`${node.name}: ${describeAssigned(after, channel, name)}\n`)
-    if (describeObstacle(after, channel, name) !== undefined) return EXIT.failed
-  }
+  const body = assignment(channel, namespace, name)
+  const done = await changeNodes(context, nodes, () => ({ body, describe: (after) => describeAssigned(after, channel, name) }))
   if (note !== '') terminal.err(`Note:${note} Give --by annotation if theirs is another than ${namespace}.\n`)
-  return EXIT.fine
+  return summarize(done, nodes.length, `ask for ${name} now`)
 }
 
 /** It would stay without effect, until somebody removes the stronger one weeks later. */
@@ -119,8 +117,16 @@ function assignment(channel: AskingChannel, namespace: string, name: string): Js
   }
 }
 
-function describeAssigned(node: NodeState, channel: AskingChannel, name: string): string {
-  return describeObstacle(node, channel, name) ?? `asks for ${name}, by ${sayWithArticle(describeChannel(channel))}`
+/** @throws Failure, where the lines of the Nodes do not say it all */
+function summarize(done: number, total: number, what: string): ExitCode {
+  if (done === total) return EXIT.fine
+  if (total > 1) throw new Failure(`${done} of ${total} Nodes ${what}; see to the others, then run the command again`)
+  return EXIT.failed
+}
+
+function describeAssigned(node: NodeState, channel: AskingChannel, name: string): Described {
+  const obstacle = describeObstacle(node, channel, name)
+  return { text: obstacle ?? `asks for ${name}, by ${sayWithArticle(describeChannel(channel))}`, isDone: obstacle === undefined }
 }
 
 /** What the Node asks for now is what was written, unless an earlier channel wins. */
@@ -140,26 +146,24 @@ function remedyFor(name: string): string {
 }
 
 async function unassign(context: PluginContext, line: PluginLine): Promise<ExitCode> {
-  const { terminal } = context
   const nodes = await chooseNodes(context, line.args, line.options.selector ?? '')
   if (nodes.length > 1) await demandConsent(context, line, `Remove the assignment of ${countNodes(nodes.length)}, all at once?`)
   const nothing = {
     metadata: { labels: { [CONFIG_LABEL]: null }, annotations: { [CONFIG_SOURCE_ANNOTATION]: null } },
   }
-  for (const node of nodes) {
-    const isOld = node.asked?.channel === 'config-source'
-    await patchNode(context, node.name, { ...nothing, ...(isOld && { spec: { configSource: null } }) })
-    terminal.out(`${node.name}: ${node.asked === undefined ? 'asked for nothing' : 'asks for nothing now'}\n`)
-  }
-  return EXIT.fine
+  const done = await changeNodes(context, nodes, ({ asked }) => {
+    const isOld = asked?.channel === 'config-source'
+    const body = { ...nothing, ...(isOld && { spec: { configSource: null } }) }
+    return { body, describe: (after) => describeUnassigned(asked, after.asked) }
+  })
+  return summarize(done, nodes.length, 'ask for nothing now')
 }
 
-async function patchNode(context: PluginContext, name: string, body: JsonObject): Promise<NodeState> {
-  const { api, namespace } = context
-  const answer = await api.request({ method: 'PATCH', path: `/api/v1/nodes/${name}`, body, contentType: 'application/merge-patch+json' })
-  const state = readNodeState(objectOf({ verb: 'patch', resource: 'nodes', name }, answer), namespace)
-  if (state === undefined) throw new Failure(`the API server answered with something else than Node ${name}`)
-  return state
+function describeUnassigned(before: AskedConfig | undefined, after: AskedConfig | undefined): Described {
+  if (after === undefined) return { text: before === undefined ? 'asked for nothing' : 'asks for nothing now', isDone: true }
+  const what = 'ref' in after ? nameOf(after.ref) : 'a config that cannot be used'
+  const channel = sayWithArticle(describeChannel(after.channel))
+  return { text: `still asks for ${what}, by ${channel}, which was set meanwhile: run the command again`, isDone: false }
 }
 
 async function chooseNodes(context: PluginContext, names: readonly string[], selector: string): Promise<readonly NodeState[]> {
