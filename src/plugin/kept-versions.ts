@@ -15,6 +15,8 @@ import { listPages } from './list-pages.ts'
 export const KEPT_LABEL = 'kubelet-cfg-agent.io/kept-version-of'
 /** On the config: the hash of what it held before. */
 export const PREVIOUS_ANNOTATION = 'kubelet-cfg-agent.io/previous-version'
+/** On the config: the hash of what was written together with that. */
+export const WRITTEN_ANNOTATION = 'kubelet-cfg-agent.io/written-version'
 
 const HASH_LENGTH = 10
 const LONGEST_LABEL = 63
@@ -47,6 +49,21 @@ export async function listVersions(context: PluginContext, name: string): Promis
   // The hash in the name is the proof of the content.
   const own = items.filter((kept) => kept.name === `${name}-${hashVersion(kept)}`)
   return own.sort((a, b) => (a.created < b.created ? 1 : -1))
+}
+
+/**
+ * The version before what the config holds now. kubectl edit and others change the data and keep
+ * the annotation, which then says nothing about that data.
+ *
+ * @returns undefined: no annotation says it
+ */
+export function previousOf(current: FoundConfig, kept: readonly FoundConfig[]): string | 'stale' | undefined {
+  const { [PREVIOUS_ANNOTATION]: previous, [WRITTEN_ANNOTATION]: written } = current.annotations
+  if (previous === undefined) return undefined
+  const now = hashVersion(current)
+  // An earlier plugin wrote the first annotation alone. It kept all that it wrote.
+  const isOurs = written === undefined ? kept.some((version) => hashVersion(version) === now) : written === now
+  return isOurs ? previous : 'stale'
 }
 
 /** @throws Failure */
@@ -87,7 +104,11 @@ export async function writeVersion(
   await patchConfig(context, name, {
     metadata: {
       resourceVersion: current.resourceVersion,
-      annotations: { [BASE_ANNOTATION]: base ?? null, [PREVIOUS_ANNOTATION]: hashVersion(current) },
+      annotations: {
+        [BASE_ANNOTATION]: base ?? null,
+        [PREVIOUS_ANNOTATION]: hashVersion(current),
+        [WRITTEN_ANNOTATION]: hashVersion(content),
+      },
     },
     data: { ...data, ...Object.fromEntries(removed.map((key) => [key, null])) },
   })

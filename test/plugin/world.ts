@@ -193,3 +193,10 @@ export function putConfigMap(
     data: text === undefined ? {} : { kubelet: text },
   })
 }
+
+/** As kubectl edit does: what is not edited stays. */
+export function editConfigMap({ server }: PluginWorld, name: string, text: string): void {
+  const object = server.objects.get('ConfigMap', name, NAMESPACE)
+  if (object === undefined) throw new Error(`there is no ConfigMap ${name}`)
+  server.objects.put({ ...object, data: { kubelet: text } })
+}

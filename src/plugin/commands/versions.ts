@@ -3,16 +3,19 @@ import { EXIT, type ExitCode } from '../../cli/command.ts'
 import { formatJson } from '../../cli/format-json.ts'
 import { alignColumns, type Cell, plainText } from '../../cli/terminal.ts'
 import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
-import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
+import { type PluginCommand, type PluginContext, type PluginLine, PROGRAM } from '../command.ts'
 import { type FoundConfig, getConfig } from '../config-maps.ts'
 import { DRY_RUN, demandConsent, YES } from '../consent.ts'
 import { diffContents, versionsOf } from '../diff-text.ts'
 import { Failure } from '../failure.ts'
 import { CONFIG_NAME, OUTPUT, textKind } from '../global-options.ts'
-import { hashVersion, listVersions, PREVIOUS_ANNOTATION, writeVersion } from '../kept-versions.ts'
+import { hashVersion, listVersions, previousOf, writeVersion } from '../kept-versions.ts'
 import { describeReach } from '../reach.ts'
 import { showAge } from '../show-age.ts'
 import { listUsers, runsContent } from '../users.ts'
+
+/** In a message. */
+const MOST_NAMED = 10
 
 export const versionsCommand: PluginCommand = {
   name: 'versions',
@@ -33,7 +36,7 @@ export const undoCommand: PluginCommand = {
   summary: 'go back to an earlier version of a config',
   description:
     'Writes a kept version into the ConfigMap again: the one that was there before, or the one that --to names. What is there now ' +
-    'is kept too, so a second undo takes back the first.',
+    'is kept too, so a second undo takes back the first. After an edit by another tool, only --to says which version is meant.',
   arguments: [CONFIG_NAME],
   options: [{ name: 'to', kind: textKind('<hash>'), initial: '', help: 'the version to go back to, or how its hash begins' }, DRY_RUN, YES],
   examples: [
@@ -50,10 +53,11 @@ async function versions(context: PluginContext, { options, args: [name = ''] }: 
   const users = await listUsers(context, name)
   const now = hashVersion(current)
   const isKept = kept.some((version) => hashVersion(version) === now)
+  const previous = previousOf(current, kept)
   const rows = [...(isKept ? [] : [current]), ...kept].map((version) => {
     const hash = hashVersion(version)
     const nodes = users.filter((node) => runsContent(node, version) || (hash === now && runsContent(node, current))).length
-    const role = hash === now ? 'current' : hash === current.annotations[PREVIOUS_ANNOTATION] ? 'previous' : ''
+    const role = hash === now ? 'current' : hash === previous ? 'previous' : ''
     return {
       version: hash,
       created: version.created,
@@ -85,7 +89,7 @@ async function undo(context: PluginContext, line: PluginLine): Promise<ExitCode>
   const { options, args } = line
   const [name = ''] = args
   const current = await getConfig(context, name)
-  const target = findTarget(name, current, await listVersions(context, name), options.to ?? '')
+  const target = findTarget(context, name, { current, kept: await listVersions(context, name), wanted: options.to ?? '' })
   const users = await listUsers(context, name)
   const [from, to] = [hashVersion(current), hashVersion(target)]
   if (from === to) {
@@ -109,13 +113,31 @@ async function undo(context: PluginContext, line: PluginLine): Promise<ExitCode>
   return EXIT.fine
 }
 
-function findTarget(name: string, current: FoundConfig, kept: readonly FoundConfig[], wanted: string): FoundConfig {
-  const hint = `kubectl kubelet-config versions ${name} lists them`
-  const hash = wanted === '' ? current.annotations[PREVIOUS_ANNOTATION] : wanted
-  if (hash === undefined) throw new Failure(`it is not known what ${name} held before: give --to; ${hint}`)
+interface Sought {
+  readonly current: FoundConfig
+  readonly kept: readonly FoundConfig[]
+  /** How its hash begins. Empty: the one before. */
+  readonly wanted: string
+}
+
+function findTarget({ namespace }: PluginContext, name: string, { current, kept, wanted }: Sought): FoundConfig {
+  const hint = `${PROGRAM} versions ${name} lists them`
+  const hash = wanted === '' ? previousOf(current, kept) : wanted
+  if (hash === undefined) throw new Failure(`it is not known what ${name} held before: ${adviseTo(kept)}`)
+  if (hash === 'stale')
+    throw new Failure(
+      `ConfigMap ${namespace}/${name} has been changed by something else than apply and undo, so it is not known what it held before: ` +
+        adviseTo(kept),
+    )
   const found = kept.filter((version) => hashVersion(version).startsWith(hash))
   const [target, ...others] = found
   if (target === undefined) throw new Failure(`no version ${hash} of ${name} is kept; ${hint}`)
   if (others.length > 0) throw new Failure(`${found.length} versions of ${name} begin with ${hash}; ${hint}`)
   return target
+}
+
+function adviseTo(kept: readonly FoundConfig[]): string {
+  if (kept.length === 0) return 'no version of it is kept'
+  const hashes = kept.slice(0, MOST_NAMED).map(hashVersion)
+  return `give --to; kept are, the newest first, ${hashes.join(', ')}${kept.length > hashes.length ? ', ...' : ''}`
 }
