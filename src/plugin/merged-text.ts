@@ -5,6 +5,7 @@
  */
 
 import { BASE_ANNOTATION } from '../decision/channels.ts'
+import type { ConfigMapData } from '../decision/config-source.ts'
 import type { FoundConfigMap } from '../decision/desired.ts'
 import { API_VERSION, KIND } from '../kubelet/decode.ts'
 import { mergeOnce } from '../overlay/merge-once.ts'
@@ -18,8 +19,9 @@ import type { ConfigContent } from './config-maps.ts'
 export const KEY = 'kubelet'
 
 export type MergedText =
-  /** `isPartial`: each node's local config adds to it. */
-  { readonly ok: true; readonly text: string; readonly isPartial: boolean } | { readonly ok: false; readonly detail: string }
+  /** `data`: with the other keys. `isPartial`: each node's local config adds to it. */
+  | { readonly ok: true; readonly text: string; readonly data: ConfigMapData; readonly isPartial: boolean }
+  | { readonly ok: false; readonly detail: string }
 
 const EMPTY: LocalConfigView = { kind: 'found', path: '/local', text: `apiVersion: ${API_VERSION}\nkind: ${KIND}\n` }
 
@@ -27,7 +29,7 @@ export async function mergeText(context: PluginContext, { data, base: annotation
   const { api, yaml, namespace } = context
   const own = Object.hasOwn(data, KEY) ? data[KEY] : undefined
   if (own === undefined) return { ok: false, detail: `there is no key ${KEY}` }
-  if (annotation === undefined) return { ok: true, text: own, isPartial: false }
+  if (annotation === undefined) return { ok: true, text: own, data, isPartial: false }
   const base = readBase({ metadata: { annotations: { [BASE_ANNOTATION]: annotation } } })
   if (base === undefined || base.kind === 'invalid') return { ok: false, detail: base?.detail ?? 'the base cannot be read' }
   const found: FoundConfigMap = { kind: 'found', uid: '', resourceVersion: '', data, base }
@@ -40,5 +42,6 @@ export async function mergeText(context: PluginContext, { data, base: annotation
   }
   const merged = await mergeOnce({ ...whole, base }, KEY, { readLocalConfig, yaml })
   if (!merged.ok) return merged
-  return { ok: true, text: merged.rendered.data[KEY] ?? '', isPartial }
+  const { data: files } = merged.rendered
+  return { ok: true, text: files[KEY] ?? '', data: files, isPartial }
 }

@@ -15,7 +15,8 @@ import { KEY, mergeText } from '../merged-text.ts'
 import type { NodeState } from '../node-state.ts'
 import { describeReach } from '../reach.ts'
 import { type ReadPart, readPart } from '../read-part.ts'
-import { countNodes, listUsers, runsContent } from '../users.ts'
+import { describeUnknown, tallyRuns } from '../runs.ts'
+import { countNodes, listUsers } from '../users.ts'
 
 export const applyCommand: PluginCommand = {
   name: 'apply',
@@ -124,21 +125,19 @@ async function showChanges(context: PluginContext, { name, current, part, users 
   }
   const [version] = versionsOf(users)
   const kept = (await listVersions(context, name)).filter((each) => hashVersion(each) !== hashVersion(current))
-  const isOn = (node: NodeState) => runsContent(node, current)
-  const stragglers = users.filter((node) => !isOn(node))
+  const tally = await tallyRuns(context, users, [current, ...kept])
   const after = { ...part, title: 'the new version' }
-  const compare = async (from: FoundConfig, count: number) => {
+  const run = tally.unknown === 0 ? 'run' : 'known to be run'
+  for (const [index, from] of [current, ...kept].entries()) {
+    const count = tally.counts[index] ?? 0
+    if (count === 0 && from !== current) continue
     const lines = await diffContents(context, { ...from, title: `version ${hashVersion(from)}` }, after, version)
-    const whose = users.length === 0 ? 'which no node uses' : `run by ${count} of ${countNodes(users.length)}`
+    const whose = users.length === 0 ? 'which no node uses' : `${run} by ${count} of ${countNodes(users.length)}`
     terminal.out(`\n${[`Against version ${hashVersion(from)}, ${whose}:`, '', ...lines].join('\n')}\n`)
   }
-  await compare(current, users.length - stragglers.length)
-  let unknown = stragglers
-  for (const old of kept) {
-    const count = unknown.filter((node) => runsContent(node, old)).length
-    if (count > 0) await compare(old, count)
-    unknown = unknown.filter((node) => !runsContent(node, old))
-  }
-  const others = unknown.length === 1 ? '1 node runs something else' : `${unknown.length} nodes run something else`
-  terminal.out(unknown.length === 0 ? '\n' : `\n${others}, of which no version is kept: not compared.\n\n`)
+  const others = tally.others === 1 ? '1 node runs something else' : `${tally.others} nodes run something else`
+  const rest = [tally.others === 0 ? undefined : `${others}, of which no version is kept: not compared.`, describeUnknown(tally)].filter(
+    (sentence) => sentence !== undefined,
+  )
+  terminal.out(`\n${rest.map((sentence) => `${sentence}\n`).join('')}${rest.length === 0 ? '' : '\n'}`)
 }

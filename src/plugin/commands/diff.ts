@@ -2,16 +2,16 @@
 import { EXIT, type ExitCode } from '../../cli/command.ts'
 import { type ConfigMapRef, describeRef } from '../../decision/config-source.ts'
 import { parseVersion } from '../../preflight/kubelet-version.ts'
-import { isObject, type JsonObject } from '../../values/is-object.ts'
+import { isObject } from '../../values/is-object.ts'
 import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
 import { type FoundConfig, findConfig } from '../config-maps.ts'
 import { compareContents } from '../diff-text.ts'
 import { describeRefused, Failure } from '../failure.ts'
 import { listVersions } from '../kept-versions.ts'
-import { KEY } from '../merged-text.ts'
+import { KEY, mergeText } from '../merged-text.ts'
 import { describe, type NodeState } from '../node-state.ts'
 import { getNode } from '../nodes.ts'
-import { runsContent } from '../users.ts'
+import { knowContent, runsContent } from '../runs.ts'
 
 export const diffCommand: PluginCommand = {
   name: 'diff',
@@ -35,13 +35,13 @@ async function diff(context: PluginContext, { args: [name = ''] }: PluginLine): 
   const wanted = await findConfig(there, ref.name)
   if (wanted === undefined) throw new Failure(`ConfigMap ${describeRef(ref)} does not exist`)
   if (ref.kubeletConfigKey !== KEY) throw new Failure(`${name} uses the key ${ref.kubeletConfigKey}: only ${KEY} is compared`)
-  if (runsContent(state, wanted)) {
+  if (await isRunning(there, state, wanted)) {
     terminal.out(`${name} runs what ConfigMap ${describeRef(ref)} holds.\n`)
     return EXIT.fine
   }
   const running = await findRunning(context, state, there, ref.name)
   const runs = state.active === undefined ? 'an unknown config' : state.active === 'local' ? 'its local config' : describe(state.active)
-  const before = running ?? (await readConfigz(context, name, wanted))
+  const before = running ?? (await readConfigz(there, name, wanted))
   const how = running === undefined ? 'as kubelet reports it' : `held by ${running.name}`
   const version = parseVersion(state.kubeletVersion)
   const { lines, isSame } = await compareContents(
@@ -58,11 +58,21 @@ async function diff(context: PluginContext, { args: [name = ''] }: PluginLine): 
 /** Of the config that is asked for, or of the one that runs. */
 async function findRunning(context: PluginContext, state: NodeState, there: PluginContext, name: string): Promise<FoundConfig | undefined> {
   const { active } = state
-  const own = (await listVersions(there, name)).find((kept) => runsContent(state, kept))
+  const own = await findRun(there, state, await listVersions(there, name))
   if (own !== undefined || active === undefined || active === 'local' || active.name === name) return own
   const elsewhere: PluginContext = { ...context, namespace: active.namespace }
   const [other, kept] = [await findConfig(elsewhere, active.name), await listVersions(elsewhere, active.name)]
-  return [...(other === undefined ? [] : [other]), ...kept].find((version) => runsContent(state, version))
+  return findRun(elsewhere, state, [...(other === undefined ? [] : [other]), ...kept])
+}
+
+async function findRun(context: PluginContext, state: NodeState, versions: readonly FoundConfig[]): Promise<FoundConfig | undefined> {
+  for (const version of versions) if (await isRunning(context, state, version)) return version
+  return undefined
+}
+
+/** What is only possible does not count: kubelet can be asked. */
+async function isRunning(context: PluginContext, state: NodeState, config: FoundConfig): Promise<boolean> {
+  return runsContent(state, await knowContent(context, config)) === 'yes'
 }
 
 function refOf({ name, asked, assigned }: NodeState): ConfigMapRef {
@@ -72,8 +82,12 @@ function refOf({ name, asked, assigned }: NodeState): ConfigMapRef {
   return assigned
 }
 
-/** Of a part, only the fields that it sets: what the rest is merged over is known on the node. */
-async function readConfigz({ api, yaml }: PluginContext, name: string, { data, base }: FoundConfig) {
+/**
+ * Of a part over the local config, only the fields that it and its bases set: the rest is known on
+ * the node.
+ */
+async function readConfigz(context: PluginContext, name: string, wanted: FoundConfig) {
+  const { api, yaml } = context
   const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${name}/proxy/configz` })
   if (answer.kind !== 'ok') {
     const isAbsent = answer.kind === 'refused' && answer.status === 404
@@ -82,9 +96,13 @@ async function readConfigz({ api, yaml }: PluginContext, name: string, { data, b
   }
   const reported = isObject(answer.object) ? answer.object.kubeletconfig : undefined
   if (!isObject(reported)) throw new Failure(`kubelet of ${name} answered with something else than its config`)
-  const parsed = base === undefined ? undefined : await yaml.first(data[KEY] ?? '')
-  const fields: JsonObject = parsed?.ok === true && isObject(parsed.value) ? parsed.value : reported
-  const shown = Object.fromEntries(Object.entries(reported).filter(([field]) => Object.hasOwn(fields, field)))
+  const merged = await mergeText(context, wanted)
+  const isPartial = merged.ok && merged.isPartial
+  // What the part sets to null is not in the merged text.
+  const texts = isPartial ? [merged.text, wanted.data[KEY] ?? ''] : []
+  const parsed = await Promise.all(texts.map((text) => yaml.first(text)))
+  const set = parsed.flatMap((reading) => (reading.ok && isObject(reading.value) ? Object.keys(reading.value) : []))
+  const shown = Object.fromEntries(Object.entries(reported).filter(([field]) => !isPartial || set.includes(field)))
   const config = { ...shown, apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
   return { data: { [KEY]: JSON.stringify(config) }, base: undefined }
 }

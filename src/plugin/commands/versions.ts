@@ -11,8 +11,9 @@ import { Failure } from '../failure.ts'
 import { CONFIG_NAME, OUTPUT, textKind } from '../global-options.ts'
 import { hashVersion, listVersions, previousOf, writeVersion } from '../kept-versions.ts'
 import { describeReach } from '../reach.ts'
+import { describeUnknown, tallyRuns } from '../runs.ts'
 import { showAge } from '../show-age.ts'
-import { listUsers, runsContent } from '../users.ts'
+import { listUsers } from '../users.ts'
 
 /** In a message. */
 const MOST_NAMED = 10
@@ -22,8 +23,9 @@ export const versionsCommand: PluginCommand = {
   group: 'Look',
   summary: 'list the kept versions of a config, and how many nodes run each',
   description:
-    'Lists the versions that apply and undo have kept, the newest first, and how many nodes run each. A node with an overlay or ' +
-    'a part runs other bytes: it counts only for the version that the ConfigMap holds now.',
+    'Lists the versions that apply and undo have kept, the newest first, and how many nodes run each. A node with an overlay, or ' +
+    'with a part over its local config, runs other bytes: it counts only for the version that the ConfigMap holds now. Where a ' +
+    'part is over another ConfigMap, that version alone does not tell what the node runs.',
   arguments: [CONFIG_NAME],
   options: [OUTPUT],
   examples: [['versions more-pods', 'find the version to go back to']],
@@ -54,21 +56,29 @@ async function versions(context: PluginContext, { options, args: [name = ''] }: 
   const now = hashVersion(current)
   const isKept = kept.some((version) => hashVersion(version) === now)
   const previous = previousOf(current, kept)
+  const distinct = [current, ...kept.filter((version) => hashVersion(version) !== now)]
+  const tally = await tallyRuns(context, users, distinct)
+  const counts = new Map(distinct.map((version, index) => [hashVersion(version), tally.counts[index] ?? 0]))
   const rows = [...(isKept ? [] : [current]), ...kept].map((version) => {
     const hash = hashVersion(version)
-    const nodes = users.filter((node) => runsContent(node, version) || (hash === now && runsContent(node, current))).length
     const role = hash === now ? 'current' : hash === previous ? 'previous' : ''
     return {
       version: hash,
       created: version.created,
-      nodes,
+      nodes: counts.get(hash) ?? 0,
       role,
       kept: hash !== now || isKept,
       base: version.base === undefined ? null : plainText(version.base),
     }
   })
   if (options.output !== 'table') {
-    const document = { apiVersion: CONFIG_API_VERSION, kind: 'ConfigVersionList', config: `${context.namespace}/${name}`, items: rows }
+    const document = {
+      apiVersion: CONFIG_API_VERSION,
+      kind: 'ConfigVersionList',
+      config: `${context.namespace}/${name}`,
+      nodesUnknown: tally.unknown,
+      items: rows,
+    }
     terminal.out(options.output === 'json' ? formatJson(document) : await context.formatYaml(document))
     return EXIT.fine
   }
@@ -80,7 +90,8 @@ async function versions(context: PluginContext, { options, args: [name = ''] }: 
     base ?? '-',
     own ? role : `${role}, not kept yet`,
   ])
-  terminal.out(`${alignColumns([head, ...cells], terminal.color).join('\n')}\n`)
+  const unknown = describeUnknown(tally)
+  terminal.out(`${alignColumns([head, ...cells], terminal.color).join('\n')}\n${unknown === undefined ? '' : `\n${unknown}\n`}`)
   return EXIT.fine
 }
 
