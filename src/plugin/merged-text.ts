@@ -6,14 +6,16 @@
 
 import { BASE_ANNOTATION } from '../decision/channels.ts'
 import type { ConfigMapData } from '../decision/config-source.ts'
-import type { FoundConfigMap } from '../decision/desired.ts'
+import type { Base, FoundConfigMap } from '../decision/desired.ts'
 import { API_VERSION, KIND } from '../kubelet/decode.ts'
 import { mergeOnce } from '../overlay/merge-once.ts'
 import type { LocalConfigView } from '../ports/local-config.ts'
 import { readBases } from '../source/base-chain.ts'
 import { readBase } from '../source/channels/base-annotation.ts'
+import { readRollout } from '../source/channels/rollout-annotations.ts'
 import { readConfigMapOnce } from '../source/read-once.ts'
 import type { PluginContext } from './command.ts'
+import { type ConfigName, sameName } from './config-index.ts'
 import type { ConfigContent } from './config-maps.ts'
 
 export const KEY = 'kubelet'
@@ -25,16 +27,30 @@ export type MergedText =
 
 const EMPTY: LocalConfigView = { kind: 'found', path: '/local', text: `apiVersion: ${API_VERSION}\nkind: ${KIND}\n` }
 
-export async function mergeText(context: PluginContext, { data, base: annotation }: ConfigContent): Promise<MergedText> {
+/** A ConfigMap as if it held this. */
+export interface Supposed extends ConfigName {
+  readonly content: ConfigContent
+  /** What its other annotations are. */
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+/** @param supposed is read in place of the ConfigMap of that name, where that is a base */
+export async function mergeText(
+  context: PluginContext,
+  { data, base: annotation }: ConfigContent,
+  supposed?: Supposed,
+): Promise<MergedText> {
   const { api, yaml, namespace } = context
   const own = Object.hasOwn(data, KEY) ? data[KEY] : undefined
   if (own === undefined) return { ok: false, detail: `there is no key ${KEY}` }
   if (annotation === undefined) return { ok: true, text: own, data, isPartial: false }
-  const base = readBase({ metadata: { annotations: { [BASE_ANNOTATION]: annotation } } })
+  const base = baseOf(annotation)
   if (base === undefined || base.kind === 'invalid') return { ok: false, detail: base?.detail ?? 'the base cannot be read' }
   const found: FoundConfigMap = { kind: 'found', uid: '', resourceVersion: '', data, base }
   const ref = { namespace, name: '', kubeletConfigKey: KEY }
-  const whole = await readBases({ ref }, found, (under) => readConfigMapOnce(api, under))
+  const whole = await readBases({ ref }, found, async (under) =>
+    supposed !== undefined && sameName(supposed, under) ? viewSupposed(supposed) : readConfigMapOnce(api, under),
+  )
   let isPartial = false
   const readLocalConfig = async () => {
     isPartial = true
@@ -44,4 +60,13 @@ export async function mergeText(context: PluginContext, { data, base: annotation
   if (!merged.ok) return merged
   const { data: files } = merged.rendered
   return { ok: true, text: files[KEY] ?? '', data: files, isPartial }
+}
+
+function baseOf(annotation: string | undefined): Base | undefined {
+  return annotation === undefined ? undefined : readBase({ metadata: { annotations: { [BASE_ANNOTATION]: annotation } } })
+}
+
+function viewSupposed({ content, annotations }: Supposed): FoundConfigMap {
+  const [base, rollout] = [baseOf(content.base), readRollout({ metadata: { annotations } })]
+  return { kind: 'found', uid: '', resourceVersion: '', data: content.data, ...(base && { base }), ...(rollout && { rollout }) }
 }

@@ -1,4 +1,5 @@
 /** Nodes of the cluster, read for commands. Pure but for the API that is passed in. */
+import { metadataOf } from '../source/channels/metadata.ts'
 import { isObjectName } from '../values/kubernetes-names.ts'
 import type { PluginContext } from './command.ts'
 import { type Asked, Failure, objectOf } from './failure.ts'
@@ -12,6 +13,20 @@ const LIST: Asked = { verb: 'list', resource: 'nodes' }
 export function listNodes({ api, namespace }: PluginContext, selector: string): Promise<Listed<NodeState>> {
   const query = selector === '' ? {} : { labelSelector: selector }
   return listPages(api, { path: PATH, query, asked: LIST }, (node) => readNodeState(node, namespace))
+}
+
+export interface LabelledNode {
+  readonly state: NodeState
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** All of them. @throws Failure */
+export async function listLabelledNodes({ api, namespace }: PluginContext): Promise<readonly LabelledNode[]> {
+  const { items } = await listPages(api, { path: PATH, asked: LIST }, (node): LabelledNode | undefined => {
+    const state = readNodeState(node, namespace)
+    return state && { state, labels: metadataOf(node)?.labels ?? {} }
+  })
+  return items
 }
 
 /** @throws Failure */

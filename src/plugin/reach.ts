@@ -1,13 +1,59 @@
-/** How a change of a config gets to the nodes that use it. Pure. */
+/** Which nodes a change of a config gets to, and how. Pure. */
 import { ROLLOUT_ANNOTATION } from '../decision/channels.ts'
 import { ROLLOUT_OFF } from '../decision/staging.ts'
+import { PROGRAM } from './command.ts'
+import type { ConfigName } from './config-index.ts'
 import type { FoundConfig } from './config-maps.ts'
-import { countNodes } from './users.ts'
+import { countNodes, type PartOver, type Users } from './users.ts'
 
-export function describeReach(name: string, config: FoundConfig | undefined, users: number): string {
-  if (users === 0) return 'No node uses it yet: assign it.'
+/** In a sentence. */
+const MOST_NAMED = 5
+const SPREAD = `spread over some minutes: ${PROGRAM} get --watch`
+
+/**
+ * Sentences on the uses that the assignments of the nodes do not show, and on what is not known.
+ */
+export function describeUses(config: ConfigName, { parts, layered, gap }: Users): readonly string[] {
+  const own = `${config.namespace}/${config.name}`
+  const sum = countOf(parts)
+  return [
+    parts.length === 0 ? undefined : `${own} is the base of ${nameParts(parts)}, which ${countNodes(sum)} ${sum === 1 ? 'uses' : 'use'}.`,
+    layered.length === 0 ? undefined : `${own} is a layer on ${countNodes(layered.length)}.`,
+    gap === undefined ? undefined : `It is not known whether more nodes use ${own} as the base of a part: ${gap}`,
+  ].filter((sentence) => sentence !== undefined)
+}
+
+/** One sentence a line. */
+export function describeReach({ namespace, name }: ConfigName, config: FoundConfig | undefined, users: Users): string {
+  const { assigned, parts, layered, gap } = users
+  if (users.nodes.length === 0) return gap === undefined ? 'No node uses it yet: assign it.' : 'No node is known to use it.'
+  const spread = parts.filter((part) => !part.isStaged)
+  const staged = parts.filter((part) => part.isStaged)
+  const statusOf = (of: ConfigName) =>
+    `in stages: ${PROGRAM} rollout status ${of.name}${of.namespace === namespace ? '' : ` -n ${of.namespace}`}`
+  return [
+    assigned.length === 0
+      ? undefined
+      : `It goes to ${countNodes(assigned.length)}${isStaged(config) ? ` ${statusOf({ namespace, name })}` : `, ${SPREAD}`}`,
+    spread.length === 0 ? undefined : `It goes to ${countNodes(countOf(spread))} as the base of ${nameParts(spread)}, ${SPREAD}`,
+    ...staged.map((part) => `It goes to ${countNodes(part.nodes.length)} as the base of ${nameParts([part])} ${statusOf(part)}`),
+    layered.length === 0 ? undefined : `It goes to ${countNodes(layered.length)} as a layer, ${SPREAD}`,
+  ]
+    .filter((sentence) => sentence !== undefined)
+    .join('\n')
+}
+
+function isStaged(config: FoundConfig | undefined): boolean {
   const record = config?.annotations[ROLLOUT_ANNOTATION]
-  const isStaged = record !== undefined && record !== ROLLOUT_OFF
-  if (isStaged) return `It goes to ${countNodes(users)} in stages: kubectl kubelet-config rollout status ${name}`
-  return `It goes to ${countNodes(users)}, spread over some minutes: kubectl kubelet-config get --watch`
+  return record !== undefined && record !== ROLLOUT_OFF
+}
+
+function countOf(parts: readonly PartOver[]): number {
+  return parts.reduce((sum, { nodes }) => sum + nodes.length, 0)
+}
+
+function nameParts(parts: readonly PartOver[]): string {
+  const names = parts.map(({ namespace, name }) => `${namespace}/${name}`).sort()
+  const rest = names.length - MOST_NAMED
+  return rest > 0 ? `${names.slice(0, MOST_NAMED).join(', ')} and ${rest} more` : names.join(', ')
 }

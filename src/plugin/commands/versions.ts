@@ -10,7 +10,7 @@ import { diffContents, versionsOf } from '../diff-text.ts'
 import { Failure } from '../failure.ts'
 import { CONFIG_NAME, OUTPUT, textKind } from '../global-options.ts'
 import { hashVersion, listVersions, previousOf, writeVersion } from '../kept-versions.ts'
-import { describeReach } from '../reach.ts'
+import { describeReach, describeUses } from '../reach.ts'
 import { describeUnknown, tallyRuns } from '../runs.ts'
 import { showAge } from '../show-age.ts'
 import { listUsers } from '../users.ts'
@@ -57,7 +57,7 @@ async function versions(context: PluginContext, { options, args: [name = ''] }: 
   const isKept = kept.some((version) => hashVersion(version) === now)
   const previous = previousOf(current, kept)
   const distinct = [current, ...kept.filter((version) => hashVersion(version) !== now)]
-  const tally = await tallyRuns(context, users, distinct)
+  const tally = await tallyRuns(context, name, users, distinct)
   const counts = new Map(distinct.map((version, index) => [hashVersion(version), tally.counts[index] ?? 0]))
   const rows = [...(isKept ? [] : [current]), ...kept].map((version) => {
     const hash = hashVersion(version)
@@ -90,8 +90,11 @@ async function versions(context: PluginContext, { options, args: [name = ''] }: 
     base ?? '-',
     own ? role : `${role}, not kept yet`,
   ])
-  const unknown = describeUnknown(tally)
-  terminal.out(`${alignColumns([head, ...cells], terminal.color).join('\n')}\n${unknown === undefined ? '' : `\n${unknown}\n`}`)
+  const notes = [...describeUses({ namespace: context.namespace, name }, users), describeUnknown(tally)].filter(
+    (note) => note !== undefined,
+  )
+  terminal.out(`${alignColumns([head, ...cells], terminal.color).join('\n')}\n`)
+  if (notes.length > 0) terminal.out(`\n${notes.join('\n')}\n`)
   return EXIT.fine
 }
 
@@ -111,16 +114,17 @@ async function undo(context: PluginContext, line: PluginLine): Promise<ExitCode>
     context,
     { ...current, title: `version ${from}` },
     { ...target, title: `version ${to}` },
-    versionsOf(users)[0],
+    versionsOf(users.nodes)[0],
   )
   terminal.out(`Version ${from} -> ${to}:\n\n${lines.join('\n')}\n\n`)
+  for (const sentence of describeUses({ namespace, name }, users)) terminal.out(`${sentence}\n`)
   if (options['dry-run'] === 'true') {
     terminal.out('Nothing was changed.\n')
     return EXIT.fine
   }
   await demandConsent(context, line, `Write version ${to} into ConfigMap ${namespace}/${name}?`)
   await writeVersion(context, name, current, target)
-  terminal.out(`Wrote ConfigMap ${namespace}/${name}, version ${to}. ${describeReach(name, current, users.length)}\n`)
+  terminal.out(`Wrote ConfigMap ${namespace}/${name}, version ${to}. ${describeReach({ namespace, name }, current, users)}\n`)
   return EXIT.fine
 }
 

@@ -1,0 +1,162 @@
+import t from 'tap'
+import { contentHash } from '../../src/checkpoint/content.ts'
+import {
+  BASE_ANNOTATION,
+  FLEET_LABEL,
+  LAYER_ANNOTATION,
+  NODE_SELECTOR_ANNOTATION,
+  ROLLOUT_ANNOTATION,
+} from '../../src/decision/channels.ts'
+import { mergeText } from '../../src/plugin/merged-text.ts'
+import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld } from './world.ts'
+
+const WHOLE = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
+const over = (name: string) => ({ [BASE_ANNOTATION]: `${NAMESPACE}/${name}` })
+const writes = ({ server }: PluginWorld) => server.requests.filter(({ verb }) => verb === 'create' || verb === 'patch').length
+
+/** The config base, the part middle over it and the part gpu over that, which n1 and n2 run. */
+async function startWithBase(t: Parameters<typeof startPluginWorld>[0]): Promise<PluginWorld> {
+  const world = await startPluginWorld(t)
+  putConfigMap(world, 'base', `${WHOLE}maxPods: 50\n`)
+  putConfigMap(world, 'middle', 'podsPerCore: 10\n', over('base'))
+  putConfigMap(world, 'gpu', 'healthzPort: 10300\n', over('middle'))
+  const merged = await mergeText(world.context, { data: { kubelet: 'healthzPort: 10300\n' }, base: `${NAMESPACE}/middle` })
+  if (!merged.ok) throw new Error(merged.detail)
+  const said = { contentHash: contentHash(merged.data, 'kubelet') }
+  world.server.objects.put(nodeObject('n1', { config: 'gpu', kubeletVersion: 'v1.20.2', said }))
+  world.server.objects.put(nodeObject('n2', { config: 'gpu', kubeletVersion: 'v1.34.1' }))
+  world.server.objects.put(nodeObject('n3', { config: 'other', kubeletVersion: 'v1.28.0' }))
+  return world
+}
+
+t.test('nodes with a part over the config use it', async (t) => {
+  const world = await startWithBase(t)
+  const { run, files } = world
+  files.set('a', `${WHOLE}maxPods: 60\n`)
+  const { code, out } = await run('apply', '-f', 'a', 'base', '--yes')
+  t.equal(code, 0)
+  t.match(out, /^kube-system\/base is the base of kube-system\/gpu, which 2 nodes use\.$/m)
+  t.match(out, /^a: accepted by the rules of kubelet 1\.20\.2\na: accepted by the rules of kubelet 1\.34\.1$/m)
+  t.match(out, /^ConfigMap kube-system\/gpu, over this base: accepted by the rules of kubelet 1\.34\.1$/m)
+  t.notMatch(out, /1\.28|every kubelet/)
+  t.match(out, /, known to be run by 1 of 2 nodes:/)
+  t.match(out, /Of 1 node it is not known which version it runs/)
+  t.match(out, /It goes to 2 nodes as the base of kube-system\/gpu, spread over some minutes/)
+  t.notMatch(out, /no node uses|No node uses/i)
+  t.match((await run('versions', 'base')).out, / 1 +- +previous$/m)
+  const undone = await run('undo', 'base', '--yes')
+  t.match(undone, { code: 0, out: /It goes to 2 nodes as the base of kube-system\/gpu/ })
+  t.match(undone.out, /is the base of kube-system\/gpu, which 2 nodes use/)
+})
+
+t.test('a base that does not exist yet is waited for', async (t) => {
+  const world = await startPluginWorld(t)
+  putConfigMap(world, 'gpu', 'podsPerCore: 10\n', over('base'))
+  world.server.objects.put(nodeObject('n1', { config: 'gpu' }))
+  world.files.set('a', `${WHOLE}maxPods: 60\n`)
+  const { code, out } = await world.run('apply', '-f', 'a', 'base', '--yes')
+  t.equal(code, 0)
+  t.match(out, /is new: 1 node asks for it/)
+  t.match(out, /It goes to 1 node as the base of kube-system\/gpu/)
+})
+
+t.test('what a part over it would make is checked', async (t) => {
+  const world = await startWithBase(t)
+  const { run, files } = world
+  putConfigMap(world, 'middle', 'imageGCHighThresholdPercent: 82\n', over('base'))
+  files.set('a', `${WHOLE}imageGCLowThresholdPercent: 84\n`)
+  const { code, out } = await run('apply', '-f', 'a', 'base', '--yes')
+  t.equal(code, 1)
+  t.match(out, /^a: accepted by/m)
+  t.match(out, /^ConfigMap kube-system\/gpu, over this base: error: imageGC/m)
+  t.match(out, /^ConfigMap kube-system\/gpu, over this base: refused by/m)
+  t.equal(writes(world), 0)
+})
+
+t.test('a part that is refused anyway does not stop a change of its base', async (t) => {
+  const world = await startWithBase(t)
+  putConfigMap(world, 'gpu', 'maxPods: -1\n', over('middle'))
+  world.files.set('a', `${WHOLE}podsPerCore: 11\n`)
+  t.match(await world.run('apply', '-f', 'a', 'base', '--yes'), {
+    code: 0,
+    out: /refused by the rules of kubelet 1\.34\.1\nIt is refused over what the base holds now too, so that does not stop this change\./,
+  })
+})
+
+t.test('a base may hold what only the parts over it mend', async (t) => {
+  const world = await startWithBase(t)
+  putConfigMap(world, 'gpu', 'maxPods: 10\n', over('middle'))
+  world.files.set('a', `${WHOLE}maxPods: -1\n`)
+  t.match(await world.run('apply', '-f', 'a', 'base', '--dry-run'), { code: 0, out: /^No node runs a without a part over it\.$/m })
+  world.server.objects.put(nodeObject('n4', { config: 'base' }))
+  t.match(await world.run('apply', '-f', 'a', 'base', '--dry-run'), { code: 1 })
+})
+
+t.test('a base that would close a cycle is refused', async (t) => {
+  const world = await startWithBase(t)
+  world.files.set('a', 'maxPods: 60\n')
+  const { code, out, err } = await world.run('apply', '-f', 'a', 'base', '--base', `${NAMESPACE}/gpu`, '--yes')
+  t.equal(code, 1)
+  t.match(`${out}${err}`, /the bases form a cycle/)
+  t.equal(writes(world), 0)
+})
+
+t.test('a part with a rollout goes on in stages', async (t) => {
+  const world = await startWithBase(t)
+  putConfigMap(world, 'gpu', 'healthzPort: 10300\n', { ...over('middle'), [ROLLOUT_ANNOTATION]: 'gpu-rollout' })
+  world.files.set('a', `${WHOLE}maxPods: 60\n`)
+  t.match((await world.run('apply', '-f', 'a', 'base', '--yes')).out, /as the base of kube-system\/gpu in stages: .* rollout status gpu\n/)
+})
+
+t.test('without the right to list the ConfigMaps, it is not known which nodes use it', async (t) => {
+  const world = await startPluginWorld(t)
+  const { run, files, server } = world
+  const elsewhere = { configMap: { namespace: 'pool', name: 'gpu', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '1' } }
+  putConfigMap(world, 'base', `${WHOLE}maxPods: 50\n`)
+  server.objects.put(nodeObject('n1', { said: { assigned: elsewhere, channel: 'annotation' } }))
+  server.authorize = ({ path }) => !path.includes('/namespaces/pool/')
+  files.set('a', `${WHOLE}maxPods: 60\n`)
+  const { code, out } = await run('apply', '-f', 'a', 'base', '--yes')
+  t.equal(code, 0)
+  t.match(
+    out,
+    /It is not known whether more nodes use kube-system\/base as the base of a part: the right to list configmaps in the namespace pool/,
+  )
+  t.match(out, /which no node is known to use/)
+  t.match(out, /No node is known to use it\./)
+  t.notMatch(out, /no node uses/i)
+})
+
+t.test('a layer is used by the nodes that it selects', async (t) => {
+  const world = await startPluginWorld(t)
+  const { run, files, server } = world
+  const layer = { [LAYER_ANNOTATION]: 'true', [NODE_SELECTOR_ANNOTATION]: 'gpu=yes' }
+  server.objects.put({
+    kind: 'ConfigMap',
+    metadata: { name: 'gpu', namespace: NAMESPACE, labels: { [FLEET_LABEL]: 'true' }, annotations: layer },
+    data: { kubelet: `${WHOLE}maxPods: 50\n` },
+  })
+  putConfigMap(world, 'chosen', `${WHOLE}podsPerCore: 10\n`)
+  for (const [name, gpu] of [
+    ['n1', 'yes'],
+    ['n2', 'no'],
+  ] as const)
+    server.objects.put(
+      nodeObject(name, { labels: { gpu }, said: { assigned: sourceOf('chosen'), active: sourceOf('chosen'), channel: 'selector' } }),
+    )
+  files.set('a', `${WHOLE}maxPods: 60\n`)
+  const { code, out } = await run('apply', '-f', 'a', 'gpu', '--yes')
+  t.equal(code, 0)
+  t.match(out, /^kube-system\/gpu is a layer on 1 node\.$/m)
+  t.match(out, /Each node that it is a layer on checks it again/)
+  t.match(out, /It goes to 1 node as a layer, spread/)
+})
+
+t.test('kept versions and other namespaces cost no list where all nodes use the config itself', async (t) => {
+  const world = await startPluginWorld(t)
+  putConfigMap(world, 'pods', WHOLE)
+  world.server.objects.put(nodeObject('n1', { config: 'pods' }))
+  t.match(await world.run('versions', 'pods'), { code: 0, out: /pods|VERSION/ })
+  const lists = world.server.requests.filter(({ verb, path }) => verb === 'list' && path.endsWith('/configmaps'))
+  t.equal(lists.length, 1, 'the kept versions')
+})
