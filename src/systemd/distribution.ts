@@ -53,6 +53,10 @@ const DISTRIBUTIONS: readonly Entry[] = [
     isOf: ({ program }) => findHost(program) === 'k3s',
   },
   {
+    distribution: fits(undefined, 'k0s', "it writes its kubelet's config anew from its workerProfiles, and starts that kubelet by itself"),
+    isOf: ({ program }) => findHost(program) === 'k0s',
+  },
+  {
     distribution: fits(undefined, 'RKE2', 'it starts its kubelet again by itself, so the agent would not see it exit'),
     isOf: ({ program }) => findHost(program) === 'rke2',
   },

@@ -6,6 +6,9 @@
  * original are staged beside it, so falling back works on a full disk. Relative paths in a config
  * resolve to another directory here than in its checkpoint.
  *
+ * A program with kubelet inside has a `--config` too, which is not kubelet's: a file of another
+ * kind is left alone. What the agent has put there itself may be of any kind.
+ *
  * After a crash at any point the file is complete, and its content is in the record or is the
  * original's. The order is therefore: store the original, record the target, rename, stamp.
  */
@@ -13,6 +16,8 @@ import { dirname, join } from 'node:path'
 import { checkSource, layoutOf } from '../checkpoint/layout.ts'
 import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource, LOCAL } from '../decision/config-source.ts'
 import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
+import { KIND } from '../kubelet/decode.ts'
+import { findOtherKind } from '../kubelet/other-kind.ts'
 import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
@@ -29,6 +34,11 @@ import { ReplacementStamps } from './replacement-stamps.ts'
 const SETTLED_MS = 2000
 /** How many originals are kept, earlier ones included: an operator may want one back. */
 const KEPT_ORIGINALS = 5
+
+interface Kept {
+  readonly record: OriginalRecord
+  readonly inPlace: ContentHash | undefined
+}
 
 export class FileActivation implements Activation {
   readonly #files: Files
@@ -89,7 +99,7 @@ export class FileActivation implements Activation {
   }
 
   stage(fallback: ConfigSource, { path: configPath }: ReadyWiring): void {
-    const { record, inPlace } = this.#keepOriginal(configPath)
+    const { record, inPlace } = this.#keepReplaceable(configPath)
     const staged = this.#load(fallback, record)
     const local = this.#load('local', record).bytes
     this.#keepAgain(record, local)
@@ -101,7 +111,8 @@ export class FileActivation implements Activation {
 
   activate(target: ConfigSource, { path: configPath }: ReadyWiring, isRewording = false): void {
     if (target === 'local' && this.#records.mustFind(configPath).record === undefined) return
-    const { record, inPlace } = this.#keepOriginal(configPath)
+    // For local, what is in place stays, unless it is the agent's.
+    const { record, inPlace } = target === 'local' ? this.#keepOriginal(configPath) : this.#keepReplaceable(configPath)
     const { bytes, placed } = this.#load(target, record)
     const next = recordTarget(record, placed, inPlace)
     this.#recordPlaced(next, record, placed)
@@ -154,8 +165,15 @@ export class FileActivation implements Activation {
     }
   }
 
+  #keepReplaceable(configPath: string): Kept {
+    const found = this.#records.mustFind(configPath)
+    const kind = found.bytes === undefined || isAgents(found) ? undefined : findOtherKind(found.bytes.toString('utf8'))
+    if (kind !== undefined) throw codedError('other-kind', describeOtherKind(configPath, kind))
+    return this.#keepOriginal(configPath)
+  }
+
   /** Stores the file in place as the original, unless the agent itself has put it there. */
-  #keepOriginal(configPath: string): { record: OriginalRecord; inPlace: ContentHash | undefined } {
+  #keepOriginal(configPath: string): Kept {
     const facts = this.#files.stat(configPath)
     if (facts !== undefined && facts.kind !== 'file')
       throw codedError('no-file', `${configPath} is not a regular file: name the file itself in --config`)
@@ -249,6 +267,11 @@ export class FileActivation implements Activation {
     const facts = this.#files.stat(configPath)
     return facts === undefined ? original : { mode: facts.mode & 0o7777, uid: facts.uid, gid: facts.gid }
   }
+}
+
+function describeOtherKind(configPath: string, kind: string): string {
+  const advice = `name a file of kind ${KIND} in kubelet's --config, or run the agent where kubelet has a unit of its own`
+  return `${configPath} is a ${kind}, which kubelet does not read, so the agent does not replace it: ${advice}`
 }
 
 function tolerateFaults(write: () => void): void {

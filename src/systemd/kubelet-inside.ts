@@ -9,18 +9,19 @@ import type { Argument } from './command-line.ts'
 import { asArguments, findFlag } from './flags.ts'
 
 /**
- * `k3s` runs kubelet in its own process and ends with it. `rke2` starts kubelet as a child, and
- * starts it again when it exits.
+ * `k3s` runs kubelet in its own process and ends with it. `k0s` and `rke2` start kubelet as a
+ * child, and start it again when it exits.
  */
-export type Host = 'k3s' | 'rke2'
+export type Host = 'k0s' | 'k3s' | 'rke2'
 
 /** undefined: the program is kubelet itself, or a wrapper that becomes kubelet. */
 export function findHost(program: string): Host | undefined {
-  switch (posix.basename(program)) {
+  const name = posix.basename(program)
+  switch (name) {
+    case 'k0s':
     case 'k3s':
-      return 'k3s'
     case 'rke2':
-      return 'rke2'
+      return name
     default:
       return undefined
   }

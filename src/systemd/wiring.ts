@@ -78,9 +78,13 @@ function describeInside(unit: UnitDefinition, envFile: string, inside: Inside): 
   return { distribution, wiring: findWiringInside(inside), localConfigPath, ...describeFlags(unit, envFile, flags) }
 }
 
+const K0S_ADVICE = 'set workerProfiles in the config of k0s, or run the agent where kubelet has a unit of its own'
+
 /** Its own `--config` is no KubeletConfiguration. */
 function findWiringInside({ host, choice, configDir }: Inside): Wiring {
   switch (host) {
+    case 'k0s':
+      return broken('no-config-argument', `k0s writes its kubelet's config anew and starts it again by itself: ${K0S_ADVICE}`)
     case 'k3s':
       if (choice === 'drop-in' && configDir !== undefined) return dropInWiring(configDir)
       return broken('no-config-dir', 'kubelet is a part of k3s: set activation to drop-in, and kubelet-config-dir to its directory')

@@ -66,6 +66,7 @@ t.test('the distribution that put kubelet there, and the activation that fits', 
     ],
     [['/usr/local/bin/k3s', 'agent'], {}, 'k3s', 'drop-in'],
     [['/usr/local/bin/rke2', 'server'], {}, 'RKE2', undefined],
+    [['/usr/local/bin/k0s', 'controller', '--config=/etc/k0s/k0s.yaml', '--enable-worker'], {}, 'k0s', undefined],
     [OPENSHIFT, { '/etc/os-release': '' }, 'OpenShift', undefined],
     [['/usr/bin/snap', 'run', 'microk8s.daemon-kubelite'], {}, 'MicroK8s', undefined],
   ]

@@ -22,7 +22,7 @@ const stateOf = (activation: FileActivation) => {
   const state = activation.read(WIRING)
   return state.kind === 'checkpoint' ? state.source : state.kind
 }
-const siblings = ({ files }: World) => files.list('/etc/kubernetes/kubelet')
+const siblings = ({ files }: Pick<World, 'files'>) => files.list('/etc/kubernetes/kubelet')
 
 t.test('replaces the file by a checkpoint, and restores the original', async (t) => {
   const world = fresh()
@@ -112,6 +112,67 @@ t.test('a file that something else wrote becomes the new local, once it has sett
   t.equal(world.text(), 'a new config')
   const [kept = ''] = files.list(`${DIRECTORY}/local`) ?? []
   t.equal(files.list(`${DIRECTORY}/local/${kept}`)?.length, 3, 'the first original is still kept')
+})
+
+const K0S = 'apiVersion: k0s.k0sproject.io/v1beta1\nkind: ClusterConfig\n'
+
+t.test('a file of another kind is neither kept as the original nor replaced', async (t) => {
+  for (const text of [K0S, '{"apiVersion": "v1", "kind": "ClusterConfig"}']) {
+    const { activation, disk, files, text: inPlace } = fresh()
+    disk.plant(CONFIG, text)
+    const refusal = { code: 'other-kind', message: /kubelet-config\.json is a ClusterConfig, .* kubelet's --config/ }
+    t.throws(() => activation.stage('local', WIRING), refusal)
+    t.throws(() => activation.activate(A, WIRING), refusal)
+    t.equal(inPlace(), text)
+    t.equal(files.list(`${DIRECTORY}/local`), undefined)
+    t.equal(siblings({ files })?.length, 1)
+    activation.activate('local', WIRING)
+    t.match(activation.read(WIRING), { kind: 'local' })
+    disk.plant(CONFIG, ORIGINAL)
+    activation.activate(A, WIRING)
+    t.equal(inPlace(), bytesOf(A), "once the file is kubelet's")
+  }
+})
+
+t.test('a file of another kind over a config of the agent is the new local, and is not replaced either', async (t) => {
+  const { activation, disk, time, text } = fresh()
+  activation.activate(A, WIRING)
+  disk.plant(CONFIG, K0S)
+  time.wallMs += 3000
+  t.throws(() => activation.activate(B, WIRING), { code: 'other-kind' })
+  activation.activate('local', WIRING)
+  t.equal(text(), K0S)
+  t.throws(() => activation.stage('local', WIRING), { code: 'other-kind' }, 'also where it has become the original')
+  t.throws(() => activation.activate(B, WIRING), { code: 'other-kind' })
+  t.equal(text(), K0S)
+})
+
+t.test('where a config of the agent is in place, each fallback is activated, whatever kind the files are of', async (t) => {
+  const { activation, disk, text } = fresh()
+  activation.activate(A, WIRING)
+  for (const source of [A, B]) disk.plant(pathOf(source), `kind: Other\nversion: ${source.resourceVersion}\n`)
+  activation.activate(A, WIRING)
+  activation.stage(A, WIRING)
+  activation.activate(B, WIRING)
+  activation.activate(A, WIRING)
+  t.match(text(), /version: 101/)
+  disk.unlink(CONFIG)
+  activation.activate(B, WIRING)
+  t.match(text(), /version: 102/)
+  activation.activate('local', WIRING)
+  t.equal(text(), ORIGINAL)
+})
+
+t.test('a file without a kind, or one that cannot be decoded, is replaced as before', async (t) => {
+  for (const original of ['', 'maxPods: 5\n', 'kind: ', '{"kind": "Clust', 'half a conf']) {
+    const { activation, disk, text } = fresh()
+    disk.plant(CONFIG, original)
+    activation.stage('local', WIRING)
+    activation.activate(A, WIRING)
+    t.equal(text(), bytesOf(A))
+    activation.activate('local', WIRING)
+    t.equal(text(), original)
+  }
 })
 
 t.test('damage and missing files', async (t) => {

@@ -210,6 +210,14 @@ t.test('kubelet in k3s has the flags that k3s gives it', async (t) => {
   t.strictSame(command, { path: '/usr/local/bin/k3s', words: [`--config-dir=${CONFIG_DIR}`, '--healthz-port=10300', '--max-pods=40'] })
 })
 
+t.test("the agent takes no file of k0s for kubelet's config", async (t) => {
+  const words = ['/usr/local/bin/k0s', 'controller', '--config=/etc/k0s/k0s.yaml', '--enable-worker']
+  for (const choice of ['auto', 'env', 'file', 'drop-in'] as const) {
+    const k0s = describe({ ...SPELLED_OUT, path: '/usr/local/bin/k0s', words }, choice)
+    t.match(k0s, { wiring: { reason: 'no-config-argument', detail: /^k0s .*workerProfiles/ }, localConfigPath: undefined }, choice)
+  }
+})
+
 t.test("the agent takes no file of k3s and rke2 for kubelet's config", async (t) => {
   for (const choice of ['auto', 'env', 'file', 'drop-in'] as const) {
     const k3s = describe(K3S, choice)
