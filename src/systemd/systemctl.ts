@@ -5,7 +5,7 @@
  * be that of systemd's own child. systemctl runs with an argument list, a time limit and an
  * environment of its own, without a shell and without the agent's NOTIFY_SOCKET.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { KubeletProcess, UnitActivity, UnitState } from '../decision/unit-state.ts'
 import type { BinaryIdentity, KubeletBinary } from '../ports/kubelet-binary.ts'
@@ -19,6 +19,7 @@ import type { HeldAnswer } from './held-answer.ts'
 import { isKubeletInside } from './kubelet-inside.ts'
 import { describeProcess } from './kubelet-process.ts'
 import type { IdentifyMerged } from './merged-files.ts'
+import { expandPath } from './path-pattern.ts'
 import { chooseVerb, classifyActivity, needsReset, summarizeState } from './unit-activity.ts'
 import type { UnitDefinition } from './unit-definition.ts'
 import { parseUnitProperties, UNIT_PROPERTIES, type UnitProperties } from './unit-properties.ts'
@@ -228,7 +229,7 @@ export class Systemctl implements Unit {
       path: exec.path,
       words: exec.words,
       environment: shown.environment,
-      environmentFiles: shown.environmentFiles.map(({ path }) => ({ path, text: readText(path) })),
+      environmentFiles: shown.environmentFiles.flatMap(({ path }) => findFiles(path)).map((path) => ({ path, text: readText(path) })),
       needDaemonReload: shown.needDaemonReload,
       dropIn: this.#findDropIn(shown.dropInPaths),
       dropInNames: shown.dropInPaths.filter((path) => basename(path) === DROP_IN_NAME).flatMap(readEnvironmentFiles),
@@ -261,6 +262,23 @@ export class Systemctl implements Unit {
 function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * systemd.exec(5), "EnvironmentFile=": a path may have wildcards. A pattern that no file matches is
+ * kept, like the path of a file that does not exist.
+ */
+function findFiles(path: string): readonly string[] {
+  const found = expandPath(path, listNames)
+  return found.length === 0 ? [path] : found
+}
+
+function listNames(directory: string): readonly string[] | undefined {
+  try {
+    return readdirSync(directory)
   } catch {
     return undefined
   }

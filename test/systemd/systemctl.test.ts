@@ -190,6 +190,22 @@ t.test('a unit that does not exist', async (t) => {
   t.match(await world(t, script).unit.observe(), { activity: 'not-found', wiring: { kind: 'broken' }, process: { kind: 'none' } })
 })
 
+t.test('an environment file with wildcards stands for the files that match, in the order of their names', async (t) => {
+  const { unit, dir } = world(t, 'cat answer')
+  const wire = (...files: string[]) => {
+    const lines = files.map((file) => `EnvironmentFiles=${file} (ignore_errors=yes)\n`).join('')
+    writeFileSync(join(dir, 'answer'), ANSWER.replace(/EnvironmentFiles=.*\n/, lines))
+  }
+  const add = (name: string, args: string) => writeFileSync(join(dir, name), `KUBELET_CONFIG_ARGS=${args}\n`)
+  wire(join(dir, '*.env'), '/d/kubelet.env')
+  t.match(await unit.observe(), { wiring: { kind: 'ready', configArgs: '--config=/var/lib/kubelet/config.yaml' } }, 'none matches')
+  add('2.env', '--config=/own.yaml --v=2')
+  add('1.env', '--config=/earlier.yaml')
+  t.match(await unit.observe(), { wiring: { kind: 'ready', configArgs: '--config=/own.yaml --v=2' }, localConfigPath: '/own.yaml' })
+  wire('/d/kubelet.env', join(dir, '[0-9].env'))
+  t.match(await unit.observe(), { wiring: { kind: 'broken', reason: 'overridden', detail: /\/1\.env sets KUBELET_CONFIG_ARGS too/ } })
+})
+
 t.test('a shutdown is checked for only if kubelet does not run', async (t) => {
   const stopped = `case $1 in show) sed 's/=active/=inactive/; s/=running/=dead/; s/=77/=0/' answer;; *) echo stopping; exit 1;; esac`
   const { unit, calls } = world(t, stopped)
