@@ -10,8 +10,11 @@ import { parseDocuments, parseLocated } from './yaml.ts'
 import type { ChildAnswer } from './yaml-answer.ts'
 import { listPlaces } from './yaml-places.ts'
 
-/** Of the result as JSON. A ConfigMap has at most 1 MiB, so a longer one is made of aliases. */
-const LONGEST = 8 << 20
+/**
+ * Bytes of the result as JSON, below what `bounded-yaml.ts` reads. A ConfigMap has at most 1 MiB,
+ * so a longer one is made of aliases.
+ */
+const MOST_BYTES = 8 << 20
 /**
  * With less CPU than this share of the limit, the machine is to blame and not the text. Then the
  * text gets more time.
@@ -63,7 +66,7 @@ function runWithin(work: () => string, limitMs: number): string | undefined {
 
 function write(answer: ChildAnswer): string {
   const text = JSON.stringify(answer)
-  return text.length <= LONGEST ? text : write({ kind: 'too-large' })
+  return Buffer.byteLength(text) <= MOST_BYTES ? text : write({ kind: 'too-large' })
 }
 
 const [mode = '', limit = ''] = process.argv.slice(2)

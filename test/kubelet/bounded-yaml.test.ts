@@ -42,6 +42,15 @@ t.test('a text that becomes very long without its aliases is refused', async (t)
   t.match(read, { ok: false, detail: /^becomes too large when its aliases are replaced/ })
 })
 
+t.test('the length is that of its bytes: a character may have three', async (t) => {
+  const value = '\u6f22'.repeat(80_000)
+  const repeat = (times: number) => `a: &a "${value}"\nb: [${'*a,'.repeat(times)}]\n`
+  t.ok(Buffer.byteLength(repeat(99)) < 256 << 10)
+  for (const times of [99, 40])
+    t.match(await open({ limitMs: 60_000 }).first(repeat(times)), { ok: false, detail: /^becomes too large when its aliases/ })
+  t.match(await open({ limitMs: 60_000 }).first(repeat(30)), { ok: true, value: { b: { length: 30 } } })
+})
+
 t.test('the result is the same as in this process', async (t) => {
   const texts = [
     `${HEAD}a: &x {b: [1, {c: 08}]}\nd: *x\ne:\n  <<: *x\n  f: ~\n`,
