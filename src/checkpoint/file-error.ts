@@ -28,13 +28,18 @@ export function isDamage(cause: unknown): cause is FileError {
 const OTHER_ADVICE = 'it will be tried again; if the error persists, check the file system'
 const FREE_SPACE = 'free up space there; the old content is intact'
 const PERMIT = 'check its owner, mode and mount, and ReadWritePaths= of the unit'
+/**
+ * systemd binds the paths of ReadWritePaths= when the unit starts (systemd.exec(5)): what a `-`
+ * let be missing then stays read-only.
+ */
+const MAKE_WRITABLE = `${PERMIT}; a directory that was made after the agent's start needs: systemctl restart kubelet-cfg-agent`
 const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: FREE_SPACE,
   EDQUOT: FREE_SPACE,
   'short-write': FREE_SPACE,
   EACCES: PERMIT,
   EPERM: PERMIT,
-  EROFS: PERMIT,
+  EROFS: MAKE_WRITABLE,
   EIO: 'the disk is failing; check the kernel log',
   ENOENT: 'create its directory first',
   EEXIST: 'remove or rename the existing entry',

@@ -169,6 +169,9 @@ t.test('a command that only reads changes nothing', (t) => {
     0,
   )
   t.throws(() => records.write('assigned', 'local'), { name: 'FileError', code: 'EROFS' })
+  t.throws(() => records.write('assigned', 'local'), {
+    message: /made after the agent's start needs: systemctl restart kubelet-cfg-agent$/,
+  })
   t.end()
 })
 
