@@ -1,7 +1,9 @@
 /**
- * The hash that names a content in a rollout: of the text under the config's key, as the ConfigMap
- * has it, and of the ConfigMaps that the text is merged over. It leaves out a node's local config
- * and its overlay, since every node has to find the same hash. Pure.
+ * The hash that names a content in a rollout: of the ConfigMap's data, of the key that kubelet
+ * reads, and of the ConfigMaps that the text is merged over. All keys count, because a config may
+ * refer to the others by relative path: a node restarts kubelet for an edit of any of them. It
+ * leaves out a node's local config and its overlay, since every node has to find the same hash.
+ * Pure.
  */
 import { createHash } from 'node:crypto'
 
@@ -22,15 +24,13 @@ export interface UnderPart {
 
 /**
  * @param part undefined: the text is a whole config
- * @returns SHA-256 in lower-case hex; of the empty text where the key is missing
+ * @returns SHA-256 in lower-case hex, also where the key is missing
  */
 export function hashConfig(data: Readonly<Record<string, string>>, key: string, part?: PartOf): string {
-  const text = (Object.hasOwn(data, key) ? data[key] : undefined) ?? ''
+  const files = Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1))
+  const layers = part && [part.base, ...part.under.map(({ base, text }) => [base ?? null, text ?? null])]
+  // JSON: different contents never produce the same input.
   return createHash('sha256')
-    .update(part === undefined ? text : nameLayers(part, text))
+    .update(JSON.stringify([key, files, layers ?? null]))
     .digest('hex')
-}
-
-function nameLayers({ base, under }: PartOf, text: string): string {
-  return JSON.stringify([{ base, text }, ...under].map((layer) => [layer.base ?? null, layer.text ?? null]))
 }
