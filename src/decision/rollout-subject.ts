@@ -14,7 +14,7 @@ import { decideRestart, type RestartDecision } from './restarts.ts'
 import { assess, hasTarget } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import { withTurn } from './staged-turn.ts'
-import { findStaging, latestContent, retryOf } from './staging.ts'
+import { findStaging, hasWorkedOtherwise, latestContent, retryOf } from './staging.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
 import { trialKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
@@ -65,7 +65,7 @@ function describeNode(
     controlPlane: traits.controlPlane || evidence?.runsControlPlane === true,
     arrival: staging.arrival,
     hash: staged.hash,
-    verdict: verdict !== undefined && isFailure(verdict) ? { reason: describeVerdict(verdict), retry: retryOf(staged) } : undefined,
+    verdict: verdict && isForOthers(verdict, staging, staged) ? { reason: describeVerdict(verdict), retry: retryOf(staged) } : undefined,
     runs,
     proven: runs && staged.proved === true && snapshot.proven === running.key,
     promoted: staged.promoted === true,
@@ -79,10 +79,11 @@ function describeNode(
 /**
  * What other nodes are told of: a failure that a healthy fallback has confirmed, or damage that
  * cannot be undone. A provisional verdict may be the node's own fault, and is forgiven then; what
- * preflight refused was never started.
+ * preflight refused was never started. Nor are they told of what this node's own overlay broke.
  */
-function isFailure({ state, damage }: Verdict): boolean {
-  return state === 'confirmed' || (state === 'provisional' && damage === 'one-way')
+function isForOthers({ state, damage }: Verdict, staging: Staging, staged: StagedContent): boolean {
+  const isFailure = state === 'confirmed' || (state === 'provisional' && damage === 'one-way')
+  return isFailure && !hasWorkedOtherwise(staging, staged)
 }
 
 function describeVerdict({ reason, detail }: Verdict): string {

@@ -79,6 +79,14 @@ export function readRetry({ rollout }: FoundConfigMap): number | undefined {
   return parsed.ok ? parsed.plan.retry : undefined
 }
 
+/**
+ * Whether the config has worked here with another overlay or local config. Then a failure is the
+ * fault of what this node alone has, and says nothing to the others.
+ */
+export function hasWorkedOtherwise({ contents }: Staging, { hash, content }: StagedContent): boolean {
+  return contents.some((one) => one.hash === hash && one.content !== content && (one.proved === true || one.promoted === true))
+}
+
 /** Whether another overlay is all that tells it from what kubelet starts with. */
 export function hasSameHash(snapshot: Snapshot, { source, content }: { source: ConfigSource; content: ContentHash }): boolean {
   const { nextStart } = snapshot

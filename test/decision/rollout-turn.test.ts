@@ -244,3 +244,18 @@ t.test('a node that has its turn and cannot start says why, not that it reads th
   t.match(decide({ ...facts, ...turn(B, unready) }), { phase: 'rollout', detail: /cannot start it now: kubelet is stopped/ })
   t.match(decide({ ...facts, ...turn(B, GO) }), { phase: 'rollout', detail: /the agent confirms the turn/ })
 })
+
+t.test('a node tells its rollout of a failure, unless the content of the rollout has worked here otherwise', async (t) => {
+  const failed = { ...staged(B), ...judged(verdict(B, 'confirmed')) }
+  const [staging] = failed.stagings ?? []
+  if (staging === undefined) throw new Error('nothing is staged')
+  const verdictWith = (...before: readonly StagedContent[]) =>
+    describeSubject(snapshot({ ...failed, stagings: [{ ...staging, contents: [...before, ...staging.contents] }] }))?.node.verdict
+  const other = { hash: hashOf(B), content: contentOf(A) }
+  t.match(verdictWith(), { reason: 'crash-loop: said in a test', retry: 0 })
+  t.ok(verdictWith(other), 'another overlay, whose trial was not over')
+  t.ok(verdictWith({ ...other, hash: hashOf(A), proved: true, promoted: true }), 'another content of the config')
+  t.equal(verdictWith({ ...other, proved: true }), undefined, 'another overlay, whose trial passed: the overlay is at fault')
+  t.equal(verdictWith({ ...other, promoted: true }), undefined, 'another overlay, which was last-known-good')
+  t.ok(describeSubject(snapshot({ ...failed, ...staged(B, { proved: true, promoted: true }) }))?.node.verdict, 'the very content')
+})
