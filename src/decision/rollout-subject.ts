@@ -68,7 +68,7 @@ function describeNode(
     verdict: verdict && isForOthers(verdict, staging, staged) ? { reason: describeVerdict(verdict), retry: retryOf(staged) } : undefined,
     runs,
     proven: runs && staged.proved === true && snapshot.proven === running.key,
-    promoted: staged.promoted === true,
+    promoted: staging.contents.some(({ hash, promoted }) => hash === staged.hash && promoted === true),
     ready: runs ? { ok: false, detail: 'kubelet runs it' } : findReadiness(snapshot, source),
     evidence: unit.kind === 'known' ? findEvidenceAccess(snapshot, trialKey(staged.content, unit.kubeletIdentity)) : { kind: 'unread' },
     claimSeconds: Math.ceil(Math.min(MOST_CLAIM_US, policy.startDeadlineUs + 2 * policy.trialUs + 120 * SECOND_US) / SECOND_US),

@@ -1,7 +1,8 @@
 /**
  * R4, vetoes: the node reports that the content failed on it, as long as the record does not say
  * so. So a record that was deleted, recreated or restored learns it. A verdict from before `retry`
- * was raised does not count.
+ * was raised does not count. What was last-known-good here fails late: that begins no rollout, which
+ * would halt for all nodes what they may have run for long.
  */
 import { findDispute } from './begin.ts'
 import { MOST_VETOES } from './record.ts'
@@ -17,6 +18,7 @@ export function tellFailure(standing: Standing): RolloutDecision | undefined {
   const detail = `it failed on this node: ${node.verdict.reason}; ${describeRemedy(retry)}`
   const turn: RolloutTurn = { kind: rollout === undefined || rollout.halted ? 'halted' : 'wait', detail }
   if (rollout === undefined) {
+    if (node.promoted) return keeps(turn)
     const dispute = findDispute(standing)
     return dispute === undefined ? writeBegin(standing, 'veto', turn) : keeps({ ...turn, detail: `${detail}; ${dispute}` })
   }

@@ -61,7 +61,9 @@ export interface RolloutNode {
   readonly runs: boolean
   /** Kubelet runs it, its trial has passed, and the evidence for that is known. */
   readonly proven: boolean
-  /** It was last-known-good on this node at some time. */
+  /**
+   * It was last-known-good on this node at some time, perhaps with another overlay or local config.
+   */
   readonly promoted: boolean
   /**
    * Whether nothing but its turn keeps this node from activating it: it is downloaded and accepted,

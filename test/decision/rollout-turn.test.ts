@@ -259,3 +259,13 @@ t.test('a node tells its rollout of a failure, unless the content of the rollout
   t.equal(verdictWith({ ...other, promoted: true }), undefined, 'another overlay, which was last-known-good')
   t.ok(describeSubject(snapshot({ ...failed, ...staged(B, { proved: true, promoted: true }) }))?.node.verdict, 'the very content')
 })
+
+t.test('a content counts as last-known-good here also where that was with another overlay', async (t) => {
+  const [staging] = staged(B).stagings ?? []
+  if (staging === undefined) throw new Error('nothing is staged')
+  const isPromoted = (...before: readonly StagedContent[]) =>
+    describeSubject(snapshot({ ...staged(B), stagings: [{ ...staging, contents: [...before, ...staging.contents] }] }))?.node.promoted
+  t.equal(isPromoted(), false)
+  t.equal(isPromoted({ hash: hashOf(B), content: contentOf(A), promoted: true }), true)
+  t.equal(isPromoted({ hash: hashOf(A), content: contentOf(A), promoted: true }), false)
+})

@@ -125,6 +125,16 @@ t.test('R4: a node on which it failed begins with its veto, and writes a veto th
   t.equal(writeOf({ data: { state: state(3, 2), ...five }, node }), undefined)
 })
 
+t.test('R4: what was last-known-good here begins no rollout with a veto, however late it fails', async (t) => {
+  const node = { verdict: FAILED, promoted: true }
+  for (const data of [{}, { state: state(3, 5, OTHER_HASH) }]) {
+    const { turn, write } = decide({ data, node })
+    t.match(turn, { kind: 'halted', detail: /^it failed on this node: kubelet exited 5 times; fix the config/ })
+    t.equal(write, undefined)
+  }
+  t.same(writeOf({ data: { state: state(3, 2) }, node }), { 'node.me': '3 2 veto kubelet exited 5 times' }, 'while one is under way')
+})
+
 t.test('R4: nobody begins anew what a record says falsely of the very version of the config', async (t) => {
   const { turn, write } = decide({ data: { state: state(3, 0, OTHER_HASH, 0, '600') }, forMinutes: 600 })
   t.match(turn, {
