@@ -6,7 +6,7 @@
  */
 import { findDispute } from './begin.ts'
 import { MOST_VETOES } from './record.ts'
-import { keeps, type Standing } from './standing.ts'
+import { keeps, type Rollout, type Standing } from './standing.ts'
 import { describeRemedy } from './stop.ts'
 import type { RolloutDecision, RolloutTurn } from './view.ts'
 import { writeBegin, writeVeto } from './write.ts'
@@ -23,5 +23,13 @@ export function tellFailure(standing: Standing): RolloutDecision | undefined {
     return dispute === undefined ? writeBegin(standing, 'veto', turn) : keeps({ ...turn, detail: `${detail}; ${dispute}` })
   }
   const isRecorded = rollout.mine?.kind === 'veto' || rollout.vetoes.length >= MOST_VETOES
-  return isRecorded ? keeps(turn) : writeVeto(standing, rollout, node.verdict.reason, turn)
+  return isRecorded || !mayHalt(standing, rollout) ? keeps(turn) : writeVeto(standing, rollout, node.verdict.reason, turn)
+}
+
+/**
+ * A finished rollout is open to all nodes but control planes, which still start one at a time. The
+ * late failure of a worker, or the rollback of an operator there, would stop nothing but these.
+ */
+function mayHalt({ node }: Standing, { finished }: Rollout): boolean {
+  return !finished || node.controlPlane
 }

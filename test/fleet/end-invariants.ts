@@ -111,8 +111,11 @@ function failuresAreTold(end: EndState, name: string, config: ConfigObject, plan
   if (!parsed.ok) throw new Violation('a failure is told', parsed.problem)
   const { state, entries } = parsed.record
   const isBegun = state?.hash === config.content.hash
-  // What had passed its trial fails late. That begins no rollout.
-  const owed = condemned.filter(({ node }) => isBegun || !node.promoted.has(config.content.hash)).length
+  const isFinished = state !== undefined && freeShare(plan, state.stage) === 1
+  // What had passed its trial fails late, and begins no rollout. In a finished one, only control
+  // planes still start one at a time.
+  const owes = ({ node }: FleetAgent) => (isBegun ? !isFinished || node.traits.controlPlane : !node.promoted.has(config.content.hash))
+  const owed = condemned.filter(owes).length
   const vetoes = [...entries.values()].filter(({ kind, generation }) => kind === 'veto' && generation === state?.generation).length
   if (owed === 0 || (isBegun && vetoes >= Math.min(5, owed))) return
   throw new Violation('a failure is told', `${owed} nodes failed, ${vetoes} vetoes are in the record of ${recordName(name)}`)

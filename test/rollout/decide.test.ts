@@ -255,6 +255,15 @@ t.test('R8: what failed on one control plane, the next does not start, also wher
   t.equal(turnOf({ data }), 'go')
 })
 
+t.test('R4: once finished, only a control plane vetoes, since the others start it no longer in stages', async (t) => {
+  const data = { state: state(3, 5), ...FIVE_PROOFS, 'node.me': '3 1 proof' }
+  const { turn, write } = decide({ data, node: { verdict: FAILED } })
+  t.match(turn, { kind: 'wait', detail: /^it failed on this node: kubelet exited 5 times; fix the config/ })
+  t.equal(write, undefined)
+  t.same(writeOf({ data, node: { verdict: FAILED, controlPlane: true } }), { 'node.me': '3 5 veto kubelet exited 5 times' })
+  t.same(writeOf({ data: { ...data, state: state(3, 4) }, node: { verdict: FAILED } }), { 'node.me': '3 4 veto kubelet exited 5 times' })
+})
+
 t.test('R8: shorter trials make shorter delays', async (t) => {
   const node = { controlPlane: true, trialUs: MINUTE_US }
   t.ok(writeOf({ data: { state: state(3, 5) }, node, forMinutes: 2 }))
