@@ -72,11 +72,14 @@ export class RecordWriter {
     this.#problem = undefined
   }
 
-  /** After a failure: longer each time, and not the same on all nodes. */
+  /**
+   * After a failure: longer each time, and from the first on not the same on all nodes, which may
+   * have written at once.
+   */
   pauseMs(longestMs = LONGEST_PAUSE_MS): number {
-    const ceilingMs = Math.min(longestMs, SPACING_MS * 2 ** this.#failures)
     this.#failures = Math.min(this.#failures + 1, 10)
-    return Math.max(SPACING_MS, ceilingMs * (0.5 + this.#deps.pace.random() / 2))
+    const ceilingMs = Math.min(longestMs, SPACING_MS * 2 ** this.#failures)
+    return ceilingMs * (0.5 + this.#deps.pace.random() / 2)
   }
 
   /** With why the last write failed. */

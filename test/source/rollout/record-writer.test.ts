@@ -1,0 +1,34 @@
+import t from 'tap'
+import type { KubeAnswer } from '../../../src/ports/kube-api.ts'
+import type { RolloutWrite } from '../../../src/rollout/view.ts'
+import { RecordWriter } from '../../../src/source/rollout/record-writer.ts'
+import { silentLog } from '../../checkpoint/silent-log.ts'
+
+const RECORD = { namespace: 'kube-system', name: 'fleet-rollout' }
+const WRITE: RolloutWrite = { kind: 'claim', resourceVersion: '7', data: { 'node.n1': '1 0 claim 900' }, detail: '' }
+const CONFLICT: KubeAnswer = { kind: 'refused', status: 409, reason: 'Conflict', detail: '', retryAfterMs: undefined }
+const FORBIDDEN: KubeAnswer = { kind: 'refused', status: 403, reason: 'Forbidden', detail: '', retryAfterMs: undefined }
+
+/** The pauses after so many writes with this answer, in seconds. */
+async function pausesOf(answer: KubeAnswer, random: number, writes: number): Promise<readonly number[]> {
+  const writer = new RecordWriter({
+    api: { request: async () => answer },
+    pace: { random: () => random },
+    log: silentLog(),
+    counters: { rolloutWrote: () => {}, rolloutConflicted: () => {} },
+  })
+  const pauses: number[] = []
+  for (let sent = 0; sent < writes; sent += 1) pauses.push((await writer.send(RECORD, WRITE)).pauseMs / 1000)
+  return pauses
+}
+
+t.test('after a conflict nodes do not all write again at once, not even the first time', async (t) => {
+  t.same(await pausesOf(CONFLICT, 0, 4), [1, 2, 4, 8])
+  t.same(await pausesOf(CONFLICT, 0.5, 4), [1.5, 3, 6, 12])
+  t.same(await pausesOf(CONFLICT, 1, 4), [2, 4, 8, 16])
+})
+
+t.test('the pause has a limit, which is longer where a right is missing', async (t) => {
+  t.equal((await pausesOf(CONFLICT, 1, 20)).at(-1), 60)
+  t.equal((await pausesOf(FORBIDDEN, 1, 20)).at(-1), 600)
+})
