@@ -11,7 +11,12 @@ import { listSilent } from './tally.ts'
 import type { RolloutDecision } from './view.ts'
 import { writeClaim } from './write.ts'
 
+const REMEDY = 'check that node; if it is gone for good, raise retry in the plan'
+
 /**
+ * Another control plane that is silent stops this one for as long, also when the rollout is
+ * finished: the content may have killed it. So a person has to look.
+ *
  * Stage 0 counts control planes among the other claims: at most needed + maxSilent nodes may start
  * a content that no node has proved.
  */
@@ -22,7 +27,7 @@ export function claimAsControlPlane(standing: Standing, rollout: Rollout): Rollo
   const [silent] = listSilent(rollout.controlPlanes)
   const other = silent ?? rollout.controlPlanes[0]
   if (other !== undefined) {
-    const state = silent === undefined ? 'is still on trial' : 'has not reported in time: check that node'
+    const state = silent === undefined ? 'is still on trial' : `has not reported in time: ${REMEDY}`
     return waits(`${describeWaiting(standing, rollout)}; ${other.node} claimed it and ${state}`)
   }
   const freeUs = rollout.state.stage === 0 ? placeFreeAtUs(standing, rollout) : 0

@@ -238,7 +238,7 @@ t.test('R8: a control plane claims in every stage, after a rest, one unproven at
   t.equal(turnOf({ data: { state: state(3, 5) }, node, forMinutes: 9 }), 'wait-until')
   t.equal(writeOf({ data: { state: state(3, 5), 'node.a': '3 1 claim 900 control-plane' }, node, forMinutes: 12 }), undefined)
   t.match(decide({ data: { state: state(3, 5), 'node.a': '3 1 claim 900 control-plane' }, node }).turn, {
-    detail: /; a claimed it and has not reported in time: check that node$/,
+    detail: /; a claimed it and has not reported in time: check that node; if it is gone for good, raise retry in the plan$/,
   })
   t.equal(writeOf({ data: {}, node, forMinutes: 9 }), undefined)
 })
@@ -327,7 +327,7 @@ t.test('a control plane that waits says for what', async (t) => {
   )
   t.equal(
     decide({ data: { state: state(3, 3), ...claims }, node }).turn.detail,
-    `${stage}; b claimed it and has not reported in time: check that node`,
+    `${stage}; b claimed it and has not reported in time: check that node; if it is gone for good, raise retry in the plan`,
     'of two claims, the silent one',
   )
 })
