@@ -125,6 +125,7 @@ export const isStagings: Check<readonly Staging[]> = listOf(
     config: isText,
     record: isText,
     arrival: oneOf('there', 'joined', 'switched'),
+    sawUnfinished: optional(isFlag),
     contents: listOf(
       shape<StagedContent>({
         hash: isText,

@@ -13,6 +13,11 @@ export interface Staging {
   readonly record: string
   /** How the config came to this node. */
   readonly arrival: RolloutNode['arrival']
+  /**
+   * A node to which the config switched has seen a rollout of the latest content that was not
+   * finished. So after a reboot, it does not take it for one that was finished before.
+   */
+  readonly sawUnfinished?: boolean | undefined
   /** The contents that were assigned. The latest comes last. */
   readonly contents: readonly StagedContent[]
 }

@@ -45,10 +45,12 @@ export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, objec
   const isNew = known === undefined || before === undefined || latestContent(before) !== known
   const content = assignAnew(known ?? { hash, content: desiredContent }, readRetry(object) ?? 0, isNew)
   const runsIt = running.kind === 'known' && running.content === desiredContent
+  const arrival = findArrival(snapshot, source, before, hash)
   const staging: Staging = {
     config: configOf(source),
     record,
-    arrival: findArrival(snapshot, source, before, hash),
+    arrival,
+    ...(arrival === 'switched' && hasSeenUnfinished(snapshot, source, before, hash) && { sawUnfinished: true }),
     contents: [...earlier, runsIt ? { ...content, started: true } : content],
   }
   return [...others, staging]
@@ -112,10 +114,22 @@ export function markContent(
   }))
 }
 
+/** Since the config was assigned with this hash. */
+function hasSeenUnfinished(snapshot: Snapshot, source: ConfigMapSource, before: Staging | undefined, hash: string): boolean {
+  const { rollout } = snapshot
+  if (before === undefined || !isAssignedAlready(snapshot, source) || latestContent(before)?.hash !== hash) return false
+  const isAbout = rollout?.config === configOf(source) && rollout.hash === hash
+  return before.sawUnfinished === true || (isAbout && rollout.progress?.finished === false)
+}
+
+function isAssignedAlready({ assigned }: Snapshot, source: ConfigMapSource): boolean {
+  return assigned.kind === 'source' && assigned.source !== 'local' && configOf(assigned.source) === configOf(source)
+}
+
 function findArrival(snapshot: Snapshot, source: ConfigMapSource, before: Staging | undefined, hash: string): Staging['arrival'] {
   const { assigned, nextStart, recordedChannelState } = snapshot
   const isOfConfig = (other: ConfigSource) => other !== 'local' && configOf(other) === configOf(source)
-  const isAssigned = assigned.kind === 'source' && isOfConfig(assigned.source)
+  const isAssigned = isAssignedAlready(snapshot, source)
   if (isAssigned && before !== undefined && latestContent(before)?.hash === hash) return before.arrival
   // Kubelet starts with an earlier content of it.
   if (nextStart.kind === 'known' && isOfConfig(nextStart.held.source)) return 'there'

@@ -66,6 +66,11 @@ export interface RolloutNode {
    */
   readonly promoted: boolean
   /**
+   * This node has seen a generation of this hash that was not finished, since the config was assigned
+   * to it. It is kept on disk, where an Observation ends with the boot.
+   */
+  readonly sawUnfinished: boolean
+  /**
    * Whether nothing but its turn keeps this node from activating it: it is downloaded and accepted,
    * and no pause, drain or window is waited for.
    */

@@ -144,3 +144,33 @@ t.test('the log says which record the config has, also when the annotation names
   t.same(logged('another', known), [`ConfigMap ${CONFIG} has a rollout: the record is another`])
   t.same(logged('off', known), [`ConfigMap ${CONFIG} no longer has a rollout: its changes are spread`])
 })
+
+t.test('a node to which the config switched keeps on disk that it saw a rollout that was not finished', async (t) => {
+  const { hash } = staged()
+  const progress = {
+    ...{ generation: 3, stage: 4, lastStage: 5, openPercent: 50, proofs: 0, needed: 5 },
+    ...{ claimed: [], silent: [], vetoes: [], finished: false, halted: false },
+  }
+  const knows = (finished: boolean, of = hash) => ({
+    rollout: {
+      ...{ config: CONFIG, hash: of, confirmedAtUs: undefined },
+      turn: { kind: 'wait', detail: '' } as const,
+      progress: { ...progress, finished },
+    },
+  })
+  const at = (facts: Partial<Snapshot>, before: Partial<Staging> = {}) => {
+    const stagings: readonly Staging[] = [{ ...REST, arrival: 'switched', contents: [staged()], ...before }]
+    const state = snapshot({ ...assignedTo(B), ...wantsStaged(), stagings, ...facts })
+    const { desired } = state
+    if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')
+    return stageAssigned(state, B, desired.object)?.[0]?.sawUnfinished
+  }
+  t.equal(at({}), undefined)
+  t.equal(at(knows(true)), undefined)
+  t.equal(at(knows(false, 'other')), undefined, 'of another content')
+  t.equal(at(knows(false)), true)
+  t.equal(at({}, { sawUnfinished: true }), true, 'after a reboot')
+  t.equal(at({}, { sawUnfinished: true, contents: [other()] }), undefined, 'until an edit')
+  t.equal(at(assignedTo(A), { sawUnfinished: true }), undefined, 'or until the config switches anew')
+  t.equal(at(knows(false), { arrival: 'there' }), undefined, 'no other node needs it')
+})

@@ -5,7 +5,8 @@
  */
 
 import { decideRollout } from '../../src/rollout/decide.ts'
-import type { RolloutDecision, RolloutWrite } from '../../src/rollout/view.ts'
+import { progressOf } from '../../src/rollout/progress.ts'
+import type { RecordReading, RolloutDecision, RolloutWrite } from '../../src/rollout/view.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 import type { Random } from '../sim/random.ts'
 import { CLAIM_SECONDS, type Content, TRIAL_US } from './content.ts'
@@ -123,6 +124,7 @@ export class FleetAgent implements Client {
 
   assignmentChanged(): void {
     this.#sightings.forget()
+    this.node.sawUnfinished = undefined
     this.#forget()
     this.#refresh()
   }
@@ -262,10 +264,12 @@ export class FleetAgent implements Client {
     const hash = this.#prepared?.hash ?? '-'
     const runs = node.runs.hash === hash
     if (!this.#isReady(config) && this.readyAtUs > this.#world.queue.nowUs) this.#wakeAt(this.readyAtUs)
+    const record = this.#sightings.reading(seen)
+    this.#remember(seen, record, hash)
     return decideRollout({
       nowUs: this.#world.queue.nowUs,
       config: { uid: config.uid, resourceVersion: config.resourceVersion, hash: config.content.hash, plan: planOf(config) },
-      record: this.#sightings.reading(seen),
+      record,
       node: {
         name: traits.name,
         uid: traits.uid,
@@ -277,12 +281,20 @@ export class FleetAgent implements Client {
         runs,
         proven: runs && node.proven,
         promoted: node.promoted.has(hash),
+        sawUnfinished: node.sawUnfinished === hash,
         ready: this.#isReady(config) ? { ok: true } : { ok: false, detail: 'a drain or a window is waited for' },
         evidence: this.evidence.access(this.#world.queue.nowUs),
         claimSeconds: CLAIM_SECONDS,
         trialUs: TRIAL_US,
       },
     })
+  }
+
+  /** On the disk: what was observed is forgotten at a reboot. */
+  #remember({ config }: Seen, reading: RecordReading, hash: string): void {
+    const plan = planOf(config)
+    if (reading.kind !== 'read' || !plan.ok) return
+    if (progressOf(plan.plan, reading.record, hash, reading.observation)?.finished === false) this.node.sawUnfinished = hash
   }
 
   #readEvidence(): void {

@@ -44,6 +44,8 @@ export class FleetNode {
   readonly verdicts = new Map<string, Verdict>()
   /** Configs that were seen to have a rollout, with the record's name. */
   readonly rollouts = new Map<string, string>()
+  /** The hash of which it saw an unfinished generation, since the config was assigned to it. */
+  sawUnfinished: string | undefined
   /** dead: for good. */
   state: 'up' | 'asleep' | 'dead' = 'up'
   /** It fails by itself, whatever it started. */
@@ -83,6 +85,7 @@ export class FleetNode {
     this.promoted.clear()
     this.verdicts.clear()
     this.rollouts.clear()
+    this.sawUnfinished = undefined
   }
 
   sleep(): void {

@@ -69,33 +69,52 @@ t.test('a content that kills its nodes is started by one node, and by maxSilent 
   }
 })
 
-t.test('a label on all nodes at once goes in stages, although the config was finished long ago', async (t) => {
-  const first = contentOf('finished', { kind: 'good' })
-  const bad = contentOf('of the others', { kind: 'fails', share: 1, afterUs: MINUTE })
+/** Half of the nodes come to a config by a label, long after its rollout has finished. */
+function labelSchedule(events: Schedule['events']): { readonly schedule: Schedule; readonly hash: string } {
+  const good = contentOf('of the others', { kind: 'good' })
   const nodes = Array.from({ length: 60 }, (_, index) => ({ traits: plainTraits(index), config: index < 30 ? 'old' : 'new-config' }))
-  const fails = nodes.slice(0, 30).map((_, index) => index)
+  const labelled = nodes.slice(0, 30).map((_, index) => index)
   const schedule: Schedule = {
     seed: 1,
     nodes,
     configs: [
       { name: 'old', content: contentOf('old', { kind: 'good' }), planText: undefined },
-      { name: 'new-config', content: first, planText: undefined },
+      { name: 'new-config', content: contentOf('finished', { kind: 'good' }), planText: undefined },
     ],
     settled: true,
     faults: { lost: 0, latencyUs: [10_000, 100_000] },
     backgroundFailures: 0,
     policy: true,
     events: [
-      { atSeconds: 60, event: { kind: 'edit', config: 'new-config', content: { ...bad, nature: { kind: 'good' } } } },
-      { atSeconds: 5 * 3600, event: { kind: 'assign', nodes: fails, config: 'new-config' } },
+      { atSeconds: 60, event: { kind: 'edit', config: 'new-config', content: good } },
+      { atSeconds: 5 * 3600, event: { kind: 'assign', nodes: labelled, config: 'new-config' } },
+      ...events,
     ],
     restSeconds: 6 * 3600,
   }
+  return { schedule, hash: good.hash }
+}
+
+t.test('a label on all nodes at once goes in stages, although the config was finished long ago', async (t) => {
+  const { schedule, hash } = labelSchedule([])
   const world = runFleet(schedule)
-  const late = (world.ledger.starts.get(bad.hash) ?? []).filter(({ atUs }) => atUs > 5 * 60 * MINUTE)
+  const late = (world.ledger.starts.get(hash) ?? []).filter(({ atUs }) => atUs > 5 * 60 * MINUTE)
   t.equal(late.length, 30)
   const within = (minutes: number) => late.filter(({ atUs }) => atUs < (5 * 60 + minutes) * MINUTE).length
   t.same([within(9), within(19)], [1, 6])
+})
+
+t.test('a node that waited for that, and was rebooted when it was over, does not begin it once more', async (t) => {
+  const began = (events: Schedule['events']) => {
+    const { schedule, hash } = labelSchedule(events)
+    return runFleet(schedule).ledger.begins.get(hash)
+  }
+  t.equal(began([]), 2)
+  for (let node = 0; node < 30; node += 3) {
+    const down = { atSeconds: 5 * 3600 + 600, event: { kind: 'agent-down', node, forSeconds: 7200 } } as const
+    const reboot = { atSeconds: 7 * 3600, event: { kind: 'reboot', node } } as const
+    t.equal(began([down, reboot]), 2, `node ${node}`)
+  }
 })
 
 t.test('a content that kills most of its nodes stops at its witnesses', async (t) => {

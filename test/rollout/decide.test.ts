@@ -222,6 +222,11 @@ t.test('R6: who switches to a config whose rollout was over begins it anew, and 
   t.match(decide({ data: finished, node: { arrival: 'joined' }, forMinutes: 0 }), { turn: { kind: 'go' }, write: undefined })
 })
 
+t.test('R6: who waited for a rollout does not begin it anew after a reboot, which forgets what was observed', async (t) => {
+  const node = { arrival: 'switched', sawUnfinished: true } as const
+  t.match(decide({ data: { state: state(3, 5), ...FIVE_PROOFS }, node }), { turn: { kind: 'go' }, write: undefined })
+})
+
 t.test('R7: what cannot be read means wait', async (t) => {
   const view = sceneView({ data: { state: state(3, 5) } })
   t.match(decideRollout({ ...view, record: { kind: 'unavailable', detail: 'forbidden' } }).turn, { kind: 'wait', detail: 'forbidden' })

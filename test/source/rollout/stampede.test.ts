@@ -30,7 +30,15 @@ class Workers {
     const { uid, resourceVersion } = this.api.put(CONFIG, { kubelet: text }, { [ROLLOUT_ANNOTATION]: RECORD })
     this.#workers.forEach((worker, index) => {
       const node: RolloutSubject['node'] = {
-        ...{ uid: `uid-${index}`, canary: false, controlPlane: false, arrival: 'there', verdict: undefined, promoted: false },
+        ...{
+          uid: `uid-${index}`,
+          canary: false,
+          controlPlane: false,
+          arrival: 'there',
+          verdict: undefined,
+          promoted: false,
+          sawUnfinished: false,
+        },
         ...{ runs: false, proven: false, ready: { ok: true }, evidence: { kind: 'readable' }, claimSeconds: 3600, trialUs: 600e6 },
         hash: hashConfig({ kubelet: text }, 'kubelet'),
       }
