@@ -14,7 +14,7 @@ import { decideRestart, type RestartDecision } from './restarts.ts'
 import { assess, hasTarget } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import { withTurn } from './staged-turn.ts'
-import { findStaging, hasWorkedOtherwise, latestContent, retryOf } from './staging.ts'
+import { findStaging, hasWorkedOtherwise, isOfHash, latestContent, retryOf } from './staging.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
 import { trialKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
@@ -59,7 +59,8 @@ function describeNode(
 ): RolloutSubject['node'] {
   const { running, unit, policy, evidence } = snapshot
   const verdict = unit.kind === 'known' ? findVerdict(snapshot, staged.content, unit.kubeletIdentity) : undefined
-  const runs = running.kind === 'known' && running.content === staged.content
+  // With any overlay: another one needs no turn.
+  const runs = running.kind === 'known' && isOfHash(staging, running.content, staged.hash)
   return {
     ...traits,
     controlPlane: traits.controlPlane || evidence?.runsControlPlane === true,
@@ -67,7 +68,7 @@ function describeNode(
     hash: staged.hash,
     verdict: verdict && isForOthers(verdict, staging, staged) ? { reason: describeVerdict(verdict), retry: retryOf(staged) } : undefined,
     runs,
-    proven: runs && staged.proved === true && snapshot.proven === running.key,
+    proven: runs && running.content === staged.content && staged.proved === true && snapshot.proven === running.key,
     promoted: staging.contents.some(({ hash, promoted }) => hash === staged.hash && promoted === true),
     sawUnfinished: staging.sawUnfinished === true,
     ready: runs ? { ok: false, detail: 'kubelet runs it' } : findReadiness(snapshot, source),

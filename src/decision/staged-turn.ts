@@ -8,7 +8,7 @@ import type { RolloutTurn } from '../rollout/view.ts'
 import { SECOND_US } from '../values/durations.ts'
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import type { Snapshot } from './snapshot.ts'
-import { configOf, findStaging, latestContent } from './staging.ts'
+import { configOf, findStaging, isOfHash, latestContent } from './staging.ts'
 import { hasPassed } from './trial.ts'
 import { contentOfKey } from './trial-key.ts'
 
@@ -84,7 +84,19 @@ function needsTurn(snapshot: Snapshot, content: ContentHash): boolean {
   const { assigned, assignedContent, lastKnownGood, running } = snapshot
   if (assigned.kind !== 'source' || content !== assignedContent || content === lastKnownGood.content) return false
   const runsIt = running.kind === 'known' && running.content === content
-  return !runsIt && !isStarted(snapshot, content)
+  return !runsIt && !isStarted(snapshot, content) && !isOwnEdit(snapshot, assigned.source)
+}
+
+/**
+ * Nothing but the overlay or the local config of this node tells it from what runs, or from
+ * last-known-good while nothing runs. That is no matter of the rollout, and is only spread.
+ */
+function isOwnEdit(snapshot: Snapshot, assigned: ConfigSource): boolean {
+  const { running, lastKnownGood } = snapshot
+  const staging = findStaging(snapshot, assigned)
+  const staged = staging && latestContent(staging)
+  if (staging === undefined || staged === undefined || staged.content !== snapshot.assignedContent) return false
+  return isOfHash(staging, running.kind === 'known' ? running.content : lastKnownGood.content, staged.hash)
 }
 
 /**

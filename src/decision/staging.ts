@@ -89,6 +89,11 @@ export function hasWorkedOtherwise({ contents }: Staging, { hash, content }: Sta
   return contents.some((one) => one.hash === hash && one.content !== content && (one.proved === true || one.promoted === true))
 }
 
+/** Whether this content is what this node made of the hash, with any overlay or local config. */
+export function isOfHash({ contents }: Staging, content: ContentHash | undefined, hash: string): boolean {
+  return contents.some((one) => one.hash === hash && one.content === content)
+}
+
 /** Whether another overlay is all that tells it from what kubelet starts with. */
 export function hasSameHash(snapshot: Snapshot, { source, content }: { source: ConfigSource; content: ContentHash }): boolean {
   const { nextStart } = snapshot

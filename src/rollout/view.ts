@@ -57,7 +57,7 @@ export interface RolloutNode {
    * failed here.
    */
   readonly verdict: { readonly reason: string; readonly retry: number } | undefined
-  /** Kubelet runs it. */
+  /** Kubelet runs it, perhaps with another overlay or local config. */
   readonly runs: boolean
   /** Kubelet runs it, its trial has passed, and the evidence for that is known. */
   readonly proven: boolean

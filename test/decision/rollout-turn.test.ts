@@ -224,15 +224,31 @@ t.test('whether it was started is kept on disk', async (t) => {
   )
 })
 
-t.test('another overlay on a content that has come to the end of its rollout is spread', async (t) => {
+t.test('another overlay on a content that kubelet runs is only spread, whatever its rollout says', async (t) => {
   const before = { hash: hashOf(B), content: contentOf(A) }
   const [staging] = staged(B).stagings ?? []
   if (staging === undefined) throw new Error('nothing is staged')
   const overlaid = { ...staged(B), stagings: [{ ...staging, contents: [before, ...staging.contents] }], ...turn(B, GO, NOW_US) }
   const spread = { bootId: BOOT, source: B, sinceUs: NOW_US }
   t.match(decide({ ...overlaid, spread }), { kind: 'wait', phase: 'spread' })
-  t.match(readinessOf({ ...overlaid, spread }), { ok: false, detail: /spread/ })
+  t.match(readinessOf({ ...overlaid, spread }), { ok: false, detail: 'kubelet runs it' }, 'it claims no place for that')
   t.match(decide({ ...overlaid, spread: { ...spread, sinceUs: NOW_US - HOUR_US } }), { kind: 'activate', target: B })
+  const over = { ...spread, sinceUs: NOW_US - HOUR_US }
+  for (const [what, rollout] of [
+    ['it is halted', turn(B, HALTED)],
+    ['the record was never read', { rollout: undefined }],
+  ] as const) {
+    t.match(decide({ ...overlaid, ...rollout, spread }), { kind: 'wait', phase: 'spread' }, what)
+    t.match(decide({ ...overlaid, ...rollout, spread: over }), { kind: 'activate', target: B }, what)
+    const activated = { ...overlaid, ...rollout, ...startsWith(B), health: health(B, { started: false }) }
+    t.match(decide(activated), { kind: 'restart', to: B }, `${what}: what was activated is started`)
+    t.not(decide({ ...activated, ...runsNothing('auto-restart') }).kind, 'activate', `${what}: and stays while nothing runs`)
+    t.match(
+      decide({ ...overlaid, ...rollout, ...ON_LOCAL, lastKnownGood: hold('local'), spread: over }),
+      { phase: 'rollout' },
+      `${what}: not where something else runs`,
+    )
+  }
   t.match(decide({ ...overlaid, ...staged(B), spread }), { kind: 'activate', target: B }, 'a rollout spreads another content by itself')
   const down = { ...LOCAL_EVERYWHERE, ...overlaid, spread, ...startsWith(A), ...crashing(A, { exits: 9 }) }
   t.match(decide(down), { kind: 'activate', target: B }, 'a kubelet that fails does not wait')
