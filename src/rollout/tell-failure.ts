@@ -1,8 +1,8 @@
 /**
  * R4, vetoes: the node reports that the content failed on it, as long as the record does not say
  * so. So a record that was deleted, recreated or restored learns it. A verdict from before `retry`
- * was raised does not count. What was last-known-good here fails late: that begins no rollout, which
- * would halt for all nodes what they may have run for long.
+ * was raised does not count. What was last-known-good here fails late: that begins no rollout,
+ * which would halt for all nodes what they may have run for long.
  */
 import { findDispute } from './begin.ts'
 import { MOST_VETOES } from './record.ts'

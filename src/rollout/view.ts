@@ -66,8 +66,8 @@ export interface RolloutNode {
    */
   readonly promoted: boolean
   /**
-   * This node has seen a generation of this hash that was not finished, since the config was assigned
-   * to it. It is kept on disk, where an Observation ends with the boot.
+   * This node has seen a generation of this hash that was not finished, since the config was
+   * assigned to it. It is kept on disk, where an Observation ends with the boot.
    */
   readonly sawUnfinished: boolean
   /**
