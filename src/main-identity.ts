@@ -58,10 +58,15 @@ export function openIdentity({ settings, stores, kubeconfig, onSetAside, log }: 
   const findChange = () => (isOurs() ? undefined : 'the kubeconfig is for another cluster')
 
   const resetNextStart = () => {
-    activation.withdraw('everything', ANY_UNIT, (path, how) => {
-      const what = how === 'removed' ? 'was removed' : 'has its original content again'
-      log.warn(`${path} ${what}: its config belonged to another node or cluster`)
-    })
+    try {
+      activation.withdraw('everything', ANY_UNIT, (path, how) => {
+        const what = how === 'removed' ? 'was removed' : 'has its original content again'
+        log.warn(`${path} ${what}: its config belonged to another node or cluster`)
+      })
+    } catch (error) {
+      // Kubelet can start with it, and an agent that does not start brings no other config.
+      log.error('a config of another node or cluster is still in place, since it cannot be taken away', { error })
+    }
     files.remove(`${settings.envFile}.fallback`)
   }
 

@@ -135,6 +135,7 @@ export const isStagings: Check<readonly Staging[]> = listOf(
         promoted: optional(isFlag),
         started: optional(isFlag),
         requested: optional(isFlag),
+        ownEdit: optional(isFlag),
       }),
     ),
   }),

@@ -7,6 +7,7 @@ import type { FoundConfigMap } from './desired.ts'
 import { type Effect, history, log, type StateEffect } from './effects.ts'
 import { forgetExits } from './health-changes.ts'
 import type { Snapshot } from './snapshot.ts'
+import { isOwnEdit } from './staged-turn.ts'
 import { configOf, findStaging, latestContent, markContent, retryOf, stageAssigned } from './staging.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
 import { contentOfKey, type TrialKey } from './trial-key.ts'
@@ -61,9 +62,10 @@ export function markRequested(snapshot: Snapshot, keys: readonly TrialKey[]): re
 }
 
 /** It has not been started since, and waits for a turn once more. */
-export function markActivated({ stagings, assigned, assignedContent, running }: Snapshot, target: ConfigSource): readonly StateEffect[] {
+export function markActivated(snapshot: Snapshot, target: ConfigSource): readonly StateEffect[] {
+  const { stagings, assigned, assignedContent, running } = snapshot
   const isAssigned = assigned.kind === 'source' && sameSource(assigned.source, target)
   if (!isAssigned || assignedContent === undefined || (running.kind === 'known' && running.content === assignedContent)) return []
-  const marked = markContent(stagings, assignedContent, { started: false })
+  const marked = markContent(stagings, assignedContent, { started: false, ownEdit: isOwnEdit(snapshot, target) })
   return marked === undefined ? [] : [{ kind: 'write-stagings', stagings: marked }]
 }

@@ -60,7 +60,7 @@ function describeNode(
   const { running, unit, policy, evidence } = snapshot
   const verdict = unit.kind === 'known' ? findVerdict(snapshot, staged.content, unit.kubeletIdentity) : undefined
   // With any overlay: another one needs no turn.
-  const runs = running.kind === 'known' && isOfHash(staging, running.content, staged.hash)
+  const runs = running.kind === 'known' && (running.content === staged.content || isOfHash(staging, running.content, staged.hash))
   return {
     ...traits,
     controlPlane: traits.controlPlane || evidence?.runsControlPlane === true,
@@ -69,7 +69,8 @@ function describeNode(
     verdict: verdict && isForOthers(verdict, staging, staged) ? { reason: describeVerdict(verdict), retry: retryOf(staged) } : undefined,
     runs,
     proven: runs && running.content === staged.content && staged.proved === true && snapshot.proven === running.key,
-    promoted: staging.contents.some(({ hash, promoted }) => hash === staged.hash && promoted === true),
+    promoted: staged.promoted === true,
+    workedBefore: staging.contents.some(({ hash, promoted }) => hash === staged.hash && promoted === true),
     sawUnfinished: staging.sawUnfinished === true,
     ready: runs ? { ok: false, detail: 'kubelet runs it' } : findReadiness(snapshot, source),
     evidence: unit.kind === 'known' ? findEvidenceAccess(snapshot, trialKey(staged.content, unit.kubeletIdentity)) : { kind: 'unread' },

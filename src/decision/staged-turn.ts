@@ -91,7 +91,7 @@ function needsTurn(snapshot: Snapshot, content: ContentHash): boolean {
  * Nothing but the overlay or the local config of this node tells it from what runs, or from
  * last-known-good while nothing runs. That is no matter of the rollout, and is only spread.
  */
-function isOwnEdit(snapshot: Snapshot, assigned: ConfigSource): boolean {
+export function isOwnEdit(snapshot: Snapshot, assigned: ConfigSource): boolean {
   const { running, lastKnownGood } = snapshot
   const staging = findStaging(snapshot, assigned)
   const staged = staging && latestContent(staging)

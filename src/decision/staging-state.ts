@@ -42,6 +42,11 @@ export interface StagedContent {
    * An operator requested on the node that it be tried again, which needs no turn until it fails.
    */
   readonly requested?: boolean | undefined
+  /**
+   * It was activated without a turn, since nothing but the overlay or the local config of this node
+   * told it from what ran.
+   */
+  readonly ownEdit?: boolean | undefined
 }
 
 /** What is known of the record, as data. */

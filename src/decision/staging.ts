@@ -82,16 +82,22 @@ export function readRetry({ rollout }: FoundConfigMap): number | undefined {
 }
 
 /**
- * Whether the config has worked here with another overlay or local config. Then a failure is the
- * fault of what this node alone has, and says nothing to the others.
+ * Whether the config has worked here before this node's own overlay or local config was edited.
+ * Then a failure is the fault of what this node alone has, and says nothing to the others. But
+ * where the config itself was new, other nodes may have the same overlay.
  */
-export function hasWorkedOtherwise({ contents }: Staging, { hash, content }: StagedContent): boolean {
+export function hasWorkedOtherwise({ contents }: Staging, { hash, content, ownEdit }: StagedContent): boolean {
+  if (ownEdit !== true) return false
   return contents.some((one) => one.hash === hash && one.content !== content && (one.proved === true || one.promoted === true))
 }
 
-/** Whether this content is what this node made of the hash, with any overlay or local config. */
+/**
+ * Whether this content is what this node made of the hash, with any overlay or local config, and of
+ * no other hash: an overlay can hide what the cluster has edited, which never ran here then.
+ */
 export function isOfHash({ contents }: Staging, content: ContentHash | undefined, hash: string): boolean {
-  return contents.some((one) => one.hash === hash && one.content === content)
+  const made = contents.filter((one) => one.content === content)
+  return made.length > 0 && made.every((one) => one.hash === hash)
 }
 
 /** Whether another overlay is all that tells it from what kubelet starts with. */

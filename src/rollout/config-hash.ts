@@ -27,10 +27,15 @@ export interface UnderPart {
  * @returns SHA-256 in lower-case hex, also where the key is missing
  */
 export function hashConfig(data: Readonly<Record<string, string>>, key: string, part?: PartOf): string {
-  const files = Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1))
-  const layers = part && [part.base, ...part.under.map(({ base, text }) => [base ?? null, text ?? null])]
-  // JSON: different contents never produce the same input.
-  return createHash('sha256')
-    .update(JSON.stringify([key, files, layers ?? null]))
-    .digest('hex')
+  const text = (Object.hasOwn(data, key) ? data[key] : undefined) ?? ''
+  const own = part === undefined ? text : nameLayers(part, text)
+  const others = Object.entries(data).filter(([name]) => name !== key)
+  others.sort(([a], [b]) => (a < b ? -1 : 1))
+  // With one key, the hash is that of agents from before the others counted.
+  const named = others.length === 0 ? own : JSON.stringify([key, own, part !== undefined, others])
+  return createHash('sha256').update(named).digest('hex')
+}
+
+function nameLayers({ base, under }: PartOf, text: string): string {
+  return JSON.stringify([{ base, text }, ...under].map((layer) => [layer.base ?? null, layer.text ?? null]))
 }

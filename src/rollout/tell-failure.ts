@@ -18,7 +18,7 @@ export function tellFailure(standing: Standing): RolloutDecision | undefined {
   const detail = `it failed on this node: ${node.verdict.reason}; ${describeRemedy(retry)}`
   const turn: RolloutTurn = { kind: rollout === undefined || rollout.halted ? 'halted' : 'wait', detail }
   if (rollout === undefined) {
-    if (node.promoted) return keeps(turn)
+    if (node.workedBefore) return keeps(turn)
     const dispute = findDispute(standing)
     return dispute === undefined ? writeBegin(standing, 'veto', turn) : keeps({ ...turn, detail: `${detail}; ${dispute}` })
   }

@@ -44,6 +44,15 @@ export class UnitActivation implements Activation {
   }
 
   withdraw(extent: Withdrawal, unit: UnitState, onWithdrawn: OnWithdrawn): void {
-    for (const kind of Object.values(this.#kinds)) kind.withdraw(extent, unit, onWithdrawn)
+    const errors: unknown[] = []
+    for (const kind of Object.values(this.#kinds)) {
+      try {
+        kind.withdraw(extent, unit, onWithdrawn)
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+    // One that cannot be withdrawn keeps no other in place.
+    if (errors.length > 0) throw errors[0]
   }
 }

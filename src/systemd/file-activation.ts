@@ -167,7 +167,9 @@ export class FileActivation implements Activation {
 
   #keepReplaceable(configPath: string): Kept {
     const found = this.#records.mustFind(configPath)
-    const kind = found.bytes === undefined || isAgents(found) ? undefined : findOtherKind(found.bytes.toString('utf8'))
+    // Where the agent has put a config before, the file is kubelet's, whatever somebody made of it.
+    const isNew = found.record === undefined && found.bytes !== undefined
+    const kind = isNew ? findOtherKind(found.bytes.toString('utf8')) : undefined
     if (kind !== undefined) throw codedError('other-kind', describeOtherKind(configPath, kind))
     return this.#keepOriginal(configPath)
   }

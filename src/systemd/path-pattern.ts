@@ -63,7 +63,7 @@ function compileSet(set: string, isNegated: boolean): string {
     if (name !== undefined) return CLASSES[name] ?? []
     if (from === undefined || to === undefined) return quoteMember(single ?? '')
     // A range that ends before it begins has no members.
-    return from <= to ? `${quoteMember(from)}-${quoteMember(to)}` : []
+    return (from.codePointAt(0) ?? 0) <= (to.codePointAt(0) ?? 0) ? `${quoteMember(from)}-${quoteMember(to)}` : []
   })
   if (members.length === 0) return isNegated ? '.' : NOTHING
   return `[${isNegated ? '^' : ''}${members.join('')}]`

@@ -45,6 +45,7 @@ function subjectOf({ server }: World, name: string, more: Partial<RolloutSubject
       runs: false,
       proven: false,
       promoted: false,
+      workedBefore: false,
       sawUnfinished: false,
       ready: { ok: true },
       evidence: { kind: 'readable' },

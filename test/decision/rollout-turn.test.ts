@@ -222,6 +222,13 @@ t.test('whether it was started is kept on disk', async (t) => {
     { stagings: [{ contents: [{ started: false }] }] },
     'what is activated again has to be started again',
   )
+
+  const [staging] = staged(B).stagings ?? []
+  if (staging === undefined) throw new Error('nothing is staged')
+  const other = { hash: hashOf(B), content: contentOf(A) }
+  const overlaid = { ...before, stagings: [{ ...staging, contents: [other, ...staging.contents] }] }
+  const marked = effectsOf(activate, overlaid).flatMap((effect) => (effect.kind === 'write-stagings' ? effect.stagings : []))
+  t.match(marked, [{ contents: [other, { content: contentOf(B), ownEdit: true }] }], 'and so is that only the overlay was edited')
 })
 
 t.test('another overlay on a content that kubelet runs is only spread, whatever its rollout says', async (t) => {
@@ -250,6 +257,15 @@ t.test('another overlay on a content that kubelet runs is only spread, whatever 
     )
   }
   t.match(decide({ ...overlaid, ...staged(B), spread }), { kind: 'activate', target: B }, 'a rollout spreads another content by itself')
+  const hidden = { hash: hashOf(A), content: contentOf(A) }
+  const unhidden = {
+    ...overlaid,
+    stagings: [{ ...staging, contents: [hidden, before, ...staging.contents] }],
+    ...turn(B, HALTED),
+    spread: over,
+  }
+  t.match(decide(unhidden), { phase: 'rollout' }, 'an overlay hid the edit of the cluster: taking it away needs a turn')
+  t.match(readinessOf(unhidden), { ok: true })
   const down = { ...LOCAL_EVERYWHERE, ...overlaid, spread, ...startsWith(A), ...crashing(A, { exits: 9 }) }
   t.match(decide(down), { kind: 'activate', target: B }, 'a kubelet that fails does not wait')
 })
@@ -262,7 +278,7 @@ t.test('a node that has its turn and cannot start says why, not that it reads th
 })
 
 t.test('a node tells its rollout of a failure, unless the content of the rollout has worked here otherwise', async (t) => {
-  const failed = { ...staged(B), ...judged(verdict(B, 'confirmed')) }
+  const failed = { ...staged(B, { ownEdit: true }), ...judged(verdict(B, 'confirmed')) }
   const [staging] = failed.stagings ?? []
   if (staging === undefined) throw new Error('nothing is staged')
   const verdictWith = (...before: readonly StagedContent[]) =>
@@ -274,14 +290,19 @@ t.test('a node tells its rollout of a failure, unless the content of the rollout
   t.equal(verdictWith({ ...other, proved: true }), undefined, 'another overlay, whose trial passed: the overlay is at fault')
   t.equal(verdictWith({ ...other, promoted: true }), undefined, 'another overlay, which was last-known-good')
   t.ok(describeSubject(snapshot({ ...failed, ...staged(B, { proved: true, promoted: true }) }))?.node.verdict, 'the very content')
+  const worked = [{ ...staging, contents: [{ ...other, proved: true }, ...staging.contents.map((one) => ({ ...one, ownEdit: false }))] }]
+  t.ok(
+    describeSubject(snapshot({ ...failed, stagings: worked }))?.node.verdict,
+    'what came by its turn: others may have the same local config or overlay',
+  )
 })
 
-t.test('a content counts as last-known-good here also where that was with another overlay', async (t) => {
+t.test('a content that was last-known-good with another overlay worked before, and is new all the same', async (t) => {
   const [staging] = staged(B).stagings ?? []
   if (staging === undefined) throw new Error('nothing is staged')
-  const isPromoted = (...before: readonly StagedContent[]) =>
-    describeSubject(snapshot({ ...staged(B), stagings: [{ ...staging, contents: [...before, ...staging.contents] }] }))?.node.promoted
-  t.equal(isPromoted(), false)
-  t.equal(isPromoted({ hash: hashOf(B), content: contentOf(A), promoted: true }), true)
-  t.equal(isPromoted({ hash: hashOf(A), content: contentOf(A), promoted: true }), false)
+  const nodeWith = (...before: readonly StagedContent[]) =>
+    describeSubject(snapshot({ ...staged(B), stagings: [{ ...staging, contents: [...before, ...staging.contents] }] }))?.node
+  t.match(nodeWith(), { promoted: false, workedBefore: false })
+  t.match(nodeWith({ hash: hashOf(B), content: contentOf(A), promoted: true }), { promoted: false, workedBefore: true })
+  t.match(nodeWith({ hash: hashOf(A), content: contentOf(A), promoted: true }), { promoted: false, workedBefore: false })
 })

@@ -281,6 +281,7 @@ export class FleetAgent implements Client {
         runs,
         proven: runs && node.proven,
         promoted: node.promoted.has(hash),
+        workedBefore: node.promoted.has(hash),
         sawUnfinished: node.sawUnfinished === hash,
         ready: this.#isReady(config) ? { ok: true } : { ok: false, detail: 'a drain or a window is waited for' },
         evidence: this.evidence.access(this.#world.queue.nowUs),

@@ -126,7 +126,7 @@ t.test('R4: a node on which it failed begins with its veto, and writes a veto th
 })
 
 t.test('R4: what was last-known-good here begins no rollout with a veto, however late it fails', async (t) => {
-  const node = { verdict: FAILED, promoted: true }
+  const node = { verdict: FAILED, promoted: true, workedBefore: true }
   for (const data of [{}, { state: state(3, 5, OTHER_HASH) }]) {
     const { turn, write } = decide({ data, node })
     t.match(turn, { kind: 'halted', detail: /^it failed on this node: kubelet exited 5 times; fix the config/ })

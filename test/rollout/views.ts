@@ -96,6 +96,7 @@ const NODE: RolloutNode = {
   runs: false,
   proven: false,
   promoted: false,
+  workedBefore: false,
   sawUnfinished: false,
   ready: { ok: true },
   evidence: { kind: 'readable' },

@@ -49,6 +49,10 @@ for (const kind of ACTIVATION_KINDS) {
     const world = open(kind)
     check(world, 'without a crash')
     t.equal(world.log.said.length, kind === 'env' ? 0 : 1)
+    const stuck = open(kind)
+    stuck.disk.faultOf = ({ path }) => (path === ENV_FILE || path.startsWith('/etc/') ? 'EROFS' : undefined)
+    stuck.start()
+    t.match(stuck.log.said, [/is still in place, since it cannot be taken away$/], 'where it cannot be taken away, the agent starts')
     crashEverywhere(
       () => open(kind),
       (crashed) => void crashed.start(),

@@ -134,16 +134,15 @@ t.test('a file of another kind is neither kept as the original nor replaced', as
   }
 })
 
-t.test('a file of another kind over a config of the agent is the new local, and is not replaced either', async (t) => {
+t.test('a file of another kind over a config of the agent is the new local, and keeps kubelet from no config', async (t) => {
   const { activation, disk, time, text } = fresh()
   activation.activate(A, WIRING)
   disk.plant(CONFIG, K0S)
   time.wallMs += 3000
-  t.throws(() => activation.activate(B, WIRING), { code: 'other-kind' })
+  activation.stage(A, WIRING)
+  activation.activate(B, WIRING)
+  t.equal(text(), bytesOf(B))
   activation.activate('local', WIRING)
-  t.equal(text(), K0S)
-  t.throws(() => activation.stage('local', WIRING), { code: 'other-kind' }, 'also where it has become the original')
-  t.throws(() => activation.activate(B, WIRING), { code: 'other-kind' })
   t.equal(text(), K0S)
 })
 

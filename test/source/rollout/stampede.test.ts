@@ -37,6 +37,7 @@ class Workers {
           arrival: 'there',
           verdict: undefined,
           promoted: false,
+          workedBefore: false,
           sawUnfinished: false,
         },
         ...{ runs: false, proven: false, ready: { ok: true }, evidence: { kind: 'readable' }, claimSeconds: 3600, trialUs: 600e6 },

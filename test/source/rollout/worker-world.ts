@@ -77,6 +77,7 @@ export class WorkerWorld {
         runs: false,
         proven: false,
         promoted: false,
+        workedBefore: false,
         sawUnfinished: false,
         ready: { ok: true },
         evidence: { kind: 'readable' },

@@ -141,6 +141,7 @@ export class Fleet {
         runs: runs?.hash === content.hash,
         proven: runs?.hash === content.hash && promoted.has(content.hash),
         promoted: promoted.has(content.hash),
+        workedBefore: promoted.has(content.hash),
         // No member reboots: what it observed tells the same.
         sawUnfinished: false,
         ready: { ok: true },
