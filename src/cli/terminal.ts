@@ -12,7 +12,7 @@ export interface Terminal {
   readonly color: boolean
   /** Columns; undefined: unknown, or not a terminal. */
   readonly width: number | undefined
-  /** Aborts when nobody reads the output any more. What only looks on, for ever, ends then. */
+  /** Aborts when nobody reads the output any more. A command that watches ends then. */
   readonly unread?: AbortSignal
 }
 

@@ -1,9 +1,8 @@
 /** Which nodes a change of a config gets to, and how. Pure. */
-import { ROLLOUT_ANNOTATION } from '../decision/channels.ts'
-import { ROLLOUT_OFF } from '../decision/staging.ts'
 import { PROGRAM } from './command.ts'
 import type { ConfigName } from './config-index.ts'
 import type { FoundConfig } from './config-maps.ts'
+import { recordOf } from './rollout-state.ts'
 import { countNodes, type PartOver, type Users } from './users.ts'
 
 /** In a sentence. */
@@ -44,8 +43,7 @@ export function describeReach({ namespace, name }: ConfigName, config: FoundConf
 }
 
 function isStaged(config: FoundConfig | undefined): boolean {
-  const record = config?.annotations[ROLLOUT_ANNOTATION]
-  return record !== undefined && record !== ROLLOUT_OFF
+  return config !== undefined && recordOf(config) !== undefined
 }
 
 function countOf(parts: readonly PartOver[]): number {

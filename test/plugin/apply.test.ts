@@ -2,7 +2,7 @@ import t from 'tap'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import { CONFIG_LABEL } from '../../src/decision/channels.ts'
 import { hashVersion, KEPT_LABEL } from '../../src/plugin/kept-versions.ts'
-import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld } from './world.ts'
+import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld, withConfigz } from './world.ts'
 
 const WHOLE = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const BASE = 'kubelet-cfg-agent.io/base'
@@ -343,17 +343,9 @@ t.test('diff of a node: with the kept version, and where none is kept with what 
   server.objects.put(nodeObject('n1', { config: 'pods', said: { contentHash: 'ff' } }))
   t.match(await run('diff', 'n1'), { code: 2, err: /not kept as a version, and kubelet cannot be asked/ })
   const { diffCommand } = await import('../../src/plugin/commands/diff.ts')
-  const { api } = context
   const asked: string[] = []
-  const withConfigz: typeof api = {
-    watch: (request) => api.watch(request),
-    request: async (request) => {
-      if (!request.path.endsWith('/configz')) return api.request(request)
-      asked.push(request.path)
-      return { kind: 'ok', object: { kubeletconfig: { maxPods: 33 } } }
-    },
-  }
-  t.equal(await diffCommand.execute({ ...context, api: withConfigz }, { options: {}, args: ['n1'] }), 1)
+  const api = withConfigz(context.api, { maxPods: 33 }, asked)
+  t.equal(await diffCommand.execute({ ...context, api }, { options: {}, args: ['n1'] }), 1)
   t.same(asked, ['/api/v1/nodes/n1/proxy/configz'])
   putConfigMap(world, 'other', `${WHOLE}maxPods: 70\n`)
   server.objects.put(

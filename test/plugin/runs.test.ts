@@ -3,7 +3,7 @@ import { contentHash } from '../../src/checkpoint/content.ts'
 import { BASE_ANNOTATION } from '../../src/decision/channels.ts'
 import { diffCommand } from '../../src/plugin/commands/diff.ts'
 import { mergeText } from '../../src/plugin/merged-text.ts'
-import { editConfigMap, NAMESPACE, nodeObject, type PluginWorld, putConfigMap, startPluginWorld } from './world.ts'
+import { editConfigMap, NAMESPACE, nodeObject, type PluginWorld, putConfigMap, startPluginWorld, withConfigz } from './world.ts'
 
 const WHOLE = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const OVER_WHOLE = { [BASE_ANNOTATION]: `${NAMESPACE}/whole` }
@@ -32,17 +32,9 @@ async function startWithPart(t: Parameters<typeof startPluginWorld>[0]): Promise
 
 /** @param reported what kubelet answers */
 async function diffWith({ context }: PluginWorld, reported: object): Promise<{ code: number; asked: readonly string[] }> {
-  const { api } = context
   const asked: string[] = []
-  const withConfigz: typeof api = {
-    watch: (request) => api.watch(request),
-    request: async (request) => {
-      if (!request.path.endsWith('/configz')) return api.request(request)
-      asked.push(request.path)
-      return { kind: 'ok', object: { kubeletconfig: reported } }
-    },
-  }
-  return { code: await diffCommand.execute({ ...context, api: withConfigz }, { options: {}, args: ['n1'] }), asked }
+  const api = withConfigz(context.api, reported, asked)
+  return { code: await diffCommand.execute({ ...context, api }, { options: {}, args: ['n1'] }), asked }
 }
 
 t.test('diff sees that the base has changed where the part has not', async (t) => {

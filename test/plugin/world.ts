@@ -38,6 +38,21 @@ export interface PluginWorld {
   run(...args: string[]): Promise<Ran>
 }
 
+/**
+ * The API with a kubelet that reports this config at /configz.
+ * @param asked the paths that were asked for
+ */
+export function withConfigz(api: PluginContext['api'], kubeletconfig: object, asked: string[]): PluginContext['api'] {
+  return {
+    watch: (request) => api.watch(request),
+    request: async (request) => {
+      if (!request.path.endsWith('/configz')) return api.request(request)
+      asked.push(request.path)
+      return { kind: 'ok', object: { kubeletconfig } }
+    },
+  }
+}
+
 export interface PluginWorldOptions {
   readonly server?: ApiServerOptions
   readonly color?: boolean
