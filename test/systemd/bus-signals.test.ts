@@ -49,10 +49,23 @@ async function startBus(t: Test, dir: string): Promise<ChildProcess> {
   const policy = '<policy context="default"><allow send_destination="*"/><allow receive_sender="*"/><allow own="*"/></policy>'
   writeFileSync(join(dir, 'bus.conf'), `<busconfig><type>system</type><listen>unix:path=${dir}/bus</listen>${policy}</busconfig>\n`)
   rmSync(join(dir, 'bus'), { force: true })
-  const daemon = spawn(DAEMON, ['--nofork', '--nopidfile', `--config-file=${join(dir, 'bus.conf')}`], { stdio: 'ignore' })
+  const daemon = spawn(DAEMON, ['--nofork', '--nopidfile', `--config-file=${join(dir, 'bus.conf')}`], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let said = ''
+  daemon.stderr.on('data', (chunk) => {
+    said += chunk
+  })
   t.teardown(() => void daemon.kill())
-  await until(() => existsSync(join(dir, 'bus')), 'the bus listens')
+  await until(() => {
+    if (hasEnded(daemon)) throw new Error(`${DAEMON} ended early (${daemon.signalCode ?? `exit code ${daemon.exitCode}`}): ${said}`)
+    return existsSync(join(dir, 'bus'))
+  }, 'the bus listens')
   return daemon
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
 }
 
 /** Enough of systemd to be subscribed to. */
@@ -81,12 +94,22 @@ async function standInForSystemd(t: Test, dir: string): Promise<{ signal(path?: 
       socket.write(encodeReply(serial, received.readUInt32LE(begin + 8), sender))
     }
   })
-  await until(() => text().includes('OK '), 'the bus lets it in')
+  const isTold = (isSo: () => boolean) => () => {
+    if (socket.closed && !isSo()) throw new Error(`the bus closed the connection after: ${JSON.stringify(text())}`)
+    return isSo()
+  }
+  await until(
+    isTold(() => text().includes('OK ')),
+    'the bus lets it in',
+  )
   socket.write('BEGIN\r\n')
   call('Hello')
   serial += 1
   socket.write(encodeRequestName(serial))
-  await until(() => text().split('NameAcquired').length > 2, 'it has the name of systemd')
+  await until(
+    isTold(() => text().split('NameAcquired').length > 2),
+    'it has the name of systemd',
+  )
   const signal = (path = '/org/freedesktop/systemd1/unit/kubelet_2eservice') => {
     serial += 1
     socket.write(encodeSignal(serial, path))
