@@ -15,7 +15,7 @@ const SHOWN = [
   'paused: ',
   'updated last-known-good config to ',
   'verdict confirmed: ',
-  'verdicts dropped',
+  'dropped verdicts',
   'Node.Spec.ConfigSource is empty, ',
   'settled: local',
 ]

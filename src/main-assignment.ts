@@ -101,5 +101,5 @@ function openCluster(world: AssignmentWorld, api: KubeApi): AssignmentSource {
 
 /** A later look may work: the agent's package may be in the middle of an upgrade. */
 function reportParser(log: Log): (error: unknown) => void {
-  return (error) => log.error('what was assigned cannot be parsed now; trying again at the next look', { error })
+  return (error) => log.error('cannot parse the assigned config now; trying again shortly', { error })
 }

@@ -41,9 +41,9 @@ import type { Heartbeat } from './systemd/heartbeat.ts'
 
 /** How often the agent checks that the kubeconfig still belongs to its cluster. */
 const REBIND_MS = 60_000
-/** It starts programs, while the agent has to find its assignment. */
+/** Delay of the self-check. It starts programs, and the agent finds its assignment first. */
 const SELF_CHECK_MS = 1000
-/** For what takes a helper milliseconds. */
+/** Limit of a request to the helper that normally takes milliseconds. */
 const FACTS_MS = 20_000
 
 export interface LifeWorld {
@@ -164,7 +164,7 @@ function makeRequestsDirectory({ files, layout }: Stores, log: Log): void {
 
 function warm(helper: Helper, unit: UnitState): void {
   const binary = unit.kind === 'known' ? unit.command?.path : undefined
-  // It is asked in earnest soon, and then says what is wrong.
+  // This only starts it early. The request that follows reports what is wrong.
   helper.ask('warm', [binary], { check: isNothing, limitMs: FACTS_MS }).catch(() => {})
 }
 

@@ -23,17 +23,17 @@ import { takeSupervision } from './systemd/notify.ts'
 declare const KUBELET_CFG_AGENT_YAML_CHILD: string | undefined
 declare const KUBELET_CFG_AGENT_DOCKER_CHILD: string | undefined
 declare const KUBELET_CFG_AGENT_HELPER: string | undefined
-/** Beside this file. The build puts its own there. */
+/** Child programs, by paths relative to this file. The build defines its own. */
 const YAML_CHILD = typeof KUBELET_CFG_AGENT_YAML_CHILD === 'string' ? KUBELET_CFG_AGENT_YAML_CHILD : './kubelet/yaml-child.ts'
 const DOCKER_CHILD =
   typeof KUBELET_CFG_AGENT_DOCKER_CHILD === 'string' ? KUBELET_CFG_AGENT_DOCKER_CHILD : './preflight/kubelet/docker-child.ts'
 const HELPER = typeof KUBELET_CFG_AGENT_HELPER === 'string' ? KUBELET_CFG_AGENT_HELPER : './main-helper.ts'
-/** Of the helper: the rules and a config of 1 MiB take some 40 MB. */
+/** The limit of the helper's heap. The rules and a config of 1 MiB take some 40 MB. */
 const HELPER_MB = 160
 
 // First: no process that is started later may inherit these variables.
 const supervision = takeSupervision(process.env, process.pid)
-// The launcher's, and only for this process; the helper shares the directory of what is compiled.
+// The launcher sets these for this process alone. The helper shares the compile cache.
 const compiled = process.env.NODE_COMPILE_CACHE
 for (const name of ['MALLOC_ARENA_MAX', 'MALLOC_TRIM_THRESHOLD_', 'MALLOC_MMAP_THRESHOLD_', 'NODE_COMPILE_CACHE']) delete process.env[name]
 // A reader that stops reading (`| head`) is not an error, and ends no command in the middle of its
@@ -52,7 +52,7 @@ const beside = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const yamlChild = beside(YAML_CHILD)
 const yaml = new BoundedYaml({ child: yamlChild })
 const besideDocker = [process.execPath, ...process.execArgv, beside(DOCKER_CHILD)]
-// Not with the small nursery of an agent that waits.
+// Unlike the agent, which waits most of the time, the helper gets a large young generation.
 const helperFlags = ['--max-semi-space-size=8', `--max-old-space-size=${HELPER_MB}`]
 const helperProgram = {
   command: [process.execPath, ...process.execArgv, ...helperFlags, beside(HELPER)],

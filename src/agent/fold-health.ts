@@ -48,10 +48,12 @@ export async function foldHealth(ports: HealthPorts, before: HealthRecord | unde
 }
 
 /**
- * Where the disk does not return what kubelet starts with next, a record about another config keeps
- * all that it says, except what runs: an activation may follow, and what runs could not be told
- * after it. Without such a record, one is begun about the config under the name of its version. But
- * what is gone, and not unreadable, names nothing: that version may come back with other content.
+ * What to record where the content of the next start cannot be read:
+ * - Its checkpoint is unreadable, and there is a record about another config: only the running
+ *   process is recorded, so that it can still be identified after an activation.
+ * - Its checkpoint is unreadable, and there is no such record: a record begins, under the name of
+ *   the config's version.
+ * - Its checkpoint is gone: nothing. That version may come back with other content.
  */
 function recordLook(
   before: HealthRecord | undefined,

@@ -20,9 +20,7 @@ const LAST_RETRY_US = 60e6
 const BLIND_US = 5e6
 /** How long a settled kubelet is only probed before systemd is asked again. */
 const PROBES_US = 60e6
-/**
- * An observation of kubelet that is no older is as good as new: on a busy node it takes as long.
- */
+/** An observation of kubelet of this age is used again: on a busy node, a new one takes as long. */
 const FRESH_US = 100e3
 
 interface LastTrouble extends Trouble {
@@ -38,9 +36,9 @@ export class Loop {
    * Steps that failed, by kind and by what they were about, each with how long it is left alone.
    */
   readonly #troubles = new Map<string, LastTrouble>()
-  /** The last one of each step that is tried again, and goes on in the background. */
+  /** The last trouble of each step that is tried again and still runs in the background. */
   readonly #former = new Map<string, LastTrouble>()
-  /** Of the passes since the last wait or restart: between them only files change. */
+  /** Kubelet since the last wait or restart. Other steps change only files, so it stays valid. */
   #kubelet: KubeletObservation | undefined
   /** The last one that asked systemd. */
   #last: KubeletObservation | undefined

@@ -6,7 +6,7 @@ import { findBasePath } from '../decision/base-config.ts'
 import { withEarlier } from '../decision/evidence-baseline.ts'
 import type { Question } from '../decision/evidence-facts.ts'
 import { awaitBaseline, dropBaseline, recordFacts, renewBaseline } from '../decision/evidence-record.ts'
-import { dueEvidence, findUpcoming, isBaselineEarly, isBaselineInVain, isBaselineOld } from '../decision/evidence-schedule.ts'
+import { dueEvidence, findUpcoming, isBaselineAbandoned, isBaselineEarly, isBaselineOld } from '../decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../decision/evidence-state.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
@@ -72,13 +72,13 @@ function fold(
 }
 
 /**
- * Where it is from before the kubelet that runs had reported, or old. Where it lacks answers, it is
- * waited for again.
+ * Takes the baseline again if it is older than the reports of the running kubelet, or too old.
+ * Waits for it again if it lacks answers.
  */
 function takeBaselineAgain(evidence: EvidenceRecord, snapshot: Snapshot, candidate: TrialKey, asksSinceUs: number): EvidenceRecord {
   if (isBaselineEarly(snapshot)) return renewBaseline(evidence, snapshot.now)
   if (isBaselineOld(snapshot)) return dropBaseline(evidence, snapshot)
-  return isBaselineInVain(snapshot, candidate, asksSinceUs) ? awaitBaseline(evidence, snapshot.now) : evidence
+  return isBaselineAbandoned(snapshot, candidate, asksSinceUs) ? awaitBaseline(evidence, snapshot.now) : evidence
 }
 
 /** Kubelet's flags win over its config. */

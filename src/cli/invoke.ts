@@ -64,7 +64,7 @@ export async function invoke(command: Command, line: ParsedLine, world: ProgramW
     const isLenient = command.takes === 'node' && command.isLenient === true && canDoWithout
     if (problems.length > 0 || (badSettings.length > 0 && !isLenient))
       return complain(world.terminal, command, [...problems, ...badSettings])
-    for (const problem of badSettings) world.terminal.err(`${PROGRAM} ${command.name}: goes on without a setting: ${plainText(problem)}\n`)
+    for (const problem of badSettings) world.terminal.err(`${PROGRAM} ${command.name}: ignores an invalid setting: ${plainText(problem)}\n`)
     const { settings } = resolution
     if (command.takes === 'all') return await command.execute({ settings, reread: () => resolve(flags, world) }, world.runAgent)
     return await command.execute(await world.openNode(settings), options, args)

@@ -143,7 +143,7 @@ function activate(wiring: ReadyWiring): State {
     if (drain.length > 0) return leave(wiring, 'drain', describeDrain(snapshot, target))
     if (hold !== undefined) return leave(wiring, 'rollout', describeHold(what, hold))
     const turn = decideActivationTurn(situation)
-    if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits its turn to use ${what}: ${turn.detail}`, turn.atUs)
+    if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits for its turn to use ${what}: ${turn.detail}`, turn.atUs)
     const isRefuge = (target.fallback && !target.goesOn) || target.source === 'local'
     const fallback = isRefuge ? undefined : (nextAfter(situation, target)?.source ?? 'local')
     const next = leave(wiring, 'unknown', `${what} could not be activated`)
@@ -211,7 +211,7 @@ function restartInto(target: Target): State {
         if ((isWorthKeeping(snapshot) || isWellAgain(snapshot)) && listUndrained(snapshot, target).length > 0)
           return wait(snapshot, 'drain', describeDrain(snapshot, target))
         if (!target.fallback && awaitsBaseline(snapshot, target.key))
-          return wait(snapshot, 'restarting', `how kubelet does is recorded before it is restarted with ${what}`)
+          return wait(snapshot, 'restarting', `recording the state of the node before kubelet is restarted with ${what}`)
         const unrecorded: State = () => wait(snapshot, 'unknown', 'the restart of kubelet could not be recorded')
         const step = { kind: 'restart', record: decision.record, from: lastRunSource(snapshot), to: target.source } as const
         return stepOr(situation, step, unrecorded)

@@ -27,7 +27,7 @@ export function findAwaited(snapshot: Snapshot, phase: Phase): Awaited {
   const trial = phase === 'in-trial' ? measureTrial(snapshot, target.key) : undefined
   return {
     trial: trial && { sinceUs: trial.endsAtUs - snapshot.policy.trialUs, untilUs: trial.endsAtUs },
-    // In a rollout it moves with each word of another node: what is published must not.
+    // In a rollout each write of another node moves this time, and it is published.
     waitUntilUs: phase === 'rollout' ? undefined : findEndUs(snapshot, phase, held ?? target),
   }
 }

@@ -67,7 +67,7 @@ export function effectsOfRestart(
   const detail = outcome.ok ? '' : outcome.detail
   return [
     { kind: 'write-restarts', restarts: [...earlier, { ...record, outcome: { ok: outcome.ok, detail } }] },
-    ...(outcome.ok ? [] : [log('error', 'systemd would not restart kubelet', { detail })]),
+    ...(outcome.ok ? [] : [log('error', 'systemd refused to restart kubelet', { detail })]),
   ]
 }
 

@@ -93,9 +93,9 @@ function saveUnrendered({ source, data }: StepOf<'assign'>, snapshot: Snapshot):
   const unrendered = withoutOverlay(source)
   const what = describeSource(unrendered)
   if (snapshot.storedUnrendered === 'differs')
-    return [log('warn', `the checkpoint of ${what} differs from what the cluster has: it is left as it is`, { source: unrendered })]
+    return [log('warn', `the checkpoint of ${what} differs from what the cluster has, and is left unchanged`, { source: unrendered })]
   if (snapshot.storedUnrendered === 'unreadable')
-    return [log('warn', `the checkpoint of ${what} cannot be read: it is left as it is`, { source: unrendered })]
+    return [log('warn', `the checkpoint of ${what} cannot be read, and is left unchanged`, { source: unrendered })]
   const fallbacks = heldSources({ ...snapshot, assigned: { kind: 'damaged', detail: '' } })
   if (snapshot.nextStart.kind === 'unknown' || fallbacks.some((held) => sameVersion(held.source, unrendered)))
     return [log('warn', `no checkpoint of ${what} is saved: kubelet may start with it, and it was not checked`, { source: unrendered })]

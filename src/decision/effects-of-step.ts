@@ -42,7 +42,7 @@ const EFFECTS: EffectsOf = {
     ...(requested && snapshot.restarts.length > 0
       ? [{ kind: 'write-restarts', restarts: excuseRestarts(snapshot.restarts) } as const]
       : []),
-    log('info', 'verdicts dropped, trying again', { why, verdicts: keys.length + again.length }),
+    log('info', 'dropped verdicts: their configs may be tried again', { why, verdicts: keys.length + again.length }),
     ...(requested ? [{ kind: 'clear-request', request: 'retry' } as const] : []),
   ],
 
@@ -81,7 +81,7 @@ const EFFECTS: EffectsOf = {
       { kind: 'remove-verdict', key: former },
     ]),
     ...(proven === undefined ? [] : [{ kind: 'write-proven', key: proven } as const]),
-    log('info', 'records of an earlier agent name kubelet by its content from now on', { verdicts: verdicts.length }),
+    log('info', 'renamed kubelet in the records of an earlier agent: they identify it by its content now', { verdicts: verdicts.length }),
   ],
 
   'open-records': ({ lastKnownGood }) => [writeRecord('last-known-good', lastKnownGood), writeRecord('assigned', 'local')],

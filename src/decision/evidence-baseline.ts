@@ -1,4 +1,4 @@
-/** Which baseline what runs is compared with. Pure. */
+/** Chooses the baseline that the running process is compared with. Pure. */
 import { isKnownUser } from './evidence-serving.ts'
 import type { Baseline, EarlierState, EvidenceRecord, StaticPodBefore } from './evidence-state.ts'
 import { MOST_PODS, markNewer } from './evidence-static-pods.ts'

@@ -14,8 +14,7 @@ import type { TrialKey } from './trial-key.ts'
 /** @param candidate what the node would claim to start */
 export function findEvidenceAccess(snapshot: Snapshot, candidate: TrialKey): RolloutNode['evidence'] {
   const { evidence, running, unit, policy } = snapshot
-  // Nothing can be asked about a kubelet that does not run, and somebody has to start what mends
-  // it.
+  // Evidence cannot be read while kubelet is down, and some node has to start the fix.
   if (running.kind !== 'known' || unit.kind === 'unknown' || unit.activity !== 'running') return { kind: 'readable' }
   const baseline = evidence?.baseline
   const isTaken = baseline?.candidate === candidate && baseline.invocationId === running.invocationId && !isBaselineOld(snapshot)

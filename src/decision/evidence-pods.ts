@@ -15,7 +15,7 @@ const LOST = /^(OutOf\w*|UnexpectedAdmissionError|NodeAffinity|Evicted)$/
 
 /** @param wallMs the clock of the node when they were listed */
 export function recordPods({ pods, serverMs }: PodsAnswer, wallMs: number): Pick<Baseline, 'podsAtMs' | 'podsAtWallMs' | 'failedPods'> {
-  // Of a part of them, one that is not known would seem to have failed since.
+  // In a shortened list, an old failed pod that is not on it would look like a new failure.
   if (pods.length > MOST_KNOWN) return {}
   return { podsAtMs: serverMs, podsAtWallMs: wallMs, failedPods: pods.map(({ uid }) => uid) }
 }

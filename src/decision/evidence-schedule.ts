@@ -109,7 +109,10 @@ export function isBaselineOld(snapshot: Snapshot): boolean {
   return now.monotonicUs - baseline.sinceUs > (isUnread ? UNREAD_OLD_US : BASELINE_OLD_US)
 }
 
-/** It says how the node was before this kubelet, which has had the time to report since. */
+/**
+ * Whether the baseline was taken before the running kubelet had had the time to report, and it has
+ * had it since.
+ */
 export function isBaselineEarly({ evidence, health, now }: Snapshot): boolean {
   const baseline = evidence?.baseline
   const process = health?.process
@@ -119,14 +122,14 @@ export function isBaselineEarly({ evidence, health, now }: Snapshot): boolean {
 }
 
 /**
- * It lacks answers, and the restart does not wait for them any more: they were asked for before the
- * present activation, or by an agent that has ended. An agent that ends again and again does not
- * hold the restart up for ever.
+ * Whether the baseline lacks answers that the restart does not wait for any more: they were asked
+ * for before the present activation, or by an agent that has ended. An agent that ends again and
+ * again does not hold the restart up for ever.
  *
  * @param candidate that kubelet is about to be restarted into
  * @param asksSinceUs as `EvidenceProbe` says
  */
-export function isBaselineInVain(snapshot: Snapshot, candidate: TrialKey, asksSinceUs: number): boolean {
+export function isBaselineAbandoned(snapshot: Snapshot, candidate: TrialKey, asksSinceUs: number): boolean {
   const { health, now, policy } = snapshot
   const baseline = findTaken(snapshot, candidate)
   if (baseline === undefined || isComplete(baseline, policy.evidence)) return false
@@ -186,7 +189,7 @@ export function isObserved(snapshot: Snapshot): boolean {
 }
 
 /**
- * What has to be asked before a claim: of what the policy requires, whatever has no answer yet.
+ * What has to be asked before a claim: the required questions that have no answer yet.
  *
  * @param baseline undefined: none was taken
  */

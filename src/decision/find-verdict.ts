@@ -5,8 +5,8 @@ import { contentOfKey, trialKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
 
 /**
- * A verdict holds on one kubelet. But what cannot be undone is done only once, whatever kubelet is
- * installed later.
+ * A verdict holds on one kubelet. But a config that did damage which cannot be undone is never
+ * tried again, whatever kubelet is installed later.
  */
 export function findVerdict({ verdicts }: Pick<Snapshot, 'verdicts'>, content: ContentHash, kubeletIdentity: string): Verdict | undefined {
   const own = verdicts.get(trialKey(content, kubeletIdentity))

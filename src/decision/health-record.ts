@@ -96,7 +96,7 @@ export function recordSample(
   }
 }
 
-/** Only what runs: nobody knows what kubelet starts with next. */
+/** Updates only the running process: the content of the next start is unknown. */
 export function recordProcess(record: HealthRecord, sample: HealthSample, kubeletIdentity: string): HealthRecord {
   const lastProcess = rememberProcess(record.lastProcess, sample, kubeletIdentity)
   return lastProcess === record.lastProcess ? record : { ...record, lastProcess }
@@ -201,13 +201,13 @@ function beganSilent({ known, unit, gap, policy }: Fold): boolean {
   return (!gap || isJustAfter) && lastSampleUs - runtimeDownSinceUs < RUNTIME_EXCUSE_US
 }
 
-/** Since the last look, by NRestarts. */
+/** The exits since the last look, counted by NRestarts. */
 interface NewExits {
-  /** To the subject. */
+  /** Charged to the subject. */
   readonly charged: number
-  /** To what ran: those that nothing excused when they were seen. */
+  /** Charged to the process that ran: those that nothing excused when they were seen. */
   readonly chargeable: number
-  /** The others, where the runtime is the reason. */
+  /** Excused, since the container runtime is the reason. */
   readonly excused: number
 }
 
@@ -238,7 +238,7 @@ function isDownExcused({ unit, ofProcess }: Fold, { isExcused, beganExcused }: R
 
 type ConditionTimes = Pick<HealthRecord, 'wasHealthy' | 'everHealthy' | 'healthySinceUs' | 'unhealthySinceUs'>
 
-/** Since when it has been so. */
+/** Since when kubelet has been healthy, or not. */
 function followCondition({ same, ofProcess, nowUs, gap, isAutomatic }: Fold, condition: Condition): ConditionTimes {
   const isHealthy = condition === 'healthy'
   // The health of one process says nothing of the next, even if both were healthy at two looks in a

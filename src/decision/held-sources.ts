@@ -52,8 +52,8 @@ export function findRunning(snapshot: Snapshot): HeldSource | undefined {
 }
 
 /**
- * The same where the records have moved on since the process was first seen. A checkpoint that no
- * record names is never replaced by other content.
+ * The source that the running process was started from, if no record names it any more. A
+ * checkpoint that no record names is never replaced by other content.
  */
 export function findStartedFrom(snapshot: Snapshot): HeldSource | undefined {
   const { running, health, checkpoints } = snapshot

@@ -33,9 +33,9 @@ export function choosePrunable(snapshot: Snapshot): readonly CheckpointInfo[] {
 }
 
 /**
- * What the process was started from when it was seen, since its command line does not name a
- * checkpoint where kubelet reads another file. Once no record names a wording of it, a new one can
- * be compared with this one alone.
+ * The source that the process was started from when it was first seen. Where kubelet reads another
+ * file, its command line names no checkpoint. Once no record names a wording of this content, a new
+ * wording can be compared with this one alone.
  */
 function listStartedFrom({ health }: Snapshot): readonly ConfigMapSource[] {
   const source = health?.lastProcess?.source
@@ -43,8 +43,8 @@ function listStartedFrom({ health }: Snapshot): readonly ConfigMapSource[] {
 }
 
 /**
- * Another wording of such a config must not be tried either, and only the bytes tell that it is
- * one.
+ * Configs that did damage which cannot be undone. Another wording of one must not be tried either,
+ * and only its bytes tell that it is one.
  */
 function listHarmful({ verdicts }: Snapshot): readonly ConfigMapSource[] {
   return [...verdicts.values()].flatMap(({ damage, source }) => (damage === 'one-way' && source !== 'local' ? [source] : []))

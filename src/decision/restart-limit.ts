@@ -24,8 +24,9 @@ export function isWorthKeeping(snapshot: Snapshot): boolean {
 }
 
 /**
- * Whether what failed by its health has run on for a while, and is well. Of what evidence or a
- * person has said, the health port says nothing.
+ * Whether a process whose config failed by its health has kept running for a while and is healthy
+ * again. False where evidence or an operator condemned the config: the health port disproves
+ * neither.
  */
 export function isWellAgain({ running, health, verdicts, now, policy }: Snapshot): boolean {
   if (running.kind !== 'known' || health?.process?.invocationId !== running.invocationId) return false

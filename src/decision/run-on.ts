@@ -1,10 +1,9 @@
 /**
- * A kubelet that runs on although its next start uses another config. A healthy kubelet is
- * restarted for what the cluster assigns, for a person or for a verdict, but never for a file that
- * was lost: what is assigned is unknown then, or a checkpoint is gone, and may come back. A refusal
- * restarts nothing either, even where no record names what runs. Only the next start moves, so that
- * a kubelet that exits starts with something that exists. Where nothing tells what runs, that does
- * not move either. Pure.
+ * A kubelet that keeps running although its next start uses another config. A healthy kubelet is
+ * restarted for a new assignment, for an operator's request or for a verdict. It is never restarted
+ * because a file was lost, since that may come back, or because a config was refused. In these
+ * cases only the next start changes, so that a kubelet that exits starts with something that
+ * exists. If the running config cannot be identified, the next start does not change either. Pure.
  */
 import { describeSource } from './config-source.ts'
 import { findVerdict } from './find-verdict.ts'
@@ -26,16 +25,16 @@ export function findRunOn({ snapshot, unit, target }: TargetSituation): Wait | u
   if (!target.fallback) return undefined
   const runsOn = `kubelet runs on, and its next start uses ${describeSource(target.source)}`
   const unavailable = findUnavailable(snapshot, unit)
-  if (unavailable === 'refused') return wait(snapshot, 'refused', `what is assigned was refused: ${runsOn}`)
-  if (unavailable === 'gone') return wait(snapshot, 'unknown', `the checkpoint of what is assigned is gone: ${runsOn}`)
-  if (running.lost === true) return wait(snapshot, 'unknown', `the checkpoint of what kubelet runs is gone: ${runsOn}`)
+  if (unavailable === 'refused') return wait(snapshot, 'refused', `the assigned config was refused: ${runsOn}`)
+  if (unavailable === 'gone') return wait(snapshot, 'unknown', `the checkpoint of the assigned config is gone: ${runsOn}`)
+  if (running.lost === true) return wait(snapshot, 'unknown', `the checkpoint of the running config is gone: ${runsOn}`)
   return undefined
 }
 
 /**
- * Kubelet runs and is not known to fail, and neither the disk nor its command line tells what it
- * runs. What is in place may be just that: replaced, it could not be told any more, and kubelet
- * would be restarted once the checkpoint of what is assigned is back.
+ * Kubelet runs and is not known to fail, and neither the disk nor its command line identifies the
+ * running config. It may be the one in place: if that were replaced, the running config could no
+ * longer be identified, and kubelet would be restarted once the assigned checkpoint is back.
  *
  * @returns undefined: the target may be activated
  */

@@ -89,7 +89,7 @@ export function failureError({ reason, evidence }: Pick<Verdict, 'reason' | 'evi
     case 'evidence':
       return `failed to run config: ${missingText(evidence)}; ${refugeText(refuge)}, ${SEE_LOG}`
     case 'requested':
-      return `config given up on request of an operator of the node; ${refugeText(refuge)}, ${SEE_LOG}`
+      return `config rolled back at the request of an operator of the node; ${refugeText(refuge)}, ${SEE_LOG}`
   }
 }
 
@@ -110,7 +110,7 @@ function missingText(evidence: EvidenceKind | undefined): string {
     case 'process':
     case 'healthz':
     case undefined:
-      return 'kubelet answered, and the node did not work'
+      return 'kubelet was healthy, and the node did not work'
   }
 }
 
@@ -119,7 +119,7 @@ function refugeText(refuge: Refuge): string {
     case 'last-known-good':
       return 'rolled back to last-known-good'
     case 'previous':
-      return 'rolled back to the last-known-good before the present one'
+      return 'rolled back to previous, the last-known-good before the current one'
     case 'local':
       return 'rolled back to local config'
     case 'under-way':

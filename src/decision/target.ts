@@ -1,6 +1,6 @@
 /**
  * Which config should run: the assigned one, unless it was refused or failed on this kubelet, or
- * waits for its turn in a rollout. Where it was refused or waits, what runs goes on. Where it
+ * waits for its turn in a rollout. If it was refused or waits, the running config stays. If it
  * failed, the target is the first of last-known-good, previous and local without a verdict. Falling
  * back is nothing more than a verdict that makes this function choose another target. Pure.
  */
@@ -90,8 +90,8 @@ function findUndisturbed(snapshot: Snapshot, unit: KnownUnit, held: Target): Hel
 }
 
 /**
- * Why what runs goes on in place of the wanted config, other than by its turn in a rollout. It was
- * refused, where a refusal restarts nothing, or its checkpoint is gone.
+ * Why the running config stays although another one is wanted, apart from a rollout: the wanted one
+ * was refused, where a refusal restarts nothing, or its checkpoint is gone.
  *
  * @returns undefined: neither is so
  */
@@ -103,9 +103,9 @@ export function findUnavailable(snapshot: Snapshot, { kubeletIdentity }: KnownUn
 }
 
 /**
- * What goes on where the wanted config is unavailable or waits for its turn in a rollout: what
- * runs, or else what kubelet starts with next. undefined: neither is so, or what runs is nothing
- * that the agent could start kubelet with again.
+ * The config that stays while the wanted one is unavailable or waits for its turn in a rollout: the
+ * running config, or else that of the next start. undefined: the wanted one neither is unavailable
+ * nor waits, or the agent could not start kubelet with the running config again.
  */
 export function findGoingOn(snapshot: Snapshot, unit: KnownUnit, held: Target | undefined): HeldSource | undefined {
   if (held !== undefined) return findUndisturbed(snapshot, unit, held)

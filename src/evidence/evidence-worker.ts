@@ -113,6 +113,6 @@ export class EvidenceWorker implements EvidenceProbe {
     const detail = answer.kind === 'forbidden' ? answer.detail : ''
     if (this.#refusals.get(question) === detail) return
     this.#refusals.set(question, detail)
-    if (detail !== '') this.#options.log.warn(`evidence that cannot be read is unknown: ${question}`, { detail })
+    if (detail !== '') this.#options.log.warn(`cannot read the evidence, so it counts as unknown: ${question}`, { detail })
   }
 }

@@ -120,7 +120,7 @@ export class HelperProcess implements Helper {
   #hear(running: Running, line: string): void {
     const reply = parseJson(Buffer.from(line), isReply)
     if (reply === undefined) {
-      this.#give(running, 'the helper printed what is no answer', false)
+      this.#give(running, 'the helper printed an invalid answer', false)
       return
     }
     running.cancelled.delete(reply.id)

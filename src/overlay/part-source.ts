@@ -77,7 +77,7 @@ export class PartSource implements AssignmentSource {
     } catch (error) {
       // The next look tries again: the agent's package may be in the middle of an upgrade.
       if (this.#merging === merging) this.#merging = undefined
-      this.#deps.log.error('the assigned part cannot be parsed now; trying again at the next look', { error })
+      this.#deps.log.error('cannot parse the assigned part now; trying again shortly', { error })
     }
   }
 

@@ -12,7 +12,7 @@ const INTRODUCTIONS: readonly string[] = [
   '^NAME (?:was refused before a restart|was rolled back|failed), (?:falling back|\\S+ runs): ',
   '^NAME has passed its trial(?:; )?',
   '^trial of NAME ',
-  '^waits its turn to use NAME: ',
+  '^waits (?:for )?its turn to use NAME: ',
   '^NAME waits for its rollout: ',
   '^the rollout of NAME is halted: ',
   '^NAME(?:: | )',

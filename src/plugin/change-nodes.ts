@@ -1,6 +1,6 @@
 /**
- * Changes Nodes, one after another. One that fails keeps no other from its change, as of
- * many Nodes one may just have been deleted. Pure but for the API.
+ * Changes Nodes one after another. If one change fails, for example because the Node was just
+ * deleted, the others still follow. Pure but for the API.
  */
 import { plainText } from '../cli/terminal.ts'
 import type { JsonObject } from '../values/is-object.ts'
@@ -52,6 +52,7 @@ async function patchNode(context: PluginContext, name: string, body: JsonObject)
   const { api, namespace } = context
   const answer = await api.request({ method: 'PATCH', path: `/api/v1/nodes/${name}`, body, contentType: 'application/merge-patch+json' })
   const state = readNodeState(objectOf({ verb: 'patch', resource: 'nodes', name }, answer), namespace)
-  if (state === undefined) throw new Failure(`the API server answered with something else than Node ${name}`)
+  if (state === undefined)
+    throw new Failure(`the API server did not answer with Node ${name}: check the context and the address of the API server`)
   return state
 }

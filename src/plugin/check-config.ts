@@ -38,7 +38,7 @@ export async function checkChange(context: PluginContext, change: CheckedChange)
   const over: PartOutcome[] = []
   for (const each of users.parts) over.push(await checkPartOver(context, each, change))
   const outcome = decide(own, over, !isRunAlone && users.gap === undefined)
-  if (own === 'refused' && outcome === 'accepted') context.terminal.out(`No node runs ${part.shown.name} without a part over it.\n`)
+  if (own === 'refused' && outcome === 'accepted') context.terminal.out(`Every node that uses ${part.shown.name} merges a part over it.\n`)
   if (merged.isPartial && outcome === 'accepted') context.terminal.out('Each node checks it again, merged over its own local config.\n')
   if (users.layered.length > 0 && outcome === 'accepted')
     context.terminal.out('Each node that it is a layer on checks it again, laid over what is chosen for that node.\n')

@@ -71,7 +71,7 @@ export async function createObject(
 ): Promise<'created' | 'exists' | 'not-served'> {
   const answer = await context.api.request({ method: 'POST', path, body, contentType: 'application/json' })
   if (answer.kind === 'refused' && answer.reason === 'AlreadyExists') return 'exists'
-  // Of a namespace that does not exist, the answer names it.
+  // Where the request names no namespace, 404 means that the API server has no such resource.
   if (answer.kind === 'refused' && answer.status === 404 && asked.namespace === undefined) return 'not-served'
   if (answer.kind !== 'ok') throw new Failure(describeRefused({ verb: 'create', ...asked }, answer))
   return 'created'

@@ -45,7 +45,7 @@ function rowOf(node: NodeState, { wide, wallMs }: FleetLook): Cell[] {
 }
 
 function messageOf({ ready, kubelet, asked }: NodeState): string {
-  if (ready === undefined) return asked === undefined ? '' : 'no agent has answered on this node'
+  if (ready === undefined) return asked === undefined ? '' : 'no agent has reported on this node'
   const silence = kubelet === 'Unknown' ? 'node does not answer; last: ' : ''
   return `${silence}${ready.message}`
 }

@@ -24,7 +24,7 @@ export function programHelp(commands: readonly PluginCommand[], width: number): 
     `Usage: ${PROGRAM} <command> [flags]\n`,
     ...lists,
     `Flags of every command:\n${listFlags(GLOBAL_OPTIONS, width)}`,
-    `${PROGRAM} <command> --help says more of a command.\n`,
+    `${PROGRAM} <command> --help describes a command.\n`,
   ].join('\n')}`
 }
 

@@ -60,7 +60,7 @@ async function listOnce<T>(
     if (answer.kind !== 'ok') throw new Failure(describeRefused(asked, answer))
     const objects = itemsOf(answer.object)
     const metadata = isObject(answer.object) && isObject(answer.object.metadata) ? answer.object.metadata : {}
-    if (objects === undefined) throw new Failure(`cannot list ${asked.resource}: the answer is no list`)
+    if (objects === undefined) throw new Failure(`cannot list ${asked.resource}: the answer is not a list`)
     for (const object of objects) {
       const item = read(object)
       if (item !== undefined) items.push(item)

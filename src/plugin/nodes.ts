@@ -35,7 +35,8 @@ export async function getNode({ api, namespace }: PluginContext, name: string): 
   const answer = await api.request({ method: 'GET', path: `${PATH}/${name}` })
   const object = objectOf({ verb: 'get', resource: 'nodes', name }, answer)
   const state = readNodeState(object, namespace)
-  if (state?.name !== name) throw new Failure(`the API server answered with something else than Node ${name}`)
+  if (state?.name !== name)
+    throw new Failure(`the API server did not answer with Node ${name}: check the context and the address of the API server`)
   return { object, state }
 }
 

@@ -17,7 +17,7 @@ const LONGEST_VALUE = 200
 
 /** @returns what differs, each as a sentence without its subject; empty: it serves as it is */
 export function findDifferences(wanted: RolloutObject['body'], found: unknown): readonly string[] {
-  if (!isObject(found)) return ['it is no object']
+  if (!isObject(found)) return ['it is not an object']
   if (wanted.kind === 'ConfigMap') return findRecordProblems(found)
   return (FIELDS[wanted.kind] ?? []).flatMap((field) => compare(field, wanted[field], found[field]))
 }

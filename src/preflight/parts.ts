@@ -49,7 +49,7 @@ export function listParts(sources: PartSources): readonly InspectPart[] {
 }
 
 function checkFieldRules({ document, version: given, unknownKeys, node, kubelet }: PartInput, { guardsOff }: PartSources): PartReport {
-  // Of a kubelet that the tables do not cover, nothing is known but what holds for all.
+  // For a kubelet outside the tables, only the rules that hold for every version apply.
   const version = given !== undefined && isCovered(given) ? given : undefined
   const flags = collectFlags((node ?? kubelet)?.flags ?? [])
   // The whole config: a flag may set only a part of a field.

@@ -131,7 +131,7 @@ function findRefuge(snapshot: Snapshot, active: ConfigSource | undefined, assign
   return sameSource(active, snapshot.previous.source) ? 'previous' : 'under-way'
 }
 
-/** Another version of the same bytes runs, and that version is the one which is named active. */
+/** Whether kubelet runs the content of `wanted` under another version, which is named active. */
 function runsContentOf(snapshot: Snapshot, wanted: ConfigSource): boolean {
   const { assigned, assignedContent, running } = snapshot
   const isAssigned = assigned.kind === 'source' && sameSource(assigned.source, wanted)

@@ -93,7 +93,7 @@ export class LastReportFile {
       this.#written = { text, atUs: monotonicUs }
       this.#warned = false
     } catch (cause) {
-      if (!this.#warned) log.warn('what this agent reports could not be written for the command status', { cause })
+      if (!this.#warned) log.warn(`cannot write ${pathOf(runtimeDir)}: kubelet-cfg-agent status may show an old report`, { cause })
       this.#warned = true
     }
   }

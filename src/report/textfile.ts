@@ -92,7 +92,10 @@ export class MetricsTextfile {
     this.#failure = failure
     const remedy =
       "the directory must exist, be root's own, and be writable in the sandbox (ReadWritePaths= in a drop-in of the agent's unit)"
-    this.#options.log.warn(`metrics cannot be written to ${this.#options.path}, and the agent goes on without: ${remedy}`, { error })
+    this.#options.log.warn(
+      `cannot write metrics to ${this.#options.path}; the agent works on without this file, and tries again: ${remedy}`,
+      { error },
+    )
   }
 }
 

@@ -43,8 +43,8 @@ export function findDispute({ config, record: { state } }: Standing): string | u
   if (state === undefined || state.hash === config.hash || isOther(state, config)) return undefined
   if (state.configVersion !== config.resourceVersion) return undefined
   const claim = `the record says that version ${config.resourceVersion} of the config has other content (hash ${state.hash.slice(0, 12)})`
-  const causes = 'nodes use different keys of this ConfigMap, a ConfigMap under it was edited, or a node wrote a false record'
-  return `${claim}: ${causes}; use one ConfigMap for each key, and edit the config`
+  const causes = 'nodes that use different keys of this ConfigMap, an edit of a ConfigMap under it, or a false record by a node'
+  return `${claim}: possible causes are ${causes}; use one ConfigMap for each key, and edit the config`
 }
 
 /**

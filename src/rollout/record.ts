@@ -94,10 +94,10 @@ const VETO = /^([0-9]{1,9}) ([0-9]{1,2}) veto (.{1,160})$/su
 /** @param data of the record's ConfigMap, as the API server sent it */
 export function parseRecord(data: unknown): ParsedRecord {
   if (data === undefined || data === null) return { ok: true, record: EMPTY_RECORD }
-  if (!isObject(data)) return { ok: false, problem: 'its data is no object' }
+  if (!isObject(data)) return { ok: false, problem: 'its data is not an object' }
   const texts = new Map<string, string>()
   for (const [key, value] of Object.entries(data)) {
-    if (typeof value !== 'string') return { ok: false, problem: `${quote(key)} is no text` }
+    if (typeof value !== 'string') return { ok: false, problem: `${quote(key)} is not a string` }
     texts.set(key, value)
   }
   if (bytesOf(texts) > MOST_BYTES) return { ok: false, problem: `it is larger than ${MOST_BYTES} bytes` }
@@ -108,7 +108,7 @@ export function parseRecord(data: unknown): ParsedRecord {
   for (const [key, text] of texts) {
     if (!key.startsWith(NODE_PREFIX)) continue
     const entry = parseEntry(text)
-    if (entry === undefined) return { ok: false, problem: `${quote(key)} is ${quote(text)}, which is no claim, proof or veto` }
+    if (entry === undefined) return { ok: false, problem: `${quote(key)} is ${quote(text)}, which is not a claim, proof or veto` }
     entries.set(key.slice(NODE_PREFIX.length), entry)
   }
   return { ok: true, record: { state, entries, texts } }

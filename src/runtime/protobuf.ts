@@ -49,7 +49,7 @@ class WireReader {
   field(): WireField {
     const tag = this.#varint()
     const number = Number(tag >> 3n)
-    if (number < 1 || number > LARGEST_FIELD) throw new Error(`${number} is no number of a field`)
+    if (number < 1 || number > LARGEST_FIELD) throw new Error(`${number} is not a field number`)
     return { number, ...this.#value(Number(tag & 7n)) }
   }
 
@@ -66,7 +66,7 @@ class WireReader {
         this.#take(4n)
         return { kind: 'fixed' }
       default:
-        throw new Error(`${wireType} is no wire type of proto3`)
+        throw new Error(`${wireType} is not a wire type of proto3`)
     }
   }
 

@@ -46,6 +46,6 @@ export const EVIDENCE_SETTINGS: SettingTable<EvidenceSettings> = {
     initial: ALL_REQUIRED,
     initialNote: 'all required',
     ...RUN_ONLY_LIVE,
-    help: `what a trial must prove: for each of ${OPTIONAL_KINDS.join(', ')} one of required (a no rolls back), watched (only reported), off; as in lease=watched,pods=off`,
+    help: `what a trial must prove: for each of ${OPTIONAL_KINDS.join(', ')} one of required (a no rolls back), watched (a no is only reported), off (not asked); for example lease=watched,pods=off`,
   },
 }

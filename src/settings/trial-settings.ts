@@ -67,6 +67,6 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
     kind: choiceKind(...WHEN_REFUSED),
     initial: 'stay',
     ...RUN_ONLY_LIVE,
-    help: "what follows when preflight refuses the assigned config: stay keeps what runs, and its trial goes on; last-known-good falls back at once, as kubelet's own dynamic configuration did",
+    help: "what to do if preflight refuses the assigned config: stay keeps the running config and goes on with its trial; last-known-good falls back at once, as kubelet's own dynamic configuration did",
   },
 }

@@ -73,7 +73,7 @@ export class BusConversation {
   #count(bytes: number, nowUs: number): void {
     if (nowUs - this.#bytes.sinceUs > BYTES_IN_US) this.#bytes = { sinceUs: nowUs, count: 0 }
     this.#bytes.count += bytes
-    if (this.#bytes.count > MOST_BYTES) throw codedError('bus-flood', 'there is too much to be heard on the bus')
+    if (this.#bytes.count > MOST_BYTES) throw codedError('bus-flood', 'the bus sends too much')
   }
 
   #hearGreeting(greeting: Buffer, nowUs: number): Reaction {

@@ -120,7 +120,7 @@ export class BusSignals implements UnitSignals {
     if (problem === this.#problem) return
     this.#problem = problem
     const { log, socket } = this.#options
-    if (problem === '') log.info("systemd's signals about kubelet are heard", { bus: socket })
-    else log.info(`systemd's signals about kubelet cannot be heard, so it is asked more often: ${problem}`, { bus: socket })
+    if (problem === '') log.info("subscribed to systemd's signals about kubelet", { bus: socket })
+    else log.info(`cannot receive systemd's signals about kubelet, so it is asked more often: ${problem}`, { bus: socket })
   }
 }

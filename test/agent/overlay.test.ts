@@ -158,5 +158,5 @@ t.test('a checkpoint that kubelet never starts with, and that cannot be read, st
   await lay(world, view(2))
   t.strictSame(world.record('assigned'), overlaid(2))
   t.equal(await world.running(), textOf(laid(1)), 'a failing config is left all the same')
-  t.match(world.log.said.join('\n'), /the checkpoint of .* cannot be read: it is left as it is/)
+  t.match(world.log.said.join('\n'), /the checkpoint of .* cannot be read, and is left unchanged/)
 })

@@ -197,7 +197,7 @@ t.test('restart', async (t) => {
     await carryOut(world, RESTART, { restarts: [old, { ...old, bootId: 'boot-0' }], health: health(B, { started: false }) })
     t.match(whenAsked, [old, { target: keyOf(B), outcome: undefined }, true, 1])
     t.match(world.runtime.restarts(), [old, { outcome: { ok: false, detail: 'no bus' } }])
-    t.ok(world.log.said.includes('systemd would not restart kubelet'))
+    t.ok(world.log.said.includes('systemd refused to restart kubelet'))
   })
   t.test('history says truly where to', async (t) => {
     const world = settled()

@@ -89,7 +89,7 @@ t.test('release runs with settings with which the agent does not start, if comma
     return node.context
   }
   const { err } = await run('release', { readConfigFile: () => file, openNode })
-  t.match(err, /^kubelet-cfg-agent release: goes on without a setting: \/etc\/x\.yaml: newKey: unknown key/)
+  t.match(err, /^kubelet-cfg-agent release: ignores an invalid setting: \/etc\/x\.yaml: newKey: unknown key/)
   t.match(opened, [{ kubeletUnit: 'k3s.service' }])
   for (const args of ['status', 'release --kubelet-unit other.service'])
     t.match(await run(args, { readConfigFile: () => file, openNode }), { code: 2, err: 'newKey: unknown key' }, args)

@@ -3,7 +3,7 @@ import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import { API_QUESTIONS, type Fact, type Question, type SeenFact } from '../../src/decision/evidence-facts.ts'
 import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
 import { recordFacts } from '../../src/decision/evidence-record.ts'
-import { awaitsBaseline, dueEvidence, findUpcoming, isBaselineInVain, isBaselineOld } from '../../src/decision/evidence-schedule.ts'
+import { awaitsBaseline, dueEvidence, findUpcoming, isBaselineAbandoned, isBaselineOld } from '../../src/decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { lease, node, pods, refused, runtime, serving, staticPods, unreachable } from './evidence-samples.ts'
@@ -257,12 +257,12 @@ t.test('a baseline is taken again once the kubelet that it was taken from has re
 t.test('a restart waits anew for what an earlier agent asked, but not for what is there', async (t) => {
   const opened = snapshot(ABOUT_TO_RESTART)
   const lacking = { ...opened, evidence: record(keyOf(B), opened) }
-  t.ok(isBaselineInVain(lacking, keyOf(B), NOW_US + 1))
-  t.notOk(isBaselineInVain(lacking, keyOf(B), NOW_US), 'this agent has asked it')
-  t.notOk(isBaselineInVain(lacking, keyOf(A), NOW_US + 1), 'it is for another config')
+  t.ok(isBaselineAbandoned(lacking, keyOf(B), NOW_US + 1))
+  t.notOk(isBaselineAbandoned(lacking, keyOf(B), NOW_US), 'this agent has asked it')
+  t.notOk(isBaselineAbandoned(lacking, keyOf(A), NOW_US + 1), 'it is for another config')
   const answered = [...(lacking.evidence.baseline?.answered ?? []), ...dueEvidence(lacking, keyOf(B)).questions]
   const baseline = lacking.evidence.baseline && { ...lacking.evidence.baseline, answered }
-  t.notOk(isBaselineInVain({ ...opened, evidence: { ...lacking.evidence, baseline } }, keyOf(B), NOW_US + 1), 'nothing is missing')
+  t.notOk(isBaselineAbandoned({ ...opened, evidence: { ...lacking.evidence, baseline } }, keyOf(B), NOW_US + 1), 'nothing is missing')
 })
 
 t.test('no baseline is taken before a fallback, nor before a return to local', async (t) => {

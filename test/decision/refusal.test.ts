@@ -67,7 +67,7 @@ t.test('what no record names runs on as well, unless it fails', async (t) => {
   const gone = { ...unnamed, desired: { kind: 'unknown', detail: 'the API server does not answer' }, desiredContent: undefined } as const
   t.match(
     nextStep(snapshot({ ...gone, assignedContent: undefined })),
-    { kind: 'wait', phase: 'unknown', detail: /the checkpoint of what is assigned is gone: kubelet runs on/ },
+    { kind: 'wait', phase: 'unknown', detail: /the checkpoint of the assigned config is gone: kubelet runs on/ },
     'also when the checkpoint of what was refused is lost',
   )
 })

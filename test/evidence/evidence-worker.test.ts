@@ -104,7 +104,7 @@ t.test('a missing right is logged once', async (t) => {
     worker.ask(['lease', 'pods'], about('i-1'))
     await tick()
   }
-  t.same(log.said, ['evidence that cannot be read is unknown: lease', 'evidence that cannot be read is unknown: pods'])
+  t.same(log.said, ['cannot read the evidence, so it counts as unknown: lease', 'cannot read the evidence, so it counts as unknown: pods'])
 })
 
 t.test('a question that throws is answered with nothing', async (t) => {

@@ -97,7 +97,7 @@ t.test('a failure is an error, and the helper goes on', async (t) => {
 
 for (const [how, message] of [
   ['die', /^the helper ended: killed by SIGKILL/],
-  ['garbage', /^the helper printed what is no answer/],
+  ['garbage', /^the helper printed an invalid answer/],
   ['flood', /^the helper ended: a line of more than 16777216 characters/],
   ['grow', /^the helper ended: it took too much memory/],
 ] as const) {

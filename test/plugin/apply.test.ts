@@ -266,8 +266,8 @@ t.test('where one node fails, the others are changed', async (t) => {
   t.equal(labelOf('n4'), 'pods')
   t.match(await run('unassign', 'n1', 'n3', 'n4', '--yes'), {
     code: 1,
-    out: 'n1: asks for nothing now\nn4: asks for nothing now\n',
-    err: /^n3: cannot patch nodes n3: .*\n.*: 2 of 3 Nodes ask for nothing now; .*\n$/,
+    out: 'n1: has no assignment now\nn4: has no assignment now\n',
+    err: /^n3: cannot patch nodes n3: .*\n.*: 2 of 3 Nodes have no assignment now; .*\n$/,
   })
   t.equal(labelOf('n4'), undefined)
 })
@@ -283,11 +283,11 @@ t.test('unassign says what the answer of the API server shows', async (t) => {
   }
   t.match(await run('unassign', 'n1'), {
     code: 1,
-    out: 'n1: still asks for other, by spec.configSource of the Node, which was set meanwhile: run the command again\n',
+    out: 'n1: is still assigned other by spec.configSource of the Node, which was set meanwhile: run the command again\n',
   })
   server.fault = undefined
-  t.match(await run('unassign', 'n1'), { code: 0, out: 'n1: asks for nothing now\n' })
-  t.match(await run('unassign', 'n1'), { code: 0, out: 'n1: asked for nothing\n' })
+  t.match(await run('unassign', 'n1'), { code: 0, out: 'n1: has no assignment now\n' })
+  t.match(await run('unassign', 'n1'), { code: 0, out: 'n1: had no assignment\n' })
 })
 
 t.test('a signal ends it before the next node', async (t) => {

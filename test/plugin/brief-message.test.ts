@@ -15,6 +15,8 @@ t.test('what other columns say is left out, and the cause comes first', async (t
     [`trial of ${NAME} until 2026-11-23T11:00:00Z`]: 'until 2026-11-23T11:00:00Z',
     [`trial of ${NAME} does not come to an end: kubelet is not healthy for long enough`]:
       'does not come to an end: kubelet is not healthy for long enough',
+    [`waits for its turn to use ${NAME}: spread, until 2026-11-23T12:01:00Z`]: 'spread, 60s left',
+    // As an older agent says it.
     [`waits its turn to use ${NAME}: spread, until 2026-11-23T12:01:00Z`]: 'spread, 60s left',
     [`${NAME} waits for its rollout: stage 2 of 5`]: 'stage 2 of 5',
     [`the rollout of ${NAME} is halted: it failed on n1`]: 'it failed on n1',

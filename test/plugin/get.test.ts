@@ -87,7 +87,7 @@ t.test('a node that does not answer, and one from before an agent', async (t) =>
   })
   const { out } = await run('get')
   t.match(out, /gone .*node does not answer$/m)
-  t.match(out, /new +c +- +NoAgent +- +- +no agent has answered/)
+  t.match(out, /new +c +- +NoAgent +- +- +no agent has reported/)
 })
 
 t.test('the missing right is named', async (t) => {

@@ -13,7 +13,7 @@ import { eventName } from './records.ts'
 const PAUSED = 'config not activated: paused by an operator of the node, see kubelet-cfg-agent log for details'
 const HELD = 'config not activated: reset to local config by an operator of the node, see kubelet-cfg-agent log for details'
 const GIVEN_UP =
-  'config given up on request of an operator of the node; rolled back to last-known-good, see kubelet-cfg-agent log for details'
+  'config rolled back at the request of an operator of the node; rolled back to last-known-good, see kubelet-cfg-agent log for details'
 
 type Play = (step: Step, machine: Machine, admin: Administrator) => Promise<void>
 

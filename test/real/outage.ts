@@ -36,7 +36,7 @@ export function addOutageScenarios(plane: ControlPlane, program: string): void {
             assigned: good,
             // What an operator gave up is no last-known-good any more.
             error:
-              'config given up on request of an operator of the node; rolled back to local config, see kubelet-cfg-agent log for details',
+              'config rolled back at the request of an operator of the node; rolled back to local config, see kubelet-cfg-agent log for details',
           },
           90_000,
         ),

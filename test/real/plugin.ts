@@ -141,7 +141,7 @@ async function play(step: Step, machine: Machine, plane: ControlPlane, plugin: K
     assert.equal(await complete('versions', 'plug'), `${NAME}\n${NAME}-rollout\n:4\n`)
   })
   await step('without an assignment the node goes back to its local config', async () => {
-    await says(['unassign', name], /asks for nothing now/)
+    await says(['unassign', name], /has no assignment now/)
     await machine.untilRuns(undefined)
   })
 }

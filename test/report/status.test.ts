@@ -115,7 +115,7 @@ t.test('faults of the assigned config', async (t) => {
   const local = { nextStart: { kind: 'known', held: LOCAL }, running: runningContent('local') } as const
   t.match(error({ ...local, verdicts: verdictOn('content-200') }), 'rolled back to local config')
   const previous = { previous: held(source('50')), running: runningContent('content-50') } as const
-  t.match(error({ ...previous, verdicts: verdictOn('content-200') }), 'last-known-good before the present one')
+  t.match(error({ ...previous, verdicts: verdictOn('content-200') }), 'last-known-good before the current one')
   t.match(error({ verdicts: verdictOn('content-200', { state: 'provisional' }) }), 'crash-looped')
   t.equal(error({ verdicts: verdictOn('content-200', { state: 'provisional' }) }, 'node-at-fault'), texts.NODE_AT_FAULT_ERROR)
   t.match(error({ verdicts: verdictOn('content-200', { state: 'confirmed' }) }, 'node-at-fault'), 'crash-looped')

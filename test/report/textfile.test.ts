@@ -66,7 +66,7 @@ t.test('a write that fails is logged once and tried again', async (t) => {
   file.start()
   await until(() => state.renders > 5, 'more attempts')
   t.equal(log.lines.length, 1)
-  t.match(log.said('warn')[0], /metrics cannot be written to .*absent\/agent\.prom.*ReadWritePaths=/)
+  t.match(log.said('warn')[0], /cannot write metrics to .*absent\/agent\.prom.*ReadWritePaths=/)
   mkdirSync(join(path, '..'))
   await until(() => exists(path), 'the file')
   await until(() => log.said('info').length > 0, 'the line that it works again')

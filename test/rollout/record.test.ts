@@ -50,16 +50,16 @@ t.test('an empty record has no state', async (t) => {
 
 t.test('what cannot be read whole is a problem that names what is wrong', async (t) => {
   const wrong: readonly (readonly [data: unknown, problem: RegExp])[] = [
-    [[], /no object/],
-    [{ state: 7 }, /"state" is no text/],
+    [[], /not an object/],
+    [{ state: 7 }, /"state" is not a string/],
     [{ state: '2 what comes later' }, /reads version 1/],
     [{ state: '1 3 2' }, /malformed/],
     [{ state: STATE.toUpperCase() }, /malformed/],
     [{ state: `${STATE}\n` }, /malformed/],
-    [{ state: STATE, 'node.a': '3 2 believe me' }, /"node.a" is "3 2 believe me", which is no claim, proof or veto/],
-    [{ state: STATE, 'node.a': '3 2 claim' }, /no claim/],
-    [{ state: STATE, 'node.a': '3 2 proof ' }, /no claim/],
-    [{ state: STATE, 'node.a': `3 2 veto ${'x'.repeat(161)}` }, /no claim/],
+    [{ state: STATE, 'node.a': '3 2 believe me' }, /"node.a" is "3 2 believe me", which is not a claim, proof or veto/],
+    [{ state: STATE, 'node.a': '3 2 claim' }, /not a claim/],
+    [{ state: STATE, 'node.a': '3 2 proof ' }, /not a claim/],
+    [{ state: STATE, 'node.a': `3 2 veto ${'x'.repeat(161)}` }, /not a claim/],
     [{ state: STATE, note: 'x'.repeat(6144) }, /larger than 6144 bytes/],
   ]
   for (const [data, problem] of wrong) {

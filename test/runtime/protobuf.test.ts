@@ -29,11 +29,11 @@ t.test('what is no message throws', async (t) => {
     ['12 ff ff ff ff ff ff ff ff ff 01', /ends within a value/],
     ['09 01', /ends within a value/],
     ['0d 01', /ends within a value/],
-    ['00 01', /0 is no number of a field/],
-    ['80 80 80 80 10 01', /is no number of a field/],
-    ['0b', /3 is no wire type/],
-    ['0c', /4 is no wire type/],
-    ['0f', /7 is no wire type/],
+    ['00 01', /0 is not a field number/],
+    ['80 80 80 80 10 01', /is not a field number/],
+    ['0b', /3 is not a wire type/],
+    ['0c', /4 is not a wire type/],
+    ['0f', /7 is not a wire type/],
   ]
   for (const [bytes, why] of cases) t.throws(() => read(hex(bytes)), why, bytes)
   t.throws(() => read(hex('08 01 08 01 08 01'), 2), /too many fields/)

@@ -62,12 +62,12 @@ function tellClearing(clearing: Clearing, { terminal, nodeName }: CommandContext
     case 'nothing':
       return
     case 'cleared':
-      terminal.out(`What the agent said of its state was removed from Node ${plainText(nodeName())}.\n`)
+      terminal.out(`Removed the agent's report from Node ${plainText(nodeName())}.\n`)
       return
     case 'failed': {
       const commands = clearing.advice.map((command) => `  ${plainText(command)}\n`).join('')
       terminal.err(
-        `kubelet-cfg-agent release: Node ${plainText(nodeName())} may still show what the agent said last, and it could not be removed: ` +
+        `kubelet-cfg-agent release: cannot remove the agent's last report from Node ${plainText(nodeName())}, which may still show it: ` +
           `${plainText(clearing.detail)}\nAn administrator can remove it:\n${commands}`,
       )
     }

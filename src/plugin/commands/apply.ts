@@ -107,9 +107,10 @@ async function showChanges(context: PluginContext, { name, current, part, users 
     terminal.out(`\n${[`Against version ${hashVersion(from)}, ${whose}:`, '', ...lines].join('\n')}\n`)
   }
   const others = tally.others === 1 ? '1 node runs something else' : `${tally.others} nodes run something else`
-  const rest = [tally.others === 0 ? undefined : `${others}, of which no version is kept: not compared.`, describeUnknown(tally)].filter(
-    (sentence) => sentence !== undefined,
-  )
+  const rest = [
+    tally.others === 0 ? undefined : `${others}, which is not among the kept versions: not compared.`,
+    describeUnknown(tally),
+  ].filter((sentence) => sentence !== undefined)
   terminal.out(`\n${rest.map((sentence) => `${sentence}\n`).join('')}${rest.length === 0 ? '' : '\n'}`)
 }
 

@@ -102,7 +102,7 @@ async function checkConfig(context: PluginContext, name: string): Promise<void> 
     terminal.err(`Note: whether ConfigMap ${namespace}/${name} exists is not known: ${plainText(error.message)}\n`)
     return
   }
-  if (found === undefined) throw new Failure(`ConfigMap ${namespace}/${name} does not exist: create it first, as with apply`)
+  if (found === undefined) throw new Failure(`ConfigMap ${namespace}/${name} does not exist: create it first, for example with apply`)
   if (!Object.hasOwn(found.data, KEY)) throw new Failure(`ConfigMap ${namespace}/${name} has no key ${KEY}`)
 }
 
@@ -156,14 +156,14 @@ async function unassign(context: PluginContext, line: PluginLine): Promise<ExitC
     const body = { ...nothing, ...(isOld && { spec: { configSource: null } }) }
     return { body, describe: (after) => describeUnassigned(asked, after.asked) }
   })
-  return summarize(done, nodes.length, 'ask for nothing now')
+  return summarize(done, nodes.length, 'have no assignment now')
 }
 
 function describeUnassigned(before: AskedConfig | undefined, after: AskedConfig | undefined): Described {
-  if (after === undefined) return { text: before === undefined ? 'asked for nothing' : 'asks for nothing now', isDone: true }
+  if (after === undefined) return { text: before === undefined ? 'had no assignment' : 'has no assignment now', isDone: true }
   const what = 'ref' in after ? nameOf(after.ref) : 'a config that cannot be used'
   const channel = sayWithArticle(describeChannel(after.channel))
-  return { text: `still asks for ${what}, by ${channel}, which was set meanwhile: run the command again`, isDone: false }
+  return { text: `is still assigned ${what} by ${channel}, which was set meanwhile: run the command again`, isDone: false }
 }
 
 async function chooseNodes(context: PluginContext, names: readonly string[], selector: string): Promise<readonly NodeState[]> {

@@ -95,7 +95,7 @@ async function readConfigz(context: PluginContext, name: string, wanted: FoundCo
     throw new Failure(`what ${name} runs is not kept as a version, and kubelet cannot be asked: ${why}`)
   }
   const reported = isObject(answer.object) ? answer.object.kubeletconfig : undefined
-  if (!isObject(reported)) throw new Failure(`kubelet of ${name} answered with something else than its config`)
+  if (!isObject(reported)) throw new Failure(`kubelet on ${name} did not answer with its config (/configz)`)
   const merged = await mergeText(context, wanted)
   const isPartial = merged.ok && merged.isPartial
   // What the part sets to null is not in the merged text.

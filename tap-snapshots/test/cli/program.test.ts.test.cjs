@@ -419,14 +419,14 @@ Trial and rollback:
                                  2m)
   --restarts-per-hour <number>   maximum number of restarts of a running kubelet per hour; falling
                                  back and leaving an ill kubelet are exempt (default: 6)
-  --when-refused <choice>        what follows when preflight refuses the assigned config: stay keeps
-                                 what runs, and its trial goes on; last-known-good falls back at
-                                 once, as kubelet's own dynamic configuration did (stay,
+  --when-refused <choice>        what to do if preflight refuses the assigned config: stay keeps the
+                                 running config and goes on with its trial; last-known-good falls
+                                 back at once, as kubelet's own dynamic configuration did (stay,
                                  last-known-good; default: stay)
   --evidence <kind=level,...>    what a trial must prove: for each of runtime, lease, ready,
                                  serving, static-pods, pods one of required (a no rolls back),
-                                 watched (only reported), off; as in lease=watched,pods=off
-                                 (default: all required)
+                                 watched (a no is only reported), off (not asked); for example
+                                 lease=watched,pods=off (default: all required)
 
 Reports:
   --publish <list>               what the agent publishes, any of config (status.config), condition,
@@ -463,7 +463,7 @@ exports[`test/cli/program.test.ts > TAP > help > of status 1`] = `
 Usage: kubelet-cfg-agent status [flags]
 
 Shows what is assigned, active, last-known-good and previous, the remaining time of a trial,
-verdicts and the error. Of a config that this node merges, it shows which layer each field comes
+verdicts and the error. For a config that this node merges, it shows which layer each field comes
 from. Reads the agent's directory and systemd, and shows what the agent reported last. Needs neither
 the API server nor a running agent, and changes nothing.
 
@@ -534,7 +534,7 @@ exports[`test/cli/program.test.ts > TAP > help > of validate 1`] = `
 Usage: kubelet-cfg-agent validate FILE|-|configmap/NAME [flags]
 
 Checks a KubeletConfiguration, alone or in the manifest of a ConfigMap, with every part of preflight
-that applies here, and shows each problem, its place, and what to do. Of a config that this node
+that applies here, and shows each problem, its place, and what to do. For a config that this node
 merges, it shows which layer each field comes from. On a node, this includes its kubelet and its
 hardware; elsewhere, as in CI, only the fields are checked. If you name a check (--kubelet, --deep)
 and it cannot run, the config counts as not checked.

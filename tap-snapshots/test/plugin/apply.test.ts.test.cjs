@@ -16,7 +16,7 @@ Against version c0960322a0, run by 1 of 2 nodes:
 pod-admission  running pods may fail admission when kubelet restarts, and are
                then killed
 
-1 node runs something else, of which no version is kept: not compared.
+1 node runs something else, which is not among the kept versions: not compared.
 
 Wrote ConfigMap kube-system/pods, version d9bb081877. It goes to 2 nodes, spread over some minutes: kubectl kubelet-config get --watch
 

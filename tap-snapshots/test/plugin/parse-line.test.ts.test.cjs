@@ -36,6 +36,6 @@ Flags of every command:
       --context <name>     in place of the current context
       --kubeconfig <path>  in place of KUBECONFIG and ~/.kube/config
 
-kubectl kubelet-config <command> --help says more of a command.
+kubectl kubelet-config <command> --help describes a command.
 
 `

@@ -84,11 +84,11 @@ t.test('a failure releases the lock', async (t) => {
 t.test('clears the Node, and goes on where it cannot', async (t) => {
   const object = { metadata: {}, status: { conditions: [{ type: 'KubeletConfigReady' }] } }
   const cleared = await release({ context: { api: { request: async () => ({ kind: 'ok', object }) } } })
-  t.match(cleared, { code: 0, err: '', out: /^What the agent said of its state was removed from Node node-1\.\n/ })
+  t.match(cleared, { code: 0, err: '', out: /^Removed the agent's report from Node node-1\.\n/ })
   const away = await release({ context: { api: { request: async () => ({ kind: 'unreachable', detail: 'no \u001b route' }) } } })
   t.match(away, {
     code: 0,
     actions: ['end'],
-    err: /Node node-1 may still show .*: no \? route\nAn administrator can remove it:\n {2}kubectl annotate/,
+    err: /from Node node-1, which may still show it: no \? route\nAn administrator can remove it:\n {2}kubectl annotate/,
   })
 })

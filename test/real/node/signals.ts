@@ -12,7 +12,7 @@ import { UP_TO_LOADING } from './kubeadm-files.ts'
 import { type Node, withNode } from './node.ts'
 
 const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '2s' }
-const HEARD = /^systemd's signals about kubelet are heard/
+const HEARD = /^subscribed to systemd's signals about kubelet/
 /** A settled node is looked at every 15 s. Only a signal is as fast, on a busy machine too. */
 const AT_ONCE_MS = 1_000
 
@@ -37,7 +37,7 @@ export function addSignalScenarios(plane: ControlPlane, program: string): void {
       })
       await step('without a bus, by a look', async () => {
         await node.systemctl('stop', 'dbus.socket', 'dbus.service')
-        await node.untilSays(/^systemd's signals about kubelet cannot be heard, so it is asked more often/, 2)
+        await node.untilSays(/^cannot receive systemd's signals about kubelet, so it is asked more often/, 2)
         await kill(node)
       })
       await step('nothing is said of it but information, and kubelet is what it was', async () => {

@@ -22,7 +22,7 @@ export function addTextfileScenarios(plane: ControlPlane, program: string): void
     withNode(plane, program, { name: 'textfile', settings }, async (node, admin) => {
       await mkdir(node.host(DIRECTORY), { recursive: true, mode: 0o755 })
       await step('without the drop-in the sandbox refuses it, the journal says so, and the agent works', async () => {
-        await node.untilSays(/^metrics cannot be written to .*kubelet-cfg-agent\.prom.*ReadWritePaths=/)
+        await node.untilSays(/^cannot write metrics to .*kubelet-cfg-agent\.prom.*ReadWritePaths=/)
         await promoteGood(node, admin)
       })
       await step('with it the file is there, for everybody to read', () =>

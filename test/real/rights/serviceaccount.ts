@@ -74,11 +74,11 @@ const ANNOTATES: Readonly<Record<string, Loss>> = {
 const LEARNS: Readonly<Record<string, Loss>> = {
   'leases get': {
     lost: 'whether kubelet renews its Lease is not known',
-    shows: (machine) => machine.agent.untilSays(/^evidence that cannot be read is unknown: lease$/),
+    shows: (machine) => machine.agent.untilSays(/^cannot read the evidence, so it counts as unknown: lease$/),
   },
   'pods list': {
     lost: 'whether pods were lost is not known',
-    shows: (machine) => machine.agent.untilSays(/^evidence that cannot be read is unknown: pods$/),
+    shows: (machine) => machine.agent.untilSays(/^cannot read the evidence, so it counts as unknown: pods$/),
   },
 }
 

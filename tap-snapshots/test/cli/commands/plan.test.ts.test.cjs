@@ -67,7 +67,7 @@ exports[`test/cli/commands/plan.test.ts > TAP > prints JSON for programs > must 
     },
     {
       "step": "wait",
-      "detail": "waits its turn to use kube-system/my-node-config:kubelet@200: shared changes are spread over 10m",
+      "detail": "waits for its turn to use kube-system/my-node-config:kubelet@200: shared changes are spread over 10m",
       "afterSeconds": 0
     },
     {
@@ -181,7 +181,7 @@ Last known good  kube-system/my-node-config:kubelet  100  uid-1
 The agent would, if all goes well:
 1  now       assign kube-system/my-node-config:kubelet@200
 2  now       check kube-system/my-node-config:kubelet@200: accepted
-3  now       waits its turn to use kube-system/my-node-config:kubelet@200: shared changes are spread over 10m
+3  now       waits for its turn to use kube-system/my-node-config:kubelet@200: shared changes are spread over 10m
 4  in 3m36s  make kube-system/my-node-config:kubelet@200 what kubelet starts with
 5  in 3m36s  restart kubelet to use kube-system/my-node-config:kubelet@200
    then      in-trial: trial of kube-system/my-node-config:kubelet@200
@@ -264,7 +264,7 @@ Last known good  kube-system/my-node-config:kubelet  100  uid-1
 The agent would, if all goes well:
 1  now     assign kube-system/my-node-config:kubelet@200
 2  now     check kube-system/my-node-config:kubelet@200: accepted
-3  now     waits its turn to use kube-system/my-node-config:kubelet@200: shared changes are spread over 2m
+3  now     waits for its turn to use kube-system/my-node-config:kubelet@200: shared changes are spread over 2m
 4  in 44s  make kube-system/my-node-config:kubelet@200 what kubelet starts with
    then    kubelet-stopped: kubelet is stopped; its next start uses kube-system/my-node-config:kubelet@200
 Kubelet is not restarted.
@@ -345,7 +345,7 @@ Kubelet is not restarted.
 After resume, it would, if all goes well:
 1  now     assign kube-system/my-node-config:kubelet@200
 2  now     check kube-system/my-node-config:kubelet@200: accepted
-3  now     waits its turn to use kube-system/my-node-config:kubelet@200: shared changes are spread over 2m
+3  now     waits for its turn to use kube-system/my-node-config:kubelet@200: shared changes are spread over 2m
 4  in 44s  make kube-system/my-node-config:kubelet@200 what kubelet starts with
 5  in 44s  restart kubelet to use kube-system/my-node-config:kubelet@200
    then    in-trial: trial of kube-system/my-node-config:kubelet@200

@@ -361,7 +361,7 @@ exports[`test/cli/commands/status.test.ts > TAP > prints the status for people >
 Node      node-1
 Agent     running (pid 812)
 Kubelet   running: active (running)
-State     spread: waits its turn to use kube-system/my-node-config:kubelet@200: shared changes are spread over 1h
+State     spread: waits for its turn to use kube-system/my-node-config:kubelet@200: shared changes are spread over 1h
 Reported  nothing yet
 Waits     23m3s more
 Restarts  0 of at most 6 in the last hour
