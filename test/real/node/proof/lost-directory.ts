@@ -5,12 +5,14 @@
 import { strict as assert } from 'node:assert'
 import { readdirSync, readFileSync, renameSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { eventually } from '../../lab/eventually.ts'
 import { LOCAL_CONFIG } from '../kubeadm-files.ts'
 import { type Age, onEachKubelet, type Stage } from './stage.ts'
 
 const STATE = '/var/lib/kubelet-cfg-agent'
 const UNKNOWN_MS = 30_000
 const RECONNECT_MS = 120_000
+const UPDATED = /^updated last-known-good config to /
 
 /** Of the unit that names its config file itself, so that the agent replaces it. */
 const REPLACED = LOCAL_CONFIG['spelled-out']
@@ -37,30 +39,32 @@ async function playReplaced(stage: Stage): Promise<void> {
 async function playLoss(stage: Stage): Promise<void> {
   const { step, node, plane } = stage
   const first = await step('a good config is promoted', () => stage.promoteFirst())
-  const lose = async () => {
+  /** Returns how often a promotion was told before. */
+  const lose = async (): Promise<number> => {
     await node.systemctl('stop', 'kubelet-cfg-agent')
     renameSync(node.host(STATE), node.host(`${STATE}.lost-${Date.now()}`))
+    return node.timesSaid(UPDATED)
   }
-  await step('lost, without an API server: kubelet goes on', () =>
+  const toldBefore = await step('lost, without an API server: kubelet goes on', () =>
     node.withoutRestart(async () => {
       await plane.stopApiserver()
-      await lose()
+      const told = await lose()
       await node.systemctl('start', 'kubelet-cfg-agent')
       await stage.pass(UNKNOWN_MS)
+      return told
     }),
   )
   await step('the API server is back: the directory is made again, and kubelet goes on', () =>
     node.withoutRestart(async () => {
       await plane.startApiserver()
-      await stage.untilPromoted(first, RECONNECT_MS)
+      await untilPromotedAnew(stage, first, toldBefore)
     }),
   )
   await step('lost, with an API server: the same', () =>
     node.withoutRestart(async () => {
-      await lose()
+      const told = await lose()
       await node.systemctl('start', 'kubelet-cfg-agent')
-      await node.untilSays(/^promoted|^updated last-known-good/, 1, RECONNECT_MS)
-      await stage.untilPromoted(first, RECONNECT_MS)
+      await untilPromotedAnew(stage, first, told)
     }),
   )
   await step('the next config is used as ever', async () => {
@@ -68,4 +72,14 @@ async function playLoss(stage: Stage): Promise<void> {
     await node.untilRuns(52)
     await stage.untilPromoted(next)
   })
+}
+
+/** What the Node says may be from before the loss: the new directory and the journal are not. */
+async function untilPromotedAnew(stage: Stage, source: string, toldBefore: number): Promise<void> {
+  const { node } = stage
+  const version = `resourceVersion: "${source.split('@')[1]}"`
+  const isRecorded = () => ['assigned', 'last-known-good'].every((name) => node.read('meta', name)?.includes(version) === true)
+  await eventually(isRecorded, { what: `the new directory has ${source} as last-known-good`, timeoutMs: RECONNECT_MS })
+  await node.untilSays(UPDATED, toldBefore + 1, RECONNECT_MS)
+  await stage.untilPromoted(source, RECONNECT_MS)
 }
