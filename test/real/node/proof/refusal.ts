@@ -15,24 +15,23 @@ export function addRefusalScenarios(program: string, ages: readonly Age[]): void
     })
     await step('a typo is refused, and the trial goes on to its promotion, without a restart', () =>
       node.withoutRestart(async () => {
-        await stage.put({ maxPods: 53, kubeAPIQPS: -1 })
-        await untilRefused(stage, /kubeAPIQPS/)
+        const typo = await stage.put({ maxPods: 53, kubeAPIQPS: -1 })
+        await untilRefused(stage, typo, /kubeAPIQPS/)
         await node.untilSays(/^updated last-known-good config to .*node-config/, 2, 120_000)
         assert(node.read('meta', 'last-known-good')?.includes(`resourceVersion: "${second.split('@')[1]}"`))
       }),
     )
     await step('an empty ConfigMap is refused, without a restart', () =>
       node.withoutRestart(async () => {
-        await stage.putText('')
-        await untilRefused(stage, /./)
+        await untilRefused(stage, await stage.putText(''), /empty/)
       }),
     )
     await step('what kubelet dies of while it loads or starts is refused, without a restart', () =>
       node.withoutRestart(async () => {
-        await stage.put({ maxPods: 53, featureGates: { NoSuchGate: true } })
-        await untilRefused(stage, /NoSuchGate/)
-        await stage.put({ maxPods: 53, allowedUnsafeSysctls: ['vm.nr_hugepages'] })
-        await untilRefused(stage, /vm\.nr_hugepages/)
+        const unknownGate = await stage.put({ maxPods: 53, featureGates: { NoSuchGate: true } })
+        await untilRefused(stage, unknownGate, /NoSuchGate/)
+        const wrongSysctl = await stage.put({ maxPods: 53, allowedUnsafeSysctls: ['vm.nr_hugepages'] })
+        await untilRefused(stage, wrongSysctl, /vm\.nr_hugepages/)
       }),
     )
     await step('the same content in other bytes is what runs, without a restart', () =>
@@ -44,6 +43,7 @@ export function addRefusalScenarios(program: string, ages: readonly Age[]): void
   })
 }
 
-function untilRefused({ admin }: Stage, message: RegExp): Promise<Condition> {
-  return admin.untilCondition({ status: 'False', reason: 'Refused', message })
+/** The version is in the message: the condition may still be that of the version before. */
+function untilRefused({ admin }: Stage, source: string, why: RegExp): Promise<Condition> {
+  return admin.untilCondition({ status: 'False', reason: 'Refused', message: new RegExp(`^${source} was refused .*${why.source}`) })
 }
