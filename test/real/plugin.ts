@@ -21,15 +21,12 @@ const HASH = '[0-9a-f]{10}'
 type Kubectl = (...args: string[]) => Promise<CommandOutput & { readonly code: number }>
 
 export function addPluginScenarios(program: string): void {
-  scenario(
-    'plugin: from the first config to a rollout',
-    (step) =>
-      withModernPlane(step, (plane) =>
-        withMachine(plane, program, { name: 'plugged', settings: { evidence: NO_EVIDENCE } }, async (machine) =>
-          play(step, machine, plane, await openPlugin(plane, program)),
-        ),
+  scenario('plugin: from the first config to a rollout', (step) =>
+    withModernPlane(step, (plane) =>
+      withMachine(plane, program, { name: 'plugged', settings: { evidence: NO_EVIDENCE } }, async (machine) =>
+        play(step, machine, plane, await openPlugin(plane, program)),
       ),
-    { timeoutMs: 300_000 },
+    ),
   )
 }
 

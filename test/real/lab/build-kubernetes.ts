@@ -40,7 +40,7 @@ export interface KubernetesBuild {
 export async function buildKubernetes(build: KubernetesBuild, report: (line: string) => void): Promise<void> {
   const tree = join(build.workspace, 'src/k8s.io/kubernetes')
   await mkdir(tree, { recursive: true })
-  await run('tar', ['--extract', '--file', build.tarball, '--strip-components=1', '--directory', tree], { timeoutMs: 300_000 })
+  await run('tar', ['--extract', '--file', build.tarball, '--strip-components=1', '--directory', tree])
 
   const goRoot = join(build.toolchainRoot, 'usr/lib/go-1.19')
   const env = {

@@ -62,7 +62,7 @@ export async function createSigningKey(file: string): Promise<void> {
 const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'] as const
 
 async function openssl(args: readonly string[]): Promise<void> {
-  await run('openssl', args, { timeoutMs: 30_000 })
+  await run('openssl', args)
 }
 
 /** YYMMDDHHMMSSZ */

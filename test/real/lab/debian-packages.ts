@@ -53,7 +53,7 @@ export async function openDebianPackages(scratch: string): Promise<DebianPackage
       const downloads = join(scratch, 'deb')
       await apt(downloads, 'download', ...packages)
       for (const file of (await readdir(downloads)).filter((name) => name.endsWith('.deb'))) {
-        await run('dpkg-deb', ['--extract', join(downloads, file), root], { timeoutMs: 300_000 })
+        await run('dpkg-deb', ['--extract', join(downloads, file), root])
       }
     },
     async fetchSource(source) {

@@ -16,8 +16,11 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** Standard input; empty when left out. */
   readonly input?: string
+  /** Only ends a hang: no slow machine reaches it. */
   readonly timeoutMs?: number
 }
+
+const COMMAND_MS = 15 * 60_000
 
 export class CommandError extends Error {
   override name = 'CommandError'
@@ -57,7 +60,7 @@ export function run(file: string, args: readonly string[], options: CommandOptio
       {
         ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
         env: { ...process.env, ...options.env },
-        timeout: options.timeoutMs ?? 60_000,
+        timeout: options.timeoutMs ?? COMMAND_MS,
         maxBuffer: 64 * 1024 * 1024,
       },
       (error, stdout, stderr) => {

@@ -14,11 +14,14 @@ interface Scenario {
   readonly timeoutMs: number
 }
 
+/** Only ends a hang. What hangs within a scenario has limits of its own, and tells more. */
+const SCENARIO_MS = 30 * 60_000
+
 const scenarios: Scenario[] = []
 
 /** Adds a scenario to what `runScenarios` runs. */
 export function scenario(name: string, play: (step: Step) => Promise<void>, options: { timeoutMs?: number } = {}): void {
-  scenarios.push({ name, play, timeoutMs: options.timeoutMs ?? 900_000 })
+  scenarios.push({ name, play, timeoutMs: options.timeoutMs ?? SCENARIO_MS })
 }
 
 /**

@@ -12,7 +12,7 @@ import { eventually } from '../lab/eventually.ts'
 import { findFreePort } from '../lab/ports.ts'
 import { scenario } from '../lab/runner.ts'
 import { type Node, withNode } from './node.ts'
-import { debForInstallers, play, putPlaybook } from './playbook.ts'
+import { debForInstallers, INSTALL_LIMIT, play, putPlaybook } from './playbook.ts'
 import { INSTALLERS } from './root.ts'
 
 const AGENT = 'kubelet-cfg-agent'
@@ -24,36 +24,39 @@ export async function addAnsibleNodesScenario(plane: ControlPlane, program: stri
   const deb = await debForInstallers()
   if (deb === undefined) return
   const options = { agent: 'absent', extras: INSTALLERS } as const
-  scenario('node: install: the Ansible playbook goes from node to node, and ends where one fails', (step) =>
-    withNode(plane, program, { ...options, name: 'ansible-first' }, (first) =>
-      withNode(plane, program, { ...options, name: 'ansible-second' }, async (second) => {
-        const port = await step('the second node is reached by ssh', () => serveSsh(second, first))
-        const variables = { kubelet_cfg_agent_package_file: `packages/${basename(deb)}` }
-        await putPlaybook(first, [deb], {
-          first: { ansible_connection: 'local' },
-          second: { ansible_host: '127.0.0.1', ansible_port: port, ansible_user: 'root' },
-        })
-        await step('the check of the first one fails: nothing is done on the second one', async () => {
-          await writeFile(first.host(OVERRIDE), '[Service]\nEnvironmentFile=\n')
-          await assert.rejects(play(first, variables), ({ message }: Error) => {
-            assert.match(message, /TASK \[kubelet_cfg_agent : Check the node\] \*+\nfatal: \[first\]/)
-            assert.match(message, /^first +: .*failed=1 /m)
-            assert.doesNotMatch(message, /^second +: /m)
-            return true
+  scenario(
+    'node: install: the Ansible playbook goes from node to node, and ends where one fails',
+    (step) =>
+      withNode(plane, program, { ...options, name: 'ansible-first' }, (first) =>
+        withNode(plane, program, { ...options, name: 'ansible-second' }, async (second) => {
+          const port = await step('the second node is reached by ssh', () => serveSsh(second, first))
+          const variables = { kubelet_cfg_agent_package_file: `packages/${basename(deb)}` }
+          await putPlaybook(first, [deb], {
+            first: { ansible_connection: 'local' },
+            second: { ansible_host: '127.0.0.1', ansible_port: port, ansible_user: 'root', ansible_ssh_timeout: 300 },
           })
-          assert.equal(existsSync(second.host('/usr/bin/kubelet-cfg-agent')), false)
-        })
-        await step('mended: the first one is done before the second one is begun', async () => {
-          await rm(first.host(OVERRIDE))
-          await first.systemctl('daemon-reload')
-          const said = await play(first, variables)
-          assert.match(said, /^first +: .*unreachable=0 +failed=0 /m)
-          assert.match(said, /^second +: .*unreachable=0 +failed=0 /m)
-          assert(said.lastIndexOf('[first]') < said.indexOf('[second]'), said)
-          for (const node of [first, second]) assert.equal((await node.show(AGENT, 'ActiveState')).ActiveState, 'active')
-        })
-      }),
-    ),
+          await step('the check of the first one fails: nothing is done on the second one', async () => {
+            await writeFile(first.host(OVERRIDE), '[Service]\nEnvironmentFile=\n')
+            await assert.rejects(play(first, variables), ({ message }: Error) => {
+              assert.match(message, /TASK \[kubelet_cfg_agent : Check the node\] \*+\nfatal: \[first\]/)
+              assert.match(message, /^first +: .*failed=1 /m)
+              assert.doesNotMatch(message, /^second +: /m)
+              return true
+            })
+            assert.equal(existsSync(second.host('/usr/bin/kubelet-cfg-agent')), false)
+          })
+          await step('mended: the first one is done before the second one is begun', async () => {
+            await rm(first.host(OVERRIDE))
+            await first.systemctl('daemon-reload')
+            const said = await play(first, variables)
+            assert.match(said, /^first +: .*unreachable=0 +failed=0 /m)
+            assert.match(said, /^second +: .*unreachable=0 +failed=0 /m)
+            assert(said.lastIndexOf('[first]') < said.indexOf('[second]'), said)
+            for (const node of [first, second]) assert.equal((await node.show(AGENT, 'ActiveState')).ActiveState, 'active')
+          })
+        }),
+      ),
+    INSTALL_LIMIT,
   )
 }
 

@@ -15,7 +15,7 @@ import { makeRpm, whatItRequires } from '../release/small-rpm.ts'
 import { findRpm } from './install-agent.ts'
 import { type Node, withNode } from './node.ts'
 import { earlierRpm, keepingKubelet } from './packages.ts'
-import { hasInstallers, playbook, putPlaybook } from './playbook.ts'
+import { hasInstallers, INSTALL_LIMIT, playbook, putPlaybook } from './playbook.ts'
 import { INSTALLERS } from './root.ts'
 
 const AGENT = 'kubelet-cfg-agent'
@@ -28,47 +28,50 @@ export async function addAnsibleRpmScenario(plane: ControlPlane, program: string
   const rpm = hasInstallers() ? await findRpm() : undefined
   if (rpm === undefined) return
   const options = { name: 'ansible-rpm', agent: 'absent', extras: INSTALLERS } as const
-  scenario('node: install: the Ansible role installs the rpm by dnf, upgrades it from a repository, and removes it', (step) =>
-    withNode(plane, program, options, async (node, admin) => {
-      await step('a node with dnf, and a repository', async () => {
-        await putPlaybook(node, [await earlierRpm(join(plane.directory, 'rpm-for-ansible'), rpm, EARLIER)])
-        await becomeFedora(node, rpm, join(plane.directory, 'distribution'))
-      })
-      const file = { kubelet_cfg_agent_package_file: FROM_FILE, kubelet_cfg_agent_settings: { trialDuration: '1m' } }
-      await step('from a file: checked, enabled, running, and kubelet goes on', () =>
-        keepingKubelet(node, async () => {
-          assert.match(await playbook(node, file), /changed=[1-9]\d* .* failed=0 /)
-          assert.deepEqual(await node.show(AGENT, 'ActiveState', 'UnitFileState'), { ActiveState: 'active', UnitFileState: 'enabled' })
-          assert.match(await readFile(node.host('/etc/kubelet-cfg-agent/config.yaml'), 'utf8'), /^trialDuration: 1m$/m)
-          assert.equal(await versionOf(node), EARLIER)
-          await admin.untilCondition({ status: 'True', reason: 'Local' })
-        }),
-      )
-      await step('run again: nothing changes, and the same agent runs', async () => {
-        const before = await node.show(AGENT, 'MainPID')
-        assert.match(await playbook(node, file), / changed=0 .* failed=0 /)
-        assert.deepEqual(await node.show(AGENT, 'MainPID'), before)
-      })
-      const version = basename(rpm).split('-').at(-2) ?? ''
-      const later = { ...file, kubelet_cfg_agent_package_file: '', kubelet_cfg_agent_version: version }
-      await step('a later version from a repository: another agent, and kubelet goes on', () =>
-        keepingKubelet(node, async () => {
+  scenario(
+    'node: install: the Ansible role installs the rpm by dnf, upgrades it from a repository, and removes it',
+    (step) =>
+      withNode(plane, program, options, async (node, admin) => {
+        await step('a node with dnf, and a repository', async () => {
+          await putPlaybook(node, [await earlierRpm(join(plane.directory, 'rpm-for-ansible'), rpm, EARLIER)])
+          await becomeFedora(node, rpm, join(plane.directory, 'distribution'))
+        })
+        const file = { kubelet_cfg_agent_package_file: FROM_FILE, kubelet_cfg_agent_settings: { trialDuration: '1m' } }
+        await step('from a file: checked, enabled, running, and kubelet goes on', () =>
+          keepingKubelet(node, async () => {
+            assert.match(await playbook(node, file), /changed=[1-9]\d* .* failed=0 /)
+            assert.deepEqual(await node.show(AGENT, 'ActiveState', 'UnitFileState'), { ActiveState: 'active', UnitFileState: 'enabled' })
+            assert.match(await readFile(node.host('/etc/kubelet-cfg-agent/config.yaml'), 'utf8'), /^trialDuration: 1m$/m)
+            assert.equal(await versionOf(node), EARLIER)
+            await admin.untilCondition({ status: 'True', reason: 'Local' })
+          }),
+        )
+        await step('run again: nothing changes, and the same agent runs', async () => {
           const before = await node.show(AGENT, 'MainPID')
-          assert.match(await playbook(node, later), / failed=0 /)
-          assert.equal(await versionOf(node), version)
-          assert.notDeepEqual(await node.show(AGENT, 'MainPID'), before)
-          assert.match(await playbook(node, later), / changed=0 .* failed=0 /)
-        }),
-      )
-      await step('removed: kubelet goes on, and what it requires stays', () =>
-        keepingKubelet(node, async () => {
-          assert.match(await playbook(node, { kubelet_cfg_agent_state: 'absent' }), /changed=[1-9]\d* .* failed=0 /)
-          assert.equal((await node.show(AGENT, 'LoadState')).LoadState, 'not-found')
-          assert.match((await node.exec('rpm', '--query', '--all')).stdout, /^distribution-1-1\.\S+\n$/)
-          assert.match(await playbook(node, { kubelet_cfg_agent_state: 'absent' }), / changed=0 .* failed=0 /)
-        }),
-      )
-    }),
+          assert.match(await playbook(node, file), / changed=0 .* failed=0 /)
+          assert.deepEqual(await node.show(AGENT, 'MainPID'), before)
+        })
+        const version = basename(rpm).split('-').at(-2) ?? ''
+        const later = { ...file, kubelet_cfg_agent_package_file: '', kubelet_cfg_agent_version: version }
+        await step('a later version from a repository: another agent, and kubelet goes on', () =>
+          keepingKubelet(node, async () => {
+            const before = await node.show(AGENT, 'MainPID')
+            assert.match(await playbook(node, later), / failed=0 /)
+            assert.equal(await versionOf(node), version)
+            assert.notDeepEqual(await node.show(AGENT, 'MainPID'), before)
+            assert.match(await playbook(node, later), / changed=0 .* failed=0 /)
+          }),
+        )
+        await step('removed: kubelet goes on, and what it requires stays', () =>
+          keepingKubelet(node, async () => {
+            assert.match(await playbook(node, { kubelet_cfg_agent_state: 'absent' }), /changed=[1-9]\d* .* failed=0 /)
+            assert.equal((await node.show(AGENT, 'LoadState')).LoadState, 'not-found')
+            assert.match((await node.exec('rpm', '--query', '--all')).stdout, /^distribution-1-1\.\S+\n$/)
+            assert.match(await playbook(node, { kubelet_cfg_agent_state: 'absent' }), / changed=0 .* failed=0 /)
+          }),
+        )
+      }),
+    INSTALL_LIMIT,
   )
 }
 
@@ -78,7 +81,7 @@ async function becomeFedora(node: Node, rpm: string, scratch: string): Promise<v
   await mkdir(node.host(REPOSITORY))
   const distribution = await makeRpm(scratch, { name: 'distribution', version: '1', provides: await whatItRequires(rpm) })
   for (const file of [distribution, rpm]) await copyFile(file, node.host(REPOSITORY, basename(file)))
-  await run('createrepo_c', ['--quiet', node.host(REPOSITORY)], { timeoutMs: 60_000 })
+  await run('createrepo_c', ['--quiet', node.host(REPOSITORY)])
   await mkdir(node.host('/etc/yum.repos.d'), { recursive: true })
   await writeFile(node.host('/etc/yum.repos.d/lab.repo'), `[lab]\nname=lab\nbaseurl=file://${REPOSITORY}\ngpgcheck=0\n`)
   for (const name of ['/etc/os-release', '/etc/debian_version', '/usr/bin/apt-get']) await rm(node.host(name))

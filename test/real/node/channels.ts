@@ -33,10 +33,8 @@ type Play = (step: Step, plane: ControlPlane, node: Node, admin: Administrator) 
 
 export function addNodeChannelScenarios(program: string): void {
   const onNode = (what: string, options: NodeOptions, play: Play): void => {
-    scenario(
-      `node: modern: ${what}`,
-      (step) => withModernPlane(step, (plane) => withNode(plane, program, options, (node, admin) => play(step, plane, node, admin))),
-      { timeoutMs: 1_200_000 },
+    scenario(`node: modern: ${what}`, (step) =>
+      withModernPlane(step, (plane) => withNode(plane, program, options, (node, admin) => play(step, plane, node, admin))),
     )
   }
   onNode('assigned by its label', { name: 'labelled', settings: SETTINGS }, playLabel)

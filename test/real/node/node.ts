@@ -159,7 +159,7 @@ export class Node {
 
   /** Runs a command on it; throws a `CommandError` if it fails. */
   exec(file: string, ...args: readonly string[]): Promise<CommandOutput> {
-    return this.#running().exec(file, args, { timeoutMs: 120_000 })
+    return this.#running().exec(file, args)
   }
 
   systemctl(...args: readonly string[]): Promise<CommandOutput> {

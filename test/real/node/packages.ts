@@ -9,6 +9,7 @@ import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Administrator } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
+import { eventually } from '../lab/eventually.ts'
 import { run } from '../lab/processes.ts'
 import { scenario } from '../lab/runner.ts'
 import type { Source } from '../records.ts'
@@ -104,12 +105,11 @@ function addRpmScenario(plane: ControlPlane, program: string, rpm: string): void
         await copyFile(file, node.host(inside))
         await node.exec('rpm', how, '--nodeps', inside)
       }
-      const running = { ActiveState: 'active', UnitFileState: 'enabled' }
       await step('installed, with its scriptlets: enabled, running, and kubelet goes on', () =>
         keepingKubelet(node, async () => {
           await put('--install', previous)
+          await untilRunning(node)
           await admin.untilStatus({})
-          assert.deepEqual(await node.show(AGENT, 'ActiveState', 'UnitFileState'), running)
         }),
       )
       const good = await step('it does its work', () => promoteGood(node, admin))
@@ -120,7 +120,7 @@ function addRpmScenario(plane: ControlPlane, program: string, rpm: string): void
           const { stdout: installed } = await node.exec('rpm', '--query', AGENT)
           assert.equal(`${installed.trim()}.rpm`, basename(rpm))
           assert.notDeepEqual(await node.show(AGENT, 'MainPID'), before)
-          assert.deepEqual(await node.show(AGENT, 'ActiveState', 'UnitFileState'), running)
+          await untilRunning(node)
           const { DropInPaths, NeedDaemonReload } = await node.show('kubelet', 'DropInPaths', 'NeedDaemonReload')
           assert.match(DropInPaths, /kubelet-cfg-agent/)
           assert.equal(NeedDaemonReload, 'no')
@@ -151,6 +151,15 @@ async function onTrial(node: Node, admin: Administrator, name: string, maxPods: 
   return source
 }
 
+/** On a slow machine systemd may give up its first start, and begin another one. */
+async function untilRunning(node: Node): Promise<void> {
+  const probe = async () => {
+    assert.deepEqual(await node.show(AGENT, 'ActiveState', 'UnitFileState'), { ActiveState: 'active', UnitFileState: 'enabled' })
+    return true
+  }
+  await eventually(probe, { what: 'the agent is enabled and runs', timeoutMs: 120_000 })
+}
+
 export async function keepingKubelet(node: Node, work: () => Promise<void>): Promise<void> {
   const before = await node.kubeletProcess()
   await work()
@@ -159,11 +168,11 @@ export async function keepingKubelet(node: Node, work: () => Promise<void>): Pro
 
 /** The same files and scripts under another version. The directory must not be there yet. */
 export async function withVersion(directory: string, deb: string, version: string): Promise<string> {
-  await run('dpkg-deb', ['--raw-extract', deb, directory], { timeoutMs: 120_000 })
+  await run('dpkg-deb', ['--raw-extract', deb, directory])
   const control = join(directory, 'DEBIAN/control')
   await writeFile(control, (await readFile(control, 'utf8')).replace(/^Version: .*$/m, `Version: ${version}`))
   const made = join(dirname(directory), basename(deb).replace(/_[^_]+_/, `_${version}_`))
-  await run('dpkg-deb', ['--build', '-Zgzip', '-z1', directory, made], { timeoutMs: 120_000 })
+  await run('dpkg-deb', ['--build', '-Zgzip', '-z1', directory, made])
   return made
 }
 
@@ -175,8 +184,8 @@ export async function earlierRpm(directory: string, rpm: string, version: string
   const [payload, copy] = [join(directory, 'payload'), join(directory, 'rpm')]
   await mkdir(payload, { recursive: true })
   await copyFile(rpm, copy)
-  await run('rpm2archive', [copy], { timeoutMs: 120_000 })
-  await run('tar', ['--extract', '--gzip', '--file', `${copy}.tgz`, '--directory', payload], { timeoutMs: 120_000 })
+  await run('rpm2archive', [copy])
+  await run('tar', ['--extract', '--gzip', '--file', `${copy}.tgz`, '--directory', payload])
   const spec = await readFile(SPEC, 'utf8')
   const changed = spec
     .replace(/^%install\n[\s\S]*?^%files$/m, '%install\ncp -R %{payload}/. %{buildroot}/\n\n%files')
@@ -194,6 +203,6 @@ export async function earlierRpm(directory: string, rpm: string, version: string
     changelog_date: 'Thu Jan 01 1970',
   }
   const defines = Object.entries(macros).flatMap(([name, value]) => ['--define', `${name} ${value}`])
-  await run('rpmbuild', ['-bb', '--target', `${architecture}-linux`, ...defines, join(directory, 'earlier.spec')], { timeoutMs: 300_000 })
+  await run('rpmbuild', ['-bb', '--target', `${architecture}-linux`, ...defines, join(directory, 'earlier.spec')])
   return join(directory, 'earlier.rpm')
 }

@@ -12,6 +12,8 @@ import type { Node } from './node.ts'
 
 export const INSTALL = join(import.meta.dirname, '../../../deploy/install')
 const INSIDE = '/root/ansible'
+/** Each run of a playbook starts hundreds of programs. */
+export const INSTALL_LIMIT = { timeoutMs: 40 * 60_000 }
 
 /** Variables of each, in the order in which Ansible takes them. */
 type Hosts = Readonly<Record<string, object>>

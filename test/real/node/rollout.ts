@@ -36,19 +36,16 @@ interface Member {
 }
 
 export function addNodeRolloutScenarios(program: string): void {
-  scenario(
-    'node: modern: a rollout over two nodes',
-    (step) =>
-      withModernPlane(step, async (plane) => {
-        for (const file of ['node-configmaps', 'rollout']) await plane.kubectl(['apply', '-f', join(DEPLOY, `rbac/${file}.yaml`)])
-        await plane.kubectl(['-n', 'kube-system', 'create', 'configmap', RECORD])
-        await withNode(plane, program, { name: 'canary', settings: SETTINGS }, (node, admin) =>
-          withNode(plane, program, { name: 'other', settings: SETTINGS }, (other, otherAdmin) =>
-            play(step, plane, { node, admin }, { node: other, admin: otherAdmin }),
-          ),
-        )
-      }),
-    { timeoutMs: 1_200_000 },
+  scenario('node: modern: a rollout over two nodes', (step) =>
+    withModernPlane(step, async (plane) => {
+      for (const file of ['node-configmaps', 'rollout']) await plane.kubectl(['apply', '-f', join(DEPLOY, `rbac/${file}.yaml`)])
+      await plane.kubectl(['-n', 'kube-system', 'create', 'configmap', RECORD])
+      await withNode(plane, program, { name: 'canary', settings: SETTINGS }, (node, admin) =>
+        withNode(plane, program, { name: 'other', settings: SETTINGS }, (other, otherAdmin) =>
+          play(step, plane, { node, admin }, { node: other, admin: otherAdmin }),
+        ),
+      )
+    }),
   )
 }
 

@@ -19,7 +19,7 @@ export interface Storage {
 export async function createDirectory(root: NodeRoot, home: string): Promise<Storage> {
   const directory = join(home, 'root')
   await mkdir(home, { recursive: true })
-  await run('cp', ['--archive', '--reflink=auto', root.tree, directory], { timeoutMs: 300_000 })
+  await run('cp', ['--archive', '--reflink=auto', root.tree, directory])
   return { directory, remove: () => rm(directory, { recursive: true, force: true }) }
 }
 
@@ -42,7 +42,7 @@ export class Image implements Storage {
     await mkdir(directory, { recursive: true })
     const filled = contents === undefined ? [] : ['-d', contents]
     const [program, ...args] = root.tool('mke2fs', '-q', '-t', 'ext4', '-m', '0', ...filled, file, `${sizeMiB}M`)
-    await run(program, args, { timeoutMs: 300_000 })
+    await run(program, args)
     await image.#mount()
     return image
   }
@@ -50,7 +50,7 @@ export class Image implements Storage {
   /** What the disk holds at this moment becomes all there is. Nothing may be running on it. */
   async losePower(): Promise<void> {
     const copy = `${this.#file}.copy`
-    await run('cp', ['--sparse=always', this.#file, copy], { timeoutMs: 300_000 })
+    await run('cp', ['--sparse=always', this.#file, copy])
     await this.#unmount()
     await rename(copy, this.#file)
     await this.#mount()

@@ -30,12 +30,11 @@ export async function addRealPackagesScenario(): Promise<void> {
       const output = join(home, 'release')
       const env = { GNUPGHOME: join(home, 'keys') }
       const built = parseSums(await readFile(join(DIST, 'SHA256SUMS'), 'utf8'))
-      const inOutput = async (file: string, ...args: readonly string[]) =>
-        (await run(file, args, { cwd: output, env, timeoutMs: 120_000 })).stdout
+      const inOutput = async (file: string, ...args: readonly string[]) => (await run(file, args, { cwd: output, env })).stdout
       const named = (suffix: string) => [...built.keys()].filter((name) => name.endsWith(suffix))
       await step('a signed trial of a release is made of them', async () => {
         const args = ['--import', 'tsx', MAIN, '--trial', '--packages', 'dist', '--sign-with', ours.fingerprint, '--output', output]
-        await run(process.execPath, args, { cwd: ROOT, env, timeoutMs: 300_000 })
+        await run(process.execPath, args, { cwd: ROOT, env })
       })
       await step('its sums are signed and right, and have those of each package', async () => {
         await inOutput('gpg', '--batch', '--verify', 'SHA256SUMS.asc', 'SHA256SUMS')

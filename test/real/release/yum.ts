@@ -138,7 +138,7 @@ metadata_expire=0
 
   dnf(...args: readonly string[]): Promise<CommandOutput> {
     const options = ['--assumeyes', '--config', this.#config, '--installroot', this.#home, '--releasever', '1']
-    return run('dnf', [...options, ...args], { timeoutMs: 120_000 })
+    return run('dnf', [...options, ...args])
   }
 
   async refuses(args: readonly string[], why: RegExp): Promise<void> {
