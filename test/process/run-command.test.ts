@@ -1,6 +1,5 @@
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { performance } from 'node:perf_hooks'
 import t from 'tap'
 import {
   type CommandEnd,
@@ -40,9 +39,8 @@ for (const [name, run] of VARIANTS) {
   })
 
   t.test(`${name}: a command that exceeds its time is killed`, async (t) => {
-    const startedAt = performance.now()
+    // It never ends by itself.
     t.match(await run(process.execPath, HANG, { ...LIMITS, timeoutMs: 100 }), { end: { kind: 'timed-out', timeoutMs: 100 } })
-    t.ok(performance.now() - startedAt < 30_000)
   })
 
   t.test(`${name}: a command that prints too much is killed, on either stream`, async (t) => {

@@ -15,7 +15,10 @@ import { assignedBytes, labels } from './records.ts'
 const RESTART_SEC_MS = 10_000
 /** Longer than any test waits: what systemd would do then never happens. */
 const NEVER_MS = 3_600_000
-const BUDGET_MS = 90_000
+/** Ends a hang: how soon it heals depends on the machine, so that the exits are counted. */
+const HEALED_MS = 90_000
+/** The limit is 3. One more may come before a busy machine has seen the third. */
+const MOST_EXITS = 4
 const ERROR = 'failed to run config: kubelet crash-looped; rolled back to last-known-good, see kubelet-cfg-agent log for details'
 
 export function addCrashLoopScenarios(plane: ControlPlane, program: string): void {
@@ -30,22 +33,20 @@ export function addCrashLoopScenarios(plane: ControlPlane, program: string): voi
         const assignedAt = performance.now()
         const crashing = await step('assign one that crashes kubelet', () => assignNew(admin, 'crash', machine.crashingConfig()))
         await step('kubelet is in its loop', () => untilCrashed(machine))
-        await step(`within ${BUDGET_MS / 1000} s the node is back on last-known-good`, async () => {
-          await machine.untilRuns(51, BUDGET_MS)
-          const tookMs = performance.now() - assignedAt
-          assert(tookMs < BUDGET_MS, `it took ${tookMs} ms`)
-          console.log(`    after ${(tookMs / 1000).toFixed(1)} s`)
+        await step('the node is back on last-known-good', async () => {
+          await machine.untilRuns(51, HEALED_MS)
+          console.log(`    after ${((performance.now() - assignedAt) / 1000).toFixed(1)} s`)
         })
-        await step('and says why', async () => {
+        await step(`and says why: after no more than ${MOST_EXITS} exits`, async () => {
           await admin.untilStatus({ assigned: crashing, active: good, lastKnownGood: good, error: ERROR })
           const events = (await admin.events()).filter(({ reason }) => reason === 'KubeletConfigRolledBack')
           const [event] = events
           assert.equal(events.length, 1)
           assert.equal(event?.type, 'Warning')
-          assert(
-            event?.message.startsWith(`Kubelet config rolled back from ${labels(crashing)} to ${labels(good)}: kubelet exited `),
-            event?.message,
-          )
+          const what = `Kubelet config rolled back from ${labels(crashing)} to ${labels(good)}: `
+          assert(event?.message.startsWith(what), event?.message)
+          const exits = Number(/^kubelet exited (\d+) times/.exec(event.message.slice(what.length))?.[1])
+          assert(exits > 1 && exits <= MOST_EXITS, event.message)
         })
         await step('it stays there for more than a trial, with the crash loop on record', async () => {
           // The verdict becomes final when last-known-good has been healthy for that long.

@@ -108,7 +108,7 @@ export function addEditScenarios(plane: ControlPlane, program: string): void {
         assert(assigned !== undefined && restarting !== undefined, 'an event is missing')
         assert.deepEqual([assigned.kind, restarting.kind], ['assigned', 'restarting'])
         const waitedMs = Number(BigInt(restarting.atNs) - BigInt(assigned.atNs)) / 1e6
-        assert(waitedMs >= delayMs && waitedMs < delayMs + 5_000, `it waited ${waitedMs} ms, not ${delayMs}`)
+        assert(waitedMs >= delayMs, `it waited ${waitedMs} ms, not ${delayMs}`)
       })
     }),
   )

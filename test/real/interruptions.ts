@@ -8,8 +8,8 @@ import { scenario } from './lab/runner.ts'
 import { type Machine, withMachine } from './machine.ts'
 import { labels } from './records.ts'
 
-/** What the unit of the agent relies on: systemd waits 10 s, an administrator less. */
-const STOP_LIMIT_MS = 2_000
+/** TimeoutStopSec= of the agent's unit: systemd kills it then. */
+const STOP_LIMIT_MS = 10_000
 
 export function addInterruptionScenarios(plane: ControlPlane, program: string): void {
   scenario('interruptions: killed in the middle of a trial', (step) =>

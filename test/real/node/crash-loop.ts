@@ -13,7 +13,8 @@ import { assignNew, promoteGood } from './assign.ts'
 import { UP_TO_LOADING } from './kubeadm-files.ts'
 import { type Node, withNode } from './node.ts'
 
-const BUDGET_MS = 90_000
+/** Ends a hang: how soon it heals depends on the machine, so that the starts are counted. */
+const HEALED_MS = 90_000
 const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '2s' }
 const errorOf = (fallback: string): string =>
   `failed to run config: kubelet crash-looped; rolled back to ${fallback}, see kubelet-cfg-agent log for details`
@@ -29,12 +30,13 @@ export function addCrashLoopScenarios(plane: ControlPlane, program: string): voi
       const startedAt = performance.now()
       const crashing = await step('assign one that crashes kubelet', () => assignNew(node, admin, 'crashing', node.crash.changes))
       await step('kubelet is in its loop', () => untilInLoop(node))
-      await step(`within ${BUDGET_MS / 1000} s it runs on last-known-good`, async () => {
-        await admin.untilStatus({ assigned: crashing, active: good, lastKnownGood: good, error: errorOf('last-known-good') }, BUDGET_MS)
+      await step('after two starts of it kubelet runs on last-known-good', async () => {
+        await admin.untilStatus({ assigned: crashing, active: good, lastKnownGood: good, error: errorOf('last-known-good') }, HEALED_MS)
         await node.untilRuns(51)
-        const tookMs = performance.now() - startedAt
-        assert(tookMs < BUDGET_MS, `it took ${tookMs} ms`)
-        console.log(`    after ${(tookMs / 1000).toFixed(1)} s`)
+        console.log(`    after ${((performance.now() - startedAt) / 1000).toFixed(1)} s`)
+        // Two of the crashing one, which exits with the same words each time, and the good one
+        // again.
+        assert.equal((await node.kubeletStarts()) - startsBefore, 3)
       })
       await step('the event says why', async () => {
         const events = (await admin.events()).filter(({ reason }) => reason === 'KubeletConfigRolledBack')
@@ -53,8 +55,6 @@ export function addCrashLoopScenarios(plane: ControlPlane, program: string): voi
       await step('once that has proved healthy the verdict is final, and nothing was promoted', async () => {
         await node.untilSays(/^verdict confirmed/)
         assert.equal(node.history().filter(({ kind }) => kind === 'promoted').length, 1)
-        // Two of the crashing one, which exits with the same words each time, and the good one
-        // again.
         assert.equal((await node.kubeletStarts()) - startsBefore, 3)
       })
       await step('kubectl takes the assignment back, and it works', async () => {

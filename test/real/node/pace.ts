@@ -1,7 +1,7 @@
 /**
  * How long a change takes on a real node, from the arrival of a ConfigMap to the restart of
- * kubelet, with preflight as shipped. Prints where the time goes; a run on a busy machine is no
- * measurement, so the limit only shows that kubelet is not waited for in vain.
+ * kubelet, with preflight as shipped. Prints where the time goes. A run on a busy machine is no
+ * measurement, so no time has a limit: what counts is that each stage comes once, and in its turn.
  */
 import { strict as assert } from 'node:assert'
 import { median, percentile } from '../../../bench/statistics.ts'
@@ -13,7 +13,6 @@ import type { JournalLine } from './journal.ts'
 import { type Node, withNode } from './node.ts'
 
 const CHANGES = 12
-const LIMIT_MS = 4_000
 const SETTINGS = { TRIAL_DURATION: '1s', SPREAD: '0s', RESTARTS_PER_HOUR: '60', LOG_LEVEL: 'debug' }
 
 /** In this order in the journal, for each change. */
@@ -40,8 +39,6 @@ export function addPaceScenarios(plane: ControlPlane, program: string): void {
         return times
       })
       for (const [what, times] of Object.entries({ fresh, known })) console.log(describe(what, times))
-      const whole = median(fresh.map(({ arrived, restarted }) => restarted - arrived))
-      assert(whole < LIMIT_MS, `a change takes ${whole} ms`)
     }),
   )
 }
@@ -52,6 +49,15 @@ async function change(node: Node, admin: Administrator, maxPods: number): Promis
   await admin.untilStatus({ assigned: source, active: source, lastKnownGood: source })
   await node.untilHealthy()
   const lines = (await node.journal()).slice(seen)
+  const places = Object.values(MARKS).map((mark) => lines.findLastIndex(({ msg }) => mark.test(msg)))
+  assert.deepEqual(
+    places,
+    places.toSorted((one, other) => one - other),
+    'each stage comes after the one before',
+  )
+  for (const mark of [MARKS.arrived, MARKS.activated, MARKS.restarted]) {
+    assert.equal(lines.filter(({ msg }) => mark.test(msg)).length, 1, `${mark} is there once`)
+  }
   const timeOf = (mark: RegExp) => lastTime(lines, mark)
   return {
     arrived: timeOf(MARKS.arrived),
