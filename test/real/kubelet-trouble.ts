@@ -9,7 +9,8 @@ import { eventually } from './lab/eventually.ts'
 import { scenario } from './lab/runner.ts'
 import { type Machine, withMachine } from './machine.ts'
 
-const TRIAL_SECONDS = 6
+const TOLERANCE = { healthTolerance: '3s' }
+const LONG_SECONDS = 3_600
 const LOST_HEALTH = 'failed to run config: kubelet lost its health; rolled back to last-known-good, see kubelet-cfg-agent log for details'
 
 export function addKubeletTroubleScenarios(plane: ControlPlane, program: string): void {
@@ -37,23 +38,19 @@ export function addKubeletTroubleScenarios(plane: ControlPlane, program: string)
   )
 
   scenario('kubelet trouble: it hangs during a trial', (step) =>
-    withMachine(
-      plane,
-      program,
-      { name: 'hangs', settings: { trialDuration: `${TRIAL_SECONDS}s`, healthTolerance: '3s' } },
-      async (machine, admin) => {
-        machine.agent.start()
-        const good = await step('a good one is promoted', () => promoteGood(machine, admin))
-        await step('kubelet hangs on the next one: back on last-known-good', async () => {
-          const next = await assignNew(admin, 'next', machine.config('maxPods: 61'))
-          await eventually(() => isOnTrial(machine), { what: 'the agent has seen it healthy' })
-          machine.kubelet.kill('SIGSTOP')
-          await admin.untilStatus({ assigned: next, active: good, lastKnownGood: good, error: LOST_HEALTH })
-          await machine.untilRuns(51)
-          assert.equal(machine.restarts(), 3)
-        })
-      },
-    ),
+    withMachine(plane, program, { name: 'hangs', settings: TOLERANCE }, async (machine, admin) => {
+      machine.agent.start()
+      const good = await step('a good one is promoted', () => promoteGood(machine, admin))
+      await step('kubelet hangs on the next one: back on last-known-good', async () => {
+        await machine.changeTrial(`${LONG_SECONDS}s`, TOLERANCE)
+        const next = await assignNew(admin, 'next', machine.config('maxPods: 61'))
+        await eventually(() => isOnTrial(machine), { what: 'the agent has seen it healthy' })
+        machine.kubelet.kill('SIGSTOP')
+        await admin.untilStatus({ assigned: next, active: good, lastKnownGood: good, error: LOST_HEALTH })
+        await machine.untilRuns(51)
+        assert.equal(machine.restarts(), 3)
+      })
+    }),
   )
 }
 
@@ -61,5 +58,5 @@ export function addKubeletTroubleScenarios(plane: ControlPlane, program: string)
 async function isOnTrial(machine: Machine): Promise<boolean> {
   const [line = ''] = await machine.metric('kubelet_cfg_agent_trial_remaining_seconds ')
   const remaining = Number(line.split(' ')[1])
-  return remaining > 0 && remaining < TRIAL_SECONDS
+  return remaining > 0 && remaining < LONG_SECONDS
 }

@@ -26,6 +26,8 @@ export interface MachineOptions {
   readonly settings?: Readonly<Record<string, unknown>>
 }
 
+const TRIAL_CHANGED = /^setting trial-duration changed$/
+
 export class Machine {
   readonly name: string
   readonly kubeconfig: string
@@ -83,6 +85,17 @@ export class Machine {
       ...changed,
     }
     await writeFile(this.agent.settingsFile, JSON.stringify(settings, null, 2))
+  }
+
+  /**
+   * The agent goes on with another trial duration, and with `others` beside it. What is long while a
+   * test looks at a trial can be short when it has seen it.
+   */
+  async changeTrial(trialDuration: string, others: MachineOptions['settings'] = {}): Promise<void> {
+    const before = this.agent.timesSaid(TRIAL_CHANGED)
+    await this.writeSettings({ ...others, trialDuration })
+    this.agent.signal('SIGHUP')
+    await this.agent.untilSays(TRIAL_CHANGED, before + 1)
   }
 
   /** A KubeletConfiguration that this machine's kubelet runs on, with `lines` added. */

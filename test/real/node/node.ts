@@ -162,6 +162,19 @@ export class Node {
     return this.#running().exec(file, args)
   }
 
+  /** The agent is restarted with other settings; those that the node was made with remain. */
+  async configureAgent(settings: NonNullable<NodeOptions['settings']>): Promise<void> {
+    await this.prepareAgent(settings)
+    await this.systemctl('restart', AGENT)
+  }
+
+  /** The next agent has these settings. */
+  async prepareAgent(settings: NonNullable<NodeOptions['settings']>): Promise<void> {
+    const variables = Object.entries(settings).map(([key, value]) => `Environment=KUBELET_CFG_AGENT_${key}=${value}\n`)
+    await writeFile(this.host(`/etc/systemd/system/${AGENT}.service.d/stage.conf`), `[Service]\n${variables.join('')}`)
+    await this.systemctl('daemon-reload')
+  }
+
   systemctl(...args: readonly string[]): Promise<CommandOutput> {
     return this.exec('systemctl', ...args)
   }

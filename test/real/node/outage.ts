@@ -15,13 +15,16 @@ import { withNode } from './node.ts'
  * outage.
  */
 const OUTAGE_MS = 15_000
+const TRIAL = { TRIAL_DURATION: '6s' }
 
 export function addNodeOutageScenarios(plane: ControlPlane, program: string): void {
   scenario('node: the API server is away during a trial, and etcd is restored', (step) =>
-    withNode(plane, program, { name: 'outage-node', settings: { TRIAL_DURATION: '6s', SPREAD: '0s' } }, async (node, admin) => {
+    withNode(plane, program, { name: 'outage-node', settings: { ...TRIAL, SPREAD: '0s' } }, async (node, admin) => {
       const good = await step('a good one is promoted', () => promoteGood(node, admin))
       const saved = await step('etcd is backed up', () => plane.saveEtcd())
       const edited = await step('an edit is on trial', async () => {
+        // It cannot be over before the test has seen it.
+        await node.configureAgent({ TRIAL_DURATION: '1h' })
         const source = await admin.editConfigMap('good', node.config({ maxPods: 61 }))
         await admin.untilStatus({ assigned: source, active: source, lastKnownGood: good })
         await node.untilRuns(61)
@@ -29,8 +32,9 @@ export function addNodeOutageScenarios(plane: ControlPlane, program: string): vo
       })
       const kubelet = await node.kubeletProcess()
       await step(`the API server is away for ${OUTAGE_MS / 1000} s: kubelet runs on`, async () => {
-        const startedAt = performance.now()
         await plane.stopApiserver()
+        await node.configureAgent(TRIAL)
+        const startedAt = performance.now()
         await eventually(() => performance.now() - startedAt > OUTAGE_MS, { what: 'the outage is over' })
         assert.equal(await node.kubeletProcess(), kubelet)
       })

@@ -19,6 +19,9 @@ import { type Node, withNode } from './node.ts'
 
 const AGENT = 'kubelet-cfg-agent'
 const COMPILED = '/var/cache/kubelet-cfg-agent/compiled'
+/** A trial that is over at once, and one that goes on while the test looks at it. */
+const SHORT = { TRIAL_DURATION: '1s' }
+const LONG = { TRIAL_DURATION: '1h' }
 const SPEC = join(import.meta.dirname, '../../../packaging/rpm/kubelet-cfg-agent.spec')
 
 export async function addPackageScenarios(plane: ControlPlane, program: string): Promise<void> {
@@ -29,7 +32,7 @@ export async function addPackageScenarios(plane: ControlPlane, program: string):
 }
 
 function addDebScenario(plane: ControlPlane, program: string, deb: string): void {
-  const options = { name: 'deb', settings: { TRIAL_DURATION: '10s' }, agent: 'absent' } as const
+  const options = { name: 'deb', settings: SHORT, agent: 'absent' } as const
   scenario('node: the deb is upgraded, removed, installed again and purged', (step) =>
     withNode(plane, program, options, async (node, admin) => {
       const previous = await step('a package of an earlier version is made', () =>
@@ -49,6 +52,7 @@ function addDebScenario(plane: ControlPlane, program: string, deb: string): void
           const before = await node.show(AGENT, 'MainPID')
           await installDeb(node, deb)
           assert.notDeepEqual(await node.show(AGENT, 'MainPID'), before)
+          await node.configureAgent(SHORT)
           await admin.untilStatus({ assigned: next, active: next, lastKnownGood: next })
           assert.notDeepEqual(await readdir(node.host(COMPILED)), [], 'nothing that Node.js compiled is kept')
         }),
@@ -72,6 +76,7 @@ function addDebScenario(plane: ControlPlane, program: string, deb: string): void
         await node.untilRuns(110)
       })
       await step('installed again: it takes up what is assigned', async () => {
+        await node.prepareAgent(SHORT)
         await installDeb(node, deb)
         await admin.untilStatus({ assigned: last, active: last, lastKnownGood: last })
         await node.untilRuns(71)
@@ -93,7 +98,7 @@ function addDebScenario(plane: ControlPlane, program: string, deb: string): void
 }
 
 function addRpmScenario(plane: ControlPlane, program: string, rpm: string): void {
-  const options = { name: 'rpm', settings: { TRIAL_DURATION: '1s' }, agent: 'absent' } as const
+  const options = { name: 'rpm', settings: SHORT, agent: 'absent' } as const
   scenario('node: the rpm is installed, upgraded and erased', (step) =>
     withNode(plane, program, options, async (node, admin) => {
       const previous = await step('a package of an earlier version is made', () =>
@@ -145,6 +150,7 @@ function addRpmScenario(plane: ControlPlane, program: string, rpm: string): void
 }
 
 async function onTrial(node: Node, admin: Administrator, name: string, maxPods: number, lastKnownGood: Source): Promise<Source> {
+  await node.configureAgent(LONG)
   const source = await assignNew(node, admin, name, { maxPods })
   await admin.untilStatus({ assigned: source, active: source, lastKnownGood })
   await node.untilRuns(maxPods)

@@ -86,12 +86,8 @@ export class Stage {
     return JSON.parse((await this.node.command('status', '-o', 'json')).stdout)
   }
 
-  /** The agent goes on with other settings; those of the node remain. */
-  async configureAgent(settings: Settings): Promise<void> {
-    const variables = Object.entries(settings).map(([key, value]) => `Environment=KUBELET_CFG_AGENT_${key}=${value}\n`)
-    await writeFile(this.node.host('/etc/systemd/system/kubelet-cfg-agent.service.d/stage.conf'), `[Service]\n${variables.join('')}`)
-    await this.node.systemctl('daemon-reload')
-    await this.node.systemctl('restart', 'kubelet-cfg-agent')
+  configureAgent(settings: Settings): Promise<void> {
+    return this.node.configureAgent(settings)
   }
 
   /** The first config, which becomes last-known-good. Kubelet says 51 then. */
