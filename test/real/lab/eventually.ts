@@ -3,6 +3,7 @@
  * for a time.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { outOfTime } from './deadline.ts'
 
 /**
  * A limit only ends a hang. Where lanes run side by side on few cores, all takes longer than on an
@@ -12,7 +13,8 @@ const SLOWER = 3
 
 /**
  * Polls until `probe` returns something other than undefined or false, and returns that. An
- * exception counts as "not yet"; the last one is the cause when time runs out.
+ * exception counts as "not yet"; the last one is the cause when time runs out. Throws at once where
+ * the whole play is out of time.
  */
 export async function eventually<T>(
   probe: () => Promise<T | undefined | false> | T | undefined | false,
@@ -20,8 +22,10 @@ export async function eventually<T>(
 ): Promise<T> {
   const timeoutMs = SLOWER * (options.timeoutMs ?? 30_000)
   const startedAt = performance.now()
+  const playIsOver = outOfTime()
   let last: unknown
   while (performance.now() - startedAt < timeoutMs) {
+    playIsOver?.throwIfAborted()
     try {
       const value = await probe()
       if (value !== undefined && value !== false) return value

@@ -9,6 +9,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { outOfTime } from './deadline.ts'
 
 export interface CommandOptions {
   readonly cwd?: string
@@ -49,10 +50,11 @@ export interface CommandOutput {
 }
 
 /**
- * Runs a command to its end. Throws a `CommandError` if it cannot be run, does not exit 0, or takes
- * too long.
+ * Runs a command to its end. Throws a `CommandError` if it cannot be run, does not exit 0, takes too
+ * long, or is ended since the whole play is out of time.
  */
 export function run(file: string, args: readonly string[], options: CommandOptions = {}): Promise<CommandOutput> {
+  const playIsOver = outOfTime()
   return new Promise((resolve, reject) => {
     const child = execFile(
       'setpriv',
@@ -62,6 +64,7 @@ export function run(file: string, args: readonly string[], options: CommandOptio
         env: { ...process.env, ...options.env },
         timeout: options.timeoutMs ?? COMMAND_MS,
         maxBuffer: 64 * 1024 * 1024,
+        ...(playIsOver === undefined ? {} : { signal: playIsOver }),
       },
       (error, stdout, stderr) => {
         if (error === null) resolve({ stdout, stderr })

@@ -3,7 +3,7 @@
  * took, every failure with its reason, and the count at the end. A failed scenario does not hide
  * the ones after it.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { playWithin } from './deadline.ts'
 
 /** Runs and times one step; its value is the step's. */
 export type Step = <T>(what: string, act: () => Promise<T> | T) => Promise<T>
@@ -35,7 +35,7 @@ export async function runScenarios(words: readonly string[] = process.argv.slice
     console.log(`\n# ${each.name}`)
     const startedAt = performance.now()
     try {
-      await withDeadline(each)
+      await playWithin(each.timeoutMs, () => each.play(printedStep))
       passed += 1
       console.log(`  ok (${elapsed(startedAt)})`)
     } catch (error) {
@@ -55,19 +55,6 @@ export async function runScenarios(words: readonly string[] = process.argv.slice
 export function isMeant(name: string, words: readonly string[]): boolean {
   const has = (word: string) => word.split('|').some((one) => name.includes(one))
   return words.every((word) => (word.startsWith('!') ? !has(word.slice(1)) : has(word)))
-}
-
-async function withDeadline({ play, timeoutMs }: Scenario): Promise<void> {
-  const over = new AbortController()
-  const deadline = sleep(timeoutMs, undefined, { signal: over.signal }).then(() => {
-    throw new Error(`the scenario took longer than ${timeoutMs} ms`)
-  })
-  try {
-    await Promise.race([play(printedStep), deadline])
-  } finally {
-    deadline.catch(() => {})
-    over.abort()
-  }
 }
 
 const printedStep: Step = async (what, act) => {
