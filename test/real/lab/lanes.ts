@@ -13,6 +13,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { allowNodes } from './inotify.ts'
 import { type Failure, LaneOutput, type LaneResult } from './lane-output.ts'
+import { portsOfLane } from './ports.ts'
 
 export interface Lane {
   readonly name: string
@@ -55,7 +56,7 @@ export async function runLanes(program: string, lanes: readonly Lane[]): Promise
   const results: { readonly lane: Lane; readonly result: LaneResult }[] = []
   const work = async (queue: Lane[]): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined && !stopping; lane = queue.shift()) {
-      results.push({ lane, result: await run(lane, `${lane.name.padEnd(width)} | `) })
+      results.push({ lane, result: await run(lane, `${lane.name.padEnd(width)} | `, portsOfLane(lanes.indexOf(lane))) })
     }
   }
   const atOnce = allowNodes(Math.min(LANES_AT_ONCE + 1, queue.length))

@@ -1,19 +1,36 @@
 /**
  * Free ports on loopback, below the range from which the kernel gives ports to clients, so that a
- * stopped server's stays free.
+ * stopped server's stays free. One is used long after it was found free, so none is given twice:
+ * lanes that run side by side have slices of their own.
  */
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-const lowest = 20_000
-const highest = 32_000
+const LOWEST = 20_000
+const SLICES = 16
+const IN_SLICE = 750
+/** Which slice this process has. Left out: all of them. */
+const SLICE = 'KCA_LAB_PORTS'
+
+const given = new Set<number>()
+
+/** The environment of a lane. */
+export function portsOfLane(lane: number): Readonly<Record<string, string>> {
+  return { [SLICE]: String(lane % SLICES) }
+}
 
 export async function findFreePort(): Promise<number> {
-  for (let attempt = 0; attempt < 100; attempt += 1) {
-    const port = randomInt(lowest, highest)
+  const { [SLICE]: slice } = process.env
+  const lowest = LOWEST + Number(slice ?? 0) * IN_SLICE
+  const beyond = lowest + (slice === undefined ? SLICES : 1) * IN_SLICE
+  for (let attempt = 0; attempt < 1_000; attempt += 1) {
+    const port = randomInt(lowest, beyond)
+    if (given.has(port)) continue
+    // At once: another caller may look while this one is tried.
+    given.add(port)
     if (await isFree(port)) return port
   }
-  throw new Error(`no free port on 127.0.0.1 between ${lowest} and ${highest}`)
+  throw new Error(`no free port on 127.0.0.1 from ${lowest} to ${beyond - 1}`)
 }
 
 function isFree(port: number): Promise<boolean> {
