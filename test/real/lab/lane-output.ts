@@ -10,6 +10,7 @@ export interface Failure {
 }
 
 export interface LaneResult {
+  /** Where the lane ended without a count, those that had passed until then. */
   readonly passed: number
   /** More than `failures` has where the lane ended without a count. */
   readonly failed: number
@@ -21,6 +22,7 @@ export class LaneOutput {
   #count: { readonly passed: number; readonly failed: number } | undefined
   #scenario: { readonly name: string; readonly lines: string[]; hasFailed: boolean } | undefined
   readonly #failures: Failure[] = []
+  #passed = 0
 
   line(line: string): void {
     const [, passed, failed] = /^(\d+) passed, (\d+) failed$/.exec(line) ?? []
@@ -35,13 +37,14 @@ export class LaneOutput {
     else if (this.#scenario !== undefined) {
       this.#scenario.lines.push(line)
       if (line.startsWith('  FAILED (')) this.#scenario.hasFailed = true
+      if (line.startsWith('  ok (')) this.#passed += 1
     }
   }
 
   /** Once the lane has ended. Without a count it is a failure of its own. */
   result(): LaneResult {
     this.#endScenario()
-    const { passed, failed } = this.#count ?? { passed: 0, failed: this.#failures.length + 1 }
+    const { passed, failed } = this.#count ?? { passed: this.#passed, failed: this.#failures.length + 1 }
     return { passed, failed, failures: this.#failures }
   }
 

@@ -74,6 +74,7 @@ export async function runLanes(program: string, lanes: readonly Lane[]): Promise
   for (const { lane, result } of results) {
     if (result.failed > result.failures.length) console.log(`\nThe lane ${lane.name} ended before its last scenario.`)
   }
+  for (const { name } of [...queue, ...busy]) console.log(`\nThe lane ${name} was not begun.`)
   const passed = sum('passed') + alone.passed.length
   const failed = sum('failed') - alone.passed.length
   console.log(`\n${passed} passed, ${failed} failed`)
