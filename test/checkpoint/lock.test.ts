@@ -16,18 +16,21 @@ function newPath(): string {
 
 /**
  * A second is enough for a look, unless the machine is busy: this flock waits for an hour where it
- * is asked to wait for a second.
+ * is asked to wait for a second. It makes the file `asked` once it has found the lock taken.
  */
-function waitLonger(t: Test): void {
+function waitLonger(t: Test, asked: string): void {
   const real = execFileSync('sh', ['-c', 'command -v flock'], { encoding: 'utf8' }).trim()
   const bin = join(directory, 'bin')
   mkdirSync(bin)
   writeFileSync(
     join(bin, 'flock'),
-    `#!/bin/sh\n[ "$2 $3" != "--timeout 1" ] || exec ${real} "$1" --timeout 3600 "$4"\nexec ${real} "$@"\n`,
-    {
-      mode: 0o755,
-    },
+    `#!/bin/sh
+[ "$2 $3" = "--timeout 1" ] || exec ${real} "$@"
+if ${real} "$1" --nonblock "$4"; then echo 'nobody holds the lock' >&2; exit 9; fi
+: >${asked}
+exec ${real} "$1" --timeout 3600 "$4"
+`,
+    { mode: 0o755 },
   )
   const path = process.env.PATH
   process.env.PATH = `${bin}:${path}`
@@ -54,10 +57,12 @@ t.test('one holder at a time, identified by its pid; free after release', (t) =>
 })
 
 t.test('a command that holds the lock for a moment does not keep an agent from taking it', async (t) => {
-  waitLonger(t)
+  const asked = join(directory, 'asked')
+  waitLonger(t, asked)
   const path = newPath()
   writeFileSync(path, '')
-  const looker = spawn('flock', ['--shared', path, 'sh', '-c', 'echo held; sleep 0.2'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const untilAsked = `echo held; until [ -e ${asked} ]; do sleep 0.01; done`
+  const looker = spawn('flock', ['--shared', path, 'sh', '-c', untilAsked], { stdio: ['ignore', 'pipe', 'ignore'] })
   await once(looker.stdout, 'data')
   const taken = takeLock(path, 1)
   t.ok(taken.ok)

@@ -65,7 +65,20 @@ t.test('nothing is reported after close', async (t) => {
   await until(() => wakes > 3, 'it wakes')
   await watch.close()
   const before = wakes
-  writeFileSync(join(path, 'a.yaml'), 'a: 1')
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  const seen = { changes: 0, polls: 0 }
+  const open = watchDirectory(
+    path,
+    () => void seen.changes++,
+    5,
+    () => void seen.polls++,
+  )
+  t.teardown(() => open.close())
+  let files = 0
+  const isNoticed = () => {
+    files += 1
+    writeFileSync(join(path, `${files}.yaml`), 'a: 1')
+    return seen.changes > 0 && seen.polls > 3
+  }
+  await until(isNoticed, 'one that is open notices a file, and polls', 100)
   t.equal(wakes, before)
 })

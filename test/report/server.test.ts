@@ -1,12 +1,16 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect, Server as NetServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { ReportServer } from '../../src/report/server.ts'
 import type { ListenAddress } from '../../src/values/listen-address.ts'
+import { until } from '../until.ts'
 import { FakeLog } from './fakes.ts'
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }
+/** No machine has it. */
+const NOWHERE = { host: '192.0.2.1', port: 1 }
 
 async function eventually<T>(look: () => T | undefined): Promise<T> {
   for (;;) {
@@ -30,6 +34,34 @@ async function serve(t: Test, address: ListenAddress = LOOPBACK) {
   t.teardown(() => server.stop())
   server.start()
   return { server, log, state }
+}
+
+/** Of any server in this process, in their order. */
+type Listens = readonly { readonly server: NetServer; readonly port: number }[]
+
+function watchListens(t: Test): Listens {
+  const listens: { server: NetServer; port: number }[] = []
+  const { listen } = NetServer.prototype
+  t.teardown(() => Object.assign(NetServer.prototype, { listen }))
+  Object.assign(NetServer.prototype, {
+    listen(this: NetServer, ...args: [{ port: number }]) {
+      listens.push({ server: this, port: args[0].port })
+      return Reflect.apply(listen, this, args)
+    },
+  })
+  return listens
+}
+
+/**
+ * Returns when a server that begins now has tried three times. Timers of one length fire in their
+ * order, so that a retry that was due before has been made.
+ */
+async function letRetriesPass(t: Test, listens: Listens): Promise<void> {
+  const before = listens.length
+  const { server } = await serve(t, NOWHERE)
+  const own = listens[before]?.server
+  await until(() => listens.filter((each) => each.server === own).length > 2, 'it tries again')
+  await server.stop()
 }
 
 async function fetchPage({ host, port }: ListenAddress, path: string, method = 'GET') {
@@ -66,11 +98,11 @@ t.test('pages', async (t) => {
 })
 
 t.test('an address in use is logged once, and used when it is free', async (t) => {
+  const listens = watchListens(t)
   const first = await serve(t)
   const address = await eventually(() => first.server.boundTo)
   const second = await serve(t, address)
-  await eventually(() => second.log.said('warn')[0])
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await until(() => listens.filter(({ port }) => port === address.port).length > 3, 'it has failed some times')
   t.equal(second.log.said('warn').length, 1)
   t.equal(second.server.boundTo, undefined)
   await first.server.stop()
@@ -87,33 +119,33 @@ t.test('stop ends idle and half-open connections, and a pending retry', async (t
   await server.stop()
   t.equal(server.boundTo, undefined)
   await new Promise((resolve) => (socket.closed ? resolve(undefined) : socket.on('close', resolve).on('error', () => {})))
-  const never = await serve(t, { host: '192.0.2.1', port: 1 })
+  const listens = watchListens(t)
+  const never = await serve(t, NOWHERE)
   await eventually(() => never.log.said('warn')[0])
   await never.server.stop()
+  const tried = listens.length
+  await letRetriesPass(t, listens)
+  t.notOk(listens.slice(tried).some((each) => each.server === listens[0]?.server))
 })
 
 t.test('a connection that cannot be accepted ends nothing', async (t) => {
-  const { listen } = NetServer.prototype
-  t.teardown(() => Object.assign(NetServer.prototype, { listen }))
-  let listening: NetServer | undefined
-  Object.assign(NetServer.prototype, {
-    listen(this: NetServer, ...args: unknown[]) {
-      listening = this
-      return Reflect.apply(listen, this, args)
-    },
-  })
+  const listens = watchListens(t)
   const { server, log } = await serve(t)
   const address = await eventually(() => server.boundTo)
-  listening?.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }))
+  listens[0]?.server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }))
   t.equal(log.said('warn').length, 1)
-  await new Promise((resolve) => setTimeout(resolve, 50))
+  await letRetriesPass(t, listens)
   t.match(await fetchPage(address, '/healthz'), { status: 200 })
 })
 
 t.test('one that is stopped while it looks its host up never listens', async (t) => {
+  const listens = watchListens(t)
   const { server, log } = await serve(t, { host: 'localhost', port: 0 })
+  const [listen] = listens
+  if (listen === undefined) return t.fail('it has not begun')
+  const foundHost = once(listen.server, 'listening')
   await server.stop()
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  await foundHost
   t.equal(server.boundTo, undefined)
   t.same(log.said('info'), [])
 })
