@@ -88,8 +88,8 @@ export class Machine {
   }
 
   /**
-   * The agent goes on with another trial duration, and with `others` beside it. What is long while a
-   * test looks at a trial can be short when it has seen it.
+   * The agent goes on with another trial duration, and with `others` beside it. A trial that is
+   * long while the test looks at it can be short once the test has seen it.
    */
   async changeTrial(trialDuration: string, others: MachineOptions['settings'] = {}): Promise<void> {
     const before = this.agent.timesSaid(TRIAL_CHANGED)

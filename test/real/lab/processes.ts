@@ -50,8 +50,8 @@ export interface CommandOutput {
 }
 
 /**
- * Runs a command to its end. Throws a `CommandError` if it cannot be run, does not exit 0, takes too
- * long, or is ended since the whole play is out of time.
+ * Runs a command to its end. Throws a `CommandError` if it cannot be run, does not exit 0, or takes
+ * too long. It is ended where the whole play is out of time.
  */
 export function run(file: string, args: readonly string[], options: CommandOptions = {}): Promise<CommandOutput> {
   const playIsOver = outOfTime()
