@@ -109,7 +109,10 @@ export class HttpsKubeApi implements KubeApi {
     const opened = await this.#open(question, signal)
     if (!isAnswered(opened)) return opened
     onData()
-    if (isSuccess(opened)) return readEvents(opened, request, signal, onData)
+    if (isSuccess(opened)) {
+      request.onOpen?.()
+      return readEvents(opened, request, signal, onData)
+    }
     const text = await readBody(opened, signal)
     return this.#refuse(opened, typeof text === 'string' ? text : '')
   }

@@ -52,6 +52,8 @@ export interface KubeWatchRequest {
   readonly inactivityMs: number
   readonly signal: AbortSignal
   readonly as?: 'PartialObjectMetadata'
+  /** Called once, when the server has accepted the watch: it may queue or refuse it before that. */
+  onOpen?(): void
   onEvent(event: { readonly type: string; readonly object: unknown }): void
 }
 

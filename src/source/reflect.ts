@@ -44,7 +44,11 @@ export interface WatchRequest {
 
 export type RequestFailure = KubeRefusal | { readonly kind: 'unreachable' | 'malformed'; readonly detail: string }
 export type ReadEnd = { readonly kind: 'read'; readonly resourceVersion: string } | RequestFailure
-/** `resourceVersion`: the last one seen on the watch. */
+/**
+ * `resourceVersion`: the last one seen on the watch. `livedMs`: since the server accepted it, and 0
+ * where it never did. Credentials, the connection, and the queue of an overloaded server take their
+ * time before that.
+ */
 export type WatchEnd = {
   readonly end: { readonly kind: 'ended' } | RequestFailure
   readonly resourceVersion: string

@@ -153,7 +153,8 @@ async function watchOnce(
   watchLog: WatchLog,
   signal: AbortSignal,
 ): Promise<WatchEnd> {
-  const startedMs = pace.nowMs()
+  let openedMs: number | undefined
+  const livedMs = (): number => (openedMs === undefined ? 0 : pace.nowMs() - openedMs)
   const stopper = new AbortController()
   const stop = (): void => stopper.abort()
   signal.addEventListener('abort', stop, { once: true })
@@ -171,7 +172,7 @@ async function watchOnce(
     if (typeof reading === 'object') return fail(reading)
     resourceVersion = version
     followed.onSynced()
-    watchLog.received(pace.nowMs() - startedMs)
+    watchLog.received(livedMs())
     reading?.()
   }
   let thrown: { readonly error: unknown } | undefined
@@ -186,6 +187,9 @@ async function watchOnce(
     inactivityMs: limits.inactivityMs,
     signal: stopper.signal,
     ...(form === 'metadata' ? { as: 'PartialObjectMetadata' } : {}),
+    onOpen() {
+      openedMs = pace.nowMs()
+    },
     // Thrown out of here, an error would end the agent: nobody waits for it.
     onEvent(event) {
       if (failure !== undefined || thrown !== undefined || signal.aborted) return
@@ -199,7 +203,7 @@ async function watchOnce(
   })
   signal.removeEventListener('abort', stop)
   if (thrown !== undefined) throw thrown.error
-  return { end: failure ?? end, resourceVersion, livedMs: pace.nowMs() - startedMs }
+  return { end: failure ?? end, resourceVersion, livedMs: livedMs() }
 }
 
 function isChange(type: string): type is ChangeType {

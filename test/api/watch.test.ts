@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import type { Test } from 'tap'
 import t from 'tap'
-import { errorEvent, refusal } from '../../demo/api-server/reply.ts'
+import { errorEvent, type Fault, refusal } from '../../demo/api-server/reply.ts'
 import { nodeIdentity } from '../../demo/api-server/request.ts'
 import { startApiServer } from '../../demo/api-server/server.ts'
 import { until } from '../until.ts'
@@ -357,4 +357,31 @@ t.test('a watch that is answered and then silent goes on from where it was: wher
     assertPaced(t, world)
     return true
   })
+})
+
+t.test('the opening of a watch is reported once, when the server has accepted it', async (t) => {
+  const { server, api } = await startWorld(t)
+  putNode(server, 'one')
+  const openings = async (fault: Fault | undefined, ends: boolean): Promise<string> => {
+    const stopper = new AbortController()
+    const seen: string[] = []
+    server.fault = () => fault
+    const before = server.requests.length
+    const end = api.watch({
+      path: '/api/v1/nodes',
+      query: {},
+      inactivityMs: 3600_000,
+      signal: stopper.signal,
+      onOpen: () => void seen.push('open'),
+      onEvent: ({ type }) => void seen.push(type),
+    })
+    if (!ends) await until(() => server.requests.length > before && (fault !== undefined || seen.length === 2), 'watched')
+    if (!ends) stopper.abort()
+    await end
+    return seen.join()
+  }
+  t.equal(await openings(undefined, false), 'open,ADDED')
+  t.equal(await openings({ kind: 'end', afterMs: 1 }, true), 'open,ADDED')
+  t.equal(await openings({ kind: 'hang' }, false), '')
+  for (const status of [401, 403, 410, 429, 504]) t.equal(await openings(refusal(status, ''), true), '', String(status))
 })
