@@ -60,7 +60,8 @@ export function openPreflight({ settings, stores, helper, nodeName, api, counter
     signal,
     sleep: (ms) => after(ms, undefined, { ref: false }),
   })
-  const drain: DrainProbe = api === undefined ? { isDrained: () => undefined } : new NodeDrain(api, nodeName, clock, onChange)
+  const drain: DrainProbe =
+    api === undefined ? { isDrained: () => undefined } : new NodeDrain({ api, nodeName, clock, random: Math.random, onChange })
   const effect =
     api &&
     new EffectCheck({

@@ -4,6 +4,7 @@ import { NodeDrain } from '../../src/source/drain.ts'
 
 const ok = (object: unknown): KubeAnswer => ({ kind: 'ok', object })
 const refused = (status: number): KubeAnswer => ({ kind: 'refused', status, reason: '', detail: 'no', retryAfterMs: undefined })
+const OVERLOADED = { kind: 'refused', status: 429, reason: '', detail: '' } as const
 const node = (spec: object) => ok({ kind: 'Node', metadata: { name: 'node-1' }, spec })
 const CORDONED = node({ unschedulable: true })
 const pods = (...items: readonly unknown[]) => ok({ kind: 'PodList', items })
@@ -11,25 +12,44 @@ const owned = (kind: string, controller = true) => ({ metadata: { ownerReference
 const ended = (phase: string) => ({ metadata: { ownerReferences: [{ kind: 'Job', controller: true }] }, status: { phase } })
 const MIRROR = { metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' }, ownerReferences: [{ kind: 'Node', controller: true }] } }
 
-function drainOf(node: KubeAnswer, list: KubeAnswer) {
-  const world = { node, list, nowUs: 0 }
+/** `cached`: what the watch cache of the API server has, if that differs. */
+function drainOf(node: KubeAnswer, list: KubeAnswer, chance = 0.5) {
+  const world: { node: KubeAnswer; list: KubeAnswer; cached?: { node?: KubeAnswer; list?: KubeAnswer }; nowUs: number } = {
+    node,
+    list,
+    nowUs: 0,
+  }
   const requests: KubeRequest[] = []
   const api = {
     request: async (request: KubeRequest) => {
       requests.push(request)
-      return request.path === '/api/v1/pods' ? world.list : world.node
+      const cached = request.query?.resourceVersion === '0' ? world.cached : undefined
+      return request.path === '/api/v1/pods' ? (cached?.list ?? world.list) : (cached?.node ?? world.node)
     },
   }
   const clock = { now: () => ({ bootId: 'b', monotonicUs: world.nowUs, wallMs: 0 }) }
   const changes: unknown[] = []
-  const drain: NodeDrain = new NodeDrain(api, 'node-1', clock, () => changes.push(drain.isDrained()))
-  return { world, requests, changes, drain }
+  const drain: NodeDrain = new NodeDrain({
+    api,
+    nodeName: 'node-1',
+    clock,
+    random: () => chance,
+    onChange: () => changes.push(drain.isDrained()),
+  })
+  /** Since the last call: `node` and `pods`, with a star where the watch cache answers. */
+  let told = 0
+  const asked = (): string[] => {
+    const since = requests.slice(told)
+    told = requests.length
+    return since.map(({ path, query }) => `${path === '/api/v1/pods' ? 'pods' : 'node'}${query?.resourceVersion === '0' ? '*' : ''}`)
+  }
+  return { world, requests, changes, drain, asked }
 }
 
 /** After its requests have been answered. */
 async function settled(drain: NodeDrain): Promise<boolean | undefined> {
   drain.isDrained()
-  for (let turn = 0; turn < 60; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  for (let turn = 0; turn < 120; turn += 1) await new Promise((resolve) => setImmediate(resolve))
   return drain.isDrained()
 }
 const isDrained = (node: KubeAnswer, list: KubeAnswer) => settled(drainOf(node, list).drain)
@@ -54,8 +74,8 @@ t.test('a node that is not cordoned is not drained, and its pods are not listed'
     const { drain, requests } = drainOf(node(spec), pods())
     t.equal(await settled(drain), false)
     t.same(
-      requests.map(({ path }) => path),
-      ['/api/v1/nodes/node-1'],
+      requests.map(({ path, query }) => [path, query]),
+      [['/api/v1/nodes/node-1', { resourceVersion: '0' }]],
     )
   }
 })
@@ -83,23 +103,52 @@ t.test('one other pod means not drained', async (t) => {
     t.equal(await isDrained(CORDONED, pods(owned('DaemonSet'), pod)), false, JSON.stringify(pod))
 })
 
-t.test('only the pods of this node are listed', async (t) => {
-  const { drain, requests } = drainOf(CORDONED, pods())
+t.test('only metadata of the pods of this node is listed, from the watch cache', async (t) => {
+  const { drain, requests } = drainOf(CORDONED, pods(owned('ReplicaSet')))
   await settled(drain)
-  t.match(requests[1], {
-    method: 'GET',
-    path: '/api/v1/pods',
-    query: { fieldSelector: 'spec.nodeName=node-1,status.phase!=Succeeded,status.phase!=Failed' },
-  })
+  const fieldSelector = 'spec.nodeName=node-1,status.phase!=Succeeded,status.phase!=Failed'
+  t.same(requests.slice(1), [
+    { method: 'GET', path: '/api/v1/pods', query: { fieldSelector, resourceVersion: '0' }, as: 'PartialObjectMetadataList' },
+  ])
+  t.equal(await isDrained(CORDONED, ok({ kind: 'PartialObjectMetadataList', items: [owned('DaemonSet')] })), true)
 })
 
-t.test('all pages of the list count, and one that cannot be read means unknown', async (t) => {
+t.test('that it is drained is confirmed with consistent reads, once a minute', async (t) => {
+  const { world, drain, asked } = drainOf(CORDONED, pods(owned('DaemonSet')))
+  t.equal(await settled(drain), true)
+  t.same(asked(), ['node*', 'pods*', 'node', 'pods'])
+  for (const second of [10, 20, 30, 40, 50]) {
+    world.nowUs = second * 1e6
+    t.equal(await settled(drain), true)
+    t.same(asked(), ['node*', 'pods*'])
+  }
+  world.nowUs = 60e6
+  t.equal(await settled(drain), true)
+  t.same(asked(), ['node*', 'pods*', 'node', 'pods'])
+})
+
+t.test('a watch cache that lags behind does not make the node drained', async (t) => {
+  const { world, drain, asked } = drainOf(CORDONED, pods(owned('ReplicaSet')))
+  world.cached = { list: pods() }
+  t.equal(await settled(drain), false)
+  t.same(asked(), ['node*', 'pods*', 'node', 'pods'])
+  world.node = node({})
+  world.cached = { list: pods(), node: CORDONED }
+  world.nowUs = 10e6
+  t.equal(await settled(drain), false)
+  t.same(asked(), ['node*', 'pods*', 'node'])
+  t.equal(await isDrained(refused(500), pods()), undefined)
+})
+
+t.test('all pages of the consistent list count, and one that cannot be read means unknown', async (t) => {
   const page = (next: string, ...items: readonly unknown[]) => ok({ kind: 'PodList', metadata: { continue: next }, items })
   const play = async (...rest: readonly KubeAnswer[]) => {
     const pages = [page('more', owned('DaemonSet')), ...rest]
     const { world, requests, drain } = drainOf(CORDONED, pods())
+    world.cached = { list: pods() }
     Object.defineProperty(world, 'list', { get: () => pages.shift() ?? page('more', MIRROR) })
-    return { result: await settled(drain), asked: requests.slice(1).map(({ query }) => query?.continue) }
+    const lists = () => requests.filter(({ query }) => query?.limit === '200')
+    return { result: await settled(drain), asked: lists().map(({ query }) => query?.continue) }
   }
   t.same(await play(page('', MIRROR)), { result: true, asked: [undefined, 'more'] })
   t.same((await play(page('', owned('ReplicaSet')))).result, false)
@@ -129,18 +178,48 @@ t.test('an answer that is not what was requested means unknown, never drained', 
   t.equal(await isDrained(CORDONED, ok({ kind: 'NodeList', items: [] })), undefined)
 })
 
-t.test('checked again after 10 s and not before, whatever the result', async (t) => {
-  for (const first of [CORDONED, node({}), ok({}), refused(403)]) {
-    const { world, drain, requests } = drainOf(first, pods(owned('ReplicaSet')))
-    const before = await settled(drain)
-    const count = requests.length
-    world.node = CORDONED
-    world.list = pods()
-    world.nowUs = 10e6 - 1
-    t.equal(await settled(drain), before)
-    t.equal(requests.length, count)
-    world.nowUs = 10e6
-    t.equal(await settled(drain), true)
-    t.equal(requests.length, count + 2)
+t.test('checked again after about 10 s while it is cordoned, and after a minute while it is not', async (t) => {
+  for (const [first, seconds] of [
+    [CORDONED, 10],
+    [node({}), 60],
+  ] as const)
+    for (const [chance, share] of [
+      [0, 0.75],
+      [0.5, 1],
+      [1, 1.25],
+    ] as const) {
+      const { world, drain, requests } = drainOf(first, pods(owned('ReplicaSet')), chance)
+      t.equal(await settled(drain), false)
+      const count = requests.length
+      world.node = CORDONED
+      world.list = pods()
+      world.nowUs = share * seconds * 1e6 - 1
+      t.equal(await settled(drain), false)
+      t.equal(requests.length, count)
+      world.nowUs += 1
+      t.equal(await settled(drain), true)
+    }
+})
+
+t.test('after failures the pauses grow to a minute, and are never shorter than Retry-After', async (t) => {
+  const { world, drain, requests } = drainOf(refused(503), pods(), 0.999)
+  const pauses: number[] = []
+  for (let seconds = 0, last = 0; seconds < 300; seconds += 1) {
+    world.nowUs = seconds * 1e6
+    const before = requests.length
+    t.equal(await settled(drain), undefined)
+    if (requests.length > before && seconds > 0) pauses.push(seconds - last)
+    if (requests.length > before) last = seconds
   }
+  t.same(pauses, [13, 13, 13, 16, 32, 60, 60, 60])
+  world.node = { ...OVERLOADED, retryAfterMs: 400_000 }
+  world.nowUs = 400e6
+  await settled(drain)
+  const { length } = requests
+  world.nowUs += 399e6
+  await settled(drain)
+  t.equal(requests.length, length)
+  world.node = CORDONED
+  world.nowUs += 100e6
+  t.equal(await settled(drain), true)
 })
