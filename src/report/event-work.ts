@@ -9,7 +9,7 @@ import type { Transition } from '../decision/records.ts'
 import type { Files } from '../ports/files.ts'
 import { EVENT_NAMESPACE, eventOf } from './events.ts'
 import type { WorkOptions } from './field-work.ts'
-import { adviseOnRefusal } from './refused-write.ts'
+import { adviseOnRefusal, FORBIDDEN_MS, FORBIDDEN_TRIES, isDeniedByPolicy } from './refused-write.ts'
 import type { Work } from './report-worker.ts'
 import { isFinal, RequestPace } from './request-pace.ts'
 
@@ -31,6 +31,8 @@ export class EventWork implements Work {
   #cursor: string | undefined
   #queue: readonly Transition[] = []
   #isOutdated = true
+  /** 403 answers in a row. */
+  #forbidden = 0
 
   constructor(options: EventWorkOptions) {
     this.#options = options
@@ -56,9 +58,10 @@ export class EventWork implements Work {
     const body = eventOf(transition, nodeName)
     const answer = await api.request({ method: 'POST', path, body, contentType: 'application/json' })
     if (answer.kind === 'unreachable') return this.#retryLater('unreachable', answer.detail)
-    if (answer.kind === 'refused' && answer.status !== 409 && !isFinal(answer.status)) {
+    if (answer.kind === 'refused' && answer.status !== 409 && !isFinal(answer.status) && !isDeniedByPolicy(answer)) {
       const detail = `${answer.detail}${adviseOnRefusal(answer, 'deploy/rbac/status.yaml')}`
-      return this.#retryLater(`${answer.status} ${answer.reason}`, detail, answer.retryAfterMs)
+      this.#retryLater(`${answer.status} ${answer.reason}`, detail, answer.retryAfterMs)
+      return this.#count(answer.status)
     }
     // 409: the event exists already.
     if (answer.kind === 'refused' && answer.status !== 409) {
@@ -71,6 +74,7 @@ export class EventWork implements Work {
       })
     }
     this.#pace.succeeded()
+    this.#forbidden = 0
     this.#queue = this.#queue.slice(1)
     this.#advance(transition.atNs)
   }
@@ -91,6 +95,13 @@ export class EventWork implements Work {
   #retryLater(failure: string, detail: string, retryAfterMs?: number): void {
     const isNew = this.#pace.failed(failure, retryAfterMs)
     if (isNew) this.#options.log.warn('an event could not be sent; retrying', { failure, detail, waiting: this.#queue.length })
+  }
+
+  /** A 5xx answer says nothing about rights. */
+  #count(status: number): void {
+    if (status === 403) this.#forbidden += 1
+    else if (status < 500) this.#forbidden = 0
+    if (status === 403 && this.#forbidden > FORBIDDEN_TRIES) this.#pace.hold(FORBIDDEN_MS * (1 + 0.2 * this.#options.random()))
   }
 
   /**

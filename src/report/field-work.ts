@@ -13,7 +13,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { KubeAnswer, KubeApi, KubeRequest } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import { Budget } from './budget.ts'
-import { adviseOnRefusal } from './refused-write.ts'
+import { adviseOnRefusal, FORBIDDEN_MS, FORBIDDEN_TRIES } from './refused-write.ts'
 import type { Work } from './report-worker.ts'
 import { isFinal, RequestPace, SPACING_MS } from './request-pace.ts'
 
@@ -64,10 +64,6 @@ const REPAIR_EVERY_MS = 60_000
 const REPAIR_GRACE_MS = 2000
 /** When to try again after the server dropped or refused the field: a server may be upgraded. */
 const PARKED_MS = 3600_000
-/** A newly granted right may not have reached every server yet. */
-const FORBIDDEN_TRIES = 3
-/** How long to wait after repeated 403 answers: rights are granted by hand. */
-const FORBIDDEN_MS = 600_000
 
 export class FieldWork<Wanted, Seen = Wanted> implements Work {
   readonly #options: WorkOptions

@@ -2,11 +2,15 @@ import fc from 'fast-check'
 import t from 'tap'
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
+import type { KubeAnswer } from '../../src/ports/kube-api.ts'
 import { EventWork } from '../../src/report/event-work.ts'
 import { FileHistory } from '../../src/report/history.ts'
 import { ReportWorker } from '../../src/report/report-worker.ts'
 import { source } from './build.ts'
 import { FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
+
+const LACKS = { ...refusal(403, 'Forbidden'), detail: '403: events is forbidden: User "u" cannot create resource "events" in API group ""' }
+const DENIED = { ...refusal(403, 'Forbidden'), detail: '403: admission webhook "w" denied the request: no' }
 
 function fresh(queueLimit?: number) {
   const time = new FakeTime()
@@ -102,7 +106,7 @@ t.test('a refused event is dropped and the next is sent; a failing server is ret
   }
   for (const status of [401, 403, 404, 408, 429, 500, 503]) {
     const { time, api, open, sent } = fresh()
-    const answers = [refusal(status, 'Later', 7000)]
+    const answers = [{ ...refusal(status, 'Later', 7000), ...(status === 403 && { detail: LACKS.detail }) } as KubeAnswer]
     api.fault = () => answers.shift()
     const { restart } = open()
     restart()
@@ -111,6 +115,36 @@ t.test('a refused event is dropped and the next is sent; a failing server is ret
     t.same(sent(), [], String(status))
     await time.advance(3000)
     t.same(sent(), ['1', '2'], String(status))
+  }
+})
+
+t.test('an event that an admission plugin denies is dropped and the next is sent', async (t) => {
+  const { time, api, log, open, sent } = fresh()
+  const answers = [DENIED]
+  api.fault = () => answers.shift()
+  const { restart } = open()
+  restart()
+  restart()
+  await time.advance(5000)
+  t.same(sent(), ['2'])
+  t.match(log.said('warn'), [/dropped/])
+})
+
+t.test('without the right, and behind a proxy that forbids, no event is lost, and few requests are made', async (t) => {
+  for (const answer of [LACKS, { ...refusal(403), detail: '403: the answer is not a Status object (text/html)' }]) {
+    const { time, api, log, open, sent } = fresh()
+    api.fault = () => answer
+    const { restart } = open()
+    restart()
+    restart()
+    await time.advance(60_000)
+    t.equal(api.requests.length, 4, 'a new right may not have reached every server')
+    await time.advance(10 * 3600_000)
+    t.ok(api.requests.length >= 40 && api.requests.length <= 60, `${api.requests.length} in ten hours`)
+    t.equal(log.said('warn').length, 1)
+    api.fault = () => undefined
+    await time.advance(900_000)
+    t.same(sent(), ['1', '2'])
   }
 })
 
