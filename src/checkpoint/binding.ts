@@ -1,7 +1,8 @@
 /**
  * The node and the cluster that the state belongs to: `meta/cluster` contains the node's name and
- * the hashes of the cluster's CA certificates. A machine that was cloned or joined to another
- * cluster must not use the old state: all of it is set aside, and the agent starts from scratch.
+ * the hashes of the cluster's CA certificates and their keys. A machine that was cloned or joined
+ * to another cluster must not use the old state: all of it is set aside, and the agent starts from
+ * scratch.
  */
 import { join } from 'node:path'
 import type { Files } from '../ports/files.ts'
@@ -14,7 +15,9 @@ import { numbersAfter } from './set-aside.ts'
 export interface Binding {
   readonly nodeName: string
   /**
-   * SHA-256 (hex) of each CA certificate. Empty without a cluster, with a directory of manifests.
+   * SHA-256 (hex) of each CA certificate and of its public key. One list, which older agents read
+   * and compare too; what they wrote has the certificates alone. Empty without a cluster, with a
+   * directory of manifests.
    */
   readonly caHashes: readonly string[]
 }
@@ -23,8 +26,8 @@ export interface Binding {
 export type BindingCheck = 'same' | 'fresh' | 'foreign'
 
 /**
- * While a CA is rotated, it is trusted together with its successor for a time: one certificate in
- * common means the same cluster.
+ * While a CA is rotated, it is trusted together with its successor for a time, and a CA that is
+ * renewed keeps its key: one hash in common means the same cluster.
  */
 export function compareBinding(kept: Binding | undefined, current: Binding): BindingCheck {
   if (kept === undefined) return 'fresh'

@@ -36,8 +36,8 @@ export interface Credentials {
    */
   nodeName(): string | undefined
   /**
-   * SHA-256 of each certificate authority; empty: the system's are trusted, or the server is not
-   * verified.
+   * SHA-256 of each certificate authority and of its public key; empty: the system's are trusted,
+   * or the server is not verified.
    */
   authorityHashes(): readonly string[]
 }

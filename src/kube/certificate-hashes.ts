@@ -1,9 +1,10 @@
 /**
- * Identifies a cluster by the SHA-256 of each certificate authority that its kubeconfig trusts.
- * During a rotation, a kubeconfig holds the old and the new authority, so two sets that share a
- * hash mean the same cluster. Pure.
+ * Identifies a cluster by the certificate authorities that its kubeconfig trusts: the SHA-256 of
+ * each certificate and of its public key (SPKI, RFC 5280). During a rotation, a kubeconfig holds
+ * the old and the new authority, and an authority that is renewed keeps its key, so two sets that
+ * share a hash mean the same cluster. Pure.
  */
-import { createHash } from 'node:crypto'
+import { createHash, X509Certificate } from 'node:crypto'
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g
 
@@ -12,8 +13,19 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----
  * do not matter.
  */
 export function hashCertificates(pem: string): string[] {
-  const hashes = [...pem.matchAll(CERTIFICATE)].map(([, base64 = '']) =>
-    createHash('sha256').update(Buffer.from(base64, 'base64')).digest('hex'),
-  )
+  const hashes = [...pem.matchAll(CERTIFICATE)].flatMap(([, base64 = '']) => {
+    const certificate = Buffer.from(base64, 'base64')
+    const key = readPublicKey(certificate)
+    return [certificate, ...(key === undefined ? [] : [key])].map((der) => createHash('sha256').update(der).digest('hex'))
+  })
   return [...new Set(hashes)].sort()
+}
+
+/** undefined: OpenSSL does not know the certificate or its kind of key. */
+function readPublicKey(certificate: Uint8Array): Buffer | undefined {
+  try {
+    return new X509Certificate(certificate).publicKey.export({ type: 'spki', format: 'der' })
+  } catch {
+    return undefined
+  }
 }

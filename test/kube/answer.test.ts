@@ -1,6 +1,5 @@
 import t from 'tap'
 import { readErrorEvent, readRefusal } from '../../src/kube/answer.ts'
-import { hashCertificates } from '../../src/kube/certificate-hashes.ts'
 
 const status = (fields: object) => JSON.stringify({ kind: 'Status', apiVersion: 'v1', ...fields })
 
@@ -40,14 +39,5 @@ t.test('Retry-After: seconds, a date by the clock of the server, or retryAfterSe
 t.test('an ERROR event contains a Status, or something else', (t) => {
   t.match(readErrorEvent({ kind: 'Status', code: 410, reason: 'Expired', message: 'too old' }), { status: 410, reason: 'Expired' })
   for (const object of [null, 'text', {}, { kind: 'Node' }]) t.match(readErrorEvent(object), { kind: 'refused', status: 500 })
-  t.end()
-})
-
-t.test('the hashes of certificates do not depend on how the PEM is written', (t) => {
-  const pem = (base64: string) => `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`
-  const hashes = hashCertificates(pem('AAAA') + pem('BBBB'))
-  t.equal(hashes.length, 2)
-  t.same(hashCertificates(`# comment\r\n${pem('BB\r\nBB')}${pem('AAAA')}${pem('AAAA')}`), hashes)
-  t.same(hashCertificates(''), [])
   t.end()
 })
