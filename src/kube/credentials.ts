@@ -237,7 +237,11 @@ function createCredentials(parsed: ParsedKubeconfig, nowMs: () => number): Crede
       if (tokenFile !== undefined) user.token = readFileSync(tokenFile, 'utf8').trim()
       const options: RequestOptions = {}
       await config.applyToHTTPSOptions(options)
-      return { ok: true, access: toAccess(options, cluster.proxyUrl) }
+      const access = toAccess(options, cluster.proxyUrl)
+      // Without them, the request would be that of an anonymous client.
+      const isAnonymous = access.headers.Authorization === undefined && access.tls.cert === undefined
+      if (isObject(user.exec) && isAnonymous) throw new Error('the plugin returned neither a token nor a certificate')
+      return { ok: true, access }
     } catch (error) {
       return { ok: false, detail: describeFailure(error, user, runner) }
     }

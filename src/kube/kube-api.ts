@@ -124,7 +124,11 @@ export class HttpsKubeApi implements KubeApi {
     const { server } = reading.credentials
     const outcome = await unlessAborted(reading.credentials.access(), signal)
     if (outcome === undefined) return unreachable(String(signal.reason))
-    if (!outcome.ok) return unreachable(outcome.detail)
+    if (!outcome.ok) {
+      // client-node keeps what a plugin printed, also where it cannot be used.
+      this.#kubeconfig.forget()
+      return unreachable(outcome.detail)
+    }
     const { access } = outcome
     const search = new URLSearchParams(question.query).toString()
     const { body } = question

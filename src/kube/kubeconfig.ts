@@ -38,7 +38,10 @@ export class KubeconfigFile {
     return this.#problem === '' ? undefined : this.#problem
   }
 
-  /** To be called when the server refuses the credentials: the next use reads the file again. */
+  /**
+   * To be called when there are no credentials, or the server refuses them: the next use reads the
+   * file again.
+   */
   forget(): void {
     this.#reading = undefined
   }

@@ -154,6 +154,26 @@ t.test('an exec plugin runs again when its token is refused', async (t) => {
   assertNoSecrets(t, world, tokens)
 })
 
+t.test('an exec plugin that returned no credential once is run again', async (t) => {
+  const user = ['exec:', '  apiVersion: client.authentication.k8s.io/v1', '  command: ./plugin', '  interactiveMode: Never']
+  const later = new Date(Date.now() + 3600_000).toISOString()
+  for (const first of ['{}', 'null', JSON.stringify({ status: { expirationTimestamp: later } })]) {
+    const world = await startWorld(t, { kubeconfig: (server) => kubeconfigWith(server.url, server.caPem, user) })
+    const directory = dirname(world.kubeconfigPath)
+    const print = (credential: string) => {
+      writeFileSync(join(directory, 'plugin'), `#!/bin/sh\necho '${credential}'\n`)
+      chmodSync(join(directory, 'plugin'), 0o755)
+    }
+    assign(world.server)
+    print(first)
+    const ask = () => world.api.request({ method: 'GET', path: `/api/v1/nodes/${NODE}` })
+    t.match(await ask(), { kind: 'unreachable', detail: /plugin .* returned no credential/ }, first)
+    t.equal(world.server.requests.length, 0, 'no anonymous request is made')
+    print(JSON.stringify({ status: { token: world.server.issueToken(IDENTITY) } }))
+    t.equal((await ask()).kind, 'ok', first)
+  }
+})
+
 t.test('an exec plugin that hangs is started once, and stopping does not wait for it', async (t) => {
   const user = ['exec:', '  apiVersion: client.authentication.k8s.io/v1', '  command: ./plugin', '  interactiveMode: Never']
   const world = await startWorld(t, {

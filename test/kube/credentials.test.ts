@@ -162,7 +162,18 @@ t.test('a plugin that hangs is killed, and run again', async (t) => {
 })
 
 t.test('the failure of a plugin is reported without its output', async (t) => {
-  for (const script of ['echo sEcReT >&2; exit 1', 'echo sEcReT', 'echo "{}"']) {
+  const credential = (status: object) => `echo '${JSON.stringify({ kind: 'ExecCredential', status })}'`
+  const later = new Date(Date.now() + 3600_000).toISOString()
+  for (const script of [
+    'echo sEcReT >&2; exit 1',
+    'echo sEcReT',
+    'echo "{}"',
+    'echo null',
+    credential({}),
+    credential({ expirationTimestamp: later }),
+    credential({ token: '', expirationTimestamp: later }),
+    credential({ clientKeyData: 'sEcReT' }),
+  ]) {
     const directory = t.testdir({ plugin: `#!/bin/sh\n${script}\n` })
     chmodSync(join(directory, 'plugin'), 0o755)
     const outcome = await credentialsOf(write(directory, PLUGIN_USER)).access()
