@@ -90,11 +90,26 @@ function connect(
       use(isPlain ? net.connect(options) : tls.connect(options))
       return
     }
-    ;(proxyAgent as ProxyAgent).createConnection({ ...options, timeout: DIAL_TIMEOUT_MS }, (error, tunnel) => {
+    ;(proxyAgent as ProxyAgent).createConnection({ ...forTunnel(options), timeout: DIAL_TIMEOUT_MS }, (error, tunnel) => {
       if (tunnel) use(tunnel)
       else reject(new Error(`the proxy opens no tunnel: ${error?.message ?? 'no reason'}`))
     })
   })
+}
+
+/**
+ * The agents of hpagent ask the proxy for `host:port`, where an IPv6 address needs brackets
+ * (RFC 9110, 9.3.6). The certificate has it without them.
+ */
+function forTunnel<Options extends ConnectionOptions & { readonly host: string }>(options: Options): Options {
+  const { host } = options
+  if (net.isIP(host) !== 6) return options
+  const bracketed = `[${host}]`
+  return {
+    ...options,
+    host: bracketed,
+    checkServerIdentity: (name, certificate) => tls.checkServerIdentity(name === bracketed ? host : name, certificate),
+  }
 }
 
 function chosenProtocol(socket: Socket | TLSSocket): Protocol {

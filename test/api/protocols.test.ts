@@ -277,6 +277,20 @@ for (const http2 of [true, false]) {
   })
 }
 
+t.test('an API server with an IPv6 address behind a proxy: brackets for the tunnel, none for its certificate', async (t) => {
+  const proxy = await startProxy(t)
+  const address = (server: ApiServer) => server.kubeconfig(nodeIdentity(NODE)).replace('//127.0.0.1:', '//[::1]:')
+  const through = (server: ApiServer) => address(server).replace(/( *)server:/, `$1proxy-url: ${proxy.url}\n$&`)
+  const named = (name: string) => (server: ApiServer) => through(server).replace(/( *)server:/, `$1tls-server-name: ${name}\n$&`)
+  t.equal((await (await start(t, { kubeconfig: through })).api.request(read)).kind, 'ok')
+  t.equal(proxy.tunnels, 1)
+  t.equal((await (await start(t, { kubeconfig: named('localhost') })).api.request(read)).kind, 'ok')
+  const other = await (await start(t, { kubeconfig: named('other') })).api.request(read)
+  t.match(other, { kind: 'unreachable', detail: /certificate's altnames.*other/ })
+  const unlisted = (server: ApiServer) => through(server).replace('//[::1]:', '//[::2]:')
+  t.match(await (await start(t, { kubeconfig: unlisted })).api.request(read), { kind: 'unreachable' })
+})
+
 t.test('answers that are larger than all windows together', async (t) => {
   const { server, api } = await start(t)
   const large = 'x'.repeat(7_000_000)

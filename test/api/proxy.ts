@@ -21,9 +21,16 @@ export async function startProxy(t: Test): Promise<Proxy> {
       client.end('HTTP/1.1 403 Forbidden\r\n\r\n')
       return
     }
+    const authority = `http://${request.url}`
+    // An IPv6 address needs brackets.
+    if (!URL.canParse(authority)) {
+      client.end('HTTP/1.1 400 Bad Request\r\n\r\n')
+      return
+    }
     state.tunnels += 1
-    const [host, port] = (request.url ?? '').split(':')
-    const upstream = connect(Number(port), host, () => {
+    const { hostname, port } = new URL(authority)
+    // The test API server listens on IPv4 alone.
+    const upstream = connect(Number(port), hostname === '[::1]' ? '127.0.0.1' : hostname, () => {
       client.write('HTTP/1.1 200 Connection established\r\n\r\n')
       client.pipe(upstream)
       upstream.pipe(client)
