@@ -86,7 +86,7 @@ export async function watchObject(
  * On a watch that starts at a version, every event is newer than that, whatever its number.
  */
 function behind(resourceVersion: string, readVersion: string): RequestFailure {
-  return { kind: 'unreachable', detail: `its watch is at version ${resourceVersion}, before version ${readVersion}, which was read` }
+  return { kind: 'behind', detail: `its watch is at version ${resourceVersion}, before version ${readVersion}, which was read` }
 }
 
 interface ReadView {

@@ -42,7 +42,8 @@ export interface WatchRequest {
   readonly timeoutSeconds: number
 }
 
-export type RequestFailure = KubeRefusal | { readonly kind: 'unreachable' | 'malformed'; readonly detail: string }
+/** `behind`: the watch shows an older version than the one that was read. */
+export type RequestFailure = KubeRefusal | { readonly kind: 'unreachable' | 'malformed' | 'behind'; readonly detail: string }
 export type ReadEnd = { readonly kind: 'read'; readonly resourceVersion: string } | RequestFailure
 /**
  * `resourceVersion`: the last one seen on the watch. `livedMs`: since the server accepted it, and 0
@@ -126,8 +127,9 @@ export function afterRead(state: ReflectState, end: ReadEnd, timing: ReflectTimi
 }
 
 /**
- * Transitions: after a regular end, watch on from there; after repeated 403 answers, poll; after
- * anything else, read again.
+ * Transitions: after a regular end, watch on from there; after a working watch whose connection
+ * broke, too, but read within minutes; after repeated 403 answers, poll; after anything else, read
+ * again.
  */
 export function afterWatch(state: ReflectState, { end, resourceVersion, livedMs }: WatchEnd, timing: ReflectTiming): Next {
   const worked = isWorking(livedMs)
@@ -143,12 +145,23 @@ export function afterWatch(state: ReflectState, { end, resourceVersion, livedMs 
     const waitMs = backoffMs(1, timing.random, end.retryAfterMs)
     return { state: { ...state, tooOld, resourceVersion: undefined, failures, forbidden: 0 }, waitMs, immediate: false, report: undefined }
   }
+  if (worked && end.kind === 'unreachable' && resourceVersion !== '')
+    return retry({ ...state, resourceVersion, failures, forbidden: 0, resyncAtMs: soonerResync(state, timing) }, end, timing, undefined)
   if (!isForbidden(end)) return retry({ ...state, resourceVersion: undefined, failures, forbidden: 0 }, end, timing, undefined)
   const forbidden = state.forbidden + 1
   if (forbidden < FORBIDDEN_TRIES) return retry({ ...state, resourceVersion, failures, forbidden }, end, timing, undefined)
   const watchAgainAtMs = timing.nowMs + between(10 * MINUTE_MS, 20 * MINUTE_MS, timing)
   const polling = { ...state, polling: true, resourceVersion: undefined, failures: 0, forbidden: 0, watchAgainAtMs }
   return { state: polling, waitMs: 0, immediate: false, report: undefined }
+}
+
+/**
+ * When an API server goes away, each of its watches breaks at the same moment. The reads are spread
+ * over minutes, since the next watch tells what changes. One thing it does not tell: that etcd was
+ * restored, and counts from a lower version.
+ */
+function soonerResync({ resyncAtMs }: ReflectState, timing: ReflectTiming): number {
+  return Math.min(resyncAtMs, timing.nowMs + between(MINUTE_MS, 5 * MINUTE_MS, timing))
 }
 
 /** A watch that lasted this long has worked, however it ended. */

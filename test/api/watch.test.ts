@@ -62,6 +62,20 @@ t.test('after the server ends a watch, the next continues from the last bookmark
   assertPaced(t, world)
 })
 
+t.test('watches that have worked and break go on from where they were, without a read', async (t) => {
+  const world = await startWatching(t)
+  await until(() => world.server.requests.filter(({ verb }) => verb === 'watch').length === 2, 'both are watched')
+  await world.sleep(60_000, new AbortController().signal)
+  world.server.disconnectAll()
+  putConfigMap(world.server, 'one', 'b')
+  await until(() => world.seen() === 'one=b', 'followed')
+  putNode(world.server, undefined)
+  await until(() => world.seen() === 'local', 'both')
+  for (const plural of ['nodes', 'configmaps']) t.equal(queries(world, 'list', plural).length, 1, plural)
+  t.equal(queries(world, 'watch', 'nodes').length, 2)
+  assertPaced(t, world)
+})
+
 for (const [name, gone] of [
   ['a status', refusal(410, 'Expired')],
   ['an ERROR event', errorEvent(410, 'Expired')],

@@ -7,6 +7,7 @@ const LOG = { debug() {}, info() {}, warn() {}, error() {} }
 const FORBIDDEN: KubeAnswer = { kind: 'refused', status: 403, reason: 'Forbidden', detail: '', retryAfterMs: undefined }
 const ABSENT: KubeAnswer = { kind: 'refused', status: 404, reason: 'NotFound', detail: '', retryAfterMs: undefined }
 const EXPIRED: KubeWatchEnd = { kind: 'refused', status: 410, reason: 'Expired', detail: '', retryAfterMs: undefined }
+const BROKEN: KubeWatchEnd = { kind: 'unreachable', detail: 'the connection was closed' }
 type Event = Parameters<KubeWatchRequest['onEvent']>[0]
 
 const node = (resourceVersion: string, uid = 'u') => ({ kind: 'Node', metadata: { name: 'n1', uid, resourceVersion }, spec: {} })
@@ -24,10 +25,11 @@ interface Script {
    */
   readonly gets?: readonly (string | undefined)[]
   /**
-   * The events of each watch, which then ends regularly. 'expired': 410. After the last one,
-   * everything stops.
+   * The events of each watch, which lasts a minute and then ends regularly. `broken`: its
+   * connection breaks after a minute. 'lost': none can be opened. 'expired': 410. After the last
+   * one, everything stops.
    */
-  readonly watches: readonly (readonly Event[] | 'expired')[]
+  readonly watches: readonly (readonly Event[] | { readonly broken: readonly Event[] } | 'lost' | 'expired')[]
 }
 
 interface Seen {
@@ -55,15 +57,17 @@ async function follow({ lists = [], gets = [], watches }: Script): Promise<Seen>
       const version = gets[Math.min(index, gets.length - 1)]
       return version === undefined ? ABSENT : { kind: 'ok', object: node(version) }
     },
-    async watch({ query, onEvent }) {
-      const events = watches[counts.watch++] ?? []
+    async watch({ query, onOpen, onEvent }) {
+      const fate = watches[counts.watch++] ?? []
       seen.requests.push(`watch ${query.resourceVersion ?? ''}`.trim())
-      nowMs += 60_000
       if (counts.watch >= watches.length) setImmediate(() => stop.abort())
-      if (events === 'expired') return EXPIRED
-      for (const each of events) onEvent(each)
+      if (fate === 'expired') return EXPIRED
+      if (fate === 'lost') return BROKEN
+      onOpen?.()
+      for (const each of 'broken' in fate ? fate.broken : fate) onEvent(each)
+      nowMs += 60_000
       await new Promise((resolve) => setImmediate(resolve))
-      return { kind: 'ended', detail: '' }
+      return 'broken' in fate ? BROKEN : { kind: 'ended', detail: '' }
     },
   }
   const sleep = async (ms: number): Promise<void> => {
@@ -144,4 +148,53 @@ t.test('after etcd was restored: lower versions count in lists and gets', async 
   t.same((await follow({ lists, watches: ['expired', [event('MODIFIED', '41')]] })).views, ['100', '40', '41'])
   t.same((await follow({ gets: ['100', '40'], watches: ['expired', [event('ADDED', '41')]] })).views, ['100', '40', '41'])
   t.same((await follow({ gets: ['100'], watches: [[], [event('MODIFIED', '41')]] })).views, ['100', '41'])
+})
+
+t.test(
+  'a watch whose connection breaks goes on from its last version, so the loss of an API server causes no burst of reads',
+  async (t) => {
+    t.same(
+      await follow({
+        lists: [['200', '100']],
+        watches: [{ broken: [event('MODIFIED', '201')] }, [event('MODIFIED', '202')], [event('DELETED', '203')]],
+      }),
+      { views: ['100', '201', '202', 'absent'], requests: ['list', 'watch 200', 'watch 201', 'watch 202'] },
+    )
+    t.same((await follow({ lists: [['200', '100']], watches: [{ broken: [] }, 'expired', []] })).requests, [
+      'list',
+      'watch 200',
+      'watch 200',
+      'list',
+      'watch 200',
+    ])
+  },
+)
+
+t.test('it is read again where the next watch cannot be opened, and where there is no version', async (t) => {
+  const { requests } = await follow({ lists: [['200', '100']], watches: [{ broken: [] }, 'lost', 'lost', []] })
+  t.same(requests, ['list', 'watch 200', 'watch 200', 'list', 'watch 200', 'list', 'watch 200'])
+  const unlisted = await follow({ gets: ['1', '100', undefined], watches: ['expired', { broken: [] }, []] })
+  t.same(unlisted.requests.slice(3), ['get', 'watch', 'get', 'watch'])
+  t.equal(unlisted.views.at(-1), 'absent', 'a deletion that no event tells is noticed')
+})
+
+t.test(
+  'after a break, the object is read within five minutes: a restored etcd may have lower versions, of which no event tells',
+  async (t) => {
+    const lists = [
+      ['200', '100'],
+      ['50', '40'],
+    ] as const
+    const { views, requests } = await follow({ lists, watches: [{ broken: [] }, [], [], [], [event('MODIFIED', '51')]] })
+    t.same(requests, ['list', 'watch 200', 'watch 200', 'watch 200', 'watch 200', 'list', 'watch 50'])
+    t.same(views, ['100', '40', '51'])
+  },
+)
+
+t.test('a watch that is behind what was read is not resumed, however long it lived', async (t) => {
+  const { requests } = await follow({
+    gets: ['1', '100'],
+    watches: ['expired', [event('ADDED', '100')], { broken: [] }, [event('MODIFIED', '101')]],
+  })
+  t.same(requests.slice(3), ['get', 'watch', 'watch 100', 'watch 100'])
 })

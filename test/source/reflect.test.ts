@@ -44,8 +44,24 @@ t.test('after a regular end, the watch continues from its last resourceVersion',
   t.end()
 })
 
-t.test('a watch that breaks, or whose resourceVersion has expired, is followed by a read', (t) => {
-  for (const end of [BROKEN, refused(410), refused(500), refused(401), refused(404)])
+t.test('a watch that worked and breaks goes on from its last resourceVersion, once, and the resync comes sooner', (t) => {
+  for (const chance of [0, 0.5, 0.999]) {
+    const broken = afterWatch(steady, { end: BROKEN, resourceVersion: '9', livedMs: MINUTE }, timing(0, chance))
+    t.match(nextRequest(broken.state, timing()), { kind: 'watch', resourceVersion: '9' })
+    t.ok(broken.waitMs <= 2000)
+    t.same(nextRequest(broken.state, timing(5 * MINUTE)), { kind: 'list' })
+    t.equal(nextRequest(broken.state, timing(MINUTE / 4)).kind, 'watch')
+    t.same(nextRequest(watched(broken.state, BROKEN, 0).state, timing()), { kind: 'list' }, 'not a second time')
+    t.match(nextRequest(watched(broken.state, BROKEN, MINUTE).state, timing()), { kind: 'watch' }, 'unless it worked')
+  }
+  t.end()
+})
+
+t.test('a watch that did not work, or whose resourceVersion has expired, is followed by a read', (t) => {
+  t.same(nextRequest(watched(steady, BROKEN, 0).state, timing()), { kind: 'list' })
+  const malformed: RequestFailure = { kind: 'malformed', detail: '' }
+  const behind: RequestFailure = { kind: 'behind', detail: '' }
+  for (const end of [malformed, behind, refused(410), refused(500), refused(401), refused(404)])
     t.same(nextRequest(watched(steady, end, MINUTE).state, timing()), { kind: 'list' })
   t.end()
 })
