@@ -65,6 +65,8 @@ export interface Transition {
    * Nanoseconds since 1970, decimal. Unique and increasing within one history; it names the event.
    */
   readonly atNs: string
+  /** The wall clock, where it was behind `atNs`: at an earlier transition it was ahead. */
+  readonly wallMs?: number
   readonly kind: TransitionKind
   readonly from: ConfigSource | undefined
   readonly to: ConfigSource | undefined

@@ -81,8 +81,13 @@ export class EventWork implements Work {
 
   #reload(): void {
     const { history, nodeName, log, queueLimit = DEFAULT_QUEUE_LIMIT } = this.#options
-    this.#cursor ??= this.#readCursor()
-    const queue = history.after(this.#cursor).filter((transition) => eventOf(transition, nodeName) !== undefined)
+    const transitions = history.after('0')
+    const newest = transitions.at(-1)
+    const cursor = this.#cursor ?? this.#readCursor()
+    // The history was lost, and the clock was ahead when it was written.
+    this.#cursor = newest !== undefined && BigInt(newest.atNs) < BigInt(cursor) ? '0' : cursor
+    const sentNs = BigInt(this.#cursor)
+    const queue = transitions.filter((transition) => BigInt(transition.atNs) > sentNs && eventOf(transition, nodeName) !== undefined)
     const dropped = queue.slice(0, Math.max(0, queue.length - queueLimit))
     this.#queue = queue.slice(dropped.length)
     this.#isOutdated = false

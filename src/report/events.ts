@@ -15,7 +15,7 @@ import {
 } from '../decision/status-texts.ts'
 import { cutToBytes } from '../values/cut.ts'
 import { showTime } from './deadlines.ts'
-import { instantOfNs } from './history-lines.ts'
+import { instantOf } from './history-lines.ts'
 
 export const EVENT_NAMESPACE = 'default'
 const COMPONENT = 'kubelet-cfg-agent'
@@ -47,7 +47,7 @@ export type EventReason =
 export function eventOf(transition: Transition, nodeName: string): NodeEvent | undefined {
   const description = describeTransition(transition)
   if (description === undefined) return undefined
-  const timestamp = showTime(instantOfNs(transition.atNs).getTime())
+  const timestamp = showTime(instantOf(transition).getTime())
   return {
     apiVersion: 'v1',
     kind: 'Event',

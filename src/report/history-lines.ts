@@ -31,8 +31,8 @@ const KINDS: Readonly<Record<TransitionKind, true>> = {
   synced: true,
 }
 
-export function formatLine({ atNs, kind, from, to, why }: Transition): string {
-  return `${JSON.stringify({ atNs, kind, from, to, why: why.slice(0, WHY_CHARACTERS) })}\n`
+export function formatLine({ atNs, wallMs, kind, from, to, why }: Transition): string {
+  return `${JSON.stringify({ atNs, wallMs, kind, from, to, why: why.slice(0, WHY_CHARACTERS) })}\n`
 }
 
 export function parseHistory(text: string): HistoryReading {
@@ -60,11 +60,16 @@ function parseLine(line: string): Transition | undefined {
     return undefined
   }
   if (!isObject(value)) return undefined
-  const { atNs, kind, from, to, why } = value
+  const { atNs, wallMs, kind, from, to, why } = value
   // 19 digits reach the year 2286; a Date cannot show much more.
   if (typeof atNs !== 'string' || !/^\d{1,19}$/.test(atNs) || typeof why !== 'string') return undefined
   if (!isKind(kind) || !isSourceOrAbsent(from) || !isSourceOrAbsent(to)) return undefined
-  return { atNs, kind, from, to, why }
+  return { atNs, ...(isInstant(wallMs) && { wallMs }), kind, from, to, why }
+}
+
+/** What a Date can show. */
+function isInstant(wallMs: unknown): wallMs is number {
+  return typeof wallMs === 'number' && Number.isFinite(new Date(wallMs).getTime())
 }
 
 function isKind(kind: unknown): kind is TransitionKind {
@@ -78,12 +83,15 @@ function isSourceOrAbsent(source: unknown): source is ConfigSource | undefined {
 }
 
 /**
- * The wall clock gives the number, unless it has jumped backwards: then the last number plus one.
+ * The wall clock gives the number, unless it has jumped backwards: then the last number plus one,
+ * and the time is kept beside it. Otherwise a clock that was years ahead once would date all that
+ * comes later.
  */
-export function nextAtNs(last: Transition | undefined, wallMs: number): string {
-  const wallNs = BigInt(Math.max(0, Math.floor(wallMs))) * 1_000_000n
+export function stampNext(last: Transition | undefined, wallMs: number): Pick<Transition, 'atNs' | 'wallMs'> {
+  const ms = Math.max(0, Math.floor(wallMs))
+  const wallNs = BigInt(ms) * 1_000_000n
   const lastNs = last === undefined ? -1n : BigInt(last.atNs)
-  return String(wallNs > lastNs ? wallNs : lastNs + 1n)
+  return wallNs > lastNs ? { atNs: String(wallNs) } : { atNs: String(lastNs + 1n), wallMs: ms }
 }
 
 /**
@@ -101,6 +109,7 @@ function sameOrAbsent(a: ConfigSource | undefined, b: ConfigSource | undefined):
   return a === undefined || b === undefined ? a === b : sameSource(a, b)
 }
 
-export function instantOfNs(atNs: string): Date {
-  return new Date(Number(BigInt(atNs) / 1_000_000n))
+/** When it happened, to show. */
+export function instantOf({ atNs, wallMs }: Pick<Transition, 'atNs' | 'wallMs'>): Date {
+  return new Date(wallMs ?? Number(BigInt(atNs) / 1_000_000n))
 }

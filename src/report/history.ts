@@ -9,7 +9,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { History } from '../ports/store.ts'
-import { formatLine, type HistoryReading, isRepeat, nextAtNs, parseHistory } from './history-lines.ts'
+import { formatLine, type HistoryReading, isRepeat, parseHistory, stampNext } from './history-lines.ts'
 
 const DEFAULT_LIMIT = 1000
 
@@ -53,7 +53,7 @@ export class FileHistory implements History {
     const tail = this.#readTail()
     const last = this.#unwritten.at(-1) ?? tail?.last
     if (isRepeat(last, transition)) return
-    this.#unwritten.push({ ...transition, atNs: nextAtNs(last, this.#options.clock.now().wallMs) })
+    this.#unwritten.push({ ...transition, ...stampNext(last, this.#options.clock.now().wallMs) })
     this.#unwritten = this.#unwritten.slice(-this.#limit)
     if (tail !== undefined) this.#write(tail)
     this.#options.onAppend?.()

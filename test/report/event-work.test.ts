@@ -118,6 +118,19 @@ t.test('a refused event is dropped and the next is sent; a failing server is ret
   }
 })
 
+t.test('events are sent after the loss of a history whose clock was ahead', async (t) => {
+  const { time, files, open, sent } = fresh()
+  files.makeDirectory('/d/meta')
+  files.replace('/d/meta/events-published', '2500000000000000000')
+  const { restart } = open()
+  restart()
+  await time.advance(2000)
+  t.same(sent(), ['1'])
+  restart()
+  await time.advance(2000)
+  t.same(sent(), ['1', '2'])
+})
+
 t.test('an event that an admission plugin denies is dropped and the next is sent', async (t) => {
   const { time, api, log, open, sent } = fresh()
   const answers = [DENIED]

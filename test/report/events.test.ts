@@ -40,6 +40,12 @@ t.test('the event of each transition', async (t) => {
   }
 })
 
+t.test('the time is that of the wall clock, and the name that of the number', async (t) => {
+  const event = eventOf(transition({ atNs: '1900000000000000001', wallMs: 1_700_000_000_000 }), 'n')
+  t.equal(event?.firstTimestamp, '2023-11-14T22:13:20Z')
+  t.equal(event?.metadata.name, `n.${1900000000000000001n.toString(16)}`)
+})
+
 t.test('the source in a message', async (t) => {
   const rolledBack = eventOf(transition({ kind: 'rolled-back', from: source(), to: 'local', why: 'kubelet exited 3 times' }), 'n')
   t.match(rolledBack?.message, /rolled back from \/api\/.*my-node-config, UID.* to local config: kubelet exited 3 times$/)

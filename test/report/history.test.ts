@@ -4,7 +4,7 @@ import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { Transition } from '../../src/decision/records.ts'
 import { FileHistory, readHistory } from '../../src/report/history.ts'
-import { formatLine, parseHistory } from '../../src/report/history-lines.ts'
+import { formatLine, instantOf, parseHistory } from '../../src/report/history-lines.ts'
 import { source, transition } from './build.ts'
 import { FakeLog, FakeTime } from './fakes.ts'
 
@@ -62,6 +62,25 @@ t.test('numbers are unique and increasing, across jumps of the wall clock and re
     return times.length === jumps.length && times.every((time, index) => index === 0 || time > (times[index - 1] ?? 0n))
   })
   t.doesNotThrow(() => fc.assert(property))
+})
+
+t.test('a clock that was years ahead once does not date what comes later', (t) => {
+  const { time, files, open, read } = fresh()
+  const [now, ahead] = [Date.UTC(2026, 0, 1), Date.UTC(2033, 0, 1)]
+  for (const [index, wallMs] of [now, ahead, now + 1000, now + 2000, ahead + 1000].entries()) {
+    time.wallMs = wallMs
+    open().append(what(String(index)))
+  }
+  const { transitions } = read()
+  t.same(
+    transitions.map((transition) => instantOf(transition).getTime()),
+    [now, ahead, now + 1000, now + 2000, ahead + 1000],
+  )
+  t.equal(transitions.filter(({ wallMs }) => wallMs !== undefined).length, 2)
+  for (const wallMs of ['"x"', '1e300', 'null'])
+    files.append(PATH, formatLine(transition({ atNs: '3000000000000000000' })).replace('"kind"', `"wallMs":${wallMs},"kind"`))
+  t.equal(instantOf(read().transitions.at(-1) ?? transition()).getTime(), 3_000_000_000_000)
+  t.end()
 })
 
 t.test('the same transition right again is a repetition after a crash', async (t) => {

@@ -3,7 +3,7 @@
 import type { ConfigSource } from '../../decision/config-source.ts'
 import { describeSource } from '../../decision/config-source.ts'
 import type { Transition, TransitionKind } from '../../decision/records.ts'
-import { instantOfNs } from '../../report/history-lines.ts'
+import { instantOf } from '../../report/history-lines.ts'
 import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
 import { countKind } from '../../settings/setting-kinds.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../command.ts'
@@ -35,7 +35,10 @@ export interface HistoryDocument {
   /** Oldest first. */
   readonly items: readonly {
     readonly at: string
-    /** Nanoseconds since 1970. In hexadecimal they end the name of the event. */
+    /**
+     * Nanoseconds since 1970, and more where the clock was ahead before. In hexadecimal they end
+     * the name of the event.
+     */
     readonly atNs: string
     readonly kind: TransitionKind
     readonly from: SourceDocument | null
@@ -55,13 +58,13 @@ async function showHistory({ history, terminal }: CommandContext, options: Optio
 }
 
 export function documentHistory(transitions: readonly Transition[]): HistoryDocument {
-  const items = transitions.map(({ atNs, kind, from, to, why }) => ({
-    at: instantOfNs(atNs).toISOString(),
-    atNs,
-    kind,
-    from: documentOptional(from),
-    to: documentOptional(to),
-    why,
+  const items = transitions.map((transition) => ({
+    at: instantOf(transition).toISOString(),
+    atNs: transition.atNs,
+    kind: transition.kind,
+    from: documentOptional(transition.from),
+    to: documentOptional(transition.to),
+    why: transition.why,
   }))
   return { apiVersion: CONFIG_API_VERSION, kind: 'TransitionList', items }
 }
@@ -69,12 +72,12 @@ export function documentHistory(transitions: readonly Transition[]): HistoryDocu
 export function renderHistory(transitions: readonly Transition[], color: boolean): string {
   if (transitions.length === 0) return 'No transitions yet.\n'
   const header: Cell[] = ['TIME', 'WHAT', 'FROM', 'TO', 'WHY'].map((text) => ({ text, tone: 'strong' }))
-  const rows = transitions.map(({ atNs, kind, from, to, why }): Cell[] => [
-    `${instantOfNs(atNs).toISOString().slice(0, 19)}Z`,
-    { text: kind, tone: TONES[kind] },
-    from === undefined ? '-' : describeSource(from),
-    to === undefined ? '-' : describeSource(to),
-    why,
+  const rows = transitions.map((transition): Cell[] => [
+    `${instantOf(transition).toISOString().slice(0, 19)}Z`,
+    { text: transition.kind, tone: TONES[transition.kind] },
+    transition.from === undefined ? '-' : describeSource(transition.from),
+    transition.to === undefined ? '-' : describeSource(transition.to),
+    transition.why,
   ])
   return `${alignColumns([header, ...rows], color).join('\n')}\n`
 }
