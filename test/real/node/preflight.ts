@@ -24,6 +24,8 @@ const NO_CGROUP = 'cgroupRoot names a cgroup that does not exist: kubelet does n
 const WORDS = 'failed to run Kubelet: failed to create kubelet: failed to initialize container log manager: invalid MaxFiles 1, must be > 1'
 const AUTHORITY = '/etc/kubernetes/pki/later.crt'
 const STATIC_PODS = '/etc/kubernetes/other-manifests'
+/** Until the agent asks whether the node is cordoned: a minute and a quarter, and then a look. */
+const CORDON_SEEN_MS = 90_000
 
 export function addPreflightScenarios(plane: ControlPlane, program: string): void {
   const options = { name: NAME, settings: { TRIAL_DURATION: '1s', SPREAD: '0s', RESTARTS_PER_HOUR: '60' } }
@@ -166,7 +168,7 @@ async function heedsPolicy(step: Step, node: Node, admin: Administrator): Promis
   )
   await step('cordoned with nothing left on it, it is used', async () => {
     await admin.kubectl('cordon', NAME)
-    await admin.untilStatus({ assigned: drained, active: drained, lastKnownGood: drained })
+    await admin.untilStatus({ assigned: drained, active: drained, lastKnownGood: drained }, CORDON_SEEN_MS + 60_000)
     await node.untilRuns(53)
     await admin.kubectl('uncordon', NAME)
   })
