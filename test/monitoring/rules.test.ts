@@ -48,6 +48,8 @@ const labelsOf = (reason: ConditionReason) => {
   return { type: 'KubeletConfigReady', status, reason }
 }
 const condition = (reason: ConditionReason) => series('kubelet_cfg_agent_condition', labelsOf(reason))
+const degraded = (status: string, reason: string) =>
+  series('kubelet_cfg_agent_condition', { type: 'KubeletConfigDegraded', status, reason })
 const remaining = series('kubelet_cfg_agent_trial_remaining_seconds')
 const up = seriesName('up', TARGET)
 
@@ -87,10 +89,10 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     summary: 'kubelet fails with every config on worker-1',
   },
   KubeletConfigRefused: {
-    series: { [condition('Refused')]: '_x10 1x90' },
+    series: { [degraded('True', 'Refused')]: '_x10 1x90' },
     quietAt: '69m',
     firesAt: '71m',
-    labels: ofNode('Refused'),
+    labels: { type: 'KubeletConfigDegraded', status: 'True', reason: 'Refused', ...TARGET },
     summary: 'worker-1 has been assigned a config for an hour that it does not run: Refused',
   },
   KubeletConfigUnusable: {
@@ -222,6 +224,11 @@ t.test('what is no reason for an alert', { skip: NO_PROMTOOL }, (t) => {
       '4h',
     ),
     still('an operator rolled back', { [series('kubelet_cfg_agent_rollbacks_total', { reason: 'requested' })]: '0x20 1x40' }, '25m'),
+    still(
+      'an operator rolled back three hours ago',
+      { [condition('RolledBack')]: '1x200', [degraded('False', 'AsExpected')]: '1x200' },
+      '3h',
+    ),
     still(
       'a rollout that goes on',
       {
