@@ -11,6 +11,9 @@ export interface Advice {
 
 const JOURNAL = 'On the node, "journalctl -u kubelet-cfg-agent" says more.'
 const WIRING = 'Run "kubelet-cfg-agent check" on the node: it says what is wrong and what to do.'
+/** The check finds nothing here: kubelet's unit looks right. */
+const INEFFECTIVE =
+  'On the node, compare /proc/PID/cmdline of kubelet with what "systemctl cat kubelet" starts: a wrapper, or a --config that comes later, decides. Correct it, then run "systemctl daemon-reload" and "systemctl restart kubelet": the agent does not restart it again.'
 const DISK = `The agent tries again. If it stays, check the disk of the node for space and errors. ${JOURNAL}`
 
 export const ADVICE: Readonly<Record<ConditionReason, Advice>> = {
@@ -47,7 +50,7 @@ export const ADVICE: Readonly<Record<ConditionReason, Advice>> = {
   Restarting: { means: 'kubelet is starting or stopping, or started some seconds ago.', todo: 'Wait.' },
   Unhealthy: {
     means: 'kubelet runs the assigned config and is not healthy, or has exited several times with it.',
-    todo: "Look at kubelet's log on the node. After a minute, the agent rolls back.",
+    todo: 'Look at kubelet\'s log: "journalctl -u kubelet" on the node. Where kubelet is not healthy for a minute, the agent restarts it once with this config, then goes back to another. A kubelet that exits now and then stays with its config: nothing changes by itself.',
   },
   KubeletStopped: { means: 'kubelet was stopped with systemd, and stays stopped.', todo: 'Start kubelet. It then uses what is assigned.' },
   RuntimeDown: {
@@ -82,7 +85,7 @@ export const ADVICE: Readonly<Record<ConditionReason, Advice>> = {
   },
   HeldLocal: { means: 'An operator ran "kubelet-cfg-agent reset" on the node.', todo: 'Run "kubelet-cfg-agent resume" on the node.' },
   Wiring: { means: "kubelet's unit does not take its config from the agent.", todo: WIRING },
-  Ineffective: { means: 'kubelet was restarted and still runs another config.', todo: WIRING },
+  Ineffective: { means: 'kubelet was restarted and still runs another config.', todo: INEFFECTIVE },
   RestartLimit: {
     means: 'kubelet was restarted too often within an hour.',
     todo: 'Find out what changes the config so often. The wait ends by itself.',
