@@ -166,6 +166,14 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     labels: { config, turn: 'wait' },
     summary: `1 nodes wait in the rollout of ${config}, and it has not moved for two hours`,
   },
+  // The limit ends once an hour, and kubelet is restarted into the next change.
+  KubeletConfigHeldBack: {
+    series: { [condition('RestartLimit')]: Array.from({ length: 27 }, () => '1x49 stale _x8').join(' ') },
+    quietAt: '23h',
+    firesAt: '1445m',
+    labels: ofNode('RestartLimit'),
+    summary: 'worker-1 has not taken up its config for a day: RestartLimit',
+  },
   KubeletConfigVersionSkew: {
     series: { [version('a', '1')]: '1x1500', [version('b', '2')]: '1x1500', [version('c', '3')]: '1x1500' },
     quietAt: '23h',
@@ -224,6 +232,7 @@ t.test('what is no reason for an alert', { skip: NO_PROMTOOL }, (t) => {
       '4h',
     ),
     still('an operator rolled back', { [series('kubelet_cfg_agent_rollbacks_total', { reason: 'requested' })]: '0x20 1x40' }, '25m'),
+    still('a pause of five hours', { [condition('Paused')]: '1x300' }, '5h'),
     still(
       'an operator rolled back three hours ago',
       { [condition('RolledBack')]: '1x200', [degraded('False', 'AsExpected')]: '1x200' },
