@@ -155,13 +155,34 @@ async function copyActive(context: CommandContext): Promise<Generated> {
 }
 
 /** Fields whose values belong to one machine, so other nodes must not share them. */
-const PER_MACHINE = ['address', 'podCIDR', 'providerID', 'reservedSystemCPUs', 'tlsCertFile', 'tlsPrivateKeyFile']
+const PER_MACHINE = [
+  'address',
+  'containerRuntimeEndpoint',
+  'kubeReserved',
+  'podCIDR',
+  'providerID',
+  'registerWithTaints',
+  'reservedMemory',
+  'reservedSystemCPUs',
+  'resolvConf',
+  'systemReserved',
+  'tlsCertFile',
+  'tlsPrivateKeyFile',
+]
+/** What fits every machine. */
+const OF_NO_MACHINE: readonly unknown[] = ['', '0.0.0.0', '::', '/etc/resolv.conf']
+
+function isOfOneMachine(value: unknown): boolean {
+  if (isObject(value) || Array.isArray(value)) return Object.keys(value).length > 0
+  return typeof value === 'string' && !OF_NO_MACHINE.includes(value)
+}
 
 function advise(config: JsonObject): string[] {
-  const own = PER_MACHINE.filter((name) => typeof config[name] === 'string' && !['', '0.0.0.0', '::'].includes(String(config[name])))
+  const own = PER_MACHINE.filter((name) => isOfOneMachine(config[name]))
   return [
     'To create a ConfigMap from it, save it as kubelet.yaml and run:',
-    '  kubectl -n kube-system create configmap my-node-config --from-file=kubelet=kubelet.yaml --append-hash',
+    '  kubectl -n kube-system create configmap node-config --from-file=kubelet=kubelet.yaml',
+    'Nodes may read this name by deploy/rbac/node-configmaps.yaml: add another name to its Role first.',
     ...(own.length === 0 ? [] : [`Before other nodes use it, check the fields that may be specific to this node: ${own.join(', ')}.`]),
     ...(isObject(config.staticPodURLHeader) ? ['It contains staticPodURLHeader: everyone who may read the ConfigMap can read that.'] : []),
   ]

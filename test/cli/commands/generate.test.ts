@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import type { CommandContext } from '../../../src/cli/command.ts'
@@ -104,6 +106,28 @@ t.test('prints the file on disk unchanged', async (t) => {
   t.match(await generate({ offline: 'true' }, { files: { read: () => Buffer.from('a: [') } }), { code: 1, out: '' })
   t.match(await generate({ offline: 'true' }), { code: 1, err: /does not exist/ })
   t.match(await generate({ offline: 'true', 'from-file': 'x' }, { files }), { code: 2, err: /give one of them/ })
+})
+
+t.test('names the fields of one machine, and no value that fits every machine', async (t) => {
+  const said = async (kubeletconfig: object) => (await generate({ 'from-file': '-' }, reading(JSON.stringify({ kubeletconfig })))).err
+  const everywhere = { address: '0.0.0.0', resolvConf: '/etc/resolv.conf', systemReserved: {}, registerWithTaints: [] }
+  t.notMatch(await said(everywhere), /specific to this node/)
+  const here = {
+    resolvConf: '/run/systemd/resolve/resolv.conf',
+    containerRuntimeEndpoint: 'unix:///run/crio/crio.sock',
+    reservedMemory: [{ numaNode: 0, limits: { memory: '1Gi' } }],
+    systemReserved: { memory: '1Gi' },
+    kubeReserved: { cpu: '1' },
+    registerWithTaints: [{ key: 'a', effect: 'NoSchedule' }],
+  }
+  for (const name of Object.keys(here)) t.match(await said(here), new RegExp(`specific to this node: .*\\b${name}\\b`), name)
+})
+
+t.test('the name of the ConfigMap is one that the Role of the nodes has', async (t) => {
+  const { err } = await generate({ 'from-file': '-' }, reading(JSON.stringify({ kubeletconfig: { maxPods: 5 } })))
+  const [, name] = / create configmap (\S+) --from-file=kubelet=kubelet.yaml\n/.exec(err) ?? []
+  const role = readFileSync(join(import.meta.dirname, '../../../deploy/rbac/node-configmaps.yaml'), 'utf8')
+  t.match(role, `resourceNames: [${name}, `)
 })
 
 t.test("the file on disk is printed with kubelet's drop-ins merged", async (t) => {

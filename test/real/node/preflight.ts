@@ -238,7 +238,7 @@ async function answersCommands(step: Step, node: Node, admin: Administrator): Pr
     writeFileSync(node.host('/root/configz.json'), JSON.stringify({ kubeletconfig: await node.configz() }))
     const { status, stdout, stderr } = await ask(node, 'generate', '--from-file', '/root/configz.json')
     assert.equal(status, 0, stderr)
-    assert.match(stderr, /--append-hash/)
+    assert.match(stderr, /create configmap node-config --from-file=kubelet=kubelet\.yaml\n/)
     writeFileSync(node.host('/root/generated.yaml'), stdout)
     const validated = await ask(node, 'validate', '/root/generated.yaml')
     assert.equal(validated.status, 0, validated.stdout)

@@ -7,7 +7,8 @@
 'use strict'
 exports[`test/cli/commands/generate.test.ts > TAP > reads /configz > advice 1`] = `
 To create a ConfigMap from it, save it as kubelet.yaml and run:
-  kubectl -n kube-system create configmap my-node-config --from-file=kubelet=kubelet.yaml --append-hash
+  kubectl -n kube-system create configmap node-config --from-file=kubelet=kubelet.yaml
+Nodes may read this name by deploy/rbac/node-configmaps.yaml: add another name to its Role first.
 
 `
 
