@@ -19,6 +19,7 @@ export const FOREIGN_FLAGS: readonly string[] = [
   '--kubelet-arg',
   '--minutes',
   '--modes',
+  '--node-labels',
   '--nodes',
   '--only',
   '--processes',
