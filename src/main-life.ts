@@ -141,7 +141,7 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
     () => {},
   )
   try {
-    await untilOver(runLoop(loop, waker, clock, signal, heartbeat.beatUs), signal)
+    await untilOver(runLoop(loop, waker, clock, signal, heartbeat.beatUs), stop)
   } finally {
     clearInterval(rebinding)
     signals.stop()
@@ -187,9 +187,13 @@ async function checkSelf(settings: Settings, { unit, activation }: Stores, helpe
 
 /**
  * A pass of the loop may be waiting for systemd or kubelet when the agent has to stop. It changes
- * files synchronously, so it can be abandoned at any of its waits.
+ * files synchronously, so it can be abandoned at any of its waits, but only where the process ends:
+ * where the agent starts over, it would go on later, and change the state of another node or
+ * cluster.
+ *
+ * @param stop aborts when the process has to end
  */
-async function untilOver(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  const limit = new Promise<void>((resolve) => signal.addEventListener('abort', () => setTimeout(resolve, STOP_LIMIT_MS), { once: true }))
+async function untilOver(work: Promise<void>, stop: AbortSignal): Promise<void> {
+  const limit = new Promise<void>((resolve) => stop.addEventListener('abort', () => setTimeout(resolve, STOP_LIMIT_MS), { once: true }))
   await Promise.race([work, limit])
 }

@@ -1,0 +1,72 @@
+/** A pass of the loop that still waits when the agent has to end, or to start over. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { mock } from 'node:test'
+import t, { type Test } from 'tap'
+import { live } from '../../src/main-life.ts'
+import { resolveSettings } from '../../src/settings/resolve-settings.ts'
+import { BootClock } from '../../src/systemd/boot-clock.ts'
+import { Heartbeat } from '../../src/systemd/heartbeat.ts'
+import { silentLog } from '../checkpoint/silent-log.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
+import { until } from '../until.ts'
+
+/** Longer than the agent waits for a pass when it ends. */
+const SLOW = `#!/bin/sh
+cd "$(dirname "$0")"
+echo begun >> calls
+sleep 2
+echo over >> calls
+`
+
+/** One life of an agent, whose first pass waits for a slow systemctl. */
+async function start(t: Test) {
+  const directory = t.testdir({ manifests: {}, state: {}, run: {} })
+  const path = (name: string) => join(directory, name)
+  writeFileSync(path('systemctl'), SLOW, { mode: 0o755 })
+  const flags = {
+    nodeName: 'worker-1',
+    manifestDir: path('manifests'),
+    dynamicConfigDir: path('state'),
+    runtimeDir: path('run'),
+    envFile: path('state/kubelet.env'),
+    systemctl: path('systemctl'),
+    systemBus: path('no-bus'),
+  }
+  const resolved = resolveSettings({ flags, env: {}, file: { kind: 'absent', path: '' } })
+  if (!resolved.ok) throw new Error(resolved.problems.join())
+  const { settings } = resolved
+  const clock = new BootClock()
+  const stop = new AbortController()
+  const world = {
+    liveSettings: { current: () => settings, reread: async () => {} },
+    heartbeat: new Heartbeat({ clock, watchdogUs: undefined, send: () => {} }),
+    clock,
+    yaml: IN_PLACE,
+    besideDocker: [],
+    helperProgram: { command: ['/bin/false'], env: {} },
+    yamlChild: '',
+    log: silentLog(),
+  }
+  mock.timers.enable({ apis: ['setInterval'] })
+  t.teardown(() => mock.timers.reset())
+  const life = live(world, stop.signal)
+  const calls = () => (existsSync(path('calls')) ? readFileSync(path('calls'), 'utf8').trim().split('\n') : [])
+  await until(() => calls().length > 0, 'the first pass asks systemd')
+  return { life, stop, calls, binding: path('state/meta/cluster') }
+}
+
+t.test('state of another node is not opened before the pass that works with the old one is over', async (t) => {
+  const { life, calls, binding } = await start(t)
+  writeFileSync(binding, JSON.stringify({ nodeName: 'worker-2', caHashes: [] }))
+  mock.timers.tick(60_000)
+  t.match(await life, /another cluster/)
+  t.equal(calls().at(-1), 'over')
+})
+
+t.test('an agent that is told to end does not wait for it', async (t) => {
+  const { life, stop, calls } = await start(t)
+  stop.abort('SIGTERM')
+  t.equal(await life, 'SIGTERM')
+  t.same(calls(), ['begun'])
+})
