@@ -73,7 +73,7 @@ export function openStores(settings: Settings, { disk, clock, yaml, besideDocker
     checkpoints,
     records: new FileRecords({ files, layout, log, onSetAside, faults }),
     runtime: new FileRuntimeRecords(files, runtimeDir, log),
-    requests: new FileRequests(files, layout, log),
+    requests: new FileRequests({ files, layout, log, faults }),
     unit: new Systemctl({
       systemctl,
       unit: kubeletUnit,

@@ -1,34 +1,46 @@
 /**
  * Reads the operator's requests from the files under `requests/`, for the agent. Write permission
- * there is permission to make requests, so there are only three of them; any other file is ignored,
- * and logged once.
+ * there is permission to make requests, so there are only three of them. Any other file is ignored,
+ * and logged once. But a `hold` that is damaged or cannot be read counts as a pause: a person may be
+ * working on the node.
  */
 import { join } from 'node:path'
-import type { Requests } from '../decision/records.ts'
+import type { Hold, Requests } from '../decision/records.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { OperatorRequests } from '../ports/store.ts'
 import type { Check } from '../values/json-shape.ts'
 import { parseJson } from '../values/json-shape.ts'
-import { FileError } from './file-error.ts'
+import { FileError, isDamage } from './file-error.ts'
+import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 import { isHoldRequest, isRetryRequest, isRollbackRequest } from './request-shapes.ts'
 
 /** A request is one line; a longer file is not a request. */
 const LONGEST = 4096
+const COUNTS_AS_PAUSE = '; this node counts as paused, until you end that: kubelet-cfg-agent resume'
 
 type RequestName = 'hold' | 'rollback' | 'retry'
 
 interface Seen {
-  readonly identity: string
-  /** undefined: no request. */
+  /** undefined: it could not be read. */
+  readonly identity: string | undefined
+  /** undefined: no request that is valid. */
   readonly value: unknown
+}
+
+export interface RequestsOptions {
+  readonly files: Files
+  readonly layout: Layout
+  readonly log: Log
+  readonly faults: LastingFaults
 }
 
 export class FileRequests implements OperatorRequests {
   readonly #files: Files
   readonly #directory: string
   readonly #log: Log
+  readonly #faults: LastingFaults
   /**
    * Each file as last read: `done` removes just that one, and it stays in force while the disk
    * cannot be read.
@@ -36,17 +48,20 @@ export class FileRequests implements OperatorRequests {
   readonly #seen = new Map<RequestName, Seen>()
   readonly #logged = new Set<string>()
 
-  constructor(files: Files, layout: Layout, log: Log) {
+  constructor({ files, layout, log, faults }: RequestsOptions) {
     this.#files = files
     this.#directory = layout.requests
     this.#log = log
+    this.#faults = faults
   }
 
+  /** Throws while it is not known whether there is a `hold`. */
   read(): Requests {
+    const rollback = this.#look('rollback', isRollbackRequest)?.value
     return {
-      hold: this.#readOne('hold', isHoldRequest)?.hold ?? 'none',
-      rollback: this.#readOne('rollback', isRollbackRequest),
-      retry: this.#readOne('retry', isRetryRequest) !== undefined,
+      hold: this.#readHold(),
+      rollback: isRollbackRequest(rollback) ? rollback : undefined,
+      retry: this.#look('retry', isRetryRequest)?.value !== undefined,
     }
   }
 
@@ -57,26 +72,51 @@ export class FileRequests implements OperatorRequests {
     this.#seen.delete(request)
   }
 
-  #readOne<T>(name: RequestName, check: Check<T>): T | undefined {
-    const seen = this.#inspect(name, check)
-    if (seen === undefined) this.#seen.delete(name)
-    else this.#seen.set(name, seen)
-    return check(seen?.value) ? seen?.value : undefined
+  #readHold(): Hold {
+    const seen = this.#look('hold', isHoldRequest)
+    if (seen === undefined) return 'none'
+    return isHoldRequest(seen.value) ? seen.value.hold : 'paused'
   }
 
-  #inspect(name: RequestName, check: Check<unknown>): Seen | undefined {
+  /** undefined: there is no such file. */
+  #look(name: RequestName, check: Check<unknown>): Seen | undefined {
+    const facts = this.#inspect(name)
+    if (facts === 'unknown') return this.#seen.get(name)
+    const seen = facts && this.#readOnce(name, facts, check)
+    if (seen === undefined) this.#seen.delete(name)
+    else this.#seen.set(name, seen)
+    return seen
+  }
+
+  #inspect(name: RequestName): FileFacts | 'unknown' | undefined {
     const path = join(this.#directory, name)
-    const before = this.#seen.get(name)
     try {
       const facts = this.#files.stat(path)
-      if (facts === undefined || facts.identity === before?.identity) return facts && before
+      this.#faults.worked(path)
+      return facts
+    } catch (cause) {
+      if (!(cause instanceof FileError)) throw cause
+      const isKnown = name !== 'hold' || this.#seen.has(name) || isDamage(cause) || this.#faults.hasLasted(path, cause)
+      if (!isKnown) throw cause
+      this.#logUnread(cause)
+      return 'unknown'
+    }
+  }
+
+  #readOnce(name: RequestName, facts: FileFacts, check: Check<unknown>): Seen {
+    const path = join(this.#directory, name)
+    const before = this.#seen.get(name)
+    if (before?.identity === facts.identity) return before
+    try {
       const value = this.#parse(path, facts, check)
-      if (value === undefined) this.#logOnce(`${path} is not a valid request and is ignored; remove it`)
+      if (value === undefined)
+        this.#logOnce(`${path} is not a valid request${name === 'hold' ? COUNTS_AS_PAUSE : ' and is ignored; remove it'}`)
       return { identity: facts.identity, value }
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause
-      this.#logOnce(`a request cannot be read and stays as it was: ${cause.message}`)
-      return before
+      if (name === 'hold' && before === undefined) this.#logOnce(`${cause.message}${COUNTS_AS_PAUSE}`)
+      else this.#logUnread(cause)
+      return before ?? { identity: undefined, value: undefined }
     }
   }
 
@@ -85,6 +125,10 @@ export class FileRequests implements OperatorRequests {
     if (facts.kind !== 'file' || facts.size > LONGEST) return undefined
     const bytes = this.#files.read(path)
     return bytes && parseJson(bytes, check)
+  }
+
+  #logUnread(cause: FileError): void {
+    this.#logOnce(`a request cannot be read and stays as it was: ${cause.message}`)
   }
 
   #logOnce(text: string): void {

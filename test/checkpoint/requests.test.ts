@@ -5,10 +5,12 @@ import { join } from 'node:path'
 import t from 'tap'
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { LastingFaults } from '../../src/checkpoint/lasting-faults.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
 import { RequestWriter } from '../../src/checkpoint/request-writer.ts'
 import { FileRequests } from '../../src/checkpoint/requests.ts'
+import { codedError } from '../../src/values/errors.ts'
 import { silentLog } from './silent-log.ts'
 
 const NONE = { hold: 'none', rollback: undefined, retry: false }
@@ -17,7 +19,9 @@ const layout = layoutOf('/dynamic')
 function open(disk = new FakeDisk(() => 0)) {
   const files = new DurableFiles(disk)
   const log = silentLog()
-  return { disk, log, asks: new RequestWriter(files, layout), requests: new FileRequests(files, layout, log) }
+  const clock = { monotonicUs: 0 }
+  const faults = new LastingFaults({ now: () => ({ ...clock, wallMs: 0, bootId: 'boot' }) }, log)
+  return { disk, log, clock, asks: new RequestWriter(files, layout), requests: new FileRequests({ files, layout, log, faults }) }
 }
 
 t.test('the agent reads the requests of the command line', (t) => {
@@ -50,7 +54,7 @@ t.test('done removes only the request that was read', (t) => {
   t.end()
 })
 
-t.test('garbage is ignored, and logged once', (t) => {
+t.test('garbage is logged once; as a hold it counts as a pause, and otherwise it is ignored', (t) => {
   const garbage = [
     '',
     'garbage',
@@ -62,11 +66,13 @@ t.test('garbage is ignored, and logged once', (t) => {
     'x'.repeat(5000),
   ]
   for (const text of garbage) {
-    const { disk, log, requests } = open()
+    const { disk, log, asks, requests } = open()
     for (const name of ['hold', 'rollback', 'retry', 'unheard-of']) disk.plant(`/dynamic/requests/${name}`, text)
-    t.same(requests.read(), NONE, text.slice(0, 40))
-    t.same(requests.read(), NONE)
+    t.same(requests.read(), { ...NONE, hold: 'paused' }, text.slice(0, 40))
+    t.same(requests.read(), { ...NONE, hold: 'paused' })
     t.equal(log.said.length, 3)
+    asks.clearHold()
+    t.same(requests.read(), NONE)
   }
   t.end()
 })
@@ -79,8 +85,9 @@ t.test('a directory, a link or a pipe is not a request, and is not read', (t) =>
   })
   t.equal(made.status, 0)
   const log = silentLog()
-  const requests = new FileRequests(new DurableFiles(new NodeDisk()), layoutOf(root), log)
-  t.same(requests.read(), NONE)
+  const faults = new LastingFaults({ now: () => ({ monotonicUs: 0, wallMs: 0, bootId: 'boot' }) }, log)
+  const requests = new FileRequests({ files: new DurableFiles(new NodeDisk()), layout: layoutOf(root), log, faults })
+  t.same(requests.read(), { ...NONE, hold: 'paused' })
   t.equal(log.said.length, 3)
   t.end()
 })
@@ -91,6 +98,39 @@ t.test('if `requests` is a file, there are no requests', (t) => {
   t.same(requests.read(), NONE)
   t.same(requests.read(), NONE)
   t.equal(log.said.length, 3)
+  t.end()
+})
+
+t.test('a hold that exists counts as a pause while it cannot be read, and as what it was once it has been read', (t) => {
+  const { disk, asks } = open()
+  asks.requestHold('local')
+  const early = open(disk)
+  early.requests.read()
+  disk.readFaultOf = () => 'EIO'
+  const late = open(disk)
+  t.equal(early.requests.read().hold, 'local')
+  t.equal(late.requests.read().hold, 'paused')
+  t.match(late.log.said, [/cannot read .*hold.*counts as paused.*kubelet-cfg-agent resume$/])
+  disk.readFaultOf = undefined
+  t.equal(late.requests.read().hold, 'local')
+  t.end()
+})
+
+t.test('while it is not known whether there is a hold, nothing is, unless its disk stays broken', (t) => {
+  for (const code of ['EIO', 'EACCES'] as const) {
+    const disk = new FakeDisk(() => 0)
+    const { asks, requests, clock } = open(disk)
+    asks.requestHold('paused')
+    const stat = t.capture(disk, 'stat', () => {
+      throw codedError(code, code)
+    })
+    t.throws(() => requests.read(), { name: 'FileError', code })
+    clock.monotonicUs += 31e6
+    if (code === 'EIO') t.equal(requests.read().hold, 'none')
+    else t.throws(() => requests.read(), { name: 'FileError', code })
+    stat.restore()
+    t.equal(requests.read().hold, 'paused')
+  }
   t.end()
 })
 

@@ -98,7 +98,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
     checkpoints,
     records: new FileRecords({ files, layout, log, onSetAside, faults }),
     runtime: world.runtime,
-    requests: new FileRequests(files, layout, log),
+    requests: new FileRequests({ files, layout, log, faults }),
     unit: world.unit,
     activation,
     defaultRuntimeSocket: () => CONTAINERD,
