@@ -2,7 +2,8 @@
  * Adopts a directory that kubelet's own Dynamic Kubelet Configuration left behind. kubelet kept
  * `meta/` and `checkpoints/` one level deeper, in `store/`. They are copied to the agent's layout,
  * then `store` is renamed: after a crash at any point kubelet's copy is complete and adoption
- * starts again. The agent's own files are never overwritten. Records and configs are validated
+ * starts again. The agent's own files are never overwritten, but for empty records: an agent that
+ * ran without `--adopt` before opened them so (open-records.ts). Records and configs are validated
  * later, when they are read.
  *
  * Upstream: `storeDir` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/controller.go`; `tmp_` is the
@@ -45,9 +46,9 @@ export function adoptKubeletStore(files: Files, checkpoints: Checkpoints, layout
   for (const name of RECORDS) {
     const bytes = files.read(join(store, 'meta', name))
     if (bytes === undefined) continue
-    if (files.stat(layout.record(name)) === undefined) files.replace(layout.record(name), bytes)
-    else if (!files.read(layout.record(name))?.equals(bytes))
-      remarks.push(`the agent already has a record ${name}; kubelet's own was not adopted`)
+    const own = files.read(layout.record(name))
+    if (own === undefined || own.length === 0) files.replace(layout.record(name), bytes)
+    else if (!own.equals(bytes)) remarks.push(`the agent already has a record ${name}; kubelet's own was not adopted`)
   }
   const { name } = planSetAside('store.adopted-', files.list(layout.directory) ?? [])
   files.rename(store, join(layout.directory, name))

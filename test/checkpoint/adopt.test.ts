@@ -54,13 +54,24 @@ t.test("kubelet's records and checkpoints become the agent's, and kubelet's stor
   t.end()
 })
 
+t.test('an agent that first ran without --adopt, and so opened its records, adopts as one that did not', (t) => {
+  const { disk, records, adopt } = open()
+  plantStore(disk)
+  for (const name of ['assigned', 'last-known-good'] as const) records.write(name, 'local')
+  t.same(adopt(), { checkpoints: 2, remarks: [] })
+  t.same(records.read('assigned'), { kind: 'source', source: ASSIGNED })
+  t.same(records.read('last-known-good'), { kind: 'source', source: GOOD })
+  t.end()
+})
+
 t.test("does not overwrite the agent's own files", (t) => {
   const { disk, checkpoints, records, adopt } = open()
   plantStore(disk)
-  records.write('assigned', 'local')
+  const own = { ...ASSIGNED, name: 'own' }
+  records.write('assigned', own)
   checkpoints.save('u', '213', { kubelet: 'ours' })
   t.match(adopt(), { remarks: [/^the agent already has a record assigned/] })
-  t.same(records.read('assigned'), { kind: 'source', source: 'local' })
+  t.same(records.read('assigned'), { kind: 'source', source: own })
   t.same(checkpoints.data('u', '213'), { kubelet: 'ours' })
   t.same(records.read('last-known-good'), { kind: 'source', source: GOOD })
   t.end()
