@@ -17,7 +17,7 @@ import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout, NameCheck } from './layout.ts'
 import { checkData, checkFile, checkKey, checkOverlay, checkVersion } from './layout.ts'
 import type { OnSetAside } from './set-aside.ts'
-import { planSetAside } from './set-aside.ts'
+import { planSetAside, TREE_SET_ASIDE } from './set-aside.ts'
 
 export class CheckpointError extends Error {
   override readonly name = 'CheckpointError'
@@ -29,11 +29,6 @@ export class CheckpointError extends Error {
   }
 }
 
-/**
- * `~` cannot be in a uid or resourceVersion: a directory that was set aside never looks like a
- * checkpoint.
- */
-const SET_ASIDE = '~set-aside-'
 /** For hashes that only compare the files. */
 const NO_KEY = ''
 
@@ -113,7 +108,7 @@ export class FileCheckpoints implements Checkpoints {
 
   #planSetAside(path: string): string {
     const directory = dirname(path)
-    const { name, surplus } = planSetAside(`${basename(path)}${SET_ASIDE}`, this.#files.list(directory) ?? [])
+    const { name, surplus } = planSetAside(`${basename(path)}${TREE_SET_ASIDE}`, this.#files.list(directory) ?? [])
     for (const older of surplus) this.#files.removeTree(join(directory, older))
     return join(directory, name)
   }

@@ -11,6 +11,7 @@ import { errorCode, errorMessage } from '../values/errors.ts'
 import type { Disk, TreeFiles } from './disk.ts'
 import type { FileAction } from './file-error.ts'
 import { FileError } from './file-error.ts'
+import { findUnreplaced } from './set-aside.ts'
 
 /**
  * Prefix of unfinished files. No ConfigMap key may begin with it (`IsConfigMapKey` upstream), so
@@ -165,7 +166,9 @@ export class DurableFiles implements TreeFiles {
   }
 
   #settleWithin(path: string, within?: readonly string[]): void {
-    for (const name of this.#disk.list(path)) {
+    const names = this.#disk.list(path)
+    this.#putBack(path, names)
+    for (const name of names) {
       const entry = join(path, name)
       // `..name.owner` is the agent's; names of other programs may begin with dots too (kubelet's
       // `..data`).
@@ -173,6 +176,18 @@ export class DurableFiles implements TreeFiles {
       else if (within?.includes(name) !== false && this.#disk.stat(entry)?.kind === 'directory') this.#settleWithin(entry)
     }
     this.#disk.syncDirectory(path)
+  }
+
+  /**
+   * A crash between the two renames of `createTree` leaves nothing under the name of the directory.
+   * The old one gets it again before the unfinished one is removed.
+   */
+  #putBack(path: string, names: readonly string[]): void {
+    for (const { name, aside } of findUnreplaced(names)) {
+      if (!names.some((other) => OUR_UNFINISHED.test(other) && other.startsWith(`${unfinishedPrefix(name)}.`))) continue
+      this.#disk.rename(join(path, aside), join(path, name))
+      this.#disk.syncDirectory(path)
+    }
   }
 
   /**
@@ -202,12 +217,9 @@ export class DurableFiles implements TreeFiles {
     }
   }
 
-  /**
-   * A temporary sibling. Its name is short, because names have at most 255 bytes and a key may have
-   * 253.
-   */
+  /** A temporary sibling. */
   #unfinished(path: string): string {
-    return join(dirname(path), `${UNFINISHED}${basename(path).slice(0, 40)}.${this.#disk.owner}`)
+    return join(dirname(path), `${unfinishedPrefix(basename(path))}.${this.#disk.owner}`)
   }
 
   /** Removes what an earlier process with the same pid may have left. */
@@ -237,6 +249,11 @@ export class DurableFiles implements TreeFiles {
       }
     }
   }
+}
+
+/** Short, because names have at most 255 bytes and a key may have 253. */
+function unfinishedPrefix(name: string): string {
+  return `${UNFINISHED}${name.slice(0, 40)}`
 }
 
 function unlessAbsent<T>(tried: FileAction, path: string, action: () => T): T | undefined {

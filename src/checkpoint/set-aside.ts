@@ -18,6 +18,11 @@ export interface SetAsidePlan {
 }
 
 const KEPT = 5
+/**
+ * Between the name of a directory that was replaced and a number. `~` cannot be in a uid or
+ * resourceVersion: a directory that was set aside never looks like a checkpoint.
+ */
+export const TREE_SET_ASIDE = '~set-aside-'
 
 /**
  * Numbered after the existing entries, not by a clock: `assigned.damaged-3`.
@@ -35,4 +40,19 @@ export function numbersAfter(prefix: string, entries: readonly string[]): number
     .filter((entry) => entry.startsWith(prefix) && /^[1-9]\d{0,8}$/.test(entry.slice(prefix.length)))
     .map((entry) => Number(entry.slice(prefix.length)))
     .sort((a, b) => a - b)
+}
+
+/**
+ * The directories that were set aside and have no successor, each with its own name again. Only the
+ * newest of each name.
+ * @param entries the names in the same directory
+ */
+export function findUnreplaced(entries: readonly string[]): readonly { readonly name: string; readonly aside: string }[] {
+  const names = new Set(
+    entries.flatMap((entry) => (entry.includes(TREE_SET_ASIDE) ? [entry.slice(0, entry.lastIndexOf(TREE_SET_ASIDE))] : [])),
+  )
+  return [...names].flatMap((name) => {
+    const newest = numbersAfter(`${name}${TREE_SET_ASIDE}`, entries).at(-1)
+    return newest === undefined || entries.includes(name) ? [] : [{ name, aside: `${name}${TREE_SET_ASIDE}${newest}` }]
+  })
 }

@@ -32,3 +32,38 @@ t.test('only the directories that are named are looked into', async (t) => {
     [undefined, undefined, undefined, 'file'],
   )
 })
+
+t.test(
+  'a crash or power loss while a directory is replaced loses neither all versions of it, nor the new one once it is in place',
+  async (t) => {
+    for (const name of ['213', 'long'.repeat(15)]) {
+      const path = `${STATE}/${name}`
+      const crash = new Error('crash')
+      for (let at = 0, ended = false; !ended; at++) {
+        const disk = new FakeDisk(() => 0)
+        const files = new DurableFiles(disk)
+        disk.plant(`${path}~set-aside-1/k`, 'older')
+        disk.plant(`${path}/k`, 'old')
+        let step = 0
+        disk.onStep = () => {
+          if (step++ === at) throw crash
+        }
+        try {
+          files.createTree(path, new Map([['k', Buffer.from('new')]]), `${path}~set-aside-2`)
+          ended = true
+        } catch (error) {
+          if (error !== crash) throw error
+        }
+        disk.onStep = undefined
+        disk.restart()
+        const again = new DurableFiles(disk)
+        again.settle(STATE)
+        disk.powerLoss(() => 0)
+        const found = again.read(`${path}/k`)?.toString()
+        const isInPlace = found === 'new' && again.read(`${path}~set-aside-2/k`)?.toString() === 'old'
+        t.ok(isInPlace || (found === 'old' && again.stat(`${path}~set-aside-2`) === undefined), `step ${at}: ${found}`)
+        t.equal(again.read(`${path}~set-aside-1/k`)?.toString(), 'older')
+      }
+    }
+  },
+)
