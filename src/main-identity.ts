@@ -57,7 +57,7 @@ export function openIdentity({ settings, stores, kubeconfig, onSetAside, log }: 
   }
   const findChange = () => (isOurs() ? undefined : 'the kubeconfig is for another cluster')
 
-  const resetNextStart = () => {
+  const resetNextStart = (): boolean => {
     try {
       activation.withdraw('everything', ANY_UNIT, (path, how) => {
         const what = how === 'removed' ? 'was removed' : 'has its original content again'
@@ -68,6 +68,9 @@ export function openIdentity({ settings, stores, kubeconfig, onSetAside, log }: 
       log.error('a config of another node or cluster is still in place, since it cannot be taken away', { error })
     }
     files.remove(`${settings.envFile}.fallback`)
+    if (files.stat(settings.envFile) === undefined) return true
+    log.error(`${settings.envFile} names a checkpoint, so the checkpoints stay where they are; make that file writable`)
+    return false
   }
 
   if (!isOurs()) setForeignStateAside(files, layout, resetNextStart, onSetAside)

@@ -56,13 +56,15 @@ export function writeBinding(files: Files, layout: Layout, binding: Binding): vo
  * state as foreign, is moved last.
  *
  * @param resetNextStart makes kubelet's next start local, and is called first: kubelet must never
- * start with a checkpoint that is gone, nor with a config of the other cluster
+ * start with a checkpoint that is gone, nor with a config of the other cluster. Returns false where
+ * that cannot be done. The checkpoints then stay: the agent replaces what names them, and removes
+ * them, once it can.
  */
-export function setForeignStateAside(files: Files, layout: Layout, resetNextStart: () => void, onSetAside: OnSetAside): void {
-  resetNextStart()
+export function setForeignStateAside(files: Files, layout: Layout, resetNextStart: () => boolean, onSetAside: OnSetAside): void {
+  const checkpoints = resetNextStart() ? ['checkpoints', 'rendered'] : []
   const target = foreignDirectory(files, layout)
   files.makeDirectory(target)
-  for (const name of ['requests', 'history.jsonl', 'checkpoints', 'rendered', 'meta']) {
+  for (const name of ['requests', 'history.jsonl', ...checkpoints, 'meta']) {
     const path = join(layout.directory, name)
     if (files.stat(path) !== undefined) files.rename(path, join(target, name))
   }

@@ -44,6 +44,7 @@ const STATE = ['meta/assigned', 'meta/cluster', 'checkpoints/u/1/kubelet', 'requ
 
 const reset = (files: DurableFiles) => () => {
   for (const path of ENV_FILES) files.remove(path)
+  return true
 }
 
 function plantState(disk: FakeDisk): void {

@@ -9,7 +9,7 @@ import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
-import { CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, sourceOf, worldWith } from './disk.ts'
+import { CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, pathOf, sourceOf, worldWith } from './disk.ts'
 
 const ENV_FILE = `${DIRECTORY}/kubelet.env`
 const WIRINGS = { env: envWiring(ENV_FILE, `--config=${CONFIG}`), file: fileWiring(CONFIG), 'drop-in': dropInWiring('/etc/kubelet.d') }
@@ -52,7 +52,14 @@ for (const kind of ACTIVATION_KINDS) {
     const stuck = open(kind)
     stuck.disk.faultOf = ({ path }) => (path === ENV_FILE || path.startsWith('/etc/') ? 'EROFS' : undefined)
     stuck.start()
-    t.match(stuck.log.said, [/is still in place, since it cannot be taken away$/], 'where it cannot be taken away, the agent starts')
+    const isStarted = 'where it cannot be taken away, the agent starts'
+    t.match(
+      stuck.log.said,
+      [/is still in place, since it cannot be taken away$/, ...(kind === 'env' ? [/checkpoints stay/] : [])],
+      isStarted,
+    )
+    t.equal(stuck.files.read(pathOf(A)) !== undefined, kind === 'env', 'kubelet.env names a checkpoint that exists')
+    t.equal(stuck.files.stat(`${DIRECTORY}/meta/assigned`), undefined, 'which is assigned no more')
     crashEverywhere(
       () => open(kind),
       (crashed) => void crashed.start(),
