@@ -4,11 +4,11 @@
  * behind is adopted where the settings say so.
  */
 import { adoptKubeletStore, findKubeletStore } from './checkpoint/adopt.ts'
-import { compareBinding, readBinding, setForeignStateAside, writeBinding } from './checkpoint/binding.ts'
+import { compareBinding, isOtherMachine, readBinding, setForeignStateAside, writeBinding } from './checkpoint/binding.ts'
 import type { OnSetAside } from './checkpoint/set-aside.ts'
 import type { UnitState } from './decision/unit-state.ts'
 import type { KubeconfigFile } from './kube/kubeconfig.ts'
-import { findNodeName, type Stores } from './main-stores.ts'
+import { findCertainName, findNodeName, readMachineHash, type Stores } from './main-stores.ts'
 import type { Log } from './ports/log.ts'
 import type { Settings } from './settings/settings.ts'
 
@@ -47,15 +47,19 @@ export function openIdentity({ settings, stores, kubeconfig, onSetAside, log }: 
     try {
       const reading = settings.manifestDir === undefined ? kubeconfig.current() : undefined
       if (reading !== undefined && reading.kind !== 'ok') return true
-      const binding = { nodeName, caHashes: reading === undefined ? [] : reading.credentials.authorityHashes() }
-      if (compareBinding(readBinding(files, layout), binding) === 'foreign') return false
+      const kept = readBinding(files, layout)
+      const machineHash = readMachineHash(files)
+      const caHashes = reading === undefined ? [] : reading.credentials.authorityHashes()
+      const binding = { nodeName, caHashes, machineHash: machineHash ?? kept?.machineHash }
+      if (compareBinding(kept, binding) === 'foreign') return false
+      if (kept !== undefined && isOtherMachine(kept, machineHash) && findCertainName(settings) === undefined) return false
       writeBinding(files, layout, binding)
     } catch (error) {
       log.warn('cannot read or record which node and cluster this state belongs to; trying again later', { error })
     }
     return true
   }
-  const findChange = () => (isOurs() ? undefined : 'the kubeconfig is for another cluster')
+  const findChange = () => (isOurs() ? undefined : 'the state belongs to another cluster or machine')
 
   const resetNextStart = (): boolean => {
     try {

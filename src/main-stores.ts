@@ -2,10 +2,11 @@
  * The adapters that read and change the state of one node, for the agent and for the commands. With
  * a read-only disk they only read.
  */
+import { createHash } from 'node:crypto'
 import { hostname } from 'node:os'
 import { posix } from 'node:path'
 import { ContentRecognizer } from './agent/recognize-content.ts'
-import { readBinding } from './checkpoint/binding.ts'
+import { chooseGuessedName, readBinding } from './checkpoint/binding.ts'
 import { FileCheckpoints } from './checkpoint/checkpoints.ts'
 import { contentHash } from './checkpoint/content.ts'
 import type { Disk } from './checkpoint/disk.ts'
@@ -52,6 +53,7 @@ export interface StoresWorld {
   readonly signals: UnitSignals
 }
 
+const MACHINE_ID = '/etc/machine-id'
 export const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 /** For a process beside the agent, which has nothing to log and looks once. */
 export const BESIDE_AGENT = { log: SILENT, onSetAside: () => {}, signals: DEAF } as const
@@ -117,12 +119,30 @@ export function settleStores({ files, layout }: Stores, log: Log): void {
 
 /**
  * The host name is only a guess (early at boot it can be `localhost`), so the node's name in the
- * state on disk goes before it.
+ * state on disk goes before it, where this machine wrote that.
  */
 export function findNodeName(settings: Settings, files: Files): string {
+  const kept = () => readBinding(files, layoutOf(settings.dynamicConfigDir))
+  // kubelet makes its node's name of it in the same way (`GetHostname`, pkg/util/node/node.go).
+  return findCertainName(settings) ?? chooseGuessedName(kept(), readMachineHash(files), hostname().trim().toLowerCase())
+}
+
+/** The name that a setting or the node's certificate says. undefined: neither does. */
+export function findCertainName(settings: Settings): string | undefined {
   if (settings.nodeName !== undefined) return settings.nodeName
   const reading = settings.manifestDir === undefined ? readKubeconfig(settings.kubeconfig, Date.now) : undefined
-  const named = reading?.kind === 'ok' ? reading.credentials.nodeName() : undefined
-  // kubelet chooses its node's name in the same way (`GetHostname`, pkg/util/node/node.go).
-  return named ?? readBinding(files, layoutOf(settings.dynamicConfigDir))?.nodeName ?? hostname().trim().toLowerCase()
+  return reading?.kind === 'ok' ? reading.credentials.nodeName() : undefined
+}
+
+/**
+ * machine-id(5) wants the ID itself to stay on the machine. undefined: it has none, as in an image
+ * or at a first boot, or it cannot be read.
+ */
+export function readMachineHash(files: Files): string | undefined {
+  try {
+    const id = files.read(MACHINE_ID)?.toString('latin1').trim() ?? ''
+    return /^[0-9a-f]{32}$/.test(id) ? createHash('sha256').update(`kubelet-cfg-agent ${id}`).digest('hex') : undefined
+  } catch {
+    return undefined
+  }
 }

@@ -7,7 +7,7 @@
 import { join } from 'node:path'
 import type { Files } from '../ports/files.ts'
 import type { Check } from '../values/json-shape.ts'
-import { isText, listOf, parseJson, shape } from '../values/json-shape.ts'
+import { isText, listOf, optional, parseJson, shape } from '../values/json-shape.ts'
 import type { Layout } from './layout.ts'
 import type { OnSetAside } from './set-aside.ts'
 import { numbersAfter } from './set-aside.ts'
@@ -20,10 +20,26 @@ export interface Binding {
    * directory of manifests.
    */
   readonly caHashes: readonly string[]
+  /** Of the machine's ID. undefined: it is not known, or an older agent wrote the record. */
+  readonly machineHash?: string | undefined
 }
 
 /** `fresh`: the state is not bound yet. */
 export type BindingCheck = 'same' | 'fresh' | 'foreign'
+
+/** What a machine is called before it has a name (hostname(5)), so that it names no node. */
+const UNNAMED = 'localhost'
+
+/** The name to go on with, where nothing but the host name says how the node is called. */
+export function chooseGuessedName(kept: Binding | undefined, machineHash: string | undefined, hostName: string): string {
+  const isUsable = kept !== undefined && kept.nodeName !== UNNAMED && !isOtherMachine(kept, machineHash)
+  return isUsable ? kept.nodeName : hostName
+}
+
+/** A machine that was cloned has its own ID, but it may have the same host name. */
+export function isOtherMachine(kept: Binding, machineHash: string | undefined): boolean {
+  return kept.machineHash !== undefined && machineHash !== undefined && kept.machineHash !== machineHash
+}
 
 /**
  * While a CA is rotated, it is trusted together with its successor for a time, and a CA that is
@@ -31,7 +47,7 @@ export type BindingCheck = 'same' | 'fresh' | 'foreign'
  */
 export function compareBinding(kept: Binding | undefined, current: Binding): BindingCheck {
   if (kept === undefined) return 'fresh'
-  if (kept.nodeName !== current.nodeName) return 'foreign'
+  if (kept.nodeName !== current.nodeName && kept.nodeName !== UNNAMED) return 'foreign'
   const known = kept.caHashes.length > 0 && current.caHashes.length > 0
   return known && !current.caHashes.some((hash) => kept.caHashes.includes(hash)) ? 'foreign' : 'same'
 }
@@ -42,8 +58,9 @@ export function readBinding(files: Files, layout: Layout): Binding | undefined {
   return bytes && parseJson(bytes, isBinding)
 }
 
-/** Writes only if the binding changes. */
+/** Writes only if the binding changes, and the node has a name. */
 export function writeBinding(files: Files, layout: Layout, binding: Binding): void {
+  if (binding.nodeName === UNNAMED) return
   const text = JSON.stringify(binding)
   if (files.read(layout.binding)?.toString() === text) return
   files.makeDirectory(layout.meta)
@@ -79,4 +96,4 @@ function foreignDirectory(files: Files, layout: Layout): string {
   return path(unfinished ? newest : newest + 1)
 }
 
-const isBinding: Check<Binding> = shape<Binding>({ nodeName: isText, caHashes: listOf(isText) })
+const isBinding: Check<Binding> = shape<Binding>({ nodeName: isText, caHashes: listOf(isText), machineHash: optional(isText) })

@@ -1,8 +1,8 @@
 /**
  * Reads the operator's requests from the files under `requests/`, for the agent. Write permission
  * there is permission to make requests, so there are only three of them. Any other file is ignored,
- * and logged once. But a `hold` that is damaged or cannot be read counts as a pause: a person may be
- * working on the node.
+ * and logged once. But a `hold` that is damaged or cannot be read counts as a pause: a person may
+ * be working on the node.
  */
 import { join } from 'node:path'
 import type { Hold, Requests } from '../decision/records.ts'

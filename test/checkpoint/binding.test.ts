@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
 import type { Binding } from '../../src/checkpoint/binding.ts'
-import { compareBinding, readBinding, setForeignStateAside, writeBinding } from '../../src/checkpoint/binding.ts'
+import { chooseGuessedName, compareBinding, readBinding, setForeignStateAside, writeBinding } from '../../src/checkpoint/binding.ts'
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
@@ -22,6 +22,22 @@ t.test('the state of another node, or of a cluster without a common CA, is forei
   t.equal(compareBinding(bound('n'), bound('n', 'a')), 'same', 'a directory of manifests has no CA')
   t.equal(compareBinding(bound('n', 'a'), bound('n')), 'same')
   t.equal(compareBinding(bound('n'), bound('m')), 'foreign')
+  t.end()
+})
+
+t.test('a name that was only guessed holds on the machine that guessed it, and localhost is none', (t) => {
+  const kept = { ...bound('n', 'a'), machineHash: 'machine' }
+  t.equal(chooseGuessedName(kept, 'machine', 'host'), 'n')
+  t.equal(chooseGuessedName(kept, 'clone', 'host'), 'host')
+  t.equal(chooseGuessedName(kept, undefined, 'host'), 'n', 'the ID cannot be read now')
+  t.equal(chooseGuessedName(bound('n', 'a'), 'machine', 'host'), 'n', 'an older agent recorded no machine')
+  t.equal(chooseGuessedName(bound('localhost', 'a'), 'machine', 'host'), 'host')
+  t.equal(chooseGuessedName(undefined, 'machine', 'host'), 'host')
+  t.equal(compareBinding(bound('localhost', 'a'), bound('n', 'a')), 'same')
+  t.equal(compareBinding(bound('localhost', 'a'), bound('n', 'b')), 'foreign')
+  const files = new DurableFiles(new FakeDisk(() => 0))
+  writeBinding(files, layout, bound('localhost', 'a'))
+  t.equal(readBinding(files, layout), undefined)
   t.end()
 })
 

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import t from 'tap'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { KubeconfigFile } from '../../src/kube/kubeconfig.ts'
@@ -25,14 +26,17 @@ function open(kind: keyof typeof WIRINGS) {
   activation.stage('local', WIRINGS[kind])
   activation.activate(A, WIRINGS[kind])
   disk.plant(layout.binding, JSON.stringify({ nodeName: 'worker-1', caHashes: [] }))
-  const flags = { nodeName: 'worker-2', manifestDir: '/manifests', dynamicConfigDir: DIRECTORY }
-  const resolved = resolveSettings({ flags, env: {}, file: { kind: 'absent', path: '' } })
-  if (!resolved.ok) throw new Error(resolved.problems.join())
+  const resolve = (nodeName: string | undefined) => {
+    const flags = { ...(nodeName !== undefined && { nodeName }), manifestDir: '/manifests', dynamicConfigDir: DIRECTORY }
+    const resolved = resolveSettings({ flags, env: {}, file: { kind: 'absent', path: '' } })
+    if (!resolved.ok) throw new Error(resolved.problems.join())
+    return resolved.settings
+  }
   const log = silentLog()
   const kubeconfig = new KubeconfigFile('/nowhere', () => ({ kind: 'absent', detail: 'none' }), log)
   const checkpoints = { save: () => {} } as never
-  const start = () =>
-    openIdentity({ settings: resolved.settings, stores: { files, layout, checkpoints, activation }, kubeconfig, onSetAside: () => {}, log })
+  const stores = { files, layout, checkpoints, activation }
+  const start = (nodeName?: string) => openIdentity({ settings: resolve(nodeName), stores, kubeconfig, onSetAside: () => {}, log })
   return { files, disk, activation, start, log, layout }
 }
 
@@ -40,7 +44,7 @@ for (const kind of ACTIVATION_KINDS) {
   t.test(`kubelet does not start with a config of another node or cluster: ${kind}`, async (t) => {
     const check = ({ activation, disk, files, start }: ReturnType<typeof open>, where: string) => {
       disk.restart()
-      start()
+      start('worker-2')
       t.equal(activation.read(WIRINGS[kind]).kind, 'local', where)
       t.equal(files.read(CONFIG)?.toString(), ORIGINAL, where)
       t.equal(files.read(`${DIRECTORY}/foreign-1/meta/cluster`) === undefined, false, where)
@@ -51,7 +55,7 @@ for (const kind of ACTIVATION_KINDS) {
     t.equal(world.log.said.length, kind === 'env' ? 0 : 1)
     const stuck = open(kind)
     stuck.disk.faultOf = ({ path }) => (path === ENV_FILE || path.startsWith('/etc/') ? 'EROFS' : undefined)
-    stuck.start()
+    stuck.start('worker-2')
     const isStarted = 'where it cannot be taken away, the agent starts'
     t.match(
       stuck.log.said,
@@ -62,8 +66,28 @@ for (const kind of ACTIVATION_KINDS) {
     t.equal(stuck.files.stat(`${DIRECTORY}/meta/assigned`), undefined, 'which is assigned no more')
     crashEverywhere(
       () => open(kind),
-      (crashed) => void crashed.start(),
+      (crashed) => void crashed.start('worker-2'),
       check,
     )
   })
 }
+
+t.test('a clone is known by its machine ID where nothing but the host name says which node it is', async (t) => {
+  const ID = '/etc/machine-id'
+  const worlds = { 'of an older agent': {}, 'of this agent': { nodeName: 'worker-1', machineHash: 'of another machine' } }
+  for (const [what, record] of Object.entries(worlds)) {
+    for (const nodeName of [undefined, 'worker-1']) {
+      const { disk, files, start, layout } = open('env')
+      disk.plant(ID, `${'a'.repeat(32)}\n`)
+      disk.plant(layout.binding, JSON.stringify({ nodeName: 'worker-1', caHashes: [], ...record }))
+      const isClone = nodeName === undefined && 'machineHash' in record
+      t.equal(start(nodeName).nodeName, isClone ? hostname().trim().toLowerCase() : 'worker-1', what)
+      t.equal(files.stat(`${DIRECTORY}/foreign-1`) !== undefined, isClone, what)
+      const hash = JSON.parse(files.read(layout.binding)?.toString() ?? '{}').machineHash
+      t.match(hash, /^[0-9a-f]{64}$/, what)
+      disk.plant(ID, 'uninitialized\n')
+      start(nodeName)
+      t.equal(JSON.parse(files.read(layout.binding)?.toString() ?? '{}').machineHash, hash, 'kept while the machine has no ID')
+    }
+  }
+})
