@@ -4,11 +4,11 @@
  * behind is adopted where the settings say so.
  */
 import { adoptKubeletStore, findKubeletStore } from './checkpoint/adopt.ts'
-import { compareBinding, isOtherMachine, readBinding, setForeignStateAside, writeBinding } from './checkpoint/binding.ts'
+import { compareBinding, readBinding, setForeignStateAside, writeBinding } from './checkpoint/binding.ts'
 import type { OnSetAside } from './checkpoint/set-aside.ts'
 import type { UnitState } from './decision/unit-state.ts'
 import type { KubeconfigFile } from './kube/kubeconfig.ts'
-import { findCertainName, findNodeName, readMachineHash, type Stores } from './main-stores.ts'
+import { findNodeName, readMachineHash, type Stores } from './main-stores.ts'
 import type { Log } from './ports/log.ts'
 import type { Settings } from './settings/settings.ts'
 
@@ -52,7 +52,6 @@ export function openIdentity({ settings, stores, kubeconfig, onSetAside, log }: 
       const caHashes = reading === undefined ? [] : reading.credentials.authorityHashes()
       const binding = { nodeName, caHashes, machineHash: machineHash ?? kept?.machineHash }
       if (compareBinding(kept, binding) === 'foreign') return false
-      if (kept !== undefined && isOtherMachine(kept, machineHash) && findCertainName(settings) === undefined) return false
       writeBinding(files, layout, binding)
     } catch (error) {
       log.warn('cannot read or record which node and cluster this state belongs to; trying again later', { error })

@@ -128,7 +128,7 @@ export function findNodeName(settings: Settings, files: Files): string {
 }
 
 /** The name that a setting or the node's certificate says. undefined: neither does. */
-export function findCertainName(settings: Settings): string | undefined {
+function findCertainName(settings: Settings): string | undefined {
   if (settings.nodeName !== undefined) return settings.nodeName
   const reading = settings.manifestDir === undefined ? readKubeconfig(settings.kubeconfig, Date.now) : undefined
   return reading?.kind === 'ok' ? reading.credentials.nodeName() : undefined

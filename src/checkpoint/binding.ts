@@ -36,8 +36,11 @@ export function chooseGuessedName(kept: Binding | undefined, machineHash: string
   return isUsable ? kept.nodeName : hostName
 }
 
-/** A machine that was cloned has its own ID, but it may have the same host name. */
-export function isOtherMachine(kept: Binding, machineHash: string | undefined): boolean {
+/**
+ * A clone has an ID and a host name of its own. A machine whose ID changes at each boot keeps its
+ * host name, and so its state.
+ */
+function isOtherMachine(kept: Binding, machineHash: string | undefined): boolean {
   return kept.machineHash !== undefined && machineHash !== undefined && kept.machineHash !== machineHash
 }
 

@@ -91,3 +91,12 @@ t.test('a clone is known by its machine ID where nothing but the host name says 
     }
   }
 })
+
+t.test('a machine whose ID changes at each boot keeps its state with its host name', async (t) => {
+  const { disk, files, start, layout } = open('env')
+  const nodeName = hostname().trim().toLowerCase()
+  disk.plant('/etc/machine-id', `${'a'.repeat(32)}\n`)
+  disk.plant(layout.binding, JSON.stringify({ nodeName, caHashes: [], machineHash: 'of the boot before' }))
+  t.equal(start(undefined).nodeName, nodeName)
+  t.equal(files.stat(`${DIRECTORY}/foreign-1`), undefined)
+})
