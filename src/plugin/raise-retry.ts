@@ -2,11 +2,18 @@
 import { parsePlan } from '../rollout/plan.ts'
 import { Failure } from './failure.ts'
 
-/** @param text undefined: there is no annotation. @throws Failure where the plan cannot be used */
-export function raiseRetry(text: string | undefined): { readonly text: string; readonly retry: number } {
+/**
+ * The record may stand at a higher `retry` than the plan, as when GitOps put an earlier plan back.
+ * Nodes begin again only above both.
+ *
+ * @param text undefined: there is no annotation
+ * @param recorded `retry` in the state of the record
+ * @throws Failure where the plan cannot be used
+ */
+export function raiseRetry(text: string | undefined, recorded: number): { readonly text: string; readonly retry: number } {
   const parsed = parsePlan(text)
   if (!parsed.ok) throw new Failure(parsed.problem)
-  const retry = parsed.plan.retry + 1
+  const retry = Math.max(parsed.plan.retry, recorded) + 1
   const raised = write(text ?? '', retry)
   const again = parsePlan(raised)
   if (!again.ok || again.plan.retry !== retry) throw new Failure(`retry: ${retry} does not fit into the plan: set the annotation by hand`)

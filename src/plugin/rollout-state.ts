@@ -3,11 +3,11 @@ import { PAUSED_ANNOTATION, ROLLOUT_ANNOTATION } from '../decision/channels.ts'
 import { ROLLOUT_OFF } from '../decision/staging.ts'
 import { type Plan, parsePlan, ROLLOUT_PLAN_ANNOTATION } from '../rollout/plan.ts'
 import { type Progress, progressOf } from '../rollout/progress.ts'
-import { parseRecord } from '../rollout/record.ts'
+import { parseRecord, type RolloutRecord } from '../rollout/record.ts'
 import { type Observation, observe } from '../rollout/silence.ts'
-import { findRecordRef } from '../source/rollout/read-record.ts'
+import { findRecordRef, type RecordRef } from '../source/rollout/read-record.ts'
 import type { PluginContext } from './command.ts'
-import { type FoundConfig, getConfig } from './config-maps.ts'
+import { type FoundConfig, findConfig, getConfig } from './config-maps.ts'
 import { Failure } from './failure.ts'
 import { hashWhole } from './hash-whole.ts'
 import { KEY } from './merged-text.ts'
@@ -35,19 +35,16 @@ export async function readRollout(context: PluginContext, name: string, before: 
   const recordName = recordOf(config)
   if (recordName === undefined)
     throw new Failure(`ConfigMap ${namespace}/${name} has no rollout: kubectl kubelet-config rollout init ${name} makes one`)
-  const ref = { namespace, name, kubeletConfigKey: KEY }
-  const found = findRecordRef({ config: ref, record: recordName })
-  if (typeof found === 'string') throw new Failure(found)
+  const found = refOf(context, config, recordName)
   const plan = parsePlan(config.annotations[ROLLOUT_PLAN_ANNOTATION])
   if (!plan.ok) throw new Failure(plan.problem)
-  const record = await getConfig(context, found.name)
-  const parsed = parseRecord(record.data)
-  if (!parsed.ok) throw new Failure(`the record ${namespace}/${found.name} cannot be used: ${parsed.problem}`)
+  const object = await getConfig(context, found.name)
+  const record = recordIn(found, object)
   const hash = await hashWhole(context, config)
   const observation = observe(before?.observation, {
-    record: parsed.record,
-    recordUid: record.uid,
-    resourceVersion: record.resourceVersion,
+    record,
+    recordUid: object.uid,
+    resourceVersion: object.resourceVersion,
     configUid: config.uid,
     hash,
     retry: plan.plan.retry,
@@ -58,10 +55,29 @@ export async function readRollout(context: PluginContext, name: string, before: 
   return {
     config,
     plan: plan.plan,
-    progress: progressOf(plan.plan, parsed.record, hash, observation),
+    progress: progressOf(plan.plan, record, hash, observation),
     isPaused: paused !== '' && paused !== 'false',
     observation,
   }
+}
+
+/** @returns 0 also where nothing has begun. @throws Failure where the record cannot be read */
+export async function findRecordedRetry(context: PluginContext, config: FoundConfig, recordName: string): Promise<number> {
+  const ref = refOf(context, config, recordName)
+  const object = await findConfig(context, ref.name)
+  return object === undefined ? 0 : (recordIn(ref, object).state?.retry ?? 0)
+}
+
+function refOf({ namespace }: PluginContext, { name }: FoundConfig, record: string): RecordRef {
+  const found = findRecordRef({ config: { namespace, name, kubeletConfigKey: KEY }, record })
+  if (typeof found === 'string') throw new Failure(found)
+  return found
+}
+
+function recordIn({ namespace, name }: RecordRef, { data }: FoundConfig): RolloutRecord {
+  const parsed = parseRecord(data)
+  if (!parsed.ok) throw new Failure(`the record ${namespace}/${name} cannot be used: ${parsed.problem}`)
+  return parsed.record
 }
 
 /** undefined: it has no rollout. */

@@ -159,11 +159,22 @@ t.test('pause, resume and retry', async (t) => {
   t.match((await run('rollout', 'retry', 'pods')).out, /retry: 2/)
 })
 
+t.test('retry is raised above that of the record, also after an earlier plan was put back', async (t) => {
+  const { run, annotationsOf, putRecord, server } = await startRollout(t)
+  putRecord({ state: state(0).replace(/0$/, '4'), 'node.n3': '7 0 veto it failed' })
+  t.match(await run('rollout', 'retry', 'pods'), { code: 0, out: /begins again \(retry: 5\)/ })
+  t.match(annotationsOf(), { 'kubelet-cfg-agent.io/rollout-plan': 'retry: 5' })
+  putRecord({ state: 'what is this' })
+  t.match(await run('rollout', 'retry', 'pods'), { code: 1, err: /the record kube-system\/pods-rollout cannot be used: "state" is/ })
+  server.objects.remove('ConfigMap', 'pods-rollout', NAMESPACE)
+  t.match(await run('rollout', 'retry', 'pods'), { code: 0, out: /retry: 6/ })
+})
+
 t.test('retry leaves the rest of a plan as it is', async (t) => {
-  t.same(raiseRetry('waves: [5%, 100%], witnesses: 3'), { text: 'waves: [5%, 100%], witnesses: 3, retry: 1', retry: 1 })
-  t.same(raiseRetry('witnesses: 3\nretry: 9\n'), { text: 'witnesses: 3\nretry: 10\n', retry: 10 })
-  t.same(raiseRetry('witnesses: 3\nspread: 1m\n'), { text: 'witnesses: 3\nspread: 1m\nretry: 1', retry: 1 })
-  t.throws(() => raiseRetry('retry: soon'), /cannot be used/)
+  t.same(raiseRetry('waves: [5%, 100%], witnesses: 3', 0), { text: 'waves: [5%, 100%], witnesses: 3, retry: 1', retry: 1 })
+  t.same(raiseRetry('witnesses: 3\nretry: 9\n', 0), { text: 'witnesses: 3\nretry: 10\n', retry: 10 })
+  t.same(raiseRetry('witnesses: 3\nspread: 1m\n', 0), { text: 'witnesses: 3\nspread: 1m\nretry: 1', retry: 1 })
+  t.throws(() => raiseRetry('retry: soon', 0), /cannot be used/)
 })
 
 t.test('init makes what is missing, and says what was there', async (t) => {

@@ -7,7 +7,7 @@ import { type FoundConfig, getConfig, patchConfig } from '../config-maps.ts'
 import { Failure } from '../failure.ts'
 import { CONFIG_NAME } from '../global-options.ts'
 import { raiseRetry } from '../raise-retry.ts'
-import { recordOf } from '../rollout-state.ts'
+import { findRecordedRetry, recordOf } from '../rollout-state.ts'
 
 export const rolloutPauseCommand: PluginCommand = {
   name: 'rollout pause',
@@ -55,8 +55,10 @@ async function setPause(context: PluginContext, { args: [name = ''] }: PluginLin
 
 async function retry(context: PluginContext, { args: [name = ''] }: PluginLine): Promise<ExitCode> {
   const config = await getConfig(context, name)
-  if (recordOf(config) === undefined) throw new Failure(`ConfigMap ${context.namespace}/${name} has no rollout`)
-  const raised = raiseRetry(config.annotations[ROLLOUT_PLAN_ANNOTATION])
+  const record = recordOf(config)
+  if (record === undefined) throw new Failure(`ConfigMap ${context.namespace}/${name} has no rollout`)
+  const recorded = await findRecordedRetry(context, config, record)
+  const raised = raiseRetry(config.annotations[ROLLOUT_PLAN_ANNOTATION], recorded)
   await annotate(context, config, { [ROLLOUT_PLAN_ANNOTATION]: raised.text })
   context.terminal.out(`The rollout of ${context.namespace}/${name} begins again (retry: ${raised.retry}).\n`)
   return EXIT.fine
