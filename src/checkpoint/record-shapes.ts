@@ -126,6 +126,7 @@ export const isStagings: Check<readonly Staging[]> = listOf(
     record: isText,
     arrival: oneOf('there', 'joined', 'switched'),
     sawUnfinished: optional(isFlag),
+    waves: optional(listOf(isNumber)),
     contents: listOf(
       shape<StagedContent>({
         hash: isText,

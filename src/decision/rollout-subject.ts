@@ -72,6 +72,7 @@ function describeNode(
     promoted: staged.promoted === true,
     workedBefore: staging.contents.some(({ hash, promoted }) => hash === staged.hash && promoted === true),
     sawUnfinished: staging.sawUnfinished === true,
+    waves: staging.waves,
     ready: runs ? { ok: false, detail: 'kubelet runs it' } : findReadiness(snapshot, source),
     evidence: unit.kind === 'known' ? findEvidenceAccess(snapshot, trialKey(staged.content, unit.kubeletIdentity)) : { kind: 'unread' },
     claimSeconds: Math.ceil(Math.min(MOST_CLAIM_US, policy.startDeadlineUs + 2 * policy.trialUs + 120 * SECOND_US) / SECOND_US),

@@ -18,6 +18,11 @@ export interface Staging {
    * finished. So after a reboot, it does not take it for one that was finished before.
    */
   readonly sawUnfinished?: boolean | undefined
+  /**
+   * The waves of the plan when the latest hash was assigned, or `retry` was raised for it.
+   * undefined: there was no plan that can be used.
+   */
+  readonly waves?: readonly number[] | undefined
   /** The contents that were assigned. The latest comes last. */
   readonly contents: readonly StagedContent[]
 }

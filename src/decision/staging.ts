@@ -3,7 +3,7 @@
  * its rollout while the annotation is missing or the record cannot be read. Only the value `off`
  * ends it. Pure.
  */
-import { parsePlan } from '../rollout/plan.ts'
+import { type Plan, parsePlan } from '../rollout/plan.ts'
 import type { ConfigMapRef, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
 import { hashObject } from './rollout-hash.ts'
@@ -46,11 +46,13 @@ export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, objec
   const content = assignAnew(known ?? { hash, content: desiredContent }, readRetry(object) ?? 0, isNew)
   const runsIt = running.kind === 'known' && running.content === desiredContent
   const arrival = findArrival(snapshot, source, before, hash)
+  const waves = findWaves(snapshot, source, object, before, hash)
   const staging: Staging = {
     config: configOf(source),
     record,
     arrival,
     ...(arrival === 'switched' && hasSeenUnfinished(snapshot, source, before, hash) && { sawUnfinished: true }),
+    ...(waves !== undefined && { waves }),
     contents: [...earlier, runsIt ? { ...content, started: true } : content],
   }
   return [...others, staging]
@@ -75,10 +77,14 @@ export function retryOf({ retry = 0 }: StagedContent): number {
   return retry
 }
 
-/** undefined: there is no plan, or it cannot be used. */
-export function readRetry({ rollout }: FoundConfigMap): number | undefined {
+/** undefined: the plan cannot be used. */
+export function readRetry(object: FoundConfigMap): number | undefined {
+  return readPlan(object)?.retry
+}
+
+function readPlan({ rollout }: FoundConfigMap): Plan | undefined {
   const parsed = parsePlan(rollout?.plan)
-  return parsed.ok ? parsed.plan.retry : undefined
+  return parsed.ok ? parsed.plan : undefined
 }
 
 /**
@@ -131,6 +137,21 @@ function hasSeenUnfinished(snapshot: Snapshot, source: ConfigMapSource, before: 
   if (before === undefined || !isAssignedAlready(snapshot, source) || latestContent(before)?.hash !== hash) return false
   const isAbout = rollout?.config === configOf(source) && rollout.hash === hash
   return before.sawUnfinished === true || (isAbout && rollout.progress?.finished === false)
+}
+
+/** Those that a rollout under way began with stay, however the plan is edited. */
+function findWaves(
+  snapshot: Snapshot,
+  source: ConfigMapSource,
+  object: FoundConfigMap,
+  before: Staging | undefined,
+  hash: string,
+): Staging['waves'] {
+  const plan = readPlan(object)
+  const latest = before && latestContent(before)
+  const isSame = isAssignedAlready(snapshot, source) && latest?.hash === hash
+  const isRaised = latest !== undefined && plan !== undefined && plan.retry > retryOf(latest)
+  return (isSame && !isRaised ? before?.waves : undefined) ?? plan?.waves
 }
 
 function isAssignedAlready({ assigned }: Snapshot, source: ConfigMapSource): boolean {

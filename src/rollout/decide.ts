@@ -8,6 +8,7 @@ import { quote } from '../values/kubernetes-names.ts'
 import { advance } from './advance.ts'
 import { begin } from './begin.ts'
 import { claimAsControlPlane, claimAsWitness } from './claim.ts'
+import { keepWaves } from './plan.ts'
 import { prove } from './prove.ts'
 import { type BegunRule, deriveStanding, type RolloutRule, waits } from './standing.ts'
 import { halt, waitForSilent, waitForVetoes, waitWhilePaused } from './stop.ts'
@@ -57,7 +58,8 @@ export function decideRollout({ nowUs, node, config, record: reading }: RolloutV
   if (!/^[1-9][0-9]*$/.test(resourceVersion)) return waits(describeVersion(resourceVersion))
   // The config has changed since this node prepared its content (R3).
   if (node.hash !== config.hash) return waits('the config has changed; this node prepares the new content first')
-  const standing = deriveStanding({ nowUs, node, config, plan: config.plan.plan, record, resourceVersion, observation })
+  const plan = keepWaves(config.plan.plan, node.waves)
+  const standing = deriveStanding({ nowUs, node, config, plan, record, resourceVersion, observation })
   for (const rule of ROLLOUT_RULES) {
     const decision = rule(standing)
     if (decision !== undefined) return tellUnready(node, decision)

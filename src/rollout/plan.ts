@@ -127,6 +127,19 @@ function readWaves(text: string): Partial<Plan> | undefined {
   return { waves: waves.at(-1) === 100 ? waves : [...waves, 100] }
 }
 
+/**
+ * The record has the number of a stage, whose share follows from the plan. If `waves` is edited in
+ * mid-rollout, a stage is open to the smaller of its shares before and after. Otherwise the edit
+ * could finish a halted rollout, or skip stages that nobody has proved.
+ *
+ * @param began the waves with which this node first saw the rollout; undefined: not known
+ */
+export function keepWaves(plan: Plan, began: readonly number[] | undefined): Plan {
+  const { waves } = plan
+  const longer = began !== undefined && began.length > waves.length ? began : waves
+  return { ...plan, waves: longer.map((_, index) => Math.min(waves[index] ?? 100, began?.[index] ?? 100)) }
+}
+
 /** Stages 0 and 1 are open to witnesses only. Each later one, up to this, opens a wave. */
 export function lastStageOf({ waves }: Plan): number {
   return waves.length + 1

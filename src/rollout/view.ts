@@ -71,6 +71,11 @@ export interface RolloutNode {
    */
   readonly sawUnfinished: boolean
   /**
+   * The waves of the plan when this node first saw this hash with this `retry`. undefined: it has
+   * seen no plan that can be used. Kept on disk.
+   */
+  readonly waves: readonly number[] | undefined
+  /**
    * Whether nothing but its turn keeps this node from activating it: it is downloaded and accepted,
    * and no pause, drain or window is waited for.
    */

@@ -47,6 +47,7 @@ function subjectOf({ server }: World, name: string, more: Partial<RolloutSubject
       promoted: false,
       workedBefore: false,
       sawUnfinished: false,
+      waves: undefined,
       ready: { ok: true },
       evidence: { kind: 'readable' },
       claimSeconds: 3600,

@@ -145,6 +145,24 @@ t.test('the log says which record the config has, also when the annotation names
   t.same(logged('off', known), [`ConfigMap ${CONFIG} no longer has a rollout: its changes are spread`])
 })
 
+t.test('a node keeps on disk with which waves it saw a rollout first', async (t) => {
+  const at = (plan: string | undefined, before: Partial<Staging> = {}, facts: Partial<Snapshot> = {}) => {
+    const stagings: readonly Staging[] = [{ ...REST, contents: [staged()], ...before }]
+    const state = snapshot({ ...assignedTo(B), ...wantsStaged(plan), stagings, ...facts })
+    const { desired } = state
+    if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')
+    return stageAssigned(state, B, desired.object)?.[0]?.waves
+  }
+  const waves = [25, 100]
+  t.same(at('waves: [25%]'), waves)
+  t.same(at('waves: [100%]', { waves }), waves, 'however they are edited')
+  t.same(at('waves: none', { waves }), waves)
+  t.same(at('waves: none'), undefined, 'but not while they cannot be read')
+  t.same(at('waves: [100%], retry: 1', { waves }), [100], 'until retry is raised')
+  t.same(at('waves: [100%]', { waves, contents: [other()] }), [100], 'or another content is assigned')
+  t.same(at('waves: [100%]', { waves }, assignedTo(A)), [100], 'or the config')
+})
+
 t.test('a node to which the config switched keeps on disk that it saw a rollout that was not finished', async (t) => {
   const { hash } = staged()
   const progress = {

@@ -1,5 +1,5 @@
 /** What must hold when everything that can be healed is, and enough time has passed. */
-import { DEFAULT_PLAN, freeShare, type Plan, parsePlan } from '../../src/rollout/plan.ts'
+import { DEFAULT_PLAN, freeShare, keepWaves, type Plan, parsePlan } from '../../src/rollout/plan.ts'
 import type { FleetAgent } from './fleet-agent.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
 import type { Ledger } from './ledger.ts'
@@ -44,14 +44,13 @@ function everyNodeCame(end: EndState, name: string, config: ConfigObject, plan: 
   if (missing.length === 0) return
   const data = end.record(name).data
   const [, generation, stage, hash, , , retry] = (data.state ?? '').split(' ')
-  const excuse =
-    hash === content.hash && Number(retry) >= plan.retry
-      ? findExcuse(end, name, config, data, generation ?? '', stage ?? '', plan)
-      : undefined
-  const late = missing.filter(
-    ({ name: node, node: { traits } }) =>
-      (excuse === undefined && !hasVetoed(data, node, generation ?? '')) || (excuse === 'control plane' && !traits.controlPlane),
-  )
+  const isBegun = hash === content.hash && Number(retry) >= plan.retry
+  const isLate = ({ name: node, node: { traits, began } }: FleetAgent) => {
+    const kept = keepWaves(plan, began?.waves)
+    const excuse = isBegun ? findExcuse(end, name, config, data, generation ?? '', stage ?? '', kept) : undefined
+    return excuse === undefined ? !hasVetoed(data, node, generation ?? '') : excuse === 'control plane' && !traits.controlPlane
+  }
+  const late = missing.filter(isLate)
   if (late.length === 0) return
   const told = late.slice(0, 3).map(({ name: node, last }) => `${node} (${last?.turn.detail ?? 'no decision'})`)
   throw new Violation(

@@ -5,6 +5,7 @@
  */
 
 import { decideRollout } from '../../src/rollout/decide.ts'
+import { keepWaves } from '../../src/rollout/plan.ts'
 import { progressOf } from '../../src/rollout/progress.ts'
 import type { RecordReading, RolloutDecision, RolloutWrite } from '../../src/rollout/view.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
@@ -125,6 +126,7 @@ export class FleetAgent implements Client {
   assignmentChanged(): void {
     this.#sightings.forget()
     this.node.sawUnfinished = undefined
+    this.node.began = undefined
     this.#forget()
     this.#refresh()
   }
@@ -283,6 +285,7 @@ export class FleetAgent implements Client {
         promoted: node.promoted.has(hash),
         workedBefore: node.promoted.has(hash),
         sawUnfinished: node.sawUnfinished === hash,
+        waves: node.began?.waves,
         ready: this.#isReady(config) ? { ok: true } : { ok: false, detail: 'a drain or a window is waited for' },
         evidence: this.evidence.access(this.#world.queue.nowUs),
         claimSeconds: CLAIM_SECONDS,
@@ -293,9 +296,14 @@ export class FleetAgent implements Client {
 
   /** On the disk: what was observed is forgotten at a reboot. */
   #remember({ config }: Seen, reading: RecordReading, hash: string): void {
-    const plan = planOf(config)
-    if (reading.kind !== 'read' || !plan.ok) return
-    if (progressOf(plan.plan, reading.record, hash, reading.observation)?.finished === false) this.node.sawUnfinished = hash
+    const parsed = planOf(config)
+    if (!parsed.ok || hash !== config.content.hash) return
+    const { retry, waves } = parsed.plan
+    const { began } = this.node
+    if (began?.hash !== hash || retry > began.retry) this.node.began = { hash, retry, waves }
+    const plan = keepWaves(parsed.plan, this.node.began?.waves)
+    if (reading.kind === 'read' && progressOf(plan, reading.record, hash, reading.observation)?.finished === false)
+      this.node.sawUnfinished = hash
   }
 
   #readEvidence(): void {

@@ -46,6 +46,8 @@ export class FleetNode {
   readonly rollouts = new Map<string, string>()
   /** The hash of which it saw an unfinished generation, since the config was assigned to it. */
   sawUnfinished: string | undefined
+  /** The waves of the plan when it first saw this hash with this `retry`. */
+  began: { readonly hash: string; readonly retry: number; readonly waves: readonly number[] } | undefined
   /** dead: for good. */
   state: 'up' | 'asleep' | 'dead' = 'up'
   /** It fails by itself, whatever it started. */
@@ -86,6 +88,7 @@ export class FleetNode {
     this.verdicts.clear()
     this.rollouts.clear()
     this.sawUnfinished = undefined
+    this.began = undefined
   }
 
   sleep(): void {

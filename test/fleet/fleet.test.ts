@@ -61,6 +61,17 @@ t.test('a content that was halted is started by nobody more after its record was
   }
 })
 
+t.test('an edit of the waves starts a halted content on nobody more', async (t) => {
+  const nature = { kind: 'fails', share: 0.05, afterUs: MINUTE } as const
+  const event = { kind: 'plan', config: 'node-config', text: 'waves: [25%, 100%]' } as const
+  for (const seed of [2, 6]) {
+    const halted = runOneEdit({ seed, nodes: 100, nature })
+    const edited = runOneEdit({ seed, nodes: 100, nature, events: [{ atSeconds: 10 * 3600, event }] })
+    t.match(halted, { isHalted: true })
+    t.match(edited, { started: halted.started, isHalted: true }, `seed ${seed}`)
+  }
+})
+
 t.test('a content that kills its nodes is started by one node, and by maxSilent more', async (t) => {
   for (const maxSilent of [0, 1, 3]) {
     const nature = { kind: 'kills', share: 1, afterUs: MINUTE } as const

@@ -88,6 +88,22 @@ t.test('R1: proofs that have become enough by a change of the plan open the stag
   t.same(writeOf({ data, plan: 'witnesses: 2' }), { state: state(3, 2) })
 })
 
+t.test('R1: an edit of the waves in mid-rollout opens a stage to the smaller share, and so finishes nothing', async (t) => {
+  const scene = (stage: number, plan: string, waves: RolloutNode['waves'] = [1, 10, 50, 100]) => ({
+    data: { state: state(3, stage) },
+    node: { uid: uidWithShare(0.2, 0.24), waves },
+    plan,
+  })
+  const faster = 'waves: [25%, 100%]'
+  const vetoed = { ...scene(3, faster), data: { state: state(3, 3), 'node.a': '3 3 veto no' } }
+  t.equal(turnOf(vetoed), 'halted')
+  t.not(turnOf(scene(3, faster)), 'go')
+  t.equal(turnOf(scene(4, faster)), 'go')
+  t.match(decide(scene(3, faster)).turn, { detail: /^stage 3 of 5 \(open to 10 % of the nodes\)/ })
+  t.not(turnOf(scene(3, 'waves: [1%, 2%, 50%]', [1, 100])), 'go', 'slower waves hold at once')
+  t.equal(turnOf({ ...vetoed, node: { ...vetoed.node, waves: [25, 100] } }), 'go', 'the waves that it began with')
+})
+
 t.test('R2: a node witnesses once in a generation, and a key of another counts for nothing', async (t) => {
   t.equal(writeOf({ data: { state: state(3, 1), 'node.me': '3 0 veto no' }, plan: 'maxVetoes: 2' }), undefined)
   t.same(writeOf({ data: { state: state(3, 1), 'node.me': '2 1 claim 900' } }), { 'node.me': '3 1 claim 900' })

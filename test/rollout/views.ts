@@ -98,6 +98,7 @@ const NODE: RolloutNode = {
   promoted: false,
   workedBefore: false,
   sawUnfinished: false,
+  waves: undefined,
   ready: { ok: true },
   evidence: { kind: 'readable' },
   claimSeconds: 900,

@@ -8,6 +8,7 @@ import { configOf } from '../../decision/staging.ts'
 import type { RolloutKnowledge } from '../../decision/staging-state.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { decideRollout } from '../../rollout/decide.ts'
+import { keepWaves } from '../../rollout/plan.ts'
 import { type Progress, progressOf } from '../../rollout/progress.ts'
 import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
 import type { RolloutConfig, RolloutDecision, RolloutTurn, RolloutWrite } from '../../rollout/view.ts'
@@ -50,7 +51,7 @@ export class Deciding {
     const nowUs = clock.now().monotonicUs
     const node = { ...subject.node, name: nodeName }
     const decision = decideRollout({ nowUs, node, config, record: { kind: 'read', record, resourceVersion, observation } })
-    const progress = config.plan.ok ? progressOf(config.plan.plan, record, subject.node.hash, observation) : undefined
+    const progress = config.plan.ok ? progressOf(keepWaves(config.plan.plan, node.waves), record, node.hash, observation) : undefined
     return { decision, knowledge: { ...aboutOf(subject), turn: decision.turn, confirmedAtUs, progress } }
   }
 
@@ -60,7 +61,7 @@ export class Deciding {
     const after = parseRecord(Object.fromEntries(merged))
     const observation = this.#deps.store.observation()?.observation
     if (!plan.ok || !after.ok || observation === undefined) return undefined
-    return progressOf(plan.plan, after.record, node.hash, observation)
+    return progressOf(keepWaves(plan.plan, node.waves), after.record, node.hash, observation)
   }
 }
 

@@ -39,6 +39,7 @@ class Workers {
           promoted: false,
           workedBefore: false,
           sawUnfinished: false,
+          waves: undefined,
         },
         ...{ runs: false, proven: false, ready: { ok: true }, evidence: { kind: 'readable' }, claimSeconds: 3600, trialUs: 600e6 },
         hash: hashConfig({ kubelet: text }, 'kubelet'),

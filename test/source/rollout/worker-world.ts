@@ -79,6 +79,7 @@ export class WorkerWorld {
         promoted: false,
         workedBefore: false,
         sawUnfinished: false,
+        waves: undefined,
         ready: { ok: true },
         evidence: { kind: 'readable' },
         claimSeconds: 3600,

@@ -144,6 +144,7 @@ export class Fleet {
         workedBefore: promoted.has(content.hash),
         // No member reboots: what it observed tells the same.
         sawUnfinished: false,
+        waves: undefined,
         ready: { ok: true },
         evidence: { kind: 'readable' },
         claimSeconds: 900,

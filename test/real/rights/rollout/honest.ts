@@ -111,6 +111,7 @@ export const HONEST: readonly RecordCase[] = [
     'small',
   ),
   fine('a begin by a control plane', { state: state(5) }, (config) => ({ state: begun(config), [MINE]: `4 0 ${CLAIM} control-plane` })),
+  fine('a stage past the last, after an edit of the waves', { state: state(5), ...others(...many(5, '3 5 proof')) }, { state: state(6) }),
   fine('a third claim in stage 0', { state: state(0), ...others('3 0 claim 9', '3 0 claim 9') }, { [MINE]: `3 0 ${CLAIM}` }),
   fine(
     'a seventh claim in stage 1',
