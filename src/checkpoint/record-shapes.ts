@@ -160,6 +160,7 @@ export const isObservationRecord: Check<ObservationRecord> = shape<ObservationRe
     firstPosition: isPosition,
     position: isPosition,
     positionSinceUs: isNumber,
+    letGoUs: optional(isNumber),
     lostUs: optional(isNumber),
     claims: mapOf(shape<Observation['claims'][string]>({ generationAndStage: isText, sinceContactUs: isNumber })),
   }),

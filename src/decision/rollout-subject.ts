@@ -8,6 +8,7 @@ import type { ConfigMapRef, ConfigSource } from './config-source.ts'
 import { describeSource, sameSource } from './config-source.ts'
 import type { FoundConfigMap, NodeTraits } from './desired.ts'
 import { findEvidenceAccess } from './evidence-claim.ts'
+import { latestChannelState } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
 import { nextStep } from './next-step.ts'
 import { decideRestart, type RestartDecision } from './restarts.ts'
@@ -26,7 +27,11 @@ export interface RolloutSubject {
    */
   readonly record: string | undefined
   /** The config as it was seen last. Before a write or a start, it is read anew. */
-  readonly seen: Pick<FoundConfigMap, 'uid' | 'resourceVersion'> & { readonly plan: string | undefined }
+  readonly seen: Pick<FoundConfigMap, 'uid' | 'resourceVersion'> & {
+    readonly plan: string | undefined
+    /** By what the cluster pauses this node. */
+    readonly paused?: string | undefined
+  }
   readonly node: Omit<RolloutNode, 'name'>
 }
 
@@ -42,10 +47,11 @@ export function describeSubject(snapshot: Snapshot): RolloutSubject | undefined 
   const staged = staging && latestContent(staging)
   if (staging === undefined || staged === undefined || staged.content !== snapshot.desiredContent) return undefined
   const { uid, resourceVersion, rollout } = object
+  const paused = latestChannelState(desired, snapshot.recordedChannelState)?.paused
   return {
     config: ref,
     record: rollout?.record,
-    seen: { uid, resourceVersion, plan: rollout?.plan },
+    seen: { uid, resourceVersion, plan: rollout?.plan, ...(paused !== undefined && { paused: paused.by }) },
     node: describeNode(snapshot, staging, staged, node, assigned.source),
   }
 }

@@ -24,6 +24,11 @@ export interface Observation {
   /** When it first saw `position`. */
   readonly positionSinceUs: number
   /**
+   * Since when all decisions have let this node go without a claim. undefined: the last one did
+   * not.
+   */
+  readonly letGoUs?: number | undefined
+  /**
    * When it found that the record had lost what it had seen there: somebody deleted and recreated
    * it, or restored a backup. undefined: never.
    */
@@ -86,9 +91,16 @@ export function observe(known: Observation | undefined, sighting: Sighting): Obs
     firstPosition: sameContent ? here.firstPosition : position,
     position,
     positionSinceUs: samePosition ? here.positionSinceUs : nowUs,
+    letGoUs: sameContent ? here.letGoUs : undefined,
     lostUs: before !== undefined && wentBack(before, recordUid, position) ? nowUs : before?.lostUs,
     claims: observeClaims(here, record, contactUs),
   }
+}
+
+/** @param letGo what was decided on this observation */
+export function observeTurn(observation: Observation, letGo: boolean, nowUs: number): Observation {
+  const letGoUs = letGo ? (observation.letGoUs ?? nowUs) : undefined
+  return letGoUs === observation.letGoUs ? observation : { ...observation, letGoUs }
 }
 
 /** No write of a node sets a generation or a stage back. */

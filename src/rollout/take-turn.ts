@@ -31,9 +31,14 @@ export function goFree(standing: Standing, rollout: Rollout): RolloutDecision | 
   return finished && node.arrival === 'joined' ? goes(detail) : goSpread(standing, detail)
 }
 
+/**
+ * The spread begins when this node is let go, so also when a pause, a halt or a silence is over.
+ * Otherwise all nodes that waited for that would start at once.
+ */
 function goSpread({ nowUs, place, plan, observation }: Standing, detail: string): RolloutDecision {
-  const atUs = observation.positionSinceUs + Math.floor(place.spread * plan.spreadUs)
-  return nowUs < atUs ? waitsUntil(atUs, `${detail}; nodes start spread over ${formatDuration(plan.spreadUs)}`) : goes(detail)
+  const atUs = (observation.letGoUs ?? nowUs) + Math.floor(place.spread * plan.spreadUs)
+  const decision = nowUs < atUs ? waitsUntil(atUs, `${detail}; nodes start spread over ${formatDuration(plan.spreadUs)}`) : goes(detail)
+  return { ...decision, letGo: true }
 }
 
 /** Why a node waits for a later stage. */

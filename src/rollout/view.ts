@@ -133,4 +133,9 @@ export interface RolloutDecision {
    * or a veto that must not be lost.
    */
   readonly follow: boolean
+  /**
+   * This node needs no claim, and nothing but its place in the spread keeps it from its turn. The
+   * next decision learns since when: `observeTurn`.
+   */
+  readonly letGo?: true
 }

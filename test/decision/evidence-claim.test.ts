@@ -7,6 +7,7 @@ import { dueEvidence, findUpcoming } from '../../src/decision/evidence-schedule.
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { hashConfig } from '../../src/rollout/config-hash.ts'
+import { DEFAULT_PLAN } from '../../src/rollout/plan.ts'
 import type { RolloutTurn } from '../../src/rollout/view.ts'
 import { lease, node, pods, refused, runtime, serving, staticPods, unreachable } from './evidence-samples.ts'
 import {
@@ -41,7 +42,7 @@ function waiting(turn: RolloutTurn, facts: Partial<Snapshot> = {}): Snapshot {
     ...wants(A_EDITED),
     ...assignedTo(A_EDITED),
     ...accepts(A, A_EDITED),
-    stagings: [{ config: CONFIG, record: 'record', arrival: 'there', contents }],
+    stagings: [{ config: CONFIG, record: 'record', arrival: 'there', waves: DEFAULT_PLAN.waves, contents }],
     rollout: { config: CONFIG, hash: HASH, turn, confirmedAtUs: undefined, progress: undefined },
     ...facts,
   })

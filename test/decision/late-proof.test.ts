@@ -7,6 +7,7 @@ import { describeSubject } from '../../src/decision/rollout-subject.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { StagedContent } from '../../src/decision/staging-state.ts'
 import { hashConfig } from '../../src/rollout/config-hash.ts'
+import { DEFAULT_PLAN } from '../../src/rollout/plan.ts'
 import type { RolloutTurn } from '../../src/rollout/view.ts'
 import {
   B,
@@ -80,6 +81,7 @@ function witness(facts: Partial<Snapshot>, staged: Partial<StagedContent> = {}):
         config: 'kube-system/b',
         record: 'record',
         arrival: 'there',
+        waves: DEFAULT_PLAN.waves,
         contents: [{ hash: HASH, content: contentOf(B), started: true, ...staged }],
       },
     ],

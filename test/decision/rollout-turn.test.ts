@@ -10,6 +10,7 @@ import { describeSubject } from '../../src/decision/rollout-subject.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { RolloutKnowledge, StagedContent } from '../../src/decision/staging-state.ts'
 import { hashConfig } from '../../src/rollout/config-hash.ts'
+import { DEFAULT_PLAN } from '../../src/rollout/plan.ts'
 import type { RolloutTurn } from '../../src/rollout/view.ts'
 import {
   A,
@@ -58,7 +59,7 @@ function staged(source: ConfigMapSource, contentFacts: Partial<StagedContent> = 
     desired: { ...desired, object: { ...desired.object, rollout: { record: 'rollout', plan: undefined } } },
     ...assignedTo(source),
     ...accepts(A, source),
-    stagings: [{ config: `kube-system/${source.name}`, record: 'rollout', arrival: 'there', contents }],
+    stagings: [{ config: `kube-system/${source.name}`, record: 'rollout', arrival: 'there', waves: DEFAULT_PLAN.waves, contents }],
   }
 }
 
@@ -295,6 +296,18 @@ t.test('a node tells its rollout of a failure, unless the content of the rollout
     describeSubject(snapshot({ ...failed, stagings: worked }))?.node.verdict,
     'what came by its turn: others may have the same local config or overlay',
   )
+})
+
+t.test('a decision on what the watch shows knows of a pause', async (t) => {
+  const seenWith = (paused: { readonly on: 'ConfigMap'; readonly by: string } | undefined) => {
+    const facts = staged(B)
+    if (facts.desired?.kind !== 'config-map') throw new Error('nothing is assigned')
+    const channelState = { channel: 'annotation', problem: undefined, paused } as const
+    const desired = { ...facts.desired, channelState }
+    return describeSubject(snapshot({ ...facts, desired }))?.seen.paused
+  }
+  t.equal(seenWith({ on: 'ConfigMap', by: 'an annotation' }), 'an annotation')
+  t.equal(seenWith(undefined), undefined)
 })
 
 t.test('a content that was last-known-good with another overlay worked before, and is new all the same', async (t) => {

@@ -218,6 +218,7 @@ export class FleetAgent implements Client {
     // The time that has passed without a word counts too.
     this.#see(seen)
     const decision = this.#decide(seen)
+    this.#sightings.decided(decision, this.#world.queue.nowUs)
     this.last = decision
     this.#watches.open(configName, decision.follow ? seen.recordName : undefined, seen)
     const { turn, write } = decision
@@ -265,12 +266,13 @@ export class FleetAgent implements Client {
     const { config } = seen
     const hash = this.#prepared?.hash ?? '-'
     const runs = node.runs.hash === hash
+    const paused = config.paused ? 'the config' : undefined
     if (!this.#isReady(config) && this.readyAtUs > this.#world.queue.nowUs) this.#wakeAt(this.readyAtUs)
     const record = this.#sightings.reading(seen)
     this.#remember(seen, record, hash)
     return decideRollout({
       nowUs: this.#world.queue.nowUs,
-      config: { uid: config.uid, resourceVersion: config.resourceVersion, hash: config.content.hash, plan: planOf(config) },
+      config: { uid: config.uid, resourceVersion: config.resourceVersion, hash: config.content.hash, plan: planOf(config), paused },
       record,
       node: {
         name: traits.name,

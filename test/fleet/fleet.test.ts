@@ -72,6 +72,18 @@ t.test('an edit of the waves starts a halted content on nobody more', async (t) 
   }
 })
 
+t.test('nodes that a pause kept are spread when it is resumed', async (t) => {
+  const config = 'node-config'
+  const events = [
+    { atSeconds: 900, event: { kind: 'pause', config } },
+    { atSeconds: 3600, event: { kind: 'resume', config } },
+  ] as const
+  const planText = 'waves: [100%], witnesses: 1, spread: 10m'
+  const { reached, minutes } = runOneEdit({ seed: 1, nodes: 40, nature: { kind: 'good' }, planText, events })
+  t.equal(reached, 40)
+  t.ok(minutes > 64, `the last starts ${minutes - 59} minutes after the resumption`)
+})
+
 t.test('a content that kills its nodes is started by one node, and by maxSilent more', async (t) => {
   for (const maxSilent of [0, 1, 3]) {
     const nature = { kind: 'kills', share: 1, afterUs: MINUTE } as const

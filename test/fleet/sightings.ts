@@ -2,8 +2,8 @@
  * What a simulated agent has seen of the record, folded as the agent folds it, and for how long it
  * had contact. The observation stands for what is kept in /run.
  */
-import { type Observation, observe } from '../../src/rollout/silence.ts'
-import type { RecordReading } from '../../src/rollout/view.ts'
+import { type Observation, observe, observeTurn } from '../../src/rollout/silence.ts'
+import type { RecordReading, RolloutDecision } from '../../src/rollout/view.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
 import { parsedRecord, planRetry } from './parsed.ts'
 
@@ -60,6 +60,10 @@ export class Sightings {
       contactUs: this.#contactUs,
     })
     this.#contactUs = 0
+  }
+
+  decided({ letGo = false }: RolloutDecision, nowUs: number): void {
+    this.#observation &&= observeTurn(this.#observation, letGo, nowUs)
   }
 
   reading({ config, record, recordName }: Seen): RecordReading {

@@ -58,6 +58,19 @@ t.test('R1: a node below the share goes without a word, spread over the time of 
   t.not(turnOf({ data: { state: state(3, 2) }, node: { uid: uidWithShare(0.01, 0.02) } }), 'go')
 })
 
+t.test('R1: nodes that were kept, as by a pause, are spread once they are let go', async (t) => {
+  const early = { data: { state: state(3, 2) }, node: { uid: uidWithShare(0, 0.01) } }
+  t.match(decide(early), { turn: { kind: 'go' }, letGo: true })
+  t.match(decide({ ...early, isHeldUntilNow: true }), { turn: { kind: 'wait-until' }, letGo: true })
+  for (const kept of [
+    { paused: 'it' },
+    { data: { ...early.data, 'node.a': '3 2 veto no' } },
+    { data: { state: state(3, 1) } },
+    { data: { state: state(3, 2), 'node.a': '3 2 claim 60', 'node.b': '3 2 claim 60', 'node.c': '3 2 claim 60' } },
+  ])
+    t.notOk(decide({ ...early, ...kept }).letGo)
+})
+
 t.test('R1: nobody claims who waits for something else', async (t) => {
   const { turn, write } = decide({ data: { state: state(3, 1) }, node: { ready: { ok: false, detail: 'a drain is waited for' } } })
   t.match(turn, { kind: 'wait', detail: /a drain is waited for/ })

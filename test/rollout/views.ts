@@ -3,10 +3,11 @@
  * in.
  */
 
+import { decideRollout } from '../../src/rollout/decide.ts'
 import { placeOf } from '../../src/rollout/order.ts'
 import { parsePlan } from '../../src/rollout/plan.ts'
 import { parseRecord } from '../../src/rollout/record.ts'
-import { observe } from '../../src/rollout/silence.ts'
+import { type Observation, observe, observeTurn } from '../../src/rollout/silence.ts'
 import type { RolloutNode, RolloutView } from '../../src/rollout/view.ts'
 import { MINUTE_US } from '../../src/values/durations.ts'
 
@@ -45,6 +46,9 @@ export interface Scene {
   readonly configVersion?: string
   /** How long this node has seen the record as it is, and how much of that with contact. */
   readonly forMinutes?: number
+  /** In which a pause, a halt or a silence has kept it until now. */
+  readonly isHeldUntilNow?: boolean
+  readonly paused?: string
   readonly contactMinutes?: number
 }
 
@@ -64,13 +68,15 @@ export function sceneView(scene: Scene): RolloutView {
       : observe(undefined, { ...before, record: recordOf(was), resourceVersion: '999', nowUs: START_US - 120 * MINUTE_US, contactUs: 0 })
   const seen = { ...now, record: recordOf(data), resourceVersion: '1000' }
   const first = observe(old, { ...seen, nowUs: START_US, contactUs: 0 })
-  const observation = observe(first, { ...seen, nowUs, contactUs: (scene.contactMinutes ?? forMinutes) * MINUTE_US })
-  return {
-    nowUs,
-    config: { uid: CONFIG_UID, resourceVersion: configVersion, hash: configHash, plan: parsePlan(scene.plan) },
+  const view = (observation: Observation, atUs: number): RolloutView => ({
+    nowUs: atUs,
+    config: { uid: CONFIG_UID, resourceVersion: configVersion, hash: configHash, plan: parsePlan(scene.plan), paused: scene.paused },
     record: { kind: 'read', record: recordOf(data), resourceVersion: '1000', observation },
     node: { ...NODE, ...scene.node },
-  }
+  })
+  const { letGo = false } = decideRollout(view(first, START_US))
+  const decided = scene.isHeldUntilNow === true ? first : observeTurn(first, letGo, START_US)
+  return view(observe(decided, { ...seen, nowUs, contactUs: (scene.contactMinutes ?? forMinutes) * MINUTE_US }), nowUs)
 }
 
 function planRetry(text: string | undefined): number {

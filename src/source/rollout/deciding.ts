@@ -51,6 +51,7 @@ export class Deciding {
     const nowUs = clock.now().monotonicUs
     const node = { ...subject.node, name: nodeName }
     const decision = decideRollout({ nowUs, node, config, record: { kind: 'read', record, resourceVersion, observation } })
+    this.#sightings.decided(observation, decision)
     const progress = config.plan.ok ? progressOf(keepWaves(config.plan.plan, node.waves), record, node.hash, observation) : undefined
     return { decision, knowledge: { ...aboutOf(subject), turn: decision.turn, confirmedAtUs, progress } }
   }

@@ -5,8 +5,8 @@
 import type { ObservationRecord } from '../../decision/records.ts'
 import type { RolloutKnowledge } from '../../decision/staging-state.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { type Observation, observe } from '../../rollout/silence.ts'
-import type { RolloutConfig } from '../../rollout/view.ts'
+import { type Observation, observe, observeTurn } from '../../rollout/silence.ts'
+import type { RolloutConfig, RolloutDecision } from '../../rollout/view.ts'
 import type { FoundRecord } from './read-record.ts'
 
 export interface ObservationStore {
@@ -35,5 +35,12 @@ export class RecordSightings {
     const observation = observe(before, { record, recordUid, resourceVersion, configUid, hash, retry, nowUs, contactUs })
     this.#store.writeObservation({ bootId, observation })
     return observation
+  }
+
+  /** What was decided on this observation. */
+  decided(observation: Observation, { letGo = false }: RolloutDecision): void {
+    const { bootId, monotonicUs } = this.#clock.now()
+    const after = observeTurn(observation, letGo, monotonicUs)
+    if (after !== observation) this.#store.writeObservation({ bootId, observation: after })
   }
 }
