@@ -190,7 +190,12 @@ const STAGES: readonly RecordCase[] = [
   refused('state', 'two stages at once', { ...ONE, ...others(...many(5, '3 1 proof')) }, { state: state(3) }),
   refused('state', 'the stage before', { ...ONE, ...others(...many(5, '3 1 proof')) }, { state: state(0) }),
   refused('state', 'a stage when it is halted', { ...ONE, ...others('3 1 veto no', ...many(5, '3 1 proof')) }, { state: state(2) }),
-  refused('state', 'a stage past the last without its proofs', { state: state(5), ...others(...many(4, '3 5 proof')) }, { state: state(6) }),
+  refused(
+    'state',
+    'a stage past the last without its proofs',
+    { state: state(5), ...others(...many(4, '3 5 proof')) },
+    { state: state(6) },
+  ),
   refused(
     'state',
     'a stage past the last of another plan',
