@@ -134,6 +134,7 @@ export const isStagings: Check<readonly Staging[]> = listOf(
         retry: optional(isNumber),
         proved: optional(isFlag),
         promoted: optional(isFlag),
+        promotedOn: optional(isText),
         started: optional(isFlag),
         requested: optional(isFlag),
         ownEdit: optional(isFlag),

@@ -16,9 +16,10 @@ import { findContent } from './held-sources.ts'
 import { excuseRestarts } from './restart-limit.ts'
 import { keepRestarts } from './restarts.ts'
 import type { Snapshot } from './snapshot.ts'
+import type { StagedContent } from './staging-state.ts'
 import { nameSource, restartingMessage } from './status-texts.ts'
 import type { Action, StepOf } from './step.ts'
-import { trialKey } from './trial-key.ts'
+import { contentOfKey, identityOfKey, trialKey } from './trial-key.ts'
 
 type EffectsOf = { readonly [K in Action['kind']]: (step: StepOf<K>, snapshot: Snapshot) => readonly Effect[] }
 
@@ -188,7 +189,10 @@ const EFFECTS: EffectsOf = {
 
   prove: ({ key }, snapshot) => [
     // Also where an earlier trial of it left another answer.
-    ...mark(snapshot, key, { proved: isEvidenceKnown(snapshot) }),
+    ...mark(snapshot, key, {
+      proved: isEvidenceKnown(snapshot),
+      ...(contentOfKey(key) === snapshot.lastKnownGood.content && { promotedOn: identityOfKey(key) }),
+    }),
     { kind: 'write-proven', key },
     // It did not fail again: the node had been at fault.
     ...(snapshot.retrials.get(key)?.acquitted === true ? [{ kind: 'remove-verdict', key } as const] : []),
@@ -198,7 +202,7 @@ const EFFECTS: EffectsOf = {
   // previous first: what was last-known-good is named by a record at every moment.
   promote: ({ target: { source, content }, previous }, snapshot) => [
     history('promoted', snapshot.lastKnownGood.source, source, 'trial passed'),
-    ...(content === undefined ? [] : mark(snapshot, trialKey(content, ''), { promoted: true })),
+    ...(content === undefined ? [] : mark(snapshot, trialKey(content, ''), { promoted: true, ...promotedOn(snapshot) })),
     ...(previous === undefined ? [] : [writeRecord('previous', previous)]),
     writeRecord('last-known-good', source),
     log('info', `updated last-known-good config to ${nameSource(source)}`, { source }),
@@ -220,6 +224,11 @@ const EFFECTS: EffectsOf = {
       const { uid, resourceVersion, overlay } = checkpoint
       return [{ kind: 'remove-checkpoint', checkpoint }, log('debug', 'old checkpoint removed', { uid, resourceVersion, overlay })]
     }),
+}
+
+/** The kubelet with which the trial passed. */
+function promotedOn({ proven }: Snapshot): Partial<StagedContent> {
+  return proven === undefined ? {} : { promotedOn: identityOfKey(proven) }
 }
 
 /** What kubelet starts with next has this content already, in other bytes. */

@@ -75,7 +75,7 @@ function describeNode(
     verdict: verdict && isForOthers(verdict, staging, staged) ? { reason: describeVerdict(verdict), retry: retryOf(staged) } : undefined,
     runs,
     proven: runs && running.content === staged.content && staged.proved === true && snapshot.proven === running.key,
-    promoted: staged.promoted === true,
+    promoted: staged.promoted === true && unit.kind === 'known' && staged.promotedOn === unit.kubeletIdentity,
     workedBefore: staging.contents.some(({ hash, promoted }) => hash === staged.hash && promoted === true),
     sawUnfinished: staging.sawUnfinished === true,
     waves: staging.waves,

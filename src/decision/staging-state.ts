@@ -41,6 +41,11 @@ export interface StagedContent {
   readonly proved?: boolean | undefined
   /** It was last-known-good here at some time. */
   readonly promoted?: boolean | undefined
+  /**
+   * The identity of the kubelet on which it was last-known-good last. undefined: an earlier agent
+   * did not write it, or `retry` was raised since. Then it starts as a new content does.
+   */
+  readonly promotedOn?: string | undefined
   /** Kubelet was seen to run it since it was activated last: over a reboot, nothing else tells. */
   readonly started?: boolean | undefined
   /**

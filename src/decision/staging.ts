@@ -68,6 +68,7 @@ function assignAnew(known: StagedContent, planned: number, isNew: boolean): Stag
     ...known,
     ...(isRaised && { retry: planned }),
     ...(isRaised && known.proved === true && { proved: false }),
+    ...(isRaised && known.promotedOn !== undefined && { promotedOn: undefined }),
     ...((isRaised || isNew) && known.requested === true && { requested: false }),
   }
 }

@@ -61,9 +61,11 @@ export interface RolloutNode {
   readonly runs: boolean
   /** Kubelet runs it, its trial has passed, and the evidence for that is known. */
   readonly proven: boolean
-  /** It was last-known-good on this node at some time. */
+  /** It was last-known-good on this node, with the present kubelet and the present `retry`. */
   readonly promoted: boolean
-  /** The same, perhaps with another overlay or local config. */
+  /**
+   * It was last-known-good on this node at some time, perhaps with another overlay or local config.
+   */
   readonly workedBefore: boolean
   /**
    * This node has seen a generation of this hash that was not finished, since the config was

@@ -298,6 +298,16 @@ t.test('a node tells its rollout of a failure, unless the content of the rollout
   )
 })
 
+t.test('a content that was last-known-good starts again only with the same kubelet and the same retry', async (t) => {
+  const { unit } = snapshot({})
+  if (unit.kind !== 'known') throw new Error('there is no unit')
+  const nodeWith = (facts: Partial<StagedContent>) => describeSubject(snapshot(staged(B, facts)))?.node
+  const same = { promoted: true, promotedOn: unit.kubeletIdentity }
+  t.match(nodeWith(same), { promoted: true, workedBefore: true })
+  t.match(nodeWith({ ...same, promotedOn: 'kubelet before' }), { promoted: false, workedBefore: true })
+  t.match(nodeWith({ promoted: true }), { promoted: false, workedBefore: true }, 'as an earlier agent wrote it')
+})
+
 t.test('a decision on what the watch shows knows of a pause', async (t) => {
   const seenWith = (paused: { readonly on: 'ConfigMap'; readonly by: string } | undefined) => {
     const facts = staged(B)

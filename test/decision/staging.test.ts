@@ -7,8 +7,9 @@ import { nextStep } from '../../src/decision/next-step.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { latestContent, stageAssigned } from '../../src/decision/staging.ts'
 import type { StagedContent, Staging } from '../../src/decision/staging-state.ts'
+import { identityOfKey, trialKey } from '../../src/decision/trial-key.ts'
 import { hashConfig } from '../../src/rollout/config-hash.ts'
-import { A, accepts, assignedTo, B, contentOf, dataOf, inTrial, judged, keyOf, snapshot, verdict, wants } from './snapshots.ts'
+import { A, accepts, assignedTo, B, contentOf, dataOf, hold, inTrial, judged, keyOf, snapshot, verdict, wants } from './snapshots.ts'
 
 /** The config is B's: its contents are told apart by their names. */
 const CONFIG = 'kube-system/b'
@@ -143,6 +144,18 @@ t.test('the log says which record the config has, also when the annotation names
   t.same(logged('record', []), [`ConfigMap ${CONFIG} has a rollout: the record is record`])
   t.same(logged('another', known), [`ConfigMap ${CONFIG} has a rollout: the record is another`])
   t.same(logged('off', known), [`ConfigMap ${CONFIG} no longer has a rollout: its changes are spread`])
+})
+
+t.test('a content is last-known-good of the kubelet with which its trial passed, until retry is raised', async (t) => {
+  const promoted = staged({ promoted: true, promotedOn: 'kubelet' })
+  t.equal(stageWith({ ...wantsStaged('retry: 1'), ...staging(promoted) })?.promotedOn, undefined)
+  t.match(stageWith({ ...wantsStaged(), ...staging(promoted) }), { promotedOn: 'kubelet' })
+  const state = snapshot({ ...assignedTo(B), ...staging(staged()), proven: keyOf(B) })
+  const step = { kind: 'promote', target: { source: B, content: contentOf(B) }, previous: undefined } as const
+  t.match(markedIn(effectsOf(step, state)), { promoted: true, promotedOn: identityOfKey(keyOf(B)) })
+  const upgraded = trialKey(contentOf(B), 'upgraded')
+  const again = snapshot({ ...assignedTo(B), ...staging(promoted), lastKnownGood: hold(B) })
+  t.match(markedIn(effectsOf({ kind: 'prove', key: upgraded }, again)), { promotedOn: 'upgraded' })
 })
 
 t.test('a node keeps on disk with which waves it saw a rollout first', async (t) => {
