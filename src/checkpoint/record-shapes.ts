@@ -9,7 +9,7 @@ import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
 import type { Progress } from '../rollout/progress.ts'
 import type { Observation, RolloutPosition } from '../rollout/silence.ts'
-import type { RolloutTurn } from '../rollout/view.ts'
+import type { RolloutTurn, WhenFailed } from '../rollout/view.ts'
 import type { Check } from '../values/json-shape.ts'
 import { either, isFlag, isNumber, isText, listOf, mapOf, oneOf, optional, shape } from '../values/json-shape.ts'
 
@@ -120,6 +120,8 @@ export const isRestartRecord: Check<RestartRecord> = shape<RestartRecord>({
 
 export const isSpreadRecord: Check<SpreadRecord> = shape<SpreadRecord>({ bootId: isText, source: isConfigSource, sinceUs: isNumber })
 
+const isWhenFailed: Check<WhenFailed> = oneOf('in-rollout', 'late')
+
 export const isStagings: Check<readonly Staging[]> = listOf(
   shape<Staging>({
     config: isText,
@@ -135,6 +137,7 @@ export const isStagings: Check<readonly Staging[]> = listOf(
         proved: optional(isFlag),
         promoted: optional(isFlag),
         promotedOn: optional(isText),
+        failed: optional(isWhenFailed),
         started: optional(isFlag),
         requested: optional(isFlag),
         ownEdit: optional(isFlag),
@@ -199,5 +202,6 @@ export const isRolloutKnowledge: Check<RolloutKnowledge> = shape<RolloutKnowledg
   hash: isText,
   turn: isTurn,
   confirmedAtUs: optional(isNumber),
+  failed: optional(isWhenFailed),
   progress: optional(isProgress),
 })

@@ -72,7 +72,10 @@ function describeNode(
     controlPlane: traits.controlPlane || evidence?.runsControlPlane === true,
     arrival: staging.arrival,
     hash: staged.hash,
-    verdict: verdict && isForOthers(verdict, staging, staged) ? { reason: describeVerdict(verdict), retry: retryOf(staged) } : undefined,
+    verdict:
+      verdict && isForOthers(verdict, staging, staged)
+        ? { reason: describeVerdict(verdict), retry: retryOf(staged), late: staged.failed === 'late' }
+        : undefined,
     runs,
     proven: runs && running.content === staged.content && staged.proved === true && snapshot.proven === running.key,
     promoted: staged.promoted === true && unit.kind === 'known' && staged.promotedOn === unit.kubeletIdentity,

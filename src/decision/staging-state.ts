@@ -3,7 +3,7 @@
  * record. Types only.
  */
 import type { Progress } from '../rollout/progress.ts'
-import type { RolloutNode, RolloutTurn } from '../rollout/view.ts'
+import type { RolloutNode, RolloutTurn, WhenFailed } from '../rollout/view.ts'
 import type { ContentHash } from './config-source.ts'
 
 export interface Staging {
@@ -46,6 +46,8 @@ export interface StagedContent {
    * did not write it, or `retry` was raised since. Then it starts as a new content does.
    */
   readonly promotedOn?: string | undefined
+  /** When the verdict that stands was told first. undefined: not known. */
+  readonly failed?: WhenFailed | undefined
   /** Kubelet was seen to run it since it was activated last: over a reboot, nothing else tells. */
   readonly started?: boolean | undefined
   /**
@@ -71,6 +73,8 @@ export interface RolloutKnowledge {
    * which comes from what a watch showed.
    */
   readonly confirmedAtUs: number | undefined
+  /** When it failed on this node, as far as this turn tells. */
+  readonly failed?: WhenFailed | undefined
   /** undefined: the record cannot be read, or is about another content. */
   readonly progress: Progress | undefined
 }

@@ -6,6 +6,7 @@
 import { type Plan, parsePlan } from '../rollout/plan.ts'
 import type { ConfigMapRef, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
+import { findPresentVerdict } from './find-verdict.ts'
 import { hashObject } from './rollout-hash.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
@@ -44,6 +45,8 @@ export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, objec
   const earlier = (before?.contents ?? []).filter((one) => one !== known).slice(1 - CONTENTS_KEPT)
   const isNew = known === undefined || before === undefined || latestContent(before) !== known
   const content = assignAnew(known ?? { hash, content: desiredContent }, readRetry(object) ?? 0, isNew)
+  const failed = findWhenFailed(snapshot, source, content)
+  const marked: StagedContent = failed === content.failed ? content : { ...content, failed }
   const runsIt = running.kind === 'known' && running.content === desiredContent
   const arrival = findArrival(snapshot, source, before, hash)
   const waves = findWaves(snapshot, source, object, before, hash)
@@ -53,7 +56,7 @@ export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, objec
     arrival,
     ...(arrival === 'switched' && hasSeenUnfinished(snapshot, source, before, hash) && { sawUnfinished: true }),
     ...(waves !== undefined && { waves }),
-    contents: [...earlier, runsIt ? { ...content, started: true } : content],
+    contents: [...earlier, runsIt ? { ...marked, started: true } : marked],
   }
   return [...others, staging]
 }
@@ -130,6 +133,13 @@ export function markContent(
     ...staging,
     contents: staging.contents.map((one) => (isConcerned(one) ? { ...one, ...mark } : one)),
   }))
+}
+
+/** The first answer stands until the verdict is dropped, as when `retry` is raised. */
+function findWhenFailed(snapshot: Snapshot, source: ConfigMapSource, { hash, content, failed }: StagedContent): StagedContent['failed'] {
+  if (findPresentVerdict(snapshot, content) === undefined) return undefined
+  const { rollout } = snapshot
+  return failed ?? (rollout?.config === configOf(source) && rollout.hash === hash ? rollout.failed : undefined)
 }
 
 /** Since the config was assigned with this hash. */

@@ -1,8 +1,9 @@
 /**
  * R4, vetoes: the node reports that the content failed on it, as long as the record does not say
  * so. So a record that was deleted, recreated or restored learns it. A verdict from before `retry`
- * was raised does not count. What was last-known-good here fails late: that begins no rollout,
- * which would halt for all nodes what they may have run for long.
+ * was raised does not count. What fails when its rollout is over, or was last-known-good here before
+ * the record was about another content, fails late. That begins no rollout, and halts no later one
+ * of the same content, as of a revert to it: all nodes may have run it for long.
  */
 import { findDispute } from './begin.ts'
 import { MOST_VETOES } from './record.ts'
@@ -18,12 +19,26 @@ export function tellFailure(standing: Standing): RolloutDecision | undefined {
   const detail = `it failed on this node: ${node.verdict.reason}; ${describeRemedy(retry)}`
   const turn: RolloutTurn = { kind: rollout === undefined || rollout.halted ? 'halted' : 'wait', detail }
   if (rollout === undefined) {
-    if (node.workedBefore) return keeps(turn)
+    if (node.workedBefore || isLate(standing)) return { ...keeps(turn), failed: isOfOther(standing) ? 'late' : undefined }
     const dispute = findDispute(standing)
-    return dispute === undefined ? writeBegin(standing, 'veto', turn) : keeps({ ...turn, detail: `${detail}; ${dispute}` })
+    return dispute === undefined
+      ? { ...writeBegin(standing, 'veto', turn), failed: 'in-rollout' }
+      : keeps({ ...turn, detail: `${detail}; ${dispute}` })
   }
-  const isRecorded = rollout.mine?.kind === 'veto' || rollout.vetoes.length >= MOST_VETOES
-  return isRecorded || !mayHalt(standing, rollout) ? keeps(turn) : writeVeto(standing, rollout, node.verdict.reason, turn)
+  if (rollout.mine?.kind === 'veto') return { ...keeps(turn), failed: 'in-rollout' }
+  if (isLate(standing) || !mayHalt(standing, rollout)) return { ...keeps(turn), failed: 'late' }
+  const isFull = rollout.vetoes.length >= MOST_VETOES
+  return { ...(isFull ? keeps(turn) : writeVeto(standing, rollout, node.verdict.reason, turn)), failed: 'in-rollout' }
+}
+
+/** A record that was made again or restored may have lost the rollout in which it failed. */
+function isOfOther({ config, record: { state }, observation: { lostUs } }: Standing): boolean {
+  return state !== undefined && state.hash !== config.hash && lostUs === undefined
+}
+
+/** Control planes tell the others all the same, since these start one at a time. */
+function isLate({ node }: Standing): boolean {
+  return node.verdict?.late === true && !node.controlPlane
 }
 
 /**

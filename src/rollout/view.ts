@@ -53,10 +53,10 @@ export interface RolloutNode {
   /** The hash of the content that all below is about, and that this node would start. */
   readonly hash: string
   /**
-   * The verdict on this content, and `retry` of the plan when it failed. undefined: it has not
-   * failed here.
+   * The verdict on this content, and `retry` of the plan when it failed. `late`: that was when its
+   * rollout was over. undefined: it has not failed here.
    */
-  readonly verdict: { readonly reason: string; readonly retry: number } | undefined
+  readonly verdict: { readonly reason: string; readonly retry: number; readonly late?: boolean } | undefined
   /** Kubelet runs it, perhaps with another overlay or local config. */
   readonly runs: boolean
   /** Kubelet runs it, its trial has passed, and the evidence for that is known. */
@@ -112,6 +112,9 @@ export type RolloutTurn =
   /** Nobody starts it until the config changes or `retry` is raised. */
   | { readonly kind: 'halted'; readonly detail: string }
 
+/** `late`: when its rollout was over. */
+export type WhenFailed = 'in-rollout' | 'late'
+
 export type RolloutWriteKind = 'begin' | 'claim' | 'proof' | 'veto' | 'advance'
 
 /**
@@ -140,4 +143,6 @@ export interface RolloutDecision {
    * next decision learns since when: `observeTurn`.
    */
   readonly letGo?: true
+  /** When the content failed on this node, which the node has to remember. */
+  readonly failed?: WhenFailed | undefined
 }

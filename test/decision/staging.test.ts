@@ -4,6 +4,7 @@ import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import type { Effect, StateEffect } from '../../src/decision/effects.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
+import { describeSubject } from '../../src/decision/rollout-subject.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { latestContent, stageAssigned } from '../../src/decision/staging.ts'
 import type { StagedContent, Staging } from '../../src/decision/staging-state.ts'
@@ -156,6 +157,23 @@ t.test('a content is last-known-good of the kubelet with which its trial passed,
   const upgraded = trialKey(contentOf(B), 'upgraded')
   const again = snapshot({ ...assignedTo(B), ...staging(promoted), lastKnownGood: hold(B) })
   t.match(markedIn(effectsOf({ kind: 'prove', key: upgraded }, again)), { promotedOn: 'upgraded' })
+})
+
+t.test('a node keeps on disk when a content failed first, as long as the verdict stands', async (t) => {
+  const failed = { ...wantsStaged(), ...judged(verdict(B, 'confirmed')) }
+  const { hash } = staged()
+  const turn = { kind: 'wait', detail: '' } as const
+  const told = (when: 'late' | 'in-rollout') => ({
+    rollout: { config: CONFIG, hash, turn, confirmedAtUs: undefined, failed: when, progress: undefined },
+  })
+  t.equal(stageWith({ ...failed, ...staging(staged()) })?.failed, undefined)
+  t.equal(stageWith({ ...failed, ...staging(staged()), ...told('late') })?.failed, 'late')
+  t.equal(stageWith({ ...failed, ...staging(staged({ failed: 'in-rollout' })), ...told('late') })?.failed, 'in-rollout')
+  t.equal(stageWith({ ...failed, ...staging(staged({ failed: 'late' }), other()) })?.failed, 'late', 'and comes back')
+  t.equal(stageWith({ ...wantsStaged(), ...staging(staged({ failed: 'late' })), ...told('late') })?.failed, undefined)
+  const late = (when: 'late' | 'in-rollout') =>
+    describeSubject(snapshot({ ...assignedTo(B), ...failed, ...staging(staged({ failed: when })) }))?.node.verdict?.late
+  t.same([late('late'), late('in-rollout')], [true, false])
 })
 
 t.test('a node keeps on disk with which waves it saw a rollout first', async (t) => {

@@ -113,8 +113,9 @@ function failuresAreTold(end: EndState, name: string, config: ConfigObject, plan
   const isFinished = state !== undefined && freeShare(plan, state.stage) === 1
   // What had passed its trial fails late, and begins no rollout. In a finished one, only control
   // planes still start one at a time.
+  const isLate = ({ node }: FleetAgent) => node.verdicts.get(config.content.hash)?.late === true && !node.traits.controlPlane
   const owes = ({ node }: FleetAgent) => (isBegun ? !isFinished || node.traits.controlPlane : !node.promoted.has(config.content.hash))
-  const owed = condemned.filter(owes).length
+  const owed = condemned.filter((agent) => !isLate(agent) && owes(agent)).length
   const vetoes = [...entries.values()].filter(({ kind, generation }) => kind === 'veto' && generation === state?.generation).length
   if (owed === 0 || (isBegun && vetoes >= Math.min(5, owed))) return
   throw new Violation('a failure is told', `${owed} nodes failed, ${vetoes} vetoes are in the record of ${recordName(name)}`)

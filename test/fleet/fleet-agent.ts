@@ -219,6 +219,7 @@ export class FleetAgent implements Client {
     this.#see(seen)
     const decision = this.#decide(seen)
     this.#sightings.decided(decision, this.#world.queue.nowUs)
+    this.#rememberFailure(content.hash, decision)
     this.last = decision
     this.#watches.open(configName, decision.follow ? seen.recordName : undefined, seen)
     const { turn, write } = decision
@@ -306,6 +307,12 @@ export class FleetAgent implements Client {
     const plan = keepWaves(parsed.plan, this.node.began?.waves)
     if (reading.kind === 'read' && progressOf(plan, reading.record, hash, reading.observation)?.finished === false)
       this.node.sawUnfinished = hash
+  }
+
+  #rememberFailure(hash: string, { failed }: RolloutDecision): void {
+    const verdict = this.node.verdicts.get(hash)
+    if (failed === undefined || verdict === undefined || verdict.late !== undefined) return
+    this.node.verdicts.set(hash, { ...verdict, late: failed === 'late' })
   }
 
   #readEvidence(): void {

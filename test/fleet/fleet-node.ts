@@ -25,6 +25,8 @@ export const LOCAL: Content = { hash: 'local', nature: { kind: 'good' } }
 export interface Verdict {
   readonly reason: string
   readonly retry: number
+  /** Whether its rollout was over when it was told first. undefined: it has not been told. */
+  readonly late?: boolean
 }
 
 export class FleetNode {

@@ -298,6 +298,23 @@ t.test('R4: once finished, only a control plane vetoes, since the others start i
   t.same(writeOf({ data: { ...data, state: state(3, 4) }, node: { verdict: FAILED } }), { 'node.me': '3 4 veto kubelet exited 5 times' })
 })
 
+t.test('R4: what failed when its rollout was over halts no later rollout of the same content', async (t) => {
+  const finished = { state: state(3, 5), ...FIVE_PROOFS, 'node.me': '3 1 proof' }
+  t.equal(decide({ data: finished, node: { verdict: FAILED } }).failed, 'late')
+  t.equal(decide({ data: { state: state(3, 5, OTHER_HASH) }, node: { verdict: FAILED, workedBefore: true } }).failed, 'late')
+  t.equal(decide({ data: {}, node: { verdict: FAILED, workedBefore: true } }).failed, undefined, 'the record may have lost it')
+  for (const data of [{ ...finished, 'node.me': '3 1 veto no' }, { state: state(3, 2) }, {}])
+    t.equal(decide({ data, node: { verdict: FAILED } }).failed, 'in-rollout')
+  const late = { verdict: { ...FAILED, late: true } }
+  for (const data of [{}, { state: state(4, 0) }, { state: state(4, 3) }]) {
+    const { turn, write } = decide({ data, node: late })
+    t.match(turn.detail, /^it failed on this node/)
+    t.equal(write, undefined)
+  }
+  t.match(writeOf({ data: { state: state(4, 0) }, node: { ...late, controlPlane: true } }), { 'node.me': /veto/ })
+  t.ok(writeOf({ data: { state: state(4, 0) }, node: late, plan: 'retry: 1' })?.['node.me']?.includes('claim'))
+})
+
 t.test('R8: shorter trials make shorter delays', async (t) => {
   const node = { controlPlane: true, trialUs: MINUTE_US }
   t.ok(writeOf({ data: { state: state(3, 5) }, node, forMinutes: 2 }))

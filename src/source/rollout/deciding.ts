@@ -53,7 +53,8 @@ export class Deciding {
     const decision = decideRollout({ nowUs, node, config, record: { kind: 'read', record, resourceVersion, observation } })
     this.#sightings.decided(observation, decision)
     const progress = config.plan.ok ? progressOf(keepWaves(config.plan.plan, node.waves), record, node.hash, observation) : undefined
-    return { decision, knowledge: { ...aboutOf(subject), turn: decision.turn, confirmedAtUs, progress } }
+    const failed = decision.failed === undefined ? {} : { failed: decision.failed }
+    return { decision, knowledge: { ...aboutOf(subject), turn: decision.turn, confirmedAtUs, ...failed, progress } }
   }
 
   /** How far the rollout is with a write of this node. */
