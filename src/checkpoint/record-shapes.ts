@@ -127,6 +127,7 @@ export const isStagings: Check<readonly Staging[]> = listOf(
     config: isText,
     record: isText,
     arrival: oneOf('there', 'joined', 'switched'),
+    assignment: optional(isNumber),
     sawUnfinished: optional(isFlag),
     waves: optional(listOf(isNumber)),
     contents: listOf(
@@ -158,6 +159,7 @@ export const isObservationRecord: Check<ObservationRecord> = shape<ObservationRe
   bootId: isText,
   observation: shape<Observation>({
     recordUid: isText,
+    assignment: optional(isNumber),
     contactUs: isNumber,
     changedUs: isNumber,
     resourceVersion: isText,

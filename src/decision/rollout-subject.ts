@@ -32,6 +32,8 @@ export interface RolloutSubject {
     /** By what the cluster pauses this node. */
     readonly paused?: string | undefined
   }
+  /** Which assignment of the config this is: what was observed in an earlier one does not count. */
+  readonly assignment: number
   readonly node: Omit<RolloutNode, 'name'>
 }
 
@@ -52,6 +54,7 @@ export function describeSubject(snapshot: Snapshot): RolloutSubject | undefined 
     config: ref,
     record: rollout?.record,
     seen: { uid, resourceVersion, plan: rollout?.plan, ...(paused !== undefined && { paused: paused.by }) },
+    assignment: staging.assignment ?? 0,
     node: describeNode(snapshot, staging, staged, node, assigned.source),
   }
 }

@@ -13,6 +13,8 @@ export interface Staging {
   readonly record: string
   /** How the config came to this node. */
   readonly arrival: RolloutNode['arrival']
+  /** One more each time that the config is assigned in place of another. undefined: 0. */
+  readonly assignment?: number | undefined
   /**
    * A node to which the config switched has seen a rollout of the latest content that was not
    * finished. So after a reboot, it does not take it for one that was finished before.

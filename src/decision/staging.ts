@@ -49,11 +49,13 @@ export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, objec
   const marked: StagedContent = failed === content.failed ? content : { ...content, failed }
   const runsIt = running.kind === 'known' && running.content === desiredContent
   const arrival = findArrival(snapshot, source, before, hash)
+  const assignment = isAssignedAlready(snapshot, source) ? before?.assignment : (before?.assignment ?? 0) + 1
   const waves = findWaves(snapshot, source, object, before, hash)
   const staging: Staging = {
     config: configOf(source),
     record,
     arrival,
+    ...(assignment !== undefined && { assignment }),
     ...(arrival === 'switched' && hasSeenUnfinished(snapshot, source, before, hash) && { sawUnfinished: true }),
     ...(waves !== undefined && { waves }),
     contents: [...earlier, runsIt ? { ...marked, started: true } : marked],

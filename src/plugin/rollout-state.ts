@@ -47,6 +47,7 @@ export async function readRollout(context: PluginContext, name: string, before: 
     resourceVersion: object.resourceVersion,
     configUid: config.uid,
     hash,
+    assignment: 0,
     retry: plan.plan.retry,
     nowUs: monotonicUs(),
     contactUs: before === undefined ? 0 : monotonicUs() - before.atUs,

@@ -17,7 +17,9 @@ export interface Observation {
   readonly changedUs: number
   /** Of the record when it was seen last. */
   readonly resourceVersion: string
-  /** The position when this node first saw this content. */
+  /** Of which assignment of the config to this node it is. undefined: 0. */
+  readonly assignment?: number | undefined
+  /** The position when this node first saw this content in this assignment. */
   readonly firstPosition: RolloutPosition
   /** The position that it saw last. */
   readonly position: RolloutPosition
@@ -60,6 +62,8 @@ export interface Sighting {
   readonly resourceVersion: string
   readonly configUid: string
   readonly hash: string
+  /** One more each time that the config is assigned to this node in place of another. */
+  readonly assignment: number
   /** Of the plan; 0 where that cannot be read. */
   readonly retry: number
   readonly nowUs: number
@@ -75,16 +79,17 @@ export interface Sighting {
  *   another record of another config does not count.
  */
 export function observe(known: Observation | undefined, sighting: Sighting): Observation {
-  const { record, recordUid, resourceVersion, nowUs } = sighting
+  const { record, recordUid, resourceVersion, assignment, nowUs } = sighting
   const position = positionOf(sighting)
   const before = known?.recordUid === recordUid || known?.position.configUid === position.configUid ? known : undefined
   // Generations of a record that was made again count from 1, so only `lostUs` compares the two.
   const here = before?.recordUid === recordUid ? before : undefined
   const contactUs = before === undefined ? 0 : before.contactUs + Math.max(0, sighting.contactUs)
-  const sameContent = here !== undefined && isSameContent(here.position, position)
+  const sameContent = here !== undefined && (here.assignment ?? 0) === assignment && isSameContent(here.position, position)
   const samePosition = sameContent && here.position.generation === position.generation && here.position.stage === position.stage
   return {
     recordUid,
+    assignment,
     contactUs,
     resourceVersion,
     changedUs: here?.resourceVersion === resourceVersion ? here.changedUs : nowUs,

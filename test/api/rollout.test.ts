@@ -35,6 +35,7 @@ function subjectOf({ server }: World, name: string, more: Partial<RolloutSubject
     config: REF,
     record: RECORD,
     seen: { uid, resourceVersion, plan: 'spread: 1s' },
+    assignment: 0,
     node: {
       uid: `uid-of-${name}`,
       canary: false,

@@ -176,6 +176,19 @@ t.test('a node keeps on disk when a content failed first, as long as the verdict
   t.same([late('late'), late('in-rollout')], [true, false])
 })
 
+t.test('a config that comes back is another assignment of it', async (t) => {
+  const at = (facts: Partial<Snapshot>, before: readonly Staging[]) => {
+    const state = snapshot({ ...assignedTo(B), ...wantsStaged(), stagings: before, ...facts })
+    const { desired } = state
+    if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')
+    return stageAssigned(state, B, desired.object)?.[0]?.assignment
+  }
+  const known = [{ ...REST, assignment: 3, contents: [staged()] }]
+  t.equal(at({}, known), 3)
+  t.equal(at(assignedTo(A), known), 4)
+  t.equal(at(assignedTo(A), []), 1)
+})
+
 t.test('a node keeps on disk with which waves it saw a rollout first', async (t) => {
   const at = (plan: string | undefined, before: Partial<Staging> = {}, facts: Partial<Snapshot> = {}) => {
     const stagings: readonly Staging[] = [{ ...REST, contents: [staged()], ...before }]

@@ -55,6 +55,7 @@ export class Sightings {
       resourceVersion: record.resourceVersion,
       configUid: config.uid,
       hash: config.content.hash,
+      assignment: 0,
       retry: planRetry(config),
       nowUs,
       contactUs: this.#contactUs,

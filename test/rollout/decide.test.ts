@@ -256,6 +256,12 @@ t.test('R6: who waited for a rollout does not begin it anew after a reboot, whic
   t.match(decide({ data: { state: state(3, 5), ...FIVE_PROOFS }, node }), { turn: { kind: 'go' }, write: undefined })
 })
 
+t.test('R6: who was moved away from a config and back comes anew, whatever it had seen before', async (t) => {
+  const scene = { was: { state: state(3, 2) }, data: { state: state(3, 5), ...FIVE_PROOFS }, node: { arrival: 'switched' } } as const
+  t.equal(turnOf(scene), 'go', 'it stayed')
+  t.match(writeOf({ ...scene, assignmentBefore: 0 }), { state: state(4, 0, undefined, 0, '600') })
+})
+
 t.test('R7: what cannot be read means wait', async (t) => {
   const view = sceneView({ data: { state: state(3, 5) } })
   t.match(decideRollout({ ...view, record: { kind: 'unavailable', detail: 'forbidden' } }).turn, { kind: 'wait', detail: 'forbidden' })

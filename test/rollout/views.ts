@@ -40,6 +40,8 @@ export interface Scene {
   /** Of the record, and of the config, when it saw that. */
   readonly recordUidBefore?: string
   readonly configUidBefore?: string
+  /** It is 1 now. */
+  readonly assignmentBefore?: number
   readonly node?: Partial<RolloutNode>
   readonly plan?: string
   readonly configHash?: string
@@ -54,12 +56,13 @@ export interface Scene {
 
 export function sceneView(scene: Scene): RolloutView {
   const { data = {}, was, forMinutes = 60, configHash = HASH, configVersion = '600' } = scene
-  const now = { configUid: CONFIG_UID, recordUid: RECORD_UID, hash: configHash, retry: planRetry(scene.plan) }
+  const now = { configUid: CONFIG_UID, recordUid: RECORD_UID, hash: configHash, assignment: 1, retry: planRetry(scene.plan) }
   const before = {
     ...now,
     configUid: scene.configUidBefore ?? CONFIG_UID,
     recordUid: scene.recordUidBefore ?? RECORD_UID,
     retry: scene.retryBefore ?? now.retry,
+    assignment: scene.assignmentBefore ?? now.assignment,
   }
   const nowUs = START_US + forMinutes * MINUTE_US
   const old =

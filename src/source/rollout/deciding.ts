@@ -46,7 +46,7 @@ export class Deciding {
 
   decide(subject: RolloutSubject, { found, config, contactUs, confirmedAtUs }: Reading): Decided {
     const { nodeName, clock } = this.#deps
-    const observation = this.#sightings.see(found, config, contactUs)
+    const observation = this.#sightings.see(found, config, subject, contactUs)
     const { record, resourceVersion } = found
     const nowUs = clock.now().monotonicUs
     const node = { ...subject.node, name: nodeName }

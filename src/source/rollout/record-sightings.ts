@@ -3,6 +3,7 @@
  * derived from, and keeps it in /run so that a restarted agent continues with it.
  */
 import type { ObservationRecord } from '../../decision/records.ts'
+import type { RolloutSubject } from '../../decision/rollout-subject.ts'
 import type { RolloutKnowledge } from '../../decision/staging-state.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { type Observation, observe, observeTurn } from '../../rollout/silence.ts'
@@ -25,14 +26,19 @@ export class RecordSightings {
   }
 
   /** @param contactUs the contact time since the last call */
-  see(found: Extract<FoundRecord, { kind: 'found' }>, config: RolloutConfig, contactUs: number): Observation {
+  see(
+    found: Extract<FoundRecord, { kind: 'found' }>,
+    config: RolloutConfig,
+    { assignment }: Pick<RolloutSubject, 'assignment'>,
+    contactUs: number,
+  ): Observation {
     const { bootId, monotonicUs: nowUs } = this.#clock.now()
     const kept = this.#store.observation()
     const before = kept?.bootId === bootId ? kept.observation : undefined
     const { record, uid: recordUid, resourceVersion } = found
     const { uid: configUid, hash, plan } = config
     const retry = plan.ok ? plan.plan.retry : 0
-    const observation = observe(before, { record, recordUid, resourceVersion, configUid, hash, retry, nowUs, contactUs })
+    const observation = observe(before, { record, recordUid, resourceVersion, configUid, hash, assignment, retry, nowUs, contactUs })
     this.#store.writeObservation({ bootId, observation })
     return observation
   }

@@ -45,7 +45,7 @@ class Workers {
         hash: hashConfig({ kubelet: text }, 'kubelet'),
       }
       const config = { namespace: 'kube-system', name: CONFIG, kubeletConfigKey: 'kubelet' }
-      worker.follow({ config, record: RECORD, seen: { uid, resourceVersion, plan: undefined }, node })
+      worker.follow({ config, record: RECORD, seen: { uid, resourceVersion, plan: undefined }, assignment: 0, node })
     })
   }
 

@@ -67,6 +67,7 @@ export class WorkerWorld {
       config: { namespace: 'kube-system', name: CONFIG, kubeletConfigKey: 'kubelet' },
       record: RECORD,
       seen: { uid, resourceVersion, plan: 'spread: 1s' },
+      assignment: 0,
       node: {
         uid: 'uid-of-n1',
         canary: false,
