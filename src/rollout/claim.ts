@@ -47,12 +47,17 @@ export function claimAsWitness(standing: Standing, rollout: Rollout): RolloutDec
 function claimAt(standing: Standing, rollout: Rollout, atUs: number, until: string): RolloutDecision {
   const { node, nowUs } = standing
   const detail = describeWaiting(standing, rollout)
-  if (rollout.mine !== undefined) return waits(`${detail}; the content failed on this node in this generation`)
+  if (rollout.mine !== undefined) return waits(`${detail}; ${describeVeto(standing)}`)
   if (!node.ready.ok) return waits(`${detail}; this node cannot become a witness now: ${node.ready.detail}`)
   if (nowUs < atUs) return waitsUntil(atUs, `${detail}; ${until}`)
   const unproven = waitsForEvidence(standing, detail)
   if (unproven !== undefined) return unproven
   return writeClaim(standing, rollout, { kind: 'wait', detail: `${detail}; this node becomes a witness now` })
+}
+
+/** This node knows of no failure: it was made anew, or the machine before it had its name. */
+function describeVeto({ node }: Standing): string {
+  return `the record has a veto of ${node.name}, and this node knows of no failure: if it was rebuilt since, raise retry in the plan`
 }
 
 /**

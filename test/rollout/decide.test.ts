@@ -283,6 +283,14 @@ t.test('R8: a control plane claims in every stage, after a rest, one unproven at
   t.equal(writeOf({ data: {}, node, forMinutes: 9 }), undefined)
 })
 
+t.test('R8: a control plane that was rebuilt under its name says how its veto is lifted', async (t) => {
+  const data = { state: state(3, 5), 'node.me': '3 1 veto no' }
+  t.match(decide({ data, node: { controlPlane: true }, plan: 'maxVetoes: 2' }).turn, {
+    kind: 'wait',
+    detail: /the record has a veto of me, and this node knows of no failure: if it was rebuilt since, raise retry in the plan$/,
+  })
+})
+
 t.test('R8: in stage 0 control planes are counted with the others', async (t) => {
   const data = { state: state(3, 0), 'node.a': '3 0 claim 900', 'node.b': '3 0 claim 900', 'node.c': '3 0 claim 900' }
   t.equal(writeOf({ data, node: { controlPlane: true }, plan: 'maxSilent: 3' })?.['node.me'], '3 0 claim 900 control-plane')
