@@ -77,6 +77,8 @@ export interface NodeTraits {
   readonly uid: string
   readonly canary: boolean
   readonly controlPlane: boolean
+  /** `metadata.creationTimestamp`, in ms. undefined: not known. */
+  readonly createdMs?: number | undefined
 }
 
 export interface Rendered {

@@ -15,7 +15,7 @@ import { decideRestart, type RestartDecision } from './restarts.ts'
 import { assess, hasTarget } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import { withTurn } from './staged-turn.ts'
-import { findStaging, hasWorkedOtherwise, isOfHash, latestContent, retryOf } from './staging.ts'
+import { findStaging, hasWorkedOtherwise, isOfHash, latestContent, readPlan, retryOf } from './staging.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
 import { trialKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
@@ -63,7 +63,7 @@ function describeNode(
   snapshot: Snapshot,
   staging: Staging,
   staged: StagedContent,
-  traits: NodeTraits,
+  { createdMs, ...traits }: NodeTraits,
   source: ConfigSource,
 ): RolloutSubject['node'] {
   const { running, unit, policy, evidence } = snapshot
@@ -74,6 +74,7 @@ function describeNode(
     ...traits,
     controlPlane: traits.controlPlane || evidence?.runsControlPlane === true,
     arrival: staging.arrival,
+    ...(isYoung(snapshot, createdMs) && { young: true }),
     hash: staged.hash,
     verdict:
       verdict && isForOthers(verdict, staging, staged)
@@ -90,6 +91,12 @@ function describeNode(
     claimSeconds: Math.ceil(Math.min(MOST_CLAIM_US, policy.startDeadlineUs + 2 * policy.trialUs + 120 * SECOND_US) / SECOND_US),
     trialUs: policy.trialUs,
   }
+}
+
+/** Whichever of the two clocks is ahead. */
+function isYoung({ desired, now }: Snapshot, createdMs: number | undefined): boolean {
+  const plan = desired.kind === 'config-map' && desired.object.kind === 'found' ? readPlan(desired.object) : undefined
+  return createdMs !== undefined && plan !== undefined && Math.abs(now.wallMs - createdMs) * 1000 < plan.spreadUs
 }
 
 /**

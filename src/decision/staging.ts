@@ -88,7 +88,8 @@ export function readRetry(object: FoundConfigMap): number | undefined {
   return readPlan(object)?.retry
 }
 
-function readPlan({ rollout }: FoundConfigMap): Plan | undefined {
+/** undefined: it cannot be used. */
+export function readPlan({ rollout }: FoundConfigMap): Plan | undefined {
   const parsed = parsePlan(rollout?.plan)
   return parsed.ok ? parsed.plan : undefined
 }

@@ -22,13 +22,16 @@ export function goAgain(standing: Standing): RolloutDecision | undefined {
   return promoted && !controlPlane ? goSpread(standing, 'it has been last-known-good on this node before') : undefined
 }
 
-/** A node that joins a finished rollout starts at once: no other nodes start with it. */
+/**
+ * A new node that joins a finished rollout starts at once. Older nodes may join with many others, as
+ * when the agent is installed on a whole fleet.
+ */
 export function goFree(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
   const { node, plan, place } = standing
   const { state, finished } = rollout
   if (place.share >= freeShare(plan, state.stage)) return undefined
   const detail = describeStage(plan, state.stage, rollout)
-  return finished && node.arrival === 'joined' ? goes(detail) : goSpread(standing, detail)
+  return finished && node.arrival === 'joined' && node.young === true ? goes(detail) : goSpread(standing, detail)
 }
 
 /**

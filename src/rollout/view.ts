@@ -50,6 +50,10 @@ export interface RolloutNode {
    * assigned at the node's first answer from the cluster. `switched`: from another config, or none.
    */
   readonly arrival: 'there' | 'joined' | 'switched'
+  /**
+   * The Node was created less than the plan's spread ago. undefined: before, or that is not known.
+   */
+  readonly young?: true | undefined
   /** The hash of the content that all below is about, and that this node would start. */
   readonly hash: string
   /**

@@ -308,6 +308,21 @@ t.test('a content that was last-known-good starts again only with the same kubel
   t.match(nodeWith({ promoted: true }), { promoted: false, workedBefore: true }, 'as an earlier agent wrote it')
 })
 
+t.test('a node is young for the time of the spread after its creation', async (t) => {
+  const { now } = snapshot({})
+  const isYoung = (createdMs: number | undefined) => {
+    const facts = staged(B)
+    if (facts.desired?.kind !== 'config-map') throw new Error('nothing is assigned')
+    const node = { uid: 'uid', canary: false, controlPlane: false, createdMs }
+    return describeSubject(snapshot({ ...facts, desired: { ...facts.desired, node } }))?.node.young
+  }
+  t.equal(isYoung(now.wallMs - 119_000), true)
+  t.equal(isYoung(now.wallMs - 121_000), undefined)
+  t.equal(isYoung(now.wallMs + 119_000), true, 'its clock is behind')
+  t.equal(isYoung(now.wallMs + 3_600_000), undefined, 'its clock is wrong')
+  t.equal(isYoung(undefined), undefined)
+})
+
 t.test('a decision on what the watch shows knows of a pause', async (t) => {
   const seenWith = (paused: { readonly on: 'ConfigMap'; readonly by: string } | undefined) => {
     const facts = staged(B)

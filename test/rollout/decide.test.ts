@@ -248,7 +248,7 @@ t.test('R6: who switches to a config whose rollout was over begins it anew, and 
     write: undefined,
   })
   t.match(decide({ data: finished, node: { arrival: 'there' } }), { turn: { kind: 'go' }, write: undefined })
-  t.match(decide({ data: finished, node: { arrival: 'joined' }, forMinutes: 0 }), { turn: { kind: 'go' }, write: undefined })
+  t.match(decide({ data: finished, node: { arrival: 'joined', young: true }, forMinutes: 0 }), { turn: { kind: 'go' }, write: undefined })
 })
 
 t.test('R6: who waited for a rollout does not begin it anew after a reboot, which forgets what was observed', async (t) => {
@@ -260,6 +260,13 @@ t.test('R6: who was moved away from a config and back comes anew, whatever it ha
   const scene = { was: { state: state(3, 2) }, data: { state: state(3, 5), ...FIVE_PROOFS }, node: { arrival: 'switched' } } as const
   t.equal(turnOf(scene), 'go', 'it stayed')
   t.match(writeOf({ ...scene, assignmentBefore: 0 }), { state: state(4, 0, undefined, 0, '600') })
+})
+
+t.test('R6: nodes that join a finished rollout are spread, but for new nodes', async (t) => {
+  const joined = { data: { state: state(3, 5), ...FIVE_PROOFS }, node: { arrival: 'joined' }, forMinutes: 0 } as const
+  t.equal(turnOf(joined), 'wait-until')
+  t.equal(turnOf({ ...joined, node: { ...joined.node, young: true } }), 'go')
+  t.equal(turnOf({ ...joined, forMinutes: 3 }), 'go')
 })
 
 t.test('R7: what cannot be read means wait', async (t) => {

@@ -15,9 +15,11 @@ export function readRollout(configMap: unknown): RolloutAnnotations | undefined 
 export function readTraits(node: unknown): NodeTraits {
   const metadata = isObject(node) && isObject(node.metadata) ? node.metadata : {}
   const labels = metadataOf(node)?.labels ?? {}
+  const createdMs = typeof metadata.creationTimestamp === 'string' ? Date.parse(metadata.creationTimestamp) : Number.NaN
   return {
     uid: typeof metadata.uid === 'string' ? metadata.uid : '',
     canary: labels[CANARY_LABEL] === 'true',
     controlPlane: labels[CONTROL_PLANE_LABEL] !== undefined,
+    ...(Number.isFinite(createdMs) && { createdMs }),
   }
 }
