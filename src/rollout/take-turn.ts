@@ -23,8 +23,8 @@ export function goAgain(standing: Standing): RolloutDecision | undefined {
 }
 
 /**
- * A new node that joins a finished rollout starts at once. Older nodes may join with many others, as
- * when the agent is installed on a whole fleet.
+ * A new node that joins a finished rollout starts at once. Older nodes may join with many others,
+ * as when the agent is installed on a whole fleet.
  */
 export function goFree(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
   const { node, plan, place } = standing

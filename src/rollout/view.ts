@@ -146,7 +146,7 @@ export interface RolloutDecision {
    * This node needs no claim, and nothing but its place in the spread keeps it from its turn. The
    * next decision learns since when: `observeTurn`.
    */
-  readonly letGo?: true
+  readonly letGo?: boolean
   /** When the content failed on this node, which the node has to remember. */
   readonly failed?: WhenFailed | undefined
 }

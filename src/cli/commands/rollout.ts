@@ -4,8 +4,8 @@
  */
 import type { Desired } from '../../decision/desired.ts'
 import { hashObject } from '../../decision/rollout-hash.ts'
-import { configOf, ROLLOUT_OFF } from '../../decision/staging.ts'
-import { parsePlan } from '../../rollout/plan.ts'
+import { configOf, latestContent, ROLLOUT_OFF } from '../../decision/staging.ts'
+import { keepWaves, parsePlan } from '../../rollout/plan.ts'
 import { type Progress, progressOf } from '../../rollout/progress.ts'
 import { observe } from '../../rollout/silence.ts'
 import { findRecordRef, getRecord } from '../../source/rollout/read-record.ts'
@@ -49,7 +49,8 @@ async function readRollout(context: CommandContext, desired: Desired): Promise<R
   const { ref, object } = desired
   if (object.kind !== 'found')
     return `ConfigMap ${configOf(ref)} cannot be read: ${object.kind === 'unavailable' ? object.detail : 'it has not been read yet'}`
-  const known = documentRollout(await context.observe(desired))
+  const snapshot = await context.observe(desired)
+  const known = documentRollout(snapshot)
   const annotated = object.rollout?.record
   if (annotated === ROLLOUT_OFF || (annotated === undefined && known === null)) return `ConfigMap ${configOf(ref)} has no rollout`
   const record = findRecordRef({ config: ref, record: annotated })
@@ -62,9 +63,21 @@ async function readRollout(context: CommandContext, desired: Desired): Promise<R
   const hash = hashObject(object, ref.kubeletConfigKey)
   const { record: content, uid: recordUid, resourceVersion } = read
   const { retry } = plan.plan
-  const sighting = { record: content, recordUid, resourceVersion, configUid: object.uid, hash, retry, nowUs: 0, contactUs: 0 }
+  const staging = snapshot.stagings?.find(({ config }) => config === configOf(ref))
+  const waves = staging !== undefined && latestContent(staging)?.hash === hash ? staging.waves : undefined
+  const sighting = {
+    record: content,
+    recordUid,
+    resourceVersion,
+    configUid: object.uid,
+    hash,
+    assignment: 0,
+    retry,
+    nowUs: 0,
+    contactUs: 0,
+  }
   // Only the running agent has watched for long enough to know who is silent.
-  const progress: Progress | undefined = progressOf(plan.plan, read.record, hash, observe(undefined, sighting))
+  const progress: Progress | undefined = progressOf(keepWaves(plan.plan, waves), read.record, hash, observe(undefined, sighting))
   const silent = known?.progress?.generation === progress?.generation ? (known?.progress?.silent ?? []) : []
   return { config: configOf(ref), record: record.name, turn, progress: progress === undefined ? null : { ...progress, silent } }
 }

@@ -116,7 +116,7 @@ export class RolloutWorker implements RolloutPort {
     const seen = this.#openWatch(ref).seen()
     if (seen === undefined) return LOOK_MS
     if (seen.kind === 'unavailable') return this.#publish(decidedWait(subject, seen.detail))
-    // What is paused is paused for a decision on the watch too: once it is resumed, nodes are spread.
+    // A pause counts for a decision on the watch too: once it is over, nodes are spread.
     const config = { ...subject.seen, hash: subject.node.hash, plan: parsePlan(subject.seen.plan) }
     const decided = this.#deciding.decide(subject, { found: seen, config, contactUs: this.#takeContactUs(), confirmedAtUs: undefined })
     if (this.#isStale || decided.decision.write !== undefined || this.#isTurnToConfirm(subject, decided.decision.turn))

@@ -7,7 +7,7 @@ import { strict as assert } from 'node:assert'
 import { decideRollout } from '../../../../src/rollout/decide.ts'
 import { parsePlan } from '../../../../src/rollout/plan.ts'
 import { type ParsedRecord, parseRecord } from '../../../../src/rollout/record.ts'
-import { type Observation, observe } from '../../../../src/rollout/silence.ts'
+import { type Observation, observe, observeTurn } from '../../../../src/rollout/silence.ts'
 import type { RolloutDecision, RolloutNode, RolloutWriteKind } from '../../../../src/rollout/view.ts'
 import type { ControlPlane } from '../../lab/control-plane.ts'
 import { eventually } from '../../lab/eventually.ts'
@@ -125,10 +125,19 @@ export class Fleet {
     const nowUs = this.#nowUs
     const plan = parsePlan(config.plan)
     const retry = plan.ok ? plan.plan.retry : 0
-    const sighting = { record, recordUid, resourceVersion, configUid: uid, hash: content.hash, retry, nowUs, contactUs: TICK_US }
+    const sighting = {
+      record,
+      recordUid,
+      resourceVersion,
+      configUid: uid,
+      hash: content.hash,
+      assignment: 0,
+      retry,
+      nowUs,
+      contactUs: TICK_US,
+    }
     const observation = observe(member.observation, sighting)
-    member.observation = observation
-    return decideRollout({
+    const decision = decideRollout({
       nowUs,
       node: {
         name,
@@ -153,6 +162,8 @@ export class Fleet {
       config: { uid, resourceVersion: config.resourceVersion, hash: content.hash, plan },
       record: { kind: 'read', record, resourceVersion, observation },
     })
+    member.observation = observeTurn(observation, decision.letGo === true, nowUs)
+    return decision
   }
 
   async #read(): Promise<Reading> {
