@@ -47,6 +47,20 @@ t.test('prints the stage, the witnesses, the vetoes, and what this node waits fo
   })
 })
 
+t.test('an edit of the waves does not make it finished', async (t) => {
+  const [staging] = WAITING.stagings ?? []
+  if (staging === undefined) throw new Error('nothing is staged')
+  const rollout = { record: 'rollouts', plan: 'waves: [25%, 100%]' }
+  const desired = { kind: 'config-map', ref: NEXT, object: { ...OBJECT, rollout } } as const
+  const shown = async (waves: readonly number[]) => {
+    const node = nodeWith({ ...WAITING, desired, stagings: [{ ...staging, waves }] }, found(RECORD))
+    await execute(rolloutCommand, node, { output: 'json' })
+    return JSON.parse(node.out()).progress
+  }
+  t.match(await shown([1, 10, 50, 100]), { openPercent: 10, finished: false, halted: true })
+  t.match(await shown([25, 100]), { openPercent: 100, finished: true })
+})
+
 t.test('a rollout that has not begun, and one that the agent has not taken over', async (t) => {
   const node = nodeWith({ ...WAITING, stagings: [] }, found({}))
   t.equal(await execute(rolloutCommand, node), 0)
