@@ -3,7 +3,7 @@
  * the record's words itself.
  */
 import { placeOf } from '../../src/rollout/order.ts'
-import { freeShare, parsePlan } from '../../src/rollout/plan.ts'
+import { freeShare, keepWaves, parsePlan } from '../../src/rollout/plan.ts'
 import type { StartReading } from './fleet-agent.ts'
 import type { FleetNode } from './fleet-node.ts'
 import type { Started } from './ledger.ts'
@@ -38,7 +38,7 @@ export function checkStart(node: FleetNode, reading: StartReading, time: StartTi
   if (config.paused) throw new Violation('nobody starts during a pause', traits.name)
   const words = Object.entries(record.data).filter(([key, value]) => key.startsWith('node.') && value.startsWith(`${generation} `))
   const vetoes = words.filter(([, value]) => value.split(' ')[2] === 'veto').length
-  const share = freeShare(plan.plan, Number(stage))
+  const share = freeShare(keepWaves(plan.plan, node.began?.waves), Number(stage))
   if (share < 1 && vetoes >= (stage === '0' ? 1 : plan.plan.maxVetoes)) {
     throw new Violation('nobody starts what is halted', `${traits.name}: ${vetoes} vetoes in stage ${stage}`)
   }
