@@ -51,6 +51,7 @@ function kindOfScalar(text: string): string | undefined {
   if (quoted !== undefined || word !== undefined) return nameKind(quoted ?? word)
   // An alias, a block scalar, a collection, or a quoted scalar that goes on.
   if (/^[*|>[{"'&!]/.test(scalar)) return undefined
-  const plain = scalar.replace(/(?:^|[ \t]+)#.*$/, '').trimEnd()
+  // One blank, not all of them: the time would grow with the square of the text.
+  const plain = scalar.replace(/(?:^|[ \t])#.*$/s, '').trimEnd()
   return /^(?:~|null|Null|NULL)$/.test(plain) ? undefined : nameKind(plain)
 }

@@ -3,7 +3,9 @@
  * takes seconds; a pattern that is quadratic takes minutes, and ends at the time limit.
  */
 import t from 'tap'
+import { findOtherKind } from '../../src/kubelet/other-kind.ts'
 import { SameConfigs } from '../../src/kubelet/same-config.ts'
+import type { YamlReader } from '../../src/kubelet/yaml-document.ts'
 import { IN_PLACE } from './in-place-yaml.ts'
 
 const LENGTH = 300_000
@@ -20,10 +22,14 @@ const UNITS = [
   '1.',
   '1e',
   ':1',
+  '_',
   '0',
+  '0_',
+  '0x',
   '%',
   '#',
   '\t#',
+  ' #',
   '"',
   "'",
   '\\"',
@@ -34,6 +40,7 @@ const UNITS = [
   '[',
   '{',
   'a: ',
+  '!a ',
 ]
 
 t.setTimeout(120_000)
@@ -42,5 +49,39 @@ t.test('long texts are compared in linear time', async (t) => {
   for (const unit of UNITS) {
     const text = `kind: "${unit.repeat(LENGTH / unit.length)}`
     for (const other of [`${text}z"`, `${text}\u2028"`]) t.notOk(await new SameConfigs(IN_PLACE).isSame(`${text}"`, other), unit)
+  }
+})
+
+/** What begins a scalar only outside of quotes. */
+const BEGINNINGS = ['', 'a: ', 'a: 1', 'a: 0', 'a: 0x', 'a: -', 'a: 1:', 'kind: a', 'kind: !']
+const ENDS = ['z', ':z', '_\u2028', ' z']
+/** The patterns alone: a parser of YAML has limits of its own. */
+const UNPARSED: YamlReader = {
+  first: async () => ({ ok: false, detail: 'not parsed', position: undefined }),
+  all: async () => ({ ok: false, detail: 'not parsed', position: undefined }),
+}
+/** It takes some milliseconds; at this length, a quadratic pattern takes several seconds. */
+const [PLAIN_LENGTH, MOST_CPU_US] = [40_000, 5e5]
+
+t.test('no pattern is quadratic in a plain scalar', async (t) => {
+  for (const unit of UNITS)
+    for (const beginning of BEGINNINGS)
+      for (const end of ENDS) {
+        const text = beginning + unit.repeat(PLAIN_LENGTH / unit.length) + end
+        const before = process.cpuUsage()
+        await new SameConfigs(UNPARSED).isSame(text, '')
+        findOtherKind(text)
+        const { user } = process.cpuUsage(before)
+        const what = `${JSON.stringify(beginning)}, ${JSON.stringify(unit)} many times and ${JSON.stringify(end)}`
+        // The others would take as long.
+        if (user > MOST_CPU_US) return t.fail(`${what} take ${user / 1e6} s`)
+      }
+})
+
+t.test('a text of the largest size exhausts no stack', async () => {
+  for (const unit of UNITS) {
+    const long = unit.repeat((1 << 20) / unit.length)
+    for (const beginning of ['a: 1', '']) await new SameConfigs(UNPARSED).isSame(`${beginning}${long}z`, '')
+    findOtherKind(`kind: ${long}`)
   }
 })
