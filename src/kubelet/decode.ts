@@ -102,7 +102,7 @@ function fold(key: string): string {
 function findInText(json: string, value: KubeletConfig): Misfit[] {
   if (!mayHoldUnlikeIntegers(json) && !mayRepeatKeys(json, value)) return []
   const layout = layOut(json)
-  const unlike = layout.unlikeIntegers.flatMap((path): Misfit[] =>
+  const unlike = layout.unlikeIntegers.flatMap(({ path }): Misfit[] =>
     /^u?int\d/.test(findField(path)?.type ?? '') ? [{ path, wanted: 'an integer without a fraction or an exponent' }] : [],
   )
   return [...unlike, ...findShadowed(json, layout, undefined)]

@@ -1,8 +1,9 @@
 /**
  * Parses JSON as kubelet does, with positions and without a library. Pure. Rules: encoding/json,
  * which checks the whole text first, and github.com/json-iterator/go, which does not accept `1.0`
- * and `1e3` as integers and limits the depth.
+ * and `1e3` as integers. It takes fewer levels than kubelet does.
  */
+import { DEEPEST, TOO_DEEP } from './depth.ts'
 import type { FieldPath } from './field-path.ts'
 
 /** A value in the text. */
@@ -15,24 +16,25 @@ interface JsonNode {
   readonly items?: JsonNode[]
 }
 
+/** Its path is made when it is asked for: the paths of a long text together take much memory. */
+interface Place {
+  readonly path: FieldPath
+}
+
 export interface JsonLayout {
   readonly root: JsonNode
-  readonly repeated: readonly { readonly path: FieldPath; readonly offset: number }[]
+  readonly repeated: readonly (Place & { readonly offset: number })[]
   /** Of repeated keys, all values but the last: where they begin in the text. */
-  readonly shadowed: readonly { readonly path: FieldPath; readonly start: number }[]
+  readonly shadowed: readonly (Place & { readonly start: number })[]
   /** Whole numbers that are not written as integers: `1.0`, `1e3`. */
-  readonly unlikeIntegers: readonly FieldPath[]
+  readonly unlikeIntegers: readonly Place[]
 }
 
 export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly detail: string; readonly offset: number | undefined }
 
-/** `maxDepth` of kubelet's decoder. */
-const DEEPEST = 10_000
-
-/** @param deepest how many levels are taken; kubelet takes 10,000 */
-export function parseJson(text: string, deepest: number = DEEPEST): ParsedJson {
+export function parseJson(text: string): ParsedJson {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -41,9 +43,7 @@ export function parseJson(text: string, deepest: number = DEEPEST): ParsedJson {
     const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
     return { ok: false, detail: 'starts with { but is not valid JSON', offset: position === undefined ? undefined : Number(position) }
   }
-  return isDeeper(value, deepest)
-    ? { ok: false, detail: `nested more than ${deepest} levels deep`, offset: undefined }
-    : { ok: true, value }
+  return isDeeper(value, DEEPEST) ? { ok: false, detail: TOO_DEEP, offset: undefined } : { ok: true, value }
 }
 
 /** A cheap test whether `layOut` could find any. */
@@ -74,20 +74,47 @@ function isDeeper(value: unknown, deepest: number): boolean {
   return false
 }
 
-/**
- * A value, and the way to it. Its path is made when it is needed: together they take much memory.
- */
-interface Open {
+/** A value, and the way to it. */
+class Open implements Place {
   readonly node: JsonNode
   readonly outer: Open | undefined
   readonly step: string | number
+
+  constructor(node: JsonNode, outer: Open | undefined, step: string | number) {
+    this.node = node
+    this.outer = outer
+    this.step = step
+  }
+
+  get path(): FieldPath {
+    return pathOf(this)
+  }
+
+  get offset(): number {
+    return this.node.offset
+  }
+}
+
+/** The value that a later one of the same key replaces. */
+class Shadowed implements Place {
+  readonly start: number
+  readonly #by: Open
+
+  constructor(start: number, by: Open) {
+    this.start = start
+    this.#by = by
+  }
+
+  get path(): FieldPath {
+    return this.#by.path
+  }
 }
 
 /** Only for a text that `parseJson` accepts: does not check the syntax again. */
 export function layOut(text: string): JsonLayout {
-  const repeated: { path: FieldPath; offset: number }[] = []
-  const shadowed: { path: FieldPath; start: number }[] = []
-  const unlikeIntegers: FieldPath[] = []
+  const repeated: Open[] = []
+  const shadowed: Shadowed[] = []
+  const unlikeIntegers: Open[] = []
   const stack: Open[] = []
   let root: JsonNode = { offset: 0, start: 0 }
   let key: { readonly name: string; readonly offset: number } | undefined
@@ -96,14 +123,14 @@ export function layOut(text: string): JsonLayout {
     const node = { offset: key?.offset ?? offset, start: offset, ...content }
     if (top === undefined) {
       root = node
-      return { node, outer: undefined, step: '' }
+      return new Open(node, undefined, '')
     }
     const step = key?.name ?? top.node.items?.length ?? 0
-    const open = { node, outer: top, step }
+    const open = new Open(node, top, step)
     const before = key && top.node.members?.get(key.name)
     if (key !== undefined && before !== undefined) {
-      repeated.push({ path: pathOf(open), offset: key.offset })
-      shadowed.push({ path: pathOf(open), start: before.start })
+      repeated.push(open)
+      shadowed.push(new Shadowed(before.start, open))
     }
     if (key !== undefined) top.node.members?.set(key.name, node)
     else top.node.items?.push(node)
@@ -123,7 +150,7 @@ export function layOut(text: string): JsonLayout {
       else place(match.index, {})
     } else if (lexeme !== ':' && lexeme !== ',') {
       const open = place(match.index, {})
-      if (/[.eE]/.test(lexeme) && Number.isInteger(Number(lexeme))) unlikeIntegers.push(pathOf(open))
+      if (/[.eE]/.test(lexeme) && Number.isInteger(Number(lexeme))) unlikeIntegers.push(open)
     }
   }
   return { root, repeated, shadowed, unlikeIntegers }

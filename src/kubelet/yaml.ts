@@ -26,6 +26,7 @@ import {
   stringify,
   type YAMLMap,
 } from 'yaml'
+import { DEEPEST, TOO_DEEP } from './depth.ts'
 import type { FieldPath } from './field-path.ts'
 import type { Position } from './text-position.ts'
 import type { DocumentsReading, LocatedReading, YamlDocument, YamlFailure } from './yaml-document.ts'
@@ -37,12 +38,10 @@ import { refuseText, TabbedLines } from './yaml-text.ts'
 const MOST_ALIASES = 100
 /** For all anchors together: to resolve an alias, the library visits all others. */
 const MOST_ALIASES_IN_ALL = 1000
-const DEEPEST = 100
 /** Line ends of YAML 1.1 that the library does not know. */
 const OTHER_LINE_ENDS = /\r(?!\n)|[\u0085\u2028\u2029]/g
 /** Plus the document itself and a scalar. */
 const TALLEST_STACK = DEEPEST + 2
-const TOO_DEEP = `nested more than ${DEEPEST} levels deep`
 const OTHER_TYPES = /^tag:yaml\.org,2002:(timestamp|binary|omap|pairs|set)$/
 
 const NUMBER: ScalarTag = {

@@ -16,12 +16,6 @@ export type DocumentResult =
   | { readonly ok: true; readonly document: ConfigDocument }
   | { readonly ok: false; readonly detail: string; readonly position: Position | undefined }
 
-/**
- * Kubelet takes more, but no field is a tenth as deep, and the rules follow a value by recursion.
- * The parser of YAML takes as many.
- */
-const DEEPEST = 100
-
 export async function readDocument(text: string, yaml: YamlReader, signal?: AbortSignal): Promise<DocumentResult> {
   if (text.trim() === '') return { ok: false, detail: EMPTY_CONFIG, position: undefined }
   return looksLikeJson(text) ? readJson(text) : readYaml(text, yaml, signal)
@@ -37,7 +31,7 @@ async function readYaml(text: string, yaml: YamlReader, signal: AbortSignal | un
 }
 
 function readJson(text: string): DocumentResult {
-  const parsed = parseJson(text, DEEPEST)
+  const parsed = parseJson(text)
   if (!parsed.ok) {
     const position = parsed.offset === undefined ? undefined : positionsIn(text)(parsed.offset)
     return { ok: false, detail: parsed.detail, position }

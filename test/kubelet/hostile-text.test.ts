@@ -85,3 +85,16 @@ t.test('a text of the largest size exhausts no stack', async () => {
     findOtherKind(`kind: ${long}`)
   }
 })
+
+t.test('deep JSON with many values in the depth takes little memory', async (t) => {
+  const deep = (levels: number, inner: string) => `${'{"a":'.repeat(levels)}${inner}${'}'.repeat(levels)}`
+  for (const text of [
+    deep(9_900, `{${'"b":1,'.repeat(2_000)}"b":1}`),
+    deep(99, `{${'"b":1,'.repeat(150_000)}"b":1}`),
+    deep(98, `{"b":[${'1.0,'.repeat(200_000)}1]}`),
+  ]) {
+    const before = process.memoryUsage().rss
+    t.notOk(await new SameConfigs(UNPARSED).isSame(text, `${text} `))
+    t.ok(process.memoryUsage().rss - before < 130 << 20, 'with a path for each value it takes from 160 MiB to gigabytes')
+  }
+})
