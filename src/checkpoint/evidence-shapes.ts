@@ -5,6 +5,7 @@ import type {
   EarlierState,
   EvidenceRecord,
   LeaseSeen,
+  ManifestFile,
   NodeSeen,
   PodsSeen,
   ProcessEvidence,
@@ -22,10 +23,18 @@ const isTexts = listOf(isText)
 
 const isServingBefore: Check<ServingBefore> = shape<ServingBefore>({ status: optional(isNumber), user: optional(isText) })
 
+const manifestFile = { path: isText, digest: isText }
+
 const isStaticPodBefore: Check<StaticPodBefore> = shape<StaticPodBefore>({
   hash: isText,
   name: isText,
-  manifest: optional(shape<NonNullable<StaticPodBefore['manifest']>>({ path: isText, digest: isText, isNewer: optional(isFlag) })),
+  manifest: optional(
+    shape<NonNullable<StaticPodBefore['manifest']>>({
+      ...manifestFile,
+      isNewer: optional(isFlag),
+      others: optional(listOf(shape<ManifestFile>(manifestFile))),
+    }),
+  ),
 })
 
 const isUnreadQuestion: Check<UnreadQuestion> = shape<UnreadQuestion>({

@@ -131,6 +131,8 @@ export interface Manifest {
   readonly digest: string
   /** By the clock of the node. */
   readonly modifiedAtMs: number
+  /** `metadata.name`. undefined: it could not be told. */
+  readonly podName?: string | undefined
   /** The names in it, of pods and of other things. */
   readonly names: readonly string[]
 }

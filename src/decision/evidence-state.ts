@@ -73,15 +73,21 @@ export interface ServingBefore {
   readonly user?: string | undefined
 }
 
+export interface ManifestFile {
+  readonly path: string
+  readonly digest: string
+}
+
 export interface StaticPodBefore {
   readonly hash: string
   /** `namespace/name` */
   readonly name: string
   /**
    * undefined: no file was found that names it. `isNewer`: it was modified after the pod was
-   * started, so another pod may follow from it.
+   * started, so another pod may follow from it. `others`: they name it, too, and any of them may be
+   * its own.
    */
-  readonly manifest?: { readonly path: string; readonly digest: string; readonly isNewer?: boolean } | undefined
+  readonly manifest?: (ManifestFile & { readonly isNewer?: boolean; readonly others?: readonly ManifestFile[] | undefined }) | undefined
 }
 
 /** What was seen of one process of kubelet. */

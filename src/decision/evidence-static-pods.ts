@@ -20,13 +20,18 @@ export function recordStaticPods({ pods, manifests }: StaticPodsAnswer, nodeName
   return running.map((pod) => ({ hash: pod.hash, name: pod.name, manifest: findManifest(pod, manifests, nodeName) }))
 }
 
-/** Kubelet appends the node's name to the name in the manifest (`generatePodName`). */
+/**
+ * Kubelet appends the node's name to the name in the manifest (`generatePodName`). A container or a
+ * variable of another pod may have the same name.
+ */
 function findManifest({ name, startedAtMs }: StaticPod, manifests: readonly Manifest[], nodeName: string): StaticPodBefore['manifest'] {
   const inFile = name.slice(name.indexOf('/') + 1).replace(new RegExp(`-${nodeName.replaceAll('.', '\\.')}$`), '')
-  const [found, ...others] = manifests.filter(({ names }) => names.includes(inFile))
-  if (found === undefined || others.length > 0) return undefined
-  const isNewer = startedAtMs === undefined || found.modifiedAtMs > startedAtMs
-  return { path: found.path, digest: found.digest, ...(isNewer && { isNewer }) }
+  const own = manifests.filter(({ podName }) => podName === inFile)
+  const naming = own.length > 0 ? own : manifests.filter(({ podName, names }) => podName === undefined && names.includes(inFile))
+  const [found, ...others] = naming.map(({ path, digest }) => ({ path, digest }))
+  if (found === undefined) return undefined
+  const isNewer = startedAtMs === undefined || naming.some(({ modifiedAtMs }) => modifiedAtMs > startedAtMs)
+  return { ...found, ...(isNewer && { isNewer }), ...(others.length > 0 && { others }) }
 }
 
 /** Another kubelet may replace the pod by one with another config hash. */
@@ -49,7 +54,7 @@ export function foldStaticPods(
   // A manifest that someone changed or removed meanwhile explains what happened to its pod.
   const hasSuccessor = (pod: StaticPodBefore) => answer.pods.some((other) => isSuccessor(other, pod))
   const isExcused = (pod: StaticPodBefore) =>
-    !isUnchanged(pod.manifest, answer.manifests) || (pod.manifest?.isNewer === true && hasSuccessor(pod))
+    !isUnchanged(pod.manifest, answer.manifests) || (mayBeReplaced(pod.manifest) && hasSuccessor(pod))
   const isHeld = ({ hash }: StaticPodBefore) => answer.pods.some((pod) => pod.hash === hash && pod.isHeld === true)
   const gone = absent.filter((pod) => !isExcused(pod))
   const replaced = [...new Set([...(before?.replaced ?? []), ...gone.filter(hasSuccessor).map(({ name }) => name)])]
@@ -65,7 +70,15 @@ export function foldStaticPods(
 
 /** false also: no manifest was found when the pod ran, so that this is not known. */
 function isUnchanged(manifest: StaticPodBefore['manifest'], now: readonly Manifest[]): boolean {
-  return manifest !== undefined && now.some(({ path, digest }) => path === manifest.path && digest === manifest.digest)
+  if (manifest === undefined) return false
+  return [manifest, ...(manifest.others ?? [])].every((file) =>
+    now.some(({ path, digest }) => path === file.path && digest === file.digest),
+  )
+}
+
+/** Where several files name the pod, another start of kubelet may take another of them. */
+function mayBeReplaced(manifest: StaticPodBefore['manifest']): boolean {
+  return manifest?.isNewer === true || manifest?.others !== undefined
 }
 
 function isSuccessor(other: StaticPod, pod: StaticPodBefore): boolean {

@@ -9,6 +9,7 @@ import type { RuntimePods } from '../decision/runtime-pods.ts'
 import type { ContainerRuntime } from '../ports/container-runtime.ts'
 import type { EvidenceSubject } from '../ports/evidence.ts'
 import type { Files } from '../ports/files.ts'
+import { isObject } from '../values/is-object.ts'
 
 export interface RuntimeQuestions {
   runtime(about: EvidenceSubject): Promise<RuntimeAnswer | NotAsked>
@@ -86,15 +87,42 @@ function readManifest(files: ManifestFiles, path: string): Manifest | undefined 
     if (bytes === undefined) return undefined
     const text = bytes.toString()
     // Such a pod may complete, and is not missed.
-    const names = MAY_COMPLETE.test(text) ? [] : findNames(text)
-    return { path, digest: createHash('sha256').update(bytes).digest('hex'), modifiedAtMs: facts.mtimeMs, names }
+    if (MAY_COMPLETE.test(text)) return { path, digest: hash(bytes), modifiedAtMs: facts.mtimeMs, names: [] }
+    return { path, digest: hash(bytes), modifiedAtMs: facts.mtimeMs, podName: findPodName(text), names: findNames(text) }
   } catch {
     return undefined
   }
 }
 
+function hash(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
 /** The values of all fields `name`, in YAML or JSON: the pod's own is one of them. */
 export function findNames(text: string): readonly string[] {
-  const names = [...text.matchAll(/(?:^|[\s{,-])["']?name["']?\s*:\s*["']?([a-z0-9][-a-z0-9.]{0,252})/gm)]
+  const names = [...text.matchAll(/(?:^|[\s{,-])["']?name["']?\s*:\s*["']?([a-z0-9][-a-z0-9.]{0,252})(?=["'\s,}]|$)/gm)]
   return [...new Set(names.slice(0, MOST_NAMES).flatMap(([, name]) => name ?? []))]
+}
+
+/** `metadata.name`, of JSON or of a block mapping without a parser of YAML. */
+export function findPodName(text: string): string | undefined {
+  if (text.trimStart().startsWith('{')) return podNameOfJson(text)
+  const lines = text.split(/\r?\n/).filter((line) => !/^\s*(?:#|$)/.test(line))
+  const sections = lines.flatMap((line, index) => (/^metadata:\s*(?:#.*)?$/.test(line) ? [index] : []))
+  const [start, ...more] = sections
+  if (start === undefined || more.length > 0) return undefined
+  const indent = /^ */.exec(lines[start + 1] ?? '')?.[0] ?? ''
+  const end = lines.findIndex((line, index) => index > start && !line.startsWith(' '))
+  const fields = lines.slice(start + 1, end < 0 ? undefined : end).filter((line) => line.startsWith(`${indent}name:`))
+  return fields.length === 1 ? findNames(fields[0] ?? '')[0] : undefined
+}
+
+function podNameOfJson(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    const metadata = isObject(value) ? value.metadata : undefined
+    return isObject(metadata) && typeof metadata.name === 'string' ? metadata.name : undefined
+  } catch {
+    return undefined
+  }
 }

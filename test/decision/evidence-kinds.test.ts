@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { EvidenceKind } from '../../src/decision/evidence.ts'
+import type { SeenFact } from '../../src/decision/evidence-facts.ts'
 import { dueEvidence } from '../../src/decision/evidence-schedule.ts'
 import type { HealthAnswer } from '../../src/decision/health.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
@@ -562,6 +563,17 @@ check('serving', [
 const BOTH = [staticPods([API_SERVER, ETCD])]
 const gone = (...at: readonly number[]) => at.map((each) => [each, staticPods([ETCD])] as const)
 const moved = { ...API_SERVER, hash: 'hash-9' }
+/** Each of the manifests has both names. */
+function alike(isNameKnown: boolean, seen = [API_SERVER, ETCD], digest = 'd2'): SeenFact {
+  const manifests = ['kube-apiserver', 'etcd'].map((podName) => ({
+    path: `/etc/kubernetes/manifests/${podName}.yaml`,
+    digest: podName === 'etcd' ? digest : 'd1',
+    modifiedAtMs: 1000,
+    ...(isNameKnown && { podName }),
+    names: ['kube-apiserver', 'etcd'],
+  }))
+  return { question: 'static-pods', answer: { kind: 'found', pods: seen, manifests } }
+}
 check('static-pods', [
   ['they run', 'yes', { before: BOTH, seen: [[5, staticPods([API_SERVER, ETCD])]] }],
   ['there were none', 'yes', { before: [staticPods([])], seen: [[5, staticPods([])]] }],
@@ -613,6 +625,26 @@ check('static-pods', [
         [9, staticPods([API_SERVER, ETCD])],
       ],
     },
+  ],
+  [
+    'one is missing, and another manifest has a container of its name',
+    'no',
+    { before: [alike(true)], seen: [5, 156].map((at) => [at, alike(true, [ETCD])] as const) },
+  ],
+  [
+    'one is missing, and each manifest that may be its own is unchanged',
+    'no',
+    { before: [alike(false)], seen: [5, 156].map((at) => [at, alike(false, [ETCD])] as const) },
+  ],
+  [
+    'one is missing, and one of the manifests that may be its own was changed',
+    'unknown',
+    { before: [alike(false)], seen: [5, 156].map((at) => [at, alike(false, [ETCD], 'd7')] as const) },
+  ],
+  [
+    'it was replaced, and several manifests may be its own',
+    'unknown',
+    { before: [alike(false)], seen: [[5, alike(false, [moved, ETCD])]] },
   ],
   [
     'no runtime to ask',

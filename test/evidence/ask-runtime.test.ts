@@ -2,7 +2,7 @@ import t from 'tap'
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { PodSandbox, RuntimeContainer, RuntimePods } from '../../src/decision/runtime-pods.ts'
-import { askRuntime, findNames, findStaticPods } from '../../src/evidence/ask-runtime.ts'
+import { askRuntime, findNames, findPodName, findStaticPods } from '../../src/evidence/ask-runtime.ts'
 import type { RuntimeAnswer, RuntimeStatus } from '../../src/ports/container-runtime.ts'
 
 function sandbox(facts: Partial<PodSandbox>): PodSandbox {
@@ -67,6 +67,22 @@ t.test('the names in a manifest', async (t) => {
   t.same(findNames(yaml), ['etcd', 'etcd-main'])
   t.same(findNames('{"metadata":{"name":"kube-proxy"},"spec":{"x":{"name": "a"}}}'), ['kube-proxy', 'a'])
   t.same(findNames('nothing here'), [])
+  t.same(findNames('name: etcd_x\nname: etcd/x\nname: etcd # one\n'), ['etcd'])
+})
+
+t.test('the name of the pod in a manifest', async (t) => {
+  const head = 'apiVersion: v1\nkind: Pod\n'
+  for (const [text, name] of [
+    [`${head}metadata: # of the pod\n\n  # a comment\n  labels:\n    name: other\n  name: "etcd"\nspec:\n  name: x\n`, 'etcd'],
+    [`${head}metadata:\r\n    name: etcd\r\n`, 'etcd'],
+    ['{"metadata": {"labels": {"name": "other"}, "name": "etcd"}, "spec": {"name": "x"}}', 'etcd'],
+    [`${head}spec:\n  metadata:\n    name: etcd\n`, undefined],
+    [`${head}metadata: {name: etcd}\n`, undefined],
+    [`${head}metadata:\n  name: etcd\n---\nmetadata:\n  name: other\n`, undefined],
+    ['{metadata: {name: etcd}}', undefined],
+    [`${head}metadata:\n`, undefined],
+  ] as const)
+    t.equal(findPodName(text), name, text)
 })
 
 const status: RuntimeStatus = { runtimeReady: true, networkReady: false }
