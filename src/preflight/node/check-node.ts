@@ -17,6 +17,7 @@ import { checkHealthz, healthzAddress } from './check-healthz.ts'
 import { checkMachine, KERNEL_SETTINGS, requiredCgroups } from './check-machine.ts'
 import { checkReservations } from './check-reservations.ts'
 import { checkRuntime, runtimeSocket } from './check-runtime.ts'
+import { checkServer } from './check-server.ts'
 import { checkStates, describeStates } from './check-states.ts'
 import { checkStaticPods, leftManifests } from './check-static-pods.ts'
 import { stateFile, usesCpuManager, usesMemoryManager } from './managers.ts'
@@ -58,7 +59,7 @@ function needsTopology(view: NodeView): boolean {
 
 const CHECKS = [
   ...[checkReservations, checkMachine, checkFiles, checkPorts, checkRuntime, checkStates],
-  ...[checkStaticPods, checkHealthz, checkEnforced],
+  ...[checkStaticPods, checkHealthz, checkEnforced, checkServer],
 ]
 
 export function checkNode(
