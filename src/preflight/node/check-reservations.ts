@@ -8,7 +8,7 @@
 
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
 import { isObject } from '../../values/is-object.ts'
-import { formatCpuSet, parseCpuSet } from '../cpu-set.ts'
+import { type CpuSet, formatCpuSet, parseCpuSet } from '../cpu-set.ts'
 import { usesCpuManager, usesMemoryManager } from './managers.ts'
 import type { NodeProblem, NodeView } from './node-view.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -64,14 +64,39 @@ function checkCpuSet(view: NodeView, { onlineCpus, presentCpus }: Surroundings):
     advice: `name some, but not all, of the CPUs ${formatCpuSet(onlineCpus)}`,
   } as const
   const name = view.called('reservedSystemCPUs')
-  if (Math.max(...reserved) >= presentCpus.size)
-    return [{ ...complaint, severity: 'refuse', problem: `${name} lists CPUs that this machine does not have: kubelet does not start` }]
-  if (reserved.size >= presentCpus.size)
+  const refused = describeRefusedCpus(view, reserved, onlineCpus, presentCpus)
+  if (refused !== undefined) return [{ ...complaint, severity: 'refuse', problem: `${name} ${refused}: kubelet does not start` }]
+  if (reserved.size >= (wantsOnlineCpus(view) ? onlineCpus : presentCpus).size)
     return [{ ...complaint, severity: 'refuse', problem: `${name} lists every CPU: no CPU is left for pods` }]
-  const offline = new Set([...reserved].filter((cpu) => !onlineCpus.has(cpu)))
+  const offline = without(reserved, onlineCpus)
   return offline.size === 0
     ? []
     : [{ ...complaint, severity: 'warn', problem: `${name} lists CPUs that are offline: ${formatCpuSet(offline)}` }]
+}
+
+/** undefined: kubelet starts with these CPUs, or its version is unknown and some would. */
+function describeRefusedCpus(view: NodeView, reserved: CpuSet, onlineCpus: CpuSet, presentCpus: CpuSet): string | undefined {
+  if (comparesCount(view)) {
+    const isAbove = Math.max(...reserved) >= presentCpus.size
+    return isAbove ? `lists CPUs above ${presentCpus.size - 1}, the last that this kubelet counts` : undefined
+  }
+  const missing = without(reserved, presentCpus)
+  if (missing.size > 0) return `lists CPUs that this machine does not have: ${formatCpuSet(missing)}`
+  const offline = without(reserved, onlineCpus)
+  return wantsOnlineCpus(view) && offline.size > 0 ? `lists CPUs that are offline: ${formatCpuSet(offline)}` : undefined
+}
+
+/** Before 1.22 kubelet only compares the largest number with the number of CPUs. */
+function comparesCount({ minor }: NodeView): boolean {
+  return minor !== undefined && minor < 22
+}
+
+function wantsOnlineCpus({ minor }: NodeView): boolean {
+  return minor !== undefined && minor >= 22
+}
+
+function without(cpus: CpuSet, others: CpuSet): CpuSet {
+  return new Set([...cpus].filter((cpu) => !others.has(cpu)))
 }
 
 /** With the static CPU policy kubelet starts only if some CPU is reserved. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
+import type { NodeOptions } from '../../../src/preflight/node/node-view.ts'
 import { GIBIBYTE, optionsOf, verdicts } from './node-options.ts'
 
 t.test('memory', async (t) => {
@@ -43,7 +44,37 @@ t.test('CPU sets', async (t) => {
   t.same(verdicts({ reservedSystemCPUs: '0-1' }), [])
   t.same(verdicts({ reservedSystemCPUs: '0,4' }), ['refuse node/cpuset reservedSystemCPUs'])
   t.same(verdicts({ reservedSystemCPUs: '0-3' }), ['refuse node/cpuset reservedSystemCPUs'])
-  t.same(verdicts({ reservedSystemCPUs: '3' }, { onlineCpus: new Set([0, 1]) }), ['warn node/cpuset reservedSystemCPUs'])
+  t.same(verdicts({ reservedSystemCPUs: 'x' }), [], 'reported by the field rules')
+})
+
+t.test('CPUs that are offline, and gaps between the numbers', async (t) => {
+  const anyVersion = { ...optionsOf(30), version: undefined }
+  const offline = { onlineCpus: new Set([0, 1]) }
+  const gap = { onlineCpus: new Set([0, 1, 4, 5]), presentCpus: new Set([0, 1, 4, 5]) }
+  const check = (reservedSystemCPUs: string, found: object, options: NodeOptions) =>
+    verdicts({ reservedSystemCPUs }, found, options).map((verdict) => verdict.split(' ')[0])
+  for (const minor of [22, 30, 36]) {
+    const options = optionsOf(minor)
+    t.same(check('3', offline, options), ['refuse'], 'kubelet wants CPUs that are online')
+    t.same(check('0-1', offline, options), ['refuse'], 'none that is online is left')
+    t.same(check('0', offline, options), [])
+    t.same(check('4', gap, options), [])
+    t.same(check('2', gap, options), ['refuse'])
+  }
+  for (const minor of [20, 21]) {
+    const options = optionsOf(minor)
+    t.same(check('3', offline, options), ['warn'])
+    t.same(check('0-1', offline, options), [])
+    t.same(check('4', gap, options), ['refuse'], 'kubelet compares the largest number with the number of CPUs')
+    t.same(check('2', gap, options), ['warn'])
+  }
+  t.same(check('3', offline, anyVersion), ['warn'])
+  t.same(check('4', gap, anyVersion), [])
+  t.same(check('2', gap, anyVersion), ['refuse'])
+  t.same(check('0-1,4-5', gap, anyVersion), ['refuse'])
+})
+
+t.test('a CPU set that is not one', async (t) => {
   t.same(verdicts({ reservedSystemCPUs: 'x' }), [], 'reported by the field rules')
 })
 
