@@ -8,10 +8,10 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { decodeConfig, type KubeletConfig } from '../../src/kubelet/decode.ts'
 import { findHealthPort } from '../../src/kubelet/health-target.ts'
-import { parseQuantity } from '../../src/kubelet/quantity.ts'
 import { parseDocument } from '../../src/kubelet/yaml.ts'
 import { validateConfig } from '../../src/preflight/validate-config.ts'
 import { asArguments, flagValue } from '../../src/systemd/flags.ts'
+import { parseDuration } from '../../src/values/go-duration.ts'
 
 const CRASH_AFTER_MS = 200
 const HEALTHY_AFTER_MS = 200
@@ -41,18 +41,17 @@ function loadConfig(): KubeletConfig {
   return problems.length === 0 ? decoded.config : die(`invalid configuration: ${problems.join(', ')}`)
 }
 
-/** `ErrFormatWrong`, k8s.io/apimachinery/pkg/api/resource/quantity.go. */
-const QUANTITY = "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+/** In less time no container runtime answers. */
+const SOONEST_ANSWER_NS = 100_000n
 
 /**
- * For values that pass validation, but make the real kubelet exit when it sets up cgroups or the
- * rotation of container logs (`NewContainerLogManager`, pkg/kubelet/logs).
+ * For values that pass validation, but make the real kubelet exit when it connects to its container
+ * runtime (`NewRemoteRuntimeService`, pkg/kubelet/cri/remote) or sets up cgroups.
  */
-function exitOnBadValues({ cgroupRoot, cgroupsPerQOS, containerLogMaxSize }: KubeletConfig): void {
-  if (typeof containerLogMaxSize === 'string' && parseQuantity(containerLogMaxSize) === undefined) {
-    const why = `failed to parse container log max size "${containerLogMaxSize}": quantities must match the regular expression`
-    die(`failed to run Kubelet: failed to create kubelet: failed to initialize container log manager: ${why} ${QUANTITY}`)
-  }
+function exitOnBadValues({ cgroupRoot, cgroupsPerQOS, runtimeRequestTimeout }: KubeletConfig): void {
+  const timeoutNs = typeof runtimeRequestTimeout === 'string' ? parseDuration(runtimeRequestTimeout) : undefined
+  // kubelet takes its default in place of 0.
+  if (timeoutNs !== undefined && timeoutNs !== 0n && timeoutNs < SOONEST_ANSWER_NS) die('failed to run Kubelet: context deadline exceeded')
   if (cgroupsPerQOS === false || typeof cgroupRoot !== 'string' || cgroupRoot === '' || existsSync(`/sys/fs/cgroup${cgroupRoot}`)) return
   die(`Failed to start ContainerManager invalid configuration: cgroup-root ["${cgroupRoot.slice(1)}"] doesn't exist`)
 }

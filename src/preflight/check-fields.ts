@@ -18,6 +18,7 @@ import { checkChoices } from './fields/choices.ts'
 import { describeRange, type FieldProblem, type FieldRuleInput, LONGEST_NAME, weigh } from './fields/complaint.ts'
 import { checkCross } from './fields/cross.ts'
 import { findGateState } from './fields/gate-stages.ts'
+import { checkLogRotation } from './fields/log-rotation.ts'
 import { checkLogging } from './fields/logging.ts'
 import { checkNewFields } from './fields/new-fields.ts'
 import { checkNumbers } from './fields/numbers.ts'
@@ -76,6 +77,7 @@ export function listRules(subject: FieldRuleInput): FieldProblem[] {
     ...checkCross(subject),
     ...checkNewFields(subject),
     ...checkLogging(subject),
+    ...checkLogRotation(subject),
     ...checkTracing(subject),
     ...checkNumbers(subject),
     ...checkSysctls(subject),

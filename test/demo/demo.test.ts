@@ -65,7 +65,7 @@ t.test('all acts succeed', async (t) => {
     /error: failed to validate config, see Kubelet log for details/,
     /kubelet +is still process \d+, with maxPods 50/,
     /^5\. /m,
-    /kubelet +failed to run Kubelet: failed to create kubelet: failed to initialize container log manager/,
+    /kubelet +failed to run Kubelet: context deadline exceeded/,
     /agent +config failed, rolling back from risky-config@\d+ to node-config@\d+: kubelet exited 3 times/,
     /error: failed to run config: kubelet crash-looped; rolled back to last-known-good/,
     /agent +verdict confirmed/,

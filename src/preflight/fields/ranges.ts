@@ -43,16 +43,17 @@ const RANGES: Partial<Readonly<Record<FieldName, Range>>> = {
   registryPullQPS: { flag: '--registry-qps', ...COUNT },
   maxParallelImagePulls: { min: 1, from: 27 },
   containerLogMaxWorkers: { min: 1, from: 30 },
-  containerLogMaxFiles: { min: 2, from: 33 },
 }
 
 interface Period {
   readonly minNs: bigint
   readonly called: string
-  readonly from: number
+  readonly from?: number
 }
 
 const PERIODS: Partial<Readonly<Record<FieldName, Period>>> = {
+  // `NewMainKubelet`, pkg/kubelet/kubelet.go.
+  syncFrequency: { minNs: 0n, called: 'must not be negative' },
   imageMinimumGCAge: { minNs: 0n, called: 'must not be negative', from: 36 },
   imageMaximumGCAge: { minNs: 0n, called: 'must not be negative', from: 29 },
   containerLogMonitorInterval: { minNs: 3n * SECOND_NS, called: 'must be 3s or longer', from: 30 },
@@ -80,7 +81,7 @@ function checkNumber(field: string, value: unknown, { flag, min, max, from }: Ra
 
 function checkPeriod(field: string, value: unknown, { minNs, called, from }: Period): FieldProblem[] {
   if (typeof value !== 'string' || (parseDuration(value) ?? minNs) >= minNs) return []
-  return [{ rule: 'range', path: [field], problem: `${field} ${value} ${called}`, from }]
+  return [{ rule: 'range', path: [field], problem: `${field} ${value} ${called}`, ...(from === undefined ? {} : { from }) }]
 }
 
 function checkFactor(factor: unknown): FieldProblem[] {

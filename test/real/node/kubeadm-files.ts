@@ -92,22 +92,27 @@ export interface Crash {
 
 /**
  * Only a kubelet that starts says so, and preflight with it, unless that is left out
- * (`UP_TO_LOADING`).
+ * (`UP_TO_LOADING`). From 1.24 on the rules of preflight know it.
  */
 const CRASH_OF_LOG_MANAGER: Crash = {
   changes: { containerLogMaxFiles: 1 },
   lastWords: 'failed to run Kubelet: failed to create kubelet: failed to initialize container log manager: invalid MaxFiles 1, must be > 1',
 }
-/** Kubelet 1.33 and later find out the other one when they validate the config. */
+/** No container runtime answers in that time. Later kubelets say more. */
+const CRASH_OF_TIMEOUT: Crash = {
+  changes: { runtimeRequestTimeout: '2us' },
+  lastWords: 'failed to run Kubelet: context deadline exceeded',
+}
+/** 1.30 is the first that has this field. */
 const CRASH_OF_LOGS_DIRECTORY: Crash = {
   changes: { podLogsDir: '/proc/none' },
   lastWords:
     'Failed to initialize internal modules: error creating pod logs root directory "/proc/none": mkdir /proc/none: no such file or directory',
 }
-const FIRST_TO_VALIDATE_LOG_FILES = 33
 
 export function crashOf(kubeletMinor: number): Crash {
-  return kubeletMinor < FIRST_TO_VALIDATE_LOG_FILES ? CRASH_OF_LOG_MANAGER : CRASH_OF_LOGS_DIRECTORY
+  if (kubeletMinor < 24) return CRASH_OF_LOG_MANAGER
+  return kubeletMinor < 30 ? CRASH_OF_TIMEOUT : CRASH_OF_LOGS_DIRECTORY
 }
 
 /**

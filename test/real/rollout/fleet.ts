@@ -17,7 +17,7 @@ export const NAMESPACE = 'kube-system'
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 export const maxPods = (pods: number): string => `${HEAD}maxPods: ${pods}\n`
 /** Passes preflight, and kills kubelet a moment after its start, on every node. */
-export const crashing = (pods: number): string => `${maxPods(pods)}containerLogMaxSize: 10MB\n`
+export const crashing = (pods: number): string => `${maxPods(pods)}runtimeRequestTimeout: 2us\n`
 
 /** Nothing here keeps Leases and the Nodes' status, and there is no container runtime. */
 export const NO_EVIDENCE = { lease: 'off', ready: 'off', runtime: 'off', serving: 'off', 'static-pods': 'off', pods: 'off' }

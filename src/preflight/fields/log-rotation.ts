@@ -1,0 +1,47 @@
+/**
+ * The rotation of container logs. Pure. Rule: `NewContainerLogManager`, pkg/kubelet/logs, 1.20 to
+ * 1.36: kubelet exits if it cannot use these values. Kubelets before 1.24 rotate only the logs of a
+ * remote container runtime: with dockershim they start.
+ */
+import { parseQuantity } from '../../kubelet/quantity.ts'
+import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
+import { textOf } from './values.ts'
+
+const FIRST_WITHOUT_DOCKERSHIM = 24
+
+export function checkLogRotation({ config, version }: FieldRuleInput): FieldProblem[] {
+  const complain = (rule: string, field: string, problem: string, advice: string): FieldProblem =>
+    version !== undefined && version.minor >= FIRST_WITHOUT_DOCKERSHIM
+      ? { rule, path: [field], problem, advice }
+      : { rule, path: [field], problem: `${problem} (kubelet up to 1.23 starts with it only if it uses Docker)`, advice, severity: 'warn' }
+  const complaints: FieldProblem[] = []
+  const { containerLogMaxFiles: files } = config
+  if (typeof files === 'number' && files < 2)
+    complaints.push(complain('range', 'containerLogMaxFiles', `containerLogMaxFiles ${files} must be 2 or greater`, 'set it to 2 or more'))
+  const size = textOf(config.containerLogMaxSize)
+  const fault = size === '' ? undefined : describeFault(size)
+  if (fault !== undefined)
+    complaints.push(complain('value', 'containerLogMaxSize', `containerLogMaxSize ${quote(size)} ${fault}`, 'write it like 10Mi'))
+  return complaints
+}
+
+/** A size below zero turns rotation off. */
+function describeFault(size: string): string | undefined {
+  if (parseQuantity(size) === undefined) return 'is not a quantity'
+  return isWhole(size) ? undefined : 'is not a whole number of bytes, as kubelet reads it'
+}
+
+const EXPONENTS: ReadonlyMap<string, number> = new Map([
+  ...['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'].map((suffix, index) => [suffix, 3 * index - 9] as const),
+])
+
+/**
+ * `Quantity.AsInt64`, k8s.io/apimachinery/pkg/api/resource: digits behind the point count even if
+ * they are zeros, and a binary suffix takes none at all.
+ */
+function isWhole(size: string): boolean {
+  const [, fraction = '', suffix = ''] = /^[+-]?\d*(?:\.(\d*))?(.*)$/.exec(size) ?? []
+  if (suffix.endsWith('i')) return fraction === ''
+  const exponent = EXPONENTS.get(suffix) ?? Number(suffix.slice(1))
+  return fraction.length <= exponent
+}
