@@ -22,6 +22,7 @@ import { checkLogRotation } from './fields/log-rotation.ts'
 import { checkLogging } from './fields/logging.ts'
 import { checkNewFields } from './fields/new-fields.ts'
 import { checkNumbers } from './fields/numbers.ts'
+import { checkPolicyOptions } from './fields/policy-options.ts'
 import { checkQuotaPeriod, checkRanges } from './fields/ranges.ts'
 import { checkSysctls } from './fields/sysctls.ts'
 import { checkCurves } from './fields/tls-curves.ts'
@@ -78,6 +79,7 @@ export function listRules(subject: FieldRuleInput): FieldProblem[] {
     ...checkNewFields(subject),
     ...checkLogging(subject),
     ...checkLogRotation(subject),
+    ...checkPolicyOptions(subject),
     ...checkTracing(subject),
     ...checkNumbers(subject),
     ...checkSysctls(subject),

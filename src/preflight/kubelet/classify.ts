@@ -55,6 +55,10 @@ const CONFIG_ERRORS = [
   /negative eviction minimum reclaim|strconv\.Parse\w+: parsing|time: (?:invalid|unknown|missing)/i,
   // Managers of CPUs, memory, topology; swap.
   /running with swap on is not supported|swap feature is enabled and LimitedSwap|unknown policy: "|topology manager polic/i,
+  // Options of their policies.
+  /None policy: received unsupported options|manager policy options .* require feature gates|manager policy (?:alpha|beta)-level options not enabled/i,
+  /unknown (?:cpu|topology) manager policy option|unsupported (?:cpu|topology)manager option|bad value for option "|static policy options /i,
+  /is incompatible with CPUManager|Align by socket is not compatible|unable to convert policy option to integer|the minimum value of "/i,
   /\[(?:cpu|memory)manager\]|unable to reserve the required amount of CPUs|reserved memory|static policy/i,
   // NewMainKubelet.
   /invalid sync frequency|is not a supported hairpin mode|failed to initialize (?:image|container log) manager|not a valid sysctl pattern|not known to be namespaced/i,

@@ -94,6 +94,15 @@ t.test('refused: all other errors about the config', async (t) => {
     'initialize logging: logging.format: Invalid value: "x": Unsupported log format',
     'failed to validate kubelet configuration, error: kubelet is configured to not run on a host using cgroup v1',
     'failed to run Kubelet: running with swap on is not supported, please disable swap or set --fail-swap-on flag to false',
+    'failed to run Kubelet: new none policy error: None policy: received unsupported options=map[full-pcpus-only:true]',
+    'failed to run Kubelet: CPU Manager policy options map[full-pcpus-only:true] require feature gates "CPUManager", "CPUManagerPolicyOptions" enabled',
+    'failed to run Kubelet: topology manager policy options map[x:true] require feature gates "TopologyManagerPolicyOptions" enabled',
+    'failed to run Kubelet: CPU Manager Policy Alpha-level Options not enabled, but option "align-by-socket" provided',
+    'failed to run Kubelet: topology manager policy beta-level options not enabled, but option "x" provided',
+    'failed to run Kubelet: unknown Topology Manager Policy option: "x"',
+    'failed to run Kubelet: unable to convert policy option to integer "max-allowable-numa-nodes": strconv.Atoi: parsing "x": invalid syntax',
+    'failed to run Kubelet: the minimum value of "max-allowable-numa-nodes" should not be less than 8',
+    'failed to run Kubelet: bad value for option "full-pcpus-only": invalid syntax',
     'failed to set feature gates from initial flags-based config: cannot set feature gate X to false, feature is locked to true',
   ]) {
     for (const output of [fatal(message), failed(message)])
