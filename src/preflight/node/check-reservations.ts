@@ -114,7 +114,10 @@ function checkStatic(view: NodeView): NodeProblem[] {
   ]
 }
 
-/** The reservations of the NUMA nodes must add up to the total reservation, to the byte. */
+/**
+ * The reservations of the NUMA nodes must add up to the total reservation, to the byte. That of huge
+ * pages is always 0.
+ */
 function checkReservedMemory(view: NodeView, { memoryBytes, numaNodes }: Surroundings): NodeProblem[] {
   const usage = usesMemoryManager(view)
   if (view.value('memoryManagerPolicy') !== 'Static' || usage === 'no' || view.isUnknown('reservedMemory')) return []
@@ -124,6 +127,11 @@ function checkReservedMemory(view: NodeView, { memoryBytes, numaNodes }: Surroun
   if (unknown !== undefined && numaNodes !== undefined) {
     const problem = `reservedMemory names NUMA node ${unknown.numaNode}, which this machine does not have: kubelet does not start`
     return [{ ...complaint, problem, advice: `this machine has the NUMA nodes ${formatCpuSet(numaNodes)}` }]
+  }
+  const pages = reservations.flatMap(({ limits }) => Object.entries(limits)).find(([name, size]) => name.startsWith('hugepages-') && size)
+  if (pages !== undefined) {
+    const problem = `reservedMemory reserves ${pages[0]}: kubelet does not start, as no other field can reserve them too`
+    return [{ ...complaint, problem, advice: `remove ${pages[0]} from its limits` }]
   }
   const reserved = reservedMemory(view, memoryBytes)
   const total = sumOf(reservations.map(({ limits }) => limits.memory ?? 0n))

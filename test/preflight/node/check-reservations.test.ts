@@ -95,6 +95,12 @@ t.test('reservedMemory must add up to the total reservation', async (t) => {
   t.same(verdicts(config({ memory: '1Gi' })), [], '924 MiB plus 100 MiB for eviction')
   t.same(verdicts(config({ memory: '2Gi' })), ['refuse node/static-policy reservedMemory'])
   t.same(verdicts(config({ memory: '1Gi' }, 1)), ['refuse node/static-policy reservedMemory'], 'the NUMA node does not exist')
+  t.same(
+    verdicts(config({ memory: '1Gi', 'hugepages-2Mi': '2Mi' })),
+    ['refuse node/static-policy reservedMemory'],
+    'huge pages are reserved nowhere else',
+  )
+  t.same(verdicts(config({ memory: '1Gi', 'hugepages-2Mi': '0' })), [], 'reported by the field rules')
   t.same(verdicts(config({ memory: '2Gi' }), {}, { ...optionsOf(30), version: undefined }), ['warn node/static-policy reservedMemory'])
   t.same(verdicts(config({ memory: '2Gi' }), {}, optionsOf(20)), [], '1.20 does not have the field')
   t.same(verdicts(config({ memory: '2Gi' }), {}, optionsOf(21)), [], 'the gate is off in 1.21')
