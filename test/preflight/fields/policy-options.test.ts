@@ -19,15 +19,16 @@ const ALL = gates(
   ...['CPUManagerPolicyOptions', 'CPUManagerPolicyAlphaOptions', 'CPUManagerPolicyBetaOptions'],
   ...['TopologyManagerPolicyOptions', 'TopologyManagerPolicyAlphaOptions', 'TopologyManagerPolicyBetaOptions'],
 )
-const cpu = (options: object, more: object = {}) => ({ cpuManagerPolicy: 'static', cpuManagerPolicyOptions: options, ...more })
-const topology = (options: object, more: object = {}) => ({
+type Kind = (options: object, more?: object) => Readonly<Record<string, unknown>>
+const cpu: Kind = (options, more = {}) => ({ cpuManagerPolicy: 'static', cpuManagerPolicyOptions: options, ...more })
+const topology: Kind = (options, more = {}) => ({
   topologyManagerPolicy: 'restricted',
   topologyManagerPolicyOptions: options,
   ...more,
 })
 
 /** The first minor that knows the option, and the one from which on it needs no gate. */
-const OPTIONS: readonly (readonly [name: string, kind: typeof cpu, since: number, on: number])[] = [
+const OPTIONS: readonly (readonly [name: string, kind: Kind, since: number, on: number])[] = [
   ['full-pcpus-only', cpu, 22, 23],
   ['distribute-cpus-across-numa', cpu, 23, 33],
   ['align-by-socket', cpu, 25, 99],
