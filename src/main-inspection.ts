@@ -35,7 +35,7 @@ import { KubeletJudge } from './preflight/kubelet/judge.ts'
 import type { VersionAnswer } from './preflight/kubelet/judgement.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
 import { findStateNeeds, remarkOnStates } from './preflight/node/check-node.ts'
-import { readRuntime } from './preflight/node/read-runtime.ts'
+import { readImageService, readRuntime } from './preflight/node/read-runtime.ts'
 import { readSurroundings } from './preflight/node/read-surroundings.ts'
 import { listParts } from './preflight/parts.ts'
 import { toChangePolicy } from './settings/preflight-settings.ts'
@@ -80,9 +80,11 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
   const partsWith = (kubeletJudge: KubeletJudge, ended: AbortSignal = signal) =>
     listParts({
       surroundings: async (needs) => {
-        const { runtimeSocket } = needs
+        const { imageSocket, runtimeSocket } = needs
         const asked = runtimeSocket === undefined ? undefined : readRuntime(runtimeSocket, runtime)
-        return { ...(await readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts })), runtime: await asked }
+        const imageService = imageSocket === undefined ? undefined : readImageService(imageSocket, runtime)
+        const found = await readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts })
+        return { ...found, runtime: await asked, imageService: await imageService }
       },
       policy: () => toChangePolicy(settings()),
       guardsOff: () => settings().guardsOff,

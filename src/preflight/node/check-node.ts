@@ -16,7 +16,7 @@ import { checkFiles, filesToFind } from './check-files.ts'
 import { checkHealthz, healthzAddress } from './check-healthz.ts'
 import { checkMachine, KERNEL_SETTINGS, requiredCgroups } from './check-machine.ts'
 import { checkReservations } from './check-reservations.ts'
-import { checkRuntime, runtimeSocket } from './check-runtime.ts'
+import { checkRuntime, imageSocket, runtimeSocket } from './check-runtime.ts'
 import { checkServer } from './check-server.ts'
 import { checkStates, describeStates } from './check-states.ts'
 import { checkStaticPods, leftManifests } from './check-static-pods.ts'
@@ -33,6 +33,7 @@ export function findNeeds(config: KubeletConfig, options: NodeOptions): Surround
     cgroups: [...new Set(requiredCgroups(view).flatMap(({ spellings }) => spellings))],
     paths: filesToFind(view),
     runtimeSocket: runtimeSocket(view),
+    imageSocket: imageSocket(view),
     texts: listStateFiles(view),
     manifests: left === undefined ? [] : [left],
     cgroupUse: enforcedCgroups(view),

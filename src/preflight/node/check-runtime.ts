@@ -1,6 +1,7 @@
 /**
- * Guards what kubelet has in common with its container runtime: the socket, and the cgroup driver.
- * Pure. Kubelet does not start without a runtime (`PreInitRuntimeService`, pkg/kubelet/kubelet.go).
+ * Guards what kubelet has in common with its container runtime: the sockets, and the cgroup driver.
+ * Pure. Kubelet does not start without a runtime and its image service (`PreInitRuntimeService`,
+ * pkg/kubelet/kubelet.go).
  * With another cgroup driver than the runtime's it starts, but no pod does.
  *
  * From 1.31 on kubelet takes the driver that the runtime tells it (gate KubeletCgroupDriverFromCRI,
@@ -16,9 +17,34 @@ export function runtimeSocket(view: NodeView): string | undefined {
   return toSocket(endpointOf(view))
 }
 
-export function checkRuntime(view: NodeView, { runtime }: Surroundings): NodeProblem[] {
-  if (runtime === undefined) return []
-  return [...checkEndpoint(view, runtime), ...checkCgroupDriver(view, runtime)]
+/** The candidate's, where it is not that of the container runtime. */
+export function imageSocket(view: NodeView): string | undefined {
+  // Before 1.27 only a flag names the socket, so no candidate changes it.
+  const socket = namesEndpoint(view) ? toSocket(view.text('imageServiceEndpoint')) : undefined
+  return socket === runtimeSocket(view) ? undefined : socket
+}
+
+export function checkRuntime(view: NodeView, { imageService, runtime }: Surroundings): NodeProblem[] {
+  return [
+    ...(runtime === undefined ? [] : [...checkEndpoint(view, runtime), ...checkCgroupDriver(view, runtime)]),
+    ...(imageService === undefined ? [] : checkImageService(view, imageService)),
+  ]
+}
+
+function checkImageService(view: NodeView, { fault }: Pick<RuntimeFacts, 'fault'>): NodeProblem[] {
+  const socket = imageSocket(view)
+  if (fault === undefined || fault.why === 'not-allowed' || socket === undefined) return []
+  // Without an image service of its own, what runs has that of its container runtime.
+  const moves = view.knowsRunning && socket !== toSocket(view.running('imageServiceEndpoint'))
+  return [
+    {
+      rule: moves ? 'guard/runtime-endpoint' : 'node/runtime-endpoint',
+      severity: moves ? 'refuse' : 'warn',
+      at: 'imageServiceEndpoint',
+      problem: `${view.called('imageServiceEndpoint')}: no image service answers (${fault.detail}); kubelet does not start without it`,
+      advice: moves ? 'start that image service first, or remove the field' : 'check that the image service is running',
+    },
+  ]
 }
 
 function checkEndpoint(view: NodeView, { fault }: RuntimeFacts): NodeProblem[] {

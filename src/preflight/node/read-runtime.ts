@@ -26,6 +26,12 @@ export async function readRuntime(
   return { fault: undefined, cgroup: socket === CONTAINERD_SOCKET ? await readContainerd(socket, root).catch(() => undefined) : undefined }
 }
 
+/** An image service may know nothing of CRI but images: then it answers, too. Never throws. */
+export async function readImageService(socket: string, runtime: Pick<ContainerRuntime, 'probe'>): Promise<Pick<RuntimeFacts, 'fault'>> {
+  const answer = await runtime.probe(socket)
+  return { fault: answer.ok || answer.why === 'not-cri' ? undefined : { why: answer.why, detail: answer.detail } }
+}
+
 async function readContainerd(socket: string, root: string): Promise<RuntimeCgroup | undefined> {
   const main = await readOne(CONTAINERD_CONFIG, root)
   // Another containerd, or one that was started with another file.

@@ -19,6 +19,8 @@ export interface SurroundingNeeds {
   readonly paths: readonly string[]
   /** Of the container runtime. undefined: it is not asked. */
   readonly runtimeSocket: string | undefined
+  /** Of an image service other than the container runtime. undefined: it is not asked. */
+  readonly imageSocket: string | undefined
   /** Text files to read. */
   readonly texts: readonly string[]
   /** Files or directories with manifests of static pods. */
@@ -40,6 +42,7 @@ export const NOTHING_NEEDED: SurroundingNeeds = {
   cgroups: undefined,
   paths: [],
   runtimeSocket: undefined,
+  imageSocket: undefined,
   texts: [],
   manifests: [],
   cgroupUse: [],
@@ -61,6 +64,7 @@ export interface Surroundings {
   readonly cgroups: ReadonlyMap<string, boolean>
   readonly paths: ReadonlyMap<string, PathState>
   readonly runtime: RuntimeFacts | undefined
+  readonly imageService: Pick<RuntimeFacts, 'fault'> | undefined
   /** null: the file does not exist. */
   readonly texts: ReadonlyMap<string, string | null>
   /** How many manifests of static pods there are. */
@@ -99,6 +103,7 @@ export const NOTHING_KNOWN: Surroundings = {
   cgroups: new Map(),
   paths: new Map(),
   runtime: undefined,
+  imageService: undefined,
   texts: new Map(),
   manifests: new Map(),
   cgroupUse: new Map(),

@@ -17,6 +17,7 @@ t.test('needs only the facts that the candidate is about', async (t) => {
     cgroups: [],
     paths: ['/etc/resolv.conf', '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/'],
     runtimeSocket: undefined,
+    imageSocket: undefined,
     manifests: [],
     cgroupUse: [],
     localAddresses: false,

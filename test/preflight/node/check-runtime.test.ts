@@ -27,6 +27,25 @@ t.test('an endpoint that does not answer', async (t) => {
   t.same(verdicts(config, {}), [])
 })
 
+t.test('an image service that does not answer', async (t) => {
+  const config = { imageServiceEndpoint: 'unix:///run/images.sock' }
+  const down = (why: RuntimeFault = 'down') => ({ imageService: { fault: { why, detail: 'no such file or directory' } } })
+  const refused = ['refuse guard/runtime-endpoint imageServiceEndpoint']
+  const warned = ['warn node/runtime-endpoint imageServiceEndpoint']
+  t.same(verdicts(config, down(), runs(30, {})), refused)
+  t.same(verdicts(config, down(), runs(30, { imageServiceEndpoint: 'unix:///run/other.sock' })), refused)
+  t.same(verdicts(config, down(), runs(30, config)), warned, 'the one that runs')
+  t.same(verdicts(config, down()), warned, 'the running config is unknown')
+  t.same(verdicts(config, down('not-allowed'), runs(30, {})), [], 'unknown')
+  t.same(verdicts(config, { imageService: { fault: undefined } }, runs(30, {})), [])
+  t.same(verdicts(config, down(), runs(26, {})), [], '1.26 does not have the field')
+  const asked = (more: object, minor = 30) => findNeeds({ ...config, ...more }, optionsOf(minor)).imageSocket
+  t.equal(asked({}), '/run/images.sock')
+  t.equal(asked({ containerRuntimeEndpoint: '/run/images.sock' }), undefined, 'it is the container runtime')
+  t.equal(asked({ imageServiceEndpoint: '' }), undefined)
+  t.equal(asked({}, 26), undefined)
+})
+
 t.test('a cgroup driver other than the one that the runtime has in its config file', async (t) => {
   const refused = ['refuse guard/cgroup-driver cgroupDriver']
   const warned = ['warn guard/cgroup-driver cgroupDriver']

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { ContainerRuntime } from '../../../src/ports/container-runtime.ts'
-import { readRuntime } from '../../../src/preflight/node/read-runtime.ts'
+import { readImageService, readRuntime } from '../../../src/preflight/node/read-runtime.ts'
 
 const SOCKET = '/run/containerd/containerd.sock'
 const SYSTEMD = 'version = 2\n[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]\nSystemdCgroup = true\n'
@@ -47,4 +47,11 @@ t.test('with what it imports', async (t) => {
   t.strictSame(await read('"conf.d/[ab].toml"', { 'a.toml': SYSTEMD }), UNKNOWN)
   t.strictSame(await read('"/etc/*/a.toml"', { 'a.toml': SYSTEMD }), UNKNOWN)
   t.strictSame(await read('"conf.d/a.toml"', { 'a.toml': `imports = ["x"]\n${SYSTEMD}` }), UNKNOWN)
+})
+
+t.test('an image service', async (t) => {
+  const fails = (why: 'down' | 'not-cri' | 'not-allowed') => ({ probe: async () => ({ ok: false, why, detail: 'd' }) as const })
+  t.strictSame(await readImageService('/run/images.sock', fails('down')), { fault: { why: 'down', detail: 'd' } })
+  t.strictSame(await readImageService('/run/images.sock', fails('not-allowed')), { fault: { why: 'not-allowed', detail: 'd' } })
+  t.strictSame(await readImageService('/run/images.sock', fails('not-cri')), { fault: undefined }, 'it knows only images')
 })
