@@ -115,8 +115,8 @@ function checkStatic(view: NodeView): NodeProblem[] {
 }
 
 /**
- * The reservations of the NUMA nodes must add up to the total reservation, to the byte. That of huge
- * pages is always 0.
+ * The reservations of the NUMA nodes must add up to the total reservation, to the byte. The total
+ * reservation of huge pages is always 0.
  */
 function checkReservedMemory(view: NodeView, { memoryBytes, numaNodes }: Surroundings): NodeProblem[] {
   const usage = usesMemoryManager(view)
