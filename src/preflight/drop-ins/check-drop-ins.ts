@@ -15,6 +15,7 @@ import { formatVersion, type KubeletVersion } from '../kubelet-version.ts'
 import { locateNearest } from '../locate.ts'
 import type { DropIn, DropInsHere, MergeOrder } from './drop-ins.ts'
 import { mergeAround, mergesByPatch } from './merge-drop-ins.ts'
+import { listOtherCase, type OtherCase } from './other-case.ts'
 
 /** Undefined: kubelet has no `--config-dir`. */
 export function checkDropIns({ assigned, document, dropIns, version }: PartInput): PartReport | undefined {
@@ -28,11 +29,14 @@ export function checkDropIns({ assigned, document, dropIns, version }: PartInput
   if (base !== undefined && (version === undefined || version.minor < FIRST_FOR_AGENT)) return refuse([describeTooOld(version)], TOO_OLD)
   const repeated = base === undefined ? [] : assigned.repeated.map(describeRepeated)
   if (repeated.length > 0) return refuse(repeated, 'kubelet would not start')
+  const otherCase = base === undefined ? [] : listOtherCase(assigned.config).map((key) => describeOtherCase(key, assigned))
+  if (otherCase.length > 0) return refuse(otherCase, 'the file that the agent writes has to be clear')
   const count = above.length + below.length
   const detail = `merged with ${count === 1 ? '1 drop-in' : `${count} drop-ins`} in ${dropIns.directory}`
   const { overridden, effective } = findOverridden(assigned.config, document.config, above, version)
   if (overridden.some(({ winner }) => winner !== undefined) && effective === 0) return refuse([describeNoEffect(overridden)], detail)
-  return { outcome: 'accepted', detail, findings: overridden.map((field) => describeOverridden(field, assigned)) }
+  const foreign = [...below, ...above].flatMap(({ path, otherCase = [] }) => otherCase.map((key) => warnOfOtherCase(key, path)))
+  return { outcome: 'accepted', detail, findings: [...overridden.map((field) => describeOverridden(field, assigned)), ...foreign] }
 }
 
 /** The document with the config that kubelet makes of it. */
@@ -150,6 +154,25 @@ function describeUnusable({ directory, path, detail }: Extract<DropInsHere, { ki
 function describeRepeated({ path, position }: ConfigDocument['repeated'][number]): Finding {
   const problem = `${formatPath(path)} is there twice, and kubelet does not start with such a drop-in`
   return { rule: 'drop-ins/repeated-key', severity: 'refuse', reason: 'load', path, position, problem, advice: 'remove one of them' }
+}
+
+function describeOtherCase({ path, field }: OtherCase, assigned: ConfigDocument): Finding {
+  const problem = `${formatPath(path).slice(0, 200)} is spelled ${field}: kubelet may take it in a drop-in, and nothing here counts on it`
+  const position = locateNearest(assigned, path)
+  return { rule: 'drop-ins/other-case', severity: 'refuse', reason: 'validate', path, position, problem, advice: `write ${field}` }
+}
+
+function warnOfOtherCase({ path, field }: OtherCase, file: string): Finding {
+  const name = formatPath(path).slice(0, 200)
+  return {
+    rule: 'drop-ins/other-case',
+    severity: 'warn',
+    reason: 'validate',
+    path: [],
+    position: undefined,
+    problem: `${file} sets ${name}, which is spelled ${field}: kubelet may take it, and the other checks do not`,
+    advice: `write ${field} in ${file}, or remove ${name}`,
+  }
 }
 
 /** For a config that kubelet falls back to: it goes on, since nothing else would start either. */

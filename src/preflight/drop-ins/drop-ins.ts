@@ -3,11 +3,14 @@
  * over the file of `--config` (KEP-3983). Types only.
  */
 import type { KubeletConfig } from '../../kubelet/decode.ts'
+import type { OtherCase } from './other-case.ts'
 
 export interface DropIn {
   readonly path: string
   /** It may set only some fields. A null removes a field. */
   readonly config: KubeletConfig
+  /** Keys that kubelet takes although they are spelled in another way. Default: none. */
+  readonly otherCase?: readonly OtherCase[]
 }
 
 export type DropInsReading =

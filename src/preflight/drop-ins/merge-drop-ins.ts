@@ -43,7 +43,7 @@ export function mergeDropIns(base: KubeletConfig, patches: readonly KubeletConfi
 
 /** The drop-ins with what this version takes from them. */
 export function asMerged(order: MergeOrder, version: KubeletVersion | undefined): MergeOrder {
-  const read = ({ path, config }: DropIn): DropIn => ({ path, config: asPatch(config, version) })
+  const read = (dropIn: DropIn): DropIn => ({ ...dropIn, config: asPatch(dropIn.config, version) })
   return { base: order.base, below: order.below.map(read), above: order.above.map(read) }
 }
 

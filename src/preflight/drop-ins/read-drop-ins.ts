@@ -14,6 +14,7 @@ import type { Files } from '../../ports/files.ts'
 import { errorMessage } from '../../values/errors.ts'
 import { readDocument } from '../read-document.ts'
 import type { DropIn, DropInsReading } from './drop-ins.ts'
+import { listOtherCase } from './other-case.ts'
 
 export type DropInFiles = Pick<Files, 'read' | 'list' | 'stat'>
 
@@ -50,7 +51,8 @@ async function readDropIn(path: string, files: DropInFiles, yaml: YamlReader): P
     if (first !== undefined) return `${formatPath(first.path)} is there twice`
     // Kubelet ignores fields that it does not know.
     const fields = Object.entries(config).filter(([name]) => isFieldName(name))
-    return { path, config: Object.fromEntries(fields) }
+    const otherCase = listOtherCase(config)
+    return { path, config: Object.fromEntries(fields), ...(otherCase.length === 0 ? {} : { otherCase }) }
   } catch (error) {
     return errorMessage(error)
   }

@@ -113,6 +113,14 @@ t.test('before 1.30 what drop-ins do is not judged', async (t) => {
   t.match(report.parts[0], { part: 'drop-ins', outcome: 'unjudged', detail: /^kubelet 1\.28\.15 merges drop-ins in a way of its own/ })
 })
 
+t.test("a key of another's drop-in that kubelet takes in spite of its spelling is a warning", async (t) => {
+  const otherCase = [{ path: ['maxpods'], field: 'maxPods' }]
+  const here: DropInsHere = { kind: 'usable', directory: DIRECTORY, order: { below: [], above: [{ path: FILE, config: {}, otherCase }] } }
+  const report = await inspect('maxPods: 5\n', here)
+  t.equal(report.outcome, 'accepted')
+  t.match(report.findings, [{ rule: 'drop-ins/other-case', severity: 'warn', problem: `${FILE} sets maxpods, which is spelled maxPods` }])
+})
+
 t.test('an empty list that kubelet replaces by its default has no effect', async (t) => {
   const report = await inspect('enforceNodeAllocatable: []\nclusterDNS: []\n', withFile({}))
   t.match(report.findings, [
@@ -133,6 +141,12 @@ t.test('a config that is a drop-in itself', async (t) => {
   t.same(rules(await inspect('maxPods: null\n', here)), [], 'and a null removes its field')
   const twice = await inspect('maxPods: 5\nmaxPods: 6\n', here)
   t.match(twice.findings, [{ rule: 'drop-ins/repeated-key', severity: 'refuse', position: { line: 4 } }], 'has each key once')
+  const other = await inspect('maxpods: 5\n', here)
+  t.match(
+    other.findings.find(({ rule }) => rule === 'drop-ins/other-case'),
+    { severity: 'refuse', position: { line: 3 }, problem: /^maxpods is spelled maxPods: / },
+    'spells its keys as kubelet does',
+  )
   for (const version of [{ major: 1, minor: 31, patch: 14 }, undefined])
     t.match((await inspect('maxPods: 5\n', here, { version })).findings, [{ rule: 'drop-ins/too-old', severity: 'refuse' }])
 })

@@ -36,6 +36,11 @@ t.test('reads the files that end in .conf, in the order of their names, also in 
   t.notOk(Object.hasOwn(reading.dropIns.at(-1)?.config ?? {}, 'unknown'), 'kubelet ignores fields that it does not know')
 })
 
+t.test('keeps keys that differ from a field only in upper and lower case', async (t) => {
+  const reading = await read({ '10-a.conf': `${HEAD}maxpods: 10\n` })
+  t.match(reading, { dropIns: [{ config: {}, otherCase: [{ path: ['maxpods'], field: 'maxPods' }] }] })
+})
+
 t.test('a file that kubelet would not load makes all of them unusable', async (t) => {
   const faults: [text: string, detail: RegExp][] = [
     ['', /empty/],
