@@ -87,6 +87,7 @@ function withoutEmptyLists(base: KubeletConfig): KubeletConfig {
  */
 const DEPENDENT: readonly (readonly [cause: string, name: string])[] = [
   ['evictionHard', 'evictionHard'],
+  ['mergeDefaultEvictionSettings', 'evictionHard'],
   ['maxParallelImagePulls', 'serializeImagePulls'],
   ['nodeStatusUpdateFrequency', 'nodeStatusReportFrequency'],
   ['featureGates', 'crashLoopBackOff.maxContainerRestartPeriod'],

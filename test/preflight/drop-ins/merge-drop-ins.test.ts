@@ -45,6 +45,13 @@ t.test('a drop-in that removes the thresholds leaves kubelet none: it has no def
   t.match(effectiveValue(mergeDropIns({}, [bare], version(31)), 'evictionHard', 31), { 'memory.available': '100Mi' }, 'up to 1.31')
 })
 
+t.test('the default thresholds are merged as the file alone says', async (t) => {
+  const base = { mergeDefaultEvictionSettings: true, evictionHard: { 'memory.available': '2Gi' } }
+  const all = { 'memory.available': '2Gi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%', 'imagefs.available': '15%' }
+  for (const mergeDefaultEvictionSettings of [false, null])
+    t.match(effectiveValue(merge(base, { mergeDefaultEvictionSettings }), 'evictionHard'), all, 'a drop-in comes too late')
+})
+
 t.test('a default that depends on another field is that of the file alone', async (t) => {
   const pulls = merge({}, { maxParallelImagePulls: 5 })
   t.equal(effectiveValue(pulls, 'serializeImagePulls'), true, 'which kubelet then refuses')
