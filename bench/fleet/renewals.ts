@@ -59,8 +59,10 @@ async function count(
       const list = { kind: `${object.kind}List`, metadata: { resourceVersion: '1' }, items: [object] }
       return { kind: 'ok', object: query === undefined ? object : list }
     },
-    async watch({ query, inactivityMs }) {
+    async watch(request) {
+      const { query, inactivityMs } = request
       counted.watches += 1
+      request.onOpen?.()
       pass(Math.min(Number(query.timeoutSeconds) * 1000, server.bookmarks ? Number.POSITIVE_INFINITY : inactivityMs))
       return { kind: 'ended', detail: 'the requested time is over' }
     },

@@ -72,7 +72,6 @@ t.test('nothing is reported after close', async (t) => {
     5,
     () => void seen.polls++,
   )
-  t.teardown(() => open.close())
   let files = 0
   const isNoticed = () => {
     files += 1
@@ -81,4 +80,5 @@ t.test('nothing is reported after close', async (t) => {
   }
   await until(isNoticed, 'one that is open notices a file, and polls', 100)
   t.equal(wakes, before)
+  await open.close()
 })
