@@ -70,7 +70,11 @@ export function openIdentity({ settings, stores, kubeconfig, onSetAside, log }: 
       // Kubelet can start with it, and an agent that does not start brings no other config.
       log.error('a config of another node or cluster is still in place, since it cannot be taken away', { error })
     }
-    files.remove(`${settings.envFile}.fallback`)
+    try {
+      files.remove(`${settings.envFile}.fallback`)
+    } catch (error) {
+      log.warn('a fallback of another node or cluster cannot be removed; trying again when the next config is activated', { error })
+    }
     if (files.stat(settings.envFile) === undefined) return true
     log.error(`${settings.envFile} names a checkpoint, so the checkpoints stay where they are; make that file writable`)
     return false

@@ -2,9 +2,9 @@
  * Adopts a directory that kubelet's own Dynamic Kubelet Configuration left behind. kubelet kept
  * `meta/` and `checkpoints/` one level deeper, in `store/`. They are copied to the agent's layout,
  * then `store` is renamed: after a crash at any point kubelet's copy is complete and adoption
- * starts again. The agent's own files are never overwritten, but for empty records: an agent that
- * ran without `--adopt` before opened them so (open-records.ts). Records and configs are validated
- * later, when they are read.
+ * starts again. The agent's own files are never overwritten, but for empty records where it has no
+ * others: an agent that ran without `--adopt` before opened them so (open-records.ts). Records and
+ * configs are validated later, when they are read.
  *
  * Upstream: `storeDir` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/controller.go`; `tmp_` is the
  * prefix of `util/files`.
@@ -43,11 +43,15 @@ export function adoptKubeletStore(files: Files, checkpoints: Checkpoints, layout
   files.makeDirectory(layout.meta)
   // `assigned` comes last. The bytes are copied unchanged: a damaged record must be found damaged,
   // not lost.
-  for (const name of RECORDS) {
-    const bytes = files.read(join(store, 'meta', name))
+  const records = RECORDS.map((name) => ({
+    name,
+    bytes: files.read(join(store, 'meta', name)),
+    own: files.read(layout.record(name)),
+  }))
+  const isUnused = records.every(({ bytes, own }) => own === undefined || own.length === 0 || (bytes !== undefined && own.equals(bytes)))
+  for (const { name, bytes, own } of records) {
     if (bytes === undefined) continue
-    const own = files.read(layout.record(name))
-    if (own === undefined || own.length === 0) files.replace(layout.record(name), bytes)
+    if (own === undefined || (isUnused && own.length === 0)) files.replace(layout.record(name), bytes)
     else if (!own.equals(bytes)) remarks.push(`the agent already has a record ${name}; kubelet's own was not adopted`)
   }
   const { name } = planSetAside('store.adopted-', files.list(layout.directory) ?? [])

@@ -32,7 +32,7 @@ const UNNAMED = 'localhost'
 
 /** The name to go on with, where nothing but the host name says how the node is called. */
 export function chooseGuessedName(kept: Binding | undefined, machineHash: string | undefined, hostName: string): string {
-  const isUsable = kept !== undefined && kept.nodeName !== UNNAMED && !isOtherMachine(kept, machineHash)
+  const isUsable = kept !== undefined && kept.nodeName !== UNNAMED && (hostName === UNNAMED || !isOtherMachine(kept, machineHash))
   return isUsable ? kept.nodeName : hostName
 }
 

@@ -25,11 +25,13 @@ export class LastingFaults {
   }
 
   /**
-   * Records a failed read. Returns whether reads of this path have failed for long enough. Only EIO
-   * counts: any other error (permissions, too many open files) is not about this file.
+   * Records a failed read. Returns whether reads of this path have failed for long enough.
+   *
+   * @param codes those that count. Other errors than EIO (permissions, too many open files) are not
+   * about the content of a file
    */
-  hasLasted(path: string, cause: unknown): boolean {
-    if (!(cause instanceof FileError) || cause.code !== 'EIO') return false
+  hasLasted(path: string, cause: unknown, codes: readonly string[] = ['EIO']): boolean {
+    if (!(cause instanceof FileError) || !codes.includes(cause.code)) return false
     const nowUs = this.#clock.now().monotonicUs
     const sinceUs = this.#sinceUs.get(path) ?? nowUs
     this.#sinceUs.set(path, sinceUs)

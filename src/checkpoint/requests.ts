@@ -18,6 +18,8 @@ import { isHoldRequest, isRetryRequest, isRollbackRequest } from './request-shap
 
 /** A request is one line; a longer file is not a request. */
 const LONGEST = 4096
+/** A directory that the agent may not search says nothing of a hold. */
+const LASTING: readonly string[] = ['EIO', 'EACCES', 'EPERM']
 const COUNTS_AS_PAUSE = '; this node counts as paused, until you end that: kubelet-cfg-agent resume'
 
 type RequestName = 'hold' | 'rollback' | 'retry'
@@ -96,7 +98,7 @@ export class FileRequests implements OperatorRequests {
       return facts
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause
-      const isKnown = name !== 'hold' || this.#seen.has(name) || isDamage(cause) || this.#faults.hasLasted(path, cause)
+      const isKnown = name !== 'hold' || this.#seen.has(name) || isDamage(cause) || this.#faults.hasLasted(path, cause, LASTING)
       if (!isKnown) throw cause
       this.#logUnread(cause)
       return 'unknown'

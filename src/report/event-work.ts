@@ -80,12 +80,14 @@ export class EventWork implements Work {
   }
 
   #reload(): void {
-    const { history, nodeName, log, queueLimit = DEFAULT_QUEUE_LIMIT } = this.#options
+    const { clock, history, nodeName, log, queueLimit = DEFAULT_QUEUE_LIMIT } = this.#options
     const transitions = history.after('0')
     const newest = transitions.at(-1)
     const cursor = this.#cursor ?? this.#readCursor()
-    // The history was lost, and the clock was ahead when it was written.
-    this.#cursor = newest !== undefined && BigInt(newest.atNs) < BigInt(cursor) ? '0' : cursor
+    // The history was lost, and the clock was ahead when it was written. A power cut can take its
+    // last lines alone: what they told is published.
+    const isAhead = BigInt(cursor) > BigInt(Math.floor(clock.now().wallMs)) * 1_000_000n
+    this.#cursor = isAhead && newest !== undefined && BigInt(newest.atNs) < BigInt(cursor) ? '0' : cursor
     const sentNs = BigInt(this.#cursor)
     const queue = transitions.filter((transition) => BigInt(transition.atNs) > sentNs && eventOf(transition, nodeName) !== undefined)
     const dropped = queue.slice(0, Math.max(0, queue.length - queueLimit))

@@ -22,6 +22,8 @@ const RECHECK_MS = 10_000
 const NOT_CORDONED_MS = 60_000
 /** How long consistent reads hold, as long as the watch cache says the same. */
 const CONFIRMED_US = 60e6
+/** While a change waits, it is asked more often. Later the node may have pods again. */
+const OLD_US = 60e6
 /** Of pods in one consistent answer, so that it stays below the limit of one. */
 const PAGE = '200'
 /** More pods than any node has. */
@@ -49,6 +51,7 @@ export class NodeDrain implements DrainProbe {
   readonly #deps: DrainDeps
   #drained: boolean | undefined
   #confirmedUs = Number.NEGATIVE_INFINITY
+  #answeredUs = Number.NEGATIVE_INFINITY
   #failures = 0
   #nextUs = 0
   #isChecking = false
@@ -58,7 +61,9 @@ export class NodeDrain implements DrainProbe {
   }
 
   isDrained(): boolean | undefined {
-    if (!this.#isChecking && this.#nowUs() >= this.#nextUs) void this.#refresh()
+    const nowUs = this.#nowUs()
+    if (this.#drained === true && nowUs - this.#answeredUs > OLD_US) this.#drained = undefined
+    if (!this.#isChecking && nowUs >= this.#nextUs) void this.#refresh()
     return this.#drained
   }
 
@@ -68,7 +73,8 @@ export class NodeDrain implements DrainProbe {
     const finding = await this.#check()
     this.#drained = finding.kind === 'unknown' ? undefined : finding.kind === 'drained'
     this.#isChecking = false
-    this.#nextUs = this.#nowUs() + this.#pauseMs(finding) * 1000
+    this.#answeredUs = this.#nowUs()
+    this.#nextUs = this.#answeredUs + this.#pauseMs(finding) * 1000
     if (this.#drained !== before) this.#deps.onChange()
   }
 

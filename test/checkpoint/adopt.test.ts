@@ -64,6 +64,18 @@ t.test('an agent that first ran without --adopt, and so opened its records, adop
   t.end()
 })
 
+t.test('an empty record beside one of its own is no leftover: it means local', (t) => {
+  const { disk, records, adopt } = open()
+  plantStore(disk)
+  const own = { ...ASSIGNED, name: 'own' }
+  records.write('assigned', own)
+  records.write('last-known-good', 'local')
+  t.match(adopt(), { remarks: [/already has a record/, /already has a record/] })
+  t.same(records.read('assigned'), { kind: 'source', source: own })
+  t.same(records.read('last-known-good'), { kind: 'source', source: 'local' })
+  t.end()
+})
+
 t.test("does not overwrite the agent's own files", (t) => {
   const { disk, checkpoints, records, adopt } = open()
   plantStore(disk)

@@ -33,6 +33,7 @@ t.test('a name that was only guessed holds on the machine that guessed it, and l
   t.equal(chooseGuessedName(bound('n', 'a'), 'machine', 'host'), 'n', 'an older agent recorded no machine')
   t.equal(chooseGuessedName(bound('localhost', 'a'), 'machine', 'host'), 'host')
   t.equal(chooseGuessedName(undefined, 'machine', 'host'), 'host')
+  t.equal(chooseGuessedName(kept, 'new at this boot', 'localhost'), 'n', 'the machine has no host name yet')
   t.equal(compareBinding(bound('localhost', 'a'), bound('n', 'a')), 'same')
   t.equal(compareBinding(bound('localhost', 'a'), bound('n', 'b')), 'foreign')
   const files = new DurableFiles(new FakeDisk(() => 0))

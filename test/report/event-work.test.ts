@@ -131,6 +131,23 @@ t.test('events are sent after the loss of a history whose clock was ahead', asyn
   t.same(sent(), ['1', '2'])
 })
 
+t.test('a power cut that takes the last lines of the history sends no event again', async (t) => {
+  const { time, api, files, open, sent } = fresh()
+  const { restart } = open()
+  restart()
+  await time.advance(2000)
+  const lost = files.read('/d/history.jsonl')
+  restart()
+  await time.advance(2000)
+  t.same(sent(), ['1', '2'])
+  if (lost !== undefined) files.replace('/d/history.jsonl', lost)
+  const { length } = api.requests
+  time.wallMs += 5000
+  open()
+  await time.advance(5000)
+  t.equal(api.requests.length, length)
+})
+
 t.test('an event that an admission plugin denies is dropped and the next is sent', async (t) => {
   const { time, api, log, open, sent } = fresh()
   const answers = [DENIED]

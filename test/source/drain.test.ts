@@ -127,6 +127,15 @@ t.test('that it is drained is confirmed with consistent reads, once a minute', a
   t.same(asked(), ['node*', 'pods*', 'node', 'pods'])
 })
 
+t.test('that it was drained for an earlier change says nothing of the next one', async (t) => {
+  const { world, drain } = drainOf(CORDONED, pods())
+  t.equal(await settled(drain), true)
+  world.nowUs += 3600e6
+  world.list = pods(owned('ReplicaSet'))
+  t.equal(drain.isDrained(), undefined)
+  t.equal(await settled(drain), false)
+})
+
 t.test('a watch cache that lags behind does not make the node drained', async (t) => {
   const { world, drain, asked } = drainOf(CORDONED, pods(owned('ReplicaSet')))
   world.cached = { list: pods() }

@@ -54,12 +54,17 @@ for (const kind of ACTIVATION_KINDS) {
     check(world, 'without a crash')
     t.equal(world.log.said.length, kind === 'env' ? 0 : 1)
     const stuck = open(kind)
-    stuck.disk.faultOf = ({ path }) => (path === ENV_FILE || path.startsWith('/etc/') ? 'EROFS' : undefined)
+    stuck.disk.plant(`${ENV_FILE}.fallback`, 'a fallback')
+    stuck.disk.faultOf = ({ path }) => (path.startsWith(ENV_FILE) || path.startsWith('/etc/') ? 'EROFS' : undefined)
     stuck.start('worker-2')
     const isStarted = 'where it cannot be taken away, the agent starts'
     t.match(
       stuck.log.said,
-      [/is still in place, since it cannot be taken away$/, ...(kind === 'env' ? [/checkpoints stay/] : [])],
+      [
+        /is still in place, since it cannot be taken away$/,
+        /^a fallback .* cannot be removed/,
+        ...(kind === 'env' ? [/checkpoints stay/] : []),
+      ],
       isStarted,
     )
     t.equal(stuck.files.read(pathOf(A)) !== undefined, kind === 'env', 'kubelet.env names a checkpoint that exists')

@@ -16,17 +16,36 @@ export interface OtherCase {
   readonly field: string
 }
 
-export function listOtherCase(config: KubeletConfig, fields: Fields = FIELDS, path: FieldPath = []): OtherCase[] {
+/** A config has few such keys. A hostile one may have as many as fit into a ConfigMap. */
+const MOST = 20
+
+const spellings = new WeakMap<Fields, ReadonlyMap<string, string>>()
+
+/** The first of them. */
+export function listOtherCase(config: KubeletConfig): OtherCase[] {
+  return listAt(config, FIELDS, []).slice(0, MOST)
+}
+
+function listAt(config: KubeletConfig, fields: Fields, path: FieldPath): OtherCase[] {
+  const byFolded = foldedNames(fields)
   return Object.entries(config).flatMap(([name, value]): OtherCase[] => {
     const here = [...path, name]
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (field === undefined) {
-      const meant = Object.keys(fields).find((known) => fold(known) === fold(name))
+      const meant = byFolded.get(fold(name))
       return meant === undefined ? [] : [{ path: here, field: meant }]
     }
     const inner = field.fields
-    return inner === undefined ? [] : listObjects(field, value, here).flatMap(([object, at]) => listOtherCase(object, inner, at))
+    return inner === undefined ? [] : listObjects(field, value, here).flatMap(([object, at]) => listAt(object, inner, at))
   })
+}
+
+function foldedNames(fields: Fields): ReadonlyMap<string, string> {
+  const known = spellings.get(fields)
+  if (known !== undefined) return known
+  const names = new Map(Object.keys(fields).map((name) => [fold(name), name]))
+  spellings.set(fields, names)
+  return names
 }
 
 /** `foldName`, encoding/json: ſ and the sign of Kelvin count as letters, too. */

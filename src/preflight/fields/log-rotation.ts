@@ -35,13 +35,17 @@ const EXPONENTS: ReadonlyMap<string, number> = new Map([
   ...['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'].map((suffix, index) => [suffix, 3 * index - 9] as const),
 ])
 
+const BINARY: readonly string[] = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
+
 /**
  * `Quantity.AsInt64`, k8s.io/apimachinery/pkg/api/resource: digits behind the point count even if
- * they are zeros, and a binary suffix takes none at all.
+ * they are zeros, and a binary suffix takes none at all. It has no answer for a quantity that
+ * `ParseQuantity` keeps as a big number, by its digits and its suffix.
  */
 function isWhole(size: string): boolean {
-  const [, fraction = '', suffix = ''] = /^[+-]?\d*(?:\.(\d*))?(.*)$/.exec(size) ?? []
-  if (suffix.endsWith('i')) return fraction === ''
+  const [, whole = '', fraction = '', suffix = ''] = /^[+-]?0*(\d*)(?:\.(\d*))?(.*)$/.exec(size) ?? []
+  const binary = BINARY.indexOf(suffix)
+  if (binary >= 0) return fraction === '' && whole.length + 3 * (binary + 1) <= 14
   const exponent = EXPONENTS.get(suffix) ?? Number(suffix.slice(1))
-  return fraction.length <= exponent
+  return fraction.length <= exponent && whole.length + fraction.length <= 18 && (whole === '' || whole.length + exponent <= 19)
 }

@@ -17,10 +17,26 @@ t.test('kubelet wants two files or more, and before 1.24 only where it does not 
 })
 
 t.test('a size is a quantity of whole bytes', async (t) => {
-  for (const size of ['10Mi', '10M', '+1k', '-1', '0', '1.5M', '1.50k', '10.Mi', '1e3', '1.5e1', '1E', '']) {
+  for (const size of ['10Mi', '10M', '+1k', '-1', '0', '1.5M', '1.50k', '10.Mi', '1e3', '1.5e1', '1E', '10Ti', '009Ti', '9999999999', '']) {
     for (const minor of [20, 24, 36]) t.same(severities({ containerLogMaxSize: size }, minor), [], size)
   }
-  for (const size of ['10MB', '10 Mi', 'much', '1.5Mi', '1.0Gi', '0.5', '1.0', '100m', '1.5555k', '1e-3']) {
+  for (const size of [
+    '10MB',
+    '10 Mi',
+    'much',
+    '1.5Mi',
+    '1.0Gi',
+    '0.5',
+    '1.0',
+    '100m',
+    '1.5555k',
+    '1e-3',
+    '100Ti',
+    '1Pi',
+    '1Ei',
+    '100E',
+    '1234567890123456789',
+  ]) {
     t.same(severities({ containerLogMaxSize: size }, 36), ['refuse'], size)
     t.same(severities({ containerLogMaxSize: size }, 23), ['warn'], size)
     t.same(severities({ containerLogMaxSize: size }, undefined), ['warn'], size)
