@@ -198,8 +198,8 @@ const STAGES: readonly RecordCase[] = [
   ),
   refused(
     'state',
-    'a stage past the last of another plan',
-    { state: state(3), ...others(...many(2, '3 3 proof')) },
+    'a stage past the last of another plan without its proofs',
+    { state: state(3), ...others('3 3 proof') },
     { state: state(4) },
     'small',
   ),
