@@ -3,13 +3,12 @@
  * or removed; a consumer ignores unknown fields. Durations are whole seconds, times RFC 3339. Pure.
  */
 
-import { sameSource } from '../decision/config-source.ts'
 import type { Channel } from '../decision/desired.ts'
 import { type Answer, type EvidenceKind, type EvidenceLevel, type Finding, levelOf } from '../decision/evidence.ts'
 import { listObserved } from '../decision/evidence-schedule.ts'
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
 import { heldSources } from '../decision/held-sources.ts'
-import type { RestartRecord } from '../decision/records.ts'
+import { isNamed, listOfBoot, type RestartRecord } from '../decision/records.ts'
 import { listCounted } from '../decision/restart-limit.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { contentOfKey, identityOfKey } from '../decision/trial-key.ts'
@@ -204,16 +203,15 @@ function documentVerdict(verdict: Verdict, snapshot: Snapshot): VerdictDocument 
 
 function isSuperseded(verdict: Verdict, snapshot: Snapshot): boolean {
   const { assigned, running, unit } = snapshot
-  const isAssigned = assigned.kind === 'source' && sameSource(assigned.source, verdict.source)
   const runs = running.kind === 'known' ? [running.content] : []
   const contents = [...heldSources(snapshot).map(({ content }) => content), ...runs]
-  const concerns = isAssigned || contents.includes(contentOfKey(verdict.key))
+  const concerns = isNamed(assigned, verdict.source) || contents.includes(contentOfKey(verdict.key))
   const isOfThisKubelet = unit.kind !== 'known' || verdict.damage === 'one-way' || identityOfKey(verdict.key) === unit.kubeletIdentity
   return !concerns || !isOfThisKubelet
 }
 
 function countRestarts({ restarts, unit, now, policy }: Snapshot): StatusDocument['restarts'] {
-  const thisBoot = restarts.filter((record) => record.bootId === now.bootId)
+  const thisBoot = listOfBoot(restarts, now)
   const isRecent = (record: RestartRecord) => now.monotonicUs - record.atUs < HOUR_US
   const fallbacks = thisBoot.filter((record) => record.fallback && isRecent(record))
   const counted = listCounted(thisBoot, unit).filter(isRecent)

@@ -6,9 +6,8 @@ import { describeChannel } from './channels.ts'
 import type { ConfigMapSource, ConfigSource } from './config-source.ts'
 import { describeSource, sameRef, sameVersion, withoutOverlay } from './config-source.ts'
 import type { Channel, Desired } from './desired.ts'
-import { type Effect, history, log, writeRecord } from './effects.ts'
+import { dropExits, type Effect, history, log, writeRecord } from './effects.ts'
 import { stage } from './effects-of-staging.ts'
-import { forgetExits } from './health-changes.ts'
 import { heldSources } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
 import { nameSource } from './status-texts.ts'
@@ -35,9 +34,7 @@ export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Eff
     writeRecord('assigned', source),
     // The verdicts on what kubelet did before may be lost with the record. Last: where it cannot be
     // written, this is done again and again.
-    ...(snapshot.assigned.kind === 'damaged' && snapshot.health !== undefined
-      ? [{ kind: 'write-health', health: forgetExits(snapshot.health) } as const]
-      : []),
+    ...(snapshot.assigned.kind === 'damaged' ? dropExits(snapshot) : []),
   ]
 }
 

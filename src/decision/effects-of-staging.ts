@@ -2,10 +2,9 @@
  * What the steps change in what this node remembers of rollouts. Pure.
  */
 import type { ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
-import { sameSource } from './config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
-import { type Effect, history, log, type StateEffect } from './effects.ts'
-import { forgetExits } from './health-changes.ts'
+import { dropExits, type Effect, history, log, type StateEffect } from './effects.ts'
+import { isNamed } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import { isOwnEdit } from './staged-turn.ts'
 import { configOf, findStaging, latestContent, markContent, retryOf, stageAssigned } from './staging.ts'
@@ -44,7 +43,7 @@ function lift({ verdicts, retrials, health, proven }: Snapshot, content: Content
     // It has a whole trial again, with all the evidence.
     ...(proven !== undefined && contentOfKey(proven) === content ? [{ kind: 'write-proven', key: undefined } as const] : []),
     ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
-    ...(health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(health) } as const]),
+    ...dropExits({ health }),
   ]
 }
 
@@ -64,8 +63,8 @@ export function markRequested(snapshot: Snapshot, keys: readonly TrialKey[]): re
 /** It has not been started since, and waits for a turn once more. */
 export function markActivated(snapshot: Snapshot, target: ConfigSource): readonly StateEffect[] {
   const { stagings, assigned, assignedContent, running } = snapshot
-  const isAssigned = assigned.kind === 'source' && sameSource(assigned.source, target)
-  if (!isAssigned || assignedContent === undefined || (running.kind === 'known' && running.content === assignedContent)) return []
+  if (!isNamed(assigned, target) || assignedContent === undefined || (running.kind === 'known' && running.content === assignedContent))
+    return []
   const marked = markContent(stagings, assignedContent, { started: false, ownEdit: isOwnEdit(snapshot, target) })
   return marked === undefined ? [] : [{ kind: 'write-stagings', stagings: marked }]
 }

@@ -7,11 +7,11 @@
  */
 import { describeChannel } from './channels.ts'
 import { type ConfigSource, describeSource } from './config-source.ts'
-import { type Effect, history, log, writeRecord } from './effects.ts'
+import { dropExits, type Effect, history, log, writeRecord } from './effects.ts'
 import { assign, startSpread } from './effects-of-assign.ts'
 import { mark, markActivated, markRequested, stage } from './effects-of-staging.ts'
 import { isEvidenceKnown } from './evidence-verdict.ts'
-import { expectAnotherTry, expectStart, forgetExits } from './health-changes.ts'
+import { expectAnotherTry, expectStart } from './health-changes.ts'
 import { findContent } from './held-sources.ts'
 import { excuseRestarts } from './restart-limit.ts'
 import { keepRestarts } from './restarts.ts'
@@ -38,8 +38,7 @@ const EFFECTS: EffectsOf = {
     ...held.map((verdict): Effect => ({ kind: 'write-verdict', verdict })),
     ...again.map((verdict): Effect => ({ kind: 'write-verdict', verdict: { ...verdict, suspended: true } })),
     ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
-    // Exits before this point are not charged again.
-    ...(snapshot.health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(snapshot.health) } as const]),
+    ...dropExits(snapshot),
     ...(requested && snapshot.restarts.length > 0
       ? [{ kind: 'write-restarts', restarts: excuseRestarts(snapshot.restarts) } as const]
       : []),
@@ -139,14 +138,14 @@ const EFFECTS: EffectsOf = {
     ]
   },
 
-  'retry-failed': ({ verdict, number, of }, { health, proven }) => {
+  'retry-failed': ({ verdict, number, of }, snapshot) => {
     const why = `it had failed, and is tried again now that another config has been healthy for a while (${number} of ${of})`
     return [
       history('retrying', undefined, verdict.source, why),
       // It has a whole trial again, with all the evidence.
-      ...(proven === verdict.key ? [{ kind: 'write-proven', key: undefined } as const] : []),
+      ...(snapshot.proven === verdict.key ? [{ kind: 'write-proven', key: undefined } as const] : []),
       { kind: 'write-verdict', verdict: { ...verdict, retrials: number, suspended: true } },
-      ...(health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(health) } as const]),
+      ...dropExits(snapshot),
       log('info', `config is tried again: ${describeSource(verdict.source)}`, {
         source: verdict.source,
         reason: verdict.reason,

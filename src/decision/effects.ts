@@ -5,6 +5,7 @@
 import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
 import type { ChannelState } from './desired.ts'
 import type { HealthRecord } from './health.ts'
+import { forgetExits } from './health-changes.ts'
 import type { RecordName, RestartRecord, SpreadRecord, Transition } from './records.ts'
 import type { Staging } from './staging-state.ts'
 import type { StepOf } from './step.ts'
@@ -85,6 +86,11 @@ export function log(level: 'debug' | 'info' | 'warn' | 'error', message: string,
 
 export function history(kind: Transition['kind'], from: ConfigSource | undefined, to: ConfigSource | undefined, why: string): StateEffect {
   return { kind: 'append-history', transition: { kind, from, to, why } }
+}
+
+/** Exits before this point are charged to nothing any more. */
+export function dropExits({ health }: { readonly health: HealthRecord | undefined }): readonly StateEffect[] {
+  return health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(health) }]
 }
 
 export function writeRecord(record: RecordName, source: ConfigSource): StateEffect {

@@ -9,6 +9,7 @@ import { sameRef, sameSource, sameVersion } from './config-source.ts'
 import type { ChannelState, Desired, FoundConfigMap } from './desired.ts'
 import { resolveDesired, sourceOf } from './desired.ts'
 import { latestChannelState } from './find-pause.ts'
+import { isNamed } from './records.ts'
 import type { Situation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import { stageAssigned } from './staging.ts'
@@ -102,7 +103,7 @@ export function recordChannelState({ snapshot }: Situation): Step | undefined {
 function nodeHashToRecord({ desired, assigned, requests, recordedChannelState: before }: Snapshot): string | undefined {
   if (requests.hold === 'local') return undefined
   const wanted = resolveDesired(desired)
-  const isFollowed = wanted !== undefined && assigned.kind === 'source' && sameSource(assigned.source, wanted)
+  const isFollowed = wanted !== undefined && isNamed(assigned, wanted)
   return isFollowed ? desired.channelState?.nodeHash : before?.nodeHash
 }
 

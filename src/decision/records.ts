@@ -3,7 +3,7 @@
  * write it.
  */
 import type { Observation } from '../rollout/silence.ts'
-import type { ConfigSource, ContentHash } from './config-source.ts'
+import { type ConfigSource, type ContentHash, sameSource } from './config-source.ts'
 import type { TrialKey } from './trial-key.ts'
 
 /**
@@ -13,6 +13,11 @@ import type { TrialKey } from './trial-key.ts'
 export type RecordState =
   | { readonly kind: 'source'; readonly source: ConfigSource; readonly absent?: true }
   | { readonly kind: 'damaged'; readonly detail: string }
+
+/** Whether the record names this config. A damaged one names none. */
+export function isNamed(record: RecordState, source: ConfigSource): boolean {
+  return record.kind === 'source' && sameSource(record.source, source)
+}
 
 /** What an operator requested on the node: the files under `requests/`. */
 export type Hold = 'none' | 'paused' | 'local'
@@ -44,6 +49,11 @@ export interface RestartRecord {
   readonly failed: boolean
   /** undefined: requested, without an answer yet. */
   readonly outcome: { readonly ok: boolean; readonly detail: string } | undefined
+}
+
+/** Those of this boot, oldest first. */
+export function listOfBoot(restarts: readonly RestartRecord[], { bootId }: { readonly bootId: string }): readonly RestartRecord[] {
+  return restarts.filter((record) => record.bootId === bootId)
 }
 
 /** When this node first saw an assignment that many nodes see at once: the start of its spread. */

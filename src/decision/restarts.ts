@@ -7,7 +7,7 @@ import { HOUR_US } from '../values/durations.ts'
 import { LOCAL_CONTENT } from './config-source.ts'
 import { findPause } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
-import type { RestartRecord } from './records.ts'
+import { listOfBoot, type RestartRecord } from './records.ts'
 import { failsNow, findLimitEndUs, hasFailed, isExempt, isWorthKeeping, listTaken } from './restart-limit.ts'
 import { RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -65,7 +65,7 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
 
 /** The restart into the target that was requested since the target was last activated. */
 function findRequested({ restarts, running, health, now, policy }: Snapshot, { key }: Target): RestartRecord | undefined {
-  const last = restarts.filter((record) => record.bootId === now.bootId).at(-1)
+  const last = listOfBoot(restarts, now).at(-1)
   const sinceUs = health?.subject === key ? health.subjectSinceUs : Number.POSITIVE_INFINITY
   if (last === undefined || last.target !== key || last.atUs < sinceUs) return undefined
   // A restart long before the present process started does not count.
@@ -79,7 +79,7 @@ function findRequested({ restarts, running, health, now, policy }: Snapshot, { k
  * kubelet is to start with by then.
  */
 function isHalfStarted({ restarts, now }: Snapshot, unit: KnownUnit): boolean {
-  const last = restarts.filter((record) => record.bootId === now.bootId).at(-1)
+  const last = listOfBoot(restarts, now).at(-1)
   if (unit.activity !== 'stopped' || last === undefined) return false
   return last.failed && last.outcome?.ok !== true && last.invocationBefore === unit.invocationId
 }
@@ -141,7 +141,7 @@ function requestRestart(
   { failed, halfStarted, wasAccepted }: RestartContext,
 ): RestartDecision {
   const { now } = snapshot
-  const thisBoot = snapshot.restarts.filter((record) => record.bootId === now.bootId)
+  const thisBoot = listOfBoot(snapshot.restarts, now)
   // Falling back is exempt from the limit, also when systemd refused it at first. Starting a unit
   // that systemd gave up, again and again, is not.
   const fallback = target.fallback && !target.atFault && !(failed && wasAccepted)
@@ -206,7 +206,7 @@ function isAdministrators(snapshot: Snapshot, unit: KnownUnit, target: Target): 
   // Without the record of it, a verdict still tells that a config failed in this boot.
   if (health === undefined || last === undefined) return restarts.length === 0 && !hasCondemned(snapshot)
   if (last.content !== LOCAL_CONTENT) return false
-  const own = restarts.findLast((record) => record.bootId === now.bootId)
+  const own = listOfBoot(restarts, now).at(-1)
   if (own === undefined) return true
   const isDone = own.invocationBefore !== unit.invocationId
   // Local is what that restart replaced. The process that it started came and went unseen.
@@ -221,7 +221,7 @@ function hasCondemned({ verdicts, retrials, now }: Snapshot): boolean {
 
 /** The records worth keeping: those of this boot's last hour, and always the last one. */
 export function keepRestarts(records: readonly RestartRecord[], now: { bootId: string; monotonicUs: number }): readonly RestartRecord[] {
-  const thisBoot = records.filter((record) => record.bootId === now.bootId)
+  const thisBoot = listOfBoot(records, now)
   return thisBoot.filter((record, index) => index === thisBoot.length - 1 || now.monotonicUs - record.atUs < HOUR_US)
 }
 

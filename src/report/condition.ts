@@ -13,6 +13,7 @@ import { resolveDesired } from '../decision/desired.ts'
 import { describeMissingEvidence } from '../decision/evidence-verdict.ts'
 import { countRecurringExits, describeRecurringExits } from '../decision/exit-log.ts'
 import { describePause, findPause } from '../decision/find-pause.ts'
+import { isNamed } from '../decision/records.ts'
 import { runningSource } from '../decision/running-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Wait } from '../decision/step.ts'
@@ -140,7 +141,7 @@ function describePhase(snapshot: Snapshot, { phase, detail }: Pick<Wait, 'phase'
 function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessage {
   const { assigned, assignedContent, desiredContent, desired, running, requests } = snapshot
   const wanted = requests.hold === 'local' ? 'local' : resolveDesired(desired)
-  const isFollowed = wanted !== undefined && assigned.kind === 'source' && sameSource(wanted, assigned.source)
+  const isFollowed = wanted !== undefined && isNamed(assigned, wanted)
   if (!isFollowed || (wanted !== 'local' && desiredContent !== assignedContent))
     return ['Waiting', `${nameDesired(snapshot)} is about to be applied`]
   if (running.kind !== 'known') return betweenStarts(snapshot, wanted)

@@ -12,6 +12,7 @@ import { sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
 import { findPresentVerdict } from '../decision/find-verdict.ts'
+import { isNamed } from '../decision/records.ts'
 import { assess } from '../decision/situation.ts'
 import type { Snapshot, Trouble } from '../decision/snapshot.ts'
 import * as texts from '../decision/status-texts.ts'
@@ -134,9 +135,8 @@ function findRefuge(snapshot: Snapshot, active: ConfigSource | undefined, assign
 /** Whether kubelet runs the content of `wanted` under another version, which is named active. */
 function runsContentOf(snapshot: Snapshot, wanted: ConfigSource): boolean {
   const { assigned, assignedContent, running } = snapshot
-  const isAssigned = assigned.kind === 'source' && sameSource(assigned.source, wanted)
   const content = running.kind === 'known' ? running.content : findUpcoming(snapshot)?.content
-  return isAssigned && content !== undefined && content === assignedContent
+  return isNamed(assigned, wanted) && content !== undefined && content === assignedContent
 }
 
 /** What prevents a good config from running. undefined if the desired config runs. */
