@@ -8,6 +8,7 @@
  * fields.
  */
 
+import { foldName } from '../values/fold-name.ts'
 import { isObject } from '../values/is-object.ts'
 import type { Field, Fields } from './field.ts'
 import { formatPath } from './field-path.ts'
@@ -78,7 +79,7 @@ export function checkKind(config: KubeletConfig, isJson: boolean): { detail: str
   const wrong = entries.find(([key, value]) => isKindKey(key) && value !== null && typeof value !== 'string')
   if (wrong !== undefined) return { detail: `${wrong[0]} must be a string`, path: [wrong[0]] }
   const last = (name: string): readonly [key: string, value: unknown] | undefined =>
-    entries.findLast(([key, value]) => fold(key) === name && value !== null)
+    entries.findLast(([key, value]) => foldName(key) === name && value !== null)
   const [kindKey, kind] = last('kind') ?? ['kind', undefined]
   if (kind !== KIND) return { detail: `kind must be ${KIND}, but is ${describe(kind)}`, path: [kindKey] }
   const [versionKey, apiVersion] = last('apiversion') ?? ['apiVersion', undefined]
@@ -91,11 +92,7 @@ export function checkKind(config: KubeletConfig, isJson: boolean): { detail: str
 export const NO_KIND = `kind must be ${KIND}, but is ${describe(undefined)}`
 
 function isKindKey(name: string): boolean {
-  return ['kind', 'apiversion'].includes(fold(name))
-}
-
-function fold(key: string): string {
-  return key.toUpperCase().toLowerCase()
+  return ['kind', 'apiversion'].includes(foldName(name))
 }
 
 /** What the parsed value does not show. */

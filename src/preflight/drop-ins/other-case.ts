@@ -9,6 +9,7 @@ import type { Fields } from '../../kubelet/field.ts'
 import type { FieldPath } from '../../kubelet/field-path.ts'
 import { listObjects } from '../../kubelet/field-types.ts'
 import { FIELDS } from '../../kubelet/fields.ts'
+import { foldName } from '../../values/fold-name.ts'
 
 export interface OtherCase {
   readonly path: FieldPath
@@ -32,7 +33,7 @@ function listAt(config: KubeletConfig, fields: Fields, path: FieldPath): OtherCa
     const here = [...path, name]
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (field === undefined) {
-      const meant = byFolded.get(fold(name))
+      const meant = byFolded.get(foldName(name))
       return meant === undefined ? [] : [{ path: here, field: meant }]
     }
     const inner = field.fields
@@ -43,12 +44,7 @@ function listAt(config: KubeletConfig, fields: Fields, path: FieldPath): OtherCa
 function foldedNames(fields: Fields): ReadonlyMap<string, string> {
   const known = spellings.get(fields)
   if (known !== undefined) return known
-  const names = new Map(Object.keys(fields).map((name) => [fold(name), name]))
+  const names = new Map(Object.keys(fields).map((name) => [foldName(name), name]))
   spellings.set(fields, names)
   return names
-}
-
-/** `foldName`, encoding/json: ſ and the sign of Kelvin count as letters, too. */
-function fold(name: string): string {
-  return name.toUpperCase().toLowerCase()
 }

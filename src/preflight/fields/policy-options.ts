@@ -1,9 +1,11 @@
 /**
- * The options of the CPU and topology managers' policies. Pure. Kubelet loads any, and exits with
- * one that it does not take. Rules, 1.22 to 1.36: `CheckPolicyOptionAvailable`,
- * `NewStaticPolicyOptions` and `ValidateStaticPolicyOptions` of pkg/kubelet/cm/cpumanager,
- * `NewPolicyOptions` of pkg/kubelet/cm/topologymanager, and `run` of cmd/kubelet/app/server.go.
+ * The options of the CPU and topology managers' policies. Pure. Kubelet loads a config with any
+ * option, and exits when its managers refuse one. Rules, 1.22 to 1.36:
+ * `CheckPolicyOptionAvailable`, `NewStaticPolicyOptions` and `ValidateStaticPolicyOptions` of
+ * pkg/kubelet/cm/cpumanager, `NewPolicyOptions` of pkg/kubelet/cm/topologymanager, and `run` of
+ * cmd/kubelet/app/server.go.
  */
+import { parseGoBool } from '../../values/go-bool.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
 import { textOf } from './values.ts'
@@ -78,7 +80,7 @@ function checkCpuOptions(subject: FieldRuleInput): FieldProblem[] {
   }
   if (policy !== 'static' || version === undefined || version.minor < 22) return []
   const { minor } = version
-  const isOn = (name: string) => readBoolean(options.get(name)) === true
+  const isOn = (name: string) => parseGoBool(options.get(name) ?? '') === true
   const rivals = CPU_RIVALS.filter(([since, one, other]) => since <= minor && isOn(one) && isOn(other))
   return [
     ...checkEach(subject, { field, options, known: CPU_OPTIONS, minor, group: 'CPUManagerPolicy' }),
@@ -143,7 +145,7 @@ function checkEach({ gate }: FieldRuleInput, { field, options, known, minor, gro
       return [{ rule: 'cross', path, problem: `${label} is ${stage} and requires feature gate ${needed}`, advice }]
     }
     if (name === NUMA_NODES) return checkNodes(path, label, value)
-    if (readBoolean(value) !== undefined) return []
+    if (parseGoBool(value) !== undefined) return []
     return [{ rule: 'value', path, problem: `${label} has the value ${quote(value)}, which is neither "true" nor "false"` }]
   })
 }
@@ -159,11 +161,4 @@ function checkNodes(path: readonly string[], label: string, value: string): Fiel
 /** null means an empty text. */
 function readOptions(value: unknown): ReadonlyMap<string, string> {
   return new Map(isObject(value) ? Object.entries(value).map(([name, text]) => [name, textOf(text)]) : [])
-}
-
-/** `strconv.ParseBool`. */
-function readBoolean(text: string | undefined): boolean | undefined {
-  if (text === undefined) return undefined
-  if (['1', 't', 'T', 'true', 'TRUE', 'True'].includes(text)) return true
-  return ['0', 'f', 'F', 'false', 'FALSE', 'False'].includes(text) ? false : undefined
 }

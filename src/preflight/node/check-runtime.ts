@@ -38,8 +38,7 @@ function checkImageService(view: NodeView, { fault }: Pick<RuntimeFacts, 'fault'
   const moves = view.knowsRunning && socket !== toSocket(view.running('imageServiceEndpoint'))
   return [
     {
-      rule: moves ? 'guard/runtime-endpoint' : 'node/runtime-endpoint',
-      severity: moves ? 'refuse' : 'warn',
+      ...weighSilence(moves),
       at: 'imageServiceEndpoint',
       problem: `${view.called('imageServiceEndpoint')}: no image service answers (${fault.detail}); kubelet does not start without it`,
       advice: moves ? 'start that image service first, or remove the field' : 'check that the image service is running',
@@ -51,18 +50,23 @@ function checkEndpoint(view: NodeView, { fault }: RuntimeFacts): NodeProblem[] {
   // Before 1.27 only a flag names the socket, so no candidate changes it.
   if (fault === undefined || fault.why === 'not-allowed' || !namesEndpoint(view)) return []
   const before = toSocket(view.running('containerRuntimeEndpoint'))
-  // The current runtime may be down for a while, which is not the config's fault; a new one must
-  // run.
   const moves = before !== undefined && before !== runtimeSocket(view)
   return [
     {
-      rule: moves ? 'guard/runtime-endpoint' : 'node/runtime-endpoint',
-      severity: moves ? 'refuse' : 'warn',
+      ...weighSilence(moves),
       at: 'containerRuntimeEndpoint',
       problem: `${view.called('containerRuntimeEndpoint')}: no container runtime answers (${fault.detail}); kubelet does not start without one`,
       advice: moves ? 'start that container runtime first, or name the one that is running' : 'check that the container runtime is running',
     },
   ]
+}
+
+/**
+ * A service that kubelet uses already may be down for a while, which is not the config's fault. One
+ * that the config moves to must run.
+ */
+function weighSilence(moves: boolean): Pick<NodeProblem, 'rule' | 'severity'> {
+  return moves ? { rule: 'guard/runtime-endpoint', severity: 'refuse' } : { rule: 'node/runtime-endpoint', severity: 'warn' }
 }
 
 function checkCgroupDriver(view: NodeView, { cgroup }: RuntimeFacts): NodeProblem[] {
