@@ -6,11 +6,11 @@
 import { type ConfigSource, type ContentHash, type HeldSource, LOCAL, LOCAL_CONTENT, withoutOverlay } from '../decision/config-source.ts'
 import { type Desired, resolveDesired, sourceOf } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
-import { isFailing, type Running } from '../decision/health.ts'
+import { type HealthRecord, isFailing, type Running, type SeenProcess } from '../decision/health.ts'
 import { heldSources } from '../decision/held-sources.ts'
 import type { Policy } from '../decision/policy.ts'
 import { renameInHealth } from '../decision/rename-kubelet.ts'
-import type { Snapshot, Trouble } from '../decision/snapshot.ts'
+import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { UnitState } from '../decision/unit-state.ts'
 import type { Acceptance, Verdict } from '../decision/verdict.ts'
@@ -25,7 +25,14 @@ import { type CheckpointContents, readContentOnce } from './content-once.ts'
 import { foldHealth } from './fold-health.ts'
 import { identifyRunning, resolveNextStart } from './identify-running.ts'
 import { type AnswerPorts, observeAnswers } from './observe-answers.ts'
-import { type KubeletObservation, NOT_PROBED, observeKubelet, probeRuntimes, type RuntimePorts } from './observe-kubelet.ts'
+import {
+  type KubeletObservation,
+  NOT_PROBED,
+  observeKubelet,
+  probeRuntimes,
+  type RuntimeObservation,
+  type RuntimePorts,
+} from './observe-kubelet.ts'
 import { listNamed, readAssigned } from './read-assigned.ts'
 import { readLocalConfig } from './read-local-config.ts'
 import { type RecognitionPorts, recognizeDesired } from './recognize-content.ts'
@@ -55,40 +62,29 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const { records, runtime } = ports
   const checkpoints = readContentOnce(ports.checkpoints)
   const policy = ports.policy()
-  const { at, unit, port, healthz } = kubelet ?? (await observeKubelet(ports))
-  const before = renameInHealth(runtime.health(), unit)
-  const boot = ports.clock.now().bootId
-  const known = before?.bootId === boot ? before : undefined
-  const activation: ActivationState = readActivation(ports, unit)
-  const nextStart = resolveNextStart(activation, checkpoints)
-  const lastKnownGood = holdFallback(records, checkpoints, 'last-known-good')
-  const previous = holdFallback(records, checkpoints, 'previous')
-  const assigned = readAssigned(records, { unit, activation, lastProcess: known?.lastProcess })
-  const named = listNamed(assigned, lastKnownGood.source, previous.source)
-  const running = identifyRunning(unit, known, activation, boot, checkpoints, named)
-  const settled = running.kind === 'known' && nextStart.kind === 'known' && running.content === nextStart.held.content
-  const well = settled && unit.kind === 'known' && unit.activity === 'running' && !isFailing(healthz)
-  // Probed only where it matters: kubelet is not well, or may be restarted soon.
-  const next = nextStart.kind === 'known' ? nextStart.held : undefined
-  const runtimes = well || unit.kind === 'unknown' ? NOT_PROBED : await probeRuntimes(ports, unit, lastKnownGood, next)
+  const seen = kubelet ?? (await observeKubelet(ports))
+  const { unit, healthz } = seen
+  const past = recallHealth(ports, unit)
+  const disk = readDisk(ports, checkpoints, unit, past.ofThisBoot?.lastProcess)
+  const { activation, ...kept } = disk
+  const named = listNamed(kept.assigned, kept.lastKnownGood.source, kept.previous.source)
+  const running = identifyRunning(unit, past.ofThisBoot, activation, seen.at.bootId, checkpoints, named)
+  const runtimes = await probeRuntimesWhereTheyMatter(ports, seen, kept, running)
   const now = ports.clock.now()
   const requests = ports.requests.read()
-  const assignedContent = assigned.kind === 'source' ? contentOf(assigned.source, checkpoints) : undefined
-  // The assigned version comes last: a process that runs the same content was started from an older
-  // one.
-  const older = heldSources({ assigned: { kind: 'damaged', detail: '' }, assignedContent, lastKnownGood, previous, nextStart })
-  const held = [LOCAL, ...older, ...(assigned.kind === 'source' ? [{ source: assigned.source, content: assignedContent }] : [])]
-  const sample = { at, unit, running, healthz, ...runtimes }
+  const held = listHeld(kept)
   const desired = ports.assignment.desired(() => readLocalConfig(ports.activation, unit))
-  await recognizeDesired(ports, { desired, unit, running, held, lastProcess: known?.lastProcess })
+  await recognizeDesired(ports, { desired, unit, running, held, lastProcess: past.ofThisBoot?.lastProcess })
   const recordedChannelState = records.channelState()
-  const paused = findPause({ requests, desired, recordedChannelState }) !== undefined
-  const isUnreadable = next !== undefined && next.source !== 'local' && checkpoints.isUnreadable(next.source)
-  const health = await foldHealth(ports, before, { sample: { ...sample, port }, nextStart, isUnreadable, policy, paused, held })
+  const health = await foldHealth(ports, past.record, {
+    sample: { ...seen, ...runtimes, running },
+    nextStart: kept.nextStart,
+    isUnreadable: isUnreadable(kept.nextStart, checkpoints),
+    policy,
+    paused: findPause({ requests, desired, recordedChannelState }) !== undefined,
+    held,
+  })
   const desiredContent = contentOfDesired(ports, desired)
-  const drained = [assignedContent, desiredContent].some((wanted) => waitsForDrain(ports, unit, running, wanted))
-    ? ports.drain.isDrained()
-    : undefined
   const snapshot: Snapshot = {
     now,
     nodeName: ports.nodeName,
@@ -100,19 +96,15 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     requests,
     recordedChannelState,
     stagings: records.stagings(),
-    assigned,
-    assignedContent,
-    lastKnownGood,
-    previous,
+    ...kept,
     proven: records.proven(),
     verdicts: filterVerdicts(records, (verdict) => verdict.suspended !== true),
     retrials: filterVerdicts(records, (verdict) => verdict.suspended === true),
     accepted: ports.accepted,
     preflightPending: ports.preflight?.pending() ?? NOTHING,
     basis: ports.preflight?.basis(),
-    drained,
+    drained: findDrained(ports, unit, running, [kept.assignedContent, desiredContent]),
     unit,
-    nextStart,
     running,
     health,
     healthz,
@@ -126,7 +118,73 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   return observeAnswers(ports, snapshot)
 }
 
-/** Whether the node is drained is only asked while the wanted config waits for it. */
+interface PastHealth {
+  readonly record: HealthRecord | undefined
+  readonly ofThisBoot: HealthRecord | undefined
+}
+
+function recallHealth({ runtime, clock }: ObservationPorts, unit: UnitState): PastHealth {
+  const record = renameInHealth(runtime.health(), unit)
+  return { record, ofThisBoot: record?.bootId === clock.now().bootId ? record : undefined }
+}
+
+/** What kubelet starts with next, and the configs that the records name. */
+type Kept = Pick<Snapshot, 'nextStart' | 'lastKnownGood' | 'previous' | 'assigned' | 'assignedContent'>
+
+function readDisk(
+  ports: ObservationPorts,
+  checkpoints: CheckpointContents,
+  unit: UnitState,
+  lastProcess: SeenProcess | undefined,
+): Kept & { readonly activation: ActivationState } {
+  const { records } = ports
+  const activation = readActivation(ports, unit)
+  const nextStart = resolveNextStart(activation, checkpoints)
+  const lastKnownGood = holdFallback(records, checkpoints, 'last-known-good')
+  const previous = holdFallback(records, checkpoints, 'previous')
+  const assigned = readAssigned(records, { unit, activation, lastProcess })
+  const assignedContent = assigned.kind === 'source' ? contentOf(assigned.source, checkpoints) : undefined
+  return { activation, nextStart, lastKnownGood, previous, assigned, assignedContent }
+}
+
+/**
+ * In the order in which a content is looked for. The assigned version comes last: a process that
+ * runs the same content was started from an older one.
+ */
+function listHeld(kept: Kept): readonly HeldSource[] {
+  const { assigned, assignedContent } = kept
+  const older = heldSources({ ...kept, assigned: { kind: 'damaged', detail: '' } })
+  return [LOCAL, ...older, ...(assigned.kind === 'source' ? [{ source: assigned.source, content: assignedContent }] : [])]
+}
+
+/** They matter where kubelet is not well, or may be restarted soon. */
+async function probeRuntimesWhereTheyMatter(
+  ports: ObservationPorts,
+  { unit, healthz }: KubeletObservation,
+  { nextStart, lastKnownGood }: Kept,
+  running: Running,
+): Promise<RuntimeObservation> {
+  const next = nextStart.kind === 'known' ? nextStart.held : undefined
+  const isSettled = running.kind === 'known' && next !== undefined && running.content === next.content
+  const isWell = isSettled && unit.kind === 'known' && unit.activity === 'running' && !isFailing(healthz)
+  return isWell || unit.kind === 'unknown' ? NOT_PROBED : probeRuntimes(ports, unit, lastKnownGood, next)
+}
+
+function isUnreadable(nextStart: NextStart, checkpoints: CheckpointContents): boolean {
+  if (nextStart.kind === 'unknown' || nextStart.held.source === 'local') return false
+  return checkpoints.isUnreadable(nextStart.held.source)
+}
+
+/** Pods are listed only while a config that is wanted waits for the drain of this node. */
+function findDrained(
+  ports: ObservationPorts,
+  unit: UnitState,
+  running: Running,
+  wanted: readonly (ContentHash | undefined)[],
+): boolean | undefined {
+  return wanted.some((content) => waitsForDrain(ports, unit, running, content)) ? ports.drain.isDrained() : undefined
+}
+
 function waitsForDrain(ports: ObservationPorts, unit: UnitState, running: Running, wanted: ContentHash | undefined): boolean {
   if (unit.kind === 'unknown' || wanted === undefined || (running.kind === 'known' && running.content === wanted)) return false
   const acceptance = ports.accepted.get(trialKey(wanted, unit.kubeletIdentity))
