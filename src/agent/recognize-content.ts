@@ -98,10 +98,9 @@ interface Assignment {
  * lines of the text. While systemd does not answer, a refusal by any kubelet counts: a version can
  * be assigned then, and once it is, it is recognized no more.
  */
-export async function recognizeDesired(
-  { recognize, contentOf, records }: RecognitionPorts,
-  { desired, unit, running, held, lastProcess }: Assignment,
-): Promise<void> {
+export async function recognizeDesired(ports: RecognitionPorts, assignment: Assignment): Promise<void> {
+  const { recognize, contentOf, records } = ports
+  const { desired, unit, running, held, lastProcess } = assignment
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return
   const data = desired.object.rendered?.data ?? desired.object.data
   const key = desired.ref.kubeletConfigKey
@@ -117,18 +116,24 @@ export async function recognizeDesired(
     return source === undefined || source === 'local' || content === undefined || isRefused(content) ? [] : [source]
   })
   const named = [...inUse, ...failed.map(({ content }) => content)]
-  const isWanted = running.kind === 'known' && !isRefused(running.content)
-  await recognize(data, key, isWanted ? [...files, ...listRunning(unit)] : files, named)
+  const perhaps = listPerhapsRunning(ports, assignment, key).filter((file) => {
+    const content = ports.checkpoints.content(file)
+    return content !== undefined && !isRefused(content)
+  })
+  await recognize(data, key, [...files, ...perhaps], named)
 }
 
 /**
  * The checkpoint that the process was started with, as its command line names it. No record may
- * name it: the records have moved on, and those in /run can be lost.
+ * name it: the records have moved on, and those in /run can be lost. Where nothing tells what runs,
+ * it may be any checkpoint.
  */
-function listRunning(unit: UnitState): readonly CheckpointFile[] {
-  if (unit.kind === 'unknown' || unit.process.kind !== 'checkpoint') return []
-  const { uid, resourceVersion, overlay, key } = unit.process
-  return [{ uid, resourceVersion, kubeletConfigKey: key, ...(overlay !== undefined && { overlay }) }]
+function listPerhapsRunning({ checkpoints }: RecognitionPorts, { unit, lastProcess }: Assignment, key: string): readonly CheckpointFile[] {
+  if (unit.kind === 'unknown')
+    return lastProcess === undefined ? checkpoints.list().map((each) => ({ ...each, kubeletConfigKey: key })) : []
+  if (unit.process.kind !== 'checkpoint') return []
+  const { uid, resourceVersion, overlay, key: processKey } = unit.process
+  return [{ uid, resourceVersion, kubeletConfigKey: processKey, ...(overlay !== undefined && { overlay }) }]
 }
 
 function refusedOn(verdicts: ReadonlyMap<TrialKey, Verdict>, unit: UnitState): (content: ContentHash) => boolean {
@@ -146,4 +151,5 @@ export interface RecognitionPorts {
    */
   readonly recognize: ContentRecognizer['recognize']
   readonly records: Pick<Records, 'verdicts'>
+  readonly checkpoints: Pick<Checkpoints, 'list' | 'content'>
 }

@@ -130,6 +130,24 @@ t.test('what kubelet runs is compared, though no record names it any more', asyn
   restarts(t, world, 1)
 })
 
+t.test('what kubelet may run is compared while systemd does not answer, though the records in /run are lost', async (t) => {
+  const world = await running(TEXT, 15)
+  world.runtimeUp = false
+  world.want('local')
+  await world.run(MINUTE_US)
+  world.forgetRun()
+  world.restartAgent()
+  const observe = world.unit.observe.bind(world.unit)
+  world.unit.observe = async () => ({ kind: 'unknown', detail: 'systemctl: connection timed out' })
+  world.want(A_EDITED, { kubelet: COMMENTED })
+  await world.run(MINUTE_US)
+  world.unit.observe = observe
+  world.runtimeUp = true
+  await world.run(MINUTE_US)
+  t.equal(await world.running(), TEXT)
+  restarts(t, world, 1)
+})
+
 t.test('what kubelet runs stays on disk to be compared, though later wordings have replaced it', async (t) => {
   const world = new SmallWorld({ activation: 'drop-in' })
   world.policy = { ...world.policy, keepCheckpoints: 1 }

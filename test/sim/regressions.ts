@@ -491,6 +491,18 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { channel: 'selector', whenRefused: 'last-known-good', journal: true },
   },
+  'another wording is assigned while nothing tells what runs': {
+    ...schedule(
+      119041592,
+      ...ASSIGN,
+      [5, { kind: 'recreate-node' }],
+      [0, { kind: 'reword', name: 'red' }],
+      [0, { kind: 'lose-runtime' }],
+      [0, { kind: 'systemctl-fails', fault: 'down', seconds: 931 }],
+      [3, { kind: 'assign', name: 'red' }],
+    ),
+    node: { channel: 'selector', standby: true },
+  },
   // Each time that a person had deleted it, the node counted as at fault, and the config was
   // forgiven.
   'a config leaves the same again and again, and a person deletes it each time': {
