@@ -2,7 +2,7 @@
  * Observes what has been answered in the background: about the evidence, and about the record of a
  * rollout, whose turn may ask for the evidence. Asks what is due then.
  */
-import { describeSubject } from '../decision/rollout-subject.ts'
+import { describeRolloutSubject } from '../decision/rollout-subject.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { RolloutPort } from '../ports/rollout-record.ts'
 import type { RuntimeRecords } from '../ports/store.ts'
@@ -36,7 +36,7 @@ function observeRollout(ports: AnswerPorts, snapshot: Snapshot): Snapshot['rollo
   const { rollout: port } = ports
   if (port !== undefined && snapshot.stagings?.length === 0) port.follow(undefined)
   else if (port !== undefined) {
-    const subject = describeSubject(snapshot)
+    const subject = describeRolloutSubject(snapshot)
     // While the assignment is not known, what was followed goes on.
     if (subject !== undefined || snapshot.desired.kind !== 'unknown') port.follow(subject)
   }

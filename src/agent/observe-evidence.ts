@@ -6,7 +6,7 @@ import { findBasePath } from '../decision/base-config.ts'
 import { withEarlier } from '../decision/evidence-baseline.ts'
 import type { Question } from '../decision/evidence-facts.ts'
 import { awaitBaseline, dropBaseline, recordFacts, renewBaseline } from '../decision/evidence-record.ts'
-import { dueEvidence, findUpcoming, isBaselineAbandoned, isBaselineEarly, isBaselineOld } from '../decision/evidence-schedule.ts'
+import { dueEvidence, findCandidateOfBaseline, isBaselineAbandoned, isBaselineEarly, isBaselineOld } from '../decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../decision/evidence-state.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
@@ -33,13 +33,13 @@ export async function observeEvidence(ports: EvidencePorts, snapshot: Snapshot):
   const { evidence: probe } = ports
   const { evidence: before, running, unit } = snapshot
   if (probe === undefined || unit.kind === 'unknown') return before
-  const upcoming = findUpcoming(snapshot)
+  const upcoming = findCandidateOfBaseline(snapshot)
   // First the answers: until its answer is in the record, a question is due.
   const after = fold(snapshot, upcoming, probe, probe.take())
   const { questions, write } = dueEvidence({ ...snapshot, evidence: after }, upcoming)
   if (write) probe.write()
   if (questions.length > 0 && running.kind === 'known')
-    probe.ask(questions, await describeSubject(ports, snapshot, unit, running.invocationId, questions, after))
+    probe.ask(questions, await describeEvidenceSubject(ports, snapshot, unit, running.invocationId, questions, after))
   if (after !== before) ports.runtime.writeEvidence(after)
   return after
 }
@@ -82,7 +82,7 @@ function takeBaselineAgain(evidence: EvidenceRecord, snapshot: Snapshot, candida
 }
 
 /** Kubelet's flags win over its config. */
-async function describeSubject(
+async function describeEvidenceSubject(
   ports: EvidencePorts,
   snapshot: Snapshot,
   unit: KnownUnit,

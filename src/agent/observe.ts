@@ -7,7 +7,7 @@ import { type ConfigSource, type ContentHash, type HeldSource, LOCAL, LOCAL_CONT
 import { type Desired, resolveDesired, sourceOf } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
 import { type HealthRecord, isFailing, type Running, type SeenProcess } from '../decision/health.ts'
-import { heldSources } from '../decision/held-sources.ts'
+import { fallbackSources } from '../decision/held-sources.ts'
 import type { Policy } from '../decision/policy.ts'
 import { renameInHealth } from '../decision/rename-kubelet.ts'
 import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
@@ -153,8 +153,7 @@ function readDisk(
  */
 function listHeld(kept: Kept): readonly HeldSource[] {
   const { assigned, assignedContent } = kept
-  const older = heldSources({ ...kept, assigned: { kind: 'damaged', detail: '' } })
-  return [LOCAL, ...older, ...(assigned.kind === 'source' ? [{ source: assigned.source, content: assignedContent }] : [])]
+  return [LOCAL, ...fallbackSources(kept), ...(assigned.kind === 'source' ? [{ source: assigned.source, content: assignedContent }] : [])]
 }
 
 /** They matter where kubelet is not well, or may be restarted soon. */

@@ -39,7 +39,7 @@ export async function perform(ports: EffectPorts, step: Action, snapshot: Snapsh
   let end: 'done' | 'pending' = 'done'
   for (const effect of effectsOf(step, snapshot)) {
     if (isCommand(effect)) {
-      const answer = await runCommand(ports, effect, snapshot)
+      const answer = await runEffectCommand(ports, effect, snapshot)
       if (answer === 'pending') end = answer
       else applyAll(ports, answer)
     } else apply(ports, effect)
@@ -51,7 +51,11 @@ function isCommand(effect: Effect): effect is CommandEffect {
   return effect.kind === 'run-preflight' || effect.kind === 'restart-kubelet'
 }
 
-async function runCommand(ports: EffectPorts, command: CommandEffect, snapshot: Snapshot): Promise<readonly StateEffect[] | 'pending'> {
+async function runEffectCommand(
+  ports: EffectPorts,
+  command: CommandEffect,
+  snapshot: Snapshot,
+): Promise<readonly StateEffect[] | 'pending'> {
   switch (command.kind) {
     case 'run-preflight': {
       const answer = await runPreflight(ports, command.step, snapshot)

@@ -26,8 +26,8 @@ export interface Explanation {
 }
 
 export function explain(snapshot: Snapshot): Explanation {
-  const { target: present, held } = assess(snapshot)
-  const target = held ?? present
+  const { target: present, awaitingTurn } = assess(snapshot)
+  const target = awaitingTurn ?? present
   // Only the running agent knows what preflight accepted. Without this, every config that is not
   // yet activated would seem to wait for preflight.
   const accepted = new Map(snapshot.accepted)

@@ -4,7 +4,7 @@
  */
 
 import type { Channel } from '../decision/desired.ts'
-import { type Answer, type EvidenceKind, type EvidenceLevel, type Finding, levelOf } from '../decision/evidence.ts'
+import { type Answer, type EvidenceFinding, type EvidenceKind, type EvidenceLevel, levelOf } from '../decision/evidence.ts'
 import { listObserved } from '../decision/evidence-schedule.ts'
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
 import { heldSources } from '../decision/held-sources.ts'
@@ -190,7 +190,7 @@ function documentWiring(wiring: Wiring): WiringDocument {
   return { state: 'broken', reason: wiring.reason, detail: wiring.detail }
 }
 
-function documentFinding({ kind, answer, detail, sinceUs }: Finding, { policy, now }: Snapshot): EvidenceDocument {
+function documentFinding({ kind, answer, detail, sinceUs }: EvidenceFinding, { policy, now }: Snapshot): EvidenceDocument {
   const sinceSeconds = sinceUs === undefined ? null : seconds(Math.max(0, now.monotonicUs - sinceUs))
   return { kind, answer, level: levelOf(policy.evidence, kind), detail, sinceSeconds }
 }

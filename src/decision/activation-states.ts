@@ -10,26 +10,26 @@
  *                    └── refuge ─────────────┘
  * ```
  *
- * Where the assigned config is held by its rollout, the way to the target comes first. Once there
- * is only waiting left on it, the held config goes the same way as far as `activate`, and is
- * checked.
+ * While the assigned config waits for its turn in a rollout, the way to the target comes first.
+ * Once there is only waiting left on it, the assigned config goes the same way as far as
+ * `activate`, and is checked.
  */
 import { isAccepted, listUndrained } from './acceptance.ts'
 import { asCandidate, assessHealth } from './condemn-failure.ts'
 import { describeSource, sameSource } from './config-source.ts'
 import { awaitsBaseline } from './evidence-schedule.ts'
+import { failedLately } from './failed-lately.ts'
 import { describePause, findPause } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
-import { isHeldBack } from './held-back.ts'
 import { failsNow, isWellAgain, isWorthKeeping } from './restart-limit.ts'
 import { decideRestart } from './restarts.ts'
 import { restingPhase, restOn } from './resting.ts'
+import { describeRolloutWait, findRolloutWait, hasRolloutTurn } from './rollout-turn.ts'
 import { findLeftInPlace, findRunOn } from './run-on.ts'
 import { lastRunSource } from './running-source.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
-import { findTurn, type SpreadTurn } from './spread.ts'
-import { describeHold, findHold, hasStagedTurn } from './staged-turn.ts'
+import { findSpreadTurn, type SpreadTurn } from './spread.ts'
 import { hasSameHash } from './staging.ts'
 import type { Action, Phase, Step, Wait } from './step.ts'
 import type { Target } from './target.ts'
@@ -40,27 +40,27 @@ type State = (situation: TargetSituation) => Action | Wait | State
 
 /** The rule that makes the target what kubelet starts with, then what it runs. */
 export function reachTarget(situation: TargetSituation): Step | undefined {
-  const steps = [run(start, situation), prepareHeld(situation)]
+  const steps = [run(start, situation), prepareAwaitingTurn(situation)]
   return steps.find((step) => step !== undefined && step.kind !== 'wait')
 }
 
 /** The rule that waits: for what stands in the way of the target, or until something changes. */
 export function restOnTarget(situation: TargetSituation): Step {
   const step = run(start, situation)
-  const held = prepareHeld(situation)
-  if (step.kind !== 'wait' || held?.kind !== 'wait') return step
-  const untilUs = Math.min(step.untilUs, held.untilUs)
-  // What goes on is not what the node waits for.
-  if (situation.target.goesOn && GOES_ON.includes(step.phase)) return { ...held, untilUs }
-  return { ...step, detail: `${step.detail}; ${held.detail}`, untilUs }
+  const awaiting = prepareAwaitingTurn(situation)
+  if (step.kind !== 'wait' || awaiting?.kind !== 'wait') return step
+  const untilUs = Math.min(step.untilUs, awaiting.untilUs)
+  // The target only stands in: the node waits for the assigned config.
+  if (situation.target.goesOn && GOES_ON.includes(step.phase)) return { ...awaiting, untilUs }
+  return { ...step, detail: `${step.detail}; ${awaiting.detail}`, untilUs }
 }
 
 const GOES_ON: readonly Phase[] = ['settled', 'in-trial', 'fallen-back', 'refused', 'paused']
 
-/** What there is to do for the config that is held, as far as it needs no turn. */
-function prepareHeld(situation: TargetSituation): Action | Wait | undefined {
-  const { held } = situation
-  return held && run(start, { ...situation, target: held })
+/** What there is to do already for the config that waits for its turn in a rollout. */
+function prepareAwaitingTurn(situation: TargetSituation): Action | Wait | undefined {
+  const { awaitingTurn } = situation
+  return awaitingTurn && run(start, { ...situation, target: awaitingTurn })
 }
 
 function run(state: State, situation: TargetSituation): Action | Wait {
@@ -68,9 +68,9 @@ function run(state: State, situation: TargetSituation): Action | Wait {
   return typeof result === 'function' ? run(result, situation) : result
 }
 
-/** The step, or the next state while the step is held back. */
+/** The step, or the next state if the step failed lately. */
 function stepOr(situation: TargetSituation, step: Action, next: State): Action | State {
-  return isHeldBack(situation.snapshot, step) ? next : step
+  return failedLately(situation.snapshot, step) ? next : step
 }
 
 const isActivated = ({ snapshot: { nextStart }, target }: TargetSituation) =>
@@ -124,7 +124,8 @@ function check(wiring: ReadyWiring): State {
 
 /**
  * Transitions:
- * - restartInto: the target is what kubelet starts with, and is not held by its rollout
+ * - restartInto: the target is what kubelet starts with, and does not wait for its turn in a
+ *   rollout
  * - wait: it is not this node's turn; or what is in place for kubelet is unknown, and has to stay
  * - step: activate
  * - leave: the node is not drained, the target's rollout has not come to this node, or the target
@@ -134,15 +135,15 @@ function activate(wiring: ReadyWiring): State {
   return (situation) => {
     const { snapshot, target } = situation
     const what = describeSource(target.source)
-    const hold = findHold(snapshot, target)
-    if (isActivated(situation) && hold === undefined) return restartInto(target)
+    const rolloutWait = findRolloutWait(snapshot, target)
+    if (isActivated(situation) && rolloutWait === undefined) return restartInto(target)
     const unknown = findLeftInPlace(situation)
     if (unknown !== undefined) return unknown
     // A new version of the content that runs changes nothing.
     const drain = isRunning(situation) ? [] : listUndrained(snapshot, target)
     if (drain.length > 0) return leave(wiring, 'drain', describeDrain(snapshot, target))
-    if (hold !== undefined) return leave(wiring, 'rollout', describeHold(what, hold))
-    const turn = decideActivationTurn(situation)
+    if (rolloutWait !== undefined) return leave(wiring, 'rollout', describeRolloutWait(what, rolloutWait))
+    const turn = spreadTurnOf(situation)
     if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits for its turn to use ${what}: ${turn.detail}`, turn.atUs)
     const isRefuge = (target.fallback && !target.goesOn) || target.source === 'local'
     const fallback = isRefuge ? undefined : (nextAfter(situation, target)?.source ?? 'local')
@@ -160,15 +161,16 @@ function activate(wiring: ReadyWiring): State {
  *   lost
  * - restartInto: what kubelet starts with next, also on another kubelet, if what it runs was
  *   condemned or hangs, or the target is a fallback
- * - wait: otherwise, where kubelet runs the target already, and for what is held by its rollout
+ * - wait: otherwise, where kubelet runs the target already, and for what waits for its turn in a
+ *   rollout
  *
  * @param phase what the node waits for
  */
 function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
   return (situation) => {
-    const { snapshot, unit, target, candidates, held } = situation
+    const { snapshot, unit, target, candidates, awaitingTurn } = situation
     const { nextStart, running, health, lastKnownGood } = snapshot
-    if (nextStart.kind === 'unknown' || target === held) return wait(snapshot, phase, why)
+    if (nextStart.kind === 'unknown' || target === awaitingTurn) return wait(snapshot, phase, why)
     const next = asCandidate(nextStart.held, unit)
     const isLost = nextStart.held.content === undefined
     const nextVerdict = findVerdict(snapshot, next.content, unit.kubeletIdentity)
@@ -176,7 +178,7 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
       const isKnown = target.source === 'local' || isRunning(situation) || target.content === lastKnownGood.content
       const refuges = candidates.filter(({ verdict, content }) => verdict === undefined && (isKnown || content !== target.content))
       const steps = refuges.map(({ source }) => ({ kind: 'activate', target: source, fallback: undefined, wiring }) as const)
-      const step = steps.find((each) => !isHeldBack(snapshot, each))
+      const step = steps.find((each) => !failedLately(snapshot, each))
       if (step !== undefined) return step
     }
     const content = running.kind === 'known' ? running.content : health?.lastProcess?.content
@@ -185,7 +187,7 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const hangs = running.kind === 'known' && running.key !== next.key && failsNow(snapshot)
     // Kubelet could not start from a checkpoint that is lost.
     if (!(isCondemned || hangs || target.fallback) || isLost || isRunning(situation)) return wait(snapshot, phase, why)
-    if (findHold(snapshot, next) !== undefined) return wait(snapshot, phase, why)
+    if (findRolloutWait(snapshot, next) !== undefined) return wait(snapshot, phase, why)
     // An activation that failed may have left local as what kubelet starts with: see the effect
     // `activate`.
     return restartInto({ ...target, ...next, verdict: nextVerdict, fallback: true })
@@ -251,13 +253,13 @@ function describeDrain(snapshot: Snapshot, target: Target): string {
  * The spread is for changes that nodes share, on a healthy node. A fallback, a new version of the
  * same content, what runs already, a failing kubelet and a reset on the node never wait.
  */
-function decideActivationTurn(situation: TargetSituation): SpreadTurn {
+function spreadTurnOf(situation: TargetSituation): SpreadTurn {
   const { snapshot, unit, target } = situation
   const { nextStart, health } = snapshot
   if (target.fallback || snapshot.requests.hold === 'local' || isRunning(situation)) return { kind: 'go' }
   // A rollout spreads its nodes by itself. It knows nothing of overlays.
-  if (hasStagedTurn(snapshot, target) && !hasSameHash(snapshot, target)) return { kind: 'go' }
+  if (hasRolloutTurn(snapshot, target) && !hasSameHash(snapshot, target)) return { kind: 'go' }
   if (nextStart.kind !== 'known' || nextStart.held.content === target.content) return { kind: 'go' }
   if (health !== undefined && assessHealth(snapshot, health, unit) !== undefined) return { kind: 'go' }
-  return findTurn(snapshot, target.source)
+  return findSpreadTurn(snapshot, target.source)
 }

@@ -4,10 +4,10 @@
  */
 
 import { decideRestart } from './restarts.ts'
+import { findRolloutTurn } from './rollout-turn.ts'
 import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
-import { findTurn } from './spread.ts'
-import { findStagedTurn } from './staged-turn.ts'
+import { findSpreadTurn } from './spread.ts'
 import type { Phase } from './step.ts'
 import type { Target } from './target.ts'
 import { measureTrial } from './trial.ts'
@@ -22,13 +22,13 @@ export interface Awaited {
 const NOTHING: Awaited = { trial: undefined, waitUntilUs: undefined }
 
 export function findAwaited(snapshot: Snapshot, phase: Phase): Awaited {
-  const { target, held } = assess(snapshot)
+  const { target, awaitingTurn } = assess(snapshot)
   if (target === undefined) return NOTHING
   const trial = phase === 'in-trial' ? measureTrial(snapshot, target.key) : undefined
   return {
     trial: trial && { sinceUs: trial.endsAtUs - snapshot.policy.trialUs, untilUs: trial.endsAtUs },
     // In a rollout each write of another node moves this time, and it is published.
-    waitUntilUs: phase === 'rollout' ? undefined : findEndUs(snapshot, phase, held ?? target),
+    waitUntilUs: phase === 'rollout' ? undefined : findEndUs(snapshot, phase, awaitingTurn ?? target),
   }
 }
 
@@ -36,11 +36,11 @@ export function findAwaited(snapshot: Snapshot, phase: Phase): Awaited {
 export function findEndUs(snapshot: Snapshot, phase: Phase, target: Target): number | undefined {
   const { unit } = snapshot
   if (phase === 'spread') {
-    const turn = findTurn(snapshot, target.source)
+    const turn = findSpreadTurn(snapshot, target.source)
     return turn.kind === 'wait-until' ? turn.atUs : undefined
   }
   if (phase === 'rollout') {
-    const turn = findStagedTurn(snapshot, target.source, target.content)
+    const turn = findRolloutTurn(snapshot, target.source, target.content)
     return turn?.kind === 'wait-until' ? turn.atUs : undefined
   }
   if (phase === 'restart-limit' && unit.kind === 'known') {

@@ -6,9 +6,9 @@ import { findFailure, type HealthFailure } from './find-failure.ts'
 import { findPause } from './find-pause.ts'
 import type { HealthRecord } from './health.ts'
 import { makeVerdict, mayTryAgain, recordAnotherTry } from './judge-failure.ts'
+import { findRolloutWait } from './rollout-turn.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
-import { findHold } from './staged-turn.ts'
 import type { Step } from './step.ts'
 import { type Candidate, isLocalWanted, type Target } from './target.ts'
 import { trialKey } from './trial-key.ts'
@@ -56,7 +56,7 @@ function answerFailure(situation: TargetSituation, failed: Failed, failure: Heal
  */
 export function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
   if (snapshot.preflightPending.has(target.key) || listUndrained(snapshot, target).length > 0) return true
-  if (findHold(snapshot, target) !== undefined) return true
+  if (findRolloutWait(snapshot, target) !== undefined) return true
   const about = describeSource(target.source)
   return snapshot.troubles.some((trouble) => (trouble.step === 'activate' || trouble.step === 'preflight') && trouble.about === about)
 }

@@ -8,7 +8,7 @@ import { describeSource, sameRef, sameVersion, withoutOverlay } from './config-s
 import type { Channel, Desired } from './desired.ts'
 import { dropExits, type Effect, history, log, writeRecord } from './effects.ts'
 import { stage } from './effects-of-staging.ts'
-import { heldSources } from './held-sources.ts'
+import { fallbackSources } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
 import { nameSource } from './status-texts.ts'
 import type { StepOf } from './step.ts'
@@ -93,7 +93,7 @@ function saveUnrendered({ source, data }: StepOf<'assign'>, snapshot: Snapshot):
     return [log('warn', `the checkpoint of ${what} differs from what the cluster has, and is left unchanged`, { source: unrendered })]
   if (snapshot.storedUnrendered === 'unreadable')
     return [log('warn', `the checkpoint of ${what} cannot be read, and is left unchanged`, { source: unrendered })]
-  const fallbacks = heldSources({ ...snapshot, assigned: { kind: 'damaged', detail: '' } })
+  const fallbacks = fallbackSources(snapshot)
   if (snapshot.nextStart.kind === 'unknown' || fallbacks.some((held) => sameVersion(held.source, unrendered)))
     return [log('warn', `no checkpoint of ${what} is saved: kubelet may start with it, and it was not checked`, { source: unrendered })]
   return [{ kind: 'save-checkpoint', source: unrendered, data, content: undefined }]

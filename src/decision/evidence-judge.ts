@@ -3,7 +3,17 @@
  * counts as yes, no and unknown.
  */
 import { cutToBytes, onOneLine } from '../values/cut.ts'
-import { type Damage, EVIDENCE_KINDS, type EvidenceKind, type Finding, levelOf, no, type Standing, unknown, yes } from './evidence.ts'
+import {
+  type Damage,
+  EVIDENCE_KINDS,
+  type EvidenceFinding,
+  type EvidenceKind,
+  type KindStanding,
+  levelOf,
+  no,
+  unknown,
+  yes,
+} from './evidence.ts'
 import { findBaseline, hadLostPods, withEarlier } from './evidence-baseline.ts'
 import { judgeLease } from './evidence-lease.ts'
 import { judgePods } from './evidence-pods.ts'
@@ -20,9 +30,9 @@ const DETAIL_BYTES = 600
 const NOTHING = unknown('nothing was asked about this process')
 
 /** One finding for each kind that is not switched off. */
-export function judgeEvidence(snapshot: Snapshot): readonly Finding[] {
+export function judgeEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
   const view = viewEvidence(snapshot)
-  return EVIDENCE_KINDS.filter((kind) => levelOf(snapshot.policy.evidence, kind) !== 'off').map((kind): Finding => {
+  return EVIDENCE_KINDS.filter((kind) => levelOf(snapshot.policy.evidence, kind) !== 'off').map((kind): EvidenceFinding => {
     const { answer, detail, sinceUs, isDoubtful = false } = judgeKind(kind, snapshot, view)
     return { kind, answer, detail: cutToBytes(onOneLine(detail), DETAIL_BYTES), sinceUs, damage: damageOf(kind, view), isDoubtful }
   })
@@ -80,7 +90,7 @@ function findRenewing({ healthz, health, running }: Snapshot): number | undefine
   return isSame && healthz !== 'unknown' ? (process.healthySinceUs ?? Number.POSITIVE_INFINITY) : undefined
 }
 
-function judgeKind(kind: EvidenceKind, snapshot: Snapshot, view: EvidenceView | undefined): Standing {
+function judgeKind(kind: EvidenceKind, snapshot: Snapshot, view: EvidenceView | undefined): KindStanding {
   if (kind === 'process') return judgeProcess(snapshot)
   if (kind === 'healthz') return judgeHealthz(snapshot)
   if (view === undefined) return NOTHING
@@ -101,7 +111,7 @@ function judgeKind(kind: EvidenceKind, snapshot: Snapshot, view: EvidenceView | 
 }
 
 /** What the health record says. It decides about a failure by itself: see `findFailure`. */
-function judgeProcess({ unit, running, health }: Snapshot): Standing {
+function judgeProcess({ unit, running, health }: Snapshot): KindStanding {
   if (unit.kind === 'unknown') return unknown('systemd does not answer')
   if (unit.activity === 'failed') return no('systemd gave kubelet up')
   if (health !== undefined && health.exits > 0) return no(`kubelet exited ${health.exits} times`)
@@ -109,7 +119,7 @@ function judgeProcess({ unit, running, health }: Snapshot): Standing {
   return yes('kubelet runs and did not exit', running.startedAtUs)
 }
 
-function judgeHealthz({ unit, running, healthz, health }: Snapshot): Standing {
+function judgeHealthz({ unit, running, healthz, health }: Snapshot): KindStanding {
   if (unit.kind === 'unknown' || running.kind !== 'known') return unknown('no kubelet process is known')
   if (healthz === undefined) return unknown('kubelet has no health port')
   if (healthz === 'unknown')

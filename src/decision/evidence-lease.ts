@@ -3,7 +3,7 @@
  * Measured on kubelets 1.28.15 and 1.36.3: the first renewal comes 0.3 to 0.7 s after a restart,
  * then one each quarter of the duration. Pure.
  */
-import { doubtful, no, type Standing, unknown, yes } from './evidence.ts'
+import { doubtful, type KindStanding, no, unknown, yes } from './evidence.ts'
 import type { LeaseAnswer, NoAnswer } from './evidence-facts.ts'
 import type { EvidenceView, LeaseSeen } from './evidence-state.ts'
 
@@ -29,7 +29,7 @@ export function foldLease(before: LeaseSeen | undefined, answer: LeaseAnswer | N
   return { ...seen, renewals, sameSinceUs: atUs, provenAtUs: before.provenAtUs ?? (renewals === 2 ? atUs : undefined) }
 }
 
-export function judgeLease(view: EvidenceView): Standing {
+export function judgeLease(view: EvidenceView): KindStanding {
   const { process } = view
   const { lease } = process
   if (lease === undefined) return unknown('not read yet')

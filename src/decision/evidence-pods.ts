@@ -3,7 +3,7 @@
  * restart brought no pressure. Whether pods are ready is not judged: until Kubernetes 1.34 every
  * restart resets it (KEP-4781), and applications fail for reasons of their own. Pure.
  */
-import { no, type Standing, unknown, yes } from './evidence.ts'
+import { type KindStanding, no, unknown, yes } from './evidence.ts'
 import type { FailedPod, NoAnswer, PodsAnswer } from './evidence-facts.ts'
 import type { Baseline, EvidenceView, PodsSeen } from './evidence-state.ts'
 
@@ -54,7 +54,7 @@ function isNodesOwn({ reason, message }: FailedPod, { pressure = [] }: Baseline)
 }
 
 /** A fallback does not bring back what the config before it lost. */
-export function judgePods({ process, baseline, isCandidate }: EvidenceView): Standing {
+export function judgePods({ process, baseline, isCandidate }: EvidenceView): KindStanding {
   const { pods, node } = process
   if (!isCandidate) return unknown('judged for the assigned config only')
   if (node !== undefined && node.newPressure.length > 0) return no(`the restart brought ${node.newPressure.join(', ')}`)

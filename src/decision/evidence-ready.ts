@@ -6,7 +6,7 @@
  * manager `kubelet` in `metadata.managedFields`. Heartbeats, which are by kubelet's clock, are only
  * equal or not.
  */
-import { doubtful, no, type Standing, unknown, yes } from './evidence.ts'
+import { doubtful, type KindStanding, no, unknown, yes } from './evidence.ts'
 import type { NoAnswer, NodeAnswer } from './evidence-facts.ts'
 import type { Baseline, EvidenceView, NodeSeen } from './evidence-state.ts'
 
@@ -80,7 +80,7 @@ function foldPressure(before: NodeSeen | undefined, { pressure }: NodeAnswer, at
 }
 
 /** @param runtime how the evidence `runtime` stands */
-export function judgeReady(view: EvidenceView, runtime: Standing): Standing {
+export function judgeReady(view: EvidenceView, runtime: KindStanding): KindStanding {
   const { node } = view.process
   if (node === undefined) return unknown('not read yet')
   if (node.problem !== '') return unknown(node.problem)
@@ -97,7 +97,7 @@ export function judgeReady(view: EvidenceView, runtime: Standing): Standing {
   }
 }
 
-function judgeNotReady({ baseline, process, policy, isAtEnd }: EvidenceView, node: NodeSeen, runtime: Standing): Standing {
+function judgeNotReady({ baseline, process, policy, isAtEnd }: EvidenceView, node: NodeSeen, runtime: KindStanding): KindStanding {
   const { message, readySinceUs, lastUs } = node
   const detail = `the Node is not Ready: ${message}`
   if (baseline?.ready !== 'True') return unknown(`${detail}; it is not known to have been Ready before`)

@@ -2,7 +2,7 @@
  * Evidence `runtime`: the container runtime answers the calls that kubelet makes. Its silence is
  * the config's fault only if the config moved kubelet to another endpoint. Pure.
  */
-import { doubtful, no, type Standing, unknown, yes } from './evidence.ts'
+import { doubtful, type KindStanding, no, unknown, yes } from './evidence.ts'
 import type { NotAsked, RuntimeAnswer } from './evidence-facts.ts'
 import { hasChangedEndpoint } from './evidence-ready.ts'
 import type { EvidenceView, RuntimeSeen } from './evidence-state.ts'
@@ -22,7 +22,7 @@ export function hasAnsweredAt(seen: RuntimeSeen | undefined, endpoint: string): 
   return seen?.endpoint === endpoint && seen.hasAnswered === true
 }
 
-export function judgeRuntime({ process, baseline, policy }: EvidenceView): Standing {
+export function judgeRuntime({ process, baseline, policy }: EvidenceView): KindStanding {
   const { runtime } = process
   if (runtime === undefined) return unknown('not asked')
   const { endpoint, sinceUs, lastUs } = runtime

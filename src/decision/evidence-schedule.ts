@@ -5,15 +5,15 @@
  */
 
 import type { ConfigSource, ContentHash } from './config-source.ts'
-import { type EvidencePolicy, type Finding, levelOf } from './evidence.ts'
+import { type EvidenceFinding, type EvidencePolicy, levelOf } from './evidence.ts'
 import { API_QUESTIONS, QUESTIONS, type Question } from './evidence-facts.ts'
 import { judgeEvidence, viewEvidence } from './evidence-judge.ts'
 import { judgeLease, needsWrite } from './evidence-lease.ts'
 import { asksServer } from './evidence-serving.ts'
 import type { Baseline, EvidenceView, UnreadQuestion } from './evidence-state.ts'
+import { findRolloutTurn, owesProof } from './rollout-turn.ts'
 import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
-import { findStagedTurn, owesProof } from './staged-turn.ts'
 import { hasPassed, measureTrial } from './trial.ts'
 import { contentOfKey, type TrialKey } from './trial-key.ts'
 
@@ -50,13 +50,13 @@ const NOTHING_DUE: Due = { questions: [], write: false }
  * What kubelet is about to be restarted into, or what the node would claim to start in a rollout. A
  * fallback never waits for evidence.
  */
-export function findUpcoming(snapshot: Snapshot): TrialKey | undefined {
+export function findCandidateOfBaseline(snapshot: Snapshot): TrialKey | undefined {
   const { running, nextStart, unit } = snapshot
-  const { target: present, held } = assess(snapshot)
-  const target = held ?? present
+  const { target: present, awaitingTurn } = assess(snapshot)
+  const target = awaitingTurn ?? present
   if (target === undefined || target.fallback || target.atFault || target.source === 'local') return undefined
   if (unit.kind === 'unknown' || unit.activity !== 'running' || running.kind !== 'known') return undefined
-  const isAwaited = isActivated(nextStart, target.key) || asksBeforeClaim(snapshot, target)
+  const isAwaited = startsWithContent(nextStart, target.key) || asksBeforeClaim(snapshot, target)
   return isAwaited && running.content !== target.content ? target.key : undefined
 }
 
@@ -65,7 +65,7 @@ export function findUpcoming(snapshot: Snapshot): TrialKey | undefined {
  * first.
  */
 function asksBeforeClaim(snapshot: Snapshot, { source, content }: { source: ConfigSource; content: ContentHash }): boolean {
-  const turn = findStagedTurn(snapshot, source, content)
+  const turn = findRolloutTurn(snapshot, source, content)
   return turn?.kind === 'wait' && turn.asks === 'evidence'
 }
 
@@ -104,7 +104,7 @@ export function isBaselineOld(snapshot: Snapshot): boolean {
   const baseline = evidence?.baseline
   if (baseline === undefined) return false
   if (isBaselineEarly(snapshot)) return true
-  const isForClaim = !isActivated(nextStart, baseline.candidate)
+  const isForClaim = !startsWithContent(nextStart, baseline.candidate)
   const isUnread = isForClaim && baseline.unread?.some(({ kind }) => kind === 'unreachable' || kind === 'refused') === true
   return now.monotonicUs - baseline.sinceUs > (isUnread ? UNREAD_OLD_US : BASELINE_OLD_US)
 }
@@ -146,17 +146,17 @@ function isComplete(baseline: Baseline, policy: EvidencePolicy): boolean {
   return missingIn(baseline, policy).length === 0 && listUnreached(baseline, policy).length === 0
 }
 
-function isActivated(nextStart: Snapshot['nextStart'], candidate: TrialKey): boolean {
+function startsWithContent(nextStart: Snapshot['nextStart'], candidate: TrialKey): boolean {
   return nextStart.kind === 'known' && nextStart.held.content === contentOfKey(candidate)
 }
 
-/** @param upcoming as `findUpcoming` returns it */
+/** @param upcoming as `findCandidateOfBaseline` returns it */
 export function dueEvidence(snapshot: Snapshot, upcoming: TrialKey | undefined): Due {
   const { evidence, policy } = snapshot
   if (upcoming !== undefined) {
     const baseline = evidence?.baseline
     if (baseline === undefined) return NOTHING_DUE
-    const others = isActivated(snapshot.nextStart, upcoming)
+    const others = startsWithContent(snapshot.nextStart, upcoming)
       ? listAskedAgain(snapshot, baseline)
       : missingBeforeClaim(baseline, policy.evidence)
     return { questions: [...new Set([...missingIn(baseline, policy.evidence), ...others])], write: false }
@@ -172,7 +172,7 @@ export function dueEvidence(snapshot: Snapshot, upcoming: TrialKey | undefined):
 }
 
 /** The findings about a process that is asked for evidence. Empty: nothing is on trial. */
-export function listObserved(snapshot: Snapshot): readonly Finding[] {
+export function listObserved(snapshot: Snapshot): readonly EvidenceFinding[] {
   return isObserved(snapshot) && viewEvidence(snapshot) !== undefined ? judgeEvidence(snapshot) : []
 }
 

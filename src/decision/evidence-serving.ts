@@ -6,7 +6,7 @@
  * anonymous requests allowed, a certificate that kubelet does not trust is 403 too, but of another
  * user.
  */
-import { doubtful, no, type Standing, unknown, yes } from './evidence.ts'
+import { doubtful, type KindStanding, no, unknown, yes } from './evidence.ts'
 import type { NotAsked, ServingAnswer } from './evidence-facts.ts'
 import type { EvidenceView, ServingBefore, ServingSeen } from './evidence-state.ts'
 
@@ -38,7 +38,7 @@ export function noteServer(before: ServingSeen | undefined, atUs: number, isReac
   return isReachable && atUs <= before.sinceUs ? before : { ...before, serverUpSinceUs: isReachable ? atUs : undefined }
 }
 
-export function judgeServing({ process, baseline, policy, servesFromUs = Number.POSITIVE_INFINITY }: EvidenceView): Standing {
+export function judgeServing({ process, baseline, policy, servesFromUs = Number.POSITIVE_INFINITY }: EvidenceView): KindStanding {
   const { serving, reachableSinceUs } = process
   if (serving === undefined) return unknown('not asked')
   const before = baseline?.serving

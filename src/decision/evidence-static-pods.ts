@@ -6,7 +6,7 @@
  * pkg/kubelet/config/common.go): the same manifest in another directory is another pod, and
  * replaces the old one.
  */
-import { doubtful, no, type Standing, unknown, yes } from './evidence.ts'
+import { doubtful, type KindStanding, no, unknown, yes } from './evidence.ts'
 import type { Manifest, NotAsked, StaticPod, StaticPodsAnswer } from './evidence-facts.ts'
 import type { EvidenceView, StaticPodBefore, StaticPodsSeen } from './evidence-state.ts'
 
@@ -85,7 +85,7 @@ function isSuccessor(other: StaticPod, pod: StaticPodBefore): boolean {
   return other.name === pod.name && other.hash !== pod.hash && other.isRunning
 }
 
-export function judgeStaticPods({ process, baseline }: EvidenceView): Standing {
+export function judgeStaticPods({ process, baseline }: EvidenceView): KindStanding {
   const { staticPods } = process
   if (staticPods === undefined) return unknown('not asked')
   if (staticPods.problem !== '') return unknown(staticPods.problem)

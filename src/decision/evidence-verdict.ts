@@ -2,7 +2,7 @@
  * What follows from the evidence: whether the config that runs has failed, whether a trial that is
  * over may be promoted, and whether a fallback brought back what a config had lost. Pure.
  */
-import { type EvidenceKind, type Finding, levelOf } from './evidence.ts'
+import { type EvidenceFinding, type EvidenceKind, levelOf } from './evidence.ts'
 import { judgeEvidence, viewEvidence } from './evidence-judge.ts'
 import { isObserved } from './evidence-schedule.ts'
 import type { HealthFailure } from './find-failure.ts'
@@ -14,7 +14,7 @@ import type { Verdict } from './verdict.ts'
 /**
  * Without those that the health record decides about: it knows for how long kubelet may be ill.
  */
-function listRequired(snapshot: Snapshot): readonly Finding[] {
+function listRequired(snapshot: Snapshot): readonly EvidenceFinding[] {
   const { evidence: policy } = snapshot.policy
   return judgeEvidence(snapshot).filter(({ kind }) => kind !== 'process' && kind !== 'healthz' && levelOf(policy, kind) === 'required')
 }
@@ -51,7 +51,7 @@ export function isEvidenceKnown(snapshot: Snapshot): boolean {
  * What a proof still needs. Static pods and pods are compared with what ran before. Where nothing
  * ran before, the config cannot have lost anything, and the other evidence proves it.
  */
-export function listUnknownEvidence(snapshot: Snapshot): readonly Finding[] {
+export function listUnknownEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
   const open = listRequired(snapshot).filter(({ answer }) => answer !== 'yes')
   return startedFromNothing(snapshot) ? open.filter(({ kind, answer }) => answer === 'no' || !COMPARED.includes(kind)) : open
 }
@@ -74,7 +74,7 @@ function startedFromNothing({ running, restarts, evidence, now }: Snapshot): boo
  * or it reported since its start, if only that a node which had not been Ready still is not.
  * Without a health port, nothing else tells whether kubelet works.
  */
-function listMissingContact(snapshot: Snapshot, required: readonly Finding[]): readonly Finding[] {
+function listMissingContact(snapshot: Snapshot, required: readonly EvidenceFinding[]): readonly EvidenceFinding[] {
   const process = viewEvidence(snapshot)?.process
   const contact = required.filter(({ kind }) => kind === 'lease' || kind === 'ready')
   if (process === undefined || contact.some(({ answer }) => answer === 'yes')) return []

@@ -15,7 +15,7 @@ export type Answer = 'yes' | 'no' | 'unknown'
 export type Damage = 'transient' | 'one-way'
 
 /** What is known of one kind of evidence, about the process that runs. */
-export interface Finding {
+export interface EvidenceFinding {
   readonly kind: EvidenceKind
   readonly answer: Answer
   /** What was seen, for people. */
@@ -53,26 +53,26 @@ export function levelOf(policy: EvidencePolicy, kind: EvidenceKind): EvidenceLev
 }
 
 /** How one kind of evidence stands, before its kind is named. */
-export interface Standing {
+export interface KindStanding {
   readonly answer: Answer
   readonly detail: string
   readonly sinceUs?: number | undefined
   readonly isDoubtful?: boolean
 }
 
-export function yes(detail: string, sinceUs?: number): Standing {
+export function yes(detail: string, sinceUs?: number): KindStanding {
   return { answer: 'yes', detail, sinceUs }
 }
 
-export function no(detail: string, sinceUs?: number): Standing {
+export function no(detail: string, sinceUs?: number): KindStanding {
   return { answer: 'no', detail, sinceUs }
 }
 
-export function unknown(detail: string): Standing {
+export function unknown(detail: string): KindStanding {
   return { answer: 'unknown', detail }
 }
 
 /** Something is wrong, but has not been for long enough. */
-export function doubtful(detail: string, sinceUs?: number): Standing {
+export function doubtful(detail: string, sinceUs?: number): KindStanding {
   return { answer: 'unknown', detail, sinceUs, isDoubtful: true }
 }

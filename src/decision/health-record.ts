@@ -10,7 +10,7 @@ import { isMissing } from './missing-content.ts'
 import type { Policy } from './policy.ts'
 import { followProcess } from './process-health.ts'
 import { addExcused, followRuntime, isExcuseUsedUp, isRuntimeExcuse, isSubjectExcused, RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
-import { type Condition, classifySample, hasEnded, isDown } from './sample-condition.ts'
+import { classifySample, hasEnded, isDown, type SampleHealth } from './sample-condition.ts'
 import { presumeProcess, rememberProcess } from './seen-process.ts'
 import type { TrialKey } from './trial-key.ts'
 import { contentOfKey } from './trial-key.ts'
@@ -211,7 +211,7 @@ interface NewExits {
   readonly excused: number
 }
 
-function countNewExits({ known, same, unit, gap }: Fold, { isExcused }: RuntimeExcuse, condition: Condition): NewExits {
+function countNewExits({ known, same, unit, gap }: Fold, { isExcused }: RuntimeExcuse, condition: SampleHealth): NewExits {
   const all = known === undefined ? 0 : countExits(known.lastNRestarts, unit.nRestarts)
   const isOneExcused = isExcusedExitDue(known)
   // Where systemd itself did the start that it had refused, it counts the exit of the process from
@@ -239,7 +239,7 @@ function isDownExcused({ unit, ofProcess }: Fold, { isExcused, beganExcused }: R
 type ConditionTimes = Pick<HealthRecord, 'wasHealthy' | 'everHealthy' | 'healthySinceUs' | 'unhealthySinceUs'>
 
 /** Since when kubelet has been healthy, or not. */
-function followCondition({ same, ofProcess, nowUs, gap, isAutomatic }: Fold, condition: Condition): ConditionTimes {
+function followCondition({ same, ofProcess, nowUs, gap, isAutomatic }: Fold, condition: SampleHealth): ConditionTimes {
   const isHealthy = condition === 'healthy'
   // The health of one process says nothing of the next, even if both were healthy at two looks in a
   // row.

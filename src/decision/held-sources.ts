@@ -22,6 +22,15 @@ export function heldSources({ assigned, assignedContent, lastKnownGood, previous
   ]
 }
 
+/** The same without what is assigned. */
+export function fallbackSources({
+  nextStart,
+  lastKnownGood,
+  previous,
+}: Omit<Records, 'assigned' | 'assignedContent'>): readonly HeldSource[] {
+  return [...(nextStart.kind === 'known' ? [nextStart.held] : []), lastKnownGood, previous]
+}
+
 /** The ConfigMap sources among them. Their checkpoints are in use. */
 export function namedSources(records: Records): readonly ConfigMapSource[] {
   return heldSources(records).flatMap(({ source }) => (source === 'local' ? [] : [source]))

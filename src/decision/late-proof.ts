@@ -4,9 +4,9 @@
  * evidence is known, while the claim is open. Pure.
  */
 import { listUnknownEvidence } from './evidence-verdict.ts'
+import { owesProof } from './rollout-turn.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
-import { owesProof } from './staged-turn.ts'
 import type { Step } from './step.ts'
 import { measureTrial } from './trial.ts'
 

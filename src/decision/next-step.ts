@@ -5,7 +5,7 @@
  * Rules run in order; the first that yields a step wins. A step that failed lately is passed over
  * until it is due again, so that a full disk cannot keep a node from falling back.
  */
-import { isHeldBack } from './held-back.ts'
+import { failedLately } from './failed-lately.ts'
 import { RULES } from './rules.ts'
 import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -16,7 +16,7 @@ export function nextStep(snapshot: Snapshot): Step {
   const situation = assess(snapshot)
   for (const rule of RULES) {
     const step = rule(situation)
-    if (step !== undefined && !isHeldBack(snapshot, step)) return step
+    if (step !== undefined && !failedLately(snapshot, step)) return step
   }
   return wait(snapshot, 'unknown', 'no rule applies')
 }

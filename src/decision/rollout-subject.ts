@@ -12,9 +12,9 @@ import { latestChannelState } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
 import { nextStep } from './next-step.ts'
 import { decideRestart, type RestartDecision } from './restarts.ts'
+import { withTurn } from './rollout-turn.ts'
 import { assess, hasTarget } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
-import { withTurn } from './staged-turn.ts'
 import { findStaging, hasWorkedOtherwise, isOfHash, latestContent, readPlan, retryOf } from './staging.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
 import { trialKey } from './trial-key.ts'
@@ -41,7 +41,7 @@ const NOBODY: NodeTraits = { uid: '', canary: false, controlPlane: false }
 const MOST_CLAIM_US = 4 * HOUR_US
 
 /** @returns undefined: the assigned config has no rollout, or is not known now */
-export function describeSubject(snapshot: Snapshot): RolloutSubject | undefined {
+export function describeRolloutSubject(snapshot: Snapshot): RolloutSubject | undefined {
   const { desired, assigned } = snapshot
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || assigned.kind !== 'source') return undefined
   const { ref, object, node = NOBODY } = desired

@@ -6,7 +6,7 @@ import type { UnitActivity } from './unit-state.ts'
  * `unclear`: neither health nor illness, but exits count. `excused`: the config is not the cause,
  * so nothing is charged to it.
  */
-export type Condition = 'healthy' | 'ill' | 'unclear' | 'excused'
+export type SampleHealth = 'healthy' | 'ill' | 'unclear' | 'excused'
 
 interface SampleContext {
   /** Kubelet was started with the config, or with it once more. */
@@ -16,7 +16,7 @@ interface SampleContext {
   readonly isExcused: boolean
 }
 
-export function classifySample(sample: HealthSample, { hasBegun, runsSubject, isExcused }: SampleContext): Condition {
+export function classifySample(sample: HealthSample, { hasBegun, runsSubject, isExcused }: SampleContext): SampleHealth {
   const { unit, running } = sample
   if (unit.kind === 'unknown' || !hasBegun) return 'excused'
   switch (unit.activity) {

@@ -1,6 +1,6 @@
 /** One Snapshot with everything that several rules derive from it, derived once a pass. Pure. */
 import type { Snapshot } from './snapshot.ts'
-import { type Candidate, chooseTarget, findGoingOn, findHeld, listCandidates, type Target } from './target.ts'
+import { type Candidate, chooseTarget, findAwaitingTurn, findGoingOn, listCandidates, type Target } from './target.ts'
 import type { KnownUnit } from './unit-state.ts'
 
 export interface Situation {
@@ -8,8 +8,8 @@ export interface Situation {
   /** undefined: systemd does not answer. */
   readonly unit: KnownUnit | undefined
   /**
-   * What could run, in the order of preference: the wanted config unless it is held, then its
-   * fallbacks. Empty: unit or wanted config unknown.
+   * What could run, in the order of preference: the wanted config unless it waits for its turn,
+   * then its fallbacks. Empty: unit or wanted config unknown.
    */
   readonly candidates: readonly Candidate[]
   /** What should run. undefined: unit or wanted config unknown. */
@@ -17,7 +17,7 @@ export interface Situation {
   /**
    * The assigned config while it waits for its turn in a rollout, and the target stands in for it.
    */
-  readonly held: Target | undefined
+  readonly awaitingTurn: Target | undefined
 }
 
 /** A Situation in which it is known what should run. */
@@ -28,11 +28,11 @@ export interface TargetSituation extends Situation {
 
 export function assess(snapshot: Snapshot): Situation {
   const { unit } = snapshot
-  if (unit.kind === 'unknown') return { snapshot, unit: undefined, candidates: [], target: undefined, held: undefined }
-  const held = findHeld(snapshot, unit)
-  const goingOn = findGoingOn(snapshot, unit, held)
-  const candidates = listCandidates(snapshot, unit, { held, goingOn })
-  return { snapshot, unit, candidates, target: chooseTarget(snapshot, candidates, { goingOn }), held }
+  if (unit.kind === 'unknown') return { snapshot, unit: undefined, candidates: [], target: undefined, awaitingTurn: undefined }
+  const awaitingTurn = findAwaitingTurn(snapshot, unit)
+  const goingOn = findGoingOn(snapshot, unit, awaitingTurn)
+  const candidates = listCandidates(snapshot, unit, { awaitingTurn, goingOn })
+  return { snapshot, unit, candidates, target: chooseTarget(snapshot, candidates, { goingOn }), awaitingTurn }
 }
 
 export function hasTarget(situation: Situation): situation is TargetSituation {

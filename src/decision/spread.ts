@@ -19,7 +19,7 @@ export type SpreadTurn = { readonly kind: 'go' } | { readonly kind: 'wait-until'
  * @param spread written when the change was first followed. Without one of this source and this
  *   boot, the node does not wait.
  */
-export function decideTurn(
+export function decideSpreadTurn(
   nodeName: string,
   source: ConfigSource,
   now: Instant,
@@ -33,8 +33,8 @@ export function decideTurn(
 }
 
 /** The turn by what this node recorded itself. */
-export function findTurn({ nodeName, now, spread, policy }: Snapshot, source: ConfigSource): SpreadTurn {
-  return decideTurn(nodeName, source, now, spread, policy)
+export function findSpreadTurn({ nodeName, now, spread, policy }: Snapshot, source: ConfigSource): SpreadTurn {
+  return decideSpreadTurn(nodeName, source, now, spread, policy)
 }
 
 /** Uniform in [0, spreadUs). */

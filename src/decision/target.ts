@@ -7,8 +7,8 @@
 import { type ConfigSource, type HeldSource, LOCAL } from './config-source.ts'
 import { findVerdict } from './find-verdict.ts'
 import { findRunning } from './held-sources.ts'
+import { findRolloutWait } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
-import { findHold } from './staged-turn.ts'
 import { type TrialKey, trialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
 import type { Verdict } from './verdict.ts'
@@ -61,15 +61,15 @@ export function isLocalWanted(snapshot: Snapshot): boolean {
  *
  * @returns undefined: it does not wait
  */
-export function findHeld(snapshot: Snapshot, unit: KnownUnit): Target | undefined {
+export function findAwaitingTurn(snapshot: Snapshot, unit: KnownUnit): Target | undefined {
   const { nextStart, running } = snapshot
   const { source, content } = findWanted(snapshot) ?? {}
   if (source === undefined || content === undefined) return undefined
-  const hold = findHold(snapshot, { source, content })
+  const rolloutWait = findRolloutWait(snapshot, { source, content })
   const verdict = findVerdict(snapshot, content, unit.kubeletIdentity)
-  if (hold === undefined || verdict !== undefined) return undefined
+  if (rolloutWait === undefined || verdict !== undefined) return undefined
   // Nothing is undone for the moment that it takes to read the turn again.
-  if (hold.isBeingConfirmed && nextStart.kind === 'known' && nextStart.held.content === content) return undefined
+  if (rolloutWait.isBeingConfirmed && nextStart.kind === 'known' && nextStart.held.content === content) return undefined
   // An administrator started kubelet with something else, which the agent leaves alone.
   if (running.kind === 'known' && running.lost !== true && findRunning(snapshot) === undefined) return undefined
   return { source, content, key: trialKey(content, unit.kubeletIdentity), verdict, fallback: false, goesOn: false, atFault: false }
@@ -79,10 +79,10 @@ export function findHeld(snapshot: Snapshot, unit: KnownUnit): Target | undefine
  * What runs, or what kubelet starts with next, while the assigned config waits for its turn. A
  * fallback does not go on in its own right: what it stands in for is tried again.
  */
-function findUndisturbed(snapshot: Snapshot, unit: KnownUnit, held: Target): HeldSource | undefined {
+function findUndisturbed(snapshot: Snapshot, unit: KnownUnit, awaitingTurn: Target): HeldSource | undefined {
   const { running, nextStart, lastKnownGood, restarts, now } = snapshot
   const own = running.kind === 'known' ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined
-  if (own?.content === undefined || own.content === held.content) return undefined
+  if (own?.content === undefined || own.content === awaitingTurn.content) return undefined
   if (own.content === lastKnownGood.content) return own
   const last = restarts.at(-1)
   const hasFallenBack = last?.bootId === now.bootId && last.fallback && last.target === trialKey(own.content, unit.kubeletIdentity)
@@ -107,16 +107,16 @@ export function findUnavailable(snapshot: Snapshot, { kubeletIdentity }: KnownUn
  * running config, or else that of the next start. undefined: the wanted one neither is unavailable
  * nor waits, or the agent could not start kubelet with the running config again.
  */
-export function findGoingOn(snapshot: Snapshot, unit: KnownUnit, held: Target | undefined): HeldSource | undefined {
-  if (held !== undefined) return findUndisturbed(snapshot, unit, held)
+export function findGoingOn(snapshot: Snapshot, unit: KnownUnit, awaitingTurn: Target | undefined): HeldSource | undefined {
+  if (awaitingTurn !== undefined) return findUndisturbed(snapshot, unit, awaitingTurn)
   if (findUnavailable(snapshot, unit) === undefined) return undefined
   if (snapshot.running.kind === 'known') return findRunning(snapshot)
   return snapshot.nextStart.kind === 'known' ? snapshot.nextStart.held : undefined
 }
 
-/** What `findHeld` and `findGoingOn` return. */
-interface Standing {
-  readonly held: Target | undefined
+/** What `findAwaitingTurn` and `findGoingOn` return. */
+interface Undisturbed {
+  readonly awaitingTurn: Target | undefined
   readonly goingOn: HeldSource | undefined
 }
 
@@ -125,13 +125,13 @@ interface Standing {
  * checkpoint is left out, as is what waits for its turn in a rollout. Empty: the wanted config is
  * unknown.
  */
-export function listCandidates(snapshot: Snapshot, unit: KnownUnit, { held, goingOn }: Standing): readonly Candidate[] {
+export function listCandidates(snapshot: Snapshot, unit: KnownUnit, { awaitingTurn, goingOn }: Undisturbed): readonly Candidate[] {
   const wanted = findWanted(snapshot)
   if (wanted === undefined) return []
   const fallbacks = [...(goingOn === undefined ? [] : [goingOn]), snapshot.lastKnownGood, snapshot.previous, LOCAL]
   const candidates: Candidate[] = []
   for (const { source, content } of isLocalWanted(snapshot) ? [wanted] : [wanted, ...fallbacks]) {
-    if (content === undefined || content === held?.content || candidates.some((known) => known.content === content)) continue
+    if (content === undefined || content === awaitingTurn?.content || candidates.some((known) => known.content === content)) continue
     const key = trialKey(content, unit.kubeletIdentity)
     candidates.push({ source, content, key, verdict: findVerdict(snapshot, content, unit.kubeletIdentity) })
   }
@@ -142,7 +142,7 @@ export function listCandidates(snapshot: Snapshot, unit: KnownUnit, { held, goin
 export function chooseTarget(
   snapshot: Snapshot,
   candidates: readonly Candidate[],
-  { goingOn }: Pick<Standing, 'goingOn'>,
+  { goingOn }: Pick<Undisturbed, 'goingOn'>,
 ): Target | undefined {
   const [first] = candidates
   if (first === undefined) return undefined

@@ -2,7 +2,7 @@
  * The evidence as the Node shows it. Each text that is written costs a request on each of ten
  * thousand nodes, so the answers of one trial are shown together, a few at a time. Pure.
  */
-import type { Answer, EvidenceKind, Finding } from '../decision/evidence.ts'
+import type { Answer, EvidenceFinding, EvidenceKind } from '../decision/evidence.ts'
 import { listObserved } from '../decision/evidence-schedule.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { RolloutReport } from './known-rollout.ts'
@@ -41,7 +41,7 @@ export function showEvidence(snapshot: Snapshot, before: ShownEvidence | undefin
   return isSame(before.answers, shown.answers) || now.monotonicUs < nextUs ? before : shown
 }
 
-export function answersOf(findings: readonly Finding[]): EvidenceAnswers {
+export function answersOf(findings: readonly EvidenceFinding[]): EvidenceAnswers {
   return Object.fromEntries(findings.map(({ kind, answer }) => [kind, answer]))
 }
 

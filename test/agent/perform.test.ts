@@ -2,7 +2,7 @@ import t from 'tap'
 import { perform } from '../../src/agent/perform.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { decideTurn, spreadDelayUs } from '../../src/decision/spread.ts'
+import { decideSpreadTurn, spreadDelayUs } from '../../src/decision/spread.ts'
 import type { Action, StepOf } from '../../src/decision/step.ts'
 import { A, B, dataOf, HOUR_US, health, hold, keyOf, NOW_US, POLICY, READY, restartTo, snapshot, verdict } from '../decision/snapshots.ts'
 import { SmallWorld } from './small-world.ts'
@@ -91,7 +91,7 @@ t.test('assign: the checkpoint first, the record last, so that no record names w
 
 t.test('assign: the spread begins with an edit in place', async (t) => {
   const world = new SmallWorld()
-  const turn = () => decideTurn('node-1', B, world.observationPorts().clock.now(), world.runtime.spread(), POLICY)
+  const turn = () => decideSpreadTurn('node-1', B, world.observationPorts().clock.now(), world.runtime.spread(), POLICY)
   await carryOut(world, { ...ASSIGN_B, inPlace: false })
   t.match(turn(), { kind: 'go' })
   await carryOut(world, ASSIGN_B)

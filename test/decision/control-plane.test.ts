@@ -3,7 +3,7 @@ import { isEvidenceRecord } from '../../src/checkpoint/evidence-shapes.ts'
 import type { StaticPod } from '../../src/decision/evidence-facts.ts'
 import { recordFacts } from '../../src/decision/evidence-record.ts'
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
-import { describeSubject } from '../../src/decision/rollout-subject.ts'
+import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { hashConfig } from '../../src/rollout/config-hash.ts'
 import { API_SERVER, ETCD, staticPods } from './evidence-samples.ts'
@@ -35,7 +35,7 @@ function isControlPlane(facts: Partial<Snapshot>, label = false): boolean | unde
     stagings: [{ config: 'kube-system/b', record: 'record', arrival: 'there', contents }],
     ...facts,
   })
-  return describeSubject(state)?.node.controlPlane
+  return describeRolloutSubject(state)?.node.controlPlane
 }
 
 t.test('a control plane is a node with the label, or one that runs the components of a control plane', async (t) => {

@@ -3,7 +3,7 @@ import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import { findEvidenceAccess } from '../../src/decision/evidence-claim.ts'
 import type { Fact, SeenFact } from '../../src/decision/evidence-facts.ts'
 import { recordFacts } from '../../src/decision/evidence-record.ts'
-import { dueEvidence, findUpcoming } from '../../src/decision/evidence-schedule.ts'
+import { dueEvidence, findCandidateOfBaseline } from '../../src/decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { hashConfig } from '../../src/rollout/config-hash.ts'
@@ -74,10 +74,17 @@ const accessOf = (seen: readonly SeenFact[], facts: Partial<Snapshot> = {}, agoS
 t.test('evidence is asked for before a claim once the turn says so, and then all that a proof needs', async (t) => {
   const waits = waiting({ kind: 'wait', detail: 'stage 1' })
   t.match(decide(waits), { kind: 'wait', phase: 'rollout' })
-  t.equal(findUpcoming(waits), undefined)
+  t.equal(findCandidateOfBaseline(waits), undefined)
   const asked = waiting(ASKS, { evidence: recorded([]) })
-  t.equal(findUpcoming(asked), keyOf(A_EDITED))
-  t.same([...dueEvidence(asked, findUpcoming(asked)).questions].sort(), ['lease', 'node', 'pods', 'runtime', 'serving', 'static-pods'])
+  t.equal(findCandidateOfBaseline(asked), keyOf(A_EDITED))
+  t.same([...dueEvidence(asked, findCandidateOfBaseline(asked)).questions].sort(), [
+    'lease',
+    'node',
+    'pods',
+    'runtime',
+    'serving',
+    'static-pods',
+  ])
   t.same(dueEvidence({ ...asked, evidence: recorded(WELL) }, keyOf(A_EDITED)).questions, [])
   const next = { kind: 'known', held: { source: A_EDITED, content: contentOf(A_EDITED) } } as const
   t.notOk(dueEvidence({ ...asked, nextStart: next }, keyOf(A_EDITED)).questions.includes('lease'), 'a baseline needs no Lease')

@@ -2,7 +2,7 @@
  * A process on trial that is asked for evidence, and what it is answered. Times are seconds after
  * its start.
  */
-import type { EvidenceKind, Finding } from '../../src/decision/evidence.ts'
+import type { EvidenceFinding, EvidenceKind } from '../../src/decision/evidence.ts'
 import type { Fact, FailedPod, NodeAnswer, SeenFact, StaticPod } from '../../src/decision/evidence-facts.ts'
 import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
 import { recordFacts } from '../../src/decision/evidence-record.ts'
@@ -87,7 +87,7 @@ export function snapshotOf(story: Story): Snapshot {
   }
 }
 
-export function find(kind: EvidenceKind, story: Story): Finding {
+export function find(kind: EvidenceKind, story: Story): EvidenceFinding {
   const found = judgeEvidence(snapshotOf(story)).find((finding) => finding.kind === kind)
   if (found === undefined) throw new Error(`no finding of ${kind}`)
   return found

@@ -3,7 +3,13 @@ import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import { API_QUESTIONS, type Fact, type Question, type SeenFact } from '../../src/decision/evidence-facts.ts'
 import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
 import { recordFacts } from '../../src/decision/evidence-record.ts'
-import { awaitsBaseline, dueEvidence, findUpcoming, isBaselineAbandoned, isBaselineOld } from '../../src/decision/evidence-schedule.ts'
+import {
+  awaitsBaseline,
+  dueEvidence,
+  findCandidateOfBaseline,
+  isBaselineAbandoned,
+  isBaselineOld,
+} from '../../src/decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { lease, node, pods, refused, runtime, serving, staticPods, unreachable } from './evidence-samples.ts'
@@ -80,7 +86,7 @@ function playTrial(
     record = recordFacts(record, { ...common, facts: [] })
     const healthy = health(B, { healthySinceUs: NOW_US, lastSampleUs: now.monotonicUs })
     last = snapshot({ ...inTrial(), now, policy, running, unit, health: healthy, evidence: record, proven: keyOf(A) })
-    const { questions } = dueEvidence(last, findUpcoming(last))
+    const { questions } = dueEvidence(last, findCandidateOfBaseline(last))
     asked.push(...questions.map((question) => ({ atSeconds: at, question })))
     const facts = questions.map(
       (question): Fact => ({
@@ -130,7 +136,7 @@ t.test('a trial that is held goes on asking, seldom', async (t) => {
 t.test('so does one after another config that failed and is not wanted any more', async (t) => {
   const { last } = playTrial(WELL, 60)
   const later = { ...last, now: { ...last.now, monotonicUs: NOW_US + 1200 * SECOND_US }, ...judged(verdict(C, 'provisional')) }
-  t.not(dueEvidence(later, findUpcoming(later)).questions.length, 0)
+  t.not(dueEvidence(later, findCandidateOfBaseline(later)).questions.length, 0)
 })
 
 t.test('a trial of a few seconds gets its answers', async (t) => {
@@ -163,14 +169,17 @@ const record = (candidate: string | undefined, of: Snapshot): EvidenceRecord =>
 
 t.test('nothing is asked on a settled node', async (t) => {
   const settled = snapshot()
-  t.same(dueEvidence({ ...settled, evidence: record(undefined, settled) }, findUpcoming(settled)), { questions: [], write: false })
+  t.same(dueEvidence({ ...settled, evidence: record(undefined, settled) }, findCandidateOfBaseline(settled)), {
+    questions: [],
+    write: false,
+  })
 })
 
 const ABOUT_TO_RESTART = { ...READY_FOR_B, ...startsWith(B), ...runs(A) }
 
 t.test('the baseline is asked for before a restart, and the restart waits for it a few seconds', async (t) => {
   const before = snapshot(ABOUT_TO_RESTART)
-  t.equal(findUpcoming(before), keyOf(B))
+  t.equal(findCandidateOfBaseline(before), keyOf(B))
   const opened = { ...before, evidence: record(keyOf(B), before) }
   const due = dueEvidence(opened, keyOf(B)).questions
   t.same([...due].sort(), ['node', 'pods', 'runtime', 'serving', 'static-pods'])
@@ -267,8 +276,8 @@ t.test('a restart waits anew for what an earlier agent asked, but not for what i
 
 t.test('no baseline is taken before a fallback, nor before a return to local', async (t) => {
   const failed = { ...wants(B), ...assignedTo(B), ...accepts(A, B), ...judged(verdict(B, 'provisional')), ...startsWith(A), ...runs(B) }
-  t.equal(findUpcoming(snapshot(failed)), undefined)
-  t.equal(findUpcoming(snapshot({ ...wants('local'), ...assignedTo('local'), ...startsWith('local'), ...runs(A) })), undefined)
+  t.equal(findCandidateOfBaseline(snapshot(failed)), undefined)
+  t.equal(findCandidateOfBaseline(snapshot({ ...wants('local'), ...assignedTo('local'), ...startsWith('local'), ...runs(A) })), undefined)
 })
 
 t.test('a fallback is asked whether it brings back what the config lost', async (t) => {

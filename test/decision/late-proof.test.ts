@@ -3,7 +3,7 @@ import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { dueEvidence } from '../../src/decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
-import { describeSubject } from '../../src/decision/rollout-subject.ts'
+import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { StagedContent } from '../../src/decision/staging-state.ts'
 import { hashConfig } from '../../src/rollout/config-hash.ts'
@@ -102,7 +102,7 @@ const markedBy = (state: Snapshot) => {
     .at(0)
     ?.contents.at(-1)?.proved
 }
-const isProven = (state: Snapshot) => describeSubject(state)?.node.proven
+const isProven = (state: Snapshot) => describeRolloutSubject(state)?.node.proven
 
 t.test('a witness whose evidence is not known when its trial ends', async (t) => {
   const atEnd = witness({ evidence: PROBLEM })

@@ -6,7 +6,7 @@ import t from 'tap'
 import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
-import { describeSubject } from '../../src/decision/rollout-subject.ts'
+import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { RolloutKnowledge, StagedContent } from '../../src/decision/staging-state.ts'
 import { hashConfig } from '../../src/rollout/config-hash.ts'
@@ -67,7 +67,7 @@ function turn(source: ConfigMapSource, what: RolloutTurn, confirmedAtUs?: number
   return { rollout: { config: `kube-system/${source.name}`, hash: hashOf(source), turn: what, confirmedAtUs, progress: undefined } }
 }
 
-const readinessOf = (facts: Facts) => describeSubject(snapshot(facts))?.node.ready
+const readinessOf = (facts: Facts) => describeRolloutSubject(snapshot(facts))?.node.ready
 
 const SICK = {
   wasHealthy: false,
@@ -283,17 +283,17 @@ t.test('a node tells its rollout of a failure, unless the content of the rollout
   const [staging] = failed.stagings ?? []
   if (staging === undefined) throw new Error('nothing is staged')
   const verdictWith = (...before: readonly StagedContent[]) =>
-    describeSubject(snapshot({ ...failed, stagings: [{ ...staging, contents: [...before, ...staging.contents] }] }))?.node.verdict
+    describeRolloutSubject(snapshot({ ...failed, stagings: [{ ...staging, contents: [...before, ...staging.contents] }] }))?.node.verdict
   const other = { hash: hashOf(B), content: contentOf(A) }
   t.match(verdictWith(), { reason: 'crash-loop: said in a test', retry: 0 })
   t.ok(verdictWith(other), 'another overlay, whose trial was not over')
   t.ok(verdictWith({ ...other, hash: hashOf(A), proved: true, promoted: true }), 'another content of the config')
   t.equal(verdictWith({ ...other, proved: true }), undefined, 'another overlay, whose trial passed: the overlay is at fault')
   t.equal(verdictWith({ ...other, promoted: true }), undefined, 'another overlay, which was last-known-good')
-  t.ok(describeSubject(snapshot({ ...failed, ...staged(B, { proved: true, promoted: true }) }))?.node.verdict, 'the very content')
+  t.ok(describeRolloutSubject(snapshot({ ...failed, ...staged(B, { proved: true, promoted: true }) }))?.node.verdict, 'the very content')
   const worked = [{ ...staging, contents: [{ ...other, proved: true }, ...staging.contents.map((one) => ({ ...one, ownEdit: false }))] }]
   t.ok(
-    describeSubject(snapshot({ ...failed, stagings: worked }))?.node.verdict,
+    describeRolloutSubject(snapshot({ ...failed, stagings: worked }))?.node.verdict,
     'what came by its turn: others may have the same local config or overlay',
   )
 })
@@ -301,7 +301,7 @@ t.test('a node tells its rollout of a failure, unless the content of the rollout
 t.test('a content that was last-known-good starts again only with the same kubelet and the same retry', async (t) => {
   const { unit } = snapshot({})
   if (unit.kind !== 'known') throw new Error('there is no unit')
-  const nodeWith = (facts: Partial<StagedContent>) => describeSubject(snapshot(staged(B, facts)))?.node
+  const nodeWith = (facts: Partial<StagedContent>) => describeRolloutSubject(snapshot(staged(B, facts)))?.node
   const same = { promoted: true, promotedOn: unit.kubeletIdentity }
   t.match(nodeWith(same), { promoted: true, workedBefore: true })
   t.match(nodeWith({ ...same, promotedOn: 'kubelet before' }), { promoted: false, workedBefore: true })
@@ -314,7 +314,7 @@ t.test('a node is young for the time of the spread after its creation', async (t
     const facts = staged(B)
     if (facts.desired?.kind !== 'config-map') throw new Error('nothing is assigned')
     const node = { uid: 'uid', canary: false, controlPlane: false, createdMs }
-    return describeSubject(snapshot({ ...facts, desired: { ...facts.desired, node } }))?.node.young
+    return describeRolloutSubject(snapshot({ ...facts, desired: { ...facts.desired, node } }))?.node.young
   }
   t.equal(isYoung(now.wallMs - 119_000), true)
   t.equal(isYoung(now.wallMs - 121_000), undefined)
@@ -329,7 +329,7 @@ t.test('a decision on what the watch shows knows of a pause', async (t) => {
     if (facts.desired?.kind !== 'config-map') throw new Error('nothing is assigned')
     const channelState = { channel: 'annotation', problem: undefined, paused } as const
     const desired = { ...facts.desired, channelState }
-    return describeSubject(snapshot({ ...facts, desired }))?.seen.paused
+    return describeRolloutSubject(snapshot({ ...facts, desired }))?.seen.paused
   }
   t.equal(seenWith({ on: 'ConfigMap', by: 'an annotation' }), 'an annotation')
   t.equal(seenWith(undefined), undefined)
@@ -339,7 +339,7 @@ t.test('a content that was last-known-good with another overlay worked before, a
   const [staging] = staged(B).stagings ?? []
   if (staging === undefined) throw new Error('nothing is staged')
   const nodeWith = (...before: readonly StagedContent[]) =>
-    describeSubject(snapshot({ ...staged(B), stagings: [{ ...staging, contents: [...before, ...staging.contents] }] }))?.node
+    describeRolloutSubject(snapshot({ ...staged(B), stagings: [{ ...staging, contents: [...before, ...staging.contents] }] }))?.node
   t.match(nodeWith(), { promoted: false, workedBefore: false })
   t.match(nodeWith({ hash: hashOf(B), content: contentOf(A), promoted: true }), { promoted: false, workedBefore: true })
   t.match(nodeWith({ hash: hashOf(A), content: contentOf(A), promoted: true }), { promoted: false, workedBefore: false })

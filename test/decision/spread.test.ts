@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { SpreadRecord } from '../../src/decision/records.ts'
-import { decideTurn, spreadDelayUs } from '../../src/decision/spread.ts'
+import { decideSpreadTurn, spreadDelayUs } from '../../src/decision/spread.ts'
 import { A, A_EDITED, B, BOOT, configMap, MINUTE_US, NOW_US, POLICY } from './snapshots.ts'
 
 const NOW = { bootId: BOOT, monotonicUs: NOW_US, wallMs: 0 }
@@ -30,12 +30,12 @@ t.test('a fleet is spread evenly, and anew at each edit', async (t) => {
   t.ok(again > 180 && again < 320, `${again} of them in the first half at the next edit, too`)
 })
 
-t.test('decideTurn', async (t) => {
+t.test('decideSpreadTurn', async (t) => {
   const spread = { bootId: BOOT, source: A, sinceUs: NOW_US - DELAY_US + 1 }
-  const turn = (facts: Partial<SpreadRecord> = {}, policy = POLICY) => decideTurn('node-1', A, NOW, { ...spread, ...facts }, policy)
+  const turn = (facts: Partial<SpreadRecord> = {}, policy = POLICY) => decideSpreadTurn('node-1', A, NOW, { ...spread, ...facts }, policy)
   t.match(turn(), { kind: 'wait-until', atUs: NOW_US + 1, detail: 'shared changes are spread over 2m' }, 'until its time')
   t.same(turn({ sinceUs: NOW_US - DELAY_US }), { kind: 'go' }, 'and not longer')
-  t.same(decideTurn('node-1', A, NOW, undefined, POLICY), { kind: 'go' }, 'no in-place edit')
+  t.same(decideSpreadTurn('node-1', A, NOW, undefined, POLICY), { kind: 'go' }, 'no in-place edit')
   t.same(turn({ source: B }), { kind: 'go' }, 'the edit of another one')
   t.same(turn({ bootId: 'boot-0' }), { kind: 'go' }, 'an edit before the boot')
   t.same(turn({ sinceUs: NOW_US }, { ...POLICY, spreadUs: 0 }), { kind: 'go' }, 'no spread')

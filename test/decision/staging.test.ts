@@ -4,7 +4,7 @@ import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import type { Effect, StateEffect } from '../../src/decision/effects.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
-import { describeSubject } from '../../src/decision/rollout-subject.ts'
+import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { latestContent, stageAssigned } from '../../src/decision/staging.ts'
 import type { StagedContent, Staging } from '../../src/decision/staging-state.ts'
@@ -172,7 +172,7 @@ t.test('a node keeps on disk when a content failed first, as long as the verdict
   t.equal(stageWith({ ...failed, ...staging(staged({ failed: 'late' }), other()) })?.failed, 'late', 'and comes back')
   t.equal(stageWith({ ...wantsStaged(), ...staging(staged({ failed: 'late' })), ...told('late') })?.failed, undefined)
   const late = (when: 'late' | 'in-rollout') =>
-    describeSubject(snapshot({ ...assignedTo(B), ...failed, ...staging(staged({ failed: when })) }))?.node.verdict?.late
+    describeRolloutSubject(snapshot({ ...assignedTo(B), ...failed, ...staging(staged({ failed: when })) }))?.node.verdict?.late
   t.same([late('late'), late('in-rollout')], [true, false])
 })
 

@@ -5,7 +5,7 @@
  * made is the first one whose answer would differ, or the first one after something has happened to
  * the node.
  */
-import { dueEvidence, findUpcoming } from '../../src/decision/evidence-schedule.ts'
+import { dueEvidence, findCandidateOfBaseline } from '../../src/decision/evidence-schedule.ts'
 import { findPause } from '../../src/decision/find-pause.ts'
 import type { HealthRecord } from '../../src/decision/health.ts'
 import { forgetIllness } from '../../src/decision/health-changes.ts'
@@ -106,7 +106,7 @@ function describe(snapshot: Snapshot, step: Wait): string {
 
 /** Evidence is asked for, and the answers are to come. */
 function isAsking(snapshot: Snapshot): boolean {
-  if (findUpcoming(snapshot) !== undefined) return true
+  if (findCandidateOfBaseline(snapshot) !== undefined) return true
   const { questions, write } = dueEvidence(snapshot, undefined)
   return write || questions.length > 0
 }

@@ -9,7 +9,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { RolloutSubject } from '../../decision/rollout-subject.ts'
-import { TURN_COUNTS_US } from '../../decision/staged-turn.ts'
+import { TURN_COUNTS_US } from '../../decision/rollout-turn.ts'
 import { configOf } from '../../decision/staging.ts'
 import type { RolloutKnowledge } from '../../decision/staging-state.ts'
 import type { Clock } from '../../ports/clock.ts'

@@ -19,7 +19,7 @@ const UNCONFIRMED: RolloutTurn = { kind: 'wait', detail: 'the agent confirms the
 const UNREAD: RolloutTurn = { kind: 'wait', detail: 'the record of its rollout has not been read yet' }
 
 /** @returns undefined: this config has no rollout */
-export function findStagedTurn(snapshot: Snapshot, source: ConfigSource, content: ContentHash): RolloutTurn | undefined {
+export function findRolloutTurn(snapshot: Snapshot, source: ConfigSource, content: ContentHash): RolloutTurn | undefined {
   const { rollout, now } = snapshot
   const staging = findStaging(snapshot, source)
   const staged = staging && latestContent(staging)
@@ -37,7 +37,7 @@ export function findStagedTurn(snapshot: Snapshot, source: ConfigSource, content
 }
 
 /** Why a content waits for its rollout. */
-export interface Hold {
+export interface RolloutWait {
   readonly turn: Exclude<RolloutTurn, { kind: 'go' }>
   /** As far as is known it has its turn: that is read once more, and takes a moment. */
   readonly isBeingConfirmed: boolean
@@ -50,19 +50,19 @@ export interface Hold {
  *
  * @returns undefined: it has its turn, or needs none
  */
-export function findHold(snapshot: Snapshot, { source, content }: Startable): Hold | undefined {
-  const turn = needsTurn(snapshot, content) ? findStagedTurn(snapshot, source, content) : undefined
+export function findRolloutWait(snapshot: Snapshot, { source, content }: Startable): RolloutWait | undefined {
+  const turn = needsTurn(snapshot, content) ? findRolloutTurn(snapshot, source, content) : undefined
   if (turn === undefined || turn.kind === 'go') return undefined
   return { turn, isBeingConfirmed: turn !== UNREAD && snapshot.rollout?.turn.kind === 'go' }
 }
 
-export function describeHold(what: string, { turn }: Hold): string {
+export function describeRolloutWait(what: string, { turn }: RolloutWait): string {
   return turn.kind === 'halted' ? `the rollout of ${what} is halted: ${turn.detail}` : `${what} waits for its rollout: ${turn.detail}`
 }
 
 /** Whether a rollout lets it go, which then has spread the nodes as well. */
-export function hasStagedTurn(snapshot: Snapshot, { source, content }: Startable): boolean {
-  return needsTurn(snapshot, content) && findStagedTurn(snapshot, source, content)?.kind === 'go'
+export function hasRolloutTurn(snapshot: Snapshot, { source, content }: Startable): boolean {
+  return needsTurn(snapshot, content) && findRolloutTurn(snapshot, source, content)?.kind === 'go'
 }
 
 /** The snapshot as it would be if this node's turn had just come. */
