@@ -154,44 +154,59 @@ function activate(wiring: ReadyWiring): State {
 
 /**
  * The target is out of reach for now. A config that was condemned, or lost, must be left all the
- * same, for whatever can be had.
+ * same, for whatever can be had. So must a process that hangs.
  *
  * Transitions:
  * - step: activate a refuge, if what kubelet starts with next was condemned or its checkpoint is
  *   lost
- * - restartInto: what kubelet starts with next, also on another kubelet, if what it runs was
- *   condemned or hangs, or the target is a fallback
- * - wait: otherwise, where kubelet runs the target already, and for what waits for its turn in a
- *   rollout
+ * - restartInto: what kubelet starts with next, also on another kubelet, if the process has to be
+ *   left
+ * - wait: otherwise, and for what waits for its turn in a rollout
  *
  * @param phase what the node waits for
  */
 function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
   return (situation) => {
-    const { snapshot, unit, target, candidates, awaitingTurn } = situation
-    const { nextStart, running, health, lastKnownGood } = snapshot
+    const { snapshot, unit, target, awaitingTurn } = situation
+    const { nextStart } = snapshot
     if (nextStart.kind === 'unknown' || target === awaitingTurn) return wait(snapshot, phase, why)
     const next = asCandidate(nextStart.held, unit)
+    const verdict = findVerdict(snapshot, next.content, unit.kubeletIdentity)
     const isLost = nextStart.held.content === undefined
-    const nextVerdict = findVerdict(snapshot, next.content, unit.kubeletIdentity)
-    if (nextVerdict !== undefined || isLost) {
-      const isKnown = target.source === 'local' || isRunning(situation) || target.content === lastKnownGood.content
-      const refuges = candidates.filter(({ verdict, content }) => verdict === undefined && (isKnown || content !== target.content))
-      const steps = refuges.map(({ source }) => ({ kind: 'activate', target: source, fallback: undefined, wiring }) as const)
-      const step = steps.find((each) => !failedLately(snapshot, each))
-      if (step !== undefined) return step
-    }
-    const content = running.kind === 'known' ? running.content : health?.lastProcess?.content
-    const isCondemned = content !== undefined && findVerdict(snapshot, content, unit.kubeletIdentity) !== undefined
-    // What hangs is condemned by nothing while another config, or another kubelet, starts next.
-    const hangs = running.kind === 'known' && running.key !== next.key && failsNow(snapshot)
+    const refuge = verdict !== undefined || isLost ? findRefuge(situation, wiring) : undefined
+    if (refuge !== undefined) return refuge
     // Kubelet could not start from a checkpoint that is lost.
-    if (!(isCondemned || hangs || target.fallback) || isLost || isRunning(situation)) return wait(snapshot, phase, why)
-    if (findRolloutWait(snapshot, next) !== undefined) return wait(snapshot, phase, why)
+    if (isLost || !mustLeaveProcess(situation, next) || findRolloutWait(snapshot, next) !== undefined) return wait(snapshot, phase, why)
     // An activation that failed may have left local as what kubelet starts with: see the effect
     // `activate`.
-    return restartInto({ ...target, ...next, verdict: nextVerdict, fallback: true })
+    return restartInto({ ...target, ...next, verdict, fallback: true })
   }
+}
+
+/**
+ * Activates the first config without a verdict that can be activated now. The target itself only
+ * where it needs no preflight: local, what runs, or last-known-good.
+ */
+function findRefuge(situation: TargetSituation, wiring: ReadyWiring): Action | undefined {
+  const { snapshot, target, candidates } = situation
+  const isKnown = target.source === 'local' || isRunning(situation) || target.content === snapshot.lastKnownGood.content
+  const refuges = candidates.filter(({ verdict, content }) => verdict === undefined && (isKnown || content !== target.content))
+  const steps = refuges.map(({ source }) => ({ kind: 'activate', target: source, fallback: undefined, wiring }) as const)
+  return steps.find((step) => !failedLately(snapshot, step))
+}
+
+/**
+ * Whether the process must end although the target cannot be had. What runs was condemned, or the
+ * target is a fallback, whose assigned config failed; and the target does not run already. Or what
+ * runs hangs: nothing condemns that while another config, or another kubelet, starts next.
+ */
+function mustLeaveProcess(situation: TargetSituation, next: Pick<Target, 'key'>): boolean {
+  const { snapshot, unit, target } = situation
+  const { running, health } = snapshot
+  const hangs = running.kind === 'known' && running.key !== next.key && failsNow(snapshot)
+  if (isRunning(situation)) return hangs && !target.atFault
+  const content = running.kind === 'known' ? running.content : health?.lastProcess?.content
+  return hangs || target.fallback || (content !== undefined && findVerdict(snapshot, content, unit.kubeletIdentity) !== undefined)
 }
 
 /**

@@ -98,6 +98,24 @@ t.test('what hangs is left for what kubelet starts with next, whatever the wante
   t.match(decide({ ...onUpgraded, ...hangs(B, SECOND_US, upgraded) }), { kind: 'wait', phase: 'drain' }, 'which is not started at once')
 })
 
+t.test('what hangs is left although it is wanted, where it cannot be what kubelet starts with next', async (t) => {
+  const troubles = [{ step: 'activate', about: describeSource(B), detail: 'disk full', retryAtUs: NOW_US + MINUTE_US }]
+  // The disk was full, so that the verdict was lost with the agent that had activated the fallback.
+  const stuck = { ...wants(B), ...assignedTo(B), ...accepts(A, B), ...startsWith(A), troubles }
+  const { running } = runs(B)
+  if (running?.kind !== 'known') throw new Error('it runs')
+  const since = (illUs: number) => ({
+    ...running,
+    wasHealthy: false,
+    healthySinceUs: undefined,
+    unhealthySinceUs: NOW_US - illUs,
+    exits: 0,
+  })
+  const hangs = (illUs: number) => ({ ...stuck, ...runs(B), health: health(A, { process: since(illUs) }) })
+  t.match(decide(hangs(SECOND_US)), { kind: 'wait' }, 'not at once')
+  t.match(decide(hangs(10 * MINUTE_US)), { kind: 'restart', to: A })
+})
+
 t.test('what did damage on another kubelet is left as well, whatever the wanted config waits for', async (t) => {
   const damage = verdict(B, 'confirmed', { key: keyOf(B, UPGRADED_KUBELET), damage: 'one-way' })
   const stuck = {
