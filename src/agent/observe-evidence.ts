@@ -112,8 +112,8 @@ async function describeEvidenceSubject(
 }
 
 /**
- * The files from which the static pods came that ran before, and where kubelet looks while a
- * baseline is taken.
+ * The files from which the static pods that ran before may have come, and where kubelet looks while
+ * a baseline is taken.
  */
 function findManifests(
   { baseline, displaced }: EvidenceRecord,
@@ -122,6 +122,8 @@ function findManifests(
 ): readonly string[] {
   const isBeingTaken = baseline === undefined || baseline.invocationId === invocationId
   const before = displaced ?? (isBeingTaken ? undefined : baseline)
-  const files = ((before && withEarlier(before))?.staticPods ?? []).flatMap(({ manifest }) => manifest?.path ?? [])
+  const files = ((before && withEarlier(before))?.staticPods ?? []).flatMap(({ manifest }) =>
+    manifest === undefined ? [] : [manifest, ...(manifest.others ?? [])].map(({ path }) => path),
+  )
   return [...new Set([...files, ...(isBeingTaken && staticPodPath?.startsWith('/') ? [staticPodPath] : [])])]
 }

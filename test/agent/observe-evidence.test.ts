@@ -5,7 +5,7 @@ import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import { ConfigFileFacts } from '../../src/kubelet/config-file.ts'
 import type { EvidenceSubject } from '../../src/ports/evidence.ts'
-import { snapshotOf } from '../decision/evidence-samples.ts'
+import { type Story, snapshotOf } from '../decision/evidence-samples.ts'
 import { unit } from '../decision/snapshots.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
@@ -13,7 +13,7 @@ const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfigurat
 const FILE = '/checkpoint'
 
 /** Where a kubelet is asked that was started with this config and these flags. */
-async function findSubject(config: string, words: readonly string[] = []): Promise<EvidenceSubject | undefined> {
+async function findSubject(config: string, words: readonly string[] = [], story: Story = {}): Promise<EvidenceSubject | undefined> {
   const disk = new FakeDisk(() => 1)
   disk.plant(FILE, `${HEAD}${config}`)
   let subject: EvidenceSubject | undefined
@@ -35,7 +35,7 @@ async function findSubject(config: string, words: readonly string[] = []): Promi
   }
   const command: KnownUnit['command'] = { path: '/usr/bin/kubelet', words }
   const process = { kind: 'checkpoint', pid: 1, uid: 'u', resourceVersion: '1', key: 'kubelet' } as const
-  await observeEvidence(ports, snapshotOf({ now: 60, snapshot: { unit: unit({ command, process }) } }))
+  await observeEvidence(ports, snapshotOf({ now: 60, ...story, snapshot: { unit: unit({ command, process }) } }))
   return subject
 }
 
@@ -50,4 +50,21 @@ t.test("kubelet's TLS port, by its config and its flags", async (t) => {
     ['port: 10250\n', ['--enable-server=false'], undefined],
   ]
   for (const [config, words, serving] of cases) t.same((await findSubject(config, words))?.serving, serving, `${config}${words.join(' ')}`)
+})
+
+t.test('after the restart, each manifest is read from which a static pod may have come', async (t) => {
+  const manifests = ['kube-apiserver.yaml', 'kube-apiserver.yaml.bak'].map((name) => ({
+    path: `/etc/kubernetes/manifests/${name}`,
+    digest: 'd1',
+    modifiedAtMs: 1000,
+    podName: 'kube-apiserver',
+    names: ['kube-apiserver'],
+  }))
+  const pod = { hash: 'hash-1', name: 'kube-system/kube-apiserver-node-1', isRunning: true, startedAtMs: 2000 }
+  const before: Story['before'] = [{ question: 'static-pods', answer: { kind: 'found', pods: [pod], manifests } }]
+  const subject = await findSubject('staticPodPath: /etc/kubernetes/manifests\n', [], { before })
+  t.same(
+    subject?.manifests,
+    manifests.map(({ path }) => path),
+  )
 })
