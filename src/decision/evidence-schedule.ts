@@ -152,15 +152,23 @@ function startsWithContent(nextStart: Snapshot['nextStart'], candidate: TrialKey
 
 /** @param upcoming as `findCandidateOfBaseline` returns it */
 export function dueEvidence(snapshot: Snapshot, upcoming: TrialKey | undefined): Due {
-  const { evidence, policy } = snapshot
-  if (upcoming !== undefined) {
-    const baseline = evidence?.baseline
-    if (baseline === undefined) return NOTHING_DUE
-    const others = startsWithContent(snapshot.nextStart, upcoming)
-      ? listAskedAgain(snapshot, baseline)
-      : missingBeforeClaim(baseline, policy.evidence)
-    return { questions: [...new Set([...missingIn(baseline, policy.evidence), ...others])], write: false }
-  }
+  if (upcoming === undefined) return dueInTrial(snapshot)
+  const baseline = snapshot.evidence?.baseline
+  if (baseline === undefined) return NOTHING_DUE
+  const policy = snapshot.policy.evidence
+  const missing = missingIn(baseline, policy)
+  // The restart is about to end the process, and its trial.
+  if (startsWithContent(snapshot.nextStart, upcoming)) return askOnce([...missing, ...listAskedAgain(snapshot, baseline)], false)
+  const trial = dueInTrial(snapshot)
+  return askOnce([...missing, ...missingBeforeClaim(baseline, policy), ...trial.questions], trial.write)
+}
+
+function askOnce(questions: readonly Question[], write: boolean): Due {
+  return { questions: [...new Set(questions)], write }
+}
+
+function dueInTrial(snapshot: Snapshot): Due {
+  const { policy } = snapshot
   const view = viewEvidence(snapshot)
   // After a trial, only a proof that is owed is asked for, and nothing is condemned by the answers.
   if (view === undefined || !(isObserved(snapshot) || owesProof(snapshot))) return NOTHING_DUE

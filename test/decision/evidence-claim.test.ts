@@ -21,6 +21,7 @@ import {
   decide,
   INVOCATION,
   keyOf,
+  MINUTE_US,
   NOW_US,
   POLICY,
   runs,
@@ -88,6 +89,16 @@ t.test('evidence is asked for before a claim once the turn says so, and then all
   t.same(dueEvidence({ ...asked, evidence: recorded(WELL) }, keyOf(A_EDITED)).questions, [])
   const next = { kind: 'known', held: { source: A_EDITED, content: contentOf(A_EDITED) } } as const
   t.notOk(dueEvidence({ ...asked, nextStart: next }, keyOf(A_EDITED)).questions.includes('lease'), 'a baseline needs no Lease')
+})
+
+t.test('the trial of what runs goes on meanwhile', async (t) => {
+  const nowUs = NOW_US + 5 * MINUTE_US
+  const now = { bootId: BOOT, monotonicUs: nowUs, wallMs: 0 }
+  const asked = waiting(ASKS, { evidence: recorded(WELL), now })
+  t.same(dueEvidence(asked, keyOf(A_EDITED)), { questions: [], write: false }, 'it has passed')
+  const { questions, write } = dueEvidence({ ...asked, proven: undefined }, keyOf(A_EDITED))
+  t.ok(questions.includes('lease') && questions.includes('static-pods'), questions.join())
+  t.ok(write)
 })
 
 t.test('what could be read can be read', async (t) => {
