@@ -8,7 +8,7 @@ import type { ConfigMapData, ConfigMapSource } from './config-source.ts'
 import { sameRef, sameSource, sameVersion } from './config-source.ts'
 import type { ChannelState, Desired, FoundConfigMap } from './desired.ts'
 import { resolveDesired, sourceOf } from './desired.ts'
-import { latestChannelState } from './find-pause.ts'
+import { findPause, latestChannelState } from './find-pause.ts'
 import { isNamed } from './records.ts'
 import type { Situation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -130,6 +130,8 @@ function checkReplacement(snapshot: Snapshot, source: ConfigMapSource, data: Con
   // Nothing is stored, and what kubelet starts with next is unknown: it cannot be this version.
   if (nextStart.kind === 'unknown' && storedContent === undefined) return assign
   if (unit.kind !== 'known' || nextStart.kind !== 'known') return undefined
+  // The same as an activation: a pause keeps what kubelet starts with next.
+  if (storedContent !== undefined && findPause(snapshot) !== undefined) return undefined
   // Kubelet runs it, and only its files were lost.
   if (storedContent === undefined && running.kind === 'known' && running.content === desiredContent) return assign
   const key = trialKey(desiredContent, unit.kubeletIdentity)

@@ -128,18 +128,19 @@ function findConfigMap(files: readonly ManifestFile[], { namespace, name }: { na
 }
 
 /**
- * Adds what an API server would: a uid that depends on the name, and a resourceVersion that changes
- * with the data.
+ * Sets what an API server would: a uid that depends on the name, if none is given, and a
+ * resourceVersion that changes with the data. One that is given does not: it was the version in the
+ * cluster from which the manifest was read, and whoever edits the data leaves it as it is.
  */
 export function withVersion(configMap: JsonObject): JsonObject {
-  const { name = '', namespace = '', uid = '', resourceVersion = '' } = identityOf(configMap) ?? {}
+  const { name = '', namespace = '', uid = '' } = identityOf(configMap) ?? {}
   const metadata = isObject(configMap.metadata) ? configMap.metadata : {}
   return {
     ...configMap,
     metadata: {
       ...metadata,
       uid: uid === '' ? uidFromName(`${namespace === '' ? 'default' : namespace}/${name}`) : uid,
-      resourceVersion: resourceVersion === '' ? versionFromData(dataOf(configMap) ?? {}) : resourceVersion,
+      resourceVersion: versionFromData(dataOf(configMap) ?? {}),
     },
   }
 }

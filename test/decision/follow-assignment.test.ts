@@ -156,6 +156,12 @@ t.test('the same version once more', async (t) => {
     })
   })
 
+  t.test('with other content during a pause: kubelet may start from it, so it stays as it is', async (t) => {
+    const accepted = { ...restored, accepted: new Map([[`${other}@kubelet-v1`, { drain: [] }]]) }
+    const requests = { hold: 'paused', rollback: undefined, retry: false } as const
+    t.match(decide({ ...accepted, requests }), { kind: 'wait' })
+  })
+
   t.test('with other content that needs a drained node: stored where kubelet starts from it once the node is drained', async (t) => {
     const accepted = { ...restored, accepted: new Map([[`${other}@kubelet-v1`, { drain: ['cpuManagerPolicy'] }]]) }
     t.not(decide({ ...accepted, drained: false }).kind, 'assign')

@@ -69,11 +69,13 @@ t.test('a file that no longer parses counts with its last good content', (t) => 
   t.end()
 })
 
-t.test('uid and resourceVersion are kept if given, and else derived from the name and from the data', (t) => {
+t.test('a uid is kept if given, and else derived from the name; the resourceVersion is always derived from the data', (t) => {
   const versionOf = (metadata: object, data: object) =>
     withVersion({ kind: 'ConfigMap', metadata, data }).metadata as Record<string, string>
   const named = { namespace: 'a', name: 'b' }
-  t.match(versionOf({ ...named, uid: 'u', resourceVersion: '5' }, {}), { uid: 'u', resourceVersion: '5' })
+  t.match(versionOf({ ...named, uid: 'u' }, {}), { uid: 'u' })
+  const given = { ...named, resourceVersion: '5' }
+  t.not(versionOf(given, { kubelet: '1' }).resourceVersion, versionOf(given, { kubelet: '2' }).resourceVersion, 'an edit')
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.string()), fc.dictionary(fc.string(), fc.string()), (one, other) => {
       const a = versionOf(named, one)
