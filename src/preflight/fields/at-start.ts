@@ -127,9 +127,12 @@ function checkGracePeriods(soft: TextMap, periods: TextMap): FieldProblem[] {
       : []
   })
   for (const [signal, amount] of soft) {
-    if (!SIGNALS.includes(signal) || periods.some(([other]) => other === signal) || ['0%', '100%'].includes(amount)) continue
+    const from = Object.hasOwn(NEW_SIGNALS, signal) ? NEW_SIGNALS[signal] : undefined
+    if ((!SIGNALS.includes(signal) && from === undefined) || periods.some(([other]) => other === signal) || ['0%', '100%'].includes(amount))
+      continue
     const problem = `grace period must be specified for the soft eviction threshold ${signal}`
-    complaints.push({ rule: 'cross', path: ['evictionSoft', signal], problem, advice: `add evictionSoftGracePeriod["${signal}"]` })
+    const advice = `add evictionSoftGracePeriod["${signal}"]`
+    complaints.push({ rule: 'cross', path: ['evictionSoft', signal], problem, advice, ...(from === undefined ? {} : { from }) })
   }
   return complaints
 }
