@@ -12,8 +12,11 @@ import { type FieldProblem, type FieldRuleInput, quote, shorten } from './compla
 import { textOf } from './values.ts'
 
 export function checkAtStart({ config }: FieldRuleInput): FieldProblem[] {
+  // Kubelet replaces what is reserved of cpu by their number, and never parses it.
+  const replaced = textOf(config.reservedSystemCPUs) === '' ? undefined : 'cpu'
+  const reserved = (field: string) => textMap(config[field]).filter(([resource]) => resource !== replaced)
   return [
-    ...['systemReserved', 'kubeReserved'].flatMap((field) => checkReserved(field, textMap(config[field]))),
+    ...['systemReserved', 'kubeReserved'].flatMap((field) => checkReserved(field, reserved(field))),
     ...checkQosReserved(textMap(config.qosReserved)),
     ...['evictionHard', 'evictionSoft'].flatMap((field) => checkThresholds(field, textMap(config[field]))),
     ...checkGracePeriods(textMap(config.evictionSoft), textMap(config.evictionSoftGracePeriod)),
