@@ -73,8 +73,9 @@ function hash(text: string): string {
 async function readCertainly(text: string, yaml: YamlReader): Promise<unknown> {
   // What stands for bytes that are not UTF-8: the texts may differ in them.
   if (text.includes('\ufffd')) return undefined
-  const value = looksLikeJson(text) ? readJson(text) : await readYaml(text, yaml)
-  return value === undefined || findProblem(value, undefined) !== undefined || !isExact(value) ? undefined : value
+  const isJson = looksLikeJson(text)
+  const value = isJson ? readJson(text) : await readYaml(text, yaml)
+  return value === undefined || findProblem(value, isJson ? text : undefined) !== undefined || !isExact(value) ? undefined : value
 }
 
 function readJson(text: string): unknown {

@@ -20,7 +20,7 @@ export interface PreflightRequest {
   readonly source: Exclude<ConfigSource, 'local'>
   readonly data: Readonly<Record<string, string>>
   readonly key: TrialKey
-  /** It has run before, and kubelet is waiting for it: only quick checks run. */
+  /** It has run before, and kubelet is waiting for it: it is only decoded. */
   readonly fallback: boolean
   readonly unit: KnownUnit
   /** Path of the running config, with which the candidate is compared. undefined: none is known. */

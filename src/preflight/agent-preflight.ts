@@ -1,7 +1,7 @@
 /**
  * Preflight for the agent's loop. Short checks return their result at once; long ones (kubelet in
  * its sandbox) continue in the background, one at a time, and end when their config is no longer
- * wanted. A fallback gets only the quick checks. It decides nothing itself: it turns a report into
+ * wanted. A fallback is only decoded. It decides nothing itself: it turns a report into
  * a result.
  */
 

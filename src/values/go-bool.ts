@@ -1,4 +1,4 @@
-/** Go's spelling of a boolean, as in kubelet's flags (`strconv.ParseBool`). */
+/** Go's spelling of a boolean, as in kubelet's flags and options (`strconv.ParseBool`). */
 
 const TRUE = ['1', 't', 'T', 'true', 'TRUE', 'True']
 const FALSE = ['0', 'f', 'F', 'false', 'FALSE', 'False']

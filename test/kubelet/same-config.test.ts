@@ -51,6 +51,14 @@ t.test('values that only look alike', async (t) => {
     t.equal(await same(`${HEAD}clusterDomain: {x: ${a}}\n`, `${HEAD}clusterDomain: {x: ${b}}\n`), false, `${a} and ${b}`)
 })
 
+t.test('of two spellings of kind, the last in the text of JSON counts', async (t) => {
+  const [kind, version] = ['"kind":"KubeletConfiguration"', '"apiVersion":"kubelet.config.k8s.io/v1beta1"']
+  const first = `{"Kind":"Other",${kind},${version}}`
+  const last = `{${kind},"Kind":"Other",${version}}`
+  t.equal(await same(first, ` ${first}`), true)
+  t.equal(await same(first, last), false)
+})
+
 t.test('in doubt two texts differ', async (t) => {
   for (const [what, line] of Object.entries({
     'a key twice': 'maxPods: 1\nmaxPods: 1',

@@ -10,7 +10,8 @@ import { requiredBy, unmetNeeds, WORKSTATION } from '../../scripts/package/elf.t
 import { AGENT_PINS, PLUGIN_PINS } from '../../scripts/package/pins.ts'
 import { debianDate, isoDay, rpmDate } from '../../scripts/package/project.ts'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
-import { decodeAndCheck } from '../../src/preflight/quick-check.ts'
+import { checkFields } from '../../src/preflight/check-fields.ts'
+import { readDocument } from '../../src/preflight/read-document.ts'
 import { CONFIG_SOURCE_ONLY } from '../../src/source/channels/resolve.ts'
 import { readManifest, resolveManifests } from '../../src/source/manifests.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
@@ -111,8 +112,8 @@ t.test('the examples: a directory of manifests assigns a config that preflight a
   const { desired } = resolveManifests(files, 'worker-1', CONFIG_SOURCE_ONLY)
   t.match(desired, { kind: 'config-map', object: { kind: 'found' } })
   const { data } = parse(read('deploy/node-config.yaml')) as { data: Record<string, string> }
-  const source = { namespace: 'kube-system', name: 'node-config', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '1' }
-  t.strictSame(await decodeAndCheck({ source, data }, IN_PLACE), { kind: 'accepted', remarks: [], drain: [] })
+  const document = await readDocument(data.kubelet ?? '', IN_PLACE)
+  t.strictSame(document.ok && checkFields(document.document, { version: undefined, unknownKeys: 'refuse' }), [])
 })
 
 t.test('the examples: the patches assign the config of the manifest, and unassign it', async (t) => {

@@ -212,6 +212,15 @@ t.test('findings by version', async (t) => {
     ['showHiddenMetricsForVersion: new', undefined, ['refuse fields/value']],
     ['evictionHard: {containerfs.available: 10%}', '1.28', ['refuse fields/value']],
     ['evictionHard: {containerfs.available: 10%}', '1.29', []],
+    ['evictionSoft: {containerfs.available: 10%}', '1.28', ['refuse fields/value']],
+    ['evictionSoft: {containerfs.available: 10%}', '1.29', ['refuse fields/cross']],
+    ['evictionSoft: {containerfs.available: 10%}', undefined, ['warn fields/value', 'warn fields/cross']],
+    ['evictionSoft: {containerfs.inodesFree: 10%}\nevictionSoftGracePeriod: {containerfs.inodesFree: 1m}', '1.36', []],
+    ['evictionSoft: {containerfs.available: 100%}', '1.36', []],
+    ['reservedSystemCPUs: 0-1\nkubeReserved: {cpu: ""}\nsystemReserved: {cpu: "-1"}', '1.20.2', []],
+    ['reservedSystemCPUs: 0-1\nkubeReserved: {cpu: ""}\nsystemReserved: {cpu: "-1"}', '1.36', []],
+    ['reservedSystemCPUs: 0-1\nkubeReserved: {memory: ""}', '1.36', ['refuse fields/value']],
+    ['reservedSystemCPUs: ""\nkubeReserved: {cpu: ""}', '1.36', ['refuse fields/value']],
     ['evictionHard: {memory.available: 150%}', '1.20', ['warn fields/value']],
     ['evictionHard: {memory.available: 150%}', '1.21', ['refuse fields/value']],
     ['evictionHard: {memory.available: 150%}', '1.36', ['refuse fields/value']],
@@ -388,11 +397,50 @@ t.test('without a version it refuses only what every version refuses', async () 
   )
 })
 
-t.test('validateConfig finds the same without a text', async (t) => {
-  t.strictSame(validateConfig({ port: 65536, podLogsDir: 'x', cpuCFSQuotaPeriod: '2s' }), [
-    'port (--port) 65536 must be between 0 and 65535, inclusive',
-    'cpuCFSQuotaPeriod (--cpu-cfs-quota-period) 2s must be between 1usec and 1sec, inclusive',
-  ])
+t.test('configs that fail the validation of every kubelet', async (t) => {
+  const cases: [config: Record<string, unknown>, problems: string[]][] = [
+    [{}, []],
+    [
+      { port: 0, maxPods: 0, nodeLeaseDurationSeconds: 0, healthzPort: 0, readOnlyPort: 0, oomScoreAdj: -1000, nodeStatusMaxImages: -1 },
+      [],
+    ],
+    [{ port: 65536 }, ['port (--port) 65536 must be between 0 and 65535']],
+    [{ healthzPort: -1 }, ['healthzPort (--healthz-port) -1']],
+    [{ oomScoreAdj: 1001 }, ['oomScoreAdj (--oom-score-adj) 1001 must be between -1000 and 1000']],
+    [{ nodeStatusMaxImages: -2 }, ['must be -1 or greater']],
+    [{ nodeLeaseDurationSeconds: -1, eventBurst: -1, iptablesDropBit: 32 }, ['nodeLease', 'eventBurst', 'iptablesDropBit']],
+    [{ hairpinMode: 'x', topologyManagerPolicy: 'best-effort', topologyManagerScope: '' }, ['hairpinMode']],
+    [{ imageGCHighThresholdPercent: 75 }, ['80 must be less than']],
+    [{ imageGCHighThresholdPercent: 75, imageGCLowThresholdPercent: 70 }, []],
+    [{ imageGCHighThresholdPercent: 101 }, ['must be between 0 and 100']],
+    [{ cgroupsPerQOS: false }, ['is not supported unless cgroupsPerQOS']],
+    [{ cgroupsPerQOS: false, enforceNodeAllocatable: [] }, []],
+    [{ cgroupsPerQOS: false, enforceNodeAllocatable: ['none'] }, []],
+    [{ enforceNodeAllocatable: ['none', 'pods'] }, ['may not contain']],
+    [{ enforceNodeAllocatable: ['pods', 'system-reserved'] }, ['systemReservedCgroup must be']],
+    [{ enforceNodeAllocatable: ['kube-reserved-compressible'], kubeReservedCgroup: '/k' }, []],
+    [{ enforceNodeAllocatable: ['everything'] }, ['option "everything"']],
+    [{ systemCgroups: '/s' }, ['systemCgroups (--system-cgroups) was specified']],
+    [{ systemCgroups: '/s', cgroupRoot: '/' }, []],
+    [{ reservedSystemCPUs: '0', kubeReservedCgroup: '/k' }, ['reservedSystemCPUs']],
+    [{ shutdownGracePeriod: '30s', shutdownGracePeriodCriticalPods: '10s' }, []],
+    [{ shutdownGracePeriod: '30s', shutdownGracePeriodCriticalPods: '1m' }, ['must be <= shutdownGracePeriod']],
+    [{ shutdownGracePeriod: '500ms' }, ['>= 1 sec']],
+    [{ shutdownGracePeriod: '-1h', shutdownGracePeriodCriticalPods: '-2h' }, []],
+    [
+      { port: 65536, podLogsDir: 'x', cpuCFSQuotaPeriod: '2s' },
+      [
+        'port (--port) 65536 must be between 0 and 65535, inclusive',
+        'cpuCFSQuotaPeriod (--cpu-cfs-quota-period) 2s must be between 1usec and 1sec, inclusive',
+      ],
+    ],
+    [{ cgroupRoot: '/nope', cgroupsPerQOS: true, enforceNodeAllocatable: [] }, []],
+  ]
+  for (const [config, problems] of cases) {
+    const found = validateConfig(config)
+    t.equal(found.length, problems.length, JSON.stringify(config))
+    for (const [index, problem] of problems.entries()) t.match(found[index], problem)
+  }
 })
 
 t.test('a repeated key in JSON whose first value is of a wrong type, in a field newer than 1.20', async (t) => {

@@ -24,7 +24,21 @@ t.test('a fallback gets remarks about what keeps kubelet from starting with it, 
     remarks: ['delete the file'],
     drain: [],
   })
-  t.match(await checkFallback(request(`${HEAD}maxPods: -1\n`), IN_PLACE, async () => ['not asked']), { kind: 'refused' })
+})
+
+t.test('a fallback is refused only where it cannot be decoded', async (t) => {
+  const notAsked = async () => {
+    t.fail('a remark was asked for')
+    return []
+  }
+  t.match(await checkFallback(request(`${HEAD}maxPods: many\n`), IN_PLACE, notAsked), { kind: 'refused', reason: 'load' })
+  t.match(await checkFallback(request(''), IN_PLACE, notAsked), { kind: 'refused', reason: 'load' })
+  t.match(await checkFallback({ ...request(HEAD), data: {} }, IN_PLACE, notAsked), { kind: 'refused', reason: 'load' })
+})
+
+t.test('a fallback that is complete only with a flag or a drop-in of kubelet is not refused', async (t) => {
+  for (const line of ['shutdownGracePeriodCriticalPods: 10s', 'imageGCLowThresholdPercent: 90', 'systemCgroups: /s', 'maxPods: -1'])
+    t.match(await checkFallback(request(`${HEAD}${line}\n`), IN_PLACE, async () => []), { kind: 'accepted' }, line)
 })
 
 t.test('a fallback goes on if the remarks cannot be made', async (t) => {

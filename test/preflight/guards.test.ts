@@ -5,12 +5,12 @@
 import t from 'tap'
 import { validateCommand } from '../../src/cli/commands/validate.ts'
 import { AgentPreflight } from '../../src/preflight/agent-preflight.ts'
+import { decodeCandidate } from '../../src/preflight/decode-candidate.ts'
 import type { GuardName } from '../../src/preflight/guards.ts'
 import { inspectWith } from '../../src/preflight/inspect.ts'
 import type { InspectOptions, Recipient } from '../../src/preflight/inspection.ts'
 import { NOTHING_KNOWN } from '../../src/preflight/node/surroundings.ts'
 import { listParts } from '../../src/preflight/parts.ts'
-import { decodeAndCheck } from '../../src/preflight/quick-check.ts'
 import { execute, fakeNode } from '../cli/fake-node.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { source, unit } from '../report/build.ts'
@@ -47,7 +47,7 @@ async function validate(options: Readonly<Record<string, string>>, guardsOff: re
 function agentOn(guardsOff: readonly GuardName[]) {
   return new AgentPreflight({
     inspect: ({ data }) => inspectOn(guardsOff)({ name: 'x', files: data, key: 'kubelet' }, OPTIONS),
-    decode: (candidate) => decodeAndCheck(candidate, IN_PLACE),
+    decode: (candidate) => decodeCandidate(candidate, IN_PLACE),
     settings: () => guardsOff,
     forget: () => {},
     onDone: () => {},

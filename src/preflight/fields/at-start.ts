@@ -12,8 +12,11 @@ import { type FieldProblem, type FieldRuleInput, quote, shorten } from './compla
 import { textOf } from './values.ts'
 
 export function checkAtStart({ config }: FieldRuleInput): FieldProblem[] {
+  // Kubelet replaces what is reserved of cpu by their number, and never parses it.
+  const replaced = textOf(config.reservedSystemCPUs) === '' ? undefined : 'cpu'
+  const reserved = (field: string) => textMap(config[field]).filter(([resource]) => resource !== replaced)
   return [
-    ...['systemReserved', 'kubeReserved'].flatMap((field) => checkReserved(field, textMap(config[field]))),
+    ...['systemReserved', 'kubeReserved'].flatMap((field) => checkReserved(field, reserved(field))),
     ...checkQosReserved(textMap(config.qosReserved)),
     ...['evictionHard', 'evictionSoft'].flatMap((field) => checkThresholds(field, textMap(config[field]))),
     ...checkGracePeriods(textMap(config.evictionSoft), textMap(config.evictionSoftGracePeriod)),
@@ -127,9 +130,12 @@ function checkGracePeriods(soft: TextMap, periods: TextMap): FieldProblem[] {
       : []
   })
   for (const [signal, amount] of soft) {
-    if (!SIGNALS.includes(signal) || periods.some(([other]) => other === signal) || ['0%', '100%'].includes(amount)) continue
+    const from = Object.hasOwn(NEW_SIGNALS, signal) ? NEW_SIGNALS[signal] : undefined
+    if ((!SIGNALS.includes(signal) && from === undefined) || periods.some(([other]) => other === signal) || ['0%', '100%'].includes(amount))
+      continue
     const problem = `grace period must be specified for the soft eviction threshold ${signal}`
-    complaints.push({ rule: 'cross', path: ['evictionSoft', signal], problem, advice: `add evictionSoftGracePeriod["${signal}"]` })
+    const advice = `add evictionSoftGracePeriod["${signal}"]`
+    complaints.push({ rule: 'cross', path: ['evictionSoft', signal], problem, advice, ...(from === undefined ? {} : { from }) })
   }
   return complaints
 }

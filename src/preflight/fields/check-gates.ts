@@ -21,6 +21,9 @@ const GROUPS = ['AllAlpha', 'AllBeta']
  */
 const LOCKED_BY_KUBELET: Readonly<Record<string, number>> = { DynamicKubeletConfig: 24 }
 
+/** One list for all complaints: a config may have tens of thousands of unknown gates. */
+const KNOWN = listGates()
+
 type Gates = Readonly<Record<string, unknown>>
 
 export function checkGates({ config, version }: FieldRuleInput): FieldProblem[] {
@@ -72,7 +75,7 @@ function complainOfUnknown(name: string, minor: number | undefined): FieldProble
     rule: 'gate-unknown',
     path: ['featureGates', name],
     problem: `unrecognized feature gate: ${shorten(name)}`,
-    mistyped: { name, known: listGates() },
+    mistyped: { name, known: KNOWN },
     unsure: minor === undefined || minor > NEWEST_MINOR,
   }
 }

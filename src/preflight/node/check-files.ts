@@ -5,7 +5,9 @@
  * each pod, and creates the directories for plugins and logs itself.
  */
 import { posix } from 'node:path'
+import { NEWEST_MINOR, OLDEST_MINOR } from '../../kubelet/fields.ts'
 import type { RowName } from '../change/field-rows.ts'
+import { findGateState } from '../fields/gate-stages.ts'
 import type { NodeProblem, NodeView } from './node-view.ts'
 import type { PathState, Surroundings } from './surroundings.ts'
 
@@ -31,12 +33,7 @@ export function filesToFind(view: NodeView): string[] {
 }
 
 function namedFiles(view: NodeView): readonly Named[] {
-  const served = view.is('enableServer')
-  const certificate = {
-    wants: 'file',
-    fatal: served,
-    effect: served ? 'kubelet does not start' : 'no effect while enableServer is false',
-  } as const
+  const certificate = { wants: 'file', ...weighCertificate(view) } as const
   return [
     { at: 'authentication.x509.clientCAFile', wants: 'file', fatal: true, effect: 'kubelet does not start' },
     { at: 'tlsCertFile', ...certificate },
@@ -46,6 +43,36 @@ function namedFiles(view: NodeView): readonly Named[] {
     { at: 'volumePluginDir', wants: 'directory', fatal: false, effect: 'volume plugins are not found' },
     { at: 'podLogsDir', wants: 'directory', fatal: false, effect: 'logs of pods cannot be written' },
   ]
+}
+
+function weighCertificate(view: NodeView): Pick<Named, 'fatal' | 'effect'> {
+  const readers = possibleMinors(view).map((minor) => readsCertificate(view, minor))
+  if (readers.every(Boolean)) return { fatal: true, effect: 'kubelet does not start' }
+  if (readers.some(Boolean)) return { fatal: false, effect: 'some versions of kubelet do not start' }
+  if (!view.is('enableServer')) return { fatal: false, effect: 'no effect while enableServer is false' }
+  if (view.is('serverTLSBootstrap')) return { fatal: false, effect: 'no effect while serverTLSBootstrap is true' }
+  return { fatal: false, effect: 'no effect, since only one of tlsCertFile and tlsPrivateKeyFile is set' }
+}
+
+/** Without a version, one before and one after the changes of the rules. */
+function possibleMinors({ minor }: NodeView): readonly number[] {
+  return minor === undefined ? [OLDEST_MINOR, NEWEST_MINOR] : [minor]
+}
+
+/** The first minor of 1.x whose server opens no file, since kubelet has loaded the pair before. */
+const LOADED_BEFORE = 36
+
+/**
+ * Whether kubelet exits without the files. Up to 1.35 its server opens them. From 1.31 on,
+ * `NewMainKubelet` loads the pair, also where there is no server, unless the API server signs the
+ * certificate.
+ */
+function readsCertificate(view: NodeView, minor: number): boolean {
+  const gates = { featureGates: view.map('featureGates') }
+  const loads = minor >= LOADED_BEFORE || findGateState('ReloadKubeletServerCertificateFile', gates, minor) === true
+  const isPair = view.text('tlsCertFile') !== undefined && view.text('tlsPrivateKeyFile') !== undefined
+  if (loads && isPair && !view.is('serverTLSBootstrap')) return true
+  return minor < LOADED_BEFORE && view.is('enableServer')
 }
 
 function checkFile(view: NodeView, { at, wants, fatal, effect, guard }: Named, paths: Surroundings['paths']): NodeProblem[] {
@@ -82,13 +109,19 @@ function isInConfigMap(view: NodeView, path: string): boolean {
   return posix.dirname(path) === posix.normalize(folder).replace(/(.)\/$/, '$1') && files.includes(posix.basename(path))
 }
 
-/** With only one of the two set, kubelet fails to load the other. */
+/** With only one of the two set, kubelet fails to load the other. From 1.36 on it loads neither. */
 function checkPair(view: NodeView): NodeProblem[] {
   if (!view.is('enableServer')) return []
   const [certificate, key] = [view.text('tlsCertFile'), view.text('tlsPrivateKeyFile')]
   if ((certificate === undefined) === (key === undefined)) return []
   const [at, other] =
     certificate === undefined ? (['tlsPrivateKeyFile', 'tlsCertFile'] as const) : (['tlsCertFile', 'tlsPrivateKeyFile'] as const)
-  const problem = `${view.called(at)} is set but ${other} is not: kubelet cannot start its server`
-  return [{ rule: 'node/missing-file', severity: 'refuse', at, problem, advice: `set ${other} as well, or neither` }]
+  const fails = possibleMinors(view).map((minor) => minor < LOADED_BEFORE)
+  if (!fails.some(Boolean) && view.is('serverTLSBootstrap')) return []
+  const effect = fails.some(Boolean)
+    ? 'kubelet cannot start its server'
+    : "kubelet's server has no certificate and refuses every connection"
+  const problem = `${view.called(at)} is set but ${other} is not: ${effect}`
+  const severity = fails.every(Boolean) ? 'refuse' : 'warn'
+  return [{ rule: 'node/missing-file', severity, at, problem, advice: `set ${other} as well, or neither` }]
 }

@@ -93,7 +93,7 @@ export function requiredCgroups(view: NodeView): { readonly at: RowName; readonl
   ]
   return rows.flatMap(([at, required]) => {
     const name = required ? view.text(at) : undefined
-    const spellings = name === undefined ? [] : spellCgroup(name)
+    const spellings = name === undefined ? [] : at === 'cgroupRoot' ? spellRoot(name) : spellCgroup(name)
     return spellings.length === 0 ? [] : [{ at, spellings }]
   })
 }
@@ -103,8 +103,21 @@ export function spellCgroup(name: string): string[] {
   const parts = name.split('/').filter((part) => part !== '')
   if (parts.length === 0 || parts.some((part) => part === '..' || part === '.')) return []
   const plain = parts.map((part) => part.replace(/\.slice$/, ''))
-  const slices = (words: readonly string[]) => words.map((_, at) => `${words.slice(0, at + 1).join('-')}.slice`).join('/')
-  return [...new Set([parts.join('/'), slices(plain), slices((plain.at(-1) ?? '').split('-'))])]
+  return [...new Set([parts.join('/'), nestSlices(plain), nestSlices((plain.at(-1) ?? '').split('-'))])]
+}
+
+/**
+ * Kubelet takes the root for a path of cgroupfs. Systemd nests slices by the dashes in their names,
+ * so kubelet replaces those of the path (`ToSystemd`, pkg/kubelet/cm/cgroup_manager_linux.go).
+ */
+function spellRoot(name: string): string[] {
+  const spellings = spellCgroup(name)
+  const [plain] = spellings
+  return plain === undefined ? [] : [...new Set([...spellings, nestSlices(plain.replaceAll('-', '_').split('/'))])]
+}
+
+function nestSlices(words: readonly string[]): string {
+  return words.map((_, at) => `${words.slice(0, at + 1).join('-')}.slice`).join('/')
 }
 
 function missingCgroups(view: NodeView, { cgroups }: Surroundings): NodeProblem[] {

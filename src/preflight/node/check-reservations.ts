@@ -7,6 +7,7 @@
  */
 
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
+import { parseGoBool } from '../../values/go-bool.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type CpuSet, formatCpuSet, parseCpuSet } from '../cpu-set.ts'
 import { usesCpuManager, usesMemoryManager } from './managers.ts'
@@ -159,8 +160,8 @@ export function listReservations(view: NodeView): MemoryReservation[] {
  * undefined: unknown.
  */
 function reservedMemory(view: NodeView, memoryBytes: number | undefined): { readonly nanos: bigint; readonly exact: boolean } | undefined {
-  const eviction =
-    view.flag('experimental-allocatable-ignore-eviction') === 'true' ? { nanos: 0n, exact: true } : evictionMemory(view, memoryBytes)
+  const ignoresEviction = parseGoBool(view.flag('experimental-allocatable-ignore-eviction') ?? '') === true
+  const eviction = ignoresEviction ? { nanos: 0n, exact: true } : evictionMemory(view, memoryBytes)
   const [system, kube] = [view.quantity('systemReserved', 'memory'), view.quantity('kubeReserved', 'memory')]
   if (eviction === undefined || system === undefined || kube === undefined) return undefined
   return { nanos: system + kube + eviction.nanos, exact: eviction.exact }

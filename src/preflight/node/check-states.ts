@@ -7,6 +7,7 @@
  */
 
 import { NANOS } from '../../kubelet/quantity.ts'
+import { parseGoBool } from '../../values/go-bool.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { type CpuSet, formatCpuSet, isWithin, parseCpuSet } from '../cpu-set.ts'
 import { listReservations, reservedCpu } from './check-reservations.ts'
@@ -42,7 +43,8 @@ function checkCpuState(view: NodeView, { texts, presentCpus, onlineCpus }: Surro
   const all = new Set([...shared, ...assignedCpus(state)])
   if (presentCpus !== undefined && !isWithin(all, presentCpus))
     return complain('cpuManagerPolicy', 'refuse', `${file} lists CPUs that this machine does not have`)
-  const strict = view.map('cpuManagerPolicyOptions')['strict-cpu-reservation'] === 'true'
+  const option = view.map('cpuManagerPolicyOptions')['strict-cpu-reservation']
+  const strict = typeof option === 'string' && parseGoBool(option) === true
   const reserved = checkReserved(view, shared, strict)
   if (reserved !== undefined) return complain(reserved.at, 'refuse', `${reserved.why} in ${file}`)
   if (!strict && onlineCpus !== undefined && !isWithin(onlineCpus, all))

@@ -71,6 +71,11 @@ t.test('every minor refuses to change a locked gate, and a gate that lacks what 
     }
 })
 
+t.test('unknown gates share the list of those that are known', async (t) => {
+  const gates = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`NoSuchGate${index}`, true]))
+  t.equal(new Set(check(gates, 36).flatMap(({ mistyped }) => (mistyped ? [mistyped.known] : []))).size, 1)
+})
+
 t.test('a gate that is missing is named where the config can change it', async (t) => {
   const found = check({ GracefulNodeShutdown: false }, 35)
   t.strictSame(

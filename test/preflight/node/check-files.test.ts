@@ -17,6 +17,36 @@ t.test('files that kubelet needs to start', async (t) => {
   t.same(verdicts({ tlsCertFile: '/c' }, paths({ '/c': 'file' })), ['refuse node/missing-file tlsCertFile'], 'its key is not set')
 })
 
+t.test('from 1.31 on kubelet loads its certificate before its server starts, if there is one', async (t) => {
+  const off = { tlsCertFile: '/c', tlsPrivateKeyFile: '/k', enableServer: false }
+  const missing = paths({ '/c': 'file', '/k': 'missing' })
+  const check = (config: object, minor: number) =>
+    verdicts(config, missing, optionsOf(minor)).filter((verdict) => verdict.includes('missing'))
+  const [refused, warned] = [['refuse node/missing-file tlsPrivateKeyFile'], ['warn node/missing-file tlsPrivateKeyFile']]
+  t.same(check(off, 30), warned)
+  for (const minor of [31, 34, 36]) t.same(check(off, minor), refused, `1.${minor}`)
+  const unloaded = { featureGates: { ReloadKubeletServerCertificateFile: false } }
+  t.same(check({ ...off, ...unloaded }, 34), warned, 'without this gate the server loads it')
+  t.same(check({ ...off, ...unloaded }, 36), refused, 'kubelet itself loads it without this gate')
+  t.same(check({ ...off, serverTLSBootstrap: true }, 34), warned)
+  t.same(check({ tlsPrivateKeyFile: '/k', enableServer: false }, 34), warned, 'its certificate is not set')
+  t.same(verdicts(off, missing, optionsOf(34, [], { version: undefined })), warned, 'some kubelets start')
+})
+
+t.test('from 1.36 on kubelet opens no certificate that the API server is to sign', async (t) => {
+  const config = { tlsCertFile: '/c', tlsPrivateKeyFile: '/k', serverTLSBootstrap: true }
+  const missing = paths({ '/c': 'missing', '/k': 'file' })
+  const [refused, warned] = [['refuse node/missing-file tlsCertFile'], ['warn node/missing-file tlsCertFile']]
+  t.same(verdicts(config, missing, optionsOf(35)), refused)
+  t.same(verdicts(config, missing, optionsOf(36)), warned)
+  t.same(verdicts({ ...config, enableServer: false }, missing, optionsOf(36)).includes(refused[0] ?? ''), false)
+  t.same(verdicts(config, missing, optionsOf(36, [], { version: undefined })), warned, 'some kubelets start')
+  const alone = { tlsCertFile: '/c', serverTLSBootstrap: true }
+  t.same(verdicts(alone, paths({ '/c': 'file' }), optionsOf(35)), refused, 'its key is not set')
+  t.same(verdicts(alone, paths({ '/c': 'file' }), optionsOf(36)), [])
+  t.same(verdicts({ tlsCertFile: '/c' }, paths({ '/c': 'file' }), optionsOf(36)), warned, 'its server has no certificate')
+})
+
 t.test('files of the ConfigMap exist', async (t) => {
   t.same(verdicts(clientCA('ca.crt'), paths({})), [])
   t.same(verdicts(clientCA('./ca.crt'), paths({ '/var/lib/x/checkpoints/u/1/ca.crt': 'missing' })), [], 'before the checkpoint is saved')

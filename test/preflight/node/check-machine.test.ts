@@ -57,6 +57,17 @@ t.test('cgroups that must exist', async (t) => {
   t.same(verdicts({ ...enforced, enforceNodeAllocatable: ['pods'] }, { cgroups: none }), [])
 })
 
+t.test('systemd nests slices by dashes, so kubelet writes those of cgroupRoot as underscores', async (t) => {
+  const onlyExists = (path: string) => ({ cgroups: new Map(SPELLINGS.map((name) => [name, name === path] as const)) })
+  const SPELLINGS = ['kube-node', 'kube-node.slice', 'kube.slice/kube-node.slice', 'kube_node.slice', 'kube_node.slice/kube_node-a.slice']
+  const deep = ['kube-node/a', 'kube-node.slice/kube-node-a.slice', 'a.slice']
+  const root = (cgroupRoot: string) => ({ cgroupRoot, cgroupDriver: 'systemd' })
+  t.same(verdicts(root('/kube-node'), onlyExists('kube_node.slice')), [])
+  t.same(verdicts(root('/kube-node'), onlyExists('none')), ['refuse node/cgroup cgroupRoot'])
+  const found = onlyExists('kube_node.slice/kube_node-a.slice').cgroups
+  t.same(verdicts(root('/kube-node/a'), { cgroups: new Map([...found, ...deep.map((name) => [name, false] as const)]) }), [])
+})
+
 t.test('kernel settings with protectKernelDefaults', async (t) => {
   const sysctls = new Map([
     ['vm.overcommit_memory', 0],

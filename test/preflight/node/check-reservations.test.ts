@@ -21,6 +21,15 @@ t.test('memory', async (t) => {
   t.same(verdicts({ kubeReserved: { memory: '8Gi' } }, { memoryBytes: undefined }), [])
 })
 
+t.test('a flag of kubelet takes the hard eviction threshold out of the sum, in any spelling of Go', async (t) => {
+  const all = { evictionHard: { 'memory.available': '2Gi' }, kubeReserved: { memory: '7.5Gi' } }
+  const verdict = (...args: string[]) => verdicts(all, {}, optionsOf(30, args))
+  for (const value of ['', '=true', '=True', '=1', '=t'])
+    t.same(verdict(`--experimental-allocatable-ignore-eviction${value}`), ['warn node/reserved-memory kubeReserved'], value)
+  for (const value of ['=false', '=0'])
+    t.same(verdict(`--experimental-allocatable-ignore-eviction${value}`), ['refuse node/reserved-memory kubeReserved'], value)
+})
+
 t.test('a larger reservation is never refused less', async () => {
   const mebibytes = fc.integer({ min: 0, max: 20_000 })
   const rank = (memory: number) => ['warn', 'refuse'].indexOf(verdicts({ kubeReserved: { memory: `${memory}Mi` } })[0]?.split(' ')[0] ?? '')

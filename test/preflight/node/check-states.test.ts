@@ -45,6 +45,14 @@ t.test('a state file of the static policy', async (t) => {
   t.same(verdicts(STATIC, withState(CPU, { policyName: 'static', defaultCpuSet: '' })), [], 'not yet used')
 })
 
+t.test('an option of the static policy is a boolean in any spelling of Go', async (t) => {
+  const state = withState(CPU, { policyName: 'static', defaultCpuSet: '2-3' })
+  const strict = (value: string) =>
+    verdicts({ ...STATIC, reservedSystemCPUs: '0-1', cpuManagerPolicyOptions: { 'strict-cpu-reservation': value } }, state, optionsOf(35))
+  for (const value of ['true', 'True', 'TRUE', 't', 'T', '1']) t.same(strict(value), [], value)
+  for (const value of ['false', 'F', '0']) t.same(strict(value), [`${REFUSED} reservedSystemCPUs`], value)
+})
+
 t.test('a state file of the memory manager', async (t) => {
   const state = (systemReserved: number) => ({
     policyName: 'Static',

@@ -1,8 +1,6 @@
 /**
- * The in-process check of a config alone: decodes it and applies the rules that hold for every
- * kubelet version. It refuses only what kubelet would fail on, and takes little time: for a
- * fallback it is the only check. The reason of a refusal selects the text of the Node status:
- * `load` means that kubelet cannot read the config, `validate` that its validation fails.
+ * Decodes a config alone, without kubelet's flags and drop-ins. It takes little time. The reason of
+ * a refusal selects the text of the Node status: `load` means that kubelet cannot read the config.
  */
 
 import type { PreflightResult } from '../decision/verdict.ts'
@@ -10,7 +8,7 @@ import { decodeText } from '../kubelet/decode-text.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { PreflightRequest } from '../ports/preflight.ts'
 
-export async function decodeAndCheck(
+export async function decodeCandidate(
   { source, data }: Pick<PreflightRequest, 'source' | 'data'>,
   yaml: YamlReader,
 ): Promise<PreflightResult> {
@@ -20,10 +18,6 @@ export async function decodeAndCheck(
     return { kind: 'refused', reason: 'load', detail: `the ConfigMap has no key ${key} (its keys: ${listKeys(data)})` }
   const decoded = await decodeText(text, yaml)
   if (!decoded.ok) return { kind: 'refused', reason: 'load', detail: decoded.detail }
-  // Loaded on demand: the tables of rules take memory.
-  const { validateConfig } = await import('./validate-config.ts')
-  const problems = validateConfig(decoded.config)
-  if (problems.length > 0) return { kind: 'refused', reason: 'validate', detail: `invalid configuration: ${problems.join('; ')}` }
   return { kind: 'accepted', remarks: decoded.remarks, drain: [] }
 }
 
