@@ -8,6 +8,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
 import type { UnavailableReason } from '../../src/decision/desired.ts'
+import { PROGRAM } from '../../src/plugin/command.ts'
+import { PLUGIN_COMMANDS } from '../../src/plugin/command-list.ts'
 import { CONDITION_REASONS, CONDITION_TYPE, type ConditionReason } from '../../src/report/condition.ts'
 import { DEGRADED_TYPE, describeDegraded } from '../../src/report/degraded.ts'
 import { describeReadFailure } from '../../src/report/unknown-assignment.ts'
@@ -86,6 +88,13 @@ t.test('every reason of an event, and no other', async (t) => {
   t.ok(reasons.some((reason) => reason.startsWith('Kubelet')) && reasons.some((reason) => reason.startsWith('Rollout')))
   for (const reason of reasons) t.ok(adviceOn(page, 'The events', reason), reason)
   t.same([...listFirstCells(page, 'The events')].sort(), reasons)
+})
+
+t.test('every command of the plugin that changes what nodes run', async (t) => {
+  const changing = PLUGIN_COMMANDS.filter(({ group }) => group === 'Change')
+  t.ok(changing.length > 2)
+  const named = listFirstCells(page, 'On a workstation')
+  for (const { name } of changing) t.ok(named.includes(`${PROGRAM} ${name}`), name)
 })
 
 t.test('every reason of a verdict', async (t) => {
