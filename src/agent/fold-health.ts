@@ -41,7 +41,7 @@ export async function foldHealth(ports: HealthPorts, before: HealthRecord | unde
   const after = recordLook(before, look, unit, nextStart.held)
   if (after === undefined) return before
   const named = nameProcess(recordPort(identifyAgain(after, sample.running), sample, unit), unit, held)
-  const charged = paused ? forgetIllness(named) : named
+  const charged = paused ? forgetIllness(named) : { ...named, pausedExits: undefined }
   const kept = await hearLastWords(ports.lastWords, charged, sample.at.monotonicUs)
   ports.runtime.writeHealth(kept)
   return kept

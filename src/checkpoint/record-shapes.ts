@@ -72,6 +72,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   beganExcused: optional(isFlag),
   runtimeDownSinceUs: optional(isNumber),
   exits: isNumber,
+  pausedExits: optional(isNumber),
   excusedExits: optional(shape<ExcusedExits>({ count: isNumber, sinceUs: isNumber })),
   lastNRestarts: isNumber,
   firstNRestarts: optional(isNumber),

@@ -39,10 +39,14 @@ export function expectAnotherTry(record: HealthRecord, nowUs: number, { startDea
   }
 }
 
-/** While an operator has paused the agent, the operator answers for what happens to kubelet. */
+/**
+ * While an operator has paused the agent, the operator answers for what happens to kubelet. The
+ * exits are only counted, so that a crash loop that nothing ends is reported.
+ */
 export function forgetIllness(record: HealthRecord): HealthRecord {
   const process = record.process && { ...record.process, exits: 0, unhealthySinceUs: undefined }
-  return { ...record, exits: 0, excusedExits: undefined, unhealthySinceUs: undefined, process, recentExits: [] }
+  const pausedExits = (record.pausedExits ?? 0) + record.exits || undefined
+  return { ...record, exits: 0, pausedExits, excusedExits: undefined, unhealthySinceUs: undefined, process, recentExits: [] }
 }
 
 /** What was charged before is not charged again. */

@@ -83,6 +83,7 @@ export function recordSample(
     // A config that ran for a whole trial without a break starts again at zero: three crashes in a
     // year are not a crash loop.
     exits: isSettled ? 0 : (same?.exits ?? 0) + exits.charged,
+    pausedExits: isSettled ? undefined : same?.pausedExits,
     excusedExits: isSettled ? undefined : addExcused(same?.excusedExits, countsExcused ? exits.excused + Number(isGivenUp) : 0, nowUs),
     lastNRestarts: unit.nRestarts,
     firstNRestarts: countAtStart(known, unit),

@@ -105,6 +105,11 @@ export interface HealthRecord {
   readonly runtimeDownSinceUs?: number | undefined
   /** Unrequested exits that are charged to the subject. */
   readonly exits: number
+  /**
+   * Unrequested exits that a pause keeps from being charged, since the subject last ran for a whole
+   * trial. For reports alone. undefined: none, or there is no pause.
+   */
+  readonly pausedExits?: number | undefined
   /** Since the subject ran for a whole trial, an operator paused the agent, or all was forgiven. */
   readonly excusedExits?: ExcusedExits | undefined
   readonly lastNRestarts: number

@@ -47,10 +47,13 @@ export const ADVICE: Readonly<Record<ConditionReason, Advice>> = {
     means: 'The config changes fields that may change only on a drained node.',
     todo: 'Run "kubectl drain NODE --ignore-daemonsets", and "kubectl uncordon NODE" when the state is InTrial or Promoted.',
   },
-  Restarting: { means: 'kubelet is starting or stopping, or started some seconds ago.', todo: 'Wait.' },
+  Restarting: {
+    means: 'kubelet is starting or stopping, or started some seconds ago.',
+    todo: 'Wait. If the node is paused, resume: a pause keeps what fails from being rolled back.',
+  },
   Unhealthy: {
     means: 'kubelet runs the assigned config and is not healthy, or has exited several times with it.',
-    todo: 'Look at kubelet\'s log: "journalctl -u kubelet" on the node. Where kubelet is not healthy for a minute, the agent restarts it once with this config, then goes back to another. A kubelet that exits now and then stays with its config: nothing changes by itself.',
+    todo: 'Look at kubelet\'s log: "journalctl -u kubelet" on the node. Where kubelet is not healthy for a minute, the agent restarts it once with this config, then goes back to another. A kubelet that exits now and then stays with its config: nothing changes by itself. If the message names a pause, nothing is rolled back: undo a bad edit, then resume.',
   },
   KubeletStopped: { means: 'kubelet was stopped with systemd, and stays stopped.', todo: 'Start kubelet. It then uses what is assigned.' },
   RuntimeDown: {
@@ -81,7 +84,7 @@ export const ADVICE: Readonly<Record<ConditionReason, Advice>> = {
   },
   Paused: {
     means: 'An operator paused the node or the config.',
-    todo: 'Remove the annotation kubelet-cfg-agent.io/paused, or run "kubelet-cfg-agent resume" on the node: the message says which.',
+    todo: 'Remove the annotation kubelet-cfg-agent.io/paused, or run "kubelet-cfg-agent resume" on the node: the message says which. A pause keeps a failing config from being rolled back.',
   },
   HeldLocal: { means: 'An operator ran "kubelet-cfg-agent reset" on the node.', todo: 'Run "kubelet-cfg-agent resume" on the node.' },
   Wiring: { means: "kubelet's unit does not take its config from the agent.", todo: WIRING },

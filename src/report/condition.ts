@@ -22,6 +22,7 @@ import { contentOfKey, trialKey } from '../decision/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
 import { FAULT_REASONS, type Fault, findAssignedVerdict, findFault } from './fault.ts'
+import { findIllInPause, sayNoRollback } from './ill-in-pause.ts'
 import { findSteadiness } from './steadiness.ts'
 import { describeReadFailure, describeStale, describeUnknown } from './unknown-assignment.ts'
 import { findUpcoming } from './upcoming.ts'
@@ -67,8 +68,7 @@ export const NODE_UNREADABLE: Condition = {
 export function describeCondition(snapshot: Snapshot, wait: Pick<Wait, 'phase' | 'detail'>, deadlines: Deadlines): Condition {
   const active = runningSource(snapshot)
   const fault = findFault(snapshot, active, wait.phase)
-  const [reason, message] =
-    fault === undefined ? describePhase(snapshot, wait, deadlines) : describeFault(snapshot, fault, active, deadlines)
+  const [reason, message] = describeReason(snapshot, wait, deadlines, fault, active)
   const condition = { status: statusOf(reason), reason, message: cutToBytes(onOneLine(message), MESSAGE_BYTES) }
   const isRequested = reason === 'RolledBack' && findAssignedVerdict(snapshot)?.reason === 'requested'
   return isRequested ? { ...condition, deliberate: true } : condition
@@ -95,6 +95,20 @@ type ReasonAndMessage = readonly [ConditionReason, string]
 function statusOf(reason: ConditionReason): ConditionStatus {
   if (CONDITION_REASONS.True.some((other) => other === reason)) return 'True'
   return CONDITION_REASONS.Unknown.some((other) => other === reason) ? 'Unknown' : 'False'
+}
+
+/** An ill kubelet comes before the pause, which only keeps what is wrong. */
+function describeReason(
+  snapshot: Snapshot,
+  wait: Pick<Wait, 'phase' | 'detail'>,
+  deadlines: Deadlines,
+  fault: Fault | undefined,
+  active: ConfigSource | undefined,
+): ReasonAndMessage {
+  const isKnown = isAssignmentKnown(snapshot) && wait.phase !== 'unknown'
+  const ill = (fault === undefined && isKnown) || fault?.reason === 'Paused' ? findIllInPause(snapshot) : undefined
+  if (ill !== undefined) return ['Unhealthy', ill]
+  return fault === undefined ? describePhase(snapshot, wait, deadlines) : describeFault(snapshot, fault, active, deadlines)
 }
 
 /** The condition if there is no fault. */
@@ -152,7 +166,7 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessag
     const recurring = recurringExits(snapshot, wanted)
     if (recurring !== undefined) return recurring
     if (steadiness === 'starting') return restarting(snapshot)
-    if (steadiness === 'unhealthy') return ['Unhealthy', `kubelet runs ${name} and is not healthy`]
+    if (steadiness === 'unhealthy') return ['Unhealthy', `kubelet runs ${name} and is not healthy${sayNoRollback(snapshot)}`]
     if (wanted === 'local') return ['Local', `nothing is assigned: kubelet runs its local config${pauseText(snapshot)}`]
     return ['Promoted', `${name} has passed its trial${pauseText(snapshot)}`]
   }
@@ -174,16 +188,17 @@ function betweenStarts(snapshot: Snapshot, wanted: ConfigSource): ReasonAndMessa
   return (isProven ? recurringExits(snapshot, wanted) : undefined) ?? restarting(snapshot)
 }
 
-function recurringExits({ health, now }: Snapshot, wanted: ConfigSource): ReasonAndMessage | undefined {
+function recurringExits(snapshot: Snapshot, wanted: ConfigSource): ReasonAndMessage | undefined {
+  const { health, now } = snapshot
   const recurring = health && countRecurringExits(health, now.monotonicUs)
-  return recurring && ['Unhealthy', `${describeRecurringExits(recurring)} with ${describeSource(wanted)}`]
+  return recurring && ['Unhealthy', `${describeRecurringExits(recurring)} with ${describeSource(wanted)}${sayNoRollback(snapshot)}`]
 }
 
 /**
  * One text for all states of a restart: systemd's details would change the message every second.
  */
 function restarting(snapshot: Snapshot): ReasonAndMessage {
-  return ['Restarting', `kubelet is starting or stopping; desired: ${nameDesired(snapshot)}`]
+  return ['Restarting', `kubelet is starting or stopping; desired: ${nameDesired(snapshot)}${sayNoRollback(snapshot)}`]
 }
 
 function describeFault(

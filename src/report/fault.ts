@@ -1,6 +1,7 @@
 /**
  * The current fault as one reason and one text: `Node.status.config.error` and the reason of the
- * condition come from the same result, so they always agree. Pure. `Node.status.config.error` has
+ * condition come from the same result, so they agree. Only a kubelet that is not well in a pause is
+ * `Unhealthy` in the condition, beside the error of the pause. Pure. `Node.status.config.error` has
  * upstream's words and no detail of the node. All other reports have the cause itself.
  *
  * The order is upstream's (`status.SetErrorOverride`): first what prevents the agent from following

@@ -2,7 +2,10 @@ import t, { type Test } from 'tap'
 import { Waker } from '../../src/agent/waker.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import type { ConfigSource } from '../../src/decision/config-source.ts'
+import { nextStep } from '../../src/decision/next-step.ts'
 import { spreadDelayUs } from '../../src/decision/spread.ts'
+import { describeCondition } from '../../src/report/condition.ts'
+import { NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { A, A_EDITED, B, C, dataOf, keyOf, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { CRASHES, NEVER_HEALTHY, SmallWorld, WELL } from './small-world.ts'
 
@@ -172,6 +175,28 @@ t.test('exits during a pause are the person’s, and not the config’s', async 
   }
   world.requests = { ...world.requests, hold: 'none' }
   await world.run(MINUTE_US)
+  await runsAndStaysOn(t, world, A)
+})
+
+t.test('a crash loop during a pause is reported as long as it lasts, and rolled back once the pause ends', async (t) => {
+  const world = await promoted(A)
+  world.behave(B, CRASHES)
+  world.want(B)
+  await world.run(5 * SECOND_US)
+  world.requests = { ...world.requests, hold: 'paused' }
+  await world.run(5 * MINUTE_US)
+  const seen = world.snapshots.length
+  await world.run(5 * MINUTE_US)
+  const reasons = new Set(
+    world.snapshots.slice(seen).flatMap((snapshot) => {
+      const step = nextStep(snapshot)
+      return step.kind === 'wait' ? [describeCondition(snapshot, step, NO_DEADLINES).reason] : []
+    }),
+  )
+  t.same([...reasons], ['Unhealthy'])
+  world.requests = { ...world.requests, hold: 'none' }
+  await world.run(5 * MINUTE_US)
+  t.equal(world.runtime.health()?.pausedExits, undefined)
   await runsAndStaysOn(t, world, A)
 })
 

@@ -107,7 +107,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     quietAt: '9m',
     firesAt: '11m',
     labels: ofNode('Unhealthy'),
-    summary: 'kubelet on worker-1 is not healthy with a config that was proven there',
+    summary: 'kubelet on worker-1 is not healthy with a config that was proven there, or during a pause',
   },
   // The trial begins anew every five minutes.
   KubeletConfigTrialDoesNotEnd: {

@@ -142,7 +142,7 @@ t.test('what prevents the agent from following the assignment', async (t) => {
     const other = { ...starts, nextStart: { kind: 'known', held: { source: good, content: 'content-200' } } } as const
     t.equal(describe(behind(other), 'paused').reason, 'Restarting', 'or another version of it')
   }
-  for (const activity of ['failed', 'stopped', 'not-found'] as const)
+  for (const activity of ['stopped', 'not-found'] as const)
     t.equal(describe(behind({ ...between(activity), nextStart: next200 }), 'paused').reason, 'Paused', `nothing starts it: ${activity}`)
   t.equal(describe(behind(between('auto-restart')), 'paused').reason, 'Paused', 'something else is in place')
   t.equal(describe(behind(requests('local')), 'settled').reason, 'HeldLocal')
@@ -262,6 +262,51 @@ t.test('a kubelet that never stays up is never ready', async (t) => {
   t.equal(at(2, unknown, unread).reason, 'Restarting')
   const brief = { ...policy, trialUs: 5e6 }
   t.equal(at(5, record(true), following(good, { proven, policy: brief })).reason, 'Promoted', 'right after a trial that was shorter')
+})
+
+t.test('a pause names itself wherever it keeps a kubelet that is not well from being rolled back', async (t) => {
+  const by = 'annotation kubelet-cfg-agent.io/paused of ConfigMap kube-system/my-node-config'
+  const recordedChannelState = { channel: 'label', paused: { on: 'ConfigMap', by }, problem: undefined } as const
+  const byNode = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
+  const byCluster = { recordedChannelState } as const
+  const { now, policy } = snapshot()
+  const record = (running: Snapshot['running'], ok: boolean) => {
+    const sample = { at: now, unit: unit(), running, runtimeUp: true, healthz: { ok, detail: '' } }
+    return required(recordSample(undefined, sample, proven, policy))
+  }
+  const runs = runningContent('content-100')
+  for (const paused of [byNode, byCluster]) {
+    const rest =
+      paused === byNode
+        ? /paused on the node: nothing is rolled back.* until kubelet-cfg-agent resume$/
+        : new RegExp(`paused by ${by}: nothing is rolled back.* until the annotation is removed: .*resume`)
+    const down = { running: { kind: 'none' }, unit: unit({ activity: 'auto-restart' }) } as const
+    t.match(describe(following(good, { ...paused, ...down }), 'paused'), { reason: 'Restarting', message: rest })
+    t.match(describe(following(good, { ...paused, ...down }), 'restarting'), { reason: 'Restarting', message: rest })
+    const young = { ...runs, startedAtUs: now.monotonicUs - 2e6 }
+    t.match(describe(following(good, { ...paused, proven, running: young }), 'settled'), { reason: 'Restarting', message: rest })
+    const ill = { health: record(runs, false), proven }
+    t.match(describe(following(good, { ...paused, ...ill }), 'settled'), { reason: 'Unhealthy', message: rest })
+    const loop = { ...record(runs, true), pausedExits: policy.crashLimit }
+    const looping = following(good, { ...paused, health: loop })
+    const between = { ...looping, ...down }
+    const [first, second] = [describe(looping, 'in-trial'), describe(between, 'paused')]
+    t.match(first, { reason: 'Unhealthy', message: rest }, 'in a trial too')
+    t.same(second, first, 'the same between two starts')
+    t.equal(describeDegraded(first).status, 'True')
+    t.equal(describe({ ...looping, health: { ...loop, pausedExits: 2 } }, 'in-trial').reason, 'InTrial')
+    t.match(
+      describe(behind({ ...paused, health: loop }), 'paused'),
+      { reason: 'Unhealthy', message: rest },
+      'once the config was corrected',
+    )
+    const gaveUp = behind({ ...paused, running: { kind: 'none' }, unit: unit({ activity: 'failed' }) })
+    t.match(describe(gaveUp, 'paused'), { reason: 'Unhealthy', message: rest }, 'where systemd gave kubelet up')
+    const late = following(good, { ...paused, health: record(runs, false), now: { ...now, monotonicUs: policy.startDeadlineUs + 2e6 } })
+    t.match(describe(late, 'in-trial'), { reason: 'Unhealthy', message: rest }, 'past its start deadline')
+    t.equal(describe({ ...late, now }, 'in-trial').reason, 'InTrial', 'and before it')
+  }
+  t.equal(describe(following(good, { health: { ...record(runs, true), pausedExits: 9 } }), 'in-trial').reason, 'InTrial', 'without a pause')
 })
 
 t.test('a kubelet in a crash loop is unhealthy between its starts too', async (t) => {

@@ -118,7 +118,8 @@ function shift(world: SimWorld, snapshot: Snapshot, health: HealthRecord, looks:
   const at = { bootId: now.bootId, monotonicUs: now.monotonicUs + aheadUs, wallMs: now.wallMs + aheadUs / 1000 }
   const before = { ...health, lastSampleUs: at.monotonicUs - everyUs }
   const after = recordSample(before, { at, unit, running, healthz, runtimeUp, changesRuntime }, health.subject, policy)
-  const kept = after !== undefined && findPause(snapshot) !== undefined ? forgetIllness(after) : after
+  const isPaused = findPause(snapshot) !== undefined
+  const kept = after && (isPaused ? forgetIllness(after) : { ...after, pausedExits: undefined })
   return { ...snapshot, now: at, health: kept, basis: basisAt(world, at.monotonicUs) }
 }
 

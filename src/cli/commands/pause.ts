@@ -22,7 +22,7 @@ async function pause({ terminal, requests, requestWriter, agent }: CommandContex
   }
   requestWriter.requestHold('paused')
   if (before === 'local') terminal.out('This replaces the earlier reset: the node is no longer held on its local config.\n')
-  terminal.out('Paused: no config is activated and kubelet is not restarted until kubelet-cfg-agent resume.\n')
+  terminal.out('Paused: no config is activated, kubelet is not restarted and nothing is rolled back until kubelet-cfg-agent resume.\n')
   terminal.out(`${describeReach(agent())}\n`)
   return EXIT.fine
 }

@@ -14,11 +14,12 @@ export const rolloutPauseCommand: PluginCommand = {
   group: 'Roll out',
   summary: 'keep further nodes from starting a config',
   description:
-    'Pauses the config: no further node starts it, and its rollout stands still. Nodes that run it go on with their trials. Sets ' +
-    'the annotation kubelet-cfg-agent.io/paused of the ConfigMap, so it works without a rollout too.',
+    'Pauses the config: no further node starts it, and its rollout stands still. Where it runs already, nothing is rolled back ' +
+    'while the pause lasts, even if kubelet crashes. To take a bad edit back, use undo: during a pause, it takes effect with ' +
+    'rollout resume. Sets the annotation kubelet-cfg-agent.io/paused of the ConfigMap, so it works without a rollout too.',
   arguments: [CONFIG_NAME],
   options: [],
-  examples: [['rollout pause node-config', 'stop while you look']],
+  examples: [['rollout pause node-config', 'start it on no further node']],
   execute: (context, line) => setPause(context, line, 'true'),
 }
 

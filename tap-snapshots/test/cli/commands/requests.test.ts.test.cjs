@@ -7,13 +7,13 @@
 'use strict'
 exports[`test/cli/commands/requests.test.ts > TAP > pause, reset and resume > pause while the hold is local 1`] = `
 This replaces the earlier reset: the node is no longer held on its local config.
-Paused: no config is activated and kubelet is not restarted until kubelet-cfg-agent resume.
+Paused: no config is activated, kubelet is not restarted and nothing is rolled back until kubelet-cfg-agent resume.
 The running agent (pid 812) applies this at once.
 
 `
 
 exports[`test/cli/commands/requests.test.ts > TAP > pause, reset and resume > pause while the hold is none 1`] = `
-Paused: no config is activated and kubelet is not restarted until kubelet-cfg-agent resume.
+Paused: no config is activated, kubelet is not restarted and nothing is rolled back until kubelet-cfg-agent resume.
 The running agent (pid 812) applies this at once.
 
 `

@@ -1,0 +1,38 @@
+/**
+ * A kubelet that is not well while its node is paused. Nothing ends that state but an operator, so
+ * the condition says so, and names the pause. Pure.
+ */
+import { describeSource } from '../decision/config-source.ts'
+import { describePause, findPause, type Pause } from '../decision/find-pause.ts'
+import { lastRunSource } from '../decision/running-source.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import { findSteadiness } from './steadiness.ts'
+
+/** @returns one text for as long as it lasts. undefined: kubelet is well, or the node not paused */
+export function findIllInPause(snapshot: Snapshot): string | undefined {
+  const what = findPause(snapshot) === undefined ? undefined : describeIllness(snapshot)
+  return what === undefined ? undefined : `${what}${sayNoRollback(snapshot)}`
+}
+
+/** For messages about a kubelet that may not be well. */
+export function sayNoRollback(snapshot: Snapshot): string {
+  const pause = findPause(snapshot)
+  return pause === undefined ? '' : `; ${describePause(pause)}: nothing is rolled back, and no other config starts, until ${wayOut(pause)}`
+}
+
+function describeIllness(snapshot: Snapshot): string | undefined {
+  const { unit, running, health, now, policy } = snapshot
+  const source = lastRunSource(snapshot)
+  const what = source === undefined ? 'its config' : describeSource(source)
+  if (unit.kind === 'known' && unit.activity === 'failed') return 'systemd gave kubelet up'
+  // Nothing starts it: somebody stopped it.
+  if (unit.kind === 'known' && (unit.activity === 'stopped' || unit.activity === 'not-found')) return undefined
+  if ((health?.pausedExits ?? 0) >= policy.crashLimit) return `kubelet exits again and again with ${what}`
+  if (running.kind !== 'known' || findSteadiness(snapshot) !== 'unhealthy') return undefined
+  const isLate = now.monotonicUs - running.startedAtUs > policy.startDeadlineUs
+  return isLate ? `kubelet runs ${what} and is not healthy` : undefined
+}
+
+function wayOut({ by }: Pause): string {
+  return by === 'node' ? 'kubelet-cfg-agent resume' : 'the annotation is removed: undo a bad edit, then resume'
+}
