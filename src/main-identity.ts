@@ -38,7 +38,10 @@ const ANY_UNIT: UnitState = { kind: 'unknown', detail: 'not asked yet' }
 export function openIdentity({ settings, stores, kubeconfig, onSetAside, log, hostName }: IdentityWorld): Identity {
   const { files, layout, checkpoints, activation } = stores
   const sources = { readCredentials: () => kubeconfig.current(), ...(hostName && { hostName }) }
-  const nodeName = findNodeName(settings, files, sources)
+  const nodeName = findNodeName(settings, files, {
+    ...sources,
+    onUnread: (error) => log.warn('cannot read which node this state belongs to; going by the host name', { error }),
+  })
 
   /**
    * Compares, and records the present identity. Called at the start and repeatedly afterwards:

@@ -123,12 +123,21 @@ export function settleStores({ files, layout }: Stores, log: Log): void {
  * state on disk goes before it, where this machine wrote that.
  */
 export function findNodeName(settings: Settings, files: Files, sources: Partial<NameSources> = {}): string {
-  const { hostName, readCredentials } = {
+  const { hostName, readCredentials, onUnread } = {
     hostName: hostname,
     readCredentials: () => readKubeconfig(settings.kubeconfig, Date.now),
+    onUnread: undefined,
     ...sources,
   }
-  const kept = () => readBinding(files, layoutOf(settings.dynamicConfigDir))
+  const kept = () => {
+    try {
+      return readBinding(files, layoutOf(settings.dynamicConfigDir))
+    } catch (error) {
+      if (onUnread === undefined) throw error
+      onUnread(error)
+      return undefined
+    }
+  }
   // kubelet makes its node's name of it in the same way (`GetHostname`, pkg/util/node/node.go).
   return findCertainName(settings, readCredentials) ?? chooseGuessedName(kept(), readMachineHash(files), hostName().trim().toLowerCase())
 }
@@ -137,6 +146,8 @@ export function findNodeName(settings: Settings, files: Files, sources: Partial<
 export interface NameSources {
   hostName(): string
   readCredentials(): KubeconfigReading
+  /** The state on disk then counts as none. Without this function, the error is thrown. */
+  readonly onUnread?: (error: unknown) => void
 }
 
 /** The name that a setting or the node's certificate says. undefined: neither does. */

@@ -138,3 +138,10 @@ t.test('a node that gets another name while the agent runs is noticed', async (t
   hostName = 'n1'
   t.match(early.findChange(), /names another node/, 'the machine has its host name')
 })
+
+t.test('a record of the node that cannot be read does not keep the agent from starting', async (t) => {
+  const { disk, layout, start, log } = open('env')
+  disk.readFaultOf = (path) => (path === layout.binding ? 'EIO' : undefined)
+  t.equal(start(undefined).nodeName, hostname().trim().toLowerCase())
+  t.match(log.said[0], /cannot read which node this state belongs to/)
+})
