@@ -87,7 +87,7 @@ export class SmallWorld {
   readonly heard: string[] = []
   preflight: (data: ConfigMapData) => PreflightResult = () => ({ kind: 'accepted', remarks: [], drain: [] })
   /** Replaces what systemd would answer. */
-  systemctl: (() => CommandOutcome) | undefined
+  systemctl: (() => CommandOutcome | undefined) | undefined
   /** Each step of the disk that it names fails. */
   diskFails: (step: FakeStep) => boolean = () => false
 
