@@ -31,7 +31,7 @@ export interface AssignmentWorld {
   readonly settings: () => Settings
   readonly stores: Pick<Stores, 'owned' | 'yaml'>
   readonly nodeName: string
-  readonly identity: Pick<Identity, 'findChangeOfNode'>
+  readonly identity: Pick<Identity, 'findChange'>
   readonly kubeconfig: KubeconfigFile
   /** undefined: assignments come from a directory. */
   readonly api: KubeApi | undefined
@@ -92,7 +92,7 @@ function openCluster(world: AssignmentWorld, api: KubeApi): AssignmentSource {
     ready: async (signal) => {
       await kubeconfig.ready(pace.sleep, signal)
       // A kubeconfig that is written later may name another node.
-      const change = world.identity.findChangeOfNode()
+      const change = world.identity.findChange()
       if (change === undefined) publisher?.start()
       else world.onChangeOfIdentity(change)
     },

@@ -18,25 +18,30 @@ export interface IdentityWorld {
   readonly kubeconfig: KubeconfigFile
   readonly onSetAside: OnSetAside
   readonly log: Log
+  /** In place of the machine's. */
+  readonly hostName?: () => string
 }
 
 export interface Identity {
   readonly nodeName: string
   /**
-   * Why the state on disk is no longer this node's. undefined: it still is, or that is not known at
-   * the moment.
+   * Why the state on disk is no longer this node's, or why the node has another name by now: from a
+   * kubeconfig that was written later, or since the machine has got its host name. undefined:
+   * nothing changed, or that is not known at the moment.
    */
   findChange(): string | undefined
-  /** The same, and whether a kubeconfig that was written later names another node. */
-  findChangeOfNode(): string | undefined
 }
 
 /** It may be another one's by now: the records of the agent say where its configs are. */
 const ANY_UNIT: UnitState = { kind: 'unknown', detail: 'not asked yet' }
 
-export function openIdentity({ settings, stores, kubeconfig, onSetAside, log }: IdentityWorld): Identity {
+export function openIdentity({ settings, stores, kubeconfig, onSetAside, log, hostName }: IdentityWorld): Identity {
   const { files, layout, checkpoints, activation } = stores
-  const nodeName = findNodeName(settings, files)
+  const sources = { readCredentials: () => kubeconfig.current(), ...(hostName && { hostName }) }
+  const nodeName = findNodeName(settings, files, {
+    ...sources,
+    onUnread: (error) => log.warn('cannot read which node this state belongs to; going by the host name', { error }),
+  })
 
   /**
    * Compares, and records the present identity. Called at the start and repeatedly afterwards:
@@ -58,7 +63,17 @@ export function openIdentity({ settings, stores, kubeconfig, onSetAside, log }: 
     }
     return true
   }
-  const findChange = () => (isOurs() ? undefined : 'the state belongs to another cluster or machine')
+  /** Also true while that is not known. */
+  const hasSameName = (): boolean => {
+    try {
+      // A kubeconfig that cannot be read names no node: the name of its certificate still counts.
+      if (settings.manifestDir === undefined && kubeconfig.current().kind !== 'ok') return true
+      return findNodeName(settings, files, sources) === nodeName
+    } catch (error) {
+      log.warn('cannot read how this node is called; trying again later', { error })
+      return true
+    }
+  }
 
   const resetNextStart = (): boolean => {
     try {
@@ -92,7 +107,9 @@ export function openIdentity({ settings, stores, kubeconfig, onSetAside, log }: 
   isOurs()
   return {
     nodeName,
-    findChange,
-    findChangeOfNode: () => (findNodeName(settings, files) === nodeName ? findChange() : 'the kubeconfig names another node'),
+    findChange: () => {
+      if (!hasSameName()) return 'the kubeconfig or the host name names another node'
+      return isOurs() ? undefined : 'the state belongs to another cluster or machine'
+    },
   }
 }

@@ -19,6 +19,7 @@ import { FileRuntimeRecords } from './checkpoint/runtime-records.ts'
 import { SameContents } from './checkpoint/same-contents.ts'
 import type { OnSetAside } from './checkpoint/set-aside.ts'
 import { NodeOwnedFiles } from './directory/owned-files.ts'
+import type { KubeconfigReading } from './kube/access.ts'
 import { readKubeconfig } from './kube/credentials.ts'
 import { ConfigFileFacts } from './kubelet/config-file.ts'
 import { NetworkHealthProbe } from './kubelet/health.ts'
@@ -121,16 +122,38 @@ export function settleStores({ files, layout }: Stores, log: Log): void {
  * The host name is only a guess (early at boot it can be `localhost`), so the node's name in the
  * state on disk goes before it, where this machine wrote that.
  */
-export function findNodeName(settings: Settings, files: Files): string {
-  const kept = () => readBinding(files, layoutOf(settings.dynamicConfigDir))
+export function findNodeName(settings: Settings, files: Files, sources: Partial<NameSources> = {}): string {
+  const { hostName, readCredentials, onUnread } = {
+    hostName: hostname,
+    readCredentials: () => readKubeconfig(settings.kubeconfig, Date.now),
+    onUnread: undefined,
+    ...sources,
+  }
+  const kept = () => {
+    try {
+      return readBinding(files, layoutOf(settings.dynamicConfigDir))
+    } catch (error) {
+      if (onUnread === undefined) throw error
+      onUnread(error)
+      return undefined
+    }
+  }
   // kubelet makes its node's name of it in the same way (`GetHostname`, pkg/util/node/node.go).
-  return findCertainName(settings) ?? chooseGuessedName(kept(), readMachineHash(files), hostname().trim().toLowerCase())
+  return findCertainName(settings, readCredentials) ?? chooseGuessedName(kept(), readMachineHash(files), hostName().trim().toLowerCase())
+}
+
+/** Where the name of the node comes from, besides the settings and the state on disk. */
+export interface NameSources {
+  hostName(): string
+  readCredentials(): KubeconfigReading
+  /** The state on disk then counts as none. Without this function, the error is thrown. */
+  readonly onUnread?: (error: unknown) => void
 }
 
 /** The name that a setting or the node's certificate says. undefined: neither does. */
-function findCertainName(settings: Settings): string | undefined {
+function findCertainName(settings: Settings, readCredentials: () => KubeconfigReading): string | undefined {
   if (settings.nodeName !== undefined) return settings.nodeName
-  const reading = settings.manifestDir === undefined ? readKubeconfig(settings.kubeconfig, Date.now) : undefined
+  const reading = settings.manifestDir === undefined ? readCredentials() : undefined
   return reading?.kind === 'ok' ? reading.credentials.nodeName() : undefined
 }
 

@@ -61,8 +61,11 @@ async function runEffectCommand(
       const answer = await runPreflight(ports, command.step, snapshot)
       return answer.result.kind === 'pending' ? 'pending' : effectsOfPreflight(command.step, answer, snapshot)
     }
-    case 'restart-kubelet':
-      return effectsOfRestart(command, await ports.unit.restart(command.record.failed ? 'failed' : 'other'))
+    case 'restart-kubelet': {
+      const outcome = await ports.unit.restart(command.record.failed ? 'failed' : 'other')
+      // The record says already that there is no answer.
+      return outcome === undefined ? [] : effectsOfRestart(command, outcome)
+    }
   }
 }
 

@@ -100,7 +100,8 @@ export class FileRequests implements OperatorRequests {
       if (!(cause instanceof FileError)) throw cause
       const isKnown = name !== 'hold' || this.#seen.has(name) || isDamage(cause) || this.#faults.hasLasted(path, cause, LASTING)
       if (!isKnown) throw cause
-      this.#logUnread(cause)
+      if (name !== 'hold' || this.#seen.has(name)) this.#logUnread(cause)
+      else this.#logOnce(`whether this node is paused is not known; it counts as not paused: ${cause.message}`)
       return 'unknown'
     }
   }

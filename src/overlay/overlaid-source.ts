@@ -9,6 +9,7 @@ import type { Log } from '../ports/log.ts'
 import { applyOverlay } from './apply-overlay.ts'
 import { OVERLAY, type PatchSet } from './patch-set.ts'
 import type { OverlayView } from './view.ts'
+import { whileWaiting } from './while-waiting.ts'
 
 export interface OverlaySource {
   /** The latest view, from memory. */
@@ -48,7 +49,7 @@ export class OverlaidSource implements AssignmentSource {
       onRendered: () => this.#onChange(),
     }
     const desired = applyOverlay(this.#inner.desired(readLocal), this.#overlay.view(), onApply, this.#patches)
-    if (!isRendered) return this.#applied ?? desired
+    if (!isRendered) return whileWaiting(desired, this.#applied)
     this.#applied = desired
     this.#logFault(fault)
     return desired

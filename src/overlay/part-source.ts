@@ -12,6 +12,7 @@ import type { Log } from '../ports/log.ts'
 import { applyPart } from './apply-part.ts'
 import type { BaseTexts, PartResult } from './merge-part.ts'
 import { SettledLocal, type SettlePace } from './settled-local.ts'
+import { whileWaiting } from './while-waiting.ts'
 
 export interface PartSourceDeps {
   readonly merge: (base: BaseTexts, data: ConfigMapData, key: string) => Promise<PartResult>
@@ -51,11 +52,7 @@ export class PartSource implements AssignmentSource {
       () => this.#local.settle(readLocal()),
       (bases, data, key) => this.#merge(bases, data, key),
     )
-    if (applied.kind === 'waiting') {
-      // What is not known now has its own reason.
-      const before = this.#applied
-      return before === undefined || before.kind === 'unknown' ? applied.desired : withPauseOf(applied.desired, before)
-    }
+    if (applied.kind === 'waiting') return whileWaiting(applied.desired, this.#applied)
     this.#applied = applied.desired
     this.#logFault(applied.kind === 'faulty' ? applied.detail : '')
     return applied.desired
@@ -99,10 +96,4 @@ export class PartSource implements AssignmentSource {
   async stop(): Promise<void> {
     await Promise.all([this.#local.stop(), this.#inner.stop()])
   }
-}
-
-/** A pause of the cluster counts at once, whatever is not known yet. */
-function withPauseOf({ channelState: latest }: Desired, before: Desired): Desired {
-  if (latest === undefined || before.channelState === undefined) return before
-  return { ...before, channelState: { ...before.channelState, paused: latest.paused } }
 }

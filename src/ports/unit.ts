@@ -14,7 +14,7 @@ export interface Unit {
    * Tells systemd to restart kubelet, and does not wait for it: `reset-failed` where that has an
    * effect, then `try-restart`, or `start` if the unit is failed, or `restart` if it is starting or
    * waits for its next start. Never starts a unit that an operator stopped, unless that happens
-   * while these commands run.
+   * while these commands run. undefined: they were cut off, and systemd may have been told or not.
    */
-  restart(activity: 'failed' | 'other'): Promise<CommandOutcome>
+  restart(activity: 'failed' | 'other'): Promise<CommandOutcome | undefined>
 }

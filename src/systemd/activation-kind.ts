@@ -2,7 +2,7 @@
  * What a kind of activation consists of: functions that find its wiring in a unit, and a class that
  * implements the port.
  */
-import type { Wiring } from '../decision/unit-state.ts'
+import type { UnitState, Wiring } from '../decision/unit-state.ts'
 import type { Activation } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
@@ -17,7 +17,12 @@ export interface ActivationEntry {
    * activated in this way.
    */
   findWiring(unit: WirableUnit): Wiring
-  open(parts: ActivationParts): Activation
+  open(parts: ActivationParts): KindOfActivation
+}
+
+export interface KindOfActivation extends Activation {
+  /** The files in which this kind has put a config, or may have, as far as its own records tell. */
+  listInPlace(): readonly string[]
 }
 
 export interface ActivationParts {
@@ -29,3 +34,6 @@ export interface ActivationParts {
   readonly envFile: string
   readonly runtimeDir: string
 }
+
+/** The records of the agent say where its configs are, also without the unit. */
+export const NOT_ASKED: UnitState = { kind: 'unknown', detail: 'not asked' }

@@ -3,8 +3,7 @@
  * its wiring, and add an entry; all other code uses the properties of the wiring.
  */
 import type { ActivationKind, Wiring } from '../decision/unit-state.ts'
-import type { Activation } from '../ports/activation.ts'
-import type { ActivationEntry, ActivationParts } from './activation-kind.ts'
+import type { ActivationEntry, ActivationParts, KindOfActivation } from './activation-kind.ts'
 import { DropInActivation } from './drop-in-activation.ts'
 import { findDropInWiring } from './drop-in-wiring.ts'
 import { EnvActivation } from './env-activation.ts'
@@ -24,9 +23,9 @@ export const ACTIVATION_KINDS = Object.keys(ACTIVATIONS) as readonly ActivationK
 
 export type ActivationChoice = 'auto' | ActivationKind
 
-export function openActivations(parts: ActivationParts): Readonly<Record<ActivationKind, Activation>> {
+export function openActivations(parts: ActivationParts): Readonly<Record<ActivationKind, KindOfActivation>> {
   const opened = ACTIVATION_KINDS.map((kind) => [kind, ACTIVATIONS[kind].open(parts)] as const)
-  return Object.fromEntries(opened) as Record<ActivationKind, Activation>
+  return Object.fromEntries(opened) as Record<ActivationKind, KindOfActivation>
 }
 
 export function findWiringOf(unit: WirableUnit, choice: ActivationChoice): Wiring {

@@ -13,10 +13,10 @@ import { basename, dirname, isAbsolute, join } from 'node:path'
 import { checkSource, layoutOf } from '../checkpoint/layout.ts'
 import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource } from '../decision/config-source.ts'
 import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
-import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
+import type { ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
 import { codedError, errorCode } from '../values/errors.ts'
-import type { ActivationParts } from './activation-kind.ts'
+import { type ActivationParts, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
 import {
   addContent,
   type DropInRecord,
@@ -51,7 +51,7 @@ interface Found {
   readonly isIncomplete: boolean
 }
 
-export class DropInActivation implements Activation {
+export class DropInActivation implements KindOfActivation {
   readonly #files: Files
   readonly #stamps: ReplacementStamps
   readonly #records: string
@@ -138,6 +138,10 @@ export class DropInActivation implements Activation {
   findOutside(unit: UnitState): readonly string[] {
     const paths = new Set([...this.#listRecorded(unit), ...namedBy(unit)])
     return [...paths].filter((path) => this.#files.stat(path) !== undefined)
+  }
+
+  listInPlace(): readonly string[] {
+    return this.findOutside(NOT_ASKED)
   }
 
   /** Both extents are the same here: the file is in a directory that belongs to the machine. */

@@ -7,16 +7,16 @@
 import { checkDirectory, checkSource, layoutOf } from '../checkpoint/layout.ts'
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import type { ReadyWiring } from '../decision/unit-state.ts'
-import type { Activation, ActivationState, Withdrawal } from '../ports/activation.ts'
+import type { ActivationState, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
 import { codedError } from '../values/errors.ts'
-import type { ActivationParts } from './activation-kind.ts'
+import type { ActivationParts, KindOfActivation } from './activation-kind.ts'
 import { readEnvFile, renderEnvFile } from './env-file.ts'
 
 /** systemd reads it, and so do operators who want to know what kubelet starts with next. */
 const MODE = 0o644
 
-export class EnvActivation implements Activation {
+export class EnvActivation implements KindOfActivation {
   readonly #files: Files
   readonly #envFile: string
   readonly #stagedFile: string
@@ -75,6 +75,10 @@ export class EnvActivation implements Activation {
   /** The agent's file names a checkpoint of its own directory, and is of no use without it. */
   findOutside(): readonly string[] {
     return []
+  }
+
+  listInPlace(): readonly string[] {
+    return this.#files.stat(this.#envFile) === undefined ? [] : [this.#envFile]
   }
 
   withdraw(extent: Withdrawal): void {

@@ -18,11 +18,11 @@ import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSour
 import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import { KIND } from '../kubelet/decode.ts'
 import { findOtherKind } from '../kubelet/other-kind.ts'
-import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
+import type { ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
 import { codedError, errorCode } from '../values/errors.ts'
-import type { ActivationParts } from './activation-kind.ts'
+import { type ActivationParts, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
 import type { FileOwnership } from './file-ownership.ts'
 import { fileWiring } from './file-wiring.ts'
 import { means, type OriginalRecord, type Placed, recordContent, recordStaged, recordTarget } from './original-record.ts'
@@ -40,7 +40,7 @@ interface Kept {
   readonly inPlace: ContentHash | undefined
 }
 
-export class FileActivation implements Activation {
+export class FileActivation implements KindOfActivation {
   readonly #files: Files
   readonly #ownership: FileOwnership
   readonly #clock: Clock
@@ -144,6 +144,10 @@ export class FileActivation implements Activation {
       const found = this.#records.find(configPath)
       return found instanceof Error || isAgents(found)
     })
+  }
+
+  listInPlace(): readonly string[] {
+    return this.findOutside(NOT_ASKED)
   }
 
   /** Both extents are the same here: this kind of activation always replaces a file. */

@@ -67,7 +67,10 @@ interface KnownProcess {
   readonly command: readonly string[]
 }
 type FoundProcess = KnownProcess | Extract<KubeletProcess, { kind: 'none' | 'unknown' }>
-type Answer = { readonly ok: true; readonly output: string } | { readonly ok: false; readonly output: string; readonly detail: string }
+type Answer =
+  | { readonly ok: true; readonly output: string }
+  /** `wasCut`: a signal ended the command, as where the agent is stopped. */
+  | { readonly ok: false; readonly output: string; readonly detail: string; readonly wasCut: boolean }
 
 type KnownBinary = Extract<BinaryIdentity, { kind: 'known' }>
 
@@ -131,7 +134,7 @@ export class Systemctl implements Unit {
     return seen.kind === 'known' && known !== undefined && seen.invocationId === known.invocationId && this.#isAlive(known)
   }
 
-  async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
+  async restart(activity: 'failed' | 'other'): Promise<CommandOutcome | undefined> {
     const { unit } = this.#options
     const last = this.#last
     this.#options.held?.drop()
@@ -143,6 +146,7 @@ export class Systemctl implements Unit {
     const reset: Answer = resets ? await this.#run(['reset-failed', unit]) : NOT_NEEDED
     const answer = await this.#run([verb, '--no-block', unit])
     if (answer.ok) return { ok: true }
+    if (answer.wasCut) return undefined
     return { ok: false, detail: reset.ok ? answer.detail : `${answer.detail} (before that, ${reset.detail})` }
   }
 
@@ -251,7 +255,8 @@ export class Systemctl implements Unit {
     const result = await runCommand(systemctl, parameters, { timeoutMs, maxOutputBytes: 1 << 20, env: SYSTEMD_ENVIRONMENT })
     const output = result.stdout
     if (succeeded(result)) return { ok: true, output }
-    return { ok: false, output, detail: `systemctl ${parameters[0]}: ${describeFailure(result)}` }
+    const wasCut = result.end.kind === 'signalled' || result.end.kind === 'aborted'
+    return { ok: false, output, detail: `systemctl ${parameters[0]}: ${describeFailure(result)}`, wasCut }
   }
 }
 

@@ -199,6 +199,13 @@ t.test('restart', async (t) => {
     t.match(world.runtime.restarts(), [old, { outcome: { ok: false, detail: 'no bus' } }])
     t.ok(world.log.said.includes('systemd refused to restart kubelet'))
   })
+  t.test('a request that was cut off stays without an outcome, and nothing was refused', async (t) => {
+    const world = settled()
+    world.systemctl = () => undefined
+    await carryOut(world, RESTART)
+    t.match(world.runtime.restarts(), [{ target: keyOf(B), outcome: undefined }])
+    t.notOk(world.log.said.includes('systemd refused to restart kubelet'))
+  })
   t.test('history says truly where to', async (t) => {
     const world = settled()
     await carryOut(world, RESTART)

@@ -87,7 +87,7 @@ export class SmallWorld {
   readonly heard: string[] = []
   preflight: (data: ConfigMapData) => PreflightResult = () => ({ kind: 'accepted', remarks: [], drain: [] })
   /** Replaces what systemd would answer. */
-  systemctl: (() => CommandOutcome) | undefined
+  systemctl: (() => CommandOutcome | undefined) | undefined
   /** Each step of the disk that it names fails. */
   diskFails: (step: FakeStep) => boolean = () => false
 
@@ -117,7 +117,7 @@ export class SmallWorld {
   /** Follows the record of a rollout. */
   rollout: RolloutPort | undefined
   readonly #nodeName: string
-  readonly #wiring: ReadyWiring
+  #wiring: ReadyWiring
   #activation: Activation
 
   constructor({ activation = 'env', restartUs, notify, startLimit, nodeName = 'node-1' }: WorldOptions = {}) {
@@ -223,6 +223,12 @@ export class SmallWorld {
     this.#forgetAlike()
     this.#activation = openSmallActivation(this.#files, this.#clock, PLACE)
     this.#loop = this.#startAgent()
+  }
+
+  /** The operator selects another kind of activation, and the agent starts again. */
+  changeActivation(kind: ActivationKind): void {
+    this.#wiring = wiringFor(kind, PLACE)
+    this.restartAgent()
   }
 
   /** What ends with a boot is lost. */

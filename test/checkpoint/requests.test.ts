@@ -119,7 +119,7 @@ t.test('a hold that exists counts as a pause while it cannot be read, and as wha
 t.test('while it is not known whether there is a hold, nothing is, unless that lasts', (t) => {
   for (const code of ['EIO', 'EACCES'] as const) {
     const disk = new FakeDisk(() => 0)
-    const { asks, requests, clock } = open(disk)
+    const { asks, requests, clock, log } = open(disk)
     asks.requestHold('paused')
     const stat = t.capture(disk, 'stat', () => {
       throw codedError(code, code)
@@ -127,6 +127,7 @@ t.test('while it is not known whether there is a hold, nothing is, unless that l
     t.throws(() => requests.read(), { name: 'FileError', code })
     clock.monotonicUs += 31e6
     t.equal(requests.read().hold, 'none')
+    t.match(log.said.join('\n'), /^whether this node is paused is not known; it counts as not paused: /m)
     stat.restore()
     t.equal(requests.read().hold, 'paused')
   }

@@ -24,6 +24,8 @@ const FOUND = found('maxPods: 1\n')
 const PRESENT = await readOverlay(new Map([['a.yaml', Buffer.from('maxPods: 2\n')]]), IN_PLACE, parseLocated)
 const FAULTY: OverlayView = { kind: 'faulty', detail: '/o/a.yaml: it is empty' }
 const PENDING: OverlayView = { kind: 'pending' }
+/** The config is being parsed. */
+const WAITS: OverlayView = { kind: 'present', files: [], patches: [], render: () => undefined }
 const NONE: OverlayView = { kind: 'none' }
 
 t.test('without an overlay, the assignment stays as it is', async (t) => {
@@ -147,4 +149,25 @@ t.test('a fault that comes back is logged again', async (t) => {
   text = 'n: 9007199254740993\n'
   source.desired(NO_LOCAL)
   t.equal(log.said.length, 2)
+})
+
+t.test('a pause of the cluster counts at once, while the overlay is being applied', async (t) => {
+  let [inner, view] = [FOUND, PRESENT]
+  const part = { start: () => {}, stop: async () => {} }
+  const source = new OverlaidSource({ ...part, desired: () => inner }, { ...part, view: () => view }, silentLog())
+  const before = source.desired(NO_LOCAL)
+  t.match(before, { object: { rendered: {} } })
+  view = WAITS
+  const paused = { on: 'Node', by: 'annotation' } as const
+  inner = { ...found('maxPods: 3\n'), channelState: { ...HEARD, paused } }
+  t.same(source.desired(NO_LOCAL), { ...before, channelState: { ...HEARD, paused } })
+})
+
+t.test('what was not known before says nothing about why an overlay is not applied now', async (t) => {
+  let inner: Desired = { kind: 'unknown', detail: 'the API server does not answer', silence: 'unreachable' }
+  const part = { start: () => {}, stop: async () => {} }
+  const source = new OverlaidSource({ ...part, desired: () => inner }, { ...part, view: () => WAITS }, silentLog())
+  t.equal(source.desired(NO_LOCAL), inner)
+  inner = FOUND
+  t.match(source.desired(NO_LOCAL), { kind: 'unknown', detail: /is being applied/ })
 })

@@ -258,6 +258,7 @@ t.test('the launcher', async (t) => {
   t.equal(status, 0)
   t.notMatch(stdout, /^NODE_/m, 'removes variables that configure Node.js')
   t.match(stdout, /^KUBELET_CFG_AGENT_SPREAD=1s$/m)
+  t.match(stdout, '<--disable-sigusr1>\n', 'no signal opens a debugger')
   t.match(stdout, `<${home}/kubelet-cfg-agent.mjs>\n<status>\n<--config>\n</a b>\n`)
 
   const compiled = join(home, 'compiled')

@@ -1,12 +1,14 @@
+import { basename, dirname } from 'node:path'
 import t from 'tap'
-import type { ReadyWiring } from '../../src/decision/unit-state.ts'
+import type { FakeStep } from '../../src/checkpoint/fake/fake-disk.ts'
+import type { ActivationKind, ReadyWiring } from '../../src/decision/unit-state.ts'
 import { UnitActivation } from '../../src/systemd/activation.ts'
 import { ACTIVATION_KINDS } from '../../src/systemd/activation-kinds.ts'
 import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { A, type ActivationWorld, activationContract, B } from './activation-contract.ts'
-import { CONFIG, DIRECTORY, worldWith } from './disk.ts'
+import { bytesOf, CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, worldWith } from './disk.ts'
 
 const ENV_FILE = `${DIRECTORY}/kubelet.env`
 const DROP_INS = '/etc/kubelet.d'
@@ -34,6 +36,7 @@ function open(wiring: ReadyWiring): ActivationWorld {
 }
 
 const WIRINGS = { env: envWiring(ENV_FILE, `--config=${CONFIG}`), file: fileWiring(CONFIG), 'drop-in': dropInWiring(DROP_INS) }
+const PLACES = { env: 'env', file: 'config', 'drop-in': 'dropIn' } as const
 const FEWEST_CRASH_POINTS = { env: 2, file: 4, 'drop-in': 4 }
 
 for (const kind of ACTIVATION_KINDS) {
@@ -51,3 +54,72 @@ t.test('an unreadable file makes the state unknown', async (t) => {
     t.match(activation.read(wiring), { kind: 'unknown', detail: wiring.path })
   }
 })
+
+/** A is activated by one kind, and then the operator selects the other. */
+function openChanged(from: ActivationKind, to: ActivationKind) {
+  const world = open(WIRINGS[from])
+  world.activation.stage('local', WIRINGS[from])
+  world.activation.activate(A, WIRINGS[from])
+  world.pause()
+  const read = () => world.start().read(WIRINGS[to])
+  const text = (path: string) => world.files.read(path)?.toString()
+  const left = () => ({ config: text(CONFIG), dropIn: text(WIRINGS['drop-in'].path), env: text(ENV_FILE) })
+  return { ...world, activation: world.start(), wiring: WIRINGS[to], read, left }
+}
+
+const NOTHING_LEFT = { config: ORIGINAL, dropIn: undefined, env: undefined }
+const CHANGES = ACTIVATION_KINDS.flatMap((from) => ACTIVATION_KINDS.filter((to) => to !== from).map((to) => [from, to] as const))
+
+for (const [from, to] of CHANGES) {
+  t.test(`from ${from} to ${to}: what the other kind has put in place is not the local config, and goes`, async (t) => {
+    const { activation, wiring, start, read, left } = openChanged(from, to)
+    t.match(read(), { kind: 'unknown', detail: WIRINGS[from].path })
+    t.equal(start().readLocal(wiring, CONFIG)?.toString(), ORIGINAL)
+    activation.stage('local', wiring)
+    activation.activate(B, wiring)
+    t.match(read(), { kind: 'checkpoint', source: B })
+    const { [PLACES[to]]: placed, ...others } = left()
+    t.match(placed, to === 'env' ? '/102/' : bytesOf(B))
+    t.match(NOTHING_LEFT, others, 'nothing of the other kind is left')
+    activation.activate('local', wiring)
+    t.match(read(), { kind: 'local' })
+    t.strictSame(left(), NOTHING_LEFT)
+  })
+
+  t.test(`from ${from} to ${to}: local, at once`, async (t) => {
+    const { activation, wiring, read, left } = openChanged(from, to)
+    activation.activate('local', wiring)
+    t.match(read(), { kind: 'local' })
+    t.strictSame(left(), NOTHING_LEFT)
+  })
+
+  t.test(`from ${from} to ${to}: a crash at any point is completed by a repetition`, async (t) => {
+    const activateB = ({ activation, wiring }: ReturnType<typeof openChanged>) => activation.activate(B, wiring)
+    crashEverywhere(
+      () => openChanged(from, to),
+      activateB,
+      (world, where) => {
+        world.disk.restart()
+        const state = world.read()
+        t.not(state.kind, 'local', `after a crash ${where}`)
+        if (state.kind === 'checkpoint') t.strictSame(state.source, B)
+        activateB({ ...world, activation: world.start() })
+        t.match(world.read(), { kind: 'checkpoint', source: B })
+        world.start().activate('local', world.wiring)
+        t.strictSame(world.left(), NOTHING_LEFT)
+      },
+    )
+  })
+
+  t.test(`from ${from} to ${to}: what cannot be taken away fails the activation, and is named until it is gone`, async (t) => {
+    const { activation, wiring, disk, read } = openChanged(from, to)
+    const { path } = WIRINGS[from]
+    const isChange = ({ kind, path: changed }: FakeStep) => dirname(changed) === dirname(path) && ['rename', 'unlink'].includes(kind)
+    disk.faultOf = (step) => (isChange(step) && step.path.includes(basename(path)) ? 'EROFS' : undefined)
+    t.throws(() => activation.activate(B, wiring), { code: 'EROFS' })
+    t.match(read(), { kind: 'unknown', detail: path })
+    disk.faultOf = () => undefined
+    activation.activate(B, wiring)
+    t.match(read(), { kind: 'checkpoint', source: B })
+  })
+}

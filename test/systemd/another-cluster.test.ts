@@ -105,3 +105,43 @@ t.test('a machine whose ID changes at each boot keeps its state with its host na
   t.equal(start(undefined).nodeName, nodeName)
   t.equal(files.stat(`${DIRECTORY}/foreign-1`), undefined)
 })
+
+t.test('a node that gets another name while the agent runs is noticed', async (t) => {
+  const { files, layout, activation, log } = open('env')
+  files.remove(layout.binding)
+  const resolved = resolveSettings({ flags: { dynamicConfigDir: DIRECTORY }, env: {}, file: { kind: 'absent', path: '' } })
+  if (!resolved.ok) throw new Error(resolved.problems.join())
+  let nodeName: string | undefined = 'worker-1'
+  let hostName = 'n1'
+  let isReadable = true
+  const ok = () => ({ kind: 'ok', credentials: { nodeName: () => nodeName, authorityHashes: () => ['the same CA'] } }) as never
+  const kubeconfig = new KubeconfigFile('/nowhere', () => (isReadable ? ok() : { kind: 'absent', detail: 'none' }), log)
+  const stores = { files, layout, checkpoints: { save: () => {} } as never, activation }
+  const start = () => openIdentity({ settings: resolved.settings, stores, kubeconfig, onSetAside: () => {}, log, hostName: () => hostName })
+
+  const identity = start()
+  t.equal(identity.nodeName, 'worker-1')
+  t.equal(identity.findChange(), undefined)
+  isReadable = false
+  kubeconfig.forget()
+  t.equal(identity.findChange(), undefined, 'a kubeconfig that is being replaced')
+  isReadable = true
+  nodeName = 'worker-2'
+  t.match(identity.findChange(), /names another node/)
+
+  files.remove(layout.binding)
+  nodeName = undefined
+  hostName = 'localhost'
+  const early = start()
+  t.equal(early.nodeName, 'localhost')
+  t.equal(early.findChange(), undefined)
+  hostName = 'n1'
+  t.match(early.findChange(), /names another node/, 'the machine has its host name')
+})
+
+t.test('a record of the node that cannot be read does not keep the agent from starting', async (t) => {
+  const { disk, layout, start, log } = open('env')
+  disk.readFaultOf = (path) => (path === layout.binding ? 'EIO' : undefined)
+  t.equal(start(undefined).nodeName, hostname().trim().toLowerCase())
+  t.match(log.said[0], /cannot read which node this state belongs to/)
+})

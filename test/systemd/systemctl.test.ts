@@ -245,6 +245,8 @@ t.test('restart runs these commands in this order', async (t) => {
     ok: false,
     detail: 'systemctl try-restart: Access denied (before that, systemctl reset-failed: Access denied)',
   })
+  const ended = world(t, '[ $1 = try-restart ] && kill -TERM $$; true')
+  t.equal(await ended.unit.restart('other'), undefined, 'an end of the command by a signal is no answer of systemd')
   const half = world(t, '[ $1 != reset-failed ]')
   t.strictSame(await half.unit.restart('other'), { ok: true }, 'restarts even if the counter could not be reset')
 })

@@ -5,6 +5,8 @@
  */
 import { chooseRelease, type Release } from '../../decision/choose-release.ts'
 import { describeSource } from '../../decision/config-source.ts'
+import type { Snapshot } from '../../decision/snapshot.ts'
+import type { Withdrawal } from '../../ports/activation.ts'
 import { type Clearing, clearNode } from '../clear-node.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand } from '../command.ts'
 import { plainText } from '../terminal.ts'
@@ -35,13 +37,21 @@ async function release(context: CommandContext): Promise<ExitCode> {
   }
   if (hold.kind === 'refused') return refuse(hold.detail)
   try {
-    const snapshot = await observe()
-    const decision = chooseRelease(snapshot)
+    const withdraw = (extent: Withdrawal, { unit }: Snapshot) =>
+      hold.activation.withdraw(extent, unit, (path, how) =>
+        terminal.out(`${plainText(path)} ${how === 'removed' ? 'was removed' : 'has its original content again'}.\n`),
+      )
+    let snapshot = await observe()
+    let decision = chooseRelease(snapshot)
+    if (decision.kind === 'unknown') {
+      // What hid the next start may be a file of the agent.
+      withdraw('replaced-files', snapshot)
+      snapshot = await observe()
+      decision = chooseRelease(snapshot)
+    }
     if (decision.kind === 'activate') hold.activation.activate(decision.target, decision.wiring)
     // Includes files that the unit no longer names: it may name them again after the agent is gone.
-    hold.activation.withdraw(decision.kind === 'withdraw' ? 'everything' : 'replaced-files', snapshot.unit, (path, how) =>
-      terminal.out(`${plainText(path)} ${how === 'removed' ? 'was removed' : 'has its original content again'}.\n`),
-    )
+    withdraw(decision.kind === 'withdraw' ? 'everything' : 'replaced-files', snapshot)
     tellClearing(await clearNode(context), context)
     if (decision.kind === 'unknown') return refuse(`cannot tell what kubelet starts with next, and left it as it is: ${decision.detail}`)
     terminal.out(`${plainText(describe(decision))}\nKubelet was not restarted.\n`)

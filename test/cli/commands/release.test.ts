@@ -63,6 +63,14 @@ t.test('changes nothing if the state is unknown', async (t) => {
   })
 })
 
+t.test('looks again after it has withdrawn what hid the next start', async (t) => {
+  const wiring = fileWiring('/etc/kubelet.json')
+  const nextStart = { kind: 'unknown', detail: 'a former config may be in place' } as const
+  const snapshots = [snapshot({ unit: unit({ wiring }), nextStart }), snapshot({ unit: unit({ wiring }) })]
+  const result = await release({ context: { observe: async () => snapshots.shift() ?? (t.fail('looked again') as never) } })
+  t.match(result, { code: 0, out: /^Nothing to release: kubelet starts with its local config next/, err: '' })
+})
+
 t.test('a failure releases the lock', async (t) => {
   const actions: string[] = []
   const takeOver = async (): Promise<TakeOver> => ({
