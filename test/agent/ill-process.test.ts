@@ -40,7 +40,7 @@ t.test('the hourly limit holds up a new config while kubelet is well', async (t)
   t.equal((await world.run(SECOND_US)).phase, 'restart-limit')
 })
 
-t.test('but no way out of a kubelet that hangs', async (t) => {
+t.test('a kubelet that hangs is left although the hourly limit is used up', async (t) => {
   for (const way of ['fix', 'unassign', 'reset'] as const) {
     const world = await withoutRestartsLeft()
     world.hangs = true

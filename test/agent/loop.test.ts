@@ -496,7 +496,7 @@ t.test('of a kubelet that has settled, systemd is asked once a minute', async (t
   t.ok(9 <= asked && asked <= 11, `${asked} times in 10 minutes`)
 })
 
-t.test('and at once when its process is another', async (t) => {
+t.test('systemd is asked at once when a settled kubelet is another process', async (t) => {
   const world = await promoted(A)
   world.unit.kill()
   world.advance(12 * SECOND_US)
@@ -506,7 +506,7 @@ t.test('and at once when its process is another', async (t) => {
   t.match(world.runtime.health(), { exits: 1 })
 })
 
-t.test('and at every look while it is ill', async (t) => {
+t.test('systemd is asked at every look while kubelet is ill', async (t) => {
   const world = new SmallWorld()
   world.behave(A, { healthyAfterUs: 0, unhealthyAfterUs: 30 * MINUTE_US })
   await promote(world, A)

@@ -42,7 +42,7 @@ t.test('a stall of 61 s restarts it, and condemns nothing', async (t) => {
   t.equal(await world.running(), textOf(B))
 })
 
-t.test('nor does a kubelet that takes more than its start deadline after a boot', async (t) => {
+t.test('a start that takes longer than the deadline after a boot condemns nothing', async (t) => {
   const world = await proven()
   world.behave(B, { healthyAfterUs: 130 * SECOND_US })
   world.reboot()
@@ -83,7 +83,7 @@ t.test('one that keeps failing is tried again three times, at growing intervals,
   t.equal(world.restartsAskedAtUs.length, asked)
 })
 
-t.test('so is one that fails again each time it has passed its trial', async (t) => {
+t.test('a config that fails again each time it has passed its trial is condemned in the end', async (t) => {
   const world = await proven()
   world.behave(B, { healthyAfterUs: 2 * SECOND_US, unhealthyAfterUs: 20 * MINUTE_US })
   world.unit.restartByHand()

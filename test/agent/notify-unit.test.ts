@@ -28,7 +28,7 @@ t.test('a kubelet that never gets ready is left after the start deadline', async
   t.ok(world.unit.healthy)
 })
 
-t.test('and does not hold up its fix', async (t) => {
+t.test('a kubelet that never gets ready does not hold up its fix', async (t) => {
   const world = await promoted()
   world.behave(B, NEVER_HEALTHY)
   world.want(B)

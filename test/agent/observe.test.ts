@@ -314,7 +314,7 @@ t.test('each look is folded into the record', async (t) => {
   t.match(await upgraded.look(), { health: { subject: keyOf(A, UPGRADED_KUBELET) } })
 })
 
-t.test('unless nobody knows what the record would be about', async (t) => {
+t.test('health is not recorded while the unit or the next start is unknown', async (t) => {
   const before = health(A)
   for (const scene of [{ unit: { kind: 'unknown', detail: '' } }, { activation: { kind: 'unknown', detail: '' } }] as const) {
     t.equal((await open({ ...scene, health: before }).look()).health, before)

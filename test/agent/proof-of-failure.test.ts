@@ -38,7 +38,7 @@ t.test('a boot in the middle of a fallback proves nothing', async (t) => {
   }
 })
 
-t.test('but a boot long after the fallback proved itself changes nothing', async (t) => {
+t.test('a boot long after the fallback proved itself does not reopen the verdict', async (t) => {
   const world = new SmallWorld()
   world.want(A)
   await world.run(15 * MINUTE_US)
@@ -63,7 +63,7 @@ t.test('an exit every 11 minutes is a crash loop, however well kubelet is in bet
   t.equal(await world.running(), textOf(A))
 })
 
-t.test('so it is for a new agent', async (t) => {
+t.test('a new agent still counts exits 11 minutes apart as a crash loop', async (t) => {
   const world = await proven()
   world.behave(B, { healthyAfterUs: 2 * SECOND_US, exitsAfterUs: 11 * MINUTE_US })
   world.unit.restartByHand()

@@ -20,7 +20,7 @@ function restarts(t: Test, world: SmallWorld, count: number): void {
   t.equal(world.restartsAskedAtUs.length, count, `${count} restarts`)
 }
 
-t.test('it moves every record and restarts nothing', async (t) => {
+t.test('other bytes move every record and restart nothing', async (t) => {
   const world = await running(TEXT, 15)
   world.want(A_EDITED, { kubelet: COMMENTED })
   await world.run(MINUTE_US)
@@ -101,7 +101,7 @@ t.test('what failed is not tried again for a comment', async (t) => {
   restarts(t, world, before)
 })
 
-t.test('nor when another config was assigned in between', async (t) => {
+t.test('what failed is not tried again for a comment, also when another config was assigned in between', async (t) => {
   const world = await running(TEXT, 15)
   world.behaveWith(OTHER, CRASHES)
   world.want(B, { kubelet: OTHER })

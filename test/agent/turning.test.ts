@@ -58,7 +58,7 @@ t.test('each turn beats while the loop turns, and none after an executor that ha
   t.same({ sent: sent.length, turned: turned.length }, before, 'ten minutes later nothing has been said')
 })
 
-t.test('nor while systemd or kubelet does not answer', async (t) => {
+t.test('nothing beats while systemd or kubelet does not answer', async (t) => {
   const world = new SmallWorld()
   let hangs = false
   const unit = { observe: () => (hangs ? never : world.unit.observe()), stillRuns: () => false }

@@ -115,7 +115,7 @@ t.test('a trial of ten minutes costs the API server at most 11 requests, and 2 b
     )
 })
 
-t.test('nor does one in which nothing is well', async (t) => {
+t.test('a trial in which nothing is well costs at most 11 requests, too', async (t) => {
   const answers: Answers = (question, seconds) => {
     if (question === 'lease') return lease('1')
     if (question === 'node') return node('False', { reportedAt: 1, answeredAt: seconds })
@@ -133,7 +133,7 @@ t.test('a trial that is held goes on asking, seldom', async (t) => {
   t.ok(late.length > 0 && late.length <= 4 * 4, String(late.length))
 })
 
-t.test('so does one after another config that failed and is not wanted any more', async (t) => {
+t.test('a trial after another config that failed and is not wanted any more goes on asking', async (t) => {
   const { last } = playTrial(WELL, 60)
   const later = { ...last, now: { ...last.now, monotonicUs: NOW_US + 1200 * SECOND_US }, ...judged(verdict(C, 'provisional')) }
   t.not(dueEvidence(later, findCandidateOfBaseline(later)).questions.length, 0)

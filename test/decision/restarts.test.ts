@@ -92,7 +92,7 @@ t.test('an agent that died between reset and start goes on', async (t) => {
   }
 })
 
-t.test('so does one whose start systemd refused after the reset', async (t) => {
+t.test('a start that systemd refused after the reset is requested again', async (t) => {
   const REFUSED = { failed: true, outcome: { ok: false, detail: 'connection timed out' }, invocationBefore: INVOCATION }
   const half = { ...runsNothing('stopped'), restarts: [restartTo(B, { ...REFUSED, atUs: NOW_US })] }
   t.match(decide(half), { kind: 'under-way', detail: 'connection timed out' }, 'in a while')

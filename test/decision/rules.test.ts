@@ -28,7 +28,7 @@ t.test('while systemd is stopping it nothing is done or judged', async (t) => {
   t.match(decide({ ...wants(B), ...runsNothing('stopping') }), { kind: 'wait', phase: 'restarting' })
 })
 
-t.test('wiring', async (t) => {
+t.test('a unit that is not wired blocks activation, not assignment', async (t) => {
   const broken = (reason: 'overridden' | 'dynamic-config-dir') => ({ unit: unit({ wiring: { kind: 'broken', reason, detail: reason } }) })
   t.match(decide({ ...wants(B), ...broken('overridden') }), { kind: 'assign' }, 'the assignment is followed')
   t.match(decide({ ...READY_FOR_B, ...broken('overridden') }), { kind: 'wait', phase: 'blocked', detail: 'overridden' })
@@ -36,7 +36,7 @@ t.test('wiring', async (t) => {
   t.match(decide({ ...wants(B), ...broken('dynamic-config-dir') }), { kind: 'wait', phase: 'blocked' }, 'two controllers: touch nothing')
 })
 
-t.test('damage', async (t) => {
+t.test('a damaged meta/assigned is unknown, never local', async (t) => {
   const damaged = { assigned: { kind: 'damaged', detail: 'garbage' }, assignedContent: undefined } as const
   t.match(decide(damaged), { kind: 'assign', source: A }, 'the cluster says it anew')
   t.match(decide({ ...damaged, ...wants('local') }), { kind: 'reset-to-local', from: undefined })

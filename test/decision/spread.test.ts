@@ -30,7 +30,7 @@ t.test('a fleet is spread evenly, and anew at each edit', async (t) => {
   t.ok(again > 180 && again < 320, `${again} of them in the first half at the next edit, too`)
 })
 
-t.test('decideSpreadTurn', async (t) => {
+t.test('a spread waits only for its own source, in its own boot', async (t) => {
   const spread = { bootId: BOOT, source: A, sinceUs: NOW_US - DELAY_US + 1 }
   const turn = (facts: Partial<SpreadRecord> = {}, policy = POLICY) => decideSpreadTurn('node-1', A, NOW, { ...spread, ...facts }, policy)
   t.match(turn(), { kind: 'wait-until', atUs: NOW_US + 1, detail: 'shared changes are spread over 2m' }, 'until its time')

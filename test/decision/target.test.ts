@@ -76,7 +76,7 @@ t.test('when everything failed the node rests on last-known-good', async (t) => 
   t.match(target({ ...STAIRS, ...all, ...assignedTo(A) }), { source: A, atFault: true }, 'also where that is what is assigned')
 })
 
-t.test('unless kubelet is healthy with another one', async (t) => {
+t.test('when everything failed the node rests on what kubelet is healthy with', async (t) => {
   const all = judged(...[B, A, C, 'local' as const].map((source) => verdict(source, 'provisional')))
   const runsLocal = (healthySinceUs: number | undefined) => {
     const { running } = runs('local')
@@ -95,7 +95,7 @@ t.test('unless kubelet is healthy with another one', async (t) => {
   t.match(target({ ...STAIRS, ...confirmed, ...runsLocal(NOW_US) }), { source: A })
 })
 
-t.test('but never on what was proved bad', async (t) => {
+t.test('when everything failed the node never rests on what was proved bad', async (t) => {
   const facts = judged(verdict(B, 'provisional'), verdict(A, 'confirmed'), verdict(C, 'provisional'), verdict('local', 'provisional'))
   t.match(target({ ...STAIRS, ...facts }), { source: C, atFault: true })
   const localIsBetter = { lastKnownGood: hold('local'), previous: hold(C) } as const

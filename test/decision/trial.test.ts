@@ -8,18 +8,18 @@ t.test('trial time runs from the beginning of health', async (t) => {
   t.same(measureTrial(inTrial(), KEY), { elapsedUs: 5 * MINUTE_US, remainingUs: 5 * MINUTE_US, endsAtUs: NOW_US + 5 * MINUTE_US })
 })
 
-t.test('or from the start of the process, if that is later: a restart between two looks starts it anew', async (t) => {
+t.test('a trial runs from the start of the process if that is later: a restart between two looks starts it anew', async (t) => {
   t.match(measureTrial(inTrial(runs(B, { startedAgoUs: MINUTE_US })), KEY), { elapsedUs: MINUTE_US })
 })
 
-t.test('it is over at the end, and stays so', async (t) => {
+t.test('a trial is over at its end, and stays so', async (t) => {
   const since = (us: number) => inTrial({ ...runs(B, { startedAgoUs: us }), health: health(B, { healthySinceUs: NOW_US - us }) })
   t.equal(measureTrial(since(POLICY.trialUs - 1), KEY)?.remainingUs, 1)
   t.equal(measureTrial(since(POLICY.trialUs), KEY)?.remainingUs, 0)
   t.equal(measureTrial(since(2 * POLICY.trialUs), KEY)?.remainingUs, 0)
 })
 
-t.test('there is none', async (t) => {
+t.test('no trial is measured', async (t) => {
   t.equal(measureTrial(inTrial(runs(A)), KEY), undefined, 'where another content runs')
   t.equal(measureTrial(inTrial(runs(B, { kubelet: UPGRADED_KUBELET })), KEY), undefined, 'where another kubelet runs it')
   t.equal(measureTrial(inTrial({ running: { kind: 'none' } }), KEY), undefined, 'where nothing runs')

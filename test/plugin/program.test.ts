@@ -48,7 +48,7 @@ t.test('a reader that leaves ends no change in the middle', async (t) => {
   for (const name of names) t.match(server.objects.get('Node', name)?.metadata, { labels: { [CONFIG_LABEL]: 'c' } }, name)
 })
 
-t.test('and it ends what only looks on', async (t) => {
+t.test('a reader that leaves ends a command that only looks on', async (t) => {
   const { server, start } = await open(t)
   server.objects.put(nodeObject('node-1', { config: 'c' }))
   const { child, code } = start('get', '--watch')

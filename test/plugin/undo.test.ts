@@ -33,7 +33,7 @@ t.test('undo does not jump over an edit by another tool, which keeps the annotat
   t.same(dataOf(world), { kubelet: textOf(70) }, 'what the edit wrote was kept')
 })
 
-t.test('nor over an edit that brings back what is kept', async (t) => {
+t.test('undo refuses after an edit that brought back a kept text', async (t) => {
   const world = await startPluginWorld(t)
   await applyEach(world, 50, 60, 70)
   editConfigMap(world, 'pods', textOf(50))

@@ -20,7 +20,7 @@ async function asked(question: Partial<EarlyQuestion>): Promise<string[]> {
   return requests.map(({ stage }) => stage)
 }
 
-t.test('both stages, as far as they are asked and find something', async (t) => {
+t.test('both stages are asked, as far as they are wanted and find something', async (t) => {
   t.same(await asked({}), ['load', 'deep'])
   t.same(await asked({ deep: 'no' }), ['load'])
   t.same(await asked({ version: kubelet(28) }), ['load'], 'it asks its runtime first')
@@ -28,7 +28,7 @@ t.test('both stages, as far as they are asked and find something', async (t) => 
   t.same(await asked({ version: kubelet(28), deep: 'demanded' }), ['load', 'deep'])
 })
 
-t.test('not for a config that is probed as what is merged of it', async (t) => {
+t.test('a config that the agent merges with a base is asked about only as merged', async (t) => {
   const directory = '/etc/kubelet.d'
   const order = { below: [], above: [] }
   t.same(await asked({ dropIns: { kind: 'usable', directory, order } }), ['load', 'deep'])

@@ -36,7 +36,7 @@ t.test('an unknown gate that kubelet accepts is only a warning', async (t) => {
   })
 })
 
-t.test('so is a gate that by the tables is gone, too new or locked', async (t) => {
+t.test('a gate that the tables call gone, too new or locked is a warning if kubelet accepts it', async (t) => {
   for (const rule of ['fields/gate-gone', 'fields/gate-too-new', 'fields/gate-locked', 'fields/gate-needs']) {
     const { fields } = reconcile(report('refused', { ...UNKNOWN, rule }), report('accepted'))
     t.match(fields, { outcome: 'accepted', findings: [{ rule, severity: 'warn' }] })

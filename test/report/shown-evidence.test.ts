@@ -30,7 +30,7 @@ t.test('the answers of a good trial are shown in at most three texts', async (t)
   t.match(texts.at(-1), { lease: 'yes', ready: 'yes', serving: 'yes' })
 })
 
-t.test('so are the answers of a whole trial that come at the times of a real node, of which each is news', async (t) => {
+t.test('the answers of a good trial at the times of a real node, each of them news, are shown in at most three texts', async (t) => {
   const seen = [
     [0, lease('1')],
     [0, runtime('answered')],

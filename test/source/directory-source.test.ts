@@ -260,7 +260,7 @@ t.test('a manifest that others may write does not count: the assignment stays', 
   t.match(source.desired(), { kind: 'config-map' })
 })
 
-t.test('nor does one of another user', { skip: process.geteuid?.() !== 0 && 'only root can give files away' }, async (t) => {
+t.test('a manifest of another user is not read', { skip: process.geteuid?.() !== 0 && 'only root can give files away' }, async (t) => {
   const path = t.testdir({ 'node.yaml': LOCAL })
   chmodSync(path, 0o755)
   const node = join(path, 'node.yaml')

@@ -55,7 +55,7 @@ t.test('a file that kubelet would not load makes all of them unusable', async (t
     t.match(await read({ '10.conf': `${HEAD}maxPods: 5\n`, '20.conf': text }), { kind: 'unusable', path: `${DIRECTORY}/20.conf`, detail })
 })
 
-t.test('so do a file that cannot be read, and a directory that is missing', async (t) => {
+t.test('a file that cannot be read, or a directory that is missing, makes all of them unusable', async (t) => {
   const disk = new FakeDisk(() => 0)
   disk.plant(`${DIRECTORY}/10.conf`, `${HEAD}maxPods: 5\n`)
   const files = new DurableFiles(disk)

@@ -20,7 +20,7 @@ t.test('it changes with everything by which the Node takes part in its assignmen
   t.equal(new Set(hashes).size, hashes.length)
 })
 
-t.test('and with nothing else', async (t) => {
+t.test('order of labels, other annotations and the status of the Node change nothing', async (t) => {
   const hash = hashNode(NODE, ALL)
   t.equal(hashNode(withLabels({ role: 'worker', zone: 'a' }), ALL), hash, 'the order of labels')
   t.equal(hashNode(withAnnotations({ heartbeat: '2' }), ALL), hash, 'another annotation')
