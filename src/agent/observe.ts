@@ -99,7 +99,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     ...kept,
     proven: records.proven(),
     verdicts: filterVerdicts(records, (verdict) => verdict.suspended !== true),
-    retrials: filterVerdicts(records, (verdict) => verdict.suspended === true),
+    suspendedVerdicts: filterVerdicts(records, (verdict) => verdict.suspended === true),
     accepted: ports.accepted,
     preflightPending: ports.preflight?.pending() ?? NOTHING,
     basis: ports.preflight?.basis(),
@@ -228,7 +228,7 @@ function filterVerdicts(records: Records, isWanted: (verdict: Verdict) => boolea
   return new Map([...records.verdicts()].filter(([, verdict]) => isWanted(verdict)))
 }
 
-/** A fallback whose record was damaged is local: it cannot be downloaded again. */
+/** A damaged record names nothing that could be downloaded, so this fallback is local. */
 function holdFallback(records: Records, checkpoints: CheckpointContents, name: 'last-known-good' | 'previous'): HeldSource {
   const record = records.read(name)
   if (record.kind === 'damaged' || record.source === 'local') return LOCAL

@@ -50,7 +50,7 @@ export function explain(snapshot: Snapshot): Explanation {
 export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
   switch (step.kind) {
     case 'forgive':
-      return `drop ${step.keys.length + (step.again ?? []).length === 1 ? 'the verdict on a config' : 'the verdicts on configs'}: ${step.why}`
+      return `drop ${step.drop.length + (step.suspend ?? []).length === 1 ? 'the verdict on a config' : 'the verdicts on configs'}: ${step.why}`
     case 'drop-rollback':
       return 'drop the requested rollback: the config it names is no longer wanted'
     case 'assign':

@@ -73,7 +73,11 @@ function foldEffect(snapshot: Snapshot, effect: StateEffect): Snapshot {
     case 'write-verdict':
       return writeVerdict(snapshot, effect.verdict)
     case 'remove-verdict':
-      return { ...snapshot, verdicts: withoutKey(snapshot.verdicts, effect.key), retrials: withoutKey(snapshot.retrials, effect.key) }
+      return {
+        ...snapshot,
+        verdicts: withoutKey(snapshot.verdicts, effect.key),
+        suspendedVerdicts: withoutKey(snapshot.suspendedVerdicts, effect.key),
+      }
     case 'write-health':
       return { ...snapshot, health: effect.health }
     case 'write-spread':
@@ -96,9 +100,10 @@ function foldEffect(snapshot: Snapshot, effect: StateEffect): Snapshot {
 }
 
 function writeVerdict(snapshot: Snapshot, verdict: Verdict): Snapshot {
-  const [verdicts, retrials] = [withoutKey(snapshot.verdicts, verdict.key), withoutKey(snapshot.retrials, verdict.key)]
-  if (verdict.suspended === true) return { ...snapshot, verdicts, retrials: new Map([...retrials, [verdict.key, verdict]]) }
-  return { ...snapshot, verdicts: new Map([...verdicts, [verdict.key, verdict]]), retrials }
+  const [verdicts, suspendedVerdicts] = [withoutKey(snapshot.verdicts, verdict.key), withoutKey(snapshot.suspendedVerdicts, verdict.key)]
+  if (verdict.suspended === true)
+    return { ...snapshot, verdicts, suspendedVerdicts: new Map([...suspendedVerdicts, [verdict.key, verdict]]) }
+  return { ...snapshot, verdicts: new Map([...verdicts, [verdict.key, verdict]]), suspendedVerdicts }
 }
 
 /**

@@ -29,7 +29,7 @@ export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Eff
     ...startSpread(source, step.inPlace, snapshot),
     // Before the version is assigned, so that none is taken for one without a rollout.
     ...(desired.kind === 'config-map' && desired.object.kind === 'found' ? stage(snapshot, source, desired.object) : []),
-    // Once it is assigned, it is compared with nothing any more.
+    // From here on this content is compared with no other one, so what was found has to be durable.
     { kind: 'keep-wordings' },
     writeRecord('assigned', source),
     // The verdicts on what kubelet did before may be lost with the record. Last: where it cannot be

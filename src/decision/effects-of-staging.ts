@@ -35,8 +35,8 @@ function findRaised(before: Staging, after: Staging): StagedContent | undefined 
   return latest !== undefined && known !== undefined && retryOf(latest) > retryOf(known) ? latest : undefined
 }
 
-function lift({ verdicts, retrials, health, proven }: Snapshot, content: ContentHash): readonly Effect[] {
-  const keys = [...verdicts.keys(), ...retrials.keys()].filter((key) => contentOfKey(key) === content)
+function lift({ verdicts, suspendedVerdicts, health, proven }: Snapshot, content: ContentHash): readonly Effect[] {
+  const keys = [...verdicts.keys(), ...suspendedVerdicts.keys()].filter((key) => contentOfKey(key) === content)
   if (keys.length === 0) return []
   return [
     history('retrying', undefined, undefined, 'retry was raised in the rollout plan'),

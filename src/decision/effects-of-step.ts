@@ -29,20 +29,20 @@ export function effectsOf(step: Action, snapshot: Snapshot): readonly Effect[] {
 }
 
 const EFFECTS: EffectsOf = {
-  forgive: ({ keys, again = [], held = [], requested, why }, snapshot) => [
+  forgive: ({ drop, suspend = [], keep = [], requested, why }, snapshot) => [
     history('retrying', undefined, undefined, why),
     // What an operator requests on the node needs no turn in a rollout. Marked while the verdicts
     // still say what was requested.
-    ...(requested ? markRequested(snapshot, keys) : []),
+    ...(requested ? markRequested(snapshot, drop) : []),
     // First: without a verdict, one of the others would be a fallback that proves these.
-    ...held.map((verdict): Effect => ({ kind: 'write-verdict', verdict })),
-    ...again.map((verdict): Effect => ({ kind: 'write-verdict', verdict: { ...verdict, suspended: true } })),
-    ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
+    ...keep.map((verdict): Effect => ({ kind: 'write-verdict', verdict })),
+    ...suspend.map((verdict): Effect => ({ kind: 'write-verdict', verdict: { ...verdict, suspended: true } })),
+    ...drop.map((key): Effect => ({ kind: 'remove-verdict', key })),
     ...dropExits(snapshot),
     ...(requested && snapshot.restarts.length > 0
       ? [{ kind: 'write-restarts', restarts: excuseRestarts(snapshot.restarts) } as const]
       : []),
-    log('info', 'dropped verdicts: their configs may be tried again', { why, verdicts: keys.length + again.length }),
+    log('info', 'dropped verdicts: their configs may be tried again', { why, verdicts: drop.length + suspend.length }),
     ...(requested ? [{ kind: 'clear-request', request: 'retry' } as const] : []),
   ],
 
@@ -194,7 +194,7 @@ const EFFECTS: EffectsOf = {
     }),
     { kind: 'write-proven', key },
     // It did not fail again: the node had been at fault.
-    ...(snapshot.retrials.get(key)?.acquitted === true ? [{ kind: 'remove-verdict', key } as const] : []),
+    ...(snapshot.suspendedVerdicts.get(key)?.acquitted === true ? [{ kind: 'remove-verdict', key } as const] : []),
     log('debug', 'trial passed', { key }),
   ],
 

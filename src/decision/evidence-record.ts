@@ -79,7 +79,7 @@ function changeBaseline(record: EvidenceRecord, changes: Partial<Baseline>): Evi
   return baseline === undefined ? record : { ...record, baseline: { ...baseline, ...changes } }
 }
 
-/** It is known also while a baseline is taken again. */
+/** Kept from the last baseline that had static pods, also while a new one is being taken. */
 function noteControlPlane(
   known: EvidenceRecord | undefined,
   baseline: Baseline | undefined,
@@ -170,7 +170,7 @@ function foldBaseline(
   fold: EvidenceFold,
 ): Baseline | undefined {
   if (before === undefined || before.invocationId !== about || fold.candidate !== before.candidate) return before
-  // The answer to a question of the baseline that this one replaces.
+  // It was asked for the previous baseline, and arrives late.
   if (atUs < before.sinceUs) return before
   const isKept = before.answered.includes(seen.question) || isTooEarly(seen, atUs, fold)
   const answered = isKept ? before.answered : [...before.answered, seen.question]
@@ -240,7 +240,7 @@ function foldProcess(
   if (before === undefined || before.invocationId !== about) return before
   if (atUs < (before.answeredUs[seen.question] ?? 0)) return before
   const process = { ...noteAnswer(before, atUs, seen), answeredUs: { ...before.answeredUs, [seen.question]: atUs } }
-  // The process that the baseline was taken from is compared with nothing.
+  // Before the restart there is nothing to compare: the baseline describes this very process.
   const compared = baseline === undefined || baseline.invocationId === about ? undefined : withEarlier(baseline)
   switch (seen.question) {
     case 'node': {

@@ -20,7 +20,7 @@ import type { Verdict } from './verdict.ts'
 /** How long a node rests before its configs are tried again. */
 const REST_IN_TRIALS = 3
 /** A config that keeps failing after it was promoted fails sooner. */
-const ACQUIT_AFTER_US = 24 * HOUR_US
+const CLEAR_AFTER_US = 24 * HOUR_US
 
 /**
  * A fallback without a checkpoint is local from now on, unless the cluster assigns it: then it is
@@ -56,11 +56,11 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
   const provisional = suspects.filter((verdict) => verdict.state === 'provisional' && verdict !== blamed)
   if (provisional.length === 0 || !provisional.every((verdict) => isBroughtBack(snapshot, verdict))) return undefined
   const why = 'kubelet is healthy again after other configs had failed too: the node was at fault'
-  if (!target.atFault) return { kind: 'forgive', keys: provisional.map(({ key }) => key), requested: false, why }
+  if (!target.atFault) return { kind: 'forgive', drop: provisional.map(({ key }) => key), requested: false, why }
   return forgiveOnce(
     provisional.filter(({ key, acquitted }) => key === target.key || acquitted !== true),
     why,
-    { healthy: target.key, held: blamed === undefined ? [] : [{ ...blamed, leavesState: true }] },
+    { healthy: target.key, keep: blamed === undefined ? [] : [{ ...blamed, leavesState: true }] },
   )
 }
 
@@ -83,10 +83,10 @@ export function tryFailedAgain({ snapshot, target, candidates }: TargetSituation
 }
 
 /** What was tried again has been healthy for so long that its failure is forgotten. */
-export function acquit({ snapshot, target }: TargetSituation): Step | undefined {
-  const trial = snapshot.retrials.has(target.key) ? measureTrial(snapshot, target.key) : undefined
-  if (trial === undefined || trial.elapsedUs < ACQUIT_AFTER_US) return undefined
-  return { kind: 'forgive', keys: [target.key], requested: false, why: 'kubelet has been healthy for a day with a config that had failed' }
+export function clearAfterLongHealth({ snapshot, target }: TargetSituation): Step | undefined {
+  const trial = snapshot.suspendedVerdicts.has(target.key) ? measureTrial(snapshot, target.key) : undefined
+  if (trial === undefined || trial.elapsedUs < CLEAR_AFTER_US) return undefined
+  return { kind: 'forgive', drop: [target.key], requested: false, why: 'kubelet has been healthy for a day with a config that had failed' }
 }
 
 /**
@@ -109,7 +109,7 @@ export function retryAfterRest(situation: TargetSituation): Step | undefined {
   const second = provisional.filter(({ acquitted, yielded }) => acquitted === true && yielded !== true)
   const first = provisional.filter((verdict) => !second.includes(verdict))
   if (first.every(({ key }) => key === restsOn)) return forgiveOnce(provisional, why)
-  return forgiveOnce(first, why, { held: second.map((verdict) => ({ ...verdict, yielded: true })) })
+  return forgiveOnce(first, why, { keep: second.map((verdict) => ({ ...verdict, yielded: true })) })
 }
 
 /**
@@ -129,19 +129,19 @@ interface ForgivenessContext {
   /** With which kubelet is healthy now. undefined: with none. */
   readonly healthy?: TrialKey
   /** What stays condemned. */
-  readonly held?: readonly Verdict[]
+  readonly keep?: readonly Verdict[]
 }
 
 /**
- * What never passed a trial here may itself have left what the others failed with. That it is given
- * another try stays on record, and it has no more of them than a config that had proved itself.
+ * A config that never passed a trial here may have left a file that made the others fail. So its
+ * verdict is suspended and not dropped: it has no more tries than a config that had proved itself.
  */
-function forgiveOnce(verdicts: readonly Verdict[], why: string, { healthy, held = [] }: ForgivenessContext = {}): Step | undefined {
+function forgiveOnce(verdicts: readonly Verdict[], why: string, { healthy, keep = [] }: ForgivenessContext = {}): Step | undefined {
   const isSuspect = ({ key, source, doubtful, acquitted }: Verdict) =>
     source !== 'local' && (acquitted === true || (doubtful !== true && key !== healthy))
-  const again = verdicts
+  const suspend = verdicts
     .filter(isSuspect)
     .map((verdict): Verdict => ({ ...verdict, acquitted: true, doubtful: true, retrials: verdict.retrials ?? 1 }))
-  const keys = verdicts.flatMap((verdict) => (isSuspect(verdict) ? [] : [verdict.key]))
-  return verdicts.length === 0 ? undefined : { kind: 'forgive', keys, again, held, requested: false, why }
+  const drop = verdicts.flatMap((verdict) => (isSuspect(verdict) ? [] : [verdict.key]))
+  return verdicts.length === 0 ? undefined : { kind: 'forgive', drop, suspend, keep, requested: false, why }
 }

@@ -19,7 +19,7 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
   const { key, source } = failed
   const { health, now } = snapshot
   const { reason, detail, damage, evidence } = failure
-  const retrial = snapshot.retrials.get(key)
+  const retrial = snapshot.suspendedVerdicts.get(key)
   const isRuntimes = health?.runtimeDownSinceUs !== undefined || isExcuseUsedUp(health?.excusedExits, now.monotonicUs)
   const isDoubtful = hasEverPassed(snapshot, failed) || retrial?.doubtful === true || isRuntimes
   // One-way damage is proof enough: the health of a fallback adds nothing to it.
@@ -66,12 +66,12 @@ export function recordAnotherTry({ now }: Snapshot, unit: KnownUnit, { key }: Pi
   }
 }
 
-function hasProvedItself({ proven, retrials }: Snapshot, key: string): boolean {
-  return proven === key && !retrials.has(key)
+function hasProvedItself({ proven, suspendedVerdicts }: Snapshot, key: string): boolean {
+  return proven === key && !suspendedVerdicts.has(key)
 }
 
 /** Only the last trial that passed is recorded, but what was promoted has passed one, too. */
 function hasEverPassed(snapshot: Snapshot, { key, content }: Pick<Candidate, 'key' | 'content'>): boolean {
   const wasPromoted = [snapshot.lastKnownGood, snapshot.previous].some((held) => held.source !== 'local' && held.content === content)
-  return hasProvedItself(snapshot, key) || (wasPromoted && !snapshot.retrials.has(key))
+  return hasProvedItself(snapshot, key) || (wasPromoted && !snapshot.suspendedVerdicts.has(key))
 }

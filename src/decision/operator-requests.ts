@@ -8,9 +8,14 @@ import type { Verdict } from './verdict.ts'
 
 export function answerRequest(situation: TargetSituation): Step | undefined {
   const { snapshot, target } = situation
-  const { requests, verdicts, retrials, now } = snapshot
+  const { requests, verdicts, suspendedVerdicts, now } = snapshot
   if (requests.retry)
-    return { kind: 'forgive', keys: [...verdicts.keys(), ...retrials.keys()], requested: true, why: 'retry was requested on the node' }
+    return {
+      kind: 'forgive',
+      drop: [...verdicts.keys(), ...suspendedVerdicts.keys()],
+      requested: true,
+      why: 'retry was requested on the node',
+    }
   if (requests.rollback === undefined) return undefined
   if (requests.rollback.content !== target.content || target.source === 'local') return { kind: 'drop-rollback' }
   const verdict: Verdict = {

@@ -13,8 +13,8 @@ type Names = Extract<UnitState, { kind: 'known' }>
 /** The rule that renames it in what is proven and condemned. */
 export function renameKubelet({ snapshot, unit }: Situation): Step | undefined {
   if (unit === undefined || !isRenamed(unit)) return undefined
-  const { proven, verdicts, retrials } = snapshot
-  const judged = [...verdicts.values(), ...retrials.values()].filter(({ key }) => rename(key, unit) !== key)
+  const { proven, verdicts, suspendedVerdicts } = snapshot
+  const judged = [...verdicts.values(), ...suspendedVerdicts.values()].filter(({ key }) => rename(key, unit) !== key)
   const isProven = proven !== undefined && rename(proven, unit) !== proven
   if (judged.length === 0 && !isProven) return undefined
   return {

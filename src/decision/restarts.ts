@@ -7,6 +7,7 @@ import { HOUR_US } from '../values/durations.ts'
 import { LOCAL_CONTENT } from './config-source.ts'
 import { findPause } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
+import type { HealthRecord } from './health.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
 import { failsNow, findLimitEndUs, hasFailed, isExempt, isWorthKeeping, listTaken } from './restart-limit.ts'
 import { RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
@@ -210,13 +211,19 @@ function isAdministrators(snapshot: Snapshot, unit: KnownUnit, target: Target): 
   if (own === undefined) return true
   const isDone = own.invocationBefore !== unit.invocationId
   // Local is what that restart replaced. The process that it started came and went unseen.
-  if (own.target !== target.key) return !(isDone && own.invocationBefore === last.invocationId)
+  if (own.target !== target.key) return !(isDone && isFromBefore(own, health))
   return (own.failed && isDone) || health.subject !== target.key || health.everHealthy
 }
 
+/** Whether the process that was seen last is from before this restart. */
+function isFromBefore({ invocationBefore, atUs }: RestartRecord, { lastProcess, process }: HealthRecord): boolean {
+  if (lastProcess?.invocationId === invocationBefore) return true
+  return process !== undefined && process.invocationId === lastProcess?.invocationId && process.startedAtUs < atUs
+}
+
 /** In this boot, for what a kubelet did. */
-function hasCondemned({ verdicts, retrials, now }: Snapshot): boolean {
-  return [...verdicts.values(), ...retrials.values()].some(({ bootId, state }) => bootId === now.bootId && state !== 'refused')
+function hasCondemned({ verdicts, suspendedVerdicts, now }: Snapshot): boolean {
+  return [...verdicts.values(), ...suspendedVerdicts.values()].some(({ bootId, state }) => bootId === now.bootId && state !== 'refused')
 }
 
 /** The records worth keeping: those of this boot's last hour, and always the last one. */

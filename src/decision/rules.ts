@@ -8,7 +8,7 @@
 import { recheckRefusal } from './acceptance.ts'
 import { reachTarget, restOnTarget } from './activation-states.ts'
 import { condemnFailure } from './condemn-failure.ts'
-import { acquit, forgetLostFallback, learnFromFallback, retryAfterRest, tryFailedAgain } from './fallback-rules.ts'
+import { clearAfterLongHealth, forgetLostFallback, learnFromFallback, retryAfterRest, tryFailedAgain } from './fallback-rules.ts'
 import { followAssignment, recordChannelState, recordStaging } from './follow-assignment.ts'
 import { proveLate } from './late-proof.ts'
 import { openRecords } from './open-records.ts'
@@ -51,7 +51,7 @@ export const RULES: readonly Rule[] = [
   // A config that had proved itself has failed, and the fallback has been healthy for a while.
   withTarget(tryFailedAgain),
   // What was tried again has been healthy for long.
-  withTarget(acquit),
+  withTarget(clearAfterLongHealth),
   // Every config has failed, and nothing has changed for long.
   withTarget(retryAfterRest),
   // Preflight refused the wanted config, and what the refusal rests on has changed.

@@ -60,7 +60,7 @@ export interface Snapshot {
   /** In force. */
   readonly verdicts: ReadonlyMap<TrialKey, Verdict>
   /** Suspended: what they condemned is being tried again. */
-  readonly retrials: ReadonlyMap<TrialKey, Verdict>
+  readonly suspendedVerdicts: ReadonlyMap<TrialKey, Verdict>
   readonly accepted: ReadonlyMap<TrialKey, Acceptance>
   /** What preflight is still checking. */
   readonly preflightPending: ReadonlySet<TrialKey>

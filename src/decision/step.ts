@@ -15,15 +15,15 @@ import type { Verdict } from './verdict.ts'
 
 export type Step =
   /**
-   * Drop verdicts, so that the configs they condemned are tried again. `requested`: an operator
-   * requested a retry. `again`: verdicts that are not dropped, but not in force while their configs
-   * are tried again. `held`: verdicts that stay in force, with what is known of them by now.
+   * Try configs again although they had failed. `drop`: their verdicts are removed. `suspend`:
+   * verdicts that are not in force while their configs are tried again. `keep`: verdicts that stay
+   * in force, with what is known of them by now. `requested`: an operator requested a retry.
    */
   | {
       readonly kind: 'forgive'
-      readonly keys: readonly TrialKey[]
-      readonly again?: readonly Verdict[]
-      readonly held?: readonly Verdict[]
+      readonly drop: readonly TrialKey[]
+      readonly suspend?: readonly Verdict[]
+      readonly keep?: readonly Verdict[]
       readonly requested: boolean
       readonly why: string
     }

@@ -42,7 +42,8 @@ export interface Verdict {
   readonly retrials?: number | undefined
   /**
    * It was given another try since every config had failed, so that the node seemed at fault. That
-   * happens once: what a config leaves on the node may be what the others fail with.
+   * happens once: it stays a suspect, since what a config leaves on the node may be what the others
+   * fail with. The rule that clears a config is `clearAfterLongHealth`.
    */
   readonly acquitted?: boolean | undefined
   /**
@@ -50,7 +51,10 @@ export interface Verdict {
    * deleted that, and cured nothing else.
    */
   readonly leavesState?: boolean | undefined
-  /** It let the others go first when all were tried again: next time it is tried, too. */
+  /**
+   * When all were tried again last time, it was left out so that the others ran without it. This
+   * time it is tried, too.
+   */
   readonly yielded?: boolean | undefined
   /** It is being tried again: the verdict is not in force. */
   readonly suspended?: boolean | undefined

@@ -40,7 +40,7 @@ const RESTART = { kind: 'restart', record: restartTo(B, { outcome: undefined }),
 
 t.test('every step done twice leaves what it leaves when done once', async (t) => {
   const steps: Action[] = [
-    { kind: 'forgive', keys: [keyOf(B)], requested: true, why: 'x' },
+    { kind: 'forgive', drop: [keyOf(B)], requested: true, why: 'x' },
     { kind: 'drop-rollback' },
     ASSIGN_B,
     { kind: 'reset-to-local', from: A },
@@ -243,11 +243,11 @@ t.test('forgive: verdicts and exits go, the request only when it was one', async
   world.requests = { ...world.requests, retry: true }
   world.records.writeVerdict(verdict(B, 'confirmed'))
   const facts = { health: health(A, { exits: 7 }) }
-  await carryOut(world, { kind: 'forgive', keys: [keyOf(B)], requested: false, why: 'x' }, facts)
+  await carryOut(world, { kind: 'forgive', drop: [keyOf(B)], requested: false, why: 'x' }, facts)
   t.equal(world.records.verdicts().size, 0)
   t.equal(world.runtime.health()?.exits, 0)
   t.ok(world.requests.retry)
-  await carryOut(world, { kind: 'forgive', keys: [], requested: true, why: 'x' }, facts)
+  await carryOut(world, { kind: 'forgive', drop: [], requested: true, why: 'x' }, facts)
   t.notOk(world.requests.retry)
 })
 

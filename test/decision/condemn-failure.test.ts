@@ -83,7 +83,9 @@ t.test('a failure', async (t) => {
     t.equal(nextStep(after).kind, 'wait', 'and not by a second one')
     t.match(nextStep(promoted({ ...runsNothing('failed'), health: ill(SECOND_US) })), { kind: 'try-again', record: { failed: true } })
     t.match(nextStep(promoted(crashing(B))), { kind: 'try-again', record: undefined }, 'systemd starts it by itself')
-    const retrial = { retrials: new Map([[keyOf(B), verdict(B, 'provisional', { retrials: 1, suspended: true, doubtful: true })]]) }
+    const retrial = {
+      suspendedVerdicts: new Map([[keyOf(B), verdict(B, 'provisional', { retrials: 1, suspended: true, doubtful: true })]]),
+    }
     t.match(nextStep(promoted({ ...crashing(B), ...retrial })), { kind: 'condemn', verdict: { retrials: 1, doubtful: true } })
   })
 

@@ -30,7 +30,7 @@ const STATE_FILE =
   'Failed to start ContainerManager: start cpu manager error: could not restore state from checkpoint: configured policy "none" differs from state checkpoint policy "static", please drain this node and delete the CPU manager checkpoint file "/var/lib/kub...'
 
 function keysOf(step: Step): readonly string[] {
-  return step.kind === 'forgive' ? [...(step.again ?? []).map(({ key }) => key), ...step.keys] : [`step ${step.kind}`]
+  return step.kind === 'forgive' ? [...(step.suspend ?? []).map(({ key }) => key), ...step.drop] : [`step ${step.kind}`]
 }
 
 t.test('what a fallback teaches', async (t) => {
@@ -46,8 +46,8 @@ t.test('what a fallback teaches', async (t) => {
   const all = judged(verdict(B, 'provisional'), verdict(A, 'provisional'), verdict('local', 'provisional'))
   t.match(nextStep(fallenBack({ ...healthyFor(POLICY.toleranceUs), ...all })), {
     kind: 'forgive',
-    keys: [keyOf(A), keyOf('local')],
-    again: [{ key: keyOf(B), acquitted: true, retrials: 1 }],
+    drop: [keyOf(A), keyOf('local')],
+    suspend: [{ key: keyOf(B), acquitted: true, retrials: 1 }],
     requested: false,
   })
 
@@ -64,14 +64,14 @@ t.test('what a fallback teaches', async (t) => {
       })
     const first = nextStep(failed({}))
     if (first.kind !== 'forgive') return t.fail(first.kind)
-    t.match(look(failed({}), first, () => false).retrials.get(keyOf(B)), { acquitted: true, suspended: true, retrials: 1 })
+    t.match(look(failed({}), first, () => false).suspendedVerdicts.get(keyOf(B)), { acquitted: true, suspended: true, retrials: 1 })
     const second = nextStep(failed({ acquitted: true, doubtful: true, retrials: 1 }))
     if (second.kind !== 'forgive') return t.fail(second.kind)
-    t.same([second.keys, second.again], [[keyOf(A), keyOf('local')], []])
+    t.same([second.drop, second.suspend], [[keyOf(A), keyOf('local')], []])
     const after = look(failed({ acquitted: true, doubtful: true, retrials: 1 }), second, () => false)
     t.match(nextStep(after), { kind: 'wait', detail: /is tried again \(2 of 3\) when kubelet has been healthy for 1h/ })
     const third = nextStep(failed(proved))
-    t.match(third, { kind: 'forgive', keys: [keyOf(B), keyOf(A), keyOf('local')], again: [] }, 'what passed a trial here is forgiven')
+    t.match(third, { kind: 'forgive', drop: [keyOf(B), keyOf(A), keyOf('local')], suspend: [] }, 'what passed a trial here is forgiven')
   })
 
   t.test('that the wanted config failed, once what it left behind is gone', async (t) => {
@@ -82,7 +82,7 @@ t.test('what a fallback teaches', async (t) => {
     t.strictSame(keysOf(rests(verdict(B, 'provisional'), left(A), local)), [keyOf(A), keyOf('local')], 'only the fallbacks are forgiven')
     t.match(rests(verdict(B, 'provisional')), { kind: 'confirm', verdicts: [{ key: keyOf(B) }] }, 'and then the wanted one is condemned')
     const blamed = rests(verdict(B, 'provisional'), left(A), local)
-    t.match(blamed.kind === 'forgive' && blamed.held, [{ key: keyOf(B), state: 'provisional', leavesState: true }], 'it stays condemned')
+    t.match(blamed.kind === 'forgive' && blamed.keep, [{ key: keyOf(B), state: 'provisional', leavesState: true }], 'it stays condemned')
     const startedByPerson = { health: { ...health(A, { healthySinceUs: NOW_US - POLICY.toleranceUs }), startedByOthers: true } }
     const afterwards = (facts: Partial<Verdict>) =>
       nextStep(fallenBack({ ...healthyNow, ...startedByPerson, ...judged(verdict(B, 'provisional', facts)) }))
@@ -155,8 +155,8 @@ t.test('the node is at fault', async (t) => {
     const long = since(3 * POLICY.trialUs)
     t.match(nextStep(fallenBack(long)), {
       kind: 'forgive',
-      keys: [keyOf('local')],
-      again: [{ key: keyOf(B) }, { key: keyOf(A) }],
+      drop: [keyOf('local')],
+      suspend: [{ key: keyOf(B) }, { key: keyOf(A) }],
       requested: false,
     })
     t.test('nor where the wanted config waits for a drain and nothing else is left', async (t) => {
@@ -172,7 +172,7 @@ t.test('the node is at fault', async (t) => {
         )
       const rest = waits(3 * POLICY.trialUs - 1, A, 'local')
       t.match(rest, { kind: 'wait', phase: 'fallen-back', detail: /failed, and so did everything else that can be started now/ })
-      t.match(waits(3 * POLICY.trialUs, A, 'local'), { kind: 'forgive', keys: [keyOf('local')], again: [{ key: keyOf(A) }] })
+      t.match(waits(3 * POLICY.trialUs, A, 'local'), { kind: 'forgive', drop: [keyOf('local')], suspend: [{ key: keyOf(A) }] })
       t.match(waits(3 * POLICY.trialUs, A), { kind: 'activate', target: 'local' }, 'what did not fail comes first')
     })
     t.test('what had its second try lets the others go first, and is tried with them the next time', async (t) => {
@@ -182,12 +182,12 @@ t.test('the node is at fault', async (t) => {
       }
       const others = nextStep(failed({}))
       if (others.kind !== 'forgive') return t.fail(others.kind)
-      t.same([others.keys, others.again, others.held?.map(({ key }) => key)], [[keyOf(A), keyOf('local')], [], [keyOf(B)]])
+      t.same([others.drop, others.suspend, others.keep?.map(({ key }) => key)], [[keyOf(A), keyOf('local')], [], [keyOf(B)]])
       const after = look(failed({}), others, () => false)
       t.match(after.verdicts.get(keyOf(B)), { state: 'provisional', acquitted: true, yielded: true }, 'its verdict stays in force')
       const all = nextStep(failed({ yielded: true }))
       if (all.kind !== 'forgive') return t.fail(all.kind)
-      t.same([all.keys, all.again?.map(({ key }) => key), all.held], [[keyOf(A), keyOf('local')], [keyOf(B)], []])
+      t.same([all.drop, all.suspend?.map(({ key }) => key), all.keep], [[keyOf(A), keyOf('local')], [keyOf(B)], []])
     })
     t.test('but not where there is no other', async (t) => {
       const step = nextStep(
@@ -199,7 +199,7 @@ t.test('the node is at fault', async (t) => {
           previous: LOCAL,
         }),
       )
-      t.match(step, { kind: 'forgive', keys: [keyOf('local')], again: [{ key: keyOf(B) }], held: [] })
+      t.match(step, { kind: 'forgive', drop: [keyOf('local')], suspend: [{ key: keyOf(B) }], keep: [] })
     })
     const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
     for (const not of [paused, { runtimeUp: false }]) t.match(nextStep(fallenBack({ ...long, ...not })), { kind: 'wait' })

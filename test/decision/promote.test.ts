@@ -43,13 +43,16 @@ t.test('the trial', async (t) => {
     // It had proved itself, and could not be promoted before it failed: the disk was full.
     const failed = verdict(B, 'provisional', { doubtful: true })
     const retry = { kind: 'retry-failed', verdict: failed, number: 1, of: 3 } as const
-    const { proven, retrials } = carryOut(inTrial({ proven: keyOf(B), ...judged(failed) }), retry, NOT_ASKED)
-    t.match(nextStep(inTrial({ proven, retrials })), { kind: 'wait', phase: 'in-trial' })
-    t.match(nextStep(inTrial({ ...over, proven, retrials })), { kind: 'prove', key: keyOf(B) })
+    const { proven, suspendedVerdicts } = carryOut(inTrial({ proven: keyOf(B), ...judged(failed) }), retry, NOT_ASKED)
+    t.match(nextStep(inTrial({ proven, suspendedVerdicts })), { kind: 'wait', phase: 'in-trial' })
+    t.match(nextStep(inTrial({ ...over, proven, suspendedVerdicts })), { kind: 'prove', key: keyOf(B) })
 
     t.test('and has passed it then, also when it is started again', async (t) => {
       const restarted = { ...runs(B, { startedAgoUs: MINUTE_US }), health: health(B, { healthySinceUs: NOW_US - MINUTE_US }) }
-      t.match(nextStep(inTrial({ ...restarted, proven: keyOf(B), retrials, lastKnownGood: hold(B) })), { kind: 'wait', phase: 'settled' })
+      t.match(nextStep(inTrial({ ...restarted, proven: keyOf(B), suspendedVerdicts, lastKnownGood: hold(B) })), {
+        kind: 'wait',
+        phase: 'settled',
+      })
     })
   })
 

@@ -126,6 +126,8 @@ t.test('the last process ran this already, and systemd starts it again by itself
   t.match(decide({ ...facts, ...unseen }), { kind: 'restart' }, 'another one came and went unseen: RestartSec need not pass')
 })
 
+const HEALTHY_PROCESS = { wasHealthy: true, healthySinceUs: NOW_US - SECOND_US, unhealthySinceUs: undefined, exits: 0 }
+
 t.test('local is the administrator’s, but the way there is the agent’s', async (t) => {
   const given = (everHealthy: boolean, restarts: Snapshot['restarts']) => {
     const sick = health('local', { everHealthy, healthySinceUs: undefined, subjectSinceUs: NOW_US - 2 * MINUTE_US })
@@ -159,6 +161,11 @@ t.test('local is the administrator’s, but the way there is the agent’s', asy
     t.match(decide({ ...seen, ...unseen, restarts: [] }, LOCAL_TARGET), { kind: 'not-due' }, 'that was not the agent’s doing')
     const old = [{ ...restarts[0], invocationBefore: 'invocation-0' } as RestartRecord]
     t.match(decide({ ...seen, ...unseen, restarts: old }, LOCAL_TARGET), { kind: 'not-due' }, 'local was seen since')
+    const process = { ...HEALTHY_PROCESS, key: keyOf('local'), invocationId: INVOCATION, startedAtUs: NOW_US - 2 * SECOND_US }
+    const crashed = { ...seen, ...unseen, health: { ...before, process }, restarts: old }
+    t.match(decide(crashed, LOCAL_TARGET), { kind: 'restart' }, 'nor was what systemd had started in between')
+    const since = { ...process, startedAtUs: NOW_US }
+    t.match(decide({ ...crashed, health: { ...before, process: since } }, LOCAL_TARGET), { kind: 'not-due' }, 'local was seen since')
     t.match(decide({ ...seen, ...runsNothing('auto-restart'), restarts }, LOCAL_TARGET), { kind: 'not-due' }, 'it is not done yet')
     const earlier = restarts.map((record) => ({ ...record, bootId: 'boot-0' }))
     t.match(decide({ ...seen, ...unseen, restarts: earlier }, LOCAL_TARGET), { kind: 'not-due' }, 'that was before a reboot')

@@ -136,7 +136,7 @@ t.test('a content that is held has no say in where the node falls back', async (
   const notYet = { ...fallenBack, ...early, health: soon }
   t.match(decide(notYet), { kind: 'wait', phase: 'fallen-back', detail: /is tried again .*; the rollout of .* is halted/ }, 'not at once')
   t.match(decide({ ...notYet, accepted: new Map() }), { kind: 'preflight', source: C }, 'while it is checked')
-  const suspended = { ...held, ...ON_LOCAL, retrials: new Map([[keyOf(A), { ...A_FAILED, suspended: true }]]) }
+  const suspended = { ...held, ...ON_LOCAL, suspendedVerdicts: new Map([[keyOf(A), { ...A_FAILED, suspended: true }]]) }
   t.match(decide(suspended), { kind: 'activate', target: A }, 'which is activated')
   t.match(decide({ ...suspended, ...startsWith(A) }), { kind: 'restart', to: A, record: { fallback: true } }, 'and started')
   t.match(decide({ ...held, ...ON_LOCAL }), { kind: 'activate', target: A }, 'also where an operator dropped the verdict')

@@ -56,7 +56,7 @@ t.test('a damaged meta/assigned is unknown, never local', async (t) => {
   t.match(decide({ ...localFails, ...all }), { kind: 'activate', target: A }, 'and where everything failed, the node was at fault')
   t.match(
     decide({ ...untold, ...all }),
-    { kind: 'forgive', keys: [keyOf(A), keyOf('local')], again: [{ key: keyOf(B) }] },
+    { kind: 'forgive', drop: [keyOf(A), keyOf('local')], suspend: [{ key: keyOf(B) }] },
     'for every config, known or not',
   )
   const nothingElse = { lastKnownGood: hold('local'), previous: hold('local') }

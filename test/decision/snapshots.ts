@@ -221,7 +221,7 @@ export function snapshot(facts: Piece = {}): Snapshot {
     previous: hold('local'),
     proven: keyOf(A),
     verdicts: new Map(),
-    retrials: new Map(),
+    suspendedVerdicts: new Map(),
     accepted: new Map([[keyOf(A), { drain: [] }]]),
     preflightPending: new Set(),
     basis: undefined,

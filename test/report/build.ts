@@ -71,7 +71,7 @@ export function snapshot(fields: Partial<Snapshot> = {}): Snapshot {
     storedUnrendered: undefined,
     storedContent: undefined,
     requests: { hold: 'none', rollback: undefined, retry: false },
-    retrials: new Map(),
+    suspendedVerdicts: new Map(),
     recordedChannelState: undefined,
     assigned: { kind: 'source', source: 'local' },
     assignedContent: LOCAL.content,

@@ -503,6 +503,18 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { channel: 'selector', standby: true },
   },
+  'systemd gives up, unseen, what the agent started after a crash loop of local': {
+    ...schedule(
+      120006378,
+      [0, { kind: 'assign', name: 'red' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+      [5, { kind: 'edit-local', base: 'crash-at-start' }],
+      [735, { kind: 'edit-local' }],
+      [2, { kind: 'systemctl-fails', fault: 'down', seconds: 769 }],
+      [0, { kind: 'recreate-node' }],
+    ),
+    node: { startLimit: 6, whenRefused: 'last-known-good', parts: true, journal: true, signals: false },
+  },
   // Each time that a person had deleted it, the node counted as at fault, and the config was
   // forgiven.
   'a config leaves the same again and again, and a person deletes it each time': {

@@ -129,7 +129,7 @@ class Run {
     const isIll = !unit.isStoppedByOperator && !unit.isHealthy()
     // What is being tried at this moment may fail, too.
     const isYoung = unit.process !== undefined && nowUs - unit.process.startedAtUs < 60e6
-    const isRetrial = (this.#lastSnapshot?.retrials.size ?? 0) > 0
+    const isRetrial = (this.#lastSnapshot?.suspendedVerdicts.size ?? 0) > 0
     return isIll || isYoung || isRetrial || this.#lastWait?.detail.includes('is tried again') === true
   }
 
