@@ -11,6 +11,7 @@ import type { KubeAnswer, KubeApi, KubeRequest, KubeWatchRequest } from '../port
 import type { Log } from '../ports/log.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import {
+  type AfterBreak,
   afterRead,
   afterWatch,
   INITIAL,
@@ -33,6 +34,8 @@ export interface Followed {
   readonly collection: string
   /** Selects within the collection. */
   readonly query: Readonly<Record<string, string>>
+  /** Default: `watch`. */
+  readonly afterBreak?: AfterBreak | undefined
   read(verb: 'list' | 'get', send: SendRead): Promise<Read>
   /** Called before each watch. */
   formOfWatch(): Promise<Form>
@@ -128,7 +131,7 @@ export async function follow(deps: WatchDeps, followed: Followed, gate: RequestG
       if (watches++ > 0) followed.onReconnect()
       const ended = await watchOnce(deps, followed, request, form, watchLog, signal)
       if (signal.aborted) return
-      next = afterWatch(state, ended, timing())
+      next = afterWatch(state, ended, timing(), followed.afterBreak)
       watchLog.watchEnded(ended, next)
     } else {
       const { end, deliver } = await followed.read(request.kind, send)

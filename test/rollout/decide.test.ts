@@ -185,30 +185,30 @@ t.test('R4: a record that was made again or restored is told of vetoes before an
   for (const data of [{}, { state: state(2, 5, OTHER_HASH) }, { state: state(3, 0, OTHER_HASH) }]) {
     const isRestored = 'state' in data && data.state.startsWith('1 2')
     const scene = { data, was, ...(isRestored ? {} : { recordUidBefore: 'deleted' }), node: canary }
-    t.match(decide({ ...scene, forMinutes: 0.4 }).turn, {
+    t.match(decide({ ...scene, forMinutes: 1.4 }).turn, {
       kind: 'wait-until',
-      atUs: START_US + 30e6,
+      atUs: START_US + 90e6,
       detail: /^the record was recreated or restored from a backup; this node first gives nodes/,
     })
-    t.equal(writeOf({ ...scene, forMinutes: 0.4 }), undefined)
-    t.ok(writeOf({ ...scene, forMinutes: 0.6 })?.['node.me']?.includes(' claim '), 'then one of them begins')
+    t.equal(writeOf({ ...scene, forMinutes: 1.4 }), undefined)
+    t.ok(writeOf({ ...scene, forMinutes: 1.6 })?.['node.me']?.includes(' claim '), 'then one of them begins')
     t.ok(writeOf({ ...scene, forMinutes: 0, node: { verdict: FAILED } })?.['node.me']?.includes(' veto '))
   }
 })
 
 t.test('R4: so it is also with what a restored record allows', async (t) => {
   const scene = { data: { state: state(3, 2) }, was: { state: state(3, 3), 'node.a': '3 3 veto no' }, node: { promoted: true } }
-  t.equal(turnOf({ ...scene, forMinutes: 0.4, plan: 'spread: 0s' }), 'wait-until')
-  t.equal(turnOf({ ...scene, forMinutes: 1, plan: 'spread: 0s' }), 'go')
+  t.equal(turnOf({ ...scene, forMinutes: 1.4, plan: 'spread: 0s' }), 'wait-until')
+  t.equal(turnOf({ ...scene, forMinutes: 2, plan: 'spread: 0s' }), 'go')
 })
 
 t.test('R4: of nodes that waited for vetoes, one begins, and the others come in their order', async (t) => {
   const scene = { data: {}, was: { state: state(3, 0) }, recordUidBefore: 'deleted' }
   const at = (node: Scene['node']) => {
-    const { turn } = decide({ ...scene, forMinutes: 0.6, ...(node && { node }) })
+    const { turn } = decide({ ...scene, forMinutes: 1.6, ...(node && { node }) })
     return turn.kind === 'wait-until' ? Math.floor((turn.atUs - START_US) / 1e6) : turn.kind
   }
-  t.same([at({ uid: uidWithShare(0, 0.01) }), at({ uid: uidWithShare(0.5, 0.51) })], [60, 75])
+  t.same([at({ uid: uidWithShare(0, 0.01) }), at({ uid: uidWithShare(0.5, 0.51) })], [120, 135])
   t.equal(turnOf({ ...scene, forMinutes: 9, node: { controlPlane: true } }), 'wait-until')
 })
 

@@ -51,7 +51,9 @@ export class RecordWatch {
 
   start(): void {
     const { namespace, name } = this.ref
-    const watched = { collection: `/api/v1/namespaces/${namespace}/configmaps`, kind: 'ConfigMap', namespace, name } as const
+    const collection = `/api/v1/namespaces/${namespace}/configmaps`
+    // No watch tells that the record was restored, and other nodes wait only for `lookUs`.
+    const watched = { collection, kind: 'ConfigMap', namespace, name, afterBreak: 'read' } as const
     const observer = {
       onView: (view: ObjectView) => this.#see(view),
       onSynced: () => this.contact.synced(this.#nowUs()),

@@ -118,6 +118,7 @@ export class MemoryApi {
         },
       }
       this.#watchers.add(watcher)
+      request.onOpen?.()
       request.signal.addEventListener('abort', () => watcher.end({ kind: 'ended', detail: 'stopped' }), { once: true })
     })
   }

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import { PAUSED_ANNOTATION, ROLLOUT_ANNOTATION } from '../../../src/decision/channels.ts'
+import { lookUs } from '../../../src/rollout/order.ts'
 import { CONFIG, RECORD, WorkerWorld } from './worker-world.ts'
 
 function start(t: Test, random?: number): WorkerWorld {
@@ -80,7 +81,30 @@ t.test('a record that was restored from a backup, at an older version', async (t
     t.match(world.turn, { detail: /stage 1/ })
     if (backup !== undefined) world.api.restore(RECORD, { ...backup, data: {} })
     await world.run(60)
+    t.match(world.turn, { detail: /^the record was recreated or restored from a backup/ })
+    await world.run(60)
     t.match(world.turn, { detail: /its rollout has not begun/ })
+  })
+
+  await t.test('a node sees it, after a long outage too, before the others stop waiting for its veto', async (t) => {
+    for (const random of [0, 0.5, 0.999]) {
+      const world = start(t, random)
+      world.putRecord(1)
+      const backup = world.api.get(RECORD)
+      for (let write = 0; write < 20; write += 1) world.putRecord(1)
+      world.follow({ verdict: { reason: 'crash-loop', retry: 0 } })
+      await world.run(60)
+      t.match(world.api.get(RECORD)?.data, { 'node.n1': /veto/ })
+      world.api.faultOf = () => 'down'
+      if (backup !== undefined) world.api.restore(RECORD, backup)
+      await world.run(600)
+      // The next request is as far away as it can be.
+      const { length } = world.api.requests
+      for (let second = 0; second < 120 && world.api.requests.length === length; second += 1) await world.run(1)
+      world.api.faultOf = () => undefined
+      await world.run(lookUs(600e6) / 1e6 - 5)
+      t.match(world.api.get(RECORD)?.data, { 'node.n1': /veto/ }, `random ${random}`)
+    }
   })
 
   await t.test('a node on which the content failed says so again', async (t) => {
