@@ -41,7 +41,9 @@ export type ObjectView =
 export interface WatchObserver {
   onView(view: ObjectView): void
   onSynced(): void
-  onReconnect(): void
+  onReconnect?(): void
+  onOpen?(): void
+  onLost?(): void
 }
 
 export async function watchObject(
@@ -79,7 +81,9 @@ export async function watchObject(
     },
     onFailed: (reason, detail) => observer.onView({ kind: 'failed', reason, detail }),
     onSynced: () => observer.onSynced(),
-    onReconnect: () => observer.onReconnect(),
+    onReconnect: () => observer.onReconnect?.(),
+    onOpen: () => observer.onOpen?.(),
+    onLost: () => observer.onLost?.(),
   }
   await follow(deps, followed, gate, signal)
 }

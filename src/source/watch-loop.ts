@@ -45,6 +45,10 @@ export interface Followed {
   /** Something was read or received: what is known is current. */
   onSynced(): void
   onReconnect(): void
+  /** The server accepted a watch: it sends what changes, and nothing while nothing does. */
+  onOpen?(): void
+  /** A read failed, or a watch ended otherwise than regularly. Not called after a stop. */
+  onLost?(): void
 }
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
@@ -131,6 +135,7 @@ export async function follow(deps: WatchDeps, followed: Followed, gate: RequestG
       if (watches++ > 0) followed.onReconnect()
       const ended = await watchOnce(deps, followed, request, form, watchLog, signal)
       if (signal.aborted) return
+      if (ended.end.kind !== 'ended') followed.onLost?.()
       next = afterWatch(state, ended, timing(), followed.afterBreak)
       watchLog.watchEnded(ended, next)
     } else {
@@ -141,8 +146,9 @@ export async function follow(deps: WatchDeps, followed: Followed, gate: RequestG
       if (end.kind === 'read') {
         followed.onSynced()
         deliver?.()
-      } else if (next.report !== undefined) {
-        followed.onFailed(next.report, end.detail)
+      } else {
+        followed.onLost?.()
+        if (next.report !== undefined) followed.onFailed(next.report, end.detail)
       }
     }
   }
@@ -192,6 +198,7 @@ async function watchOnce(
     ...(form === 'metadata' ? { as: 'PartialObjectMetadata' } : {}),
     onOpen() {
       openedMs = pace.nowMs()
+      if (!signal.aborted) followed.onOpen?.()
     },
     // Thrown out of here, an error would end the agent: nobody waits for it.
     onEvent(event) {

@@ -57,7 +57,9 @@ export class RecordWatch {
     const observer = {
       onView: (view: ObjectView) => this.#see(view),
       onSynced: () => this.contact.synced(this.#nowUs()),
-      onReconnect: () => this.contact.lost(),
+      // A server without bookmarks gives no other sign while nothing changes.
+      onOpen: () => this.contact.synced(this.#nowUs()),
+      onLost: () => this.contact.lost(),
     }
     const { signal } = this.#stopper
     const watch = () => watchObject(this.#deps, watched, observer, openGate(), signal)
@@ -71,7 +73,6 @@ export class RecordWatch {
 
   #see(view: ObjectView): void {
     if (this.#stopper.signal.aborted) return
-    if (view.kind === 'failed') this.contact.lost()
     const now = this.#read(view)
     const before = this.#seen
     const isLate =

@@ -65,9 +65,9 @@ export class MemoryApi {
     return [...this.#watchers].filter((watcher) => watcher.name === name).length
   }
 
-  /** Ends the watches, as a server that restarts does. */
-  endWatches(): void {
-    for (const watcher of this.#watchers) watcher.end({ kind: 'unreachable', detail: 'it restarts' })
+  /** Ends the watches. By default, as a server that restarts does. */
+  endWatches(end: KubeWatchEnd = { kind: 'unreachable', detail: 'it restarts' }): void {
+    for (const watcher of this.#watchers) watcher.end(end)
   }
 
   /** As one node sees it. */

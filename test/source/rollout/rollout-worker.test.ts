@@ -1,6 +1,8 @@
 import t, { type Test } from 'tap'
 import { PAUSED_ANNOTATION, ROLLOUT_ANNOTATION } from '../../../src/decision/channels.ts'
+import type { KubeWatchEnd } from '../../../src/ports/kube-api.ts'
 import { lookUs } from '../../../src/rollout/order.ts'
+import { WATCH_LIMITS } from '../../../src/source/watch-loop.ts'
 import { CONFIG, RECORD, WorkerWorld } from './worker-world.ts'
 
 function start(t: Test, random?: number): WorkerWorld {
@@ -160,4 +162,23 @@ t.test('a node that may not write the record tries more and more seldom, at last
   t.match(world.turn, { detail: /403 Forbidden/ })
   const later = world.requests.length - before
   t.ok(later >= 12 && later <= 45, `${later} requests in an hour`)
+})
+
+t.test('a claim falls silent by the time in which its record can be watched', async (t) => {
+  /** @returns whether this node claims in place of the silent one within 40 minutes */
+  async function claims(end: KubeWatchEnd, isDown: (minute: number) => boolean = () => false): Promise<boolean> {
+    const world = start(t)
+    world.putRecord(0, { 'node.w0': '1 0 claim 900' })
+    world.follow()
+    for (let minute = 0; minute < 40; minute += 2.5) {
+      world.api.faultOf = () => (isDown(minute) ? 'down' : undefined)
+      await world.run(WATCH_LIMITS.inactivityMs / 1000)
+      world.api.endWatches(end)
+    }
+    return world.api.get(RECORD)?.data['node.n1'] !== undefined
+  }
+
+  t.ok(await claims({ kind: 'ended', detail: 'no data' }), 'where the server sends no bookmarks')
+  t.notOk(await claims({ kind: 'ended', detail: 'no data' }, (minute) => minute >= 10), 'an outage does not count')
+  t.notOk(await claims({ kind: 'unreachable', detail: 'reset' }), 'nor what may have been one')
 })
