@@ -195,7 +195,10 @@ const isTurn: Check<RolloutTurn> = either(
   ),
   either(
     shape<TurnOf<'wait'>>({ kind: oneOf('wait'), detail: isText, asks: optional(oneOf('evidence')) }),
-    shape<TurnOf<'halted'>>({ kind: oneOf('halted'), detail: isText }),
+    either(
+      shape<TurnOf<'halted'>>({ kind: oneOf('halted'), detail: isText }),
+      shape<TurnOf<'failed'>>({ kind: oneOf('failed'), detail: isText }),
+    ),
   ),
 )
 

@@ -115,6 +115,8 @@ export type RolloutTurn =
   | { readonly kind: 'wait'; readonly detail: string; readonly asks?: 'evidence' | undefined }
   /** Nobody starts it until the config changes or `retry` is raised. */
   | { readonly kind: 'halted'; readonly detail: string }
+  /** It failed on this node, which does not start it again. Its rollout is not halted for that. */
+  | { readonly kind: 'failed'; readonly detail: string }
 
 /** `late`: when its rollout was over. */
 export type WhenFailed = 'in-rollout' | 'late'

@@ -158,7 +158,7 @@ t.test('R4: what was last-known-good here begins no rollout with a veto, however
   const node = { verdict: FAILED, promoted: true, workedBefore: true }
   for (const data of [{}, { state: state(3, 5, OTHER_HASH) }]) {
     const { turn, write } = decide({ data, node })
-    t.match(turn, { kind: 'halted', detail: /^it failed on this node: kubelet exited 5 times; fix the config/ })
+    t.match(turn, { kind: 'failed', detail: /^it failed on this node: kubelet exited 5 times; fix the config/ })
     t.equal(write, undefined)
   }
   t.same(writeOf({ data: { state: state(3, 2) }, node }), { 'node.me': '3 2 veto kubelet exited 5 times' }, 'while one is under way')
@@ -313,7 +313,7 @@ t.test('R8: what failed on one control plane, the next does not start, also wher
 t.test('R4: once finished, only a control plane vetoes, since the others start it no longer in stages', async (t) => {
   const data = { state: state(3, 5), ...FIVE_PROOFS, 'node.me': '3 1 proof' }
   const { turn, write } = decide({ data, node: { verdict: FAILED } })
-  t.match(turn, { kind: 'wait', detail: /^it failed on this node: kubelet exited 5 times; fix the config/ })
+  t.match(turn, { kind: 'failed', detail: /^it failed on this node: kubelet exited 5 times; fix the config/ })
   t.equal(write, undefined)
   t.same(writeOf({ data, node: { verdict: FAILED, controlPlane: true } }), { 'node.me': '3 5 veto kubelet exited 5 times' })
   t.same(writeOf({ data: { ...data, state: state(3, 4) }, node: { verdict: FAILED } }), { 'node.me': '3 4 veto kubelet exited 5 times' })
@@ -329,11 +329,18 @@ t.test('R4: what failed when its rollout was over halts no later rollout of the 
   const late = { verdict: { ...FAILED, late: true } }
   for (const data of [{}, { state: state(4, 0) }, { state: state(4, 3) }]) {
     const { turn, write } = decide({ data, node: late })
-    t.match(turn.detail, /^it failed on this node/)
+    t.match(turn, { kind: 'failed', detail: /^it failed on this node/ })
     t.equal(write, undefined)
   }
   t.match(writeOf({ data: { state: state(4, 0) }, node: { ...late, controlPlane: true } }), { 'node.me': /veto/ })
   t.ok(writeOf({ data: { state: state(4, 0) }, node: late, plan: 'retry: 1' })?.['node.me']?.includes('claim'))
+})
+
+t.test('R4: a rollout is halted for the node on which it failed where it is for the others', async (t) => {
+  const node = { verdict: FAILED }
+  t.equal(turnOf({ data: {}, node }), 'halted', 'with the veto that it begins with')
+  t.equal(turnOf({ data: { state: state(3, 2), 'node.me': '3 2 veto no' }, node }), 'halted')
+  t.equal(turnOf({ data: { state: state(3, 2), 'node.me': '3 2 veto no' }, node, plan: 'maxVetoes: 2' }), 'failed')
 })
 
 t.test('R8: shorter trials make shorter delays', async (t) => {
