@@ -134,7 +134,7 @@ export class RolloutWorker implements RolloutPort {
     const seen = this.#watch?.seen()
     const read = await readBoth(api, ref, subject.config)
     if (read.kind === 'unavailable') {
-      this.#notBeforeMs = pace.nowMs() + this.#writer.pauseMs()
+      this.#notBeforeMs = pace.nowMs() + this.#writer.pauseMs(read.retryAfterMs)
       return this.#publish(decidedWait(subject, read.detail))
     }
     const { found, config } = read

@@ -182,3 +182,17 @@ t.test('a claim falls silent by the time in which its record can be watched', as
   t.notOk(await claims({ kind: 'ended', detail: 'no data' }, (minute) => minute >= 10), 'an outage does not count')
   t.notOk(await claims({ kind: 'unreachable', detail: 'reset' }), 'nor what may have been one')
 })
+
+t.test('a node whose reads are refused does not read again before the time for which the API server asks', async (t) => {
+  const world = start(t)
+  world.putRecord(1)
+  world.api.faultOf = (request) => (isGet(RECORD, request) ? 429 : undefined)
+  world.api.retryAfterMs = 300_000
+  world.follow()
+  const reads = () => world.requests.filter((request) => request === `GET /${RECORD}`).length
+  for (let second = 0; second < 120 && reads() === 0; second += 1) await world.run(1)
+  await world.run(299)
+  t.equal(reads(), 1)
+  await world.run(90)
+  t.equal(reads(), 2)
+})
