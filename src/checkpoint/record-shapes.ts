@@ -168,6 +168,7 @@ export const isObservationRecord: Check<ObservationRecord> = shape<ObservationRe
     position: isPosition,
     positionSinceUs: isNumber,
     letGoUs: optional(isNumber),
+    ranAtFirst: optional(isFlag),
     lostUs: optional(isNumber),
     claims: mapOf(shape<Observation['claims'][string]>({ generationAndStage: isText, sinceContactUs: isNumber })),
   }),
@@ -196,7 +197,10 @@ const isTurn: Check<RolloutTurn> = either(
   ),
   either(
     shape<TurnOf<'wait'>>({ kind: oneOf('wait'), detail: isText, asks: optional(oneOf('evidence')) }),
-    shape<TurnOf<'halted'>>({ kind: oneOf('halted'), detail: isText }),
+    either(
+      shape<TurnOf<'halted'>>({ kind: oneOf('halted'), detail: isText }),
+      shape<TurnOf<'failed'>>({ kind: oneOf('failed'), detail: isText }),
+    ),
   ),
 )
 

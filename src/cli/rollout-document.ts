@@ -19,16 +19,19 @@ export interface RolloutDocument {
 }
 
 export interface TurnDocument {
-  readonly kind: 'go' | 'wait' | 'halted' | 'unknown'
+  readonly kind: 'go' | 'wait' | 'halted' | 'failed' | 'unknown'
   readonly detail: string
   /** Of a wait that ends by itself. */
   readonly waitSeconds: number | null
 }
 
-export const TURN_WORDS = { go: 'has its turn', wait: 'waits', halted: 'halted', unknown: 'unknown' } as const satisfies Record<
-  TurnDocument['kind'],
-  string
->
+export const TURN_WORDS = {
+  go: 'has its turn',
+  wait: 'waits',
+  halted: 'halted',
+  failed: 'failed here',
+  unknown: 'unknown',
+} as const satisfies Record<TurnDocument['kind'], string>
 
 export function documentRollout(snapshot: Snapshot): RolloutDocument | null {
   const { assigned, rollout, now } = snapshot

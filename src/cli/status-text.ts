@@ -50,7 +50,10 @@ function listFacts(status: StatusDocument): Cell[][] {
 }
 
 function describeRollout({ record, turn }: NonNullable<StatusDocument['rollout']>): Cell {
-  return tone(`${TURN_WORDS[turn.kind]}: ${turn.detail} (record ${record})`, turn.kind === 'halted' ? 'bad' : 'plain')
+  return tone(
+    `${TURN_WORDS[turn.kind]}: ${turn.detail} (record ${record})`,
+    turn.kind === 'halted' || turn.kind === 'failed' ? 'bad' : 'plain',
+  )
 }
 
 function listSources(status: StatusDocument): Cell[][] {

@@ -196,12 +196,12 @@ export function nameOf({ namespace, name, kubeletConfigKey }: ConfigMapRef): str
   return plainText(`${namespace === 'kube-system' ? '' : `${namespace}/`}${name}${key}`)
 }
 
-/** As in `3/5`, and whether the node waits or the rollout is halted. */
+/** As in `3/5`, and whether the node waits, the rollout is halted, or it failed on this node. */
 export function waveOf({ rollout }: NodeState): string {
   if (rollout === undefined) return '-'
   const { stage, lastStage, turn } = rollout
   const place = stage === undefined || lastStage === undefined ? '?' : `${stage}/${lastStage}`
-  return turn === 'halted' ? `${place} halted` : turn === 'wait' ? `${place} waits` : place
+  return turn === 'halted' || turn === 'failed' ? `${place} ${turn}` : turn === 'wait' ? `${place} waits` : place
 }
 
 export function describe(source: ConfigSource): string {

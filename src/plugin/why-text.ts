@@ -83,9 +83,15 @@ function describeRest({ trial, waitUntil, paused, rollout, verdict, error, ready
   ]
 }
 
+const OWN_TURNS: ReadonlyMap<string, string> = new Map([
+  ['go', 'this node has its turn'],
+  ['wait', 'this node waits for its turn'],
+  ['failed', 'the config failed on this node'],
+])
+
 function sayRollout({ stage, lastStage, turn }: NonNullable<NodeState['rollout']>): string {
   const place = stage === undefined || lastStage === undefined ? 'has not begun' : `is in stage ${stage} of ${lastStage}`
-  const own = turn === 'go' ? 'this node has its turn' : turn === 'wait' ? 'this node waits for its turn' : 'it is halted'
+  const own = OWN_TURNS.get(turn) ?? 'it is halted'
   return `The rollout of the config ${place}, and ${own}.`
 }
 

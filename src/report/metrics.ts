@@ -105,7 +105,7 @@ export class Metrics implements Counters {
   })
   readonly #rolloutTurn = new Gauge({
     name: 'kubelet_cfg_agent_rollout_turn',
-    help: 'The turn of this node in the rollout of what is assigned: go, wait or halted. The value is always 1.',
+    help: 'The turn of this node in the rollout of what is assigned: go, wait, halted or failed. The value is always 1.',
     labelNames: ['config', 'turn'],
     registers: [this.#registry],
   })

@@ -32,12 +32,13 @@ export function firstLookWindowUs({ canary, verdict, arrival, trialUs }: Omit<Ro
 }
 
 /**
- * For how long nodes wait after the record has lost what it held (R4): the time between two looks
- * of an agent, so that each node on which the content failed writes its veto before. The requests
- * of an agent are a second apart, however short a trial is.
+ * For how long nodes wait after the record has lost what it held (R4), so that each node on which
+ * the content failed writes its veto before. After an outage, an agent may find the record up to a
+ * minute later than another, since it backs off. Its requests are a second apart, however short a
+ * trial is.
  */
 export function lookUs(trialUs: number): number {
-  return Math.min(30 * SECOND_US, Math.max(5 * SECOND_US, trialUs / 20))
+  return Math.min(90 * SECOND_US, Math.max(5 * SECOND_US, trialUs * 0.15))
 }
 
 /**

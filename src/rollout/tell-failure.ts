@@ -17,14 +17,15 @@ export function tellFailure(standing: Standing): RolloutDecision | undefined {
   if (node.verdict === undefined || node.verdict.retry < plan.retry) return undefined
   const retry = Math.max(node.verdict.retry, rollout?.state.retry ?? 0)
   const detail = `it failed on this node: ${node.verdict.reason}; ${describeRemedy(retry)}`
-  const turn: RolloutTurn = { kind: rollout === undefined || rollout.halted ? 'halted' : 'wait', detail }
   if (rollout === undefined) {
-    if (node.workedBefore || isLate(standing)) return { ...keeps(turn), failed: isOfOther(standing) ? 'late' : undefined }
+    if (node.workedBefore || isLate(standing))
+      return { ...keeps({ kind: 'failed', detail }), failed: isOfOther(standing) ? 'late' : undefined }
     const dispute = findDispute(standing)
     return dispute === undefined
-      ? { ...writeBegin(standing, 'veto', turn), failed: 'in-rollout' }
-      : keeps({ ...turn, detail: `${detail}; ${dispute}` })
+      ? { ...writeBegin(standing, 'veto', { kind: 'halted', detail }), failed: 'in-rollout' }
+      : keeps({ kind: 'halted', detail: `${detail}; ${dispute}` })
   }
+  const turn: RolloutTurn = { kind: rollout.halted ? 'halted' : 'failed', detail }
   if (rollout.mine?.kind === 'veto') return { ...keeps(turn), failed: 'in-rollout' }
   if (isLate(standing) || !mayHalt(standing, rollout)) return { ...keeps(turn), failed: 'late' }
   const isFull = rollout.vetoes.length >= MOST_VETOES

@@ -115,6 +115,8 @@ export type RolloutTurn =
   | { readonly kind: 'wait'; readonly detail: string; readonly asks?: 'evidence' | undefined }
   /** Nobody starts it until the config changes or `retry` is raised. */
   | { readonly kind: 'halted'; readonly detail: string }
+  /** It failed on this node, which does not start it again. Its rollout is not halted for that. */
+  | { readonly kind: 'failed'; readonly detail: string }
 
 /** `late`: when its rollout was over. */
 export type WhenFailed = 'in-rollout' | 'late'
@@ -142,6 +144,8 @@ export interface RolloutDecision {
    * or a veto that must not be lost.
    */
   readonly follow: boolean
+  /** When to decide again at the latest, where the turn does not say so. */
+  readonly againAtUs?: number | undefined
   /**
    * This node needs no claim, and nothing but its place in the spread keeps it from its turn. The
    * next decision learns since when: `observeTurn`.

@@ -5,7 +5,7 @@
 import type { ReadFailure } from '../decision/desired.ts'
 import type { JsonObject } from '../values/is-object.ts'
 import { isOlder, type ObjectIdentity } from './kube-object.ts'
-import type { RequestFailure } from './reflect.ts'
+import type { AfterBreak, RequestFailure } from './reflect.ts'
 import { type Form, type Requested, readAnswer, readListAnswer } from './requested-object.ts'
 import { type Followed, follow, malformed, type Read, type RequestGate, type SendRead, type WatchDeps } from './watch-loop.ts'
 
@@ -18,6 +18,11 @@ export interface WatchedObject {
   readonly name: string
   /** Default: always the whole object. */
   readonly extent?: Extent
+  /**
+   * `read` for an object that must be current within a minute, even where etcd was restored. It
+   * costs a read of each agent whenever an API server goes away. Default: `watch`.
+   */
+  readonly afterBreak?: AfterBreak
 }
 
 /** Whether the next request is for the whole object or for its metadata. */
@@ -36,12 +41,14 @@ export type ObjectView =
 export interface WatchObserver {
   onView(view: ObjectView): void
   onSynced(): void
-  onReconnect(): void
+  onReconnect?(): void
+  onOpen?(): void
+  onLost?(): void
 }
 
 export async function watchObject(
   deps: WatchDeps,
-  { collection, kind, namespace, name, extent = ALWAYS_WHOLE }: WatchedObject,
+  { collection, kind, namespace, name, extent = ALWAYS_WHOLE, afterBreak }: WatchedObject,
   observer: WatchObserver,
   gate: RequestGate,
   signal: AbortSignal,
@@ -55,6 +62,7 @@ export async function watchObject(
     what: `${collection}/${name}`,
     collection,
     query,
+    afterBreak,
     async read(verb, send) {
       const requested = requestedAs(extent.formOfRead())
       const { end, view } = await (verb === 'get'
@@ -73,7 +81,9 @@ export async function watchObject(
     },
     onFailed: (reason, detail) => observer.onView({ kind: 'failed', reason, detail }),
     onSynced: () => observer.onSynced(),
-    onReconnect: () => observer.onReconnect(),
+    onReconnect: () => observer.onReconnect?.(),
+    onOpen: () => observer.onOpen?.(),
+    onLost: () => observer.onLost?.(),
   }
   await follow(deps, followed, gate, signal)
 }

@@ -56,6 +56,9 @@ export type WatchEnd = {
   readonly livedMs: number
 }
 
+/** What to do first after the connection of a working watch broke. */
+export type AfterBreak = 'watch' | 'read'
+
 export interface Next {
   readonly state: ReflectState
   readonly waitMs: number
@@ -130,8 +133,15 @@ export function afterRead(state: ReflectState, end: ReadEnd, timing: ReflectTimi
  * Transitions: after a regular end, watch on from there; after a working watch whose connection
  * broke, too, but read within minutes; after repeated 403 answers, poll; after anything else, read
  * again.
+ *
+ * @param afterBreak `read`: read again at once where the connection of a working watch broke
  */
-export function afterWatch(state: ReflectState, { end, resourceVersion, livedMs }: WatchEnd, timing: ReflectTiming): Next {
+export function afterWatch(
+  state: ReflectState,
+  { end, resourceVersion, livedMs }: WatchEnd,
+  timing: ReflectTiming,
+  afterBreak: AfterBreak = 'watch',
+): Next {
   const worked = isWorking(livedMs)
   const failures = worked ? 0 : state.failures
   if (end.kind === 'ended') {
@@ -145,7 +155,7 @@ export function afterWatch(state: ReflectState, { end, resourceVersion, livedMs 
     const waitMs = backoffMs(1, timing.random, end.retryAfterMs)
     return { state: { ...state, tooOld, resourceVersion: undefined, failures, forbidden: 0 }, waitMs, immediate: false, report: undefined }
   }
-  if (worked && end.kind === 'unreachable' && resourceVersion !== '')
+  if (worked && end.kind === 'unreachable' && resourceVersion !== '' && afterBreak === 'watch')
     return retry({ ...state, resourceVersion, failures, forbidden: 0, resyncAtMs: soonerResync(state, timing) }, end, timing, undefined)
   if (!isForbidden(end)) return retry({ ...state, resourceVersion: undefined, failures, forbidden: 0 }, end, timing, undefined)
   const forbidden = state.forbidden + 1

@@ -11,6 +11,7 @@ import type { KubeAnswer, KubeApi, KubeRequest, KubeWatchRequest } from '../port
 import type { Log } from '../ports/log.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import {
+  type AfterBreak,
   afterRead,
   afterWatch,
   INITIAL,
@@ -33,6 +34,8 @@ export interface Followed {
   readonly collection: string
   /** Selects within the collection. */
   readonly query: Readonly<Record<string, string>>
+  /** Default: `watch`. */
+  readonly afterBreak?: AfterBreak | undefined
   read(verb: 'list' | 'get', send: SendRead): Promise<Read>
   /** Called before each watch. */
   formOfWatch(): Promise<Form>
@@ -42,6 +45,10 @@ export interface Followed {
   /** Something was read or received: what is known is current. */
   onSynced(): void
   onReconnect(): void
+  /** The server accepted a watch: it sends what changes, and nothing while nothing does. */
+  onOpen?(): void
+  /** A read failed, or a watch ended otherwise than regularly. Not called after a stop. */
+  onLost?(): void
 }
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
@@ -128,7 +135,8 @@ export async function follow(deps: WatchDeps, followed: Followed, gate: RequestG
       if (watches++ > 0) followed.onReconnect()
       const ended = await watchOnce(deps, followed, request, form, watchLog, signal)
       if (signal.aborted) return
-      next = afterWatch(state, ended, timing())
+      if (ended.end.kind !== 'ended') followed.onLost?.()
+      next = afterWatch(state, ended, timing(), followed.afterBreak)
       watchLog.watchEnded(ended, next)
     } else {
       const { end, deliver } = await followed.read(request.kind, send)
@@ -138,8 +146,9 @@ export async function follow(deps: WatchDeps, followed: Followed, gate: RequestG
       if (end.kind === 'read') {
         followed.onSynced()
         deliver?.()
-      } else if (next.report !== undefined) {
-        followed.onFailed(next.report, end.detail)
+      } else {
+        followed.onLost?.()
+        if (next.report !== undefined) followed.onFailed(next.report, end.detail)
       }
     }
   }
@@ -189,6 +198,7 @@ async function watchOnce(
     ...(form === 'metadata' ? { as: 'PartialObjectMetadata' } : {}),
     onOpen() {
       openedMs = pace.nowMs()
+      if (!signal.aborted) followed.onOpen?.()
     },
     // Thrown out of here, an error would end the agent: nobody waits for it.
     onEvent(event) {

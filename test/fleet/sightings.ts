@@ -42,7 +42,8 @@ export class Sightings {
     this.#observation = undefined
   }
 
-  see({ config, record }: Seen, nowUs: number): void {
+  /** @param runs whether kubelet runs what the config holds; undefined: not known */
+  see({ config, record }: Seen, runs: boolean | undefined, nowUs: number): void {
     const parsed = record && parsedRecord(record)
     if (record === undefined || parsed?.ok !== true) return
     // Without the annotation nobody reads or writes the record, so this is no time with contact.
@@ -57,6 +58,7 @@ export class Sightings {
       hash: config.content.hash,
       assignment: 0,
       retry: planRetry(config),
+      runs,
       nowUs,
       contactUs: this.#contactUs,
     })

@@ -239,6 +239,15 @@ t.test('what is no reason for an alert', { skip: NO_PROMTOOL }, (t) => {
       '3h',
     ),
     still(
+      'a config that failed on a node after its rollout',
+      {
+        [series('kubelet_cfg_agent_rollout_turn', { config, turn: 'failed' })]: '1x300',
+        [series('kubelet_cfg_agent_rollout_stage', { config })]: '5x300',
+        [series('kubelet_cfg_agent_rollout_proofs', { config })]: '0x300',
+      },
+      '290m',
+    ),
+    still(
       'a rollout that goes on',
       {
         [series('kubelet_cfg_agent_rollout_turn', { config, turn: 'wait' })]: '1x300',

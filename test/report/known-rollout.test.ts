@@ -35,7 +35,7 @@ t.test('what is known of another config is not shown', async (t) => {
 })
 
 t.test('a wait that ends by itself is a wait', async (t) => {
-  const kinds = (['go', 'halted', 'wait'] as const).map((kind) => known && turnKind({ ...known, turn: { kind, detail: '' } }))
-  t.same(kinds, ['go', 'halted', 'wait'])
+  const kinds = (['go', 'failed', 'halted', 'wait'] as const).map((kind) => known && turnKind({ ...known, turn: { kind, detail: '' } }))
+  t.same(kinds, ['go', 'failed', 'halted', 'wait'])
   t.equal(known && turnKind(known), 'wait')
 })

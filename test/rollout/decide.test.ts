@@ -158,7 +158,7 @@ t.test('R4: what was last-known-good here begins no rollout with a veto, however
   const node = { verdict: FAILED, promoted: true, workedBefore: true }
   for (const data of [{}, { state: state(3, 5, OTHER_HASH) }]) {
     const { turn, write } = decide({ data, node })
-    t.match(turn, { kind: 'halted', detail: /^it failed on this node: kubelet exited 5 times; fix the config/ })
+    t.match(turn, { kind: 'failed', detail: /^it failed on this node: kubelet exited 5 times; fix the config/ })
     t.equal(write, undefined)
   }
   t.same(writeOf({ data: { state: state(3, 2) }, node }), { 'node.me': '3 2 veto kubelet exited 5 times' }, 'while one is under way')
@@ -185,30 +185,30 @@ t.test('R4: a record that was made again or restored is told of vetoes before an
   for (const data of [{}, { state: state(2, 5, OTHER_HASH) }, { state: state(3, 0, OTHER_HASH) }]) {
     const isRestored = 'state' in data && data.state.startsWith('1 2')
     const scene = { data, was, ...(isRestored ? {} : { recordUidBefore: 'deleted' }), node: canary }
-    t.match(decide({ ...scene, forMinutes: 0.4 }).turn, {
+    t.match(decide({ ...scene, forMinutes: 1.4 }).turn, {
       kind: 'wait-until',
-      atUs: START_US + 30e6,
+      atUs: START_US + 90e6,
       detail: /^the record was recreated or restored from a backup; this node first gives nodes/,
     })
-    t.equal(writeOf({ ...scene, forMinutes: 0.4 }), undefined)
-    t.ok(writeOf({ ...scene, forMinutes: 0.6 })?.['node.me']?.includes(' claim '), 'then one of them begins')
+    t.equal(writeOf({ ...scene, forMinutes: 1.4 }), undefined)
+    t.ok(writeOf({ ...scene, forMinutes: 1.6 })?.['node.me']?.includes(' claim '), 'then one of them begins')
     t.ok(writeOf({ ...scene, forMinutes: 0, node: { verdict: FAILED } })?.['node.me']?.includes(' veto '))
   }
 })
 
 t.test('R4: so it is also with what a restored record allows', async (t) => {
   const scene = { data: { state: state(3, 2) }, was: { state: state(3, 3), 'node.a': '3 3 veto no' }, node: { promoted: true } }
-  t.equal(turnOf({ ...scene, forMinutes: 0.4, plan: 'spread: 0s' }), 'wait-until')
-  t.equal(turnOf({ ...scene, forMinutes: 1, plan: 'spread: 0s' }), 'go')
+  t.equal(turnOf({ ...scene, forMinutes: 1.4, plan: 'spread: 0s' }), 'wait-until')
+  t.equal(turnOf({ ...scene, forMinutes: 2, plan: 'spread: 0s' }), 'go')
 })
 
 t.test('R4: of nodes that waited for vetoes, one begins, and the others come in their order', async (t) => {
   const scene = { data: {}, was: { state: state(3, 0) }, recordUidBefore: 'deleted' }
   const at = (node: Scene['node']) => {
-    const { turn } = decide({ ...scene, forMinutes: 0.6, ...(node && { node }) })
+    const { turn } = decide({ ...scene, forMinutes: 1.6, ...(node && { node }) })
     return turn.kind === 'wait-until' ? Math.floor((turn.atUs - START_US) / 1e6) : turn.kind
   }
-  t.same([at({ uid: uidWithShare(0, 0.01) }), at({ uid: uidWithShare(0.5, 0.51) })], [60, 75])
+  t.same([at({ uid: uidWithShare(0, 0.01) }), at({ uid: uidWithShare(0.5, 0.51) })], [120, 135])
   t.equal(turnOf({ ...scene, forMinutes: 9, node: { controlPlane: true } }), 'wait-until')
 })
 
@@ -313,7 +313,7 @@ t.test('R8: what failed on one control plane, the next does not start, also wher
 t.test('R4: once finished, only a control plane vetoes, since the others start it no longer in stages', async (t) => {
   const data = { state: state(3, 5), ...FIVE_PROOFS, 'node.me': '3 1 proof' }
   const { turn, write } = decide({ data, node: { verdict: FAILED } })
-  t.match(turn, { kind: 'wait', detail: /^it failed on this node: kubelet exited 5 times; fix the config/ })
+  t.match(turn, { kind: 'failed', detail: /^it failed on this node: kubelet exited 5 times; fix the config/ })
   t.equal(write, undefined)
   t.same(writeOf({ data, node: { verdict: FAILED, controlPlane: true } }), { 'node.me': '3 5 veto kubelet exited 5 times' })
   t.same(writeOf({ data: { ...data, state: state(3, 4) }, node: { verdict: FAILED } }), { 'node.me': '3 4 veto kubelet exited 5 times' })
@@ -329,11 +329,43 @@ t.test('R4: what failed when its rollout was over halts no later rollout of the 
   const late = { verdict: { ...FAILED, late: true } }
   for (const data of [{}, { state: state(4, 0) }, { state: state(4, 3) }]) {
     const { turn, write } = decide({ data, node: late })
-    t.match(turn.detail, /^it failed on this node/)
+    t.match(turn, { kind: 'failed', detail: /^it failed on this node/ })
     t.equal(write, undefined)
   }
   t.match(writeOf({ data: { state: state(4, 0) }, node: { ...late, controlPlane: true } }), { 'node.me': /veto/ })
   t.ok(writeOf({ data: { state: state(4, 0) }, node: late, plan: 'retry: 1' })?.['node.me']?.includes('claim'))
+})
+
+t.test('R4: a rollout is halted for the node on which it failed where it is for the others', async (t) => {
+  const node = { verdict: FAILED }
+  t.equal(turnOf({ data: {}, node }), 'halted', 'with the veto that it begins with')
+  t.equal(turnOf({ data: { state: state(3, 2), 'node.me': '3 2 veto no' }, node }), 'halted')
+  t.equal(turnOf({ data: { state: state(3, 2), 'node.me': '3 2 veto no' }, node, plan: 'maxVetoes: 2' }), 'failed')
+})
+
+t.test('R1: a worker that ran the content before its rollout began claims and proves by its place', async (t) => {
+  const node = { runs: true, proven: true, promoted: true, workedBefore: true, ready: { ok: false, detail: 'kubelet runs it' } } as const
+  const other = { state: state(3, 0, OTHER_HASH), 'node.a': '3 0 veto no' }
+  const back = { was: other, assignmentBefore: 0, ranAtFirst: true, node }
+  t.same(writeOf({ ...back, data: other })?.['node.me'], '4 0 claim 900')
+  t.match(writeOf({ ...back, data: { state: state(4, 1) } }), { 'node.me': '4 1 claim 900' })
+  t.match(writeOf({ ...back, data: { state: state(4, 1), 'node.me': '4 1 claim 900' } }), { 'node.me': '4 1 proof' })
+  const early = decide({ ...back, data: { state: state(4, 1) }, forMinutes: 0 })
+  t.match(early, { turn: { kind: 'go' }, follow: true, write: undefined })
+  t.equal(Math.floor(((early.againAtUs ?? 0) - START_US) / 1e6), 15)
+  const full = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => [`node.${name}`, '4 1 claim 900']))
+  for (const scene of [{ data: { state: state(4, 1), ...full } }, { data: other, paused: 'the config' }])
+    t.match(decide({ ...back, ...scene }), { turn: { kind: 'go' }, follow: true, write: undefined })
+  for (const scene of [
+    { data: { state: state(4, 5) } },
+    { data: { state: state(4, 0), 'node.a': '4 0 veto no' } },
+    { data: other, ranAtFirst: false },
+    { data: other, was: undefined },
+    { data: other, node: { ...node, proven: false } },
+    { data: other, node: { ...node, promoted: false } },
+    { data: other, node: { ...node, controlPlane: true } },
+  ] as const)
+    t.match(decide({ ...back, ...scene }), { turn: { kind: 'go' }, follow: false, write: undefined })
 })
 
 t.test('R8: shorter trials make shorter delays', async (t) => {

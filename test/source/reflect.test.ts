@@ -57,6 +57,13 @@ t.test('a watch that worked and breaks goes on from its last resourceVersion, on
   t.end()
 })
 
+t.test('where the owner asks for it, a watch that breaks is followed by a read at once', (t) => {
+  const broken = afterWatch(steady, { end: BROKEN, resourceVersion: '9', livedMs: MINUTE }, timing(), 'read')
+  t.same(nextRequest(broken.state, timing()), { kind: 'list' })
+  t.ok(broken.waitMs <= 2000)
+  t.end()
+})
+
 t.test('a watch that did not work, or whose resourceVersion has expired, is followed by a read', (t) => {
   t.same(nextRequest(watched(steady, BROKEN, 0).state, timing()), { kind: 'list' })
   const malformed: RequestFailure = { kind: 'malformed', detail: '' }

@@ -29,7 +29,7 @@ export interface RecordRef {
 /** The record as one request returned it. */
 export type FoundRecord =
   | { readonly kind: 'found'; readonly uid: string; readonly resourceVersion: string; readonly record: RolloutRecord }
-  | { readonly kind: 'unavailable'; readonly detail: string }
+  | { readonly kind: 'unavailable'; readonly detail: string; readonly retryAfterMs?: number | undefined }
 
 type FoundConfig = { readonly kind: 'found'; readonly config: RolloutConfig } | Extract<FoundRecord, { kind: 'unavailable' }>
 
@@ -50,7 +50,7 @@ export function findRecordRef({ config, record }: Pick<RolloutSubject, 'config' 
 export async function getRecord(api: Pick<KubeApi, 'request'>, ref: RecordRef): Promise<FoundRecord> {
   const what = `the record ${ref.namespace}/${ref.name}`
   const answer = await api.request({ method: 'GET', path: sourcePath(ref), timeoutMs: TIMEOUT_MS })
-  if (answer.kind !== 'ok') return { kind: 'unavailable', detail: describeFailure(what, answer, remedyFor(ref)) }
+  if (answer.kind !== 'ok') return failed(what, answer, remedyFor(ref))
   const reading = readAnswer(answer.object, { kind: 'ConfigMap', ...ref, form: 'whole' })
   if (!reading.ok) return { kind: 'unavailable', detail: `${what}: ${reading.detail}` }
   return readFoundRecord(what, reading.found.object)
@@ -85,7 +85,7 @@ export async function getConfig(api: Pick<KubeApi, 'request'>, ref: ConfigMapRef
   const what = `ConfigMap ${ref.namespace}/${ref.name}`
   const unavailable = (detail: string): FoundConfig => ({ kind: 'unavailable', detail })
   const answer = await api.request({ method: 'GET', path: sourcePath(ref), timeoutMs: TIMEOUT_MS })
-  if (answer.kind !== 'ok') return { kind: 'unavailable', detail: describeFailure(what, answer, CONFIG_REMEDY) }
+  if (answer.kind !== 'ok') return failed(what, answer, CONFIG_REMEDY)
   const reading = readAnswer(answer.object, { kind: 'ConfigMap', namespace: ref.namespace, name: ref.name, form: 'whole' })
   if (!reading.ok) return unavailable(`${what}: ${reading.detail}`)
   const view = viewConfigMap(reading.found.object)
@@ -126,7 +126,14 @@ export function describeMissingRecord(ref: RecordRef): string {
   return `the record ${configOf(ref)} does not exist: ${remedyFor(ref).missing}`
 }
 
-function describeFailure(what: string, answer: Exclude<KubeAnswer, { kind: 'ok' }>, remedy: Remedy): string {
+type Failure = Exclude<KubeAnswer, { kind: 'ok' }>
+
+function failed(what: string, answer: Failure, remedy: Remedy): Extract<FoundRecord, { kind: 'unavailable' }> {
+  const detail = describeFailure(what, answer, remedy)
+  return answer.kind === 'refused' ? { kind: 'unavailable', detail, retryAfterMs: answer.retryAfterMs } : { kind: 'unavailable', detail }
+}
+
+function describeFailure(what: string, answer: Failure, remedy: Remedy): string {
   if (answer.kind === 'unreachable') return `${what} cannot be read: the API server does not answer`
   switch (answer.status) {
     case 401:

@@ -51,11 +51,15 @@ export class RecordWatch {
 
   start(): void {
     const { namespace, name } = this.ref
-    const watched = { collection: `/api/v1/namespaces/${namespace}/configmaps`, kind: 'ConfigMap', namespace, name } as const
+    const collection = `/api/v1/namespaces/${namespace}/configmaps`
+    // No watch tells that the record was restored, and other nodes wait only for `lookUs`.
+    const watched = { collection, kind: 'ConfigMap', namespace, name, afterBreak: 'read' } as const
     const observer = {
       onView: (view: ObjectView) => this.#see(view),
       onSynced: () => this.contact.synced(this.#nowUs()),
-      onReconnect: () => this.contact.lost(),
+      // A server without bookmarks gives no other sign while nothing changes.
+      onOpen: () => this.contact.synced(this.#nowUs()),
+      onLost: () => this.contact.lost(),
     }
     const { signal } = this.#stopper
     const watch = () => watchObject(this.#deps, watched, observer, openGate(), signal)
@@ -69,7 +73,6 @@ export class RecordWatch {
 
   #see(view: ObjectView): void {
     if (this.#stopper.signal.aborted) return
-    if (view.kind === 'failed') this.contact.lost()
     const now = this.#read(view)
     const before = this.#seen
     const isLate =

@@ -5,6 +5,7 @@
  */
 import { configOf } from '../../decision/staging.ts'
 import { sourcePath } from '../../decision/status-texts.ts'
+import { backoffMs } from '../../kube/backoff.ts'
 import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
 import type { RolloutTurn, RolloutWrite, RolloutWriteKind } from '../../rollout/view.ts'
@@ -63,7 +64,8 @@ export class RecordWriter {
     if (answer.kind === 'refused' && answer.status === 409) counters.rolloutConflicted()
     else this.#report(configOf({ namespace, name }), kind, answer)
     const isForbidden = answer.kind === 'refused' && (answer.status === 401 || answer.status === 403)
-    return { ok: false, pauseMs: this.pauseMs(isForbidden ? LONGEST_PAUSE_FORBIDDEN_MS : LONGEST_PAUSE_MS) }
+    const retryAfterMs = answer.kind === 'refused' ? answer.retryAfterMs : undefined
+    return { ok: false, pauseMs: this.pauseMs(retryAfterMs, isForbidden ? LONGEST_PAUSE_FORBIDDEN_MS : LONGEST_PAUSE_MS) }
   }
 
   /** Everything could be read, and nothing has to be written. */
@@ -74,12 +76,13 @@ export class RecordWriter {
 
   /**
    * After a failure: longer each time, and from the first on not the same on all nodes, which may
-   * have written at once.
+   * have written at once. Never shorter than the API server asks for.
    */
-  pauseMs(longestMs = LONGEST_PAUSE_MS): number {
+  pauseMs(retryAfterMs: number | undefined, longestMs = LONGEST_PAUSE_MS): number {
     this.#failures = Math.min(this.#failures + 1, 10)
     const ceilingMs = Math.min(longestMs, SPACING_MS * 2 ** this.#failures)
-    return ceilingMs * (0.5 + this.#deps.pace.random() / 2)
+    const { random } = this.#deps.pace
+    return Math.max(ceilingMs * (0.5 + random() / 2), backoffMs(1, random, retryAfterMs))
   }
 
   /** With why the last write failed. */

@@ -134,7 +134,7 @@ export class RolloutWorker implements RolloutPort {
     const seen = this.#watch?.seen()
     const read = await readBoth(api, ref, subject.config)
     if (read.kind === 'unavailable') {
-      this.#notBeforeMs = pace.nowMs() + this.#writer.pauseMs()
+      this.#notBeforeMs = pace.nowMs() + this.#writer.pauseMs(read.retryAfterMs)
       return this.#publish(decidedWait(subject, read.detail))
     }
     const { found, config } = read
@@ -206,9 +206,10 @@ export class RolloutWorker implements RolloutPort {
       store.writeRolloutTurn(this.#last.knowledge)
       onChange()
     }
-    const { turn } = decided.decision
+    const { turn, againAtUs } = decided.decision
+    const atUs = turn.kind === 'wait-until' ? turn.atUs : againAtUs
     // In microseconds, as the turn was decided: a rest that rounds to 0 would never end.
-    const untilMs = turn.kind === 'wait-until' ? Math.ceil((turn.atUs - clock.now().monotonicUs) / 1000) : LOOK_MS
+    const untilMs = atUs === undefined ? LOOK_MS : Math.ceil((atUs - clock.now().monotonicUs) / 1000)
     return Math.max(0, Math.min(LOOK_MS, untilMs))
   }
 

@@ -2,7 +2,7 @@
  * An API server in memory that holds ConfigMaps: what the worker for the record of a rollout needs
  * of it, and faults.
  */
-import type { KubeAnswer, KubeApi, KubeRequest, KubeWatchEnd, KubeWatchRequest } from '../../../src/ports/kube-api.ts'
+import type { KubeAnswer, KubeApi, KubeRefusal, KubeRequest, KubeWatchEnd, KubeWatchRequest } from '../../../src/ports/kube-api.ts'
 
 export interface StoredConfigMap {
   readonly uid: string
@@ -29,6 +29,8 @@ export class MemoryApi {
    * refuses with this status.
    */
   faultOf: Fault = () => undefined
+  /** With every refusal. */
+  retryAfterMs: number | undefined
   readonly requests: string[] = []
 
   get(name: string): StoredConfigMap | undefined {
@@ -65,9 +67,9 @@ export class MemoryApi {
     return [...this.#watchers].filter((watcher) => watcher.name === name).length
   }
 
-  /** Ends the watches, as a server that restarts does. */
-  endWatches(): void {
-    for (const watcher of this.#watchers) watcher.end({ kind: 'unreachable', detail: 'it restarts' })
+  /** Ends the watches. By default, as a server that restarts does. */
+  endWatches(end: KubeWatchEnd = { kind: 'unreachable', detail: 'it restarts' }): void {
+    for (const watcher of this.#watchers) watcher.end(end)
   }
 
   /** As one node sees it. */
@@ -78,7 +80,7 @@ export class MemoryApi {
         this.requests.push(`${from} ${request.method} ${request.path}${request.query?.fieldSelector === undefined ? '' : '?'}`)
         const fault = this.faultOf({ ...request, from })
         if (fault === 'down') return { kind: 'unreachable', detail: 'connection refused' }
-        if (typeof fault === 'number') return refusal(fault, 'a fault of the test')
+        if (typeof fault === 'number') return { ...refusal(fault, 'a fault of the test'), retryAfterMs: this.retryAfterMs }
         const answer = this.#answer(request)
         return fault === 'lost' ? { kind: 'unreachable', detail: 'the connection broke' } : answer
       },
@@ -118,6 +120,7 @@ export class MemoryApi {
         },
       }
       this.#watchers.add(watcher)
+      request.onOpen?.()
       request.signal.addEventListener('abort', () => watcher.end({ kind: 'ended', detail: 'stopped' }), { once: true })
     })
   }
@@ -133,7 +136,7 @@ export class MemoryApi {
   }
 }
 
-function refusal(status: number, detail: string): KubeAnswer {
+function refusal(status: number, detail: string): KubeRefusal {
   const reason = { 403: 'Forbidden', 404: 'NotFound', 409: 'Conflict' }[status] ?? 'InternalError'
   return { kind: 'refused', status, reason, detail, retryAfterMs: undefined }
 }

@@ -32,3 +32,9 @@ t.test('the pause has a limit, which is longer where a right is missing', async 
   t.equal((await pausesOf(CONFLICT, 1, 20)).at(-1), 60)
   t.equal((await pausesOf(FORBIDDEN, 1, 20)).at(-1), 600)
 })
+
+t.test('no write comes before the time for which the API server asks', async (t) => {
+  const overloaded: KubeAnswer = { kind: 'refused', status: 429, reason: 'TooManyRequests', detail: '', retryAfterMs: 30_000 }
+  t.same(await pausesOf(overloaded, 0, 7), Array(7).fill(30))
+  t.equal((await pausesOf(overloaded, 1, 1))[0], 36, 'and nodes that were told the same do not all come at once')
+})

@@ -1,5 +1,8 @@
 import t, { type Test } from 'tap'
 import { PAUSED_ANNOTATION, ROLLOUT_ANNOTATION } from '../../../src/decision/channels.ts'
+import type { KubeWatchEnd } from '../../../src/ports/kube-api.ts'
+import { lookUs } from '../../../src/rollout/order.ts'
+import { WATCH_LIMITS } from '../../../src/source/watch-loop.ts'
 import { CONFIG, RECORD, WorkerWorld } from './worker-world.ts'
 
 function start(t: Test, random?: number): WorkerWorld {
@@ -80,7 +83,30 @@ t.test('a record that was restored from a backup, at an older version', async (t
     t.match(world.turn, { detail: /stage 1/ })
     if (backup !== undefined) world.api.restore(RECORD, { ...backup, data: {} })
     await world.run(60)
+    t.match(world.turn, { detail: /^the record was recreated or restored from a backup/ })
+    await world.run(60)
     t.match(world.turn, { detail: /its rollout has not begun/ })
+  })
+
+  await t.test('a node sees it, after a long outage too, before the others stop waiting for its veto', async (t) => {
+    for (const random of [0, 0.5, 0.999]) {
+      const world = start(t, random)
+      world.putRecord(1)
+      const backup = world.api.get(RECORD)
+      for (let write = 0; write < 20; write += 1) world.putRecord(1)
+      world.follow({ verdict: { reason: 'crash-loop', retry: 0 } })
+      await world.run(60)
+      t.match(world.api.get(RECORD)?.data, { 'node.n1': /veto/ })
+      world.api.faultOf = () => 'down'
+      if (backup !== undefined) world.api.restore(RECORD, backup)
+      await world.run(600)
+      // The next request is as far away as it can be.
+      const { length } = world.api.requests
+      for (let second = 0; second < 120 && world.api.requests.length === length; second += 1) await world.run(1)
+      world.api.faultOf = () => undefined
+      await world.run(lookUs(600e6) / 1e6 - 5)
+      t.match(world.api.get(RECORD)?.data, { 'node.n1': /veto/ }, `random ${random}`)
+    }
   })
 
   await t.test('a node on which the content failed says so again', async (t) => {
@@ -136,4 +162,37 @@ t.test('a node that may not write the record tries more and more seldom, at last
   t.match(world.turn, { detail: /403 Forbidden/ })
   const later = world.requests.length - before
   t.ok(later >= 12 && later <= 45, `${later} requests in an hour`)
+})
+
+t.test('a claim falls silent by the time in which its record can be watched', async (t) => {
+  /** @returns whether this node claims in place of the silent one within 40 minutes */
+  async function claims(end: KubeWatchEnd, isDown: (minute: number) => boolean = () => false): Promise<boolean> {
+    const world = start(t)
+    world.putRecord(0, { 'node.w0': '1 0 claim 900' })
+    world.follow()
+    for (let minute = 0; minute < 40; minute += 2.5) {
+      world.api.faultOf = () => (isDown(minute) ? 'down' : undefined)
+      await world.run(WATCH_LIMITS.inactivityMs / 1000)
+      world.api.endWatches(end)
+    }
+    return world.api.get(RECORD)?.data['node.n1'] !== undefined
+  }
+
+  t.ok(await claims({ kind: 'ended', detail: 'no data' }), 'where the server sends no bookmarks')
+  t.notOk(await claims({ kind: 'ended', detail: 'no data' }, (minute) => minute >= 10), 'an outage does not count')
+  t.notOk(await claims({ kind: 'unreachable', detail: 'reset' }), 'nor what may have been one')
+})
+
+t.test('a node whose reads are refused does not read again before the time for which the API server asks', async (t) => {
+  const world = start(t)
+  world.putRecord(1)
+  world.api.faultOf = (request) => (isGet(RECORD, request) ? 429 : undefined)
+  world.api.retryAfterMs = 300_000
+  world.follow()
+  const reads = () => world.requests.filter((request) => request === `GET /${RECORD}`).length
+  for (let second = 0; second < 120 && reads() === 0; second += 1) await world.run(1)
+  await world.run(299)
+  t.equal(reads(), 1)
+  await world.run(90)
+  t.equal(reads(), 2)
 })
