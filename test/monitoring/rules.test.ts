@@ -73,6 +73,18 @@ const node = (name: string) => ({ ...TARGET, instance: name })
 const version = (name: string, resourceVersion: string) =>
   series('kubelet_node_config_active', { node_config_source: '/api/v1/x', node_config_resource_version: resourceVersion }, node(name))
 
+const assignedTo = (name: string) =>
+  series('kubelet_node_config_assigned', { node_config_source: '/api/v1/x', node_config_resource_version: '2' }, node(name))
+const degradedOn = (name: string, reason: string) =>
+  series('kubelet_cfg_agent_condition', { type: 'KubeletConfigDegraded', status: 'True', reason }, node(name))
+const names = (count: number) => Array.from({ length: count }, (_, index) => `worker-${index}`)
+/** So many nodes have a config, and the first ones gave it up or refused it. */
+const fleet = (count: number, failed: number) =>
+  Object.fromEntries([
+    ...names(count).map((name) => [assignedTo(name), '1x30']),
+    ...names(failed).map((name, index) => [degradedOn(name, index % 2 === 0 ? 'RolledBack' : 'Refused'), '_x10 1x20']),
+  ])
+
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   KubeletConfigRolledBack: {
     series: { [series('kubelet_cfg_agent_rollbacks_total', { reason: 'crash-loop' })]: '0x20 1x40' },
@@ -94,6 +106,13 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     firesAt: '71m',
     labels: { type: 'KubeletConfigDegraded', status: 'True', reason: 'Refused', ...TARGET },
     summary: 'worker-1 has been assigned a config for an hour that it does not run: Refused',
+  },
+  KubeletConfigFailsOnManyNodes: {
+    series: fleet(20, 3),
+    quietAt: '10m',
+    firesAt: '14m',
+    labels: { node_config_source: '/api/v1/x' },
+    summary: '3 nodes rolled back or refuse /api/v1/x, more than a tenth of those that are assigned it',
   },
   KubeletConfigUnusable: {
     series: { [condition('DownloadFailed')]: '1x30' },
@@ -256,6 +275,8 @@ t.test('what is no reason for an alert', { skip: NO_PROMTOOL }, (t) => {
       },
       '280m',
     ),
+    still('two canaries of a small fleet', fleet(6, 2), '30m'),
+    still('a tenth of the nodes', fleet(40, 4), '30m'),
     still('two versions', { [version('a', '1')]: '1x1500', [version('b', '2')]: '1x1500' }, '1445m'),
     still('a file that is new', { 'node_textfile_mtime_seconds{file="/x/kubelet-cfg-agent.prom", instance="a"}': '0+60x60' }, '50m'),
   ]
@@ -305,6 +326,10 @@ t.test('no Node is scraped on which the proxy does not run', async (t) => {
   const kept = scrapes.map(({ relabel_configs: rules }) => rules.filter(({ action }) => action === 'keep'))
   t.same(kept, [[{ source_labels: ['__meta_kubernetes_node_label_kubernetes_io_os'], regex: 'linux', action: 'keep' }]])
   t.match(read('kube-rbac-proxy.yaml'), 'nodeSelector: { kubernetes.io/os: linux }')
+  // The alternative, for a fleet with agents on some Nodes only.
+  const label = 'kubelet-cfg-agent.io/install'
+  t.match(read('kube-rbac-proxy.yaml'), `# nodeSelector: { kubernetes.io/os: linux, ${label}: "true" }`)
+  t.match(read('scrape.yaml'), `__meta_kubernetes_node_label_${label.replaceAll(/[^a-z]/g, '_')}`)
 })
 
 t.test('every metric that a rule names is served, with these labels, or recorded by another rule', async (t) => {
