@@ -17,7 +17,8 @@ import type { ConfigFacts } from '../ports/probes.ts'
 import type { Checkpoints, RuntimeRecords } from '../ports/store.ts'
 import { asArguments, flagValue } from '../systemd/flags.ts'
 import { parseGoBool } from '../values/go-bool.ts'
-import { isCriSocket, listConfigFiles, toSocketPath } from './observe-kubelet.ts'
+import { listConfigFiles } from './config-files.ts'
+import { isCriSocket, toSocketPath } from './probe-runtimes.ts'
 
 export interface EvidencePorts {
   readonly runtime: Pick<RuntimeRecords, 'writeEvidence'>

@@ -25,14 +25,8 @@ import { type CheckpointContents, readContentOnce } from './content-once.ts'
 import { foldHealth } from './fold-health.ts'
 import { identifyRunning, resolveNextStart } from './identify-running.ts'
 import { type AnswerPorts, observeAnswers } from './observe-answers.ts'
-import {
-  type KubeletObservation,
-  NOT_PROBED,
-  observeKubelet,
-  probeRuntimes,
-  type RuntimeObservation,
-  type RuntimePorts,
-} from './observe-kubelet.ts'
+import { type KubeletObservation, type KubeletPorts, observeKubelet } from './observe-kubelet.ts'
+import { NOT_PROBED, probeRuntimes, type RuntimeObservation, type RuntimePorts } from './probe-runtimes.ts'
 import { listNamed, readAssigned } from './read-assigned.ts'
 import { readLocalConfig } from './read-local-config.ts'
 import { type RecognitionPorts, recognizeDesired } from './recognize-content.ts'
@@ -40,7 +34,7 @@ import { type RecognitionPorts, recognizeDesired } from './recognize-content.ts'
 const NOTHING: ReadonlySet<TrialKey> = new Set()
 
 /** Everything that the agent reads. */
-export interface ObservationPorts extends RuntimePorts, AnswerPorts, RecognitionPorts {
+export interface ObservationPorts extends KubeletPorts, RuntimePorts, AnswerPorts, RecognitionPorts {
   readonly nodeName: string
   readonly policy: () => Policy
   readonly assignment: Pick<AssignmentSource, 'desired'>

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { type KubeletObservation, NOT_PROBED, observeKubelet, probeRuntimes } from '../../src/agent/observe-kubelet.ts'
+import { type KubeletObservation, observeKubelet } from '../../src/agent/observe-kubelet.ts'
+import { NOT_PROBED, probeRuntimes } from '../../src/agent/probe-runtimes.ts'
 import { type CheckpointFile, type HeldSource, LOCAL } from '../../src/decision/config-source.ts'
 import type { KnownUnit, ReadyWiring, UnitState } from '../../src/decision/unit-state.ts'
 import type { ConfigFiles, HealthTarget } from '../../src/ports/probes.ts'

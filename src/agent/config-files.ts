@@ -1,0 +1,26 @@
+/** The files that kubelet makes a config of. Pure. */
+import { posix } from 'node:path'
+import type { KnownUnit } from '../decision/unit-state.ts'
+import type { ConfigFiles } from '../ports/probes.ts'
+import { asArguments, flagValue } from '../systemd/flags.ts'
+
+/**
+ * The files that kubelet makes this config of, whatever the agent has put in place.
+ * @param checkpoint undefined: the local config
+ */
+export function listConfigFiles(unit: KnownUnit, checkpoint: string | undefined): ConfigFiles | undefined {
+  const { localConfigPath, wiring } = unit
+  const directory = configDirectory(unit)
+  if (wiring.kind !== 'ready' || !wiring.laysOverLocal) {
+    const path = checkpoint ?? localConfigPath
+    return path === undefined ? undefined : { path, directory }
+  }
+  const content = checkpoint === localConfigPath ? undefined : checkpoint
+  return { path: localConfigPath, directory, own: { path: wiring.path, content } }
+}
+
+/** Of kubelet's drop-ins. A process that runs was started with what is in place. */
+export function configDirectory({ wiring, command }: KnownUnit): string | undefined {
+  if (wiring.kind === 'ready' && wiring.laysOverLocal) return posix.dirname(wiring.path)
+  return flagValue(asArguments(command?.words ?? []), 'config-dir') || undefined
+}
