@@ -31,15 +31,19 @@ export function runningConfigPath(checkpoints: CheckpointPaths, { process }: Kno
 export function findBasePath(checkpoints: CheckpointPaths, unit: KnownUnit, snapshot: Snapshot): string | undefined {
   const { lastKnownGood, nextStart, running } = snapshot
   if (unit.process.kind !== 'checkpoint' && unit.process.kind !== 'other') {
-    return lastKnownGood.source === 'local' ? unit.localConfigPath : checkpoints.path(lastKnownGood.source)
+    return lastKnownGood.source === 'local' ? findLocalPath(unit, snapshot) : checkpoints.path(lastKnownGood.source)
   }
   if (unit.wiring.kind !== 'ready' || running.kind !== 'known') return runningConfigPath(checkpoints, unit)
   if (!unit.wiring.configFlagIsFixed && running.lost !== true) return runningConfigPath(checkpoints, unit)
   const next = nextStart.kind === 'known' ? nextStart.held : undefined
-  const { replacesLocalFile } = unit.wiring
-  if (replacesLocalFile && next?.content === running.content) return runningConfigPath(checkpoints, unit)
+  if (unit.wiring.replacesLocalFile && next?.content === running.content) return runningConfigPath(checkpoints, unit)
   const isBase = ({ content, onlyInPlace }: HeldSource) => content === running.content && onlyInPlace !== true
   const held = [...heldSources(snapshot), LOCAL].find(isBase) ?? findStartedFrom(snapshot)
-  if (held?.source === 'local') return replacesLocalFile ? undefined : unit.localConfigPath
+  if (held?.source === 'local') return findLocalPath(unit, snapshot)
   return held && checkpoints.path(held.source)
+}
+
+function findLocalPath({ wiring, localConfigPath }: KnownUnit, { nextStart }: Snapshot): string | undefined {
+  const isReplaced = wiring.kind === 'ready' && wiring.replacesLocalFile && nextStart.kind === 'known' && nextStart.held.source !== 'local'
+  return isReplaced ? wiring.keptLocalPath : localConfigPath
 }

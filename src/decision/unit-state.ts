@@ -90,6 +90,8 @@ export interface ReadyWiring {
    * local config, and `release` has to restore it.
    */
   readonly replacesLocalFile: boolean
+  /** Where the local config is while its file contains a checkpoint. undefined: in its file. */
+  readonly keptLocalPath?: string
   /**
    * kubelet merges `path` over the local config file, and over the drop-ins whose names sort before
    * it. Otherwise kubelet reads the activated config in place of that file.

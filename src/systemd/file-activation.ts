@@ -26,8 +26,9 @@ import { type ActivationParts, type KindOfActivation, NOT_ASKED } from './activa
 import type { FileOwnership } from './file-ownership.ts'
 import { fileWiring } from './file-wiring.ts'
 import { means, type OriginalRecord, type Placed, recordContent, recordStaged, recordTarget } from './original-record.ts'
-import { type Found, hashOf, OriginalRecords, readyPath } from './original-records.ts'
+import { type Found, hashOf, OriginalRecords } from './original-records.ts'
 import { contentToPlace } from './placed-content.ts'
+import { readyPath } from './ready-path.ts'
 import { ReplacementStamps } from './replacement-stamps.ts'
 
 /** A file that something else changed more recently may still be incomplete. */

@@ -3,6 +3,7 @@ import { posix } from 'node:path'
 import type { ReadyWiring, Wiring } from '../decision/unit-state.ts'
 import { expandArguments } from './command-line.ts'
 import { flagValue } from './flags.ts'
+import { readyPath } from './ready-path.ts'
 import { broken, CONFIG_VARIABLE, mergeEnvironment, type WirableUnit } from './unit-definition.ts'
 
 export function fileWiring(configPath: string): ReadyWiring {
@@ -11,6 +12,7 @@ export function fileWiring(configPath: string): ReadyWiring {
     activation: 'file',
     path: configPath,
     replacesLocalFile: true,
+    keptLocalPath: readyPath(configPath, 'local'),
     laysOverLocal: false,
     leavesWithAgent: true,
     configFlagIsFixed: true,

@@ -3,12 +3,13 @@
  * the record is kept twice, and what is in place says which of the two counts.
  */
 import { createHash } from 'node:crypto'
-import { basename, dirname, join, normalize } from 'node:path'
+import { join, normalize } from 'node:path'
 import type { ContentHash } from '../decision/config-source.ts'
 import type { UnitState } from '../decision/unit-state.ts'
 import type { Files } from '../ports/files.ts'
 import { codedError } from '../values/errors.ts'
 import { chooseRecord, findMeaning, type OriginalRecord, type Placed, parseRecord, renderRecord } from './original-record.ts'
+import { readyPath } from './ready-path.ts'
 import { readTwin, type TwinFault, type TwinPaths, writeTwin } from './twin-record.ts'
 
 const FORMAT = { parse: parseRecord, render: renderRecord }
@@ -91,11 +92,6 @@ function describeFault({ path, cause }: TwinFault, configPath: string): Error {
   return (
     cause ?? codedError('record-damaged', `${path} is damaged, so the agent cannot tell whether ${configPath} is the original: ${advice}`)
   )
-}
-
-/** In the directory of the file, for the rename; hidden, so that nothing reads it as a config. */
-export function readyPath(configPath: string, kind: 'local' | 'fallback' | 'new' | 'record'): string {
-  return join(dirname(configPath), `.${basename(configPath)}.kubelet-cfg-agent-${kind}`)
 }
 
 export function hashOf(bytes: Buffer): ContentHash {

@@ -5,17 +5,26 @@ import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import { ConfigFileFacts } from '../../src/kubelet/config-file.ts'
 import type { EvidenceSubject } from '../../src/ports/evidence.ts'
+import { fileWiring } from '../../src/systemd/file-wiring.ts'
+import { readyPath } from '../../src/systemd/ready-path.ts'
 import { type Story, snapshotOf } from '../decision/evidence-samples.ts'
-import { unit } from '../decision/snapshots.ts'
+import { B, hold, runs, startsWith, unit } from '../decision/snapshots.ts'
+
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const FILE = '/checkpoint'
+const LOCAL_FALLBACKS = { lastKnownGood: hold('local'), previous: hold('local') } as const
 
 /** Where a kubelet is asked that was started with this config and these flags. */
-async function findSubject(config: string, words: readonly string[] = [], story: Story = {}): Promise<EvidenceSubject | undefined> {
+async function findSubject(
+  config: string,
+  words: readonly string[] = [],
+  story: Story = {},
+  file = FILE,
+): Promise<EvidenceSubject | undefined> {
   const disk = new FakeDisk(() => 1)
-  disk.plant(FILE, `${HEAD}${config}`)
+  disk.plant(file, `${HEAD}${config}`)
   let subject: EvidenceSubject | undefined
   const evidence: EvidencePorts['evidence'] = {
     ask: (_questions, about) => {
@@ -35,7 +44,7 @@ async function findSubject(config: string, words: readonly string[] = [], story:
   }
   const command: KnownUnit['command'] = { path: '/usr/bin/kubelet', words }
   const process = { kind: 'checkpoint', pid: 1, uid: 'u', resourceVersion: '1', key: 'kubelet' } as const
-  await observeEvidence(ports, snapshotOf({ now: 60, ...story, snapshot: { unit: unit({ command, process }) } }))
+  await observeEvidence(ports, snapshotOf({ now: 60, ...story, snapshot: { unit: unit({ command, process }), ...story.snapshot } }))
   return subject
 }
 
@@ -67,4 +76,14 @@ t.test('after the restart, each manifest is read from which a static pod may hav
     subject?.manifests,
     manifests.map(({ path }) => path),
   )
+})
+
+t.test('where the config file is replaced, the local config is read where it is kept', async (t) => {
+  const path = '/etc/kubelet.yaml'
+  const local = runs('local')
+  const process = { kind: 'other', pid: 1, configPath: path } as const
+  const here = unit({ process, localConfigPath: path, wiring: fileWiring(path) })
+  const snapshot = { ...local, ...startsWith(B), ...LOCAL_FALLBACKS, unit: here, proven: undefined }
+  const subject = await findSubject('staticPodPath: /etc/kubernetes/manifests\n', [], { snapshot }, readyPath(path, 'local'))
+  t.same(subject?.manifests, ['/etc/kubernetes/manifests'])
 })

@@ -55,7 +55,11 @@ t.test('where the file itself is replaced, it holds what is activated: what runs
   const of = following(next, { lastKnownGood: held(good), ...activated, running: running(held(good).content ?? '') })
   t.equal(findBasePath(checkpoints, replaced, of), '/checkpoints/uid-1/50/kubelet')
   t.equal(findBasePath(checkpoints, replaced, { ...of, running: running(held(next).content ?? '') }), '/etc/kubelet.yaml')
-  t.equal(findBasePath(checkpoints, replaced, { ...of, running: running('local') }), undefined, 'the original is kept elsewhere')
+  t.equal(
+    findBasePath(checkpoints, replaced, { ...of, running: running('local') }),
+    '/etc/.kubelet.yaml.kubelet-cfg-agent-local',
+    'the original',
+  )
 })
 
 t.test(
