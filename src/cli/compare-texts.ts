@@ -77,7 +77,7 @@ function valueAt(config: unknown, path: FieldPath): unknown {
   return path.reduce<unknown>((value, step) => (isObject(value) ? value[step] : undefined), config)
 }
 
-export function nameMerged(name: string, { order }: MergedHere): string {
+function nameMerged(name: string, { order }: MergedHere): string {
   const isAlone = order === undefined || [order.base, ...order.below, ...order.above].every((file) => file === undefined)
   return isAlone ? name : `${name} with kubelet's drop-ins`
 }

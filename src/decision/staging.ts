@@ -84,7 +84,7 @@ export function retryOf({ retry = 0 }: StagedContent): number {
 }
 
 /** undefined: the plan cannot be used. */
-export function readRetry(object: FoundConfigMap): number | undefined {
+function readRetry(object: FoundConfigMap): number | undefined {
   return readPlan(object)?.retry
 }
 

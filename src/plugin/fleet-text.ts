@@ -152,6 +152,6 @@ function toneOf(node: NodeState): Tone {
 }
 
 /** As in `1,870`. */
-export function formatCount(count: number): string {
+function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 }

@@ -16,7 +16,7 @@ export const KEPT_LABEL = 'kubelet-cfg-agent.io/kept-version-of'
 /** On the config: the hash of what it held before. */
 export const PREVIOUS_ANNOTATION = 'kubelet-cfg-agent.io/previous-version'
 /** On the config: the hash of what was written together with that. */
-export const WRITTEN_ANNOTATION = 'kubelet-cfg-agent.io/written-version'
+const WRITTEN_ANNOTATION = 'kubelet-cfg-agent.io/written-version'
 
 const HASH_LENGTH = 10
 const LONGEST_LABEL = 63
@@ -67,7 +67,7 @@ export function previousOf(current: FoundConfig, kept: readonly FoundConfig[]): 
 }
 
 /** @throws Failure */
-export async function keepVersion(context: PluginContext, name: string, content: ConfigContent): Promise<void> {
+async function keepVersion(context: PluginContext, name: string, content: ConfigContent): Promise<void> {
   const { data, base } = content
   const metadata = {
     name: keptName(name, hashVersion(content)),

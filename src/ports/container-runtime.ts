@@ -29,8 +29,6 @@ export type RuntimeFault = 'down' | 'not-cri' | 'not-allowed'
 export interface RuntimeStatus {
   /** Condition `RuntimeReady`, as the runtime reports it. undefined: it does not report it. */
   readonly runtimeReady: boolean | undefined
-  /** Condition `NetworkReady`: False on a node without a CNI plugin. */
-  readonly networkReady: boolean | undefined
 }
 
 export type CgroupDriver = 'systemd' | 'cgroupfs'

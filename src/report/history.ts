@@ -25,7 +25,7 @@ export interface HistoryOptions {
   readonly onAppend?: () => void
 }
 
-export function historyPath(directory: string): string {
+function historyPath(directory: string): string {
   return join(directory, 'history.jsonl')
 }
 

@@ -16,7 +16,7 @@ import { goAgain, goFree, goOnOwnClaim } from './take-turn.ts'
 import { tellFailure } from './tell-failure.ts'
 import type { RolloutDecision, RolloutView } from './view.ts'
 
-export const ROLLOUT_RULES: readonly RolloutRule[] = [
+const ROLLOUT_RULES: readonly RolloutRule[] = [
   // It failed on this node: the record says so, or begins with that (R4).
   tellFailure,
   // Kubelet runs it: a witness proves it (R1).

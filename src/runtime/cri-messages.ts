@@ -26,7 +26,7 @@ export function decodeStatus(message: Buffer): RuntimeStatus {
       if (conditions.size > MOST_ITEMS) throw new Error('it has too many conditions')
     }
   }
-  return { runtimeReady: conditions.get('RuntimeReady'), networkReady: conditions.get('NetworkReady') }
+  return { runtimeReady: conditions.get('RuntimeReady') }
 }
 
 /** Messages ListPodSandboxResponse and ListContainersResponse. */

@@ -32,7 +32,7 @@ import { Staleness } from './staleness.ts'
 import { openGate, type RequestGate, WATCH_LIMITS, type WatchDeps, type WatchLimits, type WatchTiming } from './watch-loop.ts'
 
 export interface SourceCounters {
-  watchReconnected(kind: 'Node' | 'ConfigMap'): void
+  watchReconnected(): void
   /** The API server answered: for the time of the last successful sync. */
   synced(): void
 }
@@ -227,7 +227,7 @@ export class ClusterSource implements AssignmentSource {
       counters.synced()
       if (signal?.aborted !== true) this.#staleness.clear(what, path)
     }
-    return { onSynced, onReconnect: () => counters.watchReconnected(what === 'Node' ? 'Node' : 'ConfigMap') }
+    return { onSynced, onReconnect: () => counters.watchReconnected() }
   }
 
   /** Keeps requests about one ConfigMap apart, even if the assignment goes back and forth. */

@@ -42,7 +42,7 @@ export interface SystemctlOptions {
   readonly timeoutMs?: number
 }
 
-export const DROP_IN_NAME = '90-kubelet-cfg-agent.conf'
+const DROP_IN_NAME = '90-kubelet-cfg-agent.conf'
 /** Where drop-ins are: systemd.unit(5), "System Unit Search Path". */
 const UNIT_DIRECTORIES = [
   '/etc/systemd/system',

@@ -85,7 +85,7 @@ t.test('the name of the pod in a manifest', async (t) => {
     t.equal(findPodName(text), name, text)
 })
 
-const status: RuntimeStatus = { runtimeReady: true, networkReady: false }
+const status: RuntimeStatus = { runtimeReady: true }
 const answers = (
   answer: RuntimeAnswer<RuntimeStatus>,
   pods: RuntimeAnswer<RuntimePods> = { ok: true, value: { sandboxes: [], containers: [] } },

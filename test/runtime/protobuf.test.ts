@@ -113,8 +113,8 @@ t.test('a prefix of a list is an error or a shorter list', async () => {
 })
 
 t.test('the messages of CRI', async (t) => {
-  t.strictSame(decodeStatus(READY_STATUS), { runtimeReady: true, networkReady: false })
-  t.strictSame(decodeStatus(Buffer.alloc(0)), { runtimeReady: undefined, networkReady: undefined })
+  t.strictSame(decodeStatus(READY_STATUS), { runtimeReady: true })
+  t.strictSame(decodeStatus(Buffer.alloc(0)), { runtimeReady: undefined })
   t.equal(decodeCgroupDriver(message({ 1: message({ 1: 1 }) })), 'cgroupfs')
   t.equal(decodeCgroupDriver(hex('0a 00')), 'systemd', 'the default of the enumeration is not written')
   t.equal(decodeCgroupDriver(message({ 1: message({ 1: 7 }) })), undefined)

@@ -3,7 +3,7 @@ import type { RuntimeAnswer, RuntimeStatus } from '../../src/ports/container-run
 import { RecentAnswers } from '../../src/runtime/recent-answers.ts'
 
 const SOCKET = '/run/a.sock'
-const UP: RuntimeAnswer<RuntimeStatus> = { ok: true, value: { runtimeReady: true, networkReady: false } }
+const UP: RuntimeAnswer<RuntimeStatus> = { ok: true, value: { runtimeReady: true } }
 const DOWN: RuntimeAnswer<RuntimeStatus> = { ok: false, why: 'down', detail: 'Status of /run/a.sock: no answer within 10 s' }
 
 /** A runtime whose answers come when the test says so, and a clock that goes when it says so. */
@@ -152,7 +152,7 @@ t.test('it is said once that it does not answer, and that it answers again', asy
 
 t.test('a runtime that says that it is not ready is up, and that is said', async (t) => {
   const { ask, said } = open()
-  t.equal(await ask({ ok: true, value: { runtimeReady: false, networkReady: false } }), true)
+  t.equal(await ask({ ok: true, value: { runtimeReady: false } }), true)
   t.match(said, [/reports that it is not ready/])
 })
 

@@ -135,7 +135,7 @@ function probeRuntime(world: SimWorld, log: Log): RuntimeProbe {
   if (!world.kind.remembersRuntime) return { isUp: async (socket) => runtime.isUp(socket) }
   const probe = async (socket: string) => {
     const isUp = await runtime.ask(socket)
-    if (isUp) return { ok: true, value: { runtimeReady: true, networkReady: true } } as const
+    if (isUp) return { ok: true, value: { runtimeReady: true } } as const
     return { ok: false, why: 'down', detail: 'it does not answer' } as const
   }
   return new RecentAnswers({

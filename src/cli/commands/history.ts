@@ -57,7 +57,7 @@ async function showHistory({ history, terminal }: CommandContext, options: Optio
   return EXIT.fine
 }
 
-export function documentHistory(transitions: readonly Transition[]): HistoryDocument {
+function documentHistory(transitions: readonly Transition[]): HistoryDocument {
   const items = transitions.map((transition) => ({
     at: instantOf(transition).toISOString(),
     atNs: transition.atNs,
@@ -69,7 +69,7 @@ export function documentHistory(transitions: readonly Transition[]): HistoryDocu
   return { apiVersion: CONFIG_API_VERSION, kind: 'TransitionList', items }
 }
 
-export function renderHistory(transitions: readonly Transition[], color: boolean): string {
+function renderHistory(transitions: readonly Transition[], color: boolean): string {
   if (transitions.length === 0) return 'No transitions yet.\n'
   const header: Cell[] = ['TIME', 'WHAT', 'FROM', 'TO', 'WHY'].map((text) => ({ text, tone: 'strong' }))
   const rows = transitions.map((transition): Cell[] => [

@@ -48,7 +48,7 @@ export async function findDropIns(unit: MergingUnit, place: ConfigPlace, readers
 }
 
 /** The drop-in that the agent writes. undefined: it gives kubelet its config in another way. */
-export function findOwnDropIn({ wiring }: Pick<KnownUnit, 'wiring'>): string | undefined {
+function findOwnDropIn({ wiring }: Pick<KnownUnit, 'wiring'>): string | undefined {
   return wiring.kind === 'ready' && wiring.laysOverLocal ? wiring.path : undefined
 }
 

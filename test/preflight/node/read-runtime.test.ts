@@ -7,7 +7,7 @@ const SYSTEMD = 'version = 2\n[plugins."io.containerd.grpc.v1.cri".containerd.ru
 
 type Runtime = Pick<ContainerRuntime, 'probe' | 'cgroupDriver'>
 const OLD: Runtime = {
-  probe: async () => ({ ok: true, value: { runtimeReady: true, networkReady: true } }),
+  probe: async () => ({ ok: true, value: { runtimeReady: true } }),
   cgroupDriver: async () => ({ ok: true, value: 'not-offered' }),
 }
 const inFile = (driver: string) => ({ fault: undefined, cgroup: { driver, from: 'file' } })
