@@ -168,7 +168,6 @@ export const isObservationRecord: Check<ObservationRecord> = shape<ObservationRe
     position: isPosition,
     positionSinceUs: isNumber,
     letGoUs: optional(isNumber),
-    ranAtFirst: optional(isFlag),
     lostUs: optional(isNumber),
     claims: mapOf(shape<Observation['claims'][string]>({ generationAndStage: isText, sinceContactUs: isNumber })),
   }),

@@ -51,7 +51,7 @@ export function findDispute({ config, record: { state } }: Standing): string | u
  * The config was recreated, or two configs use one record. The rest keeps these from alternating
  * quickly.
  */
-export function isOfAnotherConfig({ config, record: { state } }: Standing): boolean {
+function isOfAnotherConfig({ config, record: { state } }: Standing): boolean {
   return state !== undefined && isOther(state, config)
 }
 

@@ -67,7 +67,7 @@ function describeVeto({ node }: Standing): string {
  *
  * @returns 0: now; undefined: no place until a claim becomes a proof or a veto
  */
-export function placeFreeAtUs({ nowUs, plan }: Standing, { claims, proofs, needed }: Rollout): number | undefined {
+function placeFreeAtUs({ nowUs, plan }: Standing, { claims, proofs, needed }: Rollout): number | undefined {
   const taken = proofs + claims.length
   if (taken < needed) return 0
   if (taken >= needed + plan.maxSilent) return undefined

@@ -31,11 +31,6 @@ export interface Observation {
    */
   readonly letGoUs?: number | undefined
   /**
-   * Whether kubelet ran this content when the config came to hold it in place of another. false
-   * after a boot: its rollout may have let it start before. undefined: not known yet.
-   */
-  readonly ranAtFirst?: boolean | undefined
-  /**
    * When it found that the record had lost what it had seen there: somebody deleted and recreated
    * it, or restored a backup. undefined: never.
    */
@@ -71,8 +66,6 @@ export interface Sighting {
   readonly assignment: number
   /** Of the plan; 0 where that cannot be read. */
   readonly retry: number
-  /** Whether kubelet runs this content. undefined: not known. */
-  readonly runs?: boolean | undefined
   readonly nowUs: number
   /**
    * How much of the time since the observation before this one had contact: an open watch, or an
@@ -104,7 +97,6 @@ export function observe(known: Observation | undefined, sighting: Sighting): Obs
     position,
     positionSinceUs: samePosition ? here.positionSinceUs : nowUs,
     letGoUs: sameContent ? here.letGoUs : undefined,
-    ranAtFirst: sameContent && here.ranAtFirst !== undefined ? here.ranAtFirst : here !== undefined ? sighting.runs : false,
     lostUs: before !== undefined && wentBack(before, recordUid, position) ? nowUs : before?.lostUs,
     claims: observeClaims(here, record, contactUs),
   }

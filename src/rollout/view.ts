@@ -144,8 +144,6 @@ export interface RolloutDecision {
    * or a veto that must not be lost.
    */
   readonly follow: boolean
-  /** When to decide again at the latest, where the turn does not say so. */
-  readonly againAtUs?: number | undefined
   /**
    * This node needs no claim, and nothing but its place in the spread keeps it from its turn. The
    * next decision learns since when: `observeTurn`.

@@ -199,9 +199,7 @@ export class FleetAgent implements Client {
 
   #see(seen: Seen): void {
     this.#seen = seen
-    const { hash } = seen.config.content
-    const runs = this.#prepared?.hash === hash ? this.node.runs.hash === hash : undefined
-    this.#sightings.see(seen, runs, this.#world.queue.nowUs)
+    this.#sightings.see(seen, this.#world.queue.nowUs)
   }
 
   #act(fresh: boolean): void {
@@ -234,7 +232,6 @@ export class FleetAgent implements Client {
     if (write !== undefined) this.#write(seen.recordName, write)
     else if (starts) this.#start(configName, seen, turn.detail)
     else if (turn.kind === 'wait-until') this.#wakeAt(turn.atUs)
-    else if (decision.againAtUs !== undefined) this.#wakeAt(decision.againAtUs)
     else if (turn.kind === 'wait' && turn.asks === 'evidence') this.#readEvidence()
   }
 

@@ -126,9 +126,7 @@ export class FleetWorld implements AgentWorld {
   #check(name: string, before: RecordObject, after: RecordObject, writer: string, data: Readonly<Record<string, string | null>>): void {
     const config = this.#configOf(name)
     const configSinceUs = this.configSinceUs.get(config) ?? 0
-    const agent = this.#byName.get(writer)
-    // What runs is not started: the node only tells of it.
-    const unreadySinceUs = agent?.node.runs.hash === config.content.hash ? undefined : agent?.unreadySinceUs
+    const unreadySinceUs = this.#byName.get(writer)?.unreadySinceUs
     checkWrite({ writer, before, after, data, config, configSinceUs, nowUs: this.queue.nowUs, unreadySinceUs }, this.ledger)
   }
 

@@ -42,8 +42,7 @@ export class Sightings {
     this.#observation = undefined
   }
 
-  /** @param runs whether kubelet runs what the config holds; undefined: not known */
-  see({ config, record }: Seen, runs: boolean | undefined, nowUs: number): void {
+  see({ config, record }: Seen, nowUs: number): void {
     const parsed = record && parsedRecord(record)
     if (record === undefined || parsed?.ok !== true) return
     // Without the annotation nobody reads or writes the record, so this is no time with contact.
@@ -58,7 +57,6 @@ export class Sightings {
       hash: config.content.hash,
       assignment: 0,
       retry: planRetry(config),
-      runs,
       nowUs,
       contactUs: this.#contactUs,
     })

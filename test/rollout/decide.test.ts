@@ -343,31 +343,6 @@ t.test('R4: a rollout is halted for the node on which it failed where it is for 
   t.equal(turnOf({ data: { state: state(3, 2), 'node.me': '3 2 veto no' }, node, plan: 'maxVetoes: 2' }), 'failed')
 })
 
-t.test('R1: a worker that ran the content before its rollout began claims and proves by its place', async (t) => {
-  const node = { runs: true, proven: true, promoted: true, workedBefore: true, ready: { ok: false, detail: 'kubelet runs it' } } as const
-  const other = { state: state(3, 0, OTHER_HASH), 'node.a': '3 0 veto no' }
-  const back = { was: other, assignmentBefore: 0, ranAtFirst: true, node }
-  t.same(writeOf({ ...back, data: other })?.['node.me'], '4 0 claim 900')
-  t.match(writeOf({ ...back, data: { state: state(4, 1) } }), { 'node.me': '4 1 claim 900' })
-  t.match(writeOf({ ...back, data: { state: state(4, 1), 'node.me': '4 1 claim 900' } }), { 'node.me': '4 1 proof' })
-  const early = decide({ ...back, data: { state: state(4, 1) }, forMinutes: 0 })
-  t.match(early, { turn: { kind: 'go' }, follow: true, write: undefined })
-  t.equal(Math.floor(((early.againAtUs ?? 0) - START_US) / 1e6), 15)
-  const full = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => [`node.${name}`, '4 1 claim 900']))
-  for (const scene of [{ data: { state: state(4, 1), ...full } }, { data: other, paused: 'the config' }])
-    t.match(decide({ ...back, ...scene }), { turn: { kind: 'go' }, follow: true, write: undefined })
-  for (const scene of [
-    { data: { state: state(4, 5) } },
-    { data: { state: state(4, 0), 'node.a': '4 0 veto no' } },
-    { data: other, ranAtFirst: false },
-    { data: other, was: undefined },
-    { data: other, node: { ...node, proven: false } },
-    { data: other, node: { ...node, promoted: false } },
-    { data: other, node: { ...node, controlPlane: true } },
-  ] as const)
-    t.match(decide({ ...back, ...scene }), { turn: { kind: 'go' }, follow: false, write: undefined })
-})
-
 t.test('R8: shorter trials make shorter delays', async (t) => {
   const node = { controlPlane: true, trialUs: MINUTE_US }
   t.ok(writeOf({ data: { state: state(3, 5) }, node, forMinutes: 2 }))

@@ -34,7 +34,7 @@ export function uidWithShare(least: number, most: number): string {
 export interface Scene {
   readonly data?: Data
   /** The record before, as this node saw it first, two hours ago. */
-  readonly was?: Data | undefined
+  readonly was?: Data
   /** Of the plan, when it saw that. */
   readonly retryBefore?: number
   /** Of the record, and of the config, when it saw that. */
@@ -50,8 +50,6 @@ export interface Scene {
   readonly forMinutes?: number
   /** In which a pause, a halt or a silence has kept it until now. */
   readonly isHeldUntilNow?: boolean
-  /** Whether kubelet ran the content when this node saw it first. */
-  readonly ranAtFirst?: boolean
   readonly paused?: string
   readonly contactMinutes?: number
 }
@@ -72,7 +70,7 @@ export function sceneView(scene: Scene): RolloutView {
       ? undefined
       : observe(undefined, { ...before, record: recordOf(was), resourceVersion: '999', nowUs: START_US - 120 * MINUTE_US, contactUs: 0 })
   const seen = { ...now, record: recordOf(data), resourceVersion: '1000' }
-  const first = observe(old, { ...seen, runs: scene.ranAtFirst, nowUs: START_US, contactUs: 0 })
+  const first = observe(old, { ...seen, nowUs: START_US, contactUs: 0 })
   const view = (observation: Observation, atUs: number): RolloutView => ({
     nowUs: atUs,
     config: { uid: CONFIG_UID, resourceVersion: configVersion, hash: configHash, plan: parsePlan(scene.plan), paused: scene.paused },

@@ -29,7 +29,7 @@ export class RecordSightings {
   see(
     found: Extract<FoundRecord, { kind: 'found' }>,
     config: RolloutConfig,
-    { assignment, node }: Pick<RolloutSubject, 'assignment' | 'node'>,
+    { assignment }: Pick<RolloutSubject, 'assignment'>,
     contactUs: number,
   ): Observation {
     const { bootId, monotonicUs: nowUs } = this.#clock.now()
@@ -38,9 +38,7 @@ export class RecordSightings {
     const { record, uid: recordUid, resourceVersion } = found
     const { uid: configUid, hash, plan } = config
     const retry = plan.ok ? plan.plan.retry : 0
-    // What the node says is about the content that it has prepared.
-    const runs = node.hash === hash ? node.runs : undefined
-    const observation = observe(before, { record, recordUid, resourceVersion, configUid, hash, assignment, retry, runs, nowUs, contactUs })
+    const observation = observe(before, { record, recordUid, resourceVersion, configUid, hash, assignment, retry, nowUs, contactUs })
     this.#store.writeObservation({ bootId, observation })
     return observation
   }

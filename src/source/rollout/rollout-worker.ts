@@ -206,10 +206,9 @@ export class RolloutWorker implements RolloutPort {
       store.writeRolloutTurn(this.#last.knowledge)
       onChange()
     }
-    const { turn, againAtUs } = decided.decision
-    const atUs = turn.kind === 'wait-until' ? turn.atUs : againAtUs
+    const { turn } = decided.decision
     // In microseconds, as the turn was decided: a rest that rounds to 0 would never end.
-    const untilMs = atUs === undefined ? LOOK_MS : Math.ceil((atUs - clock.now().monotonicUs) / 1000)
+    const untilMs = turn.kind === 'wait-until' ? Math.ceil((turn.atUs - clock.now().monotonicUs) / 1000) : LOOK_MS
     return Math.max(0, Math.min(LOOK_MS, untilMs))
   }
 
