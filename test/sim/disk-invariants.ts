@@ -13,6 +13,8 @@ export class DiskInvariants {
   readonly #checkPromotion: (text: string) => void
   readonly #layout = layoutOf(DIRECTORY)
   #checkpoints = new Map<string, string>()
+  /** What each file held before it was replaced last, and how often power had been lost by then. */
+  readonly #replaced = new Map<string, { readonly text: string; readonly lostPowers: number }>()
   #seenOperations = -1
   /** Of the present agent. undefined: it could not read its state yet. */
   #firstDecisionUs: number | undefined
@@ -68,9 +70,16 @@ export class DiskInvariants {
     for (const [path, text] of this.#checkpoints) {
       const found = now.get(path)
       if (found === undefined || found === text) continue
-      assert(path.includes('~') || this.#wasSetAside(path), `invariant 1: ${path} changed`)
+      assert(path.includes('~') || this.#wasSetAside(path) || this.#isUndone(path, found), `invariant 1: ${path} changed`)
+      this.#replaced.set(path, { text, lostPowers: this.#world.lostPowers })
     }
     this.#checkpoints = now
+  }
+
+  /** A power loss can undo the replacement of a version, whose last rename was not durable yet. */
+  #isUndone(path: string, found: string): boolean {
+    const before = this.#replaced.get(path)
+    return before?.text === found && this.#world.lostPowers > before.lostPowers
   }
 
   #readInto(now: Map<string, string>, directory: string): void {

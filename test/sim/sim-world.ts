@@ -75,6 +75,8 @@ export class SimWorld {
   lostRuntimes = 0
   /** How often the agent's directory was lost, and its verdicts with it. */
   lostStates = 0
+  /** How often power was lost. */
+  lostPowers = 0
   /**
    * The bytes of a file outside the agent's directory, while their checkpoint is lost with that:
    * another wording of them cannot be compared then.
@@ -279,6 +281,7 @@ export class SimWorld {
   }
 
   losePower(): void {
+    this.lostPowers += 1
     this.disk.powerLoss(() => this.random.next())
     this.reboot()
   }
