@@ -7,6 +7,7 @@ import type {
   LeaseSeen,
   ManifestFile,
   NodeSeen,
+  PausedTime,
   PodsSeen,
   ProcessEvidence,
   RuntimeSeen,
@@ -160,6 +161,6 @@ export const isEvidenceRecord: Check<EvidenceRecord> = shape<EvidenceRecord>({
   baseline: optional(isBaseline),
   displaced: optional(isBaseline),
   process: optional(isProcessEvidence),
-  pausedUntilUs: optional(isNumber),
+  paused: optional(shape<PausedTime>({ sinceUs: optional(isNumber), untilUs: isNumber })),
   runsControlPlane: optional(isFlag),
 })
