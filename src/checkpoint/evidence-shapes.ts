@@ -7,6 +7,7 @@ import type {
   LeaseSeen,
   ManifestFile,
   NodeSeen,
+  PausedTime,
   PodsSeen,
   ProcessEvidence,
   RuntimeSeen,
@@ -95,11 +96,13 @@ const isNodeSeen: Check<NodeSeen> = shape<NodeSeen>({
   reportedAtUs: optional(isNumber),
   provenAtUs: optional(isNumber),
   newPressure: isTexts,
+  pausedPressure: optional(isTexts),
   problem: isText,
 })
 
 const isPodsSeen: Check<PodsSeen> = shape<PodsSeen>({
   lost: listOf(shape<PodsSeen['lost'][number]>({ name: isText, reason: isText })),
+  pausedLost: optional(isTexts),
   sinceUs: isNumber,
   lastUs: isNumber,
   problem: isText,
@@ -128,6 +131,7 @@ const isServingSeen: Check<ServingSeen> = shape<ServingSeen>({
 const isStaticPodsSeen: Check<StaticPodsSeen> = shape<StaticPodsSeen>({
   missing: listOf(shape<StaticPodsSeen['missing'][number]>({ name: isText, sinceUs: isNumber })),
   replaced: isTexts,
+  pausedReplaced: optional(isTexts),
   held: optional(isTexts),
   excused: isTexts,
   provenAtUs: optional(isNumber),
@@ -157,5 +161,6 @@ export const isEvidenceRecord: Check<EvidenceRecord> = shape<EvidenceRecord>({
   baseline: optional(isBaseline),
   displaced: optional(isBaseline),
   process: optional(isProcessEvidence),
+  paused: optional(shape<PausedTime>({ sinceUs: optional(isNumber), untilUs: isNumber })),
   runsControlPlane: optional(isFlag),
 })

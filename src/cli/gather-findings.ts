@@ -1,6 +1,9 @@
 /** The self-check of the agent and of `check`: gathers the facts and logs the findings. */
-import { dirname } from 'node:path'
+import { dirname, isAbsolute, normalize } from 'node:path'
+import type { UnitState } from '../decision/unit-state.ts'
 import type { Log } from '../ports/log.ts'
+import { asArguments, flagValue } from '../systemd/flags.ts'
+import { isKubeletInside } from '../systemd/kubelet-inside.ts'
 import type { CommandContext } from './command.ts'
 import type { PathNeed } from './rights.ts'
 import { listFindings, type SelfCheckResult } from './self-check.ts'
@@ -29,13 +32,28 @@ export async function gatherFindings(sources: SelfCheckSources): Promise<readonl
   return listFindings({
     unitName: settings.kubeletUnit,
     envFile: settings.envFile,
+    kubeconfig,
     unit,
     activation: wiring && sources.activation.read(wiring),
     rights: sources.rights(needs),
+    otherKubeconfig: findOtherKubeconfig(sources, unit),
     vantage: sources.vantage(),
     uid: sources.uid,
     nodeFacts,
   })
+}
+
+/**
+ * The kubeconfig that kubelet is started with, if it is there and not the agent's. A relative path
+ * belongs to a directory that is not known. The flags of a program that kubelet is a part of are
+ * others.
+ */
+function findOtherKubeconfig({ settings, rights }: SelfCheckSources, unit: UnitState): string | undefined {
+  if (unit.kind === 'unknown' || isKubeletInside(unit.command)) return undefined
+  const path = flagValue(asArguments(unit.command?.words ?? []), 'kubeconfig')
+  if (path === undefined || !isAbsolute(path) || normalize(path) === normalize(settings.kubeconfig)) return undefined
+  const isThere = rights([{ path, need: 'read' }]).every(({ state }) => state !== 'missing')
+  return isThere ? path : undefined
 }
 
 /** For the agent's start. */

@@ -22,10 +22,13 @@ export interface SelfCheckResult {
 export interface SelfCheckFacts {
   readonly unitName: string
   readonly envFile: string
+  readonly kubeconfig: string
   readonly unit: UnitState
   /** undefined: not read, since the unit is not wired. */
   readonly activation: ActivationState | undefined
   readonly rights: readonly PathRight[]
+  /** What kubelet has in place of the agent's kubeconfig. undefined: the same, or none is known. */
+  readonly otherKubeconfig?: string | undefined
   readonly vantage: Vantage
   readonly uid: number
   readonly nodeFacts: NodeFactsResult
@@ -162,10 +165,15 @@ function describeVantage(vantage: Vantage): string {
   }
 }
 
-function judgeRights({ rights, uid }: SelfCheckFacts): Pick<SelfCheckResult, 'level' | 'text'> {
+function judgeRights({ rights, uid, kubeconfig, otherKubeconfig }: SelfCheckFacts): Pick<SelfCheckResult, 'level' | 'text'> {
   const refused = rights.filter((right) => right.state === 'refused' || (right.state === 'missing' && right.need === 'execute'))
   const list = (listed: readonly PathRight[]) => listed.map(({ path, need, detail }) => `cannot ${need} ${path} (${detail})`).join('; ')
   if (refused.length > 0) return { level: 'fail', text: list(refused) }
+  // Kubelet has joined the cluster already: the agent's file does not come by itself.
+  if (otherKubeconfig !== undefined && rights.some(({ path, state }) => path === kubeconfig && state === 'missing')) {
+    const remedy = 'set kubeconfig to it, or to another one for this cluster'
+    return { level: 'fail', text: `${kubeconfig} is not there, and kubelet uses ${otherKubeconfig}: ${remedy}` }
+  }
   if (uid !== 0) return { level: 'warn', text: `uid ${uid}, not root: systemd may refuse to restart kubelet` }
   const absent = rights.filter((right) => right.state === 'missing' && right.need === 'read')
   if (absent.length > 0) {

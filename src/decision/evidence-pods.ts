@@ -5,10 +5,13 @@
  */
 import { type KindStanding, no, unknown, yes } from './evidence.ts'
 import type { FailedPod, NoAnswer, PodsAnswer } from './evidence-facts.ts'
-import type { Baseline, EvidenceView, PodsSeen } from './evidence-state.ts'
+import { wasPausedSince } from './evidence-pause.ts'
+import type { Baseline, EvidenceView, PausedTime, PodsSeen } from './evidence-state.ts'
 
 const MOST_KNOWN = 1000
 const MOST_LOST = 20
+/** managedFields and the header Date have whole seconds. */
+const GRAIN_MS = 1000
 /** `podEphemeralStorageMessageFmt` and its siblings, pkg/kubelet/eviction/helpers.go. */
 const OWN_LIMIT = /^(Pod ephemeral local storage usage exceeds|Container \S+ exceeded its local ephemeral storage|Usage of EmptyDir volume)/
 const LOST = /^(OutOf\w*|UnexpectedAdmissionError|NodeAffinity|Evicted)$/
@@ -26,14 +29,21 @@ export function foldPods(
   answer: PodsAnswer | NoAnswer,
   atUs: number,
   baseline: Baseline | undefined,
+  paused: PausedTime | undefined,
 ): PodsSeen | undefined {
   if (answer.kind === 'not-asked') return before
   if (answer.kind !== 'found') return { ...(before ?? { lost: [], sinceUs: atUs }), lastUs: atUs, problem: answer.detail }
   const known = before?.lost ?? []
-  const isKnown = (pod: FailedPod) => known.some(({ name }) => name === pod.name)
+  const excused = before?.pausedLost ?? []
+  const isKnown = ({ name }: FailedPod) => known.some((pod) => pod.name === name) || excused.includes(name)
   const added = answer.pods.filter((pod) => isLost(pod, baseline) && !isKnown(pod))
-  const lost = [...known, ...added.map(({ name, reason }) => ({ name, reason }))].slice(0, MOST_LOST)
-  return { lost, sinceUs: before !== undefined && known.length > 0 ? before.sinceUs : atUs, lastUs: atUs, problem: '' }
+  const wasPaused = wasPausedSince(before, baseline, paused)
+  const pauseMs = findPauseMs(answer, atUs, paused)
+  const isCharged = (pod: FailedPod) => !wasPaused || hadFailedBy(pod, baseline, pauseMs)
+  const lost = [...known, ...added.filter(isCharged).map(({ name, reason }) => ({ name, reason }))].slice(0, MOST_LOST)
+  const pausedLost = [...excused, ...added.filter((pod) => !isCharged(pod)).map(({ name }) => name)]
+  const sinceUs = before !== undefined && known.length > 0 ? before.sinceUs : atUs
+  return { lost, ...(pausedLost.length > 0 && { pausedLost }), sinceUs, lastUs: atUs, problem: '' }
 }
 
 /**
@@ -46,6 +56,18 @@ function isLost(pod: FailedPod, baseline: Baseline | undefined): boolean {
   if (!LOST.test(reason) || isNodesOwn(pod, baseline)) return false
   const isOlder = startedAtMs < baseline.podsAtWallMs && (createdAtMs === undefined || createdAtMs < baseline.podsAtMs)
   return isOlder && baseline.failedPods?.includes(uid) !== true
+}
+
+/** When the pause began, by the clock of the API server. undefined: not known. */
+function findPauseMs({ serverMs }: PodsAnswer, atUs: number, paused: PausedTime | undefined): number | undefined {
+  if (serverMs === undefined || paused?.sinceUs === undefined) return undefined
+  return serverMs - (atUs - paused.sinceUs) / 1000
+}
+
+/** A time from before the baseline is not that of the failure. */
+function hadFailedBy({ failedAtMs }: FailedPod, baseline: Baseline | undefined, byMs: number | undefined): boolean {
+  if (failedAtMs === undefined || byMs === undefined || baseline?.podsAtMs === undefined) return false
+  return failedAtMs > baseline.podsAtMs && failedAtMs < byMs - GRAIN_MS
 }
 
 /** Evicted since the pod took more than its own limit, or by pressure from before the restart. */
@@ -65,6 +87,10 @@ export function judgePods({ process, baseline, isCandidate }: EvidenceView): Kin
     return no(`a pod that ran before was lost: ${first?.name} (${first?.reason})${more}`, pods.sinceUs)
   }
   if (pods.problem !== '') return unknown(pods.problem)
+  const [lost] = pods.pausedLost ?? []
+  if (lost !== undefined) return unknown(`pods that ran before were lost, and the node was paused meanwhile: ${lost}`)
+  const pressure = node?.pausedPressure ?? []
+  if (pressure.length > 0) return unknown(`the Node has ${pressure.join(', ')}, and was paused meanwhile`)
   if (baseline?.podsAtMs === undefined) return unknown('which pods ran before is not known')
   return yes('no pod that ran before was refused or evicted')
 }

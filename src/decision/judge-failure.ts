@@ -5,7 +5,7 @@
 import { HOUR_US } from '../values/durations.ts'
 import type { HealthFailure } from './find-failure.ts'
 import type { HealthRecord } from './health.ts'
-import type { RestartRecord } from './records.ts'
+import { listOfBoot, type RestartRecord } from './records.ts'
 import { isExcuseUsedUp } from './runtime-excuse.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Candidate } from './target.ts'
@@ -14,6 +14,10 @@ import type { Verdict } from './verdict.ts'
 
 /** A config that fails again sooner is no victim of a short fault. */
 const AGAIN_AFTER_US = 24 * HOUR_US
+/**
+ * Where systemd refuses every one, a fallback has to be what kubelet starts with at the next boot.
+ */
+const MOST_REQUESTS = 3
 
 export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict'>, failure: HealthFailure): Verdict {
   const { key, source } = failed
@@ -48,7 +52,20 @@ export function mayTryAgain(snapshot: Snapshot, health: HealthRecord, failed: Pi
   if (failure.damage === 'one-way' || failure.recurring === true) return false
   const { triedAgainUs } = health
   const wasLately = triedAgainUs !== undefined && snapshot.now.monotonicUs - triedAgainUs < AGAIN_AFTER_US
-  return hasProvedItself(snapshot, failed.key) && !wasLately
+  return hasProvedItself(snapshot, failed.key) && (!wasLately || isTryOutstanding(snapshot, failed))
+}
+
+/**
+ * Systemd refused the restart, or the agent died before it requested it: the process that failed
+ * still runs, and shows nothing of another start.
+ */
+function isTryOutstanding({ restarts, unit, now }: Snapshot, { key }: Pick<Candidate, 'key'>): boolean {
+  if (unit.kind === 'unknown') return false
+  const isOutstanding = ({ target, invocationBefore, outcome }: RestartRecord) =>
+    target === key && invocationBefore === unit.invocationId && outcome?.ok !== true
+  const thisBoot = listOfBoot(restarts, now)
+  const last = thisBoot.at(-1)
+  return last !== undefined && isOutstanding(last) && thisBoot.filter(isOutstanding).length < MOST_REQUESTS
 }
 
 /** undefined: systemd restarts kubelet by itself. */

@@ -63,6 +63,6 @@ export const DISK_SETTINGS: SettingTable<DiskSettings> = {
     kind: pathKind,
     initial: '/etc/kubelet-cfg-agent/config.yaml',
     ...ALL_COMMANDS,
-    help: 'settings file; it must exist only if this setting is given',
+    help: 'settings file; if you name one, it must exist',
   },
 }

@@ -50,7 +50,7 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
     kind: channelsKind,
     initial: ['config-source', 'label', 'annotation'],
     ...RUN_ONLY,
-    help: 'channels that may assign a config, any of config-source,label,annotation,selector; the first of these that is set decides',
+    help: 'channels that may assign a config, any of config-source,label,annotation,selector; where several assign one, the first in this fixed order decides',
   },
   configNamespace: {
     name: 'config-namespace',

@@ -1,9 +1,10 @@
 import t from 'tap'
 import { renderFindings } from '../../src/cli/commands/check.ts'
 import { gatherFindings } from '../../src/cli/gather-findings.ts'
-import type { PathNeed } from '../../src/cli/rights.ts'
+import type { PathNeed, PathRight } from '../../src/cli/rights.ts'
 import { listFindings, type SelfCheckFacts, type SelfCheckResult } from '../../src/cli/self-check.ts'
 import type { UnitActivity, WiringProblem } from '../../src/decision/unit-state.ts'
+import type { Settings } from '../../src/settings/settings.ts'
 import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { snapshot, source, unit } from '../report/build.ts'
@@ -14,6 +15,7 @@ function findings(fields: Partial<SelfCheckFacts> = {}): readonly SelfCheckResul
   return listFindings({
     unitName: 'kubelet.service',
     envFile: '/var/lib/kubelet-cfg-agent/kubelet.env',
+    kubeconfig: '/etc/kubernetes/kubelet.conf',
     unit: unit(),
     activation: { kind: 'local', since: undefined },
     rights: [
@@ -153,6 +155,37 @@ t.test('checks the rights to the paths of the settings', async (t) => {
   await gatherFindings(fakeNode({ snapshot: snapshot({ unit: file }), context: { rights, credentialFiles, settings } }).context)
   t.match(needed, ['write /var/lib/kubelet-cfg-agent', 'write /run/kubelet-cfg-agent', 'write /etc/kubelet', 'read /m'])
   t.notOk(needed.includes('read /root/ca.crt'), 'without an API server no kubeconfig is used')
+})
+
+t.test('a kubeconfig that is missing while kubelet has another one', async (t) => {
+  const ours = '/etc/kubernetes/kubelet.conf'
+  const theirs = '/var/lib/kubelet/kubeconfig'
+  const about = async (flags: readonly string[], there: readonly string[], settings: Partial<Settings> = {}, path = '/usr/bin/kubelet') => {
+    const rights = (needs: readonly PathNeed[]) =>
+      needs.map((need): PathRight => {
+        const isThere = need.need !== 'read' || there.includes(need.path)
+        return { ...need, state: isThere ? 'granted' : 'missing', detail: isThere ? '' : 'no such file' }
+      })
+    const seen = snapshot({ unit: unit({ command: { path, words: flags } }) })
+    const { context } = fakeNode({ snapshot: seen, context: { rights, settings: { ...defaults, ...settings } } })
+    return (await gatherFindings(context)).find(({ topic }) => topic === 'rights')
+  }
+  t.match(await about([`--kubeconfig=${theirs}`], [theirs]), {
+    level: 'fail',
+    text: new RegExp(`^${ours} is not there, and kubelet uses ${theirs}: set kubeconfig to it`),
+  })
+  t.match(await about(['--kubeconfig', theirs], [theirs]), { level: 'fail' }, 'the flag in two words')
+  t.match(await about([`--kubeconfig=${theirs}`], [theirs, ours]), { level: 'ok' }, 'an identity of its own')
+  t.match(await about([`--kubeconfig=${theirs}`], []), { level: 'warn', text: /waits for it/ }, 'before the node has joined')
+  t.match(await about([`--kubeconfig=${ours}`], []), { level: 'warn', text: /waits for it/ })
+  t.match(await about([], [theirs]), { level: 'warn', text: /waits for it/ }, 'without the flag')
+  t.match(await about(['--kubeconfig=kubeconfig'], ['kubeconfig']), { level: 'warn' }, 'a path that is relative to what is not known')
+  t.match(await about([`--kubeconfig=${theirs}`], [theirs, '/m'], { manifestDir: '/m' }), { level: 'ok' }, 'without an API server')
+  t.match(
+    await about([`--kubeconfig=${theirs}`], [theirs], {}, '/usr/local/bin/k3s'),
+    { level: 'warn' },
+    'the flag of a program that kubelet is a part of',
+  )
 })
 
 t.test('the directory of the metrics has to exist: the agent does not create it', async (t) => {

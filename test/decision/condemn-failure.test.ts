@@ -3,6 +3,7 @@ import { describeSource } from '../../src/decision/config-source.ts'
 import type { HealthRecord } from '../../src/decision/health.ts'
 import { makeVerdict, mayTryAgain } from '../../src/decision/judge-failure.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
+import type { RestartRecord } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import { look } from './any-snapshot.ts'
@@ -87,6 +88,33 @@ t.test('a failure', async (t) => {
       suspendedVerdicts: new Map([[keyOf(B), verdict(B, 'provisional', { retrials: 1, suspended: true, doubtful: true })]]),
     }
     t.match(nextStep(promoted({ ...crashing(B), ...retrial })), { kind: 'condemn', verdict: { retrials: 1, doubtful: true } })
+  })
+
+  t.test('of what was promoted is not tried once more until kubelet was restarted', async (t) => {
+    const hung = inTrial({ ...runs(B), health: ill(POLICY.toleranceUs + 1), lastKnownGood: hold(B), proven: keyOf(B) })
+    const step = nextStep(hung)
+    if (step.kind !== 'try-again' || step.record === undefined) return t.fail('it is not tried once more')
+    const { record } = step
+    const tried = { triedAgainUs: NOW_US - MINUTE_US, restartedFrom: INVOCATION, restartDueUntilUs: NOW_US + MINUTE_US }
+    const after = (facts: Partial<RestartRecord>, invocationId = INVOCATION): Snapshot => ({
+      ...hung,
+      ...runs(B, { invocationId }),
+      health: ill(POLICY.toleranceUs + 1, { ...tried, invocationId }),
+      restarts: [{ ...record, ...facts }],
+    })
+    t.match(nextStep(after({})), { kind: 'try-again', record: { target: keyOf(B) } }, 'the agent died before it made the request')
+    const refused = { outcome: { ok: false, detail: 'systemd does not answer' } }
+    t.match(nextStep(after(refused)), { kind: 'try-again' }, 'systemd refused the request')
+    t.match(nextStep(after({ outcome: { ok: true, detail: '' } })), { kind: 'condemn' }, 'systemd took the request')
+    t.match(nextStep(after(refused, 'invocation-2')), { kind: 'condemn' }, 'systemd refused it, and kubelet was restarted all the same')
+    t.match(nextStep(after({ ...refused, target: keyOf(A) })), { kind: 'condemn' }, 'the request was for another config')
+    t.match(nextStep(after({ ...refused, bootId: 'boot-0' })), { kind: 'condemn' }, 'the request was made in another boot')
+    const again = after(refused)
+    t.match(
+      nextStep({ ...again, restarts: [record, record, record].map((each) => ({ ...each, ...refused })) }),
+      { kind: 'condemn' },
+      'at last',
+    )
   })
 
   t.test('that left something behind is no node fault: no other start, and no retrial', async (t) => {

@@ -724,6 +724,144 @@ check('pods', [
   ['nobody knows which ran before', 'unknown', { seen: [[60, pods(['b', 'Evicted'])]] }],
 ])
 
+const REPLACED_ETCD = { ...ETCD, hash: 'hash-3' }
+const WITH_PRESSURE = { pressure: ['DiskPressure'] }
+const NODE_BEFORE = node('True', { reportedAt: -60, answeredAt: -1 })
+
+check('pods', [
+  [
+    'one was evicted during a pause',
+    'unknown',
+    {
+      before: [pods()],
+      seen: [
+        [60, pods()],
+        [120, pods(['p', 'Evicted'])],
+        [180, pods(['p', 'Evicted'])],
+      ],
+      pausedAt: [120],
+    },
+  ],
+  [
+    'one was evicted between the last look of a pause and the next one',
+    'unknown',
+    {
+      before: [pods()],
+      seen: [
+        [60, pods()],
+        [120, pods()],
+        [180, pods(['p', 'Evicted'])],
+        [240, pods(['p', 'Evicted'])],
+      ],
+      pausedAt: [120],
+    },
+  ],
+  [
+    'one was evicted during a pause, and another one after it',
+    'no',
+    {
+      before: [pods()],
+      seen: [
+        [60, pods(['p', 'Evicted'])],
+        [120, pods(['p', 'Evicted'])],
+        [180, pods(['p', 'Evicted'], ['q', 'Evicted'])],
+      ],
+      pausedAt: [60],
+    },
+  ],
+  [
+    'one had been evicted before the pause',
+    'no',
+    {
+      before: [pods()],
+      seen: [
+        [60, pods(['p', 'Evicted'])],
+        [120, pods(['p', 'Evicted'])],
+      ],
+      pausedAt: [120],
+    },
+  ],
+  [
+    'none was lost, and the node was paused',
+    'yes',
+    {
+      before: [pods()],
+      seen: [
+        [60, pods()],
+        [120, pods()],
+      ],
+      pausedAt: [60],
+    },
+  ],
+  [
+    'pressure came during a pause',
+    'unknown',
+    {
+      before: [pods(), NODE_BEFORE],
+      seen: [
+        [60, pods()],
+        [70, node('True', { reportedAt: 65, answeredAt: 70, ...WITH_PRESSURE })],
+        [90, node('True', { reportedAt: 85, answeredAt: 90, ...WITH_PRESSURE })],
+      ],
+      pausedAt: [70],
+    },
+  ],
+])
+
+check('static-pods', [
+  [
+    'one was replaced during a pause',
+    'unknown',
+    {
+      before: [staticPods([ETCD])],
+      seen: [
+        [10, staticPods([ETCD])],
+        [60, staticPods([REPLACED_ETCD])],
+        [120, staticPods([REPLACED_ETCD])],
+      ],
+      pausedAt: [60],
+    },
+  ],
+  [
+    'one was replaced before a pause',
+    'no',
+    {
+      before: [staticPods([ETCD])],
+      seen: [
+        [10, staticPods([REPLACED_ETCD])],
+        [60, staticPods([REPLACED_ETCD])],
+      ],
+      pausedAt: [60],
+    },
+  ],
+  [
+    'one is missing since a pause that ended a moment ago',
+    'doubtful',
+    {
+      before: [staticPods([ETCD])],
+      seen: [
+        [10, staticPods([])],
+        [200, staticPods([])],
+        [250, staticPods([])],
+      ],
+      pausedAt: [200],
+    },
+  ],
+  [
+    'one is missing for long after a pause',
+    'no',
+    {
+      before: [staticPods([ETCD])],
+      seen: [
+        [10, staticPods([])],
+        [60, staticPods([])],
+        [250, staticPods([])],
+      ],
+      pausedAt: [60],
+    },
+  ],
+])
+
 t.test('a record of an earlier boot, or about another process, says nothing', async (t) => {
   const story: Story = { before: KNOWN, seen: [[5, serving(403)]] }
   t.equal(find('serving', { ...story, snapshot: { now: { bootId: 'boot-2', monotonicUs: NOW_US, wallMs: 0 } } }).answer, 'unknown')

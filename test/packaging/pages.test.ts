@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { adaptLinks, layOutPages } from '../../scripts/package/pages.ts'
+import { adaptPage, layOutPages } from '../../scripts/package/pages.ts'
 
 const read = (path: string) => readFileSync(path, 'utf8')
 
@@ -26,6 +26,16 @@ t.test('each link of each page leads to a file of the package', async (t) => {
   )
 })
 
+t.test('no page names a file of the source that the package has elsewhere', async (t) => {
+  const directory = t.testdir({})
+  await layOutPages(directory)
+  const pages = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'))
+  const named = pages.flatMap((page) => read(join(directory, page)).match(/^.*deploy\/.*$/gm) ?? [])
+  t.same(named, [])
+  const install = read(join(directory, 'docs/install.md'))
+  t.match(install, 'In the packages, `deploy` is `/usr/share/doc/kubelet-cfg-agent/examples`', 'messages name it')
+})
+
 t.test('both packages take all of them', async (t) => {
   const directory = t.testdir({})
   await layOutPages(directory)
@@ -40,11 +50,20 @@ t.test('both packages take all of them', async (t) => {
 
 t.test('links are adapted to the package', (t) => {
   t.equal(
-    adaptLinks('[a](../deploy/rbac/status.yaml) [b](deploy/assign.yaml) [c](status.md) [d](LICENSE)'),
+    adaptPage('[a](../deploy/rbac/status.yaml) [b](deploy/assign.yaml) [c](status.md) [d](LICENSE)'),
     '[a](../examples/rbac/status.yaml) [b](examples/assign.yaml) [c](status.md) [d](https://www.apache.org/licenses/LICENSE-2.0)',
   )
   t.equal(
-    adaptLinks('Its [build\nneeds](../CONTRIBUTING.md#packages), [CONTRIBUTING](CONTRIBUTING.md)'),
+    adaptPage(
+      '`deploy/rbac/` and\n```console\n$ kubectl apply -f deploy/rbac/node-configmaps.yaml\n```\n[deploy/a.yaml](../deploy/a.yaml)',
+    ),
+    '`/usr/share/doc/kubelet-cfg-agent/examples/rbac/` and\n```console\n' +
+      '$ kubectl apply -f /usr/share/doc/kubelet-cfg-agent/examples/rbac/node-configmaps.yaml\n```\n' +
+      '[/usr/share/doc/kubelet-cfg-agent/examples/a.yaml](../examples/a.yaml)',
+    'a command works from every directory',
+  )
+  t.equal(
+    adaptPage('Its [build\nneeds](../CONTRIBUTING.md#packages), [CONTRIBUTING](CONTRIBUTING.md)'),
     'Its build\nneeds (CONTRIBUTING.md in the source), CONTRIBUTING (in the source)',
   )
   t.end()

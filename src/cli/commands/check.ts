@@ -22,7 +22,8 @@ export const checkCommand: NodeCommand = {
     "Checks whether the agent can work on this node: whether it runs, kubelet's unit, the distribution that it looks like, the " +
     'drop-in, the config that kubelet runs, the files that the agent needs, and the machine. Asks the API server who the agent is, ' +
     'whether the assigned config can be read, and which rights are missing. Files are checked from the sandbox of the running agent; ' +
-    'where none runs, from outside. One line each. Changes nothing.',
+    'where none runs, from outside. One line each. Changes nothing. A file in deploy/ is in ' +
+    '/usr/share/doc/kubelet-cfg-agent/examples/ where the package is installed.',
   options: [
     OUTPUT,
     {

@@ -11,7 +11,7 @@ export const resetCommand: NodeCommand = {
   summary: 'return to the local config until resume',
   description:
     'Returns this node to the config that kubelet was provisioned with. The node ignores what the cluster assigns until resume. ' +
-    'Last-known-good becomes local as well. Kubelet is restarted if it runs another config.',
+    'Last-known-good and previous become local too, so the trial after resume has local as its only fallback. Kubelet is restarted if it runs another config.',
   options: [],
   examples: [['reset', 'take this node out of dynamic configuration']],
   execute: reset,

@@ -9,7 +9,8 @@ export const retryCommand: NodeCommand = {
   group: 'Control',
   summary: 'drop verdicts and try the assigned config again',
   description:
-    'Drops the verdicts on this node. The agent then tries the assigned config again, even if it was refused, failed or was rolled back.',
+    'Drops the verdicts on this node. The agent then tries the assigned config again, even if it was refused, failed or was rolled back. ' +
+    'Takes no veto in a rollout back: raise retry in its plan.',
   options: [],
   examples: [['retry', 'after you removed a cause outside the config']],
   execute: retry,

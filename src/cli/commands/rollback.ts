@@ -16,7 +16,8 @@ export const rollbackCommand: NodeCommand = {
   description:
     'Rolls back the config that kubelet starts with next, as if it had failed: kubelet is restarted with the first of ' +
     'last-known-good, previous and local that has not failed. The agent does not use the config again until its content, ' +
-    'kubelet or the flags of kubelet change, or until retry.',
+    'kubelet or the flags of kubelet change, or until retry. In a rollout that is not finished this is a veto, which by default ' +
+    'halts it for all nodes, and which retry does not take back: to take off this node alone, use reset.',
   options: [],
   examples: [['rollback', 'reject a config that looks healthy to the agent']],
   execute: rollBack,

@@ -25,7 +25,7 @@ const BY: CommandOption = {
   name: 'by',
   kind: choiceKind(...CHANNELS),
   initial: 'label',
-  help: 'what of the Node names the config; config-source needs an API server that stores it',
+  help: 'where on the Node to write the name of the config; config-source needs an API server that stores it',
 }
 const NODES = { placeholder: 'NODE', required: false, many: true, completes: 'node' } as const
 

@@ -26,7 +26,7 @@ export const getCommand: PluginCommand = {
       short: 'o',
       kind: choiceKind('table', 'wide', 'sum', 'json', 'yaml'),
       initial: 'table',
-      help: 'output format; sum is the lines of configs alone',
+      help: 'output format; sum shows only one line for each config',
     },
     { name: 'watch', short: 'w', kind: switchKind, initial: 'false', help: 'then show each node again when it changes' },
   ],

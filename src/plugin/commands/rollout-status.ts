@@ -20,7 +20,14 @@ export const rolloutStatusCommand: PluginCommand = {
     'Shows the stages of a rollout as a bar while a terminal watches, and as a line for each change where none does. Ends when ' +
     'the last stage is open, which lets every node start the config, or when the rollout is halted.',
   arguments: [CONFIG_NAME],
-  options: [{ name: 'once', kind: switchKind, initial: 'false', help: 'show how far it is and end; a rollout under way exits with 2' }],
+  options: [
+    {
+      name: 'once',
+      kind: switchKind,
+      initial: 'false',
+      help: 'print the progress once; the exit code is 2 while the rollout is under way',
+    },
+  ],
   exits: { [EXIT.fine]: 'done', [EXIT.failed]: 'halted', [EXIT.usage]: 'cannot tell, under way, or invalid command line' },
   examples: [
     ['rollout status node-config', 'follow a rollout'],

@@ -12,7 +12,8 @@ Checks whether the agent can work on this node: whether it runs, kubelet's unit,
 that it looks like, the drop-in, the config that kubelet runs, the files that the agent needs, and
 the machine. Asks the API server who the agent is, whether the assigned config can be read, and
 which rights are missing. Files are checked from the sandbox of the running agent; where none runs,
-from outside. One line each. Changes nothing.
+from outside. One line each. Changes nothing. A file in deploy/ is in
+/usr/share/doc/kubelet-cfg-agent/examples/ where the package is installed.
 
 Options:
   -o, --output <choice>  output format: a table for people, or JSON for programs (table, json;
@@ -224,8 +225,8 @@ exports[`test/cli/program.test.ts > TAP > help > of reset 1`] = `
 Usage: kubelet-cfg-agent reset [flags]
 
 Returns this node to the config that kubelet was provisioned with. The node ignores what the cluster
-assigns until resume. Last-known-good becomes local as well. Kubelet is restarted if it runs another
-config.
+assigns until resume. Last-known-good and previous become local too, so the trial after resume has
+local as its only fallback. Kubelet is restarted if it runs another config.
 
 Options:
   -h, --help  show help for the program or a command
@@ -264,7 +265,7 @@ exports[`test/cli/program.test.ts > TAP > help > of retry 1`] = `
 Usage: kubelet-cfg-agent retry [flags]
 
 Drops the verdicts on this node. The agent then tries the assigned config again, even if it was
-refused, failed or was rolled back.
+refused, failed or was rolled back. Takes no veto in a rollout back: raise retry in its plan.
 
 Options:
   -h, --help  show help for the program or a command
@@ -285,7 +286,9 @@ Usage: kubelet-cfg-agent rollback [flags]
 
 Rolls back the config that kubelet starts with next, as if it had failed: kubelet is restarted with
 the first of last-known-good, previous and local that has not failed. The agent does not use the
-config again until its content, kubelet or the flags of kubelet change, or until retry.
+config again until its content, kubelet or the flags of kubelet change, or until retry. In a rollout
+that is not finished this is a veto, which by default halts it for all nodes, and which retry does
+not take back: to take off this node alone, use reset.
 
 Options:
   -h, --help  show help for the program or a command
@@ -337,8 +340,9 @@ Where assignments come from:
   --kubeconfig <path>            kubeconfig for the API server; the file may appear later, as in TLS
                                  bootstrap (default: /etc/kubernetes/kubelet.conf)
   --channels <channels>          channels that may assign a config, any of
-                                 config-source,label,annotation,selector; the first of these that is
-                                 set decides (default: config-source,label,annotation)
+                                 config-source,label,annotation,selector; where several assign one,
+                                 the first in this fixed order decides (default:
+                                 config-source,label,annotation)
   --config-namespace <name>      namespace of the ConfigMaps that the channels label and selector
                                  use (default: kube-system)
   --config-key <key>             key in the ConfigMap, if the assignment does not name one (default:
@@ -366,8 +370,8 @@ On disk:
                                  kubelet itself left behind (it contains store/)
   --keep-checkpoints <number>    number of newest checkpoints to keep besides those in use (default:
                                  10)
-  --config <path>                settings file; it must exist only if this setting is given
-                                 (default: /etc/kubelet-cfg-agent/config.yaml)
+  --config <path>                settings file; if you name one, it must exist (default:
+                                 /etc/kubelet-cfg-agent/config.yaml)
 
 Kubelet:
   --kubelet-unit <unit>          kubelet's systemd unit (default: kubelet.service)
