@@ -7,6 +7,7 @@ import { ACTIVATION_KINDS } from '../../src/systemd/activation-kinds.ts'
 import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
+import { silentLog } from '../checkpoint/silent-log.ts'
 import { A, type ActivationWorld, activationContract, B } from './activation-contract.ts'
 import { bytesOf, CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, worldWith } from './disk.ts'
 
@@ -17,7 +18,7 @@ function open(wiring: ReadyWiring): ActivationWorld {
   const { files, disk, clock, time } = worldWith(A, B)
   disk.plant(`${DROP_INS}/README`, '')
   const parts = { files, clock, dynamicConfigDir: DIRECTORY, envFile: ENV_FILE, runtimeDir: '/run/kubelet-cfg-agent' }
-  const start = () => new UnitActivation({ ...parts, ownership: { give: () => {} } })
+  const start = () => new UnitActivation({ ...parts, ownership: { give: () => {} }, log: silentLog() })
   const text = (path: string) => files.read(path)?.toString()
   const configFlag = () => /--config=([^"]+)"/.exec(text(ENV_FILE) ?? '')?.[1] ?? CONFIG
   return {
@@ -101,8 +102,8 @@ for (const [from, to] of CHANGES) {
       (world, where) => {
         world.disk.restart()
         const state = world.read()
-        t.not(state.kind, 'local', `after a crash ${where}`)
         if (state.kind === 'checkpoint') t.strictSame(state.source, B)
+        if (state.kind === 'local') t.strictSame(world.left(), NOTHING_LEFT, `after a crash ${where}`)
         activateB({ ...world, activation: world.start() })
         t.match(world.read(), { kind: 'checkpoint', source: B })
         world.start().activate('local', world.wiring)
@@ -112,11 +113,13 @@ for (const [from, to] of CHANGES) {
   })
 
   t.test(`from ${from} to ${to}: what cannot be taken away fails the activation, and is named until it is gone`, async (t) => {
-    const { activation, wiring, disk, read } = openChanged(from, to)
+    const { activation, wiring, disk, read, left } = openChanged(from, to)
     const { path } = WIRINGS[from]
     const isChange = ({ kind, path: changed }: FakeStep) => dirname(changed) === dirname(path) && ['rename', 'unlink'].includes(kind)
     disk.faultOf = (step) => (isChange(step) && step.path.includes(basename(path)) ? 'EROFS' : undefined)
+    const before = left()
     t.throws(() => activation.activate(B, wiring), { code: 'EROFS' })
+    t.strictSame(left(), before, 'and nothing new is in place')
     t.match(read(), { kind: 'unknown', detail: path })
     disk.faultOf = () => undefined
     activation.activate(B, wiring)

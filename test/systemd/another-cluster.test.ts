@@ -22,7 +22,7 @@ function open(kind: keyof typeof WIRINGS) {
   disk.plant('/etc/kubelet.d/README', '')
   const layout = layoutOf(DIRECTORY)
   const parts = { files, clock, dynamicConfigDir: DIRECTORY, envFile: ENV_FILE, runtimeDir: '/run/kubelet-cfg-agent' }
-  const activation = new UnitActivation({ ...parts, ownership: { give: () => {} } })
+  const activation = new UnitActivation({ ...parts, ownership: { give: () => {} }, log: silentLog() })
   activation.stage('local', WIRINGS[kind])
   activation.activate(A, WIRINGS[kind])
   disk.plant(layout.binding, JSON.stringify({ nodeName: 'worker-1', caHashes: [] }))
