@@ -15,7 +15,7 @@ import type { ConfigSource } from '../decision/config-source.ts'
 import type { ActivationKind, ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Log } from '../ports/log.ts'
-import { errorCode } from '../values/errors.ts'
+import { codedError, errorCode } from '../values/errors.ts'
 import { type ActivationParts, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
 import { openActivations } from './activation-kinds.ts'
 import { fileWiring } from './file-wiring.ts'
@@ -35,34 +35,44 @@ export class UnitActivation implements Activation {
    * An unreadable file makes the state unknown; it must not keep the agent from observing the rest.
    */
   read(wiring: ReadyWiring): ActivationState {
+    const state = this.#readOwn(wiring)
+    if (state.kind === 'unknown') return state
+    const left = this.#findLeft(wiring)
+    if (state.kind === 'local') return left === undefined ? state : { kind: 'unknown', detail: left }
+    this.#nameOnce(left)
+    return state
+  }
+
+  #readOwn(wiring: ReadyWiring): ActivationState {
     try {
-      const state = this.#kinds[wiring.activation].read(wiring)
-      if (state.kind === 'unknown') return state
-      const left = this.#findLeft(wiring)
-      if (state.kind === 'checkpoint') this.#nameOnce(left)
-      return left === undefined || state.kind === 'checkpoint' ? state : { kind: 'unknown', detail: left }
+      return this.#kinds[wiring.activation].read(wiring)
     } catch (cause) {
       if (cause instanceof FileError) return { kind: 'unknown', detail: cause.message }
       throw cause
     }
   }
 
-  /** @returns what a former kind has left in place, for a message */
+  /** @returns what a former kind has left in place, or may have, for a message */
   #findLeft(wiring: ReadyWiring): string | undefined {
-    const [path] = this.#others(wiring).flatMap((kind) => kind.listInPlace())
-    return path === undefined ? undefined : describeFormer(path, wiring)
+    try {
+      const [left] = this.#others(wiring).flatMap((kind) => kind.listInPlace())
+      return left && (left.fault?.message ?? describeFormer(left.path, wiring))
+    } catch (cause) {
+      if (cause instanceof FileError) return cause.message
+      throw cause
+    }
   }
 
   /** It is read every few seconds. */
   #nameOnce(left: string | undefined): void {
-    if (left !== undefined && left !== this.#named) this.#log.warn(`${left}; until then kubelet may use both`)
+    if (left !== undefined && left !== this.#named) this.#log.warn(`kubelet may use what another kind of activation has left, too: ${left}`)
     this.#named = left
   }
 
   readLocal(wiring: ReadyWiring, localConfigPath: string): Buffer | undefined {
     const { [wiring.activation]: own, file } = this.#kinds
     const path = normalize(localConfigPath)
-    const isReplaced = file.listInPlace().includes(path)
+    const isReplaced = file.listInPlace().some((each) => each.path === path)
     return isReplaced ? file.readLocal(fileWiring(path), path) : own.readLocal(wiring, localConfigPath)
   }
 
@@ -72,7 +82,7 @@ export class UnitActivation implements Activation {
 
   activate(target: ConfigSource, wiring: ReadyWiring, isRewording?: boolean): void {
     const own = this.#kinds[wiring.activation]
-    if (this.#isLocal(wiring)) {
+    if (this.#readOwn(wiring).kind === 'local') {
       // First: a failure, or a crash in between, leaves local or the former config, and no new one.
       this.#withdrawOthers(wiring)
       own.activate(target, wiring, isRewording)
@@ -87,21 +97,14 @@ export class UnitActivation implements Activation {
     }
   }
 
-  /** Whether the selected kind has nothing in place. */
-  #isLocal(wiring: ReadyWiring): boolean {
-    try {
-      return this.#kinds[wiring.activation].read(wiring).kind === 'local'
-    } catch (cause) {
-      if (cause instanceof FileError) return false
-      throw cause
-    }
-  }
-
+  /** Throws where `read` would still find something of them. */
   #withdrawOthers(wiring: ReadyWiring): void {
     withdrawEach(this.#others(wiring), 'everything', NOT_ASKED, (path, how) => {
       const what = how === 'removed' ? 'was removed' : 'has its original content again'
       this.#log.info(`${path} ${what}: its config was from before activation was ${wiring.activation}`)
     })
+    const [left] = this.#others(wiring).flatMap((kind) => kind.listInPlace())
+    if (left !== undefined) throw left.fault ?? codedError('former-in-place', describeFormer(left.path, wiring))
   }
 
   findOutside(unit: UnitState): readonly string[] {

@@ -22,7 +22,7 @@ import type { ActivationState, OnWithdrawn, Withdrawal } from '../ports/activati
 import type { Clock } from '../ports/clock.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
 import { codedError, errorCode } from '../values/errors.ts'
-import { type ActivationParts, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
+import { type ActivationParts, type InPlace, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
 import type { FileOwnership } from './file-ownership.ts'
 import { fileWiring } from './file-wiring.ts'
 import { means, type OriginalRecord, type Placed, recordContent, recordStaged, recordTarget } from './original-record.ts'
@@ -140,14 +140,19 @@ export class FileActivation implements KindOfActivation {
   }
 
   findOutside(unit: UnitState): readonly string[] {
-    return this.#records.list(unit).filter((configPath) => {
-      const found = this.#records.find(configPath)
-      return found instanceof Error || isAgents(found)
-    })
+    return this.#findInPlace(unit).map(({ path }) => path)
   }
 
-  listInPlace(): readonly string[] {
-    return this.findOutside(NOT_ASKED)
+  listInPlace(): readonly InPlace[] {
+    return this.#findInPlace(NOT_ASKED)
+  }
+
+  #findInPlace(unit: UnitState): readonly InPlace[] {
+    return this.#records.list(unit).flatMap((path): readonly InPlace[] => {
+      const found = this.#records.find(path)
+      if (found instanceof Error) return [{ path, fault: found }]
+      return isAgents(found) ? [{ path, fault: undefined }] : []
+    })
   }
 
   /** Both extents are the same here: this kind of activation always replaces a file. */

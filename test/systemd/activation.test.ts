@@ -14,15 +14,17 @@ import { bytesOf, CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, worldWith } from
 const ENV_FILE = `${DIRECTORY}/kubelet.env`
 const DROP_INS = '/etc/kubelet.d'
 
-function open(wiring: ReadyWiring): ActivationWorld {
+function open(wiring: ReadyWiring): ActivationWorld & { readonly said: readonly string[] } {
+  const log = silentLog()
   const { files, disk, clock, time } = worldWith(A, B)
   disk.plant(`${DROP_INS}/README`, '')
   const parts = { files, clock, dynamicConfigDir: DIRECTORY, envFile: ENV_FILE, runtimeDir: '/run/kubelet-cfg-agent' }
-  const start = () => new UnitActivation({ ...parts, ownership: { give: () => {} }, log: silentLog() })
+  const start = () => new UnitActivation({ ...parts, ownership: { give: () => {} }, log })
   const text = (path: string) => files.read(path)?.toString()
   const configFlag = () => /--config=([^"]+)"/.exec(text(ENV_FILE) ?? '')?.[1] ?? CONFIG
   return {
     wiring,
+    said: log.said,
     disk,
     files,
     start,
@@ -124,5 +126,36 @@ for (const [from, to] of CHANGES) {
     disk.faultOf = () => undefined
     activation.activate(B, wiring)
     t.match(read(), { kind: 'checkpoint', source: B })
+  })
+}
+
+for (const target of ['local', B] as const) {
+  t.test(`what cannot be judged of a former kind fails the activation of ${target === 'local' ? target : 'a config'}`, async (t) => {
+    const { activation, wiring, disk, read, left } = openChanged('file', 'env')
+    const copy = `${dirname(CONFIG)}/.${basename(CONFIG)}.kubelet-cfg-agent-record`
+    disk.plant(CONFIG, 'an edit')
+    disk.plant(copy, 'garbage')
+    t.match(read(), { kind: 'unknown', detail: copy })
+    t.throws(() => activation.activate(target, wiring), { code: 'record-damaged', message: copy })
+    t.strictSame(left(), { config: 'an edit', dropIn: undefined, env: undefined })
+    disk.unlink(copy)
+    activation.activate(target, wiring)
+    t.match(read(), { kind: target === 'local' ? 'local' : 'checkpoint' })
+  })
+}
+
+for (const [from, to] of CHANGES.filter(([from]) => from !== 'env')) {
+  t.test(`from ${from} to ${to}: a fault of what the former kind left hides no config that is in place`, async (t) => {
+    const { activation, wiring, disk, read, left, said } = openChanged(from, to)
+    activation.activate(B, wiring)
+    const records = `${DIRECTORY}/${from === 'file' ? 'local' : 'drop-ins'}`
+    t.ok(disk.list(records).length)
+    disk.readFaultOf = (path) => (path.startsWith(records) ? 'EIO' : undefined)
+    t.match(read(), { kind: 'checkpoint', source: B })
+    t.match(said, [records])
+    activation.activate(A, wiring)
+    t.match(read(), { kind: 'checkpoint', source: A })
+    disk.readFaultOf = undefined
+    t.match(left(), { ...NOTHING_LEFT, [PLACES[to]]: to === 'env' ? '/101/' : bytesOf(A) })
   })
 }
