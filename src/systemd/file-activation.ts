@@ -159,9 +159,13 @@ export class FileActivation implements KindOfActivation {
   withdraw(_extent: Withdrawal, unit: UnitState, onWithdrawn: OnWithdrawn): void {
     for (const configPath of this.#records.list(unit)) {
       const found = this.#records.find(configPath)
-      if (found instanceof Error || !isAgents(found)) continue
-      this.activate('local', fileWiring(configPath))
-      onWithdrawn(configPath, 'restored')
+      // Without the file, only its record says what the original is.
+      if (found instanceof Error || found.hash === undefined) continue
+      if (isAgents(found)) {
+        this.activate('local', fileWiring(configPath))
+        onWithdrawn(configPath, 'restored')
+      }
+      tolerateFaults(() => this.#records.disown(configPath))
     }
   }
 

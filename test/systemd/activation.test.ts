@@ -159,3 +159,46 @@ for (const [from, to] of CHANGES.filter(([from]) => from !== 'env')) {
     t.match(left(), { ...NOTHING_LEFT, [PLACES[to]]: to === 'env' ? '/101/' : bytesOf(A) })
   })
 }
+
+for (const to of ['env', 'drop-in'] as const) {
+  t.test(`from file to ${to}: the administrator may write into the former file what the agent once had there`, async (t) => {
+    for (const target of ['local', B] as const) {
+      const { activation, wiring, disk, files, pause, read, start } = openChanged('file', to)
+      activation.activate(target, wiring)
+      disk.plant(CONFIG, bytesOf(A))
+      const expected = target === 'local' ? { kind: 'local' } : { kind: 'checkpoint', source: B }
+      t.match(read(), expected)
+      start().activate(target, wiring)
+      t.match(read(), expected)
+      t.equal(files.read(CONFIG)?.toString(), bytesOf(A))
+      // And back again: it is the original.
+      pause()
+      start().activate(B, WIRINGS.file)
+      start().activate('local', WIRINGS.file)
+      t.equal(files.read(CONFIG)?.toString(), bytesOf(A))
+    }
+  })
+
+  t.test(`from file to ${to}: so after a crash at any point of the withdrawal, and on a full disk once there is room`, async (t) => {
+    const check = (world: ReturnType<typeof openChanged>, where: string) => {
+      world.start().activate(B, world.wiring)
+      world.disk.plant(CONFIG, bytesOf(A))
+      world.start().activate(A, world.wiring)
+      t.equal(world.files.read(CONFIG)?.toString(), bytesOf(A), where)
+    }
+    crashEverywhere(
+      () => openChanged('file', to),
+      ({ activation, wiring }) => activation.activate('local', wiring),
+      (world, where) => {
+        world.disk.restart()
+        check(world, where)
+      },
+    )
+    const full = openChanged('file', to)
+    full.disk.faultOf = ({ kind }) => (kind === 'write' ? 'ENOSPC' : undefined)
+    full.activation.activate('local', full.wiring)
+    t.strictSame(full.left(), NOTHING_LEFT)
+    full.disk.faultOf = () => undefined
+    check(full, 'a full disk')
+  })
+}
