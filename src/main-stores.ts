@@ -89,7 +89,7 @@ export function openStores(settings: Settings, { disk, clock, yaml, besideDocker
       held: new HeldAnswer(signals, clock),
     }),
     lastWords: new JournalLastWords({ journalctl: besideSystemctl(systemctl, 'journalctl'), unit: kubeletUnit }),
-    activation: new UnitActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, envFile, runtimeDir }),
+    activation: new UnitActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, envFile, runtimeDir, log }),
     configFacts: new ConfigFileFacts(files, yaml),
     probe: new NetworkHealthProbe(mostWaitMs(settings)),
     contentOf: recognizer.contentOf.bind(recognizer),

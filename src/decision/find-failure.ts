@@ -9,6 +9,7 @@ import { areLatestAlike, explain } from './last-words.ts'
 import type { Policy } from './policy.ts'
 import { isExcuseUsedUp, isSubjectExcused } from './runtime-excuse.ts'
 import { isStartAwaited } from './unit-starts.ts'
+import type { KnownUnit } from './unit-state.ts'
 import type { FailureReason } from './verdict.ts'
 
 export interface HealthFailure {
@@ -40,21 +41,31 @@ function findExits(
   // NRestarts counts an exit only when the next start begins, but between the two the exit is known
   // already. It does not count for a process from before the record.
   const exits = record.exits + Number(unit.activity === 'auto-restart' && record.starts > 0 && !record.excused)
-  // A kubelet that has been healthy for a while is out of its loop. Its exits are forgotten after a
-  // whole trial.
-  const steady =
-    record.healthySinceUs !== undefined && at.monotonicUs - Math.max(record.healthySinceUs, unit.startedAtUs) > policy.toleranceUs
   const failure = { reason: 'crash-loop', damage: 'transient' } as const
   // Without its runtime, kubelet exits with the same last words whatever its config.
   const isRuntimeInnocent = (runtimeUp === true || changesRuntime === true) && !isExcuseUsedUp(record.excusedExits, at.monotonicUs)
   const isLoop = exits >= policy.crashLimit || (exits > 1 && isRuntimeInnocent && areLatestAlike(record))
-  if (isLoop && !steady) return { ...failure, detail: explain(`kubelet exited ${exits} times`, record) }
+  if (isLoop && !isOutOfLoop(record, unit, at.monotonicUs, policy))
+    return { ...failure, detail: explain(`kubelet exited ${exits} times`, record) }
   if (unit.activity === 'failed' && !record.excused)
     return { ...failure, detail: explain(`systemd gave kubelet up: ${unit.summary}`, record) }
   const recurring = countRecurringExits(record, at.monotonicUs)
   return recurring?.failed === true && !recurring.isOver
     ? { ...failure, detail: explain(describeRecurringExits(recurring), record), recurring: true }
     : undefined
+}
+
+/**
+ * Whether kubelet has been healthy for a while since it exited. Its exits are forgotten after a
+ * whole trial alone.
+ */
+export function isOutOfLoop(
+  { healthySinceUs }: HealthRecord,
+  { startedAtUs }: Pick<KnownUnit, 'startedAtUs'>,
+  nowUs: number,
+  { toleranceUs }: Policy,
+): boolean {
+  return healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, startedAtUs) > toleranceUs
 }
 
 function findIllness(record: HealthRecord, nowUs: number, policy: Policy): HealthFailure | undefined {

@@ -41,6 +41,11 @@ const RETRY_US = 60e6
  * the two.
  */
 const LOST_US = 10e6
+/**
+ * A start that was cut short is completed after this time: whatever ends each of its commands must
+ * not make the agent repeat it without a pause.
+ */
+const CUT_SHORT_US = 1e6
 
 const NOT_DUE = { kind: 'not-due' } as const
 
@@ -57,6 +62,8 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   // that came and went unseen ran another.
   const last = health?.lastProcess
   if (running.kind === 'none' && !failed && last?.content === target.content && last.invocationId === unit.invocationId) return NOT_DUE
+  const cutShort = halfStarted ? awaitCutShort(snapshot) : undefined
+  if (cutShort !== undefined) return cutShort
   const isCutShort = halfStarted && requested?.outcome === undefined
   const answer = requested === undefined || isCutShort ? undefined : awaitAnswer(snapshot, unit, requested, failed)
   if (answer !== undefined) return answer
@@ -83,6 +90,14 @@ function isHalfStarted({ restarts, now }: Snapshot, unit: KnownUnit): boolean {
   const last = listOfBoot(restarts, now).at(-1)
   if (unit.activity !== 'stopped' || last === undefined) return false
   return last.failed && last.outcome?.ok !== true && last.invocationBefore === unit.invocationId
+}
+
+/** The start that was requested a moment ago and was cut short. undefined: it can be completed. */
+function awaitCutShort({ restarts, now }: Snapshot): RestartDecision | undefined {
+  const last = listOfBoot(restarts, now).at(-1)
+  if (last === undefined || last.outcome !== undefined) return undefined
+  const untilUs = last.atUs + CUT_SHORT_US
+  return now.monotonicUs < untilUs ? { kind: 'under-way', untilUs, detail: 'kubelet is being restarted' } : undefined
 }
 
 /** A state of the unit in which no restart is requested. */

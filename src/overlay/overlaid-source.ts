@@ -24,7 +24,7 @@ export class OverlaidSource implements AssignmentSource {
   readonly #log: Log
   readonly #patches: PatchSet
   #onChange: () => void = () => {}
-  /** The latest result that was not still being rendered. */
+  /** The latest result that was rendered, with each pause that was heard since. */
   #applied: Desired | undefined
   #loggedFault = ''
 
@@ -49,10 +49,9 @@ export class OverlaidSource implements AssignmentSource {
       onRendered: () => this.#onChange(),
     }
     const desired = applyOverlay(this.#inner.desired(readLocal), this.#overlay.view(), onApply, this.#patches)
-    if (!isRendered) return whileWaiting(desired, this.#applied)
-    this.#applied = desired
-    this.#logFault(fault)
-    return desired
+    this.#applied = isRendered ? desired : whileWaiting(desired, this.#applied)
+    if (isRendered) this.#logFault(fault)
+    return this.#applied
   }
 
   /**

@@ -35,7 +35,7 @@ export class PartSource implements AssignmentSource {
   #onChange: () => void = () => {}
   /** Of the arguments that were asked for last: they change rarely. */
   #merging: Merging | undefined
-  /** The latest result that was known. */
+  /** The latest result that was known, with each pause that was heard since. */
   #applied: Desired | undefined
   #loggedFault = ''
 
@@ -52,10 +52,10 @@ export class PartSource implements AssignmentSource {
       () => this.#local.settle(readLocal()),
       (bases, data, key) => this.#merge(bases, data, key),
     )
-    if (applied.kind === 'waiting') return whileWaiting(applied.desired, this.#applied)
-    this.#applied = applied.desired
-    this.#logFault(applied.kind === 'faulty' ? applied.detail : '')
-    return applied.desired
+    const isWaiting = applied.kind === 'waiting'
+    this.#applied = isWaiting ? whileWaiting(applied.desired, this.#applied) : applied.desired
+    if (!isWaiting) this.#logFault(applied.kind === 'faulty' ? applied.detail : '')
+    return this.#applied
   }
 
   #merge(bases: BaseTexts, data: ConfigMapData, key: string): PartResult | undefined {

@@ -3,6 +3,7 @@
  * the condition says so, and names the pause. Pure.
  */
 import { describeSource } from '../decision/config-source.ts'
+import { isOutOfLoop } from '../decision/find-failure.ts'
 import { describePause, findPause, type Pause } from '../decision/find-pause.ts'
 import { lastRunSource } from '../decision/running-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
@@ -27,7 +28,8 @@ function describeIllness(snapshot: Snapshot): string | undefined {
   if (unit.kind === 'known' && unit.activity === 'failed') return 'systemd gave kubelet up'
   // Nothing starts it: somebody stopped it.
   if (unit.kind === 'known' && (unit.activity === 'stopped' || unit.activity === 'not-found')) return undefined
-  if ((health?.pausedExits ?? 0) >= policy.crashLimit) return `kubelet exits again and again with ${what}`
+  const isOver = unit.kind === 'known' && health !== undefined && isOutOfLoop(health, unit, now.monotonicUs, policy)
+  if ((health?.pausedExits ?? 0) >= policy.crashLimit && !isOver) return `kubelet exits again and again with ${what}`
   if (running.kind !== 'known' || findSteadiness(snapshot) !== 'unhealthy') return undefined
   const isLate = now.monotonicUs - running.startedAtUs > policy.startDeadlineUs
   return isLate ? `kubelet runs ${what} and is not healthy` : undefined

@@ -22,7 +22,13 @@ export interface ActivationEntry {
 
 export interface KindOfActivation extends Activation {
   /** The files in which this kind has put a config, or may have, as far as its own records tell. */
-  listInPlace(): readonly string[]
+  listInPlace(): readonly InPlace[]
+}
+
+export interface InPlace {
+  readonly path: string
+  /** Why it cannot be told whether the config is the agent's. undefined: it is. */
+  readonly fault: Error | undefined
 }
 
 export interface ActivationParts {

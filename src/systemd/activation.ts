@@ -2,43 +2,77 @@
  * All kinds of activation behind one port: the wiring that is passed to each call selects one.
  *
  * After the operator has selected another kind, the config of the former one is still in place:
- * kubelet merges it with each later one, or it looks like the local config. So what kubelet starts
- * with is unknown until the next activation, which withdraws the former one.
+ * kubelet merges it with each later one, or it looks like the local config. So while the selected
+ * kind has nothing in place, what kubelet starts with is unknown. The next activation withdraws the
+ * former config before it puts another in place: nothing could roll that one back.
+ *
+ * Where the selected kind has something in place, that is what kubelet starts with, and what has to
+ * be left if it fails. What a former kind left beside it must not stand in the way of that.
  */
 import { normalize } from 'node:path'
 import { FileError } from '../checkpoint/file-error.ts'
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { ActivationKind, ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
+import type { Log } from '../ports/log.ts'
+import { codedError, errorCode } from '../values/errors.ts'
 import { type ActivationParts, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
 import { openActivations } from './activation-kinds.ts'
 import { fileWiring } from './file-wiring.ts'
 
 export class UnitActivation implements Activation {
   readonly #kinds: Readonly<Record<ActivationKind, KindOfActivation>>
+  readonly #log: Pick<Log, 'info' | 'warn'>
+  /** What is left of a former kind, as the log has it already. */
+  #named: string | undefined
 
-  constructor(parts: ActivationParts) {
+  constructor({ log, ...parts }: ActivationParts & { readonly log: Pick<Log, 'info' | 'warn'> }) {
     this.#kinds = openActivations(parts)
+    this.#log = log
   }
 
   /**
    * An unreadable file makes the state unknown; it must not keep the agent from observing the rest.
    */
   read(wiring: ReadyWiring): ActivationState {
+    const state = this.#readOwn(wiring)
+    if (state.kind === 'unknown') return state
+    const left = this.#findLeft(wiring)
+    if (state.kind === 'local') return left === undefined ? state : { kind: 'unknown', detail: left }
+    this.#nameOnce(left)
+    return state
+  }
+
+  #readOwn(wiring: ReadyWiring): ActivationState {
     try {
-      const state = this.#kinds[wiring.activation].read(wiring)
-      const [former] = state.kind === 'unknown' ? [] : this.#others(wiring).flatMap((kind) => kind.listInPlace())
-      return former === undefined ? state : { kind: 'unknown', detail: describeFormer(former, wiring) }
+      return this.#kinds[wiring.activation].read(wiring)
     } catch (cause) {
       if (cause instanceof FileError) return { kind: 'unknown', detail: cause.message }
       throw cause
     }
   }
 
+  /** @returns what a former kind has left in place, or may have, for a message */
+  #findLeft(wiring: ReadyWiring): string | undefined {
+    try {
+      const [left] = this.#others(wiring).flatMap((kind) => kind.listInPlace())
+      return left && (left.fault?.message ?? describeFormer(left.path, wiring))
+    } catch (cause) {
+      if (cause instanceof FileError) return cause.message
+      throw cause
+    }
+  }
+
+  /** It is read every few seconds. */
+  #nameOnce(left: string | undefined): void {
+    if (left !== undefined && left !== this.#named) this.#log.warn(`kubelet may use what another kind of activation has left, too: ${left}`)
+    this.#named = left
+  }
+
   readLocal(wiring: ReadyWiring, localConfigPath: string): Buffer | undefined {
     const { [wiring.activation]: own, file } = this.#kinds
     const path = normalize(localConfigPath)
-    const isReplaced = file.listInPlace().includes(path)
+    const isReplaced = file.listInPlace().some((each) => each.path === path)
     return isReplaced ? file.readLocal(fileWiring(path), path) : own.readLocal(wiring, localConfigPath)
   }
 
@@ -47,9 +81,30 @@ export class UnitActivation implements Activation {
   }
 
   activate(target: ConfigSource, wiring: ReadyWiring, isRewording?: boolean): void {
-    this.#kinds[wiring.activation].activate(target, wiring, isRewording)
-    // Last, so that a crash before it leaves the former config and not none.
-    withdrawEach(this.#others(wiring), 'everything', NOT_ASKED, () => {})
+    const own = this.#kinds[wiring.activation]
+    if (this.#readOwn(wiring).kind === 'local') {
+      // First: a failure, or a crash in between, leaves local or the former config, and no new one.
+      this.#withdrawOthers(wiring)
+      own.activate(target, wiring, isRewording)
+      return
+    }
+    own.activate(target, wiring, isRewording)
+    try {
+      this.#withdrawOthers(wiring)
+    } catch (error) {
+      if (errorCode(error) === undefined) throw error
+      this.#log.warn('cannot take away what another kind of activation has left; trying again at the next activation', { error })
+    }
+  }
+
+  /** Throws where `read` would still find something of them. */
+  #withdrawOthers(wiring: ReadyWiring): void {
+    withdrawEach(this.#others(wiring), 'everything', NOT_ASKED, (path, how) => {
+      const what = how === 'removed' ? 'was removed' : 'has its original content again'
+      this.#log.info(`${path} ${what}: its config was from before activation was ${wiring.activation}`)
+    })
+    const [left] = this.#others(wiring).flatMap((kind) => kind.listInPlace())
+    if (left !== undefined) throw left.fault ?? codedError('former-in-place', describeFormer(left.path, wiring))
   }
 
   findOutside(unit: UnitState): readonly string[] {

@@ -16,7 +16,7 @@ import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import type { ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
 import { codedError, errorCode } from '../values/errors.ts'
-import { type ActivationParts, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
+import { type ActivationParts, type InPlace, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
 import {
   addContent,
   type DropInRecord,
@@ -140,8 +140,8 @@ export class DropInActivation implements KindOfActivation {
     return [...paths].filter((path) => this.#files.stat(path) !== undefined)
   }
 
-  listInPlace(): readonly string[] {
-    return this.findOutside(NOT_ASKED)
+  listInPlace(): readonly InPlace[] {
+    return this.findOutside(NOT_ASKED).map((path) => ({ path, fault: undefined }))
   }
 
   /** Both extents are the same here: the file is in a directory that belongs to the machine. */

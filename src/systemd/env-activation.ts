@@ -10,7 +10,7 @@ import type { ReadyWiring } from '../decision/unit-state.ts'
 import type { ActivationState, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
 import { codedError } from '../values/errors.ts'
-import type { ActivationParts, KindOfActivation } from './activation-kind.ts'
+import type { ActivationParts, InPlace, KindOfActivation } from './activation-kind.ts'
 import { readEnvFile, renderEnvFile } from './env-file.ts'
 
 /** systemd reads it, and so do operators who want to know what kubelet starts with next. */
@@ -77,8 +77,8 @@ export class EnvActivation implements KindOfActivation {
     return []
   }
 
-  listInPlace(): readonly string[] {
-    return this.#files.stat(this.#envFile) === undefined ? [] : [this.#envFile]
+  listInPlace(): readonly InPlace[] {
+    return this.#files.stat(this.#envFile) === undefined ? [] : [{ path: this.#envFile, fault: undefined }]
   }
 
   withdraw(extent: Withdrawal): void {

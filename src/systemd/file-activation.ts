@@ -22,7 +22,7 @@ import type { ActivationState, OnWithdrawn, Withdrawal } from '../ports/activati
 import type { Clock } from '../ports/clock.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
 import { codedError, errorCode } from '../values/errors.ts'
-import { type ActivationParts, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
+import { type ActivationParts, type InPlace, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
 import type { FileOwnership } from './file-ownership.ts'
 import { fileWiring } from './file-wiring.ts'
 import { means, type OriginalRecord, type Placed, recordContent, recordStaged, recordTarget } from './original-record.ts'
@@ -141,23 +141,32 @@ export class FileActivation implements KindOfActivation {
   }
 
   findOutside(unit: UnitState): readonly string[] {
-    return this.#records.list(unit).filter((configPath) => {
-      const found = this.#records.find(configPath)
-      return found instanceof Error || isAgents(found)
-    })
+    return this.#findInPlace(unit).map(({ path }) => path)
   }
 
-  listInPlace(): readonly string[] {
-    return this.findOutside(NOT_ASKED)
+  listInPlace(): readonly InPlace[] {
+    return this.#findInPlace(NOT_ASKED)
+  }
+
+  #findInPlace(unit: UnitState): readonly InPlace[] {
+    return this.#records.list(unit).flatMap((path): readonly InPlace[] => {
+      const found = this.#records.find(path)
+      if (found instanceof Error) return [{ path, fault: found }]
+      return isAgents(found) ? [{ path, fault: undefined }] : []
+    })
   }
 
   /** Both extents are the same here: this kind of activation always replaces a file. */
   withdraw(_extent: Withdrawal, unit: UnitState, onWithdrawn: OnWithdrawn): void {
     for (const configPath of this.#records.list(unit)) {
       const found = this.#records.find(configPath)
-      if (found instanceof Error || !isAgents(found)) continue
-      this.activate('local', fileWiring(configPath))
-      onWithdrawn(configPath, 'restored')
+      // Without the file, only its record says what the original is.
+      if (found instanceof Error || found.hash === undefined) continue
+      if (isAgents(found)) {
+        this.activate('local', fileWiring(configPath))
+        onWithdrawn(configPath, 'restored')
+      }
+      tolerateFaults(() => this.#records.disown(configPath))
     }
   }
 

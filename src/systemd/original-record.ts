@@ -42,8 +42,13 @@ export interface Placed {
  * something else wrote it.
  */
 export function findMeaning(record: OriginalRecord, hash: ContentHash): Placed | undefined {
-  const placed = [record.target, record.fallback, record.before].find((known) => known?.hash === hash)
+  const placed = listClaims(record).find((known) => known.hash === hash)
   return placed ?? (hash === record.original.hash ? { source: 'local', hash } : undefined)
+}
+
+/** The contents that count as put in place by the agent. */
+export function listClaims({ target, fallback, before }: OriginalRecord): readonly Placed[] {
+  return [target, fallback, before].filter((known) => known !== undefined)
 }
 
 /**

@@ -8,7 +8,7 @@ import type { ContentHash } from '../decision/config-source.ts'
 import type { UnitState } from '../decision/unit-state.ts'
 import type { Files } from '../ports/files.ts'
 import { codedError } from '../values/errors.ts'
-import { chooseRecord, findMeaning, type OriginalRecord, type Placed, parseRecord, renderRecord } from './original-record.ts'
+import { chooseRecord, findMeaning, listClaims, type OriginalRecord, type Placed, parseRecord, renderRecord } from './original-record.ts'
 import { readyPath } from './ready-path.ts'
 import { readTwin, type TwinFault, type TwinPaths, writeTwin } from './twin-record.ts'
 
@@ -62,6 +62,19 @@ export class OriginalRecords {
   /** The original is in place, and needs neither a fallback nor the copy of the record. */
   clear(configPath: string): void {
     for (const path of [readyPath(configPath, 'fallback'), this.#pathsOf(configPath).copy]) this.#files.remove(path)
+  }
+
+  /**
+   * Where another kind of activation takes over: no content is the agent's any more, since somebody
+   * may write the same one into the file. The original stays on record.
+   */
+  disown(configPath: string): void {
+    this.clear(configPath)
+    const { own } = this.#pathsOf(configPath)
+    const record = parseRecord(this.#files.read(own)?.toString() ?? '')
+    if (record === undefined || listClaims(record).length === 0) return
+    const disowned = { ...record, target: undefined, fallback: undefined, before: undefined, revision: record.revision + 1 }
+    this.#files.replace(own, renderRecord(disowned))
   }
 
   /** The config files with a record, in the agent's own directory or beside what the unit names. */

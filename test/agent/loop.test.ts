@@ -412,6 +412,25 @@ t.test('a restart that systemd does not take is asked for again, but not all the
   await runsAndStaysOn(t, world, B)
 })
 
+t.test('a start that is cut off each time after the reset is asked for again, but not all the time', async (t) => {
+  const world = await promote(new SmallWorld({ restartUs: 1000, startLimit: { burst: 3, intervalUs: 10 * SECOND_US } }), A)
+  world.behave(B, { exitsAfterUs: 1 })
+  world.want(B)
+  await world.until('restart')
+  world.advance(SECOND_US)
+  world.systemctl = () => {
+    world.unit.resetFailed()
+    return undefined
+  }
+  const before = world.restartsAskedAtUs.length
+  await world.run(10 * SECOND_US)
+  const asked = world.restartsAskedAtUs.length - before
+  t.ok(asked >= 5 && asked <= 11, `${asked} times in ten seconds`)
+  world.systemctl = undefined
+  await world.run(10 * MINUTE_US)
+  await runsAndStaysOn(t, world, A)
+})
+
 t.test('what cannot be read changes nothing', async (t) => {
   const world = await promoted(A)
   world.records.read = () => {

@@ -3,6 +3,7 @@ import type { ActivationKind, ReadyWiring } from '../../src/decision/unit-state.
 import type { Activation } from '../../src/ports/activation.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Files } from '../../src/ports/files.ts'
+import type { Log } from '../../src/ports/log.ts'
 import { UnitActivation } from '../../src/systemd/activation.ts'
 import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
@@ -17,8 +18,11 @@ export interface SmallPlace {
   readonly dropIns: string
 }
 
-export function openSmallActivation(files: Files, clock: Clock, { directory, runtimeDir, envFile }: SmallPlace): Activation {
-  return new UnitActivation({ files, clock, ownership: { give: () => {} }, dynamicConfigDir: directory, runtimeDir, envFile })
+export function openSmallActivation(
+  parts: { files: Files; clock: Clock; log: Log },
+  { directory, runtimeDir, envFile }: SmallPlace,
+): Activation {
+  return new UnitActivation({ ...parts, ownership: { give: () => {} }, dynamicConfigDir: directory, runtimeDir, envFile })
 }
 
 export function wiringFor(kind: ActivationKind, { envFile, localPath, dropIns }: SmallPlace): ReadyWiring {

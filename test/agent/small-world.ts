@@ -129,7 +129,7 @@ export class SmallWorld {
     this.#files.makeDirectory(DIRECTORY)
     if (activation === 'file') this.disk.plant(LOCAL_PATH, LOCAL_TEXT)
     if (activation === 'drop-in') this.#files.makeDirectory(PLACE.dropIns)
-    this.#activation = openSmallActivation(this.#files, this.#clock, PLACE)
+    this.#activation = openSmallActivation({ files: this.#files, clock: this.#clock, log: this.log }, PLACE)
     const faults = faultsOver(() => this.nowUs, this.log)
     const openAlike = () => new SameContents({ files: this.#files, layout: LAYOUT, log: this.log, faults, runtimeDir: PLACE.runtimeDir })
     let known = openAlike()
@@ -221,7 +221,7 @@ export class SmallWorld {
     this.evidence.startAnew()
     this.#accepted.clear()
     this.#forgetAlike()
-    this.#activation = openSmallActivation(this.#files, this.#clock, PLACE)
+    this.#activation = openSmallActivation({ files: this.#files, clock: this.#clock, log: this.log }, PLACE)
     this.#loop = this.#startAgent()
   }
 

@@ -81,7 +81,11 @@ t.test('a person stopped it: no restart', async (t) => {
 })
 
 t.test('an agent that died between reset and start goes on', async (t) => {
-  const half = restartTo(B, { failed: true, outcome: undefined, invocationBefore: INVOCATION, atUs: NOW_US })
+  const half = restartTo(B, { failed: true, outcome: undefined, invocationBefore: INVOCATION, atUs: NOW_US - SECOND_US })
+  for (const source of [A, B]) {
+    const just = restartTo(source, { ...half, target: keyOf(source), atUs: NOW_US - SECOND_US + 1 })
+    t.match(decide({ ...runsNothing('stopped'), restarts: [just] }), { kind: 'under-way', untilUs: NOW_US + 1 }, 'in a moment')
+  }
   t.match(decide({ ...runsNothing('stopped'), restarts: [half] }), { kind: 'restart', record: { failed: true } })
   for (const other of [{ outcome: { ok: true, detail: '' } }, { failed: false }, { invocationBefore: 'another' }, { bootId: 'boot-0' }]) {
     t.match(

@@ -151,16 +151,42 @@ t.test('a fault that comes back is logged again', async (t) => {
   t.equal(log.said.length, 2)
 })
 
-t.test('a pause of the cluster counts at once, while the overlay is being applied', async (t) => {
-  let [inner, view] = [FOUND, PRESENT]
+/** The config is being parsed from the second look on, until `finish`. */
+function openWaiting(before: Desired) {
+  const world = { inner: before, view: PRESENT }
   const part = { start: () => {}, stop: async () => {} }
-  const source = new OverlaidSource({ ...part, desired: () => inner }, { ...part, view: () => view }, silentLog())
-  const before = source.desired(NO_LOCAL)
-  t.match(before, { object: { rendered: {} } })
-  view = WAITS
-  const paused = { on: 'Node', by: 'annotation' } as const
-  inner = { ...found('maxPods: 3\n'), channelState: { ...HEARD, paused } }
-  t.same(source.desired(NO_LOCAL), { ...before, channelState: { ...HEARD, paused } })
+  const source = new OverlaidSource({ ...part, desired: () => world.inner }, { ...part, view: () => world.view }, silentLog())
+  const first = source.desired(NO_LOCAL)
+  t.match(first, { object: { rendered: {} } })
+  world.view = WAITS
+  const look = (inner: Desired) => {
+    world.inner = inner
+    return source.desired(NO_LOCAL)
+  }
+  const finish = () => {
+    world.view = PRESENT
+    return source.desired(NO_LOCAL)
+  }
+  return { first, look, finish }
+}
+
+const paused = { on: 'Node', by: 'annotation' } as const
+const PAUSED = { ...HEARD, paused } as const
+
+t.test('a pause of the cluster counts at once, while the overlay is being applied', async (t) => {
+  const { first, look } = openWaiting(FOUND)
+  t.same(look({ ...found('maxPods: 3\n'), channelState: PAUSED }), { ...first, channelState: PAUSED })
+})
+
+t.test('its end counts with the edit that came with it, and does not let an earlier edit pass', async (t) => {
+  const corrected = openWaiting({ ...FOUND, channelState: PAUSED })
+  t.same(corrected.look(found('maxPods: 3\n')), corrected.first)
+  t.match(corrected.finish(), { object: { data: { kubelet: 'maxPods: 3\n' } }, channelState: { paused: undefined } })
+
+  const brief = openWaiting(FOUND)
+  brief.look({ ...found('maxPods: 3\n'), channelState: PAUSED })
+  t.match(brief.look(found('maxPods: 4\n')), { object: { data: { kubelet: 'maxPods: 1\n' } }, channelState: { paused } })
+  t.match(brief.finish(), { object: { data: { kubelet: 'maxPods: 4\n' } }, channelState: { paused: undefined } })
 })
 
 t.test('what was not known before says nothing about why an overlay is not applied now', async (t) => {

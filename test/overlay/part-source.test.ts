@@ -175,6 +175,17 @@ t.test('a pause of the cluster counts at once, while the part is being merged', 
   t.match(look(), { object: { resourceVersion: '7' }, channelState: { paused } })
 })
 
+t.test('its end counts with the edit that came with it, and does not let an earlier edit pass', async (t) => {
+  const { settle, look, pass, world } = open()
+  await settle()
+  const paused = { on: 'Node', by: 'annotation' } as const
+  world.desired = { ...assigned('maxPods: 201\n', LOCAL, '8'), channelState: { ...HEARD, paused } }
+  look()
+  world.desired = assigned('maxPods: 202\n', LOCAL, '9')
+  t.match(look(), { object: { resourceVersion: '7' }, channelState: { paused } })
+  t.match(await pass(0), { object: { resourceVersion: '9' }, channelState: { paused: undefined } })
+})
+
 t.test('what was not known before says nothing about why it is not known now', async (t) => {
   const { look, world } = open()
   world.desired = { kind: 'unknown', detail: 'the API server does not answer', silence: 'unreachable' }

@@ -295,6 +295,12 @@ t.test('a pause names itself wherever it keeps a kubelet that is not well from b
     t.same(second, first, 'the same between two starts')
     t.equal(describeDegraded(first).status, 'True')
     t.equal(describe({ ...looping, health: { ...loop, pausedExits: 2 } }, 'in-trial').reason, 'InTrial')
+    const later = { ...now, monotonicUs: now.monotonicUs + policy.toleranceUs + 1e6 }
+    for (const [phase, reason, facts] of [
+      ['in-trial', 'InTrial', {}],
+      ['settled', 'Promoted', { proven }],
+    ] as const)
+      t.equal(describe({ ...looping, ...facts, now: later }, phase).reason, reason, 'once kubelet has been well for a while')
     t.match(
       describe(behind({ ...paused, health: loop }), 'paused'),
       { reason: 'Unhealthy', message: rest },

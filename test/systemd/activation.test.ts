@@ -7,21 +7,24 @@ import { ACTIVATION_KINDS } from '../../src/systemd/activation-kinds.ts'
 import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
+import { silentLog } from '../checkpoint/silent-log.ts'
 import { A, type ActivationWorld, activationContract, B } from './activation-contract.ts'
 import { bytesOf, CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, worldWith } from './disk.ts'
 
 const ENV_FILE = `${DIRECTORY}/kubelet.env`
 const DROP_INS = '/etc/kubelet.d'
 
-function open(wiring: ReadyWiring): ActivationWorld {
+function open(wiring: ReadyWiring): ActivationWorld & { readonly said: readonly string[] } {
+  const log = silentLog()
   const { files, disk, clock, time } = worldWith(A, B)
   disk.plant(`${DROP_INS}/README`, '')
   const parts = { files, clock, dynamicConfigDir: DIRECTORY, envFile: ENV_FILE, runtimeDir: '/run/kubelet-cfg-agent' }
-  const start = () => new UnitActivation({ ...parts, ownership: { give: () => {} } })
+  const start = () => new UnitActivation({ ...parts, ownership: { give: () => {} }, log })
   const text = (path: string) => files.read(path)?.toString()
   const configFlag = () => /--config=([^"]+)"/.exec(text(ENV_FILE) ?? '')?.[1] ?? CONFIG
   return {
     wiring,
+    said: log.said,
     disk,
     files,
     start,
@@ -101,8 +104,8 @@ for (const [from, to] of CHANGES) {
       (world, where) => {
         world.disk.restart()
         const state = world.read()
-        t.not(state.kind, 'local', `after a crash ${where}`)
         if (state.kind === 'checkpoint') t.strictSame(state.source, B)
+        if (state.kind === 'local') t.strictSame(world.left(), NOTHING_LEFT, `after a crash ${where}`)
         activateB({ ...world, activation: world.start() })
         t.match(world.read(), { kind: 'checkpoint', source: B })
         world.start().activate('local', world.wiring)
@@ -112,14 +115,90 @@ for (const [from, to] of CHANGES) {
   })
 
   t.test(`from ${from} to ${to}: what cannot be taken away fails the activation, and is named until it is gone`, async (t) => {
-    const { activation, wiring, disk, read } = openChanged(from, to)
+    const { activation, wiring, disk, read, left } = openChanged(from, to)
     const { path } = WIRINGS[from]
     const isChange = ({ kind, path: changed }: FakeStep) => dirname(changed) === dirname(path) && ['rename', 'unlink'].includes(kind)
     disk.faultOf = (step) => (isChange(step) && step.path.includes(basename(path)) ? 'EROFS' : undefined)
+    const before = left()
     t.throws(() => activation.activate(B, wiring), { code: 'EROFS' })
+    t.strictSame(left(), before, 'and nothing new is in place')
     t.match(read(), { kind: 'unknown', detail: path })
     disk.faultOf = () => undefined
     activation.activate(B, wiring)
     t.match(read(), { kind: 'checkpoint', source: B })
+  })
+}
+
+for (const target of ['local', B] as const) {
+  t.test(`what cannot be judged of a former kind fails the activation of ${target === 'local' ? target : 'a config'}`, async (t) => {
+    const { activation, wiring, disk, read, left } = openChanged('file', 'env')
+    const copy = `${dirname(CONFIG)}/.${basename(CONFIG)}.kubelet-cfg-agent-record`
+    disk.plant(CONFIG, 'an edit')
+    disk.plant(copy, 'garbage')
+    t.match(read(), { kind: 'unknown', detail: copy })
+    t.throws(() => activation.activate(target, wiring), { code: 'record-damaged', message: copy })
+    t.strictSame(left(), { config: 'an edit', dropIn: undefined, env: undefined })
+    disk.unlink(copy)
+    activation.activate(target, wiring)
+    t.match(read(), { kind: target === 'local' ? 'local' : 'checkpoint' })
+  })
+}
+
+for (const [from, to] of CHANGES.filter(([from]) => from !== 'env')) {
+  t.test(`from ${from} to ${to}: a fault of what the former kind left hides no config that is in place`, async (t) => {
+    const { activation, wiring, disk, read, left, said } = openChanged(from, to)
+    activation.activate(B, wiring)
+    const records = `${DIRECTORY}/${from === 'file' ? 'local' : 'drop-ins'}`
+    t.ok(disk.list(records).length)
+    disk.readFaultOf = (path) => (path.startsWith(records) ? 'EIO' : undefined)
+    t.match(read(), { kind: 'checkpoint', source: B })
+    t.match(said, [records])
+    activation.activate(A, wiring)
+    t.match(read(), { kind: 'checkpoint', source: A })
+    disk.readFaultOf = undefined
+    t.match(left(), { ...NOTHING_LEFT, [PLACES[to]]: to === 'env' ? '/101/' : bytesOf(A) })
+  })
+}
+
+for (const to of ['env', 'drop-in'] as const) {
+  t.test(`from file to ${to}: the administrator may write into the former file what the agent once had there`, async (t) => {
+    for (const target of ['local', B] as const) {
+      const { activation, wiring, disk, files, pause, read, start } = openChanged('file', to)
+      activation.activate(target, wiring)
+      disk.plant(CONFIG, bytesOf(A))
+      const expected = target === 'local' ? { kind: 'local' } : { kind: 'checkpoint', source: B }
+      t.match(read(), expected)
+      start().activate(target, wiring)
+      t.match(read(), expected)
+      t.equal(files.read(CONFIG)?.toString(), bytesOf(A))
+      // And back again: it is the original.
+      pause()
+      start().activate(B, WIRINGS.file)
+      start().activate('local', WIRINGS.file)
+      t.equal(files.read(CONFIG)?.toString(), bytesOf(A))
+    }
+  })
+
+  t.test(`from file to ${to}: so after a crash at any point of the withdrawal, and on a full disk once there is room`, async (t) => {
+    const check = (world: ReturnType<typeof openChanged>, where: string) => {
+      world.start().activate(B, world.wiring)
+      world.disk.plant(CONFIG, bytesOf(A))
+      world.start().activate(A, world.wiring)
+      t.equal(world.files.read(CONFIG)?.toString(), bytesOf(A), where)
+    }
+    crashEverywhere(
+      () => openChanged('file', to),
+      ({ activation, wiring }) => activation.activate('local', wiring),
+      (world, where) => {
+        world.disk.restart()
+        check(world, where)
+      },
+    )
+    const full = openChanged('file', to)
+    full.disk.faultOf = ({ kind }) => (kind === 'write' ? 'ENOSPC' : undefined)
+    full.activation.activate('local', full.wiring)
+    t.strictSame(full.left(), NOTHING_LEFT)
+    full.disk.faultOf = () => undefined
+    check(full, 'a full disk')
   })
 }

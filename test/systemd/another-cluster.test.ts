@@ -22,7 +22,7 @@ function open(kind: keyof typeof WIRINGS) {
   disk.plant('/etc/kubelet.d/README', '')
   const layout = layoutOf(DIRECTORY)
   const parts = { files, clock, dynamicConfigDir: DIRECTORY, envFile: ENV_FILE, runtimeDir: '/run/kubelet-cfg-agent' }
-  const activation = new UnitActivation({ ...parts, ownership: { give: () => {} } })
+  const activation = new UnitActivation({ ...parts, ownership: { give: () => {} }, log: silentLog() })
   activation.stage('local', WIRINGS[kind])
   activation.activate(A, WIRINGS[kind])
   disk.plant(layout.binding, JSON.stringify({ nodeName: 'worker-1', caHashes: [] }))
@@ -122,6 +122,8 @@ t.test('a node that gets another name while the agent runs is noticed', async (t
   const identity = start()
   t.equal(identity.nodeName, 'worker-1')
   t.equal(identity.findChange(), undefined)
+  // Nothing but the host name, which is another one, says then how the node is called.
+  files.remove(layout.binding)
   isReadable = false
   kubeconfig.forget()
   t.equal(identity.findChange(), undefined, 'a kubeconfig that is being replaced')

@@ -8,6 +8,7 @@ import type { ReadyWiring } from '../../src/decision/unit-state.ts'
 import { UnitActivation } from '../../src/systemd/activation.ts'
 import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
+import { silentLog } from '../checkpoint/silent-log.ts'
 import { CONFIG, DIRECTORY, sourceOf, worldWith } from './disk.ts'
 
 export const A = sourceOf('101')
@@ -55,7 +56,7 @@ export class TwinWorld {
   start(): UnitActivation {
     const { files, clock } = this.#world
     const parts = { files, clock, ownership: { give: () => {} }, dynamicConfigDir: DIRECTORY }
-    return new UnitActivation({ ...parts, envFile: `${DIRECTORY}/kubelet.env`, runtimeDir: '/run/kubelet-cfg-agent' })
+    return new UnitActivation({ ...parts, envFile: `${DIRECTORY}/kubelet.env`, runtimeDir: '/run/kubelet-cfg-agent', log: silentLog() })
   }
 
   /** As the loop does it. What is in place has settled by then. */

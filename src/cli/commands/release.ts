@@ -45,7 +45,7 @@ async function release(context: CommandContext): Promise<ExitCode> {
     let decision = chooseRelease(snapshot)
     if (decision.kind === 'unknown') {
       // What hid the next start may be a file of the agent.
-      withdraw('replaced-files', snapshot)
+      withdraw(isServedOutside(snapshot) ? 'everything' : 'replaced-files', snapshot)
       snapshot = await observe()
       decision = chooseRelease(snapshot)
     }
@@ -64,6 +64,11 @@ async function release(context: CommandContext): Promise<ExitCode> {
     terminal.err(`kubelet-cfg-agent release: ${plainText(detail)}\n`)
     return EXIT.failed
   }
+}
+
+/** What names a config in the agent's own directory is then left of another kind of activation. */
+function isServedOutside({ unit }: Snapshot): boolean {
+  return unit.kind === 'known' && unit.wiring.kind === 'ready' && unit.wiring.leavesWithAgent
 }
 
 /** No failure of the command: kubelet's next start is what counts here. */

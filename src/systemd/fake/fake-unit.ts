@@ -116,6 +116,9 @@ export class FakeUnit implements Unit {
   stop(): void {
     this.#machine.command('stop', this.#nowUs)
   }
+  resetFailed(): void {
+    this.#machine.command('reset-failed', this.#nowUs)
+  }
   restartByHand(): void {
     this.#machine.command('restart', this.#nowUs)
   }

@@ -65,7 +65,15 @@ function node(t: Test, activation: 'env' | 'file') {
   records.write('assigned', TRIED)
   const activate = (target: ConfigMapSource) => {
     const clock = { now: () => ({ bootId: 'b', monotonicUs: 1, wallMs: Date.now() }) }
-    const parts = { files, ownership: { give: () => {} }, clock, dynamicConfigDir: directory, envFile, runtimeDir: join(root, 'run') }
+    const parts = {
+      files,
+      ownership: { give: () => {} },
+      clock,
+      dynamicConfigDir: directory,
+      envFile,
+      runtimeDir: join(root, 'run'),
+      log: silentLog(),
+    }
     new UnitActivation(parts).activate(target, activation === 'env' ? envWiring(envFile, '') : fileWiring(configPath))
   }
   const flags = [

@@ -1,8 +1,14 @@
 import t from 'tap'
 import type { CommandContext, TakeOver } from '../../../src/cli/command.ts'
 import { releaseCommand } from '../../../src/cli/commands/release.ts'
+import { LOCAL } from '../../../src/decision/config-source.ts'
+import { UnitActivation } from '../../../src/systemd/activation.ts'
+import { dropInWiring } from '../../../src/systemd/drop-in-wiring.ts'
+import { envWiring } from '../../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../../src/systemd/file-wiring.ts'
+import { silentLog } from '../../checkpoint/silent-log.ts'
 import { following, held, snapshot, source, unit } from '../../report/build.ts'
+import { CONFIG, DIRECTORY, ORIGINAL, sourceOf, worldWith } from '../../systemd/disk.ts'
 import { execute, type FakeNodeFields, fakeNode } from '../fake-node.ts'
 
 const NO_NODE: CommandContext['api'] = {
@@ -64,11 +70,46 @@ t.test('changes nothing if the state is unknown', async (t) => {
 })
 
 t.test('looks again after it has withdrawn what hid the next start', async (t) => {
+  const did: string[] = []
+  const takeOver = async (): Promise<TakeOver> => ({
+    kind: 'taken',
+    activation: { activate: () => void did.push('activate'), withdraw: (extent) => void did.push(`withdraw ${extent}`) },
+    end: () => void did.push('end'),
+  })
   const wiring = fileWiring('/etc/kubelet.json')
   const nextStart = { kind: 'unknown', detail: 'a former config may be in place' } as const
   const snapshots = [snapshot({ unit: unit({ wiring }), nextStart }), snapshot({ unit: unit({ wiring }) })]
-  const result = await release({ context: { observe: async () => snapshots.shift() ?? (t.fail('looked again') as never) } })
+  const observe = async () => {
+    did.push('observe')
+    return snapshots.shift() ?? (t.fail('looked again') as never)
+  }
+  const result = await release({ context: { observe, takeOver } })
   t.match(result, { code: 0, out: /^Nothing to release: kubelet starts with its local config next/, err: '' })
+  t.same(did, ['observe', 'withdraw everything', 'observe', 'withdraw replaced-files', 'end'])
+})
+
+t.test('removes the environment file of a former kind of activation, and returns to local', async (t) => {
+  const former = sourceOf('101')
+  const envFile = `${DIRECTORY}/kubelet.env`
+  for (const wiring of [dropInWiring('/etc/kubelet.d'), fileWiring(CONFIG)]) {
+    const { files, disk, clock } = worldWith(former)
+    disk.plant('/etc/kubelet.d/README', '')
+    const parts = { files, clock, dynamicConfigDir: DIRECTORY, envFile, runtimeDir: '/run/kubelet-cfg-agent', log: silentLog() }
+    const activation = new UnitActivation({ ...parts, ownership: { give: () => {} } })
+    activation.activate(former, envWiring(envFile, `--config=${CONFIG}`))
+    const observe = async () => {
+      const state = activation.read(wiring)
+      const nextStart =
+        state.kind === 'unknown' ? state : ({ kind: 'known', held: state.kind === 'local' ? LOCAL : held(state.source) } as const)
+      return snapshot({ unit: unit({ wiring }), nextStart })
+    }
+    t.equal((await observe()).nextStart.kind, 'unknown')
+    const takeOver = async (): Promise<TakeOver> => ({ kind: 'taken', activation, end: () => {} })
+    const result = await release({ context: { observe, takeOver } })
+    t.match(result, { code: 0, err: '', out: /starts with its local config next/ })
+    t.equal(files.stat(envFile), undefined)
+    t.equal(files.read(CONFIG)?.toString(), ORIGINAL)
+  }
 })
 
 t.test('a failure releases the lock', async (t) => {
