@@ -7,7 +7,6 @@ import type {
   LeaseSeen,
   ManifestFile,
   NodeSeen,
-  PausedTime,
   PodsSeen,
   ProcessEvidence,
   RuntimeSeen,
@@ -161,6 +160,6 @@ export const isEvidenceRecord: Check<EvidenceRecord> = shape<EvidenceRecord>({
   baseline: optional(isBaseline),
   displaced: optional(isBaseline),
   process: optional(isProcessEvidence),
-  paused: optional(shape<PausedTime>({ sinceUs: optional(isNumber), untilUs: isNumber })),
+  pausedUntilUs: optional(isNumber),
   runsControlPlane: optional(isFlag),
 })

@@ -46,13 +46,13 @@ export function findDisplaced(
  * @returns undefined: what runs is not on trial, or has no baseline, or the node was paused since
  */
 export function findEarlier(
-  record: Pick<EvidenceRecord, 'baseline' | 'displaced' | 'paused'>,
+  record: Pick<EvidenceRecord, 'baseline' | 'displaced' | 'pausedUntilUs'>,
   { running, proven }: BaselineFacts,
 ): EarlierState | undefined {
   if (running.kind !== 'known' || running.key === proven) return undefined
   const concerns = ({ candidate, invocationId }: Baseline) => candidate === running.key && invocationId !== running.invocationId
   const found = [record.baseline, record.displaced].find((each) => each !== undefined && concerns(each))
-  if (found === undefined || wasPausedSince(undefined, found, record.paused)) return undefined
+  if (found === undefined || wasPausedSince(undefined, found, record.pausedUntilUs)) return undefined
   const { ready, serving, endpoint, staticPods } = withEarlier(found)
   const isSameKubelet = found.kubelet === undefined || found.kubelet === identityOfKey(running.key)
   return { ready, serving, endpoint, staticPods: isSameKubelet ? staticPods : staticPods?.map(markNewer) }

@@ -87,11 +87,6 @@ export interface FailedPod {
    * has not reported it.
    */
   readonly startedAtMs: number | undefined
-  /**
-   * When kubelet last changed its status, by the clock of the API server: it had failed by then.
-   * Servers of 1.20 may tell an earlier time. undefined: not known.
-   */
-  readonly failedAtMs?: number | undefined
 }
 
 export interface RuntimeAnswer {

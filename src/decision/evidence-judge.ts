@@ -61,7 +61,7 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
   const isAtEnd = measureTrial(snapshot, running.key)?.remainingUs === 0
   const servesFromUs = findServing(snapshot, process)
   return {
-    process: countFrom(process, evidence.paused),
+    process: countFrom(process, evidence.pausedUntilUs),
     baseline,
     isCandidate,
     hadLostPods: found !== undefined && hadLostPods(found),

@@ -5,13 +5,10 @@
  */
 import { type KindStanding, no, unknown, yes } from './evidence.ts'
 import type { FailedPod, NoAnswer, PodsAnswer } from './evidence-facts.ts'
-import { wasPausedSince } from './evidence-pause.ts'
-import type { Baseline, EvidenceView, PausedTime, PodsSeen } from './evidence-state.ts'
+import type { Baseline, EvidenceView, PodsSeen } from './evidence-state.ts'
 
 const MOST_KNOWN = 1000
 const MOST_LOST = 20
-/** managedFields and the header Date have whole seconds. */
-const GRAIN_MS = 1000
 /** `podEphemeralStorageMessageFmt` and its siblings, pkg/kubelet/eviction/helpers.go. */
 const OWN_LIMIT = /^(Pod ephemeral local storage usage exceeds|Container \S+ exceeded its local ephemeral storage|Usage of EmptyDir volume)/
 const LOST = /^(OutOf\w*|UnexpectedAdmissionError|NodeAffinity|Evicted)$/
@@ -23,13 +20,16 @@ export function recordPods({ pods, serverMs }: PodsAnswer, wallMs: number): Pick
   return { podsAtMs: serverMs, podsAtWallMs: wallMs, failedPods: pods.map(({ uid }) => uid) }
 }
 
-/** undefined: it was not asked. */
+/**
+ * @param wasPaused since the look before
+ * @returns undefined: it was not asked
+ */
 export function foldPods(
   before: PodsSeen | undefined,
   answer: PodsAnswer | NoAnswer,
   atUs: number,
   baseline: Baseline | undefined,
-  paused: PausedTime | undefined,
+  wasPaused: boolean,
 ): PodsSeen | undefined {
   if (answer.kind === 'not-asked') return before
   if (answer.kind !== 'found') return { ...(before ?? { lost: [], sinceUs: atUs }), lastUs: atUs, problem: answer.detail }
@@ -37,11 +37,8 @@ export function foldPods(
   const excused = before?.pausedLost ?? []
   const isKnown = ({ name }: FailedPod) => known.some((pod) => pod.name === name) || excused.includes(name)
   const added = answer.pods.filter((pod) => isLost(pod, baseline) && !isKnown(pod))
-  const wasPaused = wasPausedSince(before, baseline, paused)
-  const pauseMs = findPauseMs(answer, atUs, paused)
-  const isCharged = (pod: FailedPod) => !wasPaused || hadFailedBy(pod, baseline, pauseMs)
-  const lost = [...known, ...added.filter(isCharged).map(({ name, reason }) => ({ name, reason }))].slice(0, MOST_LOST)
-  const pausedLost = [...excused, ...added.filter((pod) => !isCharged(pod)).map(({ name }) => name)]
+  const lost = [...known, ...(wasPaused ? [] : added).map(({ name, reason }) => ({ name, reason }))].slice(0, MOST_LOST)
+  const pausedLost = [...excused, ...(wasPaused ? added : []).map(({ name }) => name)]
   const sinceUs = before !== undefined && known.length > 0 ? before.sinceUs : atUs
   return { lost, ...(pausedLost.length > 0 && { pausedLost }), sinceUs, lastUs: atUs, problem: '' }
 }
@@ -56,18 +53,6 @@ function isLost(pod: FailedPod, baseline: Baseline | undefined): boolean {
   if (!LOST.test(reason) || isNodesOwn(pod, baseline)) return false
   const isOlder = startedAtMs < baseline.podsAtWallMs && (createdAtMs === undefined || createdAtMs < baseline.podsAtMs)
   return isOlder && baseline.failedPods?.includes(uid) !== true
-}
-
-/** When the pause began, by the clock of the API server. undefined: not known. */
-function findPauseMs({ serverMs }: PodsAnswer, atUs: number, paused: PausedTime | undefined): number | undefined {
-  if (serverMs === undefined || paused?.sinceUs === undefined) return undefined
-  return serverMs - (atUs - paused.sinceUs) / 1000
-}
-
-/** A time from before the baseline is not that of the failure. */
-function hadFailedBy({ failedAtMs }: FailedPod, baseline: Baseline | undefined, byMs: number | undefined): boolean {
-  if (failedAtMs === undefined || byMs === undefined || baseline?.podsAtMs === undefined) return false
-  return failedAtMs > baseline.podsAtMs && failedAtMs < byMs - GRAIN_MS
 }
 
 /** Evicted since the pod took more than its own limit, or by pressure from before the restart. */

@@ -7,7 +7,7 @@ import { hasControlPlane } from './control-plane.ts'
 import { type BaselineFacts, findDisplaced, findEarlier, withEarlier } from './evidence-baseline.ts'
 import { API_QUESTIONS, type Fact, type RuntimeAnswer, type SeenFact } from './evidence-facts.ts'
 import { foldLease } from './evidence-lease.ts'
-import { followPause, wasPausedSince } from './evidence-pause.ts'
+import { wasPausedSince } from './evidence-pause.ts'
 import { foldPods, recordPods } from './evidence-pods.ts'
 import { foldNode } from './evidence-ready.ts'
 import { foldRuntime, hasAnsweredAt } from './evidence-runtime.ts'
@@ -44,24 +44,25 @@ export interface EvidenceFold extends BaselineFacts {
 export function recordFacts(before: EvidenceRecord | undefined, fold: EvidenceFold): EvidenceRecord {
   const { now, running } = fold
   const known = before?.bootId === now.bootId ? before : undefined
-  const paused = fold.isPaused === true ? followPause(known, now) : known?.paused
+  const pausedUntilUs = fold.isPaused === true ? now.monotonicUs : known?.pausedUntilUs
   const process = running.kind === 'known' ? followProcess(known?.process, running, now) : known?.process
-  const baseline = running.kind === 'known' ? followBaseline(known && { ...known, paused }, running, fold) : known?.baseline
+  const baseline = running.kind === 'known' ? followBaseline(known && { ...known, pausedUntilUs }, running, fold) : known?.baseline
   const displaced = findDisplaced(known, baseline, fold)
   const about = running.kind === 'known' ? fold.facts.filter((fact) => fact.about === running.invocationId) : []
   const withWrite = process && noteWrite(process, fold.writtenAtUs)
   const after = about.reduce<Pick<EvidenceRecord, 'baseline' | 'process'>>(
     (record, fact) => ({
       baseline: foldBaseline(record.baseline, record.process, fact, fold),
-      process: foldProcess(record.process, displaced ?? record.baseline, fact, { ...fold, paused }),
+      process: foldProcess(record.process, displaced ?? record.baseline, fact, { ...fold, pausedUntilUs }),
     }),
     { baseline, process: withWrite },
   )
   const isSame =
     known !== undefined && known.baseline === after.baseline && known.process === after.process && known.displaced === displaced
-  if (isSame && known.paused === paused) return known
+  if (isSame && known.pausedUntilUs === pausedUntilUs) return known
+  const paused = pausedUntilUs === undefined ? {} : { pausedUntilUs }
   const controlPlane = noteControlPlane(known, after.baseline, fold.nodeName)
-  return { bootId: now.bootId, ...after, ...(displaced && { displaced }), ...(paused && { paused }), ...controlPlane }
+  return { bootId: now.bootId, ...after, ...(displaced && { displaced }), ...paused, ...controlPlane }
 }
 
 /** The baseline is to be taken again. What runs keeps the one that concerns it. */
@@ -141,7 +142,7 @@ function isStartedBy({ candidate, invocationId }: Baseline, { startedAtUs }: Kno
 }
 
 function openBaseline(
-  record: Pick<EvidenceRecord, 'baseline' | 'displaced' | 'paused'>,
+  record: Pick<EvidenceRecord, 'baseline' | 'displaced' | 'pausedUntilUs'>,
   candidate: TrialKey,
   { invocationId, key }: KnownRunning,
   fold: EvidenceFold,
@@ -240,7 +241,7 @@ function foldProcess(
   before: ProcessEvidence | undefined,
   baseline: Baseline | undefined,
   { about, atUs, seen }: Fact,
-  { startDeadlineUs, paused }: Pick<EvidenceFold, 'startDeadlineUs'> & Pick<EvidenceRecord, 'paused'>,
+  { startDeadlineUs, pausedUntilUs }: Pick<EvidenceFold, 'startDeadlineUs'> & Pick<EvidenceRecord, 'pausedUntilUs'>,
 ): ProcessEvidence | undefined {
   if (before === undefined || before.invocationId !== about) return before
   if (atUs < (before.answeredUs[seen.question] ?? 0)) return before
@@ -249,20 +250,20 @@ function foldProcess(
   const compared = baseline === undefined || baseline.invocationId === about ? undefined : withEarlier(baseline)
   switch (seen.question) {
     case 'node': {
-      const wasPaused = wasPausedSince(before.node, compared, paused)
+      const wasPaused = wasPausedSince(before.node, compared, pausedUntilUs)
       const context = { baseline: compared, startedAtUs: before.sinceUs, startDeadlineUs, wasPaused }
       return { ...process, node: foldNode(before.node, seen.answer, atUs, context) }
     }
     case 'lease':
       return { ...process, lease: foldLease(before.lease, seen.answer, atUs) }
     case 'pods':
-      return { ...process, pods: foldPods(before.pods, seen.answer, atUs, compared, paused) }
+      return { ...process, pods: foldPods(before.pods, seen.answer, atUs, compared, wasPausedSince(before.pods, compared, pausedUntilUs)) }
     case 'runtime':
       return { ...process, runtime: foldRuntime(before.runtime, seen.answer, atUs) }
     case 'serving':
       return { ...process, serving: foldServing(before.serving, seen.answer, atUs) }
     case 'static-pods': {
-      const wasPaused = wasPausedSince(before.staticPods, compared, paused)
+      const wasPaused = wasPausedSince(before.staticPods, compared, pausedUntilUs)
       const expected = listExpected(compared, before.key)
       return { ...process, staticPods: foldStaticPods(before.staticPods, seen.answer, atUs, expected, wasPaused) }
     }

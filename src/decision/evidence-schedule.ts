@@ -107,7 +107,7 @@ export function isBaselineOld(snapshot: Snapshot): boolean {
   const { evidence, now, nextStart } = snapshot
   const baseline = evidence?.baseline
   if (baseline === undefined) return false
-  if (isBaselineEarly(snapshot) || wasPausedSince(undefined, baseline, evidence?.paused)) return true
+  if (isBaselineEarly(snapshot) || wasPausedSince(undefined, baseline, evidence?.pausedUntilUs)) return true
   const isForClaim = !startsWithContent(nextStart, baseline.candidate)
   const isUnread = isForClaim && baseline.unread?.some(({ kind }) => kind === 'unreachable' || kind === 'refused') === true
   return now.monotonicUs - baseline.sinceUs > (isUnread ? UNREAD_OLD_US : BASELINE_OLD_US)

@@ -12,21 +12,13 @@ export interface EvidenceRecord {
   /** As `findDisplaced` says. */
   readonly displaced?: Baseline | undefined
   readonly process?: ProcessEvidence | undefined
-  /** undefined: the node was not paused. */
-  readonly paused?: PausedTime | undefined
+  /** The last look at which the node was paused. undefined: it was not. */
+  readonly pausedUntilUs?: number | undefined
   /**
    * Whether components of a control plane were among the static pods of the latest baseline that
    * has them.
    */
   readonly runsControlPlane?: boolean | undefined
-}
-
-/** The last pause. Those between which nothing was answered are one. */
-export interface PausedTime {
-  /** The last answer before it. undefined: not known. */
-  readonly sinceUs?: number | undefined
-  /** The last look in it. */
-  readonly untilUs: number
 }
 
 /** How the node was before kubelet was restarted into `candidate`. */

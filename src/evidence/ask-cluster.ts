@@ -101,7 +101,7 @@ function readPods(object: unknown, serverMs: number | undefined): PodsAnswer | u
 
 function readPod(pod: unknown): FailedPod[] {
   if (!isObject(pod) || !isObject(pod.metadata) || !isObject(pod.status)) return []
-  const { uid, namespace, name, creationTimestamp, managedFields } = pod.metadata
+  const { uid, namespace, name, creationTimestamp } = pod.metadata
   const { phase, reason, message, startTime } = pod.status
   if (phase !== 'Failed' || typeof uid !== 'string') return []
   return [
@@ -112,7 +112,6 @@ function readPod(pod: unknown): FailedPod[] {
       message: cut(textOf(message)),
       createdAtMs: timeOf(creationTimestamp),
       startedAtMs: timeOf(startTime),
-      failedAtMs: findReport(managedFields),
     },
   ]
 }

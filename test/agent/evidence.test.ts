@@ -31,8 +31,8 @@ const NOT_READY: Answer = (nowUs) => {
 }
 
 /** A pod that ran before it was evicted. */
-function evicted(startedAtMs: number, nowUs: number, failedAtMs?: number): SeenFact {
-  const pod = { uid: 'p', name: 'default/p', reason: 'Evicted', message: '', createdAtMs: startedAtMs, startedAtMs, failedAtMs }
+function evicted(startedAtMs: number, nowUs: number): SeenFact {
+  const pod = { uid: 'p', name: 'default/p', reason: 'Evicted', message: '', createdAtMs: startedAtMs, startedAtMs }
   return { question: 'pods', answer: { kind: 'found', pods: [pod], serverMs: Math.floor(nowUs / 1000) } }
 }
 
@@ -416,24 +416,4 @@ t.test('a config that is started after a pause is compared with how the node was
   pause(world, 'none')
   await world.run(TRIAL_US)
   t.match(verdictOn(world, B), { reason: 'evidence', evidence: 'pods', damage: 'one-way' })
-})
-
-t.test('a pod that had been lost before a pause began is charged to the config', async (t) => {
-  const lostAfter = async (seconds: number) => {
-    const world = await worldOn(A)
-    const startedAtMs = Math.floor(world.nowUs / 1000) - 60_000
-    world.want(B)
-    await world.until('restart')
-    const failedAtMs = Math.floor(world.nowUs / 1000) + 1000 * seconds
-    world.evidence.answer('pods', (nowUs) => evicted(startedAtMs, nowUs, failedAtMs))
-    await world.run(40 * SECOND_US)
-    pause(world, 'paused')
-    await world.run(40 * SECOND_US)
-    pause(world, 'none')
-    await world.run(TRIAL_US)
-    return verdictOn(world, B)
-  }
-  t.match(await lostAfter(3), { reason: 'evidence', evidence: 'pods', damage: 'one-way' })
-  t.equal(await lostAfter(45), undefined)
-  t.equal(await lostAfter(-30), undefined, 'servers of 1.20 may leave a time of before the restart')
 })

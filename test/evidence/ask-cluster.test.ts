@@ -82,12 +82,6 @@ t.test('failed pods', async (t) => {
       { uid: 'b', name: 'default/b', reason: '', message: '', createdAtMs: Date.UTC(2026, 0, 1) - 1000, startedAtMs: undefined },
     ],
   })
-  const managedFields = [
-    { manager: 'kube-controller-manager', time: '2026-01-01T00:00:09Z', fieldsV1: { 'f:metadata': {} } },
-    { manager: 'kubelet', subresource: 'status', time: '2026-01-01T00:00:05Z' },
-  ]
-  const reported = { metadata: { uid: 'd', managedFields }, status: { phase: 'Failed' } }
-  t.match(await found({ kind: 'PodList', items: [reported] }).pods(), { pods: [{ failedAtMs: Date.UTC(2026, 0, 1, 0, 0, 5) }] })
 })
 
 t.test('what is kept of an answer is bounded', async (t) => {
