@@ -28,8 +28,6 @@ export interface Story {
   /** The same for the baseline. undefined: there was none. */
   readonly before?: readonly SeenFact[] | undefined
   readonly seen?: readonly (readonly [atSeconds: number, seen: SeenFact])[]
-  /** At these looks the node is paused. */
-  readonly pausedAt?: readonly number[]
   /** Of the process before the restart. */
   readonly keyBefore?: string
   /** A write of the agent's own that succeeded. */
@@ -39,15 +37,7 @@ export interface Story {
   readonly snapshot?: Partial<Snapshot>
 }
 
-export function recordStory({
-  earlier,
-  tried = [],
-  before,
-  seen = [],
-  pausedAt = [],
-  writtenAt,
-  keyBefore = keyOf(A),
-}: Story): EvidenceRecord {
+export function recordStory({ earlier, tried = [], before, seen = [], writtenAt, keyBefore = keyOf(A) }: Story): EvidenceRecord {
   const common = {
     nodeName: 'node-1',
     startDeadlineUs: POLICY.startDeadlineUs,
@@ -82,9 +72,7 @@ export function recordStory({
     const atUs = STARTED_US + at * SECOND_US
     const writtenAtUs = writtenAt !== undefined && writtenAt <= at ? STARTED_US + writtenAt * SECOND_US : undefined
     const facts = [{ about: 'invocation-1', atUs, seen: each }]
-    const isPaused = pausedAt.includes(at)
-    const fold = { ...common, isPaused, running, candidate: undefined, facts, writtenAtUs }
-    return recordFacts(record, { ...fold, now: { ...now, monotonicUs: atUs } })
+    return recordFacts(record, { ...common, now: { ...now, monotonicUs: atUs }, running, candidate: undefined, facts, writtenAtUs })
   }, started)
 }
 
