@@ -8,7 +8,6 @@ import type { Question } from '../decision/evidence-facts.ts'
 import { awaitBaseline, dropBaseline, recordFacts, renewBaseline } from '../decision/evidence-record.ts'
 import { dueEvidence, findCandidateOfBaseline, isBaselineAbandoned, isBaselineEarly, isBaselineOld } from '../decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../decision/evidence-state.ts'
-import { findPause } from '../decision/find-pause.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
@@ -60,7 +59,6 @@ function fold(
   return recordFacts(before, {
     now,
     nodeName,
-    isPaused: findPause(snapshot) !== undefined,
     running,
     verdicts,
     proven,

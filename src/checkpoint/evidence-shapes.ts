@@ -95,13 +95,11 @@ const isNodeSeen: Check<NodeSeen> = shape<NodeSeen>({
   reportedAtUs: optional(isNumber),
   provenAtUs: optional(isNumber),
   newPressure: isTexts,
-  pausedPressure: optional(isTexts),
   problem: isText,
 })
 
 const isPodsSeen: Check<PodsSeen> = shape<PodsSeen>({
   lost: listOf(shape<PodsSeen['lost'][number]>({ name: isText, reason: isText })),
-  pausedLost: optional(isTexts),
   sinceUs: isNumber,
   lastUs: isNumber,
   problem: isText,
@@ -130,7 +128,6 @@ const isServingSeen: Check<ServingSeen> = shape<ServingSeen>({
 const isStaticPodsSeen: Check<StaticPodsSeen> = shape<StaticPodsSeen>({
   missing: listOf(shape<StaticPodsSeen['missing'][number]>({ name: isText, sinceUs: isNumber })),
   replaced: isTexts,
-  pausedReplaced: optional(isTexts),
   held: optional(isTexts),
   excused: isTexts,
   provenAtUs: optional(isNumber),
@@ -160,6 +157,5 @@ export const isEvidenceRecord: Check<EvidenceRecord> = shape<EvidenceRecord>({
   baseline: optional(isBaseline),
   displaced: optional(isBaseline),
   process: optional(isProcessEvidence),
-  pausedUntilUs: optional(isNumber),
   runsControlPlane: optional(isFlag),
 })

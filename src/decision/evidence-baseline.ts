@@ -1,5 +1,4 @@
 /** Chooses the baseline that the running process is compared with. Pure. */
-import { wasPausedSince } from './evidence-pause.ts'
 import { isKnownUser } from './evidence-serving.ts'
 import type { Baseline, EarlierState, EvidenceRecord, StaticPodBefore } from './evidence-state.ts'
 import { MOST_PODS, markNewer } from './evidence-static-pods.ts'
@@ -43,16 +42,16 @@ export function findDisplaced(
 /**
  * What a config that replaces one on trial has to bring back: how the node was before that one.
  *
- * @returns undefined: what runs is not on trial, or has no baseline, or the node was paused since
+ * @returns undefined: what runs is not on trial, or has no baseline
  */
 export function findEarlier(
-  record: Pick<EvidenceRecord, 'baseline' | 'displaced' | 'pausedUntilUs'>,
+  record: Pick<EvidenceRecord, 'baseline' | 'displaced'>,
   { running, proven }: BaselineFacts,
 ): EarlierState | undefined {
   if (running.kind !== 'known' || running.key === proven) return undefined
   const concerns = ({ candidate, invocationId }: Baseline) => candidate === running.key && invocationId !== running.invocationId
   const found = [record.baseline, record.displaced].find((each) => each !== undefined && concerns(each))
-  if (found === undefined || wasPausedSince(undefined, found, record.pausedUntilUs)) return undefined
+  if (found === undefined) return undefined
   const { ready, serving, endpoint, staticPods } = withEarlier(found)
   const isSameKubelet = found.kubelet === undefined || found.kubelet === identityOfKey(running.key)
   return { ready, serving, endpoint, staticPods: isSameKubelet ? staticPods : staticPods?.map(markNewer) }

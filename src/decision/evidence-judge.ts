@@ -16,7 +16,6 @@ import {
 } from './evidence.ts'
 import { findBaseline, hadLostPods, withEarlier } from './evidence-baseline.ts'
 import { judgeLease } from './evidence-lease.ts'
-import { countFrom } from './evidence-pause.ts'
 import { judgePods } from './evidence-pods.ts'
 import { judgeReady } from './evidence-ready.ts'
 import { judgeRuntime } from './evidence-runtime.ts'
@@ -61,7 +60,7 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
   const isAtEnd = measureTrial(snapshot, running.key)?.remainingUs === 0
   const servesFromUs = findServing(snapshot, process)
   return {
-    process: countFrom(process, evidence.pausedUntilUs),
+    process,
     baseline,
     isCandidate,
     hadLostPods: found !== undefined && hadLostPods(found),

@@ -20,27 +20,20 @@ export function recordPods({ pods, serverMs }: PodsAnswer, wallMs: number): Pick
   return { podsAtMs: serverMs, podsAtWallMs: wallMs, failedPods: pods.map(({ uid }) => uid) }
 }
 
-/**
- * @param wasPaused since the look before
- * @returns undefined: it was not asked
- */
+/** undefined: it was not asked. */
 export function foldPods(
   before: PodsSeen | undefined,
   answer: PodsAnswer | NoAnswer,
   atUs: number,
   baseline: Baseline | undefined,
-  wasPaused: boolean,
 ): PodsSeen | undefined {
   if (answer.kind === 'not-asked') return before
   if (answer.kind !== 'found') return { ...(before ?? { lost: [], sinceUs: atUs }), lastUs: atUs, problem: answer.detail }
   const known = before?.lost ?? []
-  const excused = before?.pausedLost ?? []
-  const isKnown = ({ name }: FailedPod) => known.some((pod) => pod.name === name) || excused.includes(name)
+  const isKnown = (pod: FailedPod) => known.some(({ name }) => name === pod.name)
   const added = answer.pods.filter((pod) => isLost(pod, baseline) && !isKnown(pod))
-  const lost = [...known, ...(wasPaused ? [] : added).map(({ name, reason }) => ({ name, reason }))].slice(0, MOST_LOST)
-  const pausedLost = [...excused, ...(wasPaused ? added : []).map(({ name }) => name)]
-  const sinceUs = before !== undefined && known.length > 0 ? before.sinceUs : atUs
-  return { lost, ...(pausedLost.length > 0 && { pausedLost }), sinceUs, lastUs: atUs, problem: '' }
+  const lost = [...known, ...added.map(({ name, reason }) => ({ name, reason }))].slice(0, MOST_LOST)
+  return { lost, sinceUs: before !== undefined && known.length > 0 ? before.sinceUs : atUs, lastUs: atUs, problem: '' }
 }
 
 /**
@@ -72,10 +65,6 @@ export function judgePods({ process, baseline, isCandidate }: EvidenceView): Kin
     return no(`a pod that ran before was lost: ${first?.name} (${first?.reason})${more}`, pods.sinceUs)
   }
   if (pods.problem !== '') return unknown(pods.problem)
-  const [lost] = pods.pausedLost ?? []
-  if (lost !== undefined) return unknown(`pods that ran before were lost, and the node was paused meanwhile: ${lost}`)
-  const pressure = node?.pausedPressure ?? []
-  if (pressure.length > 0) return unknown(`the Node has ${pressure.join(', ')}, and was paused meanwhile`)
   if (baseline?.podsAtMs === undefined) return unknown('which pods ran before is not known')
   return yes('no pod that ran before was refused or evicted')
 }

@@ -29,8 +29,6 @@ export interface NodeFold {
   /** Of the process. */
   readonly startedAtUs: number
   readonly startDeadlineUs: number
-  /** Since the look before. */
-  readonly wasPaused: boolean
 }
 
 /** undefined: it was not asked. */
@@ -52,7 +50,7 @@ export function foldNode(before: NodeSeen | undefined, answer: NodeAnswer | NoAn
     firstHeartbeat: before?.firstHeartbeat ?? answer.heartbeat,
     reportedAtUs: before?.reportedAtUs ?? (isReported ? atUs : undefined),
     provenAtUs: before?.provenAtUs ?? (isProven ? atUs : undefined),
-    ...(isReported ? foldPressure(before, answer, atUs, fold) : pressureOf(before)),
+    newPressure: isReported ? foldPressure(before, answer, atUs, fold) : (before?.newPressure ?? []),
     problem: '',
   }
 }
@@ -72,22 +70,13 @@ function isFromProcess(before: NodeSeen | undefined, answer: NodeAnswer, atUs: n
   return reportedAtMs >= startedMs - GRAIN_MS && (fold.baseline?.reportedAtMs === undefined || reportedAtMs > fold.baseline.reportedAtMs)
 }
 
-type Pressure = Pick<NodeSeen, 'newPressure' | 'pausedPressure'>
-
-function pressureOf(before: NodeSeen | undefined): Pressure {
-  return { newPressure: before?.newPressure ?? [], ...(before?.pausedPressure && { pausedPressure: before.pausedPressure }) }
-}
-
 /** Pressure that comes later is the node's. */
-function foldPressure(before: NodeSeen | undefined, { pressure }: NodeAnswer, atUs: number, fold: NodeFold): Pressure {
-  const { baseline, startedAtUs, startDeadlineUs, wasPaused } = fold
-  const seen = pressureOf(before)
-  if (baseline?.pressure === undefined || atUs - startedAtUs > startDeadlineUs) return seen
-  const known = [...seen.newPressure, ...(seen.pausedPressure ?? []), ...baseline.pressure]
-  const added = pressure.filter((type) => !known.includes(type))
-  if (added.length === 0) return seen
-  if (wasPaused) return { ...seen, pausedPressure: [...(seen.pausedPressure ?? []), ...added] }
-  return { ...seen, newPressure: [...seen.newPressure, ...added] }
+function foldPressure(before: NodeSeen | undefined, { pressure }: NodeAnswer, atUs: number, fold: NodeFold): readonly string[] {
+  const known = before?.newPressure ?? []
+  const { baseline, startedAtUs, startDeadlineUs } = fold
+  if (baseline?.pressure === undefined || atUs - startedAtUs > startDeadlineUs) return known
+  const added = pressure.filter((type) => !known.includes(type) && baseline.pressure?.includes(type) === false)
+  return [...known, ...added]
 }
 
 /** @param runtime how the evidence `runtime` stands */

@@ -7,7 +7,6 @@ import { hasControlPlane } from './control-plane.ts'
 import { type BaselineFacts, findDisplaced, findEarlier, withEarlier } from './evidence-baseline.ts'
 import { API_QUESTIONS, type Fact, type RuntimeAnswer, type SeenFact } from './evidence-facts.ts'
 import { foldLease } from './evidence-lease.ts'
-import { wasPausedSince } from './evidence-pause.ts'
 import { foldPods, recordPods } from './evidence-pods.ts'
 import { foldNode } from './evidence-ready.ts'
 import { foldRuntime, hasAnsweredAt } from './evidence-runtime.ts'
@@ -25,8 +24,6 @@ const BLIND_US = 600e6
 export interface EvidenceFold extends BaselineFacts {
   readonly now: Instant
   readonly nodeName: string
-  /** What happens now is not charged to the config. */
-  readonly isPaused?: boolean
   /** What kubelet is about to be restarted into, for which a baseline is taken. */
   readonly candidate: TrialKey | undefined
   readonly startDeadlineUs: number
@@ -44,25 +41,22 @@ export interface EvidenceFold extends BaselineFacts {
 export function recordFacts(before: EvidenceRecord | undefined, fold: EvidenceFold): EvidenceRecord {
   const { now, running } = fold
   const known = before?.bootId === now.bootId ? before : undefined
-  const pausedUntilUs = fold.isPaused === true ? now.monotonicUs : known?.pausedUntilUs
   const process = running.kind === 'known' ? followProcess(known?.process, running, now) : known?.process
-  const baseline = running.kind === 'known' ? followBaseline(known && { ...known, pausedUntilUs }, running, fold) : known?.baseline
+  const baseline = running.kind === 'known' ? followBaseline(known, running, fold) : known?.baseline
   const displaced = findDisplaced(known, baseline, fold)
   const about = running.kind === 'known' ? fold.facts.filter((fact) => fact.about === running.invocationId) : []
   const withWrite = process && noteWrite(process, fold.writtenAtUs)
   const after = about.reduce<Pick<EvidenceRecord, 'baseline' | 'process'>>(
     (record, fact) => ({
       baseline: foldBaseline(record.baseline, record.process, fact, fold),
-      process: foldProcess(record.process, displaced ?? record.baseline, fact, { ...fold, pausedUntilUs }),
+      process: foldProcess(record.process, displaced ?? record.baseline, fact, fold),
     }),
     { baseline, process: withWrite },
   )
   const isSame =
     known !== undefined && known.baseline === after.baseline && known.process === after.process && known.displaced === displaced
-  if (isSame && known.pausedUntilUs === pausedUntilUs) return known
-  const paused = pausedUntilUs === undefined ? {} : { pausedUntilUs }
-  const controlPlane = noteControlPlane(known, after.baseline, fold.nodeName)
-  return { bootId: now.bootId, ...after, ...(displaced && { displaced }), ...paused, ...controlPlane }
+  if (isSame) return known
+  return { bootId: now.bootId, ...after, ...(displaced && { displaced }), ...noteControlPlane(known, after.baseline, fold.nodeName) }
 }
 
 /** The baseline is to be taken again. What runs keeps the one that concerns it. */
@@ -142,7 +136,7 @@ function isStartedBy({ candidate, invocationId }: Baseline, { startedAtUs }: Kno
 }
 
 function openBaseline(
-  record: Pick<EvidenceRecord, 'baseline' | 'displaced' | 'pausedUntilUs'>,
+  record: Pick<EvidenceRecord, 'baseline' | 'displaced'>,
   candidate: TrialKey,
   { invocationId, key }: KnownRunning,
   fold: EvidenceFold,
@@ -241,7 +235,7 @@ function foldProcess(
   before: ProcessEvidence | undefined,
   baseline: Baseline | undefined,
   { about, atUs, seen }: Fact,
-  { startDeadlineUs, pausedUntilUs }: Pick<EvidenceFold, 'startDeadlineUs'> & Pick<EvidenceRecord, 'pausedUntilUs'>,
+  fold: EvidenceFold,
 ): ProcessEvidence | undefined {
   if (before === undefined || before.invocationId !== about) return before
   if (atUs < (before.answeredUs[seen.question] ?? 0)) return before
@@ -250,23 +244,19 @@ function foldProcess(
   const compared = baseline === undefined || baseline.invocationId === about ? undefined : withEarlier(baseline)
   switch (seen.question) {
     case 'node': {
-      const wasPaused = wasPausedSince(before.node, compared, pausedUntilUs)
-      const context = { baseline: compared, startedAtUs: before.sinceUs, startDeadlineUs, wasPaused }
+      const context = { baseline: compared, startedAtUs: before.sinceUs, startDeadlineUs: fold.startDeadlineUs }
       return { ...process, node: foldNode(before.node, seen.answer, atUs, context) }
     }
     case 'lease':
       return { ...process, lease: foldLease(before.lease, seen.answer, atUs) }
     case 'pods':
-      return { ...process, pods: foldPods(before.pods, seen.answer, atUs, compared, wasPausedSince(before.pods, compared, pausedUntilUs)) }
+      return { ...process, pods: foldPods(before.pods, seen.answer, atUs, compared) }
     case 'runtime':
       return { ...process, runtime: foldRuntime(before.runtime, seen.answer, atUs) }
     case 'serving':
       return { ...process, serving: foldServing(before.serving, seen.answer, atUs) }
-    case 'static-pods': {
-      const wasPaused = wasPausedSince(before.staticPods, compared, pausedUntilUs)
-      const expected = listExpected(compared, before.key)
-      return { ...process, staticPods: foldStaticPods(before.staticPods, seen.answer, atUs, expected, wasPaused) }
-    }
+    case 'static-pods':
+      return { ...process, staticPods: foldStaticPods(before.staticPods, seen.answer, atUs, listExpected(compared, before.key)) }
   }
 }
 

@@ -9,10 +9,8 @@ import { type EvidenceFinding, type EvidencePolicy, levelOf } from './evidence.t
 import { API_QUESTIONS, QUESTIONS, type Question } from './evidence-facts.ts'
 import { judgeEvidence, viewEvidence } from './evidence-judge.ts'
 import { judgeLease, needsWrite } from './evidence-lease.ts'
-import { wasPausedSince } from './evidence-pause.ts'
 import { asksServer } from './evidence-serving.ts'
 import type { Baseline, EvidenceView, UnreadQuestion } from './evidence-state.ts'
-import { findPause } from './find-pause.ts'
 import { findRolloutTurn, owesProof } from './rollout-turn.ts'
 import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -58,8 +56,6 @@ export function findCandidateOfBaseline(snapshot: Snapshot): TrialKey | undefine
   const target = awaitingTurn ?? present
   if (target === undefined || target.fallback || target.atFault || target.source === 'local') return undefined
   if (unit.kind === 'unknown' || unit.activity !== 'running' || running.kind !== 'known') return undefined
-  // How the node is after the pause is asked then.
-  if (findPause(snapshot) !== undefined) return undefined
   const isAwaited = startsWithContent(nextStart, target.key) || asksBeforeClaim(snapshot, target)
   return isAwaited && running.content !== target.content ? target.key : undefined
 }
@@ -107,7 +103,7 @@ export function isBaselineOld(snapshot: Snapshot): boolean {
   const { evidence, now, nextStart } = snapshot
   const baseline = evidence?.baseline
   if (baseline === undefined) return false
-  if (isBaselineEarly(snapshot) || wasPausedSince(undefined, baseline, evidence?.pausedUntilUs)) return true
+  if (isBaselineEarly(snapshot)) return true
   const isForClaim = !startsWithContent(nextStart, baseline.candidate)
   const isUnread = isForClaim && baseline.unread?.some(({ kind }) => kind === 'unreachable' || kind === 'refused') === true
   return now.monotonicUs - baseline.sinceUs > (isUnread ? UNREAD_OLD_US : BASELINE_OLD_US)

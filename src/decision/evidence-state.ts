@@ -12,8 +12,6 @@ export interface EvidenceRecord {
   /** As `findDisplaced` says. */
   readonly displaced?: Baseline | undefined
   readonly process?: ProcessEvidence | undefined
-  /** The last look at which the node was paused. undefined: it was not. */
-  readonly pausedUntilUs?: number | undefined
   /**
    * Whether components of a control plane were among the static pods of the latest baseline that
    * has them.
@@ -147,8 +145,6 @@ export interface NodeSeen {
   readonly provenAtUs?: number | undefined
   /** Pressure conditions that turned True with the restart. */
   readonly newPressure: readonly string[]
-  /** The same, but the node was paused meanwhile. */
-  readonly pausedPressure?: readonly string[] | undefined
   /** Why the last sample has no Node; empty: it has. */
   readonly problem: string
 }
@@ -156,8 +152,6 @@ export interface NodeSeen {
 export interface PodsSeen {
   /** Pods that ran before and were refused or evicted since. */
   readonly lost: readonly { readonly name: string; readonly reason: string }[]
-  /** The same, but the node was paused meanwhile. */
-  readonly pausedLost?: readonly string[] | undefined
   readonly sinceUs: number
   readonly lastUs: number
   /** Why the last sample has no list; empty: it has. */
@@ -194,8 +188,6 @@ export interface StaticPodsSeen {
   readonly missing: readonly { readonly name: string; readonly sinceUs: number }[]
   /** They run with another config hash, although their manifest is the same. */
   readonly replaced: readonly string[]
-  /** The same, but the node was paused meanwhile. */
-  readonly pausedReplaced?: readonly string[] | undefined
   /** Kubelet keeps their sandboxes, and their containers have ended by themselves. */
   readonly held?: readonly string[] | undefined
   /** They do not run, and their manifest changed or was not found. */

@@ -39,13 +39,11 @@ export function markNewer(pod: StaticPodBefore): StaticPodBefore {
   return pod.manifest === undefined ? pod : { ...pod, manifest: { ...pod.manifest, isNewer: true } }
 }
 
-/** @param wasPaused since the look before */
 export function foldStaticPods(
   before: StaticPodsSeen | undefined,
   answer: StaticPodsAnswer | NotAsked,
   atUs: number,
   expected: readonly StaticPodBefore[],
-  wasPaused: boolean,
 ): StaticPodsSeen {
   if (answer.kind === 'not-asked') {
     const nothing = { missing: [], replaced: [], excused: [] }
@@ -59,19 +57,15 @@ export function foldStaticPods(
     !isUnchanged(pod.manifest, answer.manifests) || (mayBeReplaced(pod.manifest) && hasSuccessor(pod))
   const isHeld = ({ hash }: StaticPodBefore) => answer.pods.some((pod) => pod.hash === hash && pod.isHeld === true)
   const gone = absent.filter((pod) => !isExcused(pod))
-  const [known, excusedBefore] = [before?.replaced ?? [], before?.pausedReplaced ?? []]
-  const succeeded = gone.filter(hasSuccessor).map(({ name }) => name)
-  const added = [...new Set(succeeded)].filter((name) => !known.includes(name) && !excusedBefore.includes(name))
-  const replaced = wasPaused ? known : [...known, ...added]
-  const pausedReplaced = wasPaused ? [...excusedBefore, ...added] : excusedBefore
-  const left = gone.filter(({ name }) => !replaced.includes(name) && !pausedReplaced.includes(name))
+  const replaced = [...new Set([...(before?.replaced ?? []), ...gone.filter(hasSuccessor).map(({ name }) => name)])]
+  const left = gone.filter(({ name }) => !replaced.includes(name))
   const missing = left
     .filter((pod) => !isHeld(pod))
     .map(({ name }) => ({ name, sinceUs: before?.missing.find((known) => known.name === name)?.sinceUs ?? atUs }))
   const held = left.filter(isHeld).map(({ name }) => name)
   const excused = absent.filter(isExcused).map(({ name }) => name)
   const provenAtUs = absent.length > 0 ? undefined : (before?.provenAtUs ?? atUs)
-  return { missing, replaced, ...(pausedReplaced.length > 0 && { pausedReplaced }), held, excused, provenAtUs, lastUs: atUs, problem: '' }
+  return { missing, replaced, held, excused, provenAtUs, lastUs: atUs, problem: '' }
 }
 
 /** false also: no manifest was found when the pod ran, so that this is not known. */
@@ -96,15 +90,13 @@ export function judgeStaticPods({ process, baseline }: EvidenceView): KindStandi
   if (staticPods === undefined) return unknown('not asked')
   if (staticPods.problem !== '') return unknown(staticPods.problem)
   if (baseline?.staticPods === undefined) return unknown('which static pods ran before is not known')
-  const { missing, replaced, pausedReplaced = [], held = [], excused, lastUs } = staticPods
+  const { missing, replaced, held = [], excused, lastUs } = staticPods
   if (replaced.length > 0) return no(`static pods were restarted, although their manifests did not change: ${listNames(replaced)}`)
   const [first] = missing
   // Where the API server was down for a while, its clients among the static pods exit again and
   // again.
   if (first === undefined && held.length > 0)
     return doubtful(`containers of static pods ended by themselves, and kubelet has to start them again: ${listNames(held)}`)
-  if (first === undefined && pausedReplaced.length > 0)
-    return unknown(`static pods were restarted, and the node was paused meanwhile: ${listNames(pausedReplaced)}`)
   if (first === undefined && excused.length > 0)
     return unknown(`static pods do not run whose manifests changed, or are not known: ${listNames(excused)}`)
   if (first === undefined) return yes(`${baseline.staticPods.length} static pods run as before`, staticPods.provenAtUs)

@@ -36,12 +36,6 @@ function evicted(startedAtMs: number, nowUs: number): SeenFact {
   return { question: 'pods', answer: { kind: 'found', pods: [pod], serverMs: Math.floor(nowUs / 1000) } }
 }
 
-/** Kubelet reports that its disk is full. */
-function withPressure(nowUs: number): SeenFact {
-  const ms = Math.floor(nowUs / 1000)
-  return node('True', { reportedAtMs: ms, serverMs: ms, pressure: ['DiskPressure'] })
-}
-
 const told = (world: SmallWorld) => world.history.map(({ kind, from, to }) => `${kind} ${nameOf(from)} -> ${nameOf(to)}`)
 const nameOf = (source: ConfigSource | undefined) => (source === undefined ? '?' : source === 'local' ? 'local' : textOf(source))
 const verdictOn = (world: SmallWorld, source: ConfigMapSource) =>
@@ -323,97 +317,4 @@ t.test('a trial of a few seconds is promoted too', async (t) => {
   world.want(A)
   await world.run(30 * SECOND_US)
   t.same(world.record('last-known-good'), A)
-})
-
-const pause = (world: SmallWorld, hold: 'paused' | 'none') => {
-  world.requests = { ...world.requests, hold }
-}
-
-t.test('what an operator does during a pause is not charged to the config when the pause ends', async (t) => {
-  const replaced = staticPods([{ ...ETCD, hash: 'hash-3' }], { etcd: 'd2' })
-  const runs = () => staticPods([ETCD], { etcd: 'd2' })
-  const damage: [what: string, question: Question, answer: (startedAtMs: number) => Answer, afterwards?: Answer][] = [
-    ['pods were evicted', 'pods', (startedAtMs) => (nowUs) => evicted(startedAtMs, nowUs)],
-    ['static pods were restarted', 'static-pods', () => () => replaced],
-    ['static pods were taken down', 'static-pods', () => () => staticPods([], { etcd: 'd2' }), runs],
-    ['the disk was filled', 'node', () => (nowUs) => withPressure(nowUs)],
-    ['the port was closed', 'serving', () => () => serving(401), ANSWERS_WELL.serving],
-    ['the node was cut off', 'node', () => NOT_READY, ANSWERS_WELL.node],
-  ]
-  for (const [what, question, answer, afterwards] of damage)
-    for (const isRestarted of [true, false]) {
-      const world = await worldOn(A)
-      world.evidence.answer('static-pods', runs)
-      const startedAtMs = Math.floor(world.nowUs / 1000) - 60_000
-      world.want(B)
-      await world.run(90 * SECOND_US)
-      pause(world, 'paused')
-      await world.run(SECOND_US)
-      world.evidence.answer(question, answer(startedAtMs))
-      if (isRestarted) await world.unit.restart('other')
-      await world.run(6 * MINUTE_US)
-      pause(world, 'none')
-      await world.run(10 * SECOND_US)
-      t.equal(verdictOn(world, B), undefined, `${what}${isRestarted ? ', with a restart' : ''}`)
-      if (afterwards !== undefined) world.evidence.answer(question, afterwards)
-      await world.run(2 * TRIAL_US)
-      t.same(world.record('last-known-good'), B, 'it is promoted')
-    }
-})
-
-t.test('what nobody looked at before a pause ended is not charged to the config either', async (t) => {
-  const world = await worldOn(A)
-  const startedAtMs = Math.floor(world.nowUs / 1000) - 60_000
-  world.want(B)
-  await world.run(2 * MINUTE_US)
-  pause(world, 'paused')
-  await world.run(30 * SECOND_US)
-  pause(world, 'none')
-  world.evidence.answer('pods', (nowUs) => evicted(startedAtMs, nowUs))
-  await world.run(TRIAL_US)
-  t.same(world.record('last-known-good'), B)
-})
-
-t.test('what happens after a pause is charged to the config, and so is what was seen before it', async (t) => {
-  const world = await worldOn(A)
-  const startedAtMs = Math.floor(world.nowUs / 1000) - 60_000
-  world.want(B)
-  await world.run(20 * SECOND_US)
-  pause(world, 'paused')
-  await world.run(30 * SECOND_US)
-  pause(world, 'none')
-  await world.run(2 * MINUTE_US)
-  world.evidence.answer('pods', (nowUs) => evicted(startedAtMs, nowUs))
-  await world.run(TRIAL_US)
-  t.match(verdictOn(world, B), { reason: 'evidence', evidence: 'pods', damage: 'one-way' })
-
-  const other = await worldOn(A)
-  other.want(B)
-  answerOn(other, [B], 'serving', serving(401))
-  await other.run(20 * SECOND_US)
-  pause(other, 'paused')
-  await other.run(MINUTE_US)
-  pause(other, 'none')
-  await other.run(30 * SECOND_US)
-  t.equal(verdictOn(other, B), undefined, 'the time for it begins anew')
-  await other.run(3 * MINUTE_US)
-  t.match(verdictOn(other, B), { reason: 'evidence', evidence: 'serving' })
-})
-
-t.test('a config that is started after a pause is compared with how the node was then', async (t) => {
-  const world = await worldOn(A)
-  const startedAtMs = Math.floor(world.nowUs / 1000) - 60_000
-  world.want(B)
-  world.evidence.answersAfterUs = SECOND_US
-  await world.until('activate')
-  await world.run(SECOND_US / 10)
-  pause(world, 'paused')
-  const asked = world.evidence.asked.length
-  await world.run(5 * MINUTE_US)
-  t.ok(world.evidence.asked.length - asked <= API_QUESTIONS.length + 3, 'the pause is not filled with questions')
-  t.equal(await world.running(), textOf(A))
-  world.evidence.answer('pods', (nowUs) => (world.startedWith === textOf(B) ? evicted(startedAtMs, nowUs) : ANSWERS_WELL.pods(nowUs)))
-  pause(world, 'none')
-  await world.run(TRIAL_US)
-  t.match(verdictOn(world, B), { reason: 'evidence', evidence: 'pods', damage: 'one-way' })
 })
