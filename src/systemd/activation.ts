@@ -14,20 +14,27 @@ import { FileError } from '../checkpoint/file-error.ts'
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { ActivationKind, ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
+import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import { codedError, errorCode } from '../values/errors.ts'
 import { type ActivationParts, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
 import { openActivations } from './activation-kinds.ts'
 import { fileWiring } from './file-wiring.ts'
+import { readyPath } from './ready-path.ts'
+
+/** About as much as a config has. */
+const PROBE_BYTES = 64 * 1024
 
 export class UnitActivation implements Activation {
   readonly #kinds: Readonly<Record<ActivationKind, KindOfActivation>>
+  readonly #files: Pick<Files, 'replace' | 'remove'>
   readonly #log: Pick<Log, 'info' | 'warn'>
   /** What is left of a former kind, as the log has it already. */
   #named: string | undefined
 
   constructor({ log, ...parts }: ActivationParts & { readonly log: Pick<Log, 'info' | 'warn'> }) {
     this.#kinds = openActivations(parts)
+    this.#files = parts.files
     this.#log = log
   }
 
@@ -84,6 +91,7 @@ export class UnitActivation implements Activation {
     const own = this.#kinds[wiring.activation]
     if (this.#readOwn(wiring).kind === 'local') {
       // First: a failure, or a crash in between, leaves local or the former config, and no new one.
+      if (target !== 'local' && this.#findLeft(wiring) !== undefined) this.#checkWritable(wiring)
       this.#withdrawOthers(wiring)
       own.activate(target, wiring, isRewording)
       return
@@ -92,19 +100,31 @@ export class UnitActivation implements Activation {
     try {
       this.#withdrawOthers(wiring)
     } catch (error) {
-      if (errorCode(error) === undefined) throw error
+      // Kubelet would start with what is left, and not with its local config.
+      if (errorCode(error) === undefined || target === 'local') throw error
       this.#log.warn('cannot take away what another kind of activation has left; trying again at the next activation', { error })
     }
   }
 
+  /**
+   * Throws where no file can be written to activate a config. That has to come to light before the
+   * config that kubelet starts with is withdrawn.
+   */
+  #checkWritable({ path }: ReadyWiring): void {
+    const probe = readyPath(path, 'new')
+    this.#files.replace(probe, Buffer.alloc(PROBE_BYTES))
+    this.#files.remove(probe)
+  }
+
   /** Throws where `read` would still find something of them. */
   #withdrawOthers(wiring: ReadyWiring): void {
-    withdrawEach(this.#others(wiring), 'everything', NOT_ASKED, (path, how) => {
+    const [error] = withdrawEach(this.#others(wiring), 'everything', NOT_ASKED, (path, how) => {
       const what = how === 'removed' ? 'was removed' : 'has its original content again'
       this.#log.info(`${path} ${what}: its config was from before activation was ${wiring.activation}`)
     })
     const [left] = this.#others(wiring).flatMap((kind) => kind.listInPlace())
-    if (left !== undefined) throw left.fault ?? codedError('former-in-place', describeFormer(left.path, wiring))
+    // What kubelet does not read, such as a staged fallback, may stay.
+    if (left !== undefined) throw error ?? left.fault ?? codedError('former-in-place', describeFormer(left.path, wiring))
   }
 
   findOutside(unit: UnitState): readonly string[] {
@@ -112,7 +132,8 @@ export class UnitActivation implements Activation {
   }
 
   withdraw(extent: Withdrawal, unit: UnitState, onWithdrawn: OnWithdrawn): void {
-    withdrawEach(Object.values(this.#kinds), extent, unit, onWithdrawn)
+    const [error] = withdrawEach(Object.values(this.#kinds), extent, unit, onWithdrawn)
+    if (error !== undefined) throw error
   }
 
   #others({ activation }: ReadyWiring): readonly KindOfActivation[] {
@@ -120,8 +141,16 @@ export class UnitActivation implements Activation {
   }
 }
 
-/** One that cannot be withdrawn keeps no other in place. */
-function withdrawEach(kinds: readonly KindOfActivation[], extent: Withdrawal, unit: UnitState, onWithdrawn: OnWithdrawn): void {
+/**
+ * One that cannot be withdrawn keeps no other in place.
+ * @returns the errors
+ */
+function withdrawEach(
+  kinds: readonly KindOfActivation[],
+  extent: Withdrawal,
+  unit: UnitState,
+  onWithdrawn: OnWithdrawn,
+): readonly unknown[] {
   const errors: unknown[] = []
   for (const kind of kinds) {
     try {
@@ -130,7 +159,7 @@ function withdrawEach(kinds: readonly KindOfActivation[], extent: Withdrawal, un
       errors.push(error)
     }
   }
-  if (errors.length > 0) throw errors[0]
+  return errors
 }
 
 function describeFormer(path: string, { activation }: ReadyWiring): string {

@@ -129,6 +129,29 @@ for (const [from, to] of CHANGES) {
   })
 }
 
+for (const [from, to] of CHANGES) {
+  t.test(`from ${from} to ${to}: where the new kind cannot be written, the former config stays`, async (t) => {
+    const { activation, wiring, disk, left } = openChanged(from, to)
+    activation.stage('local', wiring)
+    const before = left()
+    disk.faultOf = ({ kind, path }) => (kind === 'write' && dirname(path) === dirname(wiring.path) ? 'EROFS' : undefined)
+    t.throws(() => activation.activate(B, wiring), { code: 'EROFS' })
+    t.strictSame(left(), before)
+  })
+}
+
+for (const to of ['env', 'file'] as const) {
+  t.test(`from drop-in to ${to}: what kubelet does not read may stay`, async (t) => {
+    const world = open(WIRINGS['drop-in'])
+    world.activation.stage(B, WIRINGS['drop-in'])
+    world.activation.activate(A, WIRINGS['drop-in'])
+    world.files.remove(WIRINGS['drop-in'].path)
+    world.disk.faultOf = ({ path }) => (dirname(path) === DROP_INS ? 'EROFS' : undefined)
+    world.activation.activate(B, WIRINGS[to])
+    t.match(world.start().read(WIRINGS[to]), { kind: 'checkpoint', source: B })
+  })
+}
+
 for (const target of ['local', B] as const) {
   t.test(`what cannot be judged of a former kind fails the activation of ${target === 'local' ? target : 'a config'}`, async (t) => {
     const { activation, wiring, disk, read, left } = openChanged('file', 'env')
