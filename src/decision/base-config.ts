@@ -44,6 +44,7 @@ export function findBasePath(checkpoints: CheckpointPaths, unit: KnownUnit, snap
 }
 
 function findLocalPath({ wiring, localConfigPath }: KnownUnit, { nextStart }: Snapshot): string | undefined {
-  const isReplaced = wiring.kind === 'ready' && wiring.replacesLocalFile && nextStart.kind === 'known' && nextStart.held.source !== 'local'
-  return isReplaced ? wiring.keptLocalPath : localConfigPath
+  if (wiring.kind !== 'ready' || !wiring.replacesLocalFile) return localConfigPath
+  if (nextStart.kind === 'unknown') return undefined
+  return nextStart.held.source === 'local' ? localConfigPath : wiring.keptLocalPath
 }

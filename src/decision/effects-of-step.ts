@@ -164,7 +164,7 @@ const EFFECTS: EffectsOf = {
       kind: 'activate',
       target,
       wiring,
-      orElseLocal: fallback === undefined && target !== 'local',
+      orElseLocal: fallback === undefined && target !== 'local' && !mayBeInPlace(snapshot, target),
       isRewording: isRewordingInPlace(snapshot, target),
     },
     log('info', `activated ${describeSource(target)}: kubelet uses it at its next start`, { source: target }),
@@ -235,4 +235,10 @@ function isRewordingInPlace(snapshot: Snapshot, target: ConfigSource): boolean {
   const { nextStart } = snapshot
   if (target === 'local' || nextStart.kind === 'unknown' || nextStart.held.content === undefined) return false
   return nextStart.held.content === findContent(snapshot, target)
+}
+
+/** Kubelet runs it, and nothing tells that something else is in place. */
+function mayBeInPlace(snapshot: Snapshot, target: ConfigSource): boolean {
+  const { nextStart, running } = snapshot
+  return nextStart.kind === 'unknown' && running.kind === 'known' && running.content === findContent(snapshot, target)
 }

@@ -9,7 +9,7 @@
  * Where the selected kind has something in place, that is what kubelet starts with, and what has to
  * be left if it fails. What a former kind left beside it must not stand in the way of that.
  */
-import { normalize } from 'node:path'
+import { join, normalize } from 'node:path'
 import { FileError } from '../checkpoint/file-error.ts'
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { ActivationKind, ReadyWiring, UnitState } from '../decision/unit-state.ts'
@@ -28,6 +28,7 @@ const PROBE_BYTES = 64 * 1024
 export class UnitActivation implements Activation {
   readonly #kinds: Readonly<Record<ActivationKind, KindOfActivation>>
   readonly #files: Pick<Files, 'replace' | 'remove'>
+  readonly #dynamicConfigDir: string
   readonly #log: Pick<Log, 'info' | 'warn'>
   /** What is left of a former kind, as the log has it already. */
   #named: string | undefined
@@ -35,6 +36,7 @@ export class UnitActivation implements Activation {
   constructor({ log, ...parts }: ActivationParts & { readonly log: Pick<Log, 'info' | 'warn'> }) {
     this.#kinds = openActivations(parts)
     this.#files = parts.files
+    this.#dynamicConfigDir = parts.dynamicConfigDir
     this.#log = log
   }
 
@@ -107,13 +109,15 @@ export class UnitActivation implements Activation {
   }
 
   /**
-   * Throws where no file can be written to activate a config. That has to come to light before the
-   * config that kubelet starts with is withdrawn.
+   * Throws where no file can be written to activate a config, or to record that. It has to come to
+   * light before the config that kubelet starts with is withdrawn.
    */
   #checkWritable({ path }: ReadyWiring): void {
-    const probe = readyPath(path, 'new')
-    this.#files.replace(probe, Buffer.alloc(PROBE_BYTES))
-    this.#files.remove(probe)
+    for (const each of [path, join(this.#dynamicConfigDir, 'probe')]) {
+      const probe = readyPath(each, 'new')
+      this.#files.replace(probe, Buffer.alloc(PROBE_BYTES))
+      this.#files.remove(probe)
+    }
   }
 
   /** Throws where `read` would still find something of them. */

@@ -70,6 +70,19 @@ for (const from of ['file', 'drop-in'] as const) {
     t.match(world.snapshots.at(-1)?.nextStart, { kind: 'known', held: { source: A } })
   })
 
+  t.test(`from ${from} to ${to}: where the new kind cannot be written, the fallback that runs stays in place`, async (t) => {
+    const { world, former } = await openOutside(from)
+    world.behave(B, CRASHES)
+    world.want(B)
+    await world.run(1200 * SECOND_US)
+    t.equal(await world.running(), textOf(A))
+    world.changeActivation(to)
+    world.disk.faultOf = ({ kind, path }) => (kind === 'write' && dirname(path) === dirname(world.placePath) ? 'EROFS' : undefined)
+    await world.run(60 * SECOND_US)
+    t.match(world.snapshots.at(-1)?.troubles, [{ step: 'activate', detail: /EROFS/ }])
+    t.equal(world.disk.read(former).toString(), textOf(A))
+  })
+
   t.test(`from ${from} to ${to}: what is left of the former kind keeps no kubelet in a crash loop`, async (t) => {
     const { world, former, makeReadOnly } = await openOutside(from)
     const record = world.disk.list('/state').filter((name) => ['local', 'drop-ins'].includes(name))

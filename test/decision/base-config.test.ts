@@ -60,6 +60,8 @@ t.test('where the file itself is replaced, it holds what is activated: what runs
     '/etc/.kubelet.yaml.kubelet-cfg-agent-local',
     'the original',
   )
+  const unknown = { ...of, running: running('local'), nextStart: { kind: 'unknown', detail: '' } } as const
+  t.equal(findBasePath(checkpoints, replaced, unknown), undefined, 'nobody knows what the file holds')
 })
 
 t.test(

@@ -134,9 +134,11 @@ for (const [from, to] of CHANGES) {
     const { activation, wiring, disk, left } = openChanged(from, to)
     activation.stage('local', wiring)
     const before = left()
-    disk.faultOf = ({ kind, path }) => (kind === 'write' && dirname(path) === dirname(wiring.path) ? 'EROFS' : undefined)
-    t.throws(() => activation.activate(B, wiring), { code: 'EROFS' })
-    t.strictSame(left(), before)
+    for (const directory of [dirname(wiring.path), DIRECTORY]) {
+      disk.faultOf = ({ kind, path }) => (kind === 'write' && path.startsWith(`${directory}/`) ? 'ENOSPC' : undefined)
+      t.throws(() => activation.activate(B, wiring), { code: 'ENOSPC' })
+      t.strictSame(left(), before, directory)
+    }
   })
 }
 
@@ -145,7 +147,7 @@ for (const to of ['env', 'file'] as const) {
     const world = open(WIRINGS['drop-in'])
     world.activation.stage(B, WIRINGS['drop-in'])
     world.activation.activate(A, WIRINGS['drop-in'])
-    world.files.remove(WIRINGS['drop-in'].path)
+    world.disk.unlink(WIRINGS['drop-in'].path)
     world.disk.faultOf = ({ path }) => (dirname(path) === DROP_INS ? 'EROFS' : undefined)
     world.activation.activate(B, WIRINGS[to])
     t.match(world.start().read(WIRINGS[to]), { kind: 'checkpoint', source: B })
