@@ -67,7 +67,7 @@ const ACTIVITIES: Readonly<Record<UnitActivity, Pick<SelfCheckResult, 'level' | 
   queued: { level: 'ok', text: 'is about to be started by systemd' },
   stopped: { level: 'warn', text: 'was stopped by an operator and stays stopped; its next start uses the activated config' },
   failed: { level: 'warn', text: 'failed: systemd does not restart it any more' },
-  stopping: { level: 'warn', text: 'is stopping' },
+  stopping: { level: 'ok', text: 'is stopping, as it does in a restart' },
   'not-found': { level: 'fail', text: 'does not exist' },
 }
 

@@ -81,7 +81,10 @@ export function addCommandLineScenarios(plane: ControlPlane, program: string): v
     const good = await promoteGood(machine, admin)
     await step('pause', async () => {
       const { stdout } = await machine.agent.command('pause')
-      assert.match(stdout, /^Paused: no config is activated and kubelet is not restarted until kubelet-cfg-agent resume\.$/m)
+      assert.match(
+        stdout,
+        /^Paused: no config is activated, kubelet is not restarted and nothing is rolled back until kubelet-cfg-agent resume\.$/m,
+      )
       assert.match(stdout, /^The running agent \(pid \d+\) applies this at once\.$/m)
     })
     const edited = await step('an edit is saved and not used', async () => {

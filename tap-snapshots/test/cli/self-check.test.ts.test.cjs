@@ -31,6 +31,6 @@ ok    unit  kubelet.service is starting: active (running)
 warn  unit  kubelet.service exited and waits for its automatic restart: active (running)
 warn  unit  kubelet.service was stopped by an operator and stays stopped; its next start uses the activated config: active (running)
 warn  unit  kubelet.service failed: systemd does not restart it any more: active (running)
-warn  unit  kubelet.service is stopping: active (running)
+ok    unit  kubelet.service is stopping, as it does in a restart: active (running)
 
 `
