@@ -34,10 +34,10 @@ export async function observeEvidence(ports: EvidencePorts, snapshot: Snapshot):
   const { evidence: probe } = ports
   const { evidence: before, running, unit } = snapshot
   if (probe === undefined || unit.kind === 'unknown') return before
-  const upcoming = findCandidateOfBaseline(snapshot)
+  const candidate = findCandidateOfBaseline(snapshot)
   // First the answers: until its answer is in the record, a question is due.
-  const after = fold(snapshot, upcoming, probe, probe.take())
-  const { questions, write } = dueEvidence({ ...snapshot, evidence: after }, upcoming)
+  const after = fold(snapshot, candidate, probe, probe.take())
+  const { questions, write } = dueEvidence({ ...snapshot, evidence: after }, candidate)
   if (write) probe.write()
   if (questions.length > 0 && running.kind === 'known')
     probe.ask(questions, await describeEvidenceSubject(ports, snapshot, unit, running.invocationId, questions, after))

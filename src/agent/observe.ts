@@ -59,8 +59,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const seen = kubelet ?? (await observeKubelet(ports))
   const { unit, healthz } = seen
   const past = recallHealth(ports, unit)
-  const disk = readDisk(ports, checkpoints, unit, past.ofThisBoot?.lastProcess)
-  const { activation, ...kept } = disk
+  const { activation, ...kept } = readDisk(ports, checkpoints, unit, past.ofThisBoot?.lastProcess)
   const named = listNamed(kept.assigned, kept.lastKnownGood.source, kept.previous.source)
   const running = identifyRunning(unit, past.ofThisBoot, activation, seen.at.bootId, checkpoints, named)
   const runtimes = await probeRuntimesWhereTheyMatter(ports, seen, kept, running)

@@ -150,15 +150,15 @@ function startsWithContent(nextStart: Snapshot['nextStart'], candidate: TrialKey
   return nextStart.kind === 'known' && nextStart.held.content === contentOfKey(candidate)
 }
 
-/** @param upcoming as `findCandidateOfBaseline` returns it */
-export function dueEvidence(snapshot: Snapshot, upcoming: TrialKey | undefined): Due {
-  if (upcoming === undefined) return dueInTrial(snapshot)
+/** @param candidate as `findCandidateOfBaseline` returns it */
+export function dueEvidence(snapshot: Snapshot, candidate: TrialKey | undefined): Due {
+  if (candidate === undefined) return dueInTrial(snapshot)
   const baseline = snapshot.evidence?.baseline
   if (baseline === undefined) return NOTHING_DUE
   const policy = snapshot.policy.evidence
   const missing = missingIn(baseline, policy)
   // The restart is about to end the process, and its trial.
-  if (startsWithContent(snapshot.nextStart, upcoming)) return askOnce([...missing, ...listAskedAgain(snapshot, baseline)], false)
+  if (startsWithContent(snapshot.nextStart, candidate)) return askOnce([...missing, ...listAskedAgain(snapshot, baseline)], false)
   const trial = dueInTrial(snapshot)
   return askOnce([...missing, ...missingBeforeClaim(baseline, policy), ...trial.questions], trial.write)
 }

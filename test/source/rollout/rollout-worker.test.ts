@@ -11,6 +11,17 @@ function start(t: Test, random?: number): WorkerWorld {
   return world
 }
 
+/** n1 vetoes what the record is about. @returns the record from a while before, as in a backup */
+async function vetoAfterBackup(t: Test, world: WorkerWorld) {
+  world.putRecord(1)
+  const backup = world.api.get(RECORD)
+  for (let write = 0; write < 20; write += 1) world.putRecord(1)
+  world.follow({ verdict: { reason: 'crash-loop', retry: 0 } })
+  await world.run(60)
+  t.match(world.api.get(RECORD)?.data, { 'node.n1': /veto/ })
+  return backup
+}
+
 const claimsOf = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`node.w${index}`, '1 1 claim 3600']))
 const FINISHED = 5
 /** The stage has room for no more claims: five witnesses, and two silent ones. */
@@ -91,12 +102,7 @@ t.test('a record that was restored from a backup, at an older version', async (t
   await t.test('a node sees it, after a long outage too, before the others stop waiting for its veto', async (t) => {
     for (const random of [0, 0.5, 0.999]) {
       const world = start(t, random)
-      world.putRecord(1)
-      const backup = world.api.get(RECORD)
-      for (let write = 0; write < 20; write += 1) world.putRecord(1)
-      world.follow({ verdict: { reason: 'crash-loop', retry: 0 } })
-      await world.run(60)
-      t.match(world.api.get(RECORD)?.data, { 'node.n1': /veto/ })
+      const backup = await vetoAfterBackup(t, world)
       world.api.faultOf = () => 'down'
       if (backup !== undefined) world.api.restore(RECORD, backup)
       await world.run(600)
@@ -111,12 +117,7 @@ t.test('a record that was restored from a backup, at an older version', async (t
 
   await t.test('a node on which the content failed says so again', async (t) => {
     const world = start(t)
-    world.putRecord(1)
-    const backup = world.api.get(RECORD)
-    for (let write = 0; write < 20; write += 1) world.putRecord(1)
-    world.follow({ verdict: { reason: 'crash-loop', retry: 0 } })
-    await world.run(60)
-    t.match(world.api.get(RECORD)?.data, { 'node.n1': /veto/ })
+    const backup = await vetoAfterBackup(t, world)
     if (backup !== undefined) world.api.restore(RECORD, backup)
     t.notMatch(world.api.get(RECORD)?.data, { 'node.n1': /veto/ })
     await world.run(30)
