@@ -91,6 +91,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     stagings: records.stagings(),
     ...kept,
     proven: records.proven(),
+    trialBoots: records.trialBoots(),
     verdicts: filterVerdicts(records, (verdict) => verdict.suspended !== true),
     suspendedVerdicts: filterVerdicts(records, (verdict) => verdict.suspended === true),
     accepted: ports.accepted,

@@ -107,6 +107,7 @@ const EXECUTORS: Executors = {
   'keep-wordings': ({ checkpoints }) => checkpoints.keepKnownAs(),
   'write-record': ({ records }, { record, source }) => records.write(record, source),
   'write-proven': ({ records }, { key }) => records.writeProven(key),
+  'write-trial-boots': ({ records }, { trialBoots }) => records.writeTrialBoots(trialBoots),
   'write-channel-state': ({ records }, { channelState }) => records.writeChannelState(channelState),
   'write-stagings': ({ records }, { stagings }) => records.writeStagings(stagings),
   'write-verdict': ({ records }, { verdict }) => records.writeVerdict(verdict),

@@ -82,6 +82,7 @@ export interface Layout {
   readonly meta: string
   record(name: RecordName): string
   readonly proven: string
+  readonly trialBoots: string
   readonly channelState: string
   readonly stagings: string
   readonly verdicts: string
@@ -111,6 +112,7 @@ export function layoutOf(directory: string): Layout {
     meta,
     record: (name) => `${meta}/${name}`,
     proven: join(meta, 'proven'),
+    trialBoots: join(meta, 'boots'),
     channelState: join(meta, 'heard'),
     stagings: join(meta, 'rollouts'),
     verdicts: join(meta, 'verdicts'),

@@ -3,7 +3,7 @@ import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts
 import type { ChannelState, ClusterPause, LayeredField } from '../decision/desired.ts'
 import { EVIDENCE_KINDS } from '../decision/evidence.ts'
 import type { ExcusedExits, HealthPort, HealthRecord, KubeletExit, ProcessHealth, SeenProcess } from '../decision/health.ts'
-import type { ObservationRecord, RestartRecord, SpreadRecord } from '../decision/records.ts'
+import type { ObservationRecord, RestartRecord, SpreadRecord, TrialBoot, TrialBoots } from '../decision/records.ts'
 import type { RolloutKnowledge, StagedContent, Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
@@ -28,7 +28,7 @@ const isHealthPort: Check<HealthPort> = either(oneOf('none'), shape<Exclude<Heal
 export const isVerdict: Check<Verdict> = shape<Verdict>({
   key: isText,
   state: oneOf('refused', 'provisional', 'confirmed'),
-  reason: oneOf('load', 'validate', 'crash-loop', 'start-deadline', 'ill-health', 'evidence', 'requested'),
+  reason: oneOf('load', 'validate', 'crash-loop', 'start-deadline', 'ill-health', 'evidence', 'reboots', 'requested'),
   detail: isText,
   source: isConfigSource,
   atWallMs: isNumber,
@@ -45,6 +45,11 @@ export const isVerdict: Check<Verdict> = shape<Verdict>({
 })
 
 export const isProven: Check<{ readonly key: TrialKey }> = shape<{ readonly key: TrialKey }>({ key: isText })
+
+export const isTrialBoots: Check<TrialBoots> = shape<TrialBoots>({
+  key: isText,
+  boots: listOf(shape<TrialBoot>({ bootId: isText, atWallMs: isNumber })),
+})
 
 export const isChannelState: Check<ChannelState> = shape<ChannelState>({
   channel: optional(oneOf('config-source', 'label', 'annotation', 'selector', 'default')),

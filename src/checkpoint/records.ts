@@ -10,7 +10,7 @@
 import { join } from 'node:path'
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { ChannelState } from '../decision/desired.ts'
-import type { RecordName, RecordState } from '../decision/records.ts'
+import type { RecordName, RecordState, TrialBoots } from '../decision/records.ts'
 import type { Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
@@ -24,7 +24,7 @@ import { FileError, isDamage } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 import { checkSource } from './layout.ts'
-import { isChannelState, isProven, isStagings, isVerdict } from './record-shapes.ts'
+import { isChannelState, isProven, isStagings, isTrialBoots, isVerdict } from './record-shapes.ts'
 import { parseSource, serializeSource } from './serialize.ts'
 import type { OnSetAside } from './set-aside.ts'
 import { numbersAfter, planSetAside } from './set-aside.ts'
@@ -107,6 +107,16 @@ export class FileRecords implements Records {
     this.#writeVerdicts()
     if (key === undefined) this.#files.remove(this.#layout.proven)
     else this.#put(this.#layout.proven, JSON.stringify({ key }))
+  }
+
+  trialBoots(): TrialBoots | undefined {
+    return this.#readJson(this.#layout.trialBoots, isTrialBoots)
+  }
+
+  writeTrialBoots(trialBoots: TrialBoots | undefined): void {
+    this.#writeVerdicts()
+    if (trialBoots === undefined) this.#files.remove(this.#layout.trialBoots)
+    else this.#put(this.#layout.trialBoots, JSON.stringify(trialBoots))
   }
 
   channelState(): ChannelState | undefined {

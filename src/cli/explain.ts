@@ -79,6 +79,8 @@ export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
       return 'record whether the config has a rollout'
     case 'rename-kubelet':
       return 'name kubelet by its content in the records of an earlier agent'
+    case 'record-boot':
+      return 'record that this boot began in the trial of the config'
     case 'prove':
       return 'record that the trial has passed'
     case 'promote':

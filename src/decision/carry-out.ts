@@ -66,6 +66,8 @@ function foldEffect(snapshot: Snapshot, effect: StateEffect): Snapshot {
       return writeRecord(snapshot, effect)
     case 'write-proven':
       return { ...snapshot, proven: effect.key }
+    case 'write-trial-boots':
+      return { ...snapshot, trialBoots: effect.trialBoots }
     case 'write-channel-state':
       return { ...snapshot, recordedChannelState: effect.channelState }
     case 'write-stagings':

@@ -11,6 +11,7 @@ import { nextAfter, type TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import { type Candidate, isLocalWanted, type Target } from './target.ts'
+import { findRebootFailure } from './trial-boots.ts'
 import { trialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
 
@@ -29,7 +30,7 @@ export function condemnFailure(situation: TargetSituation): Step | undefined {
   const failed = asCandidate(nextStart.held, unit)
   if (failed.content !== target.content && !isOutOfReach(snapshot, target)) return undefined
   if (health?.subject !== failed.key || verdicts.has(failed.key)) return undefined
-  const failure = assessHealth(snapshot, health, unit)
+  const failure = assessHealth(snapshot, health, unit) ?? findRebootFailure(snapshot, nextStart.held, unit.kubeletIdentity)
   return failure === undefined ? condemnByEvidence(situation, failed, health) : answerFailure(situation, failed, failure, health)
 }
 

@@ -103,6 +103,8 @@ const EFFECTS: EffectsOf = {
     const from = describeSource(verdict.source)
     return [
       history('rolled-back', verdict.source, next, verdict.detail),
+      // First: what is tried again later is not charged with these.
+      ...(snapshot.trialBoots?.key === verdict.key ? endTrialBoots(snapshot) : []),
       { kind: 'write-verdict', verdict },
       // What it had before it failed counts no more in its rollout.
       ...mark(snapshot, verdict.key, { proved: false, requested: false }),
@@ -114,6 +116,8 @@ const EFFECTS: EffectsOf = {
       ...(requested ? [{ kind: 'clear-request', request: 'rollback' } as const] : []),
     ]
   },
+
+  'record-boot': ({ trialBoots }) => [{ kind: 'write-trial-boots', trialBoots }],
 
   confirm: ({ verdicts }) =>
     verdicts.flatMap((verdict): Effect[] => [
@@ -193,6 +197,7 @@ const EFFECTS: EffectsOf = {
       ...(contentOfKey(key) === snapshot.lastKnownGood.content && { promotedOn: identityOfKey(key) }),
     }),
     { kind: 'write-proven', key },
+    ...endTrialBoots(snapshot),
     // It did not fail again: the node had been at fault.
     ...(snapshot.suspendedVerdicts.get(key)?.acquitted === true ? [{ kind: 'remove-verdict', key } as const] : []),
     log('debug', 'trial passed', { key }),
@@ -223,6 +228,10 @@ const EFFECTS: EffectsOf = {
       const { uid, resourceVersion, overlay } = checkpoint
       return [{ kind: 'remove-checkpoint', checkpoint }, log('debug', 'old checkpoint removed', { uid, resourceVersion, overlay })]
     }),
+}
+
+function endTrialBoots({ trialBoots }: Snapshot): readonly Effect[] {
+  return trialBoots === undefined ? [] : [{ kind: 'write-trial-boots', trialBoots: undefined }]
 }
 
 /** The kubelet with which the trial passed. */

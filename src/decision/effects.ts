@@ -6,7 +6,7 @@ import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, Cont
 import type { ChannelState } from './desired.ts'
 import type { HealthRecord } from './health.ts'
 import { forgetExits } from './health-changes.ts'
-import type { RecordName, RestartRecord, SpreadRecord, Transition } from './records.ts'
+import type { RecordName, RestartRecord, SpreadRecord, Transition, TrialBoots } from './records.ts'
 import type { Staging } from './staging-state.ts'
 import type { StepOf } from './step.ts'
 import type { TrialKey } from './trial-key.ts'
@@ -43,6 +43,8 @@ export type StateEffect =
   | { readonly kind: 'write-record'; readonly record: RecordName; readonly source: ConfigSource }
   /** undefined: nothing is proven any more. */
   | { readonly kind: 'write-proven'; readonly key: TrialKey | undefined }
+  /** undefined: the trial has ended. */
+  | { readonly kind: 'write-trial-boots'; readonly trialBoots: TrialBoots | undefined }
   | { readonly kind: 'write-channel-state'; readonly channelState: ChannelState }
   | { readonly kind: 'write-stagings'; readonly stagings: readonly Staging[] }
   | { readonly kind: 'write-verdict'; readonly verdict: Verdict }

@@ -13,7 +13,7 @@ import type { KnownUnit } from './unit-state.ts'
 import type { FailureReason } from './verdict.ts'
 
 export interface HealthFailure {
-  readonly reason: Extract<FailureReason, 'crash-loop' | 'start-deadline' | 'ill-health' | 'evidence'>
+  readonly reason: Extract<FailureReason, 'crash-loop' | 'start-deadline' | 'ill-health' | 'evidence' | 'reboots'>
   readonly detail: string
   /** See `Verdict.damage`. */
   readonly damage: 'transient' | 'one-way'

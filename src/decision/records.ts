@@ -56,6 +56,18 @@ export function listOfBoot(restarts: readonly RestartRecord[], { bootId }: { rea
   return restarts.filter((record) => record.bootId === bootId)
 }
 
+/** One boot that began in the trial of a config. */
+export interface TrialBoot {
+  readonly bootId: string
+  readonly atWallMs: number
+}
+
+/** The latest boots that began in the trial of one content on one kubelet, oldest first. */
+export interface TrialBoots {
+  readonly key: TrialKey
+  readonly boots: readonly TrialBoot[]
+}
+
 /** When this node first saw an assignment that many nodes see at once: the start of its spread. */
 export interface SpreadRecord {
   readonly bootId: string

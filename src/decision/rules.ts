@@ -15,6 +15,7 @@ import { openRecords } from './open-records.ts'
 import { answerRequest } from './operator-requests.ts'
 import { promote } from './promote.ts'
 import { prune } from './prune.ts'
+import { recordBoot } from './record-boot.ts'
 import { renameKubelet } from './rename-kubelet.ts'
 import { hasTarget, type Situation, type TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
@@ -34,6 +35,8 @@ export const RULES: readonly Rule[] = [
   withTarget(answerRequest),
   // Kubelet fails with what it starts with: write a verdict, which changes the target.
   withTarget(condemnFailure),
+  // This boot began in the trial of a config.
+  withTarget(recordBoot),
   // Nothing was ever recorded here.
   openRecords,
   // The cluster wants another config than meta/assigned names.

@@ -8,7 +8,7 @@ import type { EvidenceRecord } from './evidence-state.ts'
 import type { HealthRecord, HealthSample, Running } from './health.ts'
 import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
-import type { RecordState, Requests, RestartRecord, SpreadRecord } from './records.ts'
+import type { RecordState, Requests, RestartRecord, SpreadRecord, TrialBoots } from './records.ts'
 import type { RolloutKnowledge, Staging } from './staging-state.ts'
 import type { TrialKey } from './trial-key.ts'
 import type { UnitState } from './unit-state.ts'
@@ -57,6 +57,8 @@ export interface Snapshot {
   readonly previous: HeldSource
   /** The content and kubelet for which last-known-good passed a whole trial. */
   readonly proven: TrialKey | undefined
+  /** undefined: none was recorded since the last trial that ended. */
+  readonly trialBoots?: TrialBoots | undefined
   /** In force. */
   readonly verdicts: ReadonlyMap<TrialKey, Verdict>
   /** Suspended: what they condemned is being tried again. */

@@ -86,6 +86,8 @@ export function failureError({ reason, evidence }: Pick<Verdict, 'reason' | 'evi
       return `failed to run config: kubelet did not become healthy in time; ${refugeText(refuge)}, ${SEE_LOG}`
     case 'ill-health':
       return `failed to run config: kubelet lost its health; ${refugeText(refuge)}, ${SEE_LOG}`
+    case 'reboots':
+      return `failed to run config: the node was rebooted again and again; ${refugeText(refuge)}, ${SEE_LOG}`
     case 'evidence':
       return `failed to run config: ${missingText(evidence)}; ${refugeText(refuge)}, ${SEE_LOG}`
     case 'requested':

@@ -8,7 +8,7 @@ import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, Held
 import { describeSource } from './config-source.ts'
 import type { ChannelState, FoundConfigMap } from './desired.ts'
 import type { HealthFailure } from './find-failure.ts'
-import type { RestartRecord } from './records.ts'
+import type { RestartRecord, TrialBoots } from './records.ts'
 import type { TrialKey } from './trial-key.ts'
 import type { ReadyWiring } from './unit-state.ts'
 import type { Verdict } from './verdict.ts'
@@ -61,6 +61,8 @@ export type Step =
    * undefined when no config is left. `requested`: an operator requested the rollback.
    */
   | { readonly kind: 'condemn'; readonly verdict: Verdict; readonly next: ConfigSource | undefined; readonly requested: boolean }
+  /** This boot began in the trial of a config. */
+  | { readonly kind: 'record-boot'; readonly trialBoots: TrialBoots }
   | { readonly kind: 'confirm'; readonly verdicts: readonly Verdict[] }
   /**
    * What failed has proved itself before: restart kubelet with it once more before it is condemned.

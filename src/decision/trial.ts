@@ -5,6 +5,7 @@
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import { describeSource } from './config-source.ts'
 import type { Snapshot } from './snapshot.ts'
+import { describeReboots } from './trial-boots.ts'
 import type { TrialKey } from './trial-key.ts'
 
 const UNSETTLED_AFTER_US = 3600e6
@@ -64,5 +65,6 @@ export function describeTrial(snapshot: Snapshot, target: { source: ConfigSource
   }
   const sinceUs = health?.subject === target.key ? now.monotonicUs - health.subjectSinceUs : 0
   const unsettled = sinceUs > Math.max(UNSETTLED_AFTER_US, 2 * snapshot.policy.trialUs) || (health?.starts ?? 0) > UNSETTLED_STARTS
-  return unsettled ? `trial of ${what} does not come to an end: kubelet is not healthy for long enough` : `trial of ${what}`
+  if (unsettled) return `trial of ${what} does not come to an end: kubelet is not healthy for long enough`
+  return `trial of ${what}${describeReboots(snapshot, target.key)}`
 }

@@ -71,7 +71,7 @@ export interface Acceptance {
 }
 
 /** `load` and `validate` come from preflight, the others from a running kubelet. */
-export type FailureReason = 'load' | 'validate' | 'crash-loop' | 'start-deadline' | 'ill-health' | 'evidence' | 'requested'
+export type FailureReason = 'load' | 'validate' | 'crash-loop' | 'start-deadline' | 'ill-health' | 'evidence' | 'reboots' | 'requested'
 
 export type PreflightResult =
   /** `drain`: changed fields that may change on a drained node only. */

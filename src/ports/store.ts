@@ -6,7 +6,16 @@ import type { CheckpointFile, CheckpointInfo, ConfigMapData, ConfigSource, Conte
 import type { ChannelState } from '../decision/desired.ts'
 import type { EvidenceRecord } from '../decision/evidence-state.ts'
 import type { HealthRecord } from '../decision/health.ts'
-import type { ObservationRecord, RecordName, RecordState, Requests, RestartRecord, SpreadRecord, Transition } from '../decision/records.ts'
+import type {
+  ObservationRecord,
+  RecordName,
+  RecordState,
+  Requests,
+  RestartRecord,
+  SpreadRecord,
+  Transition,
+  TrialBoots,
+} from '../decision/records.ts'
 import type { RolloutKnowledge, Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
@@ -70,6 +79,9 @@ export interface Records {
   proven(): TrialKey | undefined
   /** undefined: nothing is proven anymore. */
   writeProven(key: TrialKey | undefined): void
+  trialBoots(): TrialBoots | undefined
+  /** undefined: the trial that they were recorded for has ended. */
+  writeTrialBoots(trialBoots: TrialBoots | undefined): void
   channelState(): ChannelState | undefined
   writeChannelState(state: ChannelState): void
   /** The configs that have a rollout. */

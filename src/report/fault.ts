@@ -91,7 +91,7 @@ function nameTrouble({ step, detail }: Trouble): string {
 }
 
 /** Steps that do not affect what kubelet runs: their failures are only logged. */
-const HOUSEKEEPING: ReadonlySet<string> = new Set<Step['kind']>(['prune', 'record-channel'])
+const HOUSEKEEPING: ReadonlySet<string> = new Set<Step['kind']>(['prune', 'record-channel', 'record-boot'])
 
 /** What is wrong with the assigned config itself. */
 function findRunFault(snapshot: Snapshot, active: ConfigSource | undefined, phase: Phase | undefined): Fault | undefined {

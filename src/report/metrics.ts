@@ -19,7 +19,7 @@ import type { ConfigStatus } from './status.ts'
 const SOURCE_LABELS = ['node_config_source', 'node_config_uid', 'node_config_resource_version', 'node_config_kubelet_key'] as const
 type SourceGauge = Gauge<(typeof SOURCE_LABELS)[number]>
 
-const ROLLBACK_REASONS: readonly FailureReason[] = ['crash-loop', 'start-deadline', 'ill-health', 'evidence', 'requested']
+const ROLLBACK_REASONS: readonly FailureReason[] = ['crash-loop', 'start-deadline', 'ill-health', 'evidence', 'reboots', 'requested']
 /** From a change without any wait to one that waits for the spread in a slow cluster. */
 const APPLY_BUCKETS_S = [0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800]
 /** From the agent's own rules to a sandboxed kubelet on a slow node, which ends after a minute. */

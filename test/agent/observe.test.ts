@@ -77,6 +77,8 @@ function open(scene: Scene) {
       },
       has: () => scene.hasAssigned ?? true,
       proven: () => undefined,
+      trialBoots: () => undefined,
+      writeTrialBoots: () => {},
       channelState: () => undefined,
       writeChannelState: () => {},
       stagings: () => [],

@@ -73,6 +73,13 @@ t.test("records have kubelet's bytes, and are written only on change", (t) => {
     0,
   )
   t.equal(open(disk).records.proven(), 'key')
+  const boots = { key: 'key', boots: [{ bootId: 'boot-1', atWallMs: 1 }] }
+  t.equal(records.trialBoots(), undefined)
+  records.writeTrialBoots(boots)
+  t.same(open(disk).records.trialBoots(), boots)
+  records.writeTrialBoots(undefined)
+  t.equal(open(disk).records.trialBoots(), undefined)
+  t.equal(files.stat(`${META}/boots`), undefined)
   const heard = { channel: 'label', paused: { on: 'Node', by: 'a person' }, problem: undefined } as const
   t.equal(records.channelState(), undefined)
   records.writeChannelState(heard)
@@ -217,17 +224,24 @@ t.test('on a full disk verdicts count immediately, and are written later', (t) =
   t.end()
 })
 
-t.test('garbage in verdicts or proven is set aside and counts as none', (t) => {
+t.test('garbage in verdicts, proven or boots is set aside and counts as none', (t) => {
   const garbage = ['', 'garbage', '\0\0', '{}', 'null', '[{}]', JSON.stringify([{ ...verdict('a'), state: 'maybe' }]), '{"key":7}']
   for (const text of garbage) {
     const { disk, aside, records } = open()
     disk.plant(`${META}/verdicts`, text)
     disk.plant(`${META}/proven`, text)
+    disk.plant(`${META}/boots`, text)
     disk.plant(`${META}/heard`, text === '{}' ? '{"channel":"rumour"}' : text.replace('{"key"', '{"paused"'))
     t.equal(records.verdicts().size, 0, text)
     t.equal(records.channelState(), undefined, text)
     t.equal(records.proven(), undefined, text)
-    t.match(aside, [{ to: `${META}/verdicts.damaged-1` }, { to: `${META}/heard.damaged-1` }, { to: `${META}/proven.damaged-1` }])
+    t.equal(records.trialBoots(), undefined, text)
+    t.match(aside, [
+      { to: `${META}/verdicts.damaged-1` },
+      { to: `${META}/heard.damaged-1` },
+      { to: `${META}/proven.damaged-1` },
+      { to: `${META}/boots.damaged-1` },
+    ])
     records.writeVerdict(verdict('a'))
     t.equal(open(disk).records.verdicts().size, 1)
   }

@@ -107,6 +107,8 @@ const facts = fc.record({
   /** What the disk has under the desired version: its own content, nothing, or another's. */
   stored: fc.oneof({ weight: 4, arbitrary: fc.constant('own' as const) }, fc.constant('none' as const), fc.constantFrom(...CONFIG_MAPS)),
   proven: fc.option(fc.tuple(source, kubelet)),
+  /** Minutes ago. */
+  trialBoots: fc.option(fc.tuple(source, kubelet, fc.array(fc.nat(90), { maxLength: 5 }))),
   verdicts: fc.array(fc.tuple(source, kubelet, fc.constantFrom<Verdict['state']>('refused', 'provisional', 'confirmed')), { maxLength: 5 }),
   accepted: fc.subarray(CONFIG_MAPS),
   pending: fc.subarray(CONFIG_MAPS),
@@ -177,6 +179,7 @@ function buildSnapshot(of: Facts): Snapshot {
     lastKnownGood: held(of.lastKnownGood),
     previous: held(of.previous),
     proven: of.proven === null ? undefined : trialKey(bytesOf(of.proven[0]), of.proven[1]),
+    trialBoots: of.trialBoots === null ? undefined : buildTrialBoots(of.trialBoots, bytesOf),
     verdicts: new Map(verdicts.map((each) => [each.key, each])),
     accepted: new Map(of.accepted.map((one) => [trialKey(bytesOf(one), of.kubelet), { drain: of.drain, basis: of.basis }])),
     preflightPending: new Set(of.pending.map((one) => trialKey(bytesOf(one), of.kubelet))),
@@ -202,6 +205,15 @@ function buildSnapshot(of: Facts): Snapshot {
     policy: { ...POLICY, keepCheckpoints: 1 },
     troubles: of.trouble === null ? [] : [buildTrouble(of.trouble)],
   })
+}
+
+function buildTrialBoots(
+  [one, on, minutesAgo]: NonNullable<Facts['trialBoots']>,
+  bytesOf: (one: ConfigSource) => string,
+): NonNullable<Snapshot['trialBoots']> {
+  const { wallMs } = snapshot().now
+  const boots = minutesAgo.map((minutes) => ({ bootId: minutes === 0 ? BOOT : `boot-${minutes}-ago`, atWallMs: wallMs - minutes * 60e3 }))
+  return { key: trialKey(bytesOf(one), on), boots }
 }
 
 function buildTrouble([step, inUs]: readonly [string, number]): Trouble {

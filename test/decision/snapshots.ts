@@ -10,7 +10,7 @@ import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import type { HealthRecord } from '../../src/decision/health.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import type { Policy } from '../../src/decision/policy.ts'
-import type { RestartRecord } from '../../src/decision/records.ts'
+import type { RestartRecord, TrialBoots } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import type { TrialKey } from '../../src/decision/trial-key.ts'
@@ -205,7 +205,7 @@ export function crashing(source: ConfigSource, facts: Partial<HealthRecord> = {}
 
 /** A node settled on A, which is assigned and last-known-good; before A it was local. */
 export function snapshot(facts: Piece = {}): Snapshot {
-  return {
+  const built: Snapshot = {
     now: { bootId: BOOT, monotonicUs: NOW_US, wallMs: 1_700_000_000_000 },
     nodeName: 'node-1',
     policy: POLICY,
@@ -240,6 +240,13 @@ export function snapshot(facts: Piece = {}): Snapshot {
     evidence: undefined,
     ...facts,
   }
+  return { ...built, trialBoots: 'trialBoots' in facts ? facts.trialBoots : noteBoot(built) }
+}
+
+/** If this boot began in a trial, that has been written down. */
+function noteBoot({ nextStart, unit, now }: Snapshot): TrialBoots | undefined {
+  if (nextStart.kind !== 'known' || nextStart.held.content === undefined || unit.kind !== 'known') return undefined
+  return { key: trialKey(nextStart.held.content, unit.kubeletIdentity), boots: [{ bootId: now.bootId, atWallMs: now.wallMs }] }
 }
 
 /** B assigned, activated and running for five minutes of its trial; A is what to fall back to. */

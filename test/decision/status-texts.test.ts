@@ -18,7 +18,7 @@ t.test("upstream's words, which people search for", async (t) => {
 
 t.test('ours, by the same pattern', async (t) => {
   const refuges = ['last-known-good', 'previous', 'local', 'under-way'] as const
-  for (const reason of ['crash-loop', 'start-deadline', 'ill-health', 'requested'] as const) {
+  for (const reason of ['crash-loop', 'start-deadline', 'ill-health', 'reboots', 'requested'] as const) {
     const said = refuges.map((refuge) => texts.failureError({ reason }, refuge))
     t.equal(new Set(said).size, refuges.length, `${reason}: each way out reads differently`)
     for (const text of said) t.match(text, /^[^\n]{20,160}, see kubelet-cfg-agent log for details$/)

@@ -29,6 +29,8 @@ export type Behaviour =
   | 'kills-runtime'
   /** Exits, and what it left on the node keeps kubelet from starting with any other config. */
   | 'leaves-state'
+  /** The machine resets a while after kubelet has started. */
+  | 'resets-node'
   | 'crash-at-start'
   | 'crash-later'
   | 'never-healthy'
@@ -153,6 +155,14 @@ export function isGood(text: string, version: number): boolean {
   return GOOD.includes(behaviour) || (behaviour === 'good-until-upgrade' && version === 1)
 }
 
+/** Before any trial ends. */
+const RESETS_AFTER_US = 60e6
+
+/** When the machine resets. */
+export function resetUsOf({ text, startedAtUs }: SimProcess): number {
+  return behaviourOf(text) === 'resets-node' ? startedAtUs + RESETS_AFTER_US : NEVER
+}
+
 /** kubelet exits with every config on a node that is not well. */
 export function diesAfter(startedAtUs: number, seconds: number): Fate {
   return { readyAtUs: NEVER, healthyFromUs: NEVER, unhealthyFromUs: NEVER, exitsAtUs: startedAtUs + seconds * 1e6 }
@@ -193,6 +203,7 @@ export function fateOf(text: string, startedAtUs: number, version: number): Fate
     case 'breaks-serving':
     case 'loses-static-pods':
     case 'refuses-pods':
+    case 'resets-node':
       return lives(4)
     case 'kills-runtime':
       return lives(4, { exitsAfter: 20 })

@@ -139,7 +139,7 @@ class Run {
     for (;;) {
       await this.#letAgentAct()
       const from = world.nowUs
-      const worldUs = Math.min(from + leftUs, world.nextUs())
+      const worldUs = Math.min(from + leftUs, world.nextUs(), world.resetUs)
       // The clock ticks in whole microseconds: the rest of a pause could be a fraction too small to
       // advance the time.
       const next = Math.ceil(Math.min(worldUs, this.#agent === undefined ? Number.POSITIVE_INFINITY : this.#wakeAtUs))
@@ -148,6 +148,7 @@ class Run {
       world.advanceTo(Math.max(next, from))
       // The agent hears the answer of the container runtime.
       if (isAsked) await setImmediate()
+      world.resetIfDue()
       if (this.#doze?.goesOn(world) === false) this.#endDoze()
       this.#invariants.check()
       if (leftUs <= 0) {

@@ -120,7 +120,8 @@ export function makeSchedule(seed: number): Schedule {
   const suspended = withExtras(merged, seededRandom(seed ^ 0x51ee), makeSuspend)
   const reworded = withExtras(suspended, seededRandom(seed ^ 0x4e3d), makeReword)
   const hard = withExtras(reworded, seededRandom(seed ^ 0x4a46), makeHardship, HARDSHIP_SHARE)
-  return { seed, node, events: withExtras(hard, seededRandom(seed ^ 0x95041), makeLeavingEdit, HARDSHIP_SHARE) }
+  const leaving = withExtras(hard, seededRandom(seed ^ 0x95041), makeLeavingEdit, HARDSHIP_SHARE)
+  return { seed, node, events: withExtras(leaving, seededRandom(seed ^ 0x4e5e7), makeReset, HARDSHIP_SHARE) }
 }
 
 /**
@@ -191,6 +192,10 @@ function makeHardship(random: Random): WorldEvent {
 
 function makeLeavingEdit(random: Random): WorldEvent {
   return { kind: 'edit', name: random.pick(NAMES), behaviour: 'leaves-state' }
+}
+
+function makeReset(random: Random): WorldEvent {
+  return random.pick<WorldEvent>([{ kind: 'edit', name: random.pick(NAMES), behaviour: 'resets-node' }, { kind: 'reboot' }])
 }
 
 /** These go on for hours of simulated time: few are enough. */

@@ -16,7 +16,7 @@ import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { createRuntime } from '../agent/memory-runtime.ts'
-import { type Behaviour, configText, type LocalBase, localText, meaningOf } from './behaviour.ts'
+import { type Behaviour, configText, type LocalBase, localText, meaningOf, NEVER, resetUsOf } from './behaviour.ts'
 import { Crash, type CrashPoint } from './crash.ts'
 import { DiskFaults } from './disk-faults.ts'
 import { Doubts } from './doubts.ts'
@@ -31,6 +31,9 @@ import { SimOverlay } from './sim-overlay.ts'
 import { SimTimers } from './sim-timers.ts'
 import { SimUnit } from './sim-unit.ts'
 import { isLastKnownGood, isNothingAssigned, lastKnownGoodText, Victims } from './victims.ts'
+
+/** Of a config on trial, which may then be taken for the cause. */
+const REBOOTS_SUSPECTED = 3
 
 export class SimWorld {
   readonly kind: NodeKind
@@ -265,7 +268,19 @@ export class SimWorld {
     this.disk.plant(LOCAL_PATH, this.localText)
   }
 
+  /** The machine resets with what kubelet runs. */
+  get resetUs(): number {
+    const { process } = this.unit
+    return process === undefined ? NEVER : resetUsOf(process)
+  }
+
+  /** Not in the middle of a pass: the agent dies between two. */
+  resetIfDue(): void {
+    if (this.nowUs >= this.resetUs) this.losePower()
+  }
+
   reboot(): void {
+    this.#sufferReboot(this.nextText())
     this.agentDead = true
     const before = this.nowUs
     this.clock.reboot()
@@ -279,6 +294,15 @@ export class SimWorld {
     this.cluster.rebase(this.nowUs)
     this.unit.boot()
   }
+
+  /** Several reboots in its trial look as if it had reset the node. */
+  #sufferReboot(text: string | undefined): void {
+    if (text === undefined) return
+    const count = (this.#reboots.get(text) ?? 0) + 1
+    this.#reboots.set(text, count)
+    if (count >= REBOOTS_SUSPECTED) this.suffer(text)
+  }
+  readonly #reboots = new Map<string, number>()
 
   losePower(): void {
     this.lostPowers += 1

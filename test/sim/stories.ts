@@ -33,6 +33,10 @@ export const STORIES: Readonly<Record<string, readonly Timed[]>> = {
     ...ASSIGN,
     { afterSeconds: LATER, event: { kind: 'edit', name: 'red', behaviour: 'crash-at-start' } },
   ],
+  'roll back a config with which the node resets': [
+    ...ASSIGN,
+    { afterSeconds: LATER, event: { kind: 'edit', name: 'red', behaviour: 'resets-node' } },
+  ],
   'reject a config in preflight': [...ASSIGN, { afterSeconds: LATER, event: { kind: 'edit', name: 'red', behaviour: 'invalid' } }],
   'edit only metadata': [...ASSIGN, { afterSeconds: LATER, event: { kind: 'touch-metadata', name: 'red' } }],
   'remove the assignment': [...ASSIGN, { afterSeconds: LATER, event: { kind: 'unassign' } }],
