@@ -5,12 +5,15 @@
  * process was started from, nor one that did damage which nothing undoes. Pure.
  */
 import type { CheckpointInfo, ConfigMapSource } from './config-source.ts'
+import { awaitsBaseline } from './evidence-schedule.ts'
 import { namedSources } from './held-sources.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 
-export function prune({ snapshot }: TargetSituation): Step | undefined {
+export function prune({ snapshot, target }: TargetSituation): Step | undefined {
+  // The restart is a moment away.
+  if (awaitsBaseline(snapshot, target.key)) return undefined
   const checkpoints = choosePrunable(snapshot)
   return checkpoints.length === 0 ? undefined : { kind: 'prune', checkpoints }
 }

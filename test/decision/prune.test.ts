@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { CheckpointInfo } from '../../src/decision/config-source.ts'
+import { recordFacts } from '../../src/decision/evidence-record.ts'
+import { nextStep } from '../../src/decision/next-step.ts'
 import { choosePrunable } from '../../src/decision/prune.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import {
@@ -15,6 +17,7 @@ import {
   hold,
   inTrial,
   judged,
+  keyOf,
   POLICY,
   READY_FOR_B,
   runs,
@@ -112,4 +115,21 @@ t.test('old checkpoints go last', async (t) => {
   })
   t.match(decide({ checkpoints }), { kind: 'prune', checkpoints: [{ resourceVersion: '1' }, { resourceVersion: '0' }] })
   t.match(decide({ checkpoints, ...READY_FOR_B }), { kind: 'activate' })
+  const activated = { checkpoints, ...READY_FOR_B, ...startsWith(B) }
+  const { now, nodeName, running } = snapshot(activated)
+  const evidence = recordFacts(undefined, {
+    candidate: keyOf(B),
+    healthySinceUs: undefined,
+    facts: [],
+    writtenAtUs: undefined,
+    now,
+    nodeName,
+    running,
+    startDeadlineUs: 1,
+    verdicts: new Map(),
+    proven: undefined,
+  })
+  const awaiting = snapshot({ ...activated, evidence })
+  t.match(nextStep(awaiting), { kind: 'wait', phase: 'restarting' }, 'not before a restart that waits for answers alone')
+  t.match(nextStep({ ...awaiting, now: { ...now, monotonicUs: now.monotonicUs + 6e6 } }), { kind: 'restart' })
 })
