@@ -6,6 +6,7 @@ import { askRuntime } from './evidence/ask-runtime.ts'
 import { EvidenceWorker } from './evidence/evidence-worker.ts'
 import { ServingProbe } from './evidence/serving-probe.ts'
 import type { ClientIdentity } from './kube/access.ts'
+import type { Pace } from './main-pace.ts'
 import type { Stores } from './main-stores.ts'
 import type { ContainerRuntime } from './ports/container-runtime.ts'
 import type { EvidenceProbe } from './ports/evidence.ts'
@@ -21,12 +22,13 @@ export interface EvidenceWorld {
   readonly api: KubeApi | undefined
   readonly publisher: Publisher | undefined
   readonly runtime: ContainerRuntime
+  readonly pace: Pick<Pace, 'sleep'>
   readonly log: Log
   /** Called when an answer differs from the one before. */
   readonly onChange: () => void
 }
 
-export function openEvidence({ stores, nodeName, kubeconfig, api, publisher, runtime, log, onChange }: EvidenceWorld): EvidenceProbe {
+export function openEvidence({ stores, nodeName, kubeconfig, api, publisher, runtime, pace, log, onChange }: EvidenceWorld): EvidenceProbe {
   const { files, clock } = stores
   return new EvidenceWorker({
     cluster: askCluster(api, nodeName),
@@ -35,6 +37,7 @@ export function openEvidence({ stores, nodeName, kubeconfig, api, publisher, run
     publisher,
     clock,
     log,
+    sleep: pace.sleep,
     onChange,
   })
 }

@@ -3,7 +3,6 @@
  * Triggers only wake it: they carry no state, and many of them lead to one pass. The loop itself
  * remembers nothing that a decision needs, except how long to leave a failed step alone.
  */
-import { awaitsBaseline, findCandidateOfBaseline } from '../decision/evidence-schedule.ts'
 import { nextStep } from '../decision/next-step.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Action, Step, Wait } from '../decision/step.ts'
@@ -29,10 +28,7 @@ export class Loop {
   readonly #observer: PassObserver
   readonly #log: Log
   readonly #backoff = new StepBackoff()
-  /**
-   * Kubelet since the last restart, or the last wait for more than answers. Other steps change only
-   * files, so it stays valid.
-   */
+  /** Kubelet since the last wait or restart. Other steps change only files, so it stays valid. */
   #reusable: KubeletObservation | undefined
   /** The last one that asked systemd. */
   #lastAsked: KubeletObservation | undefined
@@ -72,7 +68,7 @@ export class Loop {
     else this.#backoff.forgetDue(snapshot)
     if (!isProbeEnough(step, snapshot)) this.#settled = undefined
     else if (isSettled(step) && this.#reusable !== undefined) this.#settled = this.#reusable
-    if (step.kind === 'restart' || (step.kind === 'wait' && !awaitsAnswers(snapshot))) this.#reusable = undefined
+    if (step.kind === 'wait' || step.kind === 'restart') this.#reusable = undefined
     return step
   }
 
@@ -134,12 +130,6 @@ export class Loop {
 function isProbeEnough(step: Step, { health }: Snapshot): boolean {
   if (health === undefined || health.unhealthySinceUs !== undefined) return false
   return isSettled(step) || step.kind === 'assign' || step.kind === 'preflight' || (step.kind === 'wait' && step.phase === 'preflight')
-}
-
-/** A restart waits for nothing but answers about the process that it ends. */
-function awaitsAnswers(snapshot: Snapshot): boolean {
-  const candidate = findCandidateOfBaseline(snapshot)
-  return candidate !== undefined && awaitsBaseline(snapshot, candidate)
 }
 
 function isSettled(step: Step): boolean {

@@ -6,7 +6,15 @@ import { findBasePath } from '../decision/base-config.ts'
 import { withEarlier } from '../decision/evidence-baseline.ts'
 import type { Question } from '../decision/evidence-facts.ts'
 import { awaitBaseline, dropBaseline, recordFacts, renewBaseline } from '../decision/evidence-record.ts'
-import { dueEvidence, findCandidateOfBaseline, isBaselineAbandoned, isBaselineEarly, isBaselineOld } from '../decision/evidence-schedule.ts'
+import {
+  awaitsBaseline,
+  dueEvidence,
+  findCandidateOfBaseline,
+  isBaselineAbandoned,
+  isBaselineEarly,
+  isBaselineOld,
+  startsWithContent,
+} from '../decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../decision/evidence-state.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
@@ -19,6 +27,12 @@ import { asArguments, flagValue } from '../systemd/flags.ts'
 import { parseGoBool } from '../values/go-bool.ts'
 import { listConfigFiles } from './config-files.ts'
 import { isCriSocket, toSocketPath } from './probe-runtimes.ts'
+
+/**
+ * How long a pass waits for the answers before a restart. They mostly come within some
+ * milliseconds, and another pass would cost more. The restart itself waits longer.
+ */
+const ANSWERS_MS = 200
 
 export interface EvidencePorts {
   readonly runtime: Pick<RuntimeRecords, 'writeEvidence'>
@@ -39,10 +53,21 @@ export async function observeEvidence(ports: EvidencePorts, snapshot: Snapshot):
   const after = fold(snapshot, candidate, probe, probe.take())
   const { questions, write } = dueEvidence({ ...snapshot, evidence: after }, candidate)
   if (write) probe.write()
-  if (questions.length > 0 && running.kind === 'known')
+  let latest = after
+  if (questions.length > 0 && running.kind === 'known') {
     probe.ask(questions, await describeEvidenceSubject(ports, snapshot, unit, running.invocationId, questions, after))
-  if (after !== before) ports.runtime.writeEvidence(after)
-  return after
+    if (candidate !== undefined && isRestartWaiting({ ...snapshot, evidence: after }, candidate)) {
+      await probe.answered(ANSWERS_MS)
+      latest = fold({ ...snapshot, evidence: after }, candidate, probe, probe.take())
+    }
+  }
+  if (latest !== before) ports.runtime.writeEvidence(latest)
+  return latest
+}
+
+/** Not a claim in a rollout, for which there is time. */
+function isRestartWaiting(snapshot: Snapshot, candidate: TrialKey): boolean {
+  return startsWithContent(snapshot.nextStart, candidate) && awaitsBaseline(snapshot, candidate)
 }
 
 function fold(

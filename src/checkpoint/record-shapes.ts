@@ -48,7 +48,7 @@ export const isProven: Check<{ readonly key: TrialKey }> = shape<{ readonly key:
 
 export const isTrialBoots: Check<TrialBoots> = shape<TrialBoots>({
   key: isText,
-  boots: listOf(shape<TrialBoot>({ bootId: isText, atWallMs: isNumber })),
+  boots: listOf(shape<TrialBoot>({ bootId: isText, atWallMs: isNumber, paused: optional(isFlag) })),
 })
 
 export const isChannelState: Check<ChannelState> = shape<ChannelState>({

@@ -80,7 +80,7 @@ export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
     case 'rename-kubelet':
       return 'name kubelet by its content in the records of an earlier agent'
     case 'record-boot':
-      return 'record that this boot began in the trial of the config'
+      return 'record that the config is on trial in this boot'
     case 'prove':
       return 'record that the trial has passed'
     case 'promote':

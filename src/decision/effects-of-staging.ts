@@ -3,7 +3,7 @@
  */
 import type { ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
-import { dropExits, type Effect, history, log, type StateEffect } from './effects.ts'
+import { dropCharges, type Effect, history, log, type StateEffect } from './effects.ts'
 import { isNamed } from './records.ts'
 import { isOwnEdit } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -35,7 +35,8 @@ function findRaised(before: Staging, after: Staging): StagedContent | undefined 
   return latest !== undefined && known !== undefined && retryOf(latest) > retryOf(known) ? latest : undefined
 }
 
-function lift({ verdicts, suspendedVerdicts, health, proven }: Snapshot, content: ContentHash): readonly Effect[] {
+function lift(snapshot: Snapshot, content: ContentHash): readonly Effect[] {
+  const { verdicts, suspendedVerdicts, proven } = snapshot
   const keys = [...verdicts.keys(), ...suspendedVerdicts.keys()].filter((key) => contentOfKey(key) === content)
   if (keys.length === 0) return []
   return [
@@ -43,7 +44,7 @@ function lift({ verdicts, suspendedVerdicts, health, proven }: Snapshot, content
     // It has a whole trial again, with all the evidence.
     ...(proven !== undefined && contentOfKey(proven) === content ? [{ kind: 'write-proven', key: undefined } as const] : []),
     ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
-    ...dropExits({ health }),
+    ...dropCharges(snapshot),
   ]
 }
 

@@ -7,7 +7,7 @@
  */
 import { describeChannel } from './channels.ts'
 import { type ConfigSource, describeSource } from './config-source.ts'
-import { dropExits, type Effect, history, log, writeRecord } from './effects.ts'
+import { dropCharges, type Effect, endTrialBoots, history, log, writeRecord } from './effects.ts'
 import { assign, startSpread } from './effects-of-assign.ts'
 import { mark, markActivated, markRequested, stage } from './effects-of-staging.ts'
 import { isEvidenceKnown } from './evidence-verdict.ts'
@@ -38,7 +38,7 @@ const EFFECTS: EffectsOf = {
     ...keep.map((verdict): Effect => ({ kind: 'write-verdict', verdict })),
     ...suspend.map((verdict): Effect => ({ kind: 'write-verdict', verdict: { ...verdict, suspended: true } })),
     ...drop.map((key): Effect => ({ kind: 'remove-verdict', key })),
-    ...dropExits(snapshot),
+    ...dropCharges(snapshot),
     ...(requested && snapshot.restarts.length > 0
       ? [{ kind: 'write-restarts', restarts: excuseRestarts(snapshot.restarts) } as const]
       : []),
@@ -71,6 +71,7 @@ const EFFECTS: EffectsOf = {
       { kind: 'write-proven', key: undefined },
       writeRecord('last-known-good', 'local'),
       writeRecord('previous', 'local'),
+      ...endTrialBoots(snapshot),
     ]
   },
 
@@ -103,9 +104,8 @@ const EFFECTS: EffectsOf = {
     const from = describeSource(verdict.source)
     return [
       history('rolled-back', verdict.source, next, verdict.detail),
-      // First: what is tried again later is not charged with these.
-      ...(snapshot.trialBoots?.key === verdict.key ? endTrialBoots(snapshot) : []),
       { kind: 'write-verdict', verdict },
+      ...(snapshot.trialBoots?.key === verdict.key ? endTrialBoots(snapshot) : []),
       // What it had before it failed counts no more in its rollout.
       ...mark(snapshot, verdict.key, { proved: false, requested: false }),
       requested
@@ -149,7 +149,7 @@ const EFFECTS: EffectsOf = {
       // It has a whole trial again, with all the evidence.
       ...(snapshot.proven === verdict.key ? [{ kind: 'write-proven', key: undefined } as const] : []),
       { kind: 'write-verdict', verdict: { ...verdict, retrials: number, suspended: true } },
-      ...dropExits(snapshot),
+      ...dropCharges(snapshot),
       log('info', `config is tried again: ${describeSource(verdict.source)}`, {
         source: verdict.source,
         reason: verdict.reason,
@@ -228,10 +228,6 @@ const EFFECTS: EffectsOf = {
       const { uid, resourceVersion, overlay } = checkpoint
       return [{ kind: 'remove-checkpoint', checkpoint }, log('debug', 'old checkpoint removed', { uid, resourceVersion, overlay })]
     }),
-}
-
-function endTrialBoots({ trialBoots }: Snapshot): readonly Effect[] {
-  return trialBoots === undefined ? [] : [{ kind: 'write-trial-boots', trialBoots: undefined }]
 }
 
 /** The kubelet with which the trial passed. */

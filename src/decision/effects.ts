@@ -7,6 +7,7 @@ import type { ChannelState } from './desired.ts'
 import type { HealthRecord } from './health.ts'
 import { forgetExits } from './health-changes.ts'
 import type { RecordName, RestartRecord, SpreadRecord, Transition, TrialBoots } from './records.ts'
+import type { Snapshot } from './snapshot.ts'
 import type { Staging } from './staging-state.ts'
 import type { StepOf } from './step.ts'
 import type { TrialKey } from './trial-key.ts'
@@ -90,9 +91,14 @@ export function history(kind: Transition['kind'], from: ConfigSource | undefined
   return { kind: 'append-history', transition: { kind, from, to, why } }
 }
 
-/** Exits before this point are charged to nothing any more. */
-export function dropExits({ health }: { readonly health: HealthRecord | undefined }): readonly StateEffect[] {
-  return health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(health) }]
+/** Exits and reboots before this point are charged to nothing any more. */
+export function dropCharges(snapshot: Pick<Snapshot, 'health' | 'trialBoots'>): readonly StateEffect[] {
+  const { health } = snapshot
+  return [...(health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(health) } as const]), ...endTrialBoots(snapshot)]
+}
+
+export function endTrialBoots({ trialBoots }: Pick<Snapshot, 'trialBoots'>): readonly StateEffect[] {
+  return trialBoots === undefined ? [] : [{ kind: 'write-trial-boots', trialBoots: undefined }]
 }
 
 export function writeRecord(record: RecordName, source: ConfigSource): StateEffect {

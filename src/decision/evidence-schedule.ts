@@ -146,7 +146,7 @@ function isComplete(baseline: Baseline, policy: EvidencePolicy): boolean {
   return missingIn(baseline, policy).length === 0 && listUnreached(baseline, policy).length === 0
 }
 
-function startsWithContent(nextStart: Snapshot['nextStart'], candidate: TrialKey): boolean {
+export function startsWithContent(nextStart: Snapshot['nextStart'], candidate: TrialKey): boolean {
   return nextStart.kind === 'known' && nextStart.held.content === contentOfKey(candidate)
 }
 

@@ -9,7 +9,7 @@ import type { HealthFailure } from './find-failure.ts'
 import type { Snapshot } from './snapshot.ts'
 import { measureTrial } from './trial.ts'
 import type { TrialKey } from './trial-key.ts'
-import type { Verdict } from './verdict.ts'
+import { isSeenByHealth, type Verdict } from './verdict.ts'
 
 /**
  * Without those that the health record decides about: it knows for how long kubelet may be ill.
@@ -93,11 +93,11 @@ export function describeMissingEvidence(snapshot: Snapshot, key: TrialKey): stri
 }
 
 /**
- * Whether what a config failed with has passed. For a failure of evidence, the health of kubelet
- * says nothing: it was healthy all the while.
+ * Whether what a config failed with has passed. Where kubelet was healthy all the while, its health
+ * says nothing: then evidence says it, or a whole trial of what runs instead.
  */
 export function isBroughtBack(snapshot: Snapshot, { reason, evidence }: Verdict): boolean {
-  if (reason !== 'evidence') return true
+  if (isSeenByHealth(reason)) return true
   const { running } = snapshot
   const required = listRequired(snapshot)
   if (required.find(({ kind }) => kind === evidence)?.answer === 'yes') return true

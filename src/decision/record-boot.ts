@@ -1,4 +1,4 @@
-/** The rule for a boot that began in the trial of a config: it is written down. Pure. */
+/** The rule that writes down each boot in which a config is on trial. Pure. */
 import type { TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
 import { findNewTrialBoots } from './trial-boots.ts'

@@ -56,13 +56,18 @@ export function listOfBoot(restarts: readonly RestartRecord[], { bootId }: { rea
   return restarts.filter((record) => record.bootId === bootId)
 }
 
-/** One boot that began in the trial of a config. */
+/** One boot in which a config was on trial. */
 export interface TrialBoot {
   readonly bootId: string
   readonly atWallMs: number
+  /** The node was paused when the config was first seen on trial in this boot. */
+  readonly paused?: boolean | undefined
 }
 
-/** The latest boots that began in the trial of one content on one kubelet, oldest first. */
+/**
+ * The boots in which one content was on trial on one kubelet, oldest first: that in which the trial
+ * began, and the latest of the others.
+ */
 export interface TrialBoots {
   readonly key: TrialKey
   readonly boots: readonly TrialBoot[]

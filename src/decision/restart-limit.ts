@@ -8,6 +8,7 @@ import { isIllNow, isLongIll } from './process-health.ts'
 import type { RestartRecord } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
+import { isSeenByHealth } from './verdict.ts'
 
 /** Whether a restart into the target is exempt although it is no fallback. */
 export function isExempt(snapshot: Snapshot, target: Pick<Target, 'source'>): boolean {
@@ -25,14 +26,13 @@ export function isWorthKeeping(snapshot: Snapshot): boolean {
 
 /**
  * Whether a process whose config failed by its health has kept running for a while and is healthy
- * again. False where evidence or an operator condemned the config: the health port disproves
- * neither.
+ * again. False where its health says nothing of what the config was condemned for.
  */
 export function isWellAgain({ running, health, verdicts, now, policy }: Snapshot): boolean {
   if (running.kind !== 'known' || health?.process?.invocationId !== running.invocationId) return false
-  const reason = verdicts.get(running.key)?.reason
+  const verdict = verdicts.get(running.key)
   const runsOn = now.monotonicUs - running.startedAtUs > policy.toleranceUs
-  return runsOn && health.process.healthySinceUs !== undefined && reason !== 'evidence' && reason !== 'requested'
+  return runsOn && health.process.healthySinceUs !== undefined && (verdict === undefined || isSeenByHealth(verdict.reason))
 }
 
 /**

@@ -33,10 +33,10 @@ export const RULES: readonly Rule[] = [
   waitWhileStopping,
   // An operator asked on the node for a retry or a rollback.
   withTarget(answerRequest),
+  // A config is on trial in this boot.
+  withTarget(recordBoot),
   // Kubelet fails with what it starts with: write a verdict, which changes the target.
   withTarget(condemnFailure),
-  // This boot began in the trial of a config.
-  withTarget(recordBoot),
   // Nothing was ever recorded here.
   openRecords,
   // The cluster wants another config than meta/assigned names.

@@ -61,7 +61,7 @@ export type Step =
    * undefined when no config is left. `requested`: an operator requested the rollback.
    */
   | { readonly kind: 'condemn'; readonly verdict: Verdict; readonly next: ConfigSource | undefined; readonly requested: boolean }
-  /** This boot began in the trial of a config. */
+  /** A config is on trial in this boot. */
   | { readonly kind: 'record-boot'; readonly trialBoots: TrialBoots }
   | { readonly kind: 'confirm'; readonly verdicts: readonly Verdict[] }
   /**

@@ -11,7 +11,7 @@ import { findRolloutWait } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import { type TrialKey, trialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
-import type { Verdict } from './verdict.ts'
+import { isSeenByHealth, type Verdict } from './verdict.ts'
 
 export interface Candidate {
   readonly source: ConfigSource
@@ -166,8 +166,8 @@ export function chooseTarget(
   return { ...rest, fallback: isFallback(rest), goesOn: false, atFault: true }
 }
 
-/** Not where it failed by evidence: kubelet was healthy all the while. */
+/** Not where health says nothing of what it failed with. */
 function isHealthyWith({ running, health }: Snapshot, { key, verdict }: Candidate): boolean {
-  if (running.kind !== 'known' || running.key !== key || verdict?.reason === 'evidence') return false
+  if (running.kind !== 'known' || running.key !== key || (verdict !== undefined && !isSeenByHealth(verdict.reason))) return false
   return health?.process?.invocationId === running.invocationId && health.process.healthySinceUs !== undefined
 }

@@ -70,8 +70,19 @@ export interface Acceptance {
   readonly basis?: string | undefined
 }
 
-/** `load` and `validate` come from preflight, the others from a running kubelet. */
+/**
+ * `load` and `validate` come from preflight, `requested` from an operator, the others from what
+ * happened while kubelet ran with it.
+ */
 export type FailureReason = 'load' | 'validate' | 'crash-loop' | 'start-deadline' | 'ill-health' | 'evidence' | 'reboots' | 'requested'
+
+/**
+ * Whether kubelet's health shows what a config failed with. With the other reasons, kubelet is
+ * healthy all the while.
+ */
+export function isSeenByHealth(reason: FailureReason): boolean {
+  return reason !== 'evidence' && reason !== 'reboots' && reason !== 'requested'
+}
 
 export type PreflightResult =
   /** `drain`: changed fields that may change on a drained node only. */

@@ -21,6 +21,7 @@ export interface EvidenceWorkerOptions {
   readonly publisher: { writeAgain(): void; writtenAtUs(): number | undefined } | undefined
   readonly clock: Clock
   readonly log: Log
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
   /**
    * Called when an answer differs from the one before, once for all that are asked at the same
    * time: a pass costs more than an answer.
@@ -30,7 +31,7 @@ export interface EvidenceWorkerOptions {
 
 export class EvidenceWorker implements EvidenceProbe {
   readonly #options: EvidenceWorkerOptions
-  readonly #underWay = new Set<Question>()
+  readonly #underWay = new Map<Question, Promise<void>>()
   readonly #last = new Map<Question, Pick<Fact, 'about' | 'seen'>>()
   readonly #refusals = new Map<Question, string>()
   readonly #asksSinceUs: number
@@ -44,7 +45,13 @@ export class EvidenceWorker implements EvidenceProbe {
   }
 
   ask(questions: readonly Question[], about: EvidenceSubject): void {
-    for (const question of questions) if (!this.#underWay.has(question)) void this.#ask(question, about)
+    for (const question of questions) if (!this.#underWay.has(question)) this.#underWay.set(question, this.#ask(question, about))
+  }
+
+  async answered(limitMs: number): Promise<void> {
+    const limit = new AbortController()
+    await Promise.race([Promise.all(this.#underWay.values()), this.#options.sleep(limitMs, limit.signal)])
+    limit.abort()
   }
 
   asksSinceUs(): number {
@@ -66,7 +73,6 @@ export class EvidenceWorker implements EvidenceProbe {
   }
 
   async #ask(question: Question, about: EvidenceSubject): Promise<void> {
-    this.#underWay.add(question)
     const seen = await this.#answer(question, about)
     this.#underWay.delete(question)
     const fact = { about: about.invocationId, atUs: this.#options.clock.now().monotonicUs, seen }

@@ -38,7 +38,8 @@ export async function readPart(
     return { data, base: base || manifest.base?.text, shown: { name, text, place } }
   }
   return {
-    data: { [KEY]: text },
+    // The other keys may be files that the config names.
+    data: { ...before?.data, [KEY]: text },
     base: base || (await guessBase(context, { name, text, before, of })),
     shown: { name, text, place: (position) => position },
   }

@@ -5,13 +5,15 @@
 import type { Fact, Question } from '../decision/evidence-facts.ts'
 import type { HealthTarget } from './probes.ts'
 
-/** Never throws and never waits: questions are asked in the background. */
+/** Never throws. Questions are asked in the background. */
 export interface EvidenceProbe {
   /**
    * A question that is still being asked is not asked again. An answer that changes something wakes
    * the loop.
    */
   ask(questions: readonly Question[], about: EvidenceSubject): void
+  /** Waits until nothing is being asked, for at most so long. */
+  answered(limitMs: number): Promise<void>
   /**
    * CLOCK_MONOTONIC of when this agent began to ask. What an earlier one asked is answered to
    * nobody.

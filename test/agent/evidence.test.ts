@@ -192,6 +192,18 @@ t.test('an agent that is restarted in the middle of a trial knows what was there
   t.match(verdictOn(world, B), { evidence: 'serving' })
 })
 
+t.test('answers that come at once delay a restart by no pass and no report', async (t) => {
+  const world = await worldOn(A)
+  world.want(B)
+  await world.until('activate')
+  const from = world.steps.length
+  await world.until('restart')
+  t.same(
+    world.steps.slice(from).map(({ kind }) => kind),
+    ['restart'],
+  )
+})
+
 t.test('a restart waits for the baseline for a few seconds, and a fallback does not wait', async (t) => {
   const world = await worldOn(A)
   world.evidence.isMute = true
@@ -281,8 +293,9 @@ t.test('what passed its trial leaves nothing to bring back', async (t) => {
   world.want(C)
   await world.run(2 * SECOND_US)
   t.equal(await world.running(), textOf(B), 'C waits for its baseline')
-  world.evidence.isMute = false
   world.want(B)
+  await world.run(2 * SECOND_US)
+  world.evidence.isMute = false
   await world.run(3 * MINUTE_US)
   t.same(world.record('last-known-good'), B)
   world.evidence.answer('node', NOT_READY)

@@ -55,6 +55,9 @@ export class FakeEvidence implements EvidenceProbe {
     }
   }
 
+  /** Nothing is under way but what takes simulated time. */
+  async answered(): Promise<void> {}
+
   take(): readonly Fact[] {
     const facts = this.#facts.filter((fact) => !this.#isUnderWay(fact))
     this.#facts = this.#facts.filter((fact) => this.#isUnderWay(fact))

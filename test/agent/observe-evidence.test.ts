@@ -31,6 +31,7 @@ async function findSubject(
       subject = about
     },
     asksSinceUs: () => 0,
+    answered: async () => {},
     take: () => [],
     write: () => {},
     writtenAtUs: () => undefined,

@@ -1,130 +1,173 @@
 import t from 'tap'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
-import type { TrialBoots } from '../../src/decision/records.ts'
+import type { TrialBoot, TrialBoots } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Action } from '../../src/decision/step.ts'
+import type { Verdict } from '../../src/decision/verdict.ts'
 import {
   A,
+  assignedTo,
   B,
   BOOT,
+  HOUR_US,
   health,
   hold,
+  INVOCATION,
   inTrial,
   judged,
   keyOf,
-  restartTo,
+  MINUTE_US,
+  POLICY,
   runs,
   runsNothing,
   snapshot,
   startsWith,
   UPGRADED_KUBELET,
   verdict,
+  wants,
 } from './snapshots.ts'
 
 const NOW_MS = snapshot().now.wallMs
-const MINUTE_MS = 60e3
 const THIS_BOOT = { bootId: BOOT, atWallMs: NOW_MS }
-
-/** This boot began in the trial of B, as did others so many minutes ago. */
-function afterBoots(minutesAgo: readonly number[], facts: Partial<Snapshot> = {}): Snapshot {
-  return inTrial({ trialBoots: bootsOf(keyOf(B), minutesAgo), restarts: [], ...facts })
-}
-
-function bootsOf(key: string, minutesAgo: readonly number[]): TrialBoots {
-  return { key, boots: minutesAgo.map((minutes) => ({ bootId: `boot-${minutes}-ago`, atWallMs: NOW_MS - minutes * MINUTE_MS })) }
-}
-
 const PAUSED = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
 
-t.test('a boot that began in a trial is written down once', async (t) => {
-  const first = { key: keyOf(B), boots: [THIS_BOOT] }
-  const none = { restarts: [], trialBoots: undefined }
-  t.same(nextStep(inTrial(none)), { kind: 'record-boot', trialBoots: first })
-  t.match(nextStep(inTrial({ ...none, trialBoots: first })), { kind: 'wait', phase: 'in-trial', detail: /^trial of \S+$/ })
-  const both = [...bootsOf(keyOf(B), [20]).boots, THIS_BOOT]
-  t.same(nextStep(afterBoots([20])), { kind: 'record-boot', trialBoots: { key: keyOf(B), boots: both } }, 'beside the one before')
-  const ofA = inTrial({ restarts: [], trialBoots: bootsOf(keyOf(A), [5, 10, 15]) })
-  t.same(nextStep(ofA), { kind: 'record-boot', trialBoots: first }, 'those of another config say nothing of this one')
-  const second = nextStep(inTrial({ ...none, trialBoots: { key: keyOf(B), boots: both } }))
-  t.match(second, { kind: 'wait', phase: 'in-trial', detail: /in which the node was rebooted 2 times$/ })
-  const old = [...bootsOf(keyOf(B), [10]).boots, THIS_BOOT]
-  t.same(nextStep(afterBoots([90, 70, 10])), { kind: 'record-boot', trialBoots: { key: keyOf(B), boots: old } }, 'old ones are forgotten')
+/** The trial of B began so many minutes ago, and the node has been rebooted at the other times. */
+function boots(...minutesAgo: readonly number[]): TrialBoot[] {
+  return minutesAgo.map((minutes) => (minutes === 0 ? THIS_BOOT : bootAgo(minutes)))
+}
+
+function bootAgo(minutes: number): TrialBoot {
+  return { bootId: `boot-${minutes}-ago`, atWallMs: NOW_MS - minutes * 60e3 }
+}
+
+function ofB(recorded: readonly TrialBoot[]): { trialBoots: TrialBoots } {
+  return { trialBoots: { key: keyOf(B), boots: recorded } }
+}
+
+t.test('each boot in which a config is on trial is written down once', async (t) => {
+  const first = { kind: 'record-boot', ...ofB([THIS_BOOT]) }
+  t.same(nextStep(inTrial({ trialBoots: undefined })), first, 'that in which it was activated')
+  const down = { ...runsNothing('auto-restart'), health: health(B, { started: true }) }
+  t.same(nextStep(inTrial({ trialBoots: undefined, ...down })), first, 'also where its process is gone')
+  t.same(nextStep(inTrial(ofB(boots(20)))), { kind: 'record-boot', ...ofB(boots(20, 0)) }, 'beside those before')
+  t.match(nextStep(inTrial(ofB(boots(20, 0)))), { kind: 'wait', phase: 'in-trial' })
+  const ofA = inTrial({ trialBoots: { key: keyOf(A), boots: boots(5, 10, 15) } })
+  t.same(nextStep(ofA), first, 'those of another config say nothing of this one')
+  const many = Array.from({ length: 20 }, (_, index) => bootAgo(100 - index))
+  const kept = nextStep(inTrial(ofB(many)))
+  t.match(kept, { trialBoots: { boots: [many[0], ...many.slice(-9), THIS_BOOT] } }, 'of many, the first and the latest')
 })
 
-t.test('no boot is written down that did not begin in a trial', async (t) => {
-  t.match(nextStep(inTrial({ trialBoots: undefined })), { kind: 'wait', phase: 'in-trial' }, 'the agent itself restarted kubelet with it')
-  t.match(
-    nextStep(inTrial({ trialBoots: undefined, restarts: [restartTo(B, { bootId: 'boot-0' })] })),
-    { kind: 'record-boot' },
-    'but not in another boot',
-  )
-  t.match(
-    nextStep(inTrial({ trialBoots: undefined, restarts: [], health: health(B, { started: false }) })),
-    { kind: 'wait' },
-    'kubelet was not started with it',
-  )
-  t.match(nextStep(snapshot({ trialBoots: undefined, restarts: [] })), { kind: 'wait', phase: 'settled' }, 'what was promoted')
-  const passed = inTrial({ trialBoots: undefined, restarts: [], proven: keyOf(B), lastKnownGood: hold(B) })
-  t.match(nextStep(passed), { kind: 'wait' }, 'what has passed')
-  const upgraded = { trialBoots: undefined, restarts: [], lastKnownGood: hold(B), proven: keyOf(B, UPGRADED_KUBELET) }
+t.test('nothing is written down of what is not on trial', async (t) => {
+  const none = { trialBoots: undefined }
+  const idle = { ...runsNothing('stopped'), health: health(B, { started: false }) }
+  t.match(nextStep(inTrial({ ...none, ...idle })), { kind: 'wait' }, 'kubelet was not started with it')
+  const earlier = { ...idle, health: health(B, { started: true, bootId: 'boot-0' }) }
+  t.match(nextStep(inTrial({ ...none, ...earlier })), { kind: 'wait' }, 'nor in this boot')
+  t.match(nextStep(snapshot(none)), { kind: 'wait', phase: 'settled' }, 'what was promoted')
+  t.match(nextStep(inTrial({ ...none, proven: keyOf(B), lastKnownGood: hold(B) })), { kind: 'wait' }, 'what has passed')
+  const upgraded = { ...none, lastKnownGood: hold(B), proven: keyOf(B, UPGRADED_KUBELET) }
   t.match(nextStep(inTrial(upgraded)), { kind: 'wait', phase: 'in-trial' }, 'what was promoted with another kubelet')
-  t.match(nextStep(inTrial({ trialBoots: undefined, restarts: [], previous: hold(B) })), { kind: 'wait' }, 'what was promoted before')
-  t.match(nextStep(inTrial({ trialBoots: undefined, restarts: [], ...PAUSED })), { kind: 'wait' }, 'in a pause')
+  t.match(nextStep(inTrial({ ...none, previous: hold(B) })), { kind: 'wait' }, 'what was promoted before')
 })
 
-t.test('a config is left when three boots within an hour began in its trial', async (t) => {
+t.test('a config is left when the node was rebooted three times within an hour in its trial', async (t) => {
   const failed = { reason: 'reboots', detail: 'the node was rebooted 3 times in its trial', damage: 'transient', doubtful: true }
-  t.match(nextStep(afterBoots([25, 10])), { kind: 'condemn', verdict: { key: keyOf(B), state: 'provisional', ...failed }, next: A })
-  const exited = afterBoots([25, 10], runsNothing('auto-restart'))
-  t.match(nextStep(exited), { kind: 'condemn', verdict: failed }, 'whether kubelet runs or not')
-  t.match(nextStep(afterBoots([10])), { kind: 'record-boot' }, 'two are too few')
-  t.match(nextStep(afterBoots([70, 10])), { kind: 'record-boot' }, 'or they are too far apart')
+  const rebooted = inTrial(ofB(boots(300, 25, 10, 0)))
+  t.match(nextStep(rebooted), { kind: 'condemn', verdict: { key: keyOf(B), state: 'provisional', ...failed }, next: A })
+  t.match(nextStep({ ...rebooted, ...runsNothing('auto-restart') }), { kind: 'condemn', verdict: failed }, 'whether kubelet runs or not')
+  const twice = nextStep(inTrial(ofB(boots(20, 10, 0))))
+  t.match(
+    twice,
+    { kind: 'wait', phase: 'in-trial', detail: /\(the node was rebooted 2 times in it\)$/ },
+    'the first boot has cut nothing short',
+  )
+  t.match(nextStep(inTrial(ofB(boots(80, 70, 10, 0)))), { kind: 'wait' }, 'they are too far apart')
+  const long = { policy: { ...POLICY, trialUs: HOUR_US } }
+  t.match(nextStep(inTrial({ ...long, ...ofB(boots(118, 80, 40, 0)) })), { kind: 'condemn' }, 'but not for a trial that long')
 })
 
-t.test('nothing is left that was promoted here, that a pause keeps, or that is local', async (t) => {
-  const boots = afterBoots([40, 25, 10])
-  const upgraded = { ...boots, lastKnownGood: hold(B), proven: keyOf(B, UPGRADED_KUBELET) }
+t.test('nothing is left that was promoted here, or that is local', async (t) => {
+  const rebooted = inTrial(ofB(boots(50, 40, 25, 0)))
+  const upgraded = { ...rebooted, lastKnownGood: hold(B), proven: keyOf(B, UPGRADED_KUBELET) }
   t.match(nextStep(upgraded), { kind: 'wait', phase: 'in-trial' })
-  t.match(nextStep({ ...boots, ...PAUSED }), { kind: 'wait' })
-  const local = { ...startsWith('local'), ...runs('local'), restarts: [], trialBoots: bootsOf(keyOf('local'), [40, 25, 10]) }
+  const local = { ...startsWith('local'), ...runs('local'), trialBoots: { key: keyOf('local'), boots: boots(50, 40, 25, 0) } }
   t.not(nextStep(snapshot(local)).kind, 'condemn')
 })
 
-t.test('what was left for that and is tried again is left after one more reboot', async (t) => {
+t.test('a boot in a pause is not charged, then or later', async (t) => {
+  const before = boots(40, 25, 10)
+  const paused = inTrial({ ...ofB(before), ...PAUSED })
+  const inPause = [...before, { ...THIS_BOOT, paused: true }]
+  t.same(nextStep(paused), { kind: 'record-boot', ...ofB(inPause) })
+  t.match(nextStep(inTrial({ ...ofB(inPause), ...PAUSED })), { kind: 'wait', phase: 'in-trial' })
+  t.match(nextStep(inTrial(ofB(inPause))), { kind: 'wait', phase: 'in-trial' }, 'when the pause has ended')
+  t.match(nextStep(inTrial({ ...ofB(boots(40, 25, 10, 0)), ...PAUSED })), { kind: 'wait' }, 'nor does a pause condemn')
+})
+
+t.test('what was left for that and is tried again is left after two more reboots, since one may be planned', async (t) => {
   const before = verdict(B, 'provisional', { reason: 'reboots', doubtful: true, retrials: 1, suspended: true })
-  t.match(nextStep(afterBoots([], { suspendedVerdicts: new Map([[keyOf(B), before]]) })), {
+  const suspendedVerdicts = new Map([[keyOf(B), before]])
+  t.match(nextStep(inTrial({ ...ofB(boots(10, 0)), suspendedVerdicts })), { kind: 'wait' })
+  t.match(nextStep(inTrial({ ...ofB(boots(20, 10, 0)), suspendedVerdicts })), {
     kind: 'condemn',
-    verdict: { reason: 'reboots', detail: 'the node was rebooted once in its trial', doubtful: true, retrials: 1 },
+    verdict: { reason: 'reboots', detail: 'the node was rebooted 2 times in its trial', doubtful: true, retrials: 1 },
   })
   const ill = new Map([[keyOf(B), { ...before, reason: 'ill-health' as const }]])
-  t.match(nextStep(afterBoots([], { suspendedVerdicts: ill })), { kind: 'record-boot' }, 'but not what failed otherwise')
+  t.match(nextStep(inTrial({ ...ofB(boots(20, 10, 0)), suspendedVerdicts: ill })), { kind: 'wait' }, 'but not what failed otherwise')
 })
+
+/** B was left for its reboots; A, last-known-good, has been healthy since. */
+function fallenBack(minutes: number, facts: Partial<Parameters<typeof verdict>[2]> = {}): Snapshot {
+  const left = verdict(B, 'provisional', { reason: 'reboots', doubtful: true, atWallMs: NOW_MS - minutes * 60e3, bootId: BOOT, ...facts })
+  const sinceUs = snapshot().now.monotonicUs - minutes * MINUTE_US
+  return snapshot({
+    ...judged(left),
+    ...wants(B),
+    ...assignedTo(B),
+    ...runs(A, { startedAgoUs: minutes * MINUTE_US }),
+    health: health(A, { healthySinceUs: sinceUs, subjectSinceUs: sinceUs }),
+  })
+}
 
 t.test('it is tried again once the fallback has been healthy for a while', async (t) => {
-  const left = verdict(B, 'provisional', { reason: 'reboots', doubtful: true, atWallMs: NOW_MS - 11 * MINUTE_MS })
-  const { desired, desiredContent, storedContent, assigned, assignedContent } = inTrial()
-  const fallenBack = snapshot({ ...judged(left), desired, desiredContent, storedContent, assigned, assignedContent })
-  t.match(nextStep(fallenBack), { kind: 'retry-failed', verdict: { reason: 'reboots' }, number: 1 })
+  t.match(nextStep(fallenBack(11)), { kind: 'retry-failed', verdict: { reason: 'reboots' }, number: 1 })
 })
 
-t.test('boots are forgotten with the trial in which they began', async (t) => {
-  const forgotten = { kind: 'write-trial-boots', trialBoots: undefined }
-  const boots = afterBoots([25, 10])
-  const condemn = nextStep(boots) as Action
-  const effects = effectsOf(condemn, boots).map(({ kind }) => kind)
-  t.ok(effects.indexOf('write-trial-boots') < effects.indexOf('write-verdict'), 'first, since what is tried again is not charged with them')
-  t.match(
-    effectsOf(condemn, boots).find(({ kind }) => kind === 'write-trial-boots'),
-    forgotten,
+t.test('its verdict is confirmed by a whole trial of the fallback, which may reset the node as well', async (t) => {
+  t.match(nextStep(fallenBack(2, { retrials: 3 })), { kind: 'wait', phase: 'fallen-back' })
+  t.match(nextStep(fallenBack(11, { retrials: 3 })), { kind: 'confirm' })
+})
+
+t.test('a node on which everything failed does not rest on it, though kubelet is healthy with it', async (t) => {
+  const others = [verdict(A, 'provisional'), verdict('local', 'provisional')]
+  const healthySinceUs = snapshot().now.monotonicUs - 5 * MINUTE_US
+  const process = { key: keyOf(B), invocationId: INVOCATION, startedAtUs: healthySinceUs, wasHealthy: true, healthySinceUs }
+  const well = { health: health(B, { process: { ...process, unhealthySinceUs: undefined, exits: 0 } }) }
+  const left = (reason: Verdict['reason']) => inTrial({ ...well, ...judged(...others, verdict(B, 'provisional', { reason })) })
+  t.match(nextStep(left('reboots')), { kind: 'activate', target: A })
+  t.match(nextStep(left('crash-loop')), { kind: 'forgive' }, 'unlike on one that kubelet is well with again')
+})
+
+t.test('boots are forgotten with the trial, and where all is forgiven', async (t) => {
+  const rebooted = inTrial(ofB(boots(50, 40, 25, 0)))
+  const effects = (step: Action, of: Snapshot = rebooted) => effectsOf(step, of)
+  const forgets = (step: Action, of?: Snapshot) =>
+    effects(step, of).some((effect) => effect.kind === 'write-trial-boots' && effect.trialBoots === undefined)
+  const condemn = nextStep(rebooted) as Action
+  const kinds = effects(condemn).map(({ kind }) => kind)
+  t.ok(forgets(condemn))
+  t.ok(
+    kinds.indexOf('write-verdict') < kinds.indexOf('write-trial-boots'),
+    'the verdict is in force, even on a disk that cannot be written',
   )
-  t.match(
-    effectsOf({ kind: 'prove', key: keyOf(B) }, boots).find(({ kind }) => kind === 'write-trial-boots'),
-    forgotten,
-  )
-  const none = { ...boots, trialBoots: undefined }
-  t.notOk(
-    effectsOf({ kind: 'prove', key: keyOf(B) }, none).some(({ kind }) => kind === 'write-trial-boots'),
-    'where there were any',
-  )
+  const left = verdict(B, 'provisional', { reason: 'reboots' })
+  t.ok(forgets({ kind: 'prove', key: keyOf(B) }))
+  t.ok(forgets({ kind: 'retry-failed', verdict: left, number: 1, of: 3 }), 'what is tried again starts at zero')
+  t.ok(forgets({ kind: 'forgive', drop: [], requested: true, why: '' }))
+  t.ok(forgets({ kind: 'reset-to-local', from: B }))
+  t.notOk(forgets({ kind: 'prove', key: keyOf(B) }, { ...rebooted, trialBoots: undefined }), 'where there are any')
+  const ofAnother = { ...rebooted, trialBoots: { key: keyOf(A), boots: boots(5) } }
+  t.notOk(forgets(condemn, ofAnother), 'and not those of another config')
 })

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import type { NoAnswer, Question } from '../../src/decision/evidence-facts.ts'
 import { EvidenceWorker, type EvidenceWorkerOptions } from '../../src/evidence/evidence-worker.ts'
@@ -25,6 +26,7 @@ function open(parts: Partial<EvidenceWorkerOptions> = {}) {
     publisher: undefined,
     clock: { now: () => ({ bootId: 'b', monotonicUs: 5, wallMs: 0 }) },
     log,
+    sleep: (ms, signal) => pause(ms, undefined, { signal }).catch(() => {}),
     onChange: () => {
       changes += 1
     },
@@ -67,6 +69,29 @@ t.test('a question that is still being asked is not asked again', async (t) => {
   await tick()
   worker.ask(['lease'], about('i-1'))
   t.equal(asked, 2)
+})
+
+t.test('what is being asked can be waited for, and no longer than a limit', async (t) => {
+  let answer = (_: NoAnswer) => {}
+  const slow = new Promise<NoAnswer>((resolve) => {
+    answer = resolve
+  })
+  const { worker } = open({ cluster: { node: () => slow, lease: async () => refused, pods: async () => refused } })
+  await worker.answered(60_000)
+  worker.ask(['node', 'pods'], about('i-1'))
+  await worker.answered(1)
+  t.same(
+    worker.take().map(({ seen }) => seen.question),
+    ['pods'],
+    'the limit',
+  )
+  const all = worker.answered(60_000)
+  answer(refused)
+  await all
+  t.same(
+    worker.take().map(({ seen }) => seen.question),
+    ['node'],
+  )
 })
 
 t.test('the loop is woken by an answer that differs, and by the first about a process', async (t) => {

@@ -52,6 +52,19 @@ t.test('a new config is written with its version; an edit shows what changes, an
   t.match(await run('apply', '-f', 'a.yaml', 'pods'), { code: 0, out: /holds this already/ })
 })
 
+t.test('a file replaces the key of kubelet alone, and a manifest all keys', async (t) => {
+  const world = await startPluginWorld(t)
+  const data = { kubelet: `${WHOLE}maxPods: 50\n`, extra: 'kept' }
+  world.server.objects.put({ kind: 'ConfigMap', metadata: { name: 'pods', namespace: NAMESPACE }, data })
+  world.files.set('a.yaml', `${WHOLE}maxPods: 60\n`)
+  t.match(await world.run('apply', '-f', 'a.yaml', 'pods', '--yes'), { code: 0 })
+  t.same(dataOf(world, 'pods'), { kubelet: `${WHOLE}maxPods: 60\n`, extra: 'kept' })
+  const manifest = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'pods' }, data: { kubelet: `${WHOLE}maxPods: 70\n` } }
+  world.files.set('b.yaml', JSON.stringify(manifest))
+  t.match(await world.run('apply', '-f', 'b.yaml', 'pods', '--yes'), { code: 0 })
+  t.same(dataOf(world, 'pods'), manifest.data)
+})
+
 t.test('what kubelet would refuse is not written', async (t) => {
   const world = await startPluginWorld(t)
   world.files.set('a.yaml', `${WHOLE}maxPods: -1\n`)

@@ -28,6 +28,7 @@
  *     is not tried again and again (settled.ts).
  * 13. A good config is condemned only after something has befallen it that a config may be blamed
  *     for (verdict-invariant.ts).
+ * 14. A config with which the machine resets is left after some resets (settled.ts).
  */
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'

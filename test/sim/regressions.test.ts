@@ -55,3 +55,20 @@ for (const behaviour of ['loses-lease', 'not-ready', 'breaks-serving', 'loses-st
     t.equal(settled.lastKnownGood, settled.runs)
   })
 }
+
+for (const activation of ['env', 'file', 'drop-in'] as const) {
+  t.test(`a config with which the machine resets is left for last-known-good: ${activation}`, async (t) => {
+    const settled = await runSchedule({
+      seed: 4,
+      node: { activation },
+      events: [
+        { afterSeconds: 0, event: { kind: 'edit', name: 'red', behaviour: 'good' } },
+        { afterSeconds: 1, event: { kind: 'assign', name: 'red' } },
+        { afterSeconds: 1000, event: { kind: 'edit', name: 'red', behaviour: 'resets-node' } },
+      ],
+    })
+    t.match(settled.assigned, '# behaviour: resets-node')
+    t.match(settled.runs, '# behaviour: good')
+    t.equal(settled.lastKnownGood, settled.runs)
+  })
+}

@@ -21,6 +21,12 @@ import { isUnseen } from './unseen.ts'
  */
 const MOST_LEFT = 12
 
+/**
+ * A config that resets the node has four tries, of which the first ends after three resets and each
+ * other after two. A pause, a full disk and what lets it be tried anew make them more.
+ */
+const MOST_RESETS = 40
+
 /** Where a node came to rest, by content: a run with a crash can be compared with one without. */
 export interface Settled {
   readonly assigned: string
@@ -51,6 +57,7 @@ export function checkSettled(world: SimWorld, isPaused: boolean): Settled {
   const runs = process === undefined ? 'nothing' : isLocalText(process.text) ? 'local' : process.text
   const settled = { assigned: textOf('assigned'), lastKnownGood: textOf('last-known-good'), runs, operations: world.operations }
   const truth = world.assignment.truth()
+  for (const [text, times] of world.resets) assert(times <= MOST_RESETS, `invariant 14: the node was reset ${times} times with ${text}`)
   assert(unit.leavings.most <= MOST_LEFT, 'invariant 12: what a person deletes is left again and again')
   if (unit.isStoppedByOperator || (!unit.isHealthy() && ((isPaused && truth.kind === 'invalid') || isUnseen(world)))) return settled
   assert(unit.isHealthy(), `invariant 7: kubelet is unhealthy at the end (${unit.activity}), with ${runs}`)

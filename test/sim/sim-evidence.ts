@@ -33,6 +33,9 @@ export class SimEvidence implements EvidenceProbe {
     for (const question of questions) this.#facts.push({ about: invocationId, atUs: this.#world.nowUs, seen: this.#answer(question) })
   }
 
+  /** Each is answered at once. */
+  async answered(): Promise<void> {}
+
   take(): readonly Fact[] {
     const facts = this.#facts
     this.#facts = []

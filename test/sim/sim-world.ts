@@ -32,9 +32,6 @@ import { SimTimers } from './sim-timers.ts'
 import { SimUnit } from './sim-unit.ts'
 import { isLastKnownGood, isNothingAssigned, lastKnownGoodText, Victims } from './victims.ts'
 
-/** Of a config on trial, which may then be taken for the cause. */
-const REBOOTS_SUSPECTED = 3
-
 export class SimWorld {
   readonly kind: NodeKind
   readonly policy: Policy
@@ -78,6 +75,8 @@ export class SimWorld {
   lostRuntimes = 0
   /** How often the agent's directory was lost, and its verdicts with it. */
   lostStates = 0
+  /** How often the machine was reset by what kubelet ran. */
+  readonly resets = new Map<string, number>()
   /** How often power was lost. */
   lostPowers = 0
   /**
@@ -276,11 +275,15 @@ export class SimWorld {
 
   /** Not in the middle of a pass: the agent dies between two. */
   resetIfDue(): void {
-    if (this.nowUs >= this.resetUs) this.losePower()
+    if (this.nowUs < this.resetUs) return
+    const text = this.unit.process?.text ?? ''
+    this.resets.set(text, (this.resets.get(text) ?? 0) + 1)
+    this.losePower()
   }
 
   reboot(): void {
-    this.#sufferReboot(this.nextText())
+    const next = this.nextText()
+    if (next !== undefined) this.victims.rebooted(next, isLastKnownGood(this.files, next), this.clock.wallMs)
     this.agentDead = true
     const before = this.nowUs
     this.clock.reboot()
@@ -294,15 +297,6 @@ export class SimWorld {
     this.cluster.rebase(this.nowUs)
     this.unit.boot()
   }
-
-  /** Several reboots in its trial look as if it had reset the node. */
-  #sufferReboot(text: string | undefined): void {
-    if (text === undefined) return
-    const count = (this.#reboots.get(text) ?? 0) + 1
-    this.#reboots.set(text, count)
-    if (count >= REBOOTS_SUSPECTED) this.suffer(text)
-  }
-  readonly #reboots = new Map<string, number>()
 
   losePower(): void {
     this.lostPowers += 1

@@ -8,10 +8,16 @@ import type { Files } from '../../src/ports/files.ts'
 import { meaningOf } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 
+/** As few as are enough where the config is tried again. */
+const REBOOTS_SUSPECTED = 2
+/** A little more than counts: a boot takes time. */
+const REBOOTS_WITHIN_MS = 4000e3
+
 export class Victims {
   readonly #suffered = new Map<string, number>()
   readonly #unproven = new Set<string>()
   readonly #rolledBack = new Set<string>()
+  readonly #rebootsMs = new Map<string, readonly number[]>()
   /** More than the retrials that a config gets. */
   static readonly MANY = 4
 
@@ -21,9 +27,21 @@ export class Victims {
     if (!isProven) this.#unproven.add(text)
   }
 
+  /**
+   * The machine goes down while kubelet is to start with it. Several times in its trial, that looks
+   * as if the config were the cause.
+   */
+  rebooted(text: string, isProven: boolean, wallMs: number): void {
+    if (isProven) return
+    const recent = (this.#rebootsMs.get(text) ?? []).filter((ms) => Math.abs(wallMs - ms) < REBOOTS_WITHIN_MS)
+    this.#rebootsMs.set(text, [...recent, wallMs])
+    if (recent.length + 1 >= REBOOTS_SUSPECTED) this.suffered(text, false)
+  }
+
   /** It has passed a whole trial since: what befell it before says nothing any more. */
   proved(text: string): void {
     this.#unproven.delete(text)
+    this.#rebootsMs.delete(text)
   }
 
   /** An operator's rollback lasts until a retry. */
