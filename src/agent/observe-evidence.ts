@@ -50,19 +50,19 @@ export async function observeEvidence(ports: EvidencePorts, snapshot: Snapshot):
   if (probe === undefined || unit.kind === 'unknown') return before
   const candidate = findCandidateOfBaseline(snapshot)
   // First the answers: until its answer is in the record, a question is due.
-  const after = fold(snapshot, candidate, probe, probe.take())
-  const { questions, write } = dueEvidence({ ...snapshot, evidence: after }, candidate)
+  let evidence = fold(snapshot, candidate, probe)
+  const { questions, write } = dueEvidence({ ...snapshot, evidence }, candidate)
   if (write) probe.write()
-  let latest = after
   if (questions.length > 0 && running.kind === 'known') {
-    probe.ask(questions, await describeEvidenceSubject(ports, snapshot, unit, running.invocationId, questions, after))
-    if (candidate !== undefined && isRestartWaiting({ ...snapshot, evidence: after }, candidate)) {
+    probe.ask(questions, await describeEvidenceSubject(ports, snapshot, unit, running.invocationId, questions, evidence))
+    const asked = { ...snapshot, evidence }
+    if (candidate !== undefined && isRestartWaiting(asked, candidate)) {
       await probe.answered(ANSWERS_MS)
-      latest = fold({ ...snapshot, evidence: after }, candidate, probe, probe.take())
+      evidence = fold(asked, candidate, probe)
     }
   }
-  if (latest !== before) ports.runtime.writeEvidence(latest)
-  return latest
+  if (evidence !== before) ports.runtime.writeEvidence(evidence)
+  return evidence
 }
 
 /** Not a claim in a rollout, for which there is time. */
@@ -70,12 +70,7 @@ function isRestartWaiting(snapshot: Snapshot, candidate: TrialKey): boolean {
   return startsWithContent(snapshot.nextStart, candidate) && awaitsBaseline(snapshot, candidate)
 }
 
-function fold(
-  snapshot: Snapshot,
-  candidate: TrialKey | undefined,
-  probe: EvidenceProbe,
-  facts: ReturnType<EvidenceProbe['take']>,
-): EvidenceRecord {
+function fold(snapshot: Snapshot, candidate: TrialKey | undefined, probe: EvidenceProbe): EvidenceRecord {
   const { now, nodeName, running, verdicts, proven, policy, health, evidence, restarts, unit } = snapshot
   const before =
     candidate === undefined || evidence === undefined ? evidence : takeBaselineAgain(evidence, snapshot, candidate, probe.asksSinceUs())
@@ -92,7 +87,7 @@ function fold(
     restarts,
     ...(unit.kind === 'known' && { nRestarts: unit.nRestarts }),
     healthySinceUs: process?.healthySinceUs,
-    facts,
+    facts: probe.take(),
     writtenAtUs: probe.writtenAtUs(),
   })
 }

@@ -47,7 +47,7 @@ export const isVerdict: Check<Verdict> = shape<Verdict>({
 export const isProven: Check<{ readonly key: TrialKey }> = shape<{ readonly key: TrialKey }>({ key: isText })
 
 export const isTrialBoots: Check<TrialBoots> = shape<TrialBoots>({
-  key: isText,
+  content: isText,
   boots: listOf(shape<TrialBoot>({ bootId: isText, atWallMs: isNumber, paused: optional(isFlag) })),
 })
 

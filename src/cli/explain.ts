@@ -32,7 +32,7 @@ export function explain(snapshot: Snapshot): Explanation {
   // yet activated would seem to wait for preflight.
   const accepted = new Map(snapshot.accepted)
   if (target !== undefined) accepted.set(target.key, { drain: [], basis: snapshot.basis })
-  const step = nextStep({ ...snapshot, accepted })
+  const step = nextStep(withoutRecords({ ...snapshot, accepted }))
   if (step.kind !== 'wait') {
     return { target, phase: 'due', detail: describeStep(step), trialRemainingUs: undefined, waitRemainingUs: undefined }
   }
@@ -44,6 +44,12 @@ export function explain(snapshot: Snapshot): Explanation {
     trialRemainingUs: step.phase === 'in-trial' && target !== undefined ? measureTrial(snapshot, target.key)?.remainingUs : undefined,
     waitRemainingUs: endsAtUs && Math.max(0, endsAtUs - snapshot.now.monotonicUs),
   }
+}
+
+/** The boots of a trial are written down in passing: people are told what comes then. */
+export function withoutRecords(snapshot: Snapshot): Snapshot {
+  const step = nextStep(snapshot)
+  return step.kind === 'record-boot' ? { ...snapshot, trialBoots: step.trialBoots } : snapshot
 }
 
 /** What a step does, as in `what the agent would do: ...`. */
@@ -80,7 +86,7 @@ export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
     case 'rename-kubelet':
       return 'name kubelet by its content in the records of an earlier agent'
     case 'record-boot':
-      return 'record that the config is on trial in this boot'
+      return step.trialBoots === undefined ? 'drop the record of the former trial' : 'record that the config is on trial in this boot'
     case 'prove':
       return 'record that the trial has passed'
     case 'promote':

@@ -10,7 +10,7 @@ import type { Snapshot } from '../decision/snapshot.ts'
 import type { Step, Wait } from '../decision/step.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { PreflightResult, Verdict } from '../decision/verdict.ts'
-import { explain } from './explain.ts'
+import { explain, withoutRecords } from './explain.ts'
 
 export interface ForeseenStep {
   readonly step: Step
@@ -42,6 +42,7 @@ export function foresee(start: Snapshot, foretold: Foretold): Foresight {
   const answers = answersFrom(foretold)
   let snapshot = start
   for (let count = 0; count < MOST_STEPS; count += 1) {
+    snapshot = withoutRecords(snapshot)
     const step = nextStep(snapshot)
     const afterUs = snapshot.now.monotonicUs - start.now.monotonicUs
     if (step.kind === 'wait') {

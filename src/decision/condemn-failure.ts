@@ -30,7 +30,7 @@ export function condemnFailure(situation: TargetSituation): Step | undefined {
   const failed = asCandidate(nextStart.held, unit)
   if (failed.content !== target.content && !isOutOfReach(snapshot, target)) return undefined
   if (health?.subject !== failed.key || verdicts.has(failed.key)) return undefined
-  const failure = assessHealth(snapshot, health, unit) ?? findRebootFailure(snapshot, nextStart.held, unit.kubeletIdentity)
+  const failure = assessHealth(snapshot, health, unit) ?? findRebootFailure(snapshot, failed.key)
   return failure === undefined ? condemnByEvidence(situation, failed, health) : answerFailure(situation, failed, failure, health)
 }
 

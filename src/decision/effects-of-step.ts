@@ -105,7 +105,6 @@ const EFFECTS: EffectsOf = {
     return [
       history('rolled-back', verdict.source, next, verdict.detail),
       { kind: 'write-verdict', verdict },
-      ...(snapshot.trialBoots?.key === verdict.key ? endTrialBoots(snapshot) : []),
       // What it had before it failed counts no more in its rollout.
       ...mark(snapshot, verdict.key, { proved: false, requested: false }),
       requested
@@ -114,6 +113,8 @@ const EFFECTS: EffectsOf = {
           ? log('error', 'config failed, and every other config has failed too', fields)
           : log('error', `config failed, rolling back from ${from} to ${describeSource(next)}`, fields),
       ...(requested ? [{ kind: 'clear-request', request: 'rollback' } as const] : []),
+      // Last: this removes a file, which the disk may refuse.
+      ...(snapshot.trialBoots?.content === contentOfKey(verdict.key) ? endTrialBoots(snapshot) : []),
     ]
   },
 
@@ -197,10 +198,10 @@ const EFFECTS: EffectsOf = {
       ...(contentOfKey(key) === snapshot.lastKnownGood.content && { promotedOn: identityOfKey(key) }),
     }),
     { kind: 'write-proven', key },
-    ...endTrialBoots(snapshot),
     // It did not fail again: the node had been at fault.
     ...(snapshot.suspendedVerdicts.get(key)?.acquitted === true ? [{ kind: 'remove-verdict', key } as const] : []),
     log('debug', 'trial passed', { key }),
+    ...endTrialBoots(snapshot),
   ],
 
   // previous first: what was last-known-good is named by a record at every moment.

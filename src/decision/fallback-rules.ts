@@ -75,7 +75,7 @@ function findBlamed(target: Target, [wanted]: readonly Candidate[]): Verdict | u
   return verdict === undefined || diedOfLeavings(verdict) || verdict.bootId !== target.verdict.bootId ? undefined : verdict
 }
 
-/** A config that had proved itself is tried again while a fallback keeps the node going. */
+/** A config that may not be at fault is tried again while a fallback keeps the node going. */
 export function tryFailedAgain({ snapshot, target, candidates }: TargetSituation): Step | undefined {
   const retrial = findRetrial(snapshot, candidates, target)
   if (retrial === undefined || findPause(snapshot) !== undefined || !isDue(snapshot, retrial, target)) return undefined

@@ -65,11 +65,11 @@ export interface TrialBoot {
 }
 
 /**
- * The boots in which one content was on trial on one kubelet, oldest first: that in which the trial
- * began, and the latest of the others.
+ * The boots in which one content was on trial, oldest first: that in which the trial began, and the
+ * latest of the others. On whatever kubelet, which a boot may show as another one for a moment.
  */
 export interface TrialBoots {
-  readonly key: TrialKey
+  readonly content: ContentHash
   readonly boots: readonly TrialBoot[]
 }
 

@@ -1,8 +1,8 @@
 /**
  * Which failed configs are tried again. A short fault of the node looks like a failure of the
- * config that happened to run. So a config that had proved itself is tried again before its verdict
- * is confirmed, at growing intervals, while a fallback keeps the node going. Damage that no restart
- * undoes is done only once. Pure.
+ * config that happened to run. So a config that may not be at fault, as one that had proved
+ * itself, is tried again before its verdict is confirmed, at growing intervals, while a fallback
+ * keeps the node going. Damage that no restart undoes is done only once. Pure.
  */
 import { HOUR_US } from '../values/durations.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -26,13 +26,14 @@ export interface Retrial {
 
 /** undefined: what the verdict condemns is not tried again by itself. */
 export function planRetrial({ health, now }: Snapshot, verdict: Verdict): Retrial | undefined {
-  const { state, damage, source, doubtful, leavesState, bootId = now.bootId, retrials = 0 } = verdict
+  const { state, reason, damage, source, doubtful, leavesState, bootId = now.bootId, retrials = 0 } = verdict
   if (state !== 'provisional' || damage === 'one-way' || source === 'local') return undefined
   const pauseUs = PAUSES_US[retrials]
   if (doubtful === true && pauseUs !== undefined) return { verdict, pauseUs, number: retrials + 1, of: PAUSES_US.length }
   // A boot, or a restart by an operator, may have cured what the config failed with. That the
   // fallback is healthy since then proves nothing.
-  if (leavesState === true || (health?.startedByOthers !== true && bootId === now.bootId)) return undefined
+  // Nor does a boot cure what the node was rebooted with.
+  if (leavesState === true || reason === 'reboots' || (health?.startedByOthers !== true && bootId === now.bootId)) return undefined
   return { verdict, pauseUs: pauseUs ?? furtherPauseUs(retrials), number: retrials + 1, of: Math.max(PAUSES_US.length, retrials + 1) }
 }
 

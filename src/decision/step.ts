@@ -61,8 +61,8 @@ export type Step =
    * undefined when no config is left. `requested`: an operator requested the rollback.
    */
   | { readonly kind: 'condemn'; readonly verdict: Verdict; readonly next: ConfigSource | undefined; readonly requested: boolean }
-  /** A config is on trial in this boot. */
-  | { readonly kind: 'record-boot'; readonly trialBoots: TrialBoots }
+  /** A config is on trial in this boot. undefined: the trial was interrupted by another config. */
+  | { readonly kind: 'record-boot'; readonly trialBoots: TrialBoots | undefined }
   | { readonly kind: 'confirm'; readonly verdicts: readonly Verdict[] }
   /**
    * What failed has proved itself before: restart kubelet with it once more before it is condemned.

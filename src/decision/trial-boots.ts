@@ -5,7 +5,7 @@
  * counted. Pure.
  */
 import { HOUR_US } from '../values/durations.ts'
-import type { HeldSource } from './config-source.ts'
+import type { ConfigSource, ContentHash } from './config-source.ts'
 import type { HealthFailure } from './find-failure.ts'
 import { findPause } from './find-pause.ts'
 import type { Policy } from './policy.ts'
@@ -17,28 +17,36 @@ import { contentOfKey, type TrialKey, trialKey } from './trial-key.ts'
 const TOO_MANY_REBOOTS = 3
 /** Of a config that was given up for that, and is tried again. One may be planned. */
 const TOO_MANY_IN_RETRIAL = 2
-/** Reboots that are further apart have other causes. A longer trial has room for longer pauses. */
+/** Reboots that are further apart have other causes. What takes longer to fail has longer pauses. */
 const windowUs = ({ trialUs, startDeadlineUs }: Policy) => Math.max(HOUR_US, 4 * (trialUs + startDeadlineUs))
-/** Of those after the first. */
-const BOOTS_KEPT = 10
+/** After the first. */
+const LATER_BOOTS_KEPT = 10
 
-/** The record with this boot. undefined: nothing is on trial in it, or it is in the record. */
-export function findNewTrialBoots(snapshot: Snapshot, held: HeldSource, kubeletIdentity: string): TrialBoots | undefined {
-  const { trialBoots, now } = snapshot
-  const key = findKey(held, kubeletIdentity)
-  if (key === undefined || !isOnTrial(snapshot, key) || !hasStarted(snapshot, key)) return undefined
-  const before = trialBoots?.key === key ? trialBoots.boots : []
-  if (before.some(({ bootId }) => bootId === now.bootId)) return undefined
+/**
+ * The record as it should be, where this is what kubelet starts with next. Of another content it
+ * is dropped: a trial that is interrupted by another config begins anew.
+ */
+export function updateTrialBoots(
+  snapshot: Snapshot,
+  { source, content }: { readonly source: ConfigSource; readonly content: ContentHash },
+  kubeletIdentity: string,
+): TrialBoots | undefined {
+  const { now } = snapshot
+  // Until then the restart into it comes first.
+  if (!hasStarted(snapshot, content)) return snapshot.trialBoots
+  const before = snapshot.trialBoots?.content === content ? snapshot.trialBoots : undefined
+  if (source === 'local' || !isOnTrial(snapshot, trialKey(content, kubeletIdentity))) return before
+  const boots = before?.boots ?? []
+  if (boots.some(({ bootId }) => bootId === now.bootId)) return before
   // How the node fares in a pause does not count.
   const isPaused = findPause(snapshot) !== undefined
-  const boot = { bootId: now.bootId, atWallMs: now.wallMs, ...(isPaused && { paused: true }) }
-  return { key, boots: [...before.slice(0, 1), ...before.slice(1).slice(1 - BOOTS_KEPT), boot] }
+  const [first, ...later] = [...boots, { bootId: now.bootId, atWallMs: now.wallMs, ...(isPaused && { paused: true }) }]
+  return { content, boots: first === undefined ? [] : [first, ...later.slice(-LATER_BOOTS_KEPT)] }
 }
 
 /** Whether too many reboots have cut the trial of a config short. */
-export function findRebootFailure(snapshot: Snapshot, held: HeldSource, kubeletIdentity: string): HealthFailure | undefined {
-  const key = findKey(held, kubeletIdentity)
-  if (key === undefined || !isOnTrial(snapshot, key)) return undefined
+export function findRebootFailure(snapshot: Snapshot, key: TrialKey): HealthFailure | undefined {
+  if (!isOnTrial(snapshot, key)) return undefined
   const isRetrial = snapshot.suspendedVerdicts.get(key)?.reason === 'reboots'
   const count = countReboots(snapshot, key)
   if (count < (isRetrial ? TOO_MANY_IN_RETRIAL : TOO_MANY_REBOOTS)) return undefined
@@ -53,7 +61,7 @@ export function describeReboots(snapshot: Snapshot, key: TrialKey): string {
 
 /** The first boot is the one in which the trial began. */
 function countReboots({ trialBoots, now, policy }: Snapshot, key: TrialKey): number {
-  const later = trialBoots?.key === key ? trialBoots.boots.slice(1) : []
+  const later = trialBoots?.content === contentOfKey(key) ? trialBoots.boots.slice(1) : []
   const isRecent = (atWallMs: number) => Math.abs(now.wallMs - atWallMs) * 1000 < windowUs(policy)
   return later.filter(({ atWallMs, paused }) => paused !== true && isRecent(atWallMs)).length
 }
@@ -67,12 +75,8 @@ function isOnTrial({ proven, lastKnownGood, previous, verdicts }: Snapshot, key:
   return proven !== key && !wasPromoted && !verdicts.has(key)
 }
 
-function hasStarted({ running, health, now }: Snapshot, key: TrialKey): boolean {
-  if (running.kind === 'known' && running.key === key) return true
-  return health?.bootId === now.bootId && health.subject === key && health.started
-}
-
-/** undefined: local, which is never on trial, or a checkpoint that is lost. */
-function findKey({ source, content }: HeldSource, kubeletIdentity: string): TrialKey | undefined {
-  return source === 'local' || content === undefined ? undefined : trialKey(content, kubeletIdentity)
+/** A restart that was requested is no start while the process of before runs. */
+function hasStarted({ running, health, now }: Snapshot, content: ContentHash): boolean {
+  if (running.kind === 'known') return running.content === content
+  return health?.bootId === now.bootId && contentOfKey(health.subject) === content && health.started
 }

@@ -77,8 +77,8 @@ export interface Acceptance {
 export type FailureReason = 'load' | 'validate' | 'crash-loop' | 'start-deadline' | 'ill-health' | 'evidence' | 'reboots' | 'requested'
 
 /**
- * Whether kubelet's health shows what a config failed with. With the other reasons, kubelet is
- * healthy all the while.
+ * Of a config that kubelet ran: whether kubelet's health shows what it failed with. With the other
+ * reasons, kubelet is healthy all the while.
  */
 export function isSeenByHealth(reason: FailureReason): boolean {
   return reason !== 'evidence' && reason !== 'reboots' && reason !== 'requested'

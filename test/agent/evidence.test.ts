@@ -196,12 +196,13 @@ t.test('answers that come at once delay a restart by no pass and no report', asy
   const world = await worldOn(A)
   world.want(B)
   await world.until('activate')
-  const from = world.steps.length
+  const [from, waited] = [world.steps.length, world.evidence.waitedMs.length]
   await world.until('restart')
   t.same(
     world.steps.slice(from).map(({ kind }) => kind),
     ['restart'],
   )
+  t.equal(world.evidence.waitedMs.length - waited, 1, 'the pass waits for them')
 })
 
 t.test('a restart waits for the baseline for a few seconds, and a fallback does not wait', async (t) => {

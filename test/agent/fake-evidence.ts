@@ -13,6 +13,8 @@ export class FakeEvidence implements EvidenceProbe {
   #facts: Fact[] = []
   /** Every question that was asked. */
   readonly asked: { readonly question: Question; readonly about: EvidenceSubject; readonly atUs: number }[] = []
+  /** How long a pass would have waited for answers, each time that it did. */
+  readonly waitedMs: number[] = []
   /** No question is answered. */
   isMute = false
   /** How long an answer takes. Until then its question is not asked again, as by the real one. */
@@ -55,8 +57,10 @@ export class FakeEvidence implements EvidenceProbe {
     }
   }
 
-  /** Nothing is under way but what takes simulated time. */
-  async answered(): Promise<void> {}
+  /** What takes no simulated time is answered already. */
+  async answered(limitMs: number): Promise<void> {
+    this.waitedMs.push(limitMs)
+  }
 
   take(): readonly Fact[] {
     const facts = this.#facts.filter((fact) => !this.#isUnderWay(fact))

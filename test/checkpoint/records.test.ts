@@ -73,7 +73,7 @@ t.test("records have kubelet's bytes, and are written only on change", (t) => {
     0,
   )
   t.equal(open(disk).records.proven(), 'key')
-  const boots = { key: 'key', boots: [{ bootId: 'boot-1', atWallMs: 1 }] }
+  const boots = { content: 'content', boots: [{ bootId: 'boot-1', atWallMs: 1 }] }
   t.equal(records.trialBoots(), undefined)
   records.writeTrialBoots(boots)
   t.same(open(disk).records.trialBoots(), boots)

@@ -108,7 +108,7 @@ const facts = fc.record({
   stored: fc.oneof({ weight: 4, arbitrary: fc.constant('own' as const) }, fc.constant('none' as const), fc.constantFrom(...CONFIG_MAPS)),
   proven: fc.option(fc.tuple(source, kubelet)),
   /** Minutes ago. */
-  trialBoots: fc.option(fc.tuple(source, kubelet, fc.array(fc.nat(90), { maxLength: 5 }))),
+  trialBoots: fc.option(fc.tuple(source, fc.array(fc.nat(90), { maxLength: 5 }))),
   verdicts: fc.array(fc.tuple(source, kubelet, fc.constantFrom<Verdict['state']>('refused', 'provisional', 'confirmed')), { maxLength: 5 }),
   accepted: fc.subarray(CONFIG_MAPS),
   pending: fc.subarray(CONFIG_MAPS),
@@ -208,12 +208,12 @@ function buildSnapshot(of: Facts): Snapshot {
 }
 
 function buildTrialBoots(
-  [one, on, minutesAgo]: NonNullable<Facts['trialBoots']>,
+  [one, minutesAgo]: NonNullable<Facts['trialBoots']>,
   bytesOf: (one: ConfigSource) => string,
 ): NonNullable<Snapshot['trialBoots']> {
   const { wallMs } = snapshot().now
   const boots = minutesAgo.map((minutes) => ({ bootId: minutes === 0 ? BOOT : `boot-${minutes}-ago`, atWallMs: wallMs - minutes * 60e3 }))
-  return { key: trialKey(bytesOf(one), on), boots }
+  return { content: bytesOf(one), boots }
 }
 
 function buildTrouble([step, inUs]: readonly [string, number]): Trouble {

@@ -243,10 +243,10 @@ export function snapshot(facts: Piece = {}): Snapshot {
   return { ...built, trialBoots: 'trialBoots' in facts ? facts.trialBoots : noteBoot(built) }
 }
 
-/** If this boot began in a trial, that has been written down. */
-function noteBoot({ nextStart, unit, now }: Snapshot): TrialBoots | undefined {
-  if (nextStart.kind !== 'known' || nextStart.held.content === undefined || unit.kind !== 'known') return undefined
-  return { key: trialKey(nextStart.held.content, unit.kubeletIdentity), boots: [{ bootId: now.bootId, atWallMs: now.wallMs }] }
+/** If something is on trial in this boot, that has been written down. See trial-boots.test.ts. */
+function noteBoot({ nextStart, now }: Snapshot): TrialBoots | undefined {
+  if (nextStart.kind !== 'known' || nextStart.held.content === undefined || nextStart.held.source === 'local') return undefined
+  return { content: nextStart.held.content, boots: [{ bootId: now.bootId, atWallMs: now.wallMs }] }
 }
 
 /** B assigned, activated and running for five minutes of its trial; A is what to fall back to. */

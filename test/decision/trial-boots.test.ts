@@ -10,6 +10,7 @@ import {
   assignedTo,
   B,
   BOOT,
+  contentOf,
   HOUR_US,
   health,
   hold,
@@ -17,6 +18,7 @@ import {
   inTrial,
   judged,
   keyOf,
+  lost,
   MINUTE_US,
   POLICY,
   runs,
@@ -42,7 +44,7 @@ function bootAgo(minutes: number): TrialBoot {
 }
 
 function ofB(recorded: readonly TrialBoot[]): { trialBoots: TrialBoots } {
-  return { trialBoots: { key: keyOf(B), boots: recorded } }
+  return { trialBoots: { content: contentOf(B), boots: recorded } }
 }
 
 t.test('each boot in which a config is on trial is written down once', async (t) => {
@@ -52,8 +54,10 @@ t.test('each boot in which a config is on trial is written down once', async (t)
   t.same(nextStep(inTrial({ trialBoots: undefined, ...down })), first, 'also where its process is gone')
   t.same(nextStep(inTrial(ofB(boots(20)))), { kind: 'record-boot', ...ofB(boots(20, 0)) }, 'beside those before')
   t.match(nextStep(inTrial(ofB(boots(20, 0)))), { kind: 'wait', phase: 'in-trial' })
-  const ofA = inTrial({ trialBoots: { key: keyOf(A), boots: boots(5, 10, 15) } })
+  const ofA = inTrial({ trialBoots: { content: contentOf(A), boots: boots(5, 10, 15) } })
   t.same(nextStep(ofA), first, 'those of another config say nothing of this one')
+  const upgraded = { ...ofB(boots(20, 10)), ...runs(B, { kubelet: UPGRADED_KUBELET, unit: { kubeletIdentity: UPGRADED_KUBELET } }) }
+  t.match(nextStep(inTrial(upgraded)), { kind: 'record-boot', ...ofB(boots(20, 10, 0)) }, 'whatever kubelet it is on')
   const many = Array.from({ length: 20 }, (_, index) => bootAgo(100 - index))
   const kept = nextStep(inTrial(ofB(many)))
   t.match(kept, { trialBoots: { boots: [many[0], ...many.slice(-9), THIS_BOOT] } }, 'of many, the first and the latest')
@@ -70,6 +74,12 @@ t.test('nothing is written down of what is not on trial', async (t) => {
   const upgraded = { ...none, lastKnownGood: hold(B), proven: keyOf(B, UPGRADED_KUBELET) }
   t.match(nextStep(inTrial(upgraded)), { kind: 'wait', phase: 'in-trial' }, 'what was promoted with another kubelet')
   t.match(nextStep(inTrial({ ...none, previous: hold(B) })), { kind: 'wait' }, 'what was promoted before')
+  const requested = inTrial({ ...none, ...runs(A), health: health(B, { started: true }) })
+  t.not(nextStep(requested).kind, 'record-boot', 'a restart into it that systemd has not done')
+  const left = { ...inTrial(none), ...wants('local'), ...assignedTo('local'), lastKnownGood: hold('local'), previous: hold('local') }
+  t.match(nextStep({ ...left, proven: undefined }), { kind: 'activate', target: 'local' }, 'what is being left')
+  const unread = inTrial({ ...ofB(boots(20)), nextStart: { kind: 'known', held: lost(B) } })
+  t.not(nextStep(unread).kind, 'record-boot', 'what cannot be read')
 })
 
 t.test('a config is left when the node was rebooted three times within an hour in its trial', async (t) => {
@@ -92,8 +102,14 @@ t.test('nothing is left that was promoted here, or that is local', async (t) => 
   const rebooted = inTrial(ofB(boots(50, 40, 25, 0)))
   const upgraded = { ...rebooted, lastKnownGood: hold(B), proven: keyOf(B, UPGRADED_KUBELET) }
   t.match(nextStep(upgraded), { kind: 'wait', phase: 'in-trial' })
-  const local = { ...startsWith('local'), ...runs('local'), trialBoots: { key: keyOf('local'), boots: boots(50, 40, 25, 0) } }
+  const local = { ...startsWith('local'), ...runs('local'), trialBoots: { content: contentOf('local'), boots: boots(50, 40, 25, 0) } }
   t.not(nextStep(snapshot(local)).kind, 'condemn')
+})
+
+t.test('a trial that another config has interrupted begins anew', async (t) => {
+  const back = snapshot({ ...runs(A), ...ofB(boots(20, 10)) })
+  t.same(nextStep(back), { kind: 'record-boot', trialBoots: undefined })
+  t.match(nextStep({ ...back, trialBoots: undefined }), { kind: 'wait', phase: 'settled' })
 })
 
 t.test('a boot in a pause is not charged, then or later', async (t) => {
@@ -137,7 +153,11 @@ t.test('it is tried again once the fallback has been healthy for a while', async
 
 t.test('its verdict is confirmed by a whole trial of the fallback, which may reset the node as well', async (t) => {
   t.match(nextStep(fallenBack(2, { retrials: 3 })), { kind: 'wait', phase: 'fallen-back' })
-  t.match(nextStep(fallenBack(11, { retrials: 3 })), { kind: 'confirm' })
+  const tried = fallenBack(11, { retrials: 3 })
+  t.match(nextStep(tried), { kind: 'confirm' })
+  const health = tried.health && { ...tried.health, startedByOthers: true }
+  t.match(nextStep({ ...tried, health }), { kind: 'confirm' }, 'also where the boot started it')
+  t.match(nextStep(fallenBack(11, { retrials: 3, bootId: 'boot-0' })), { kind: 'confirm' }, 'or where that was in another boot')
 })
 
 t.test('a node on which everything failed does not rest on it, though kubelet is healthy with it', async (t) => {
@@ -168,6 +188,6 @@ t.test('boots are forgotten with the trial, and where all is forgiven', async (t
   t.ok(forgets({ kind: 'forgive', drop: [], requested: true, why: '' }))
   t.ok(forgets({ kind: 'reset-to-local', from: B }))
   t.notOk(forgets({ kind: 'prove', key: keyOf(B) }, { ...rebooted, trialBoots: undefined }), 'where there are any')
-  const ofAnother = { ...rebooted, trialBoots: { key: keyOf(A), boots: boots(5) } }
+  const ofAnother = { ...rebooted, trialBoots: { content: contentOf(A), boots: boots(5) } }
   t.notOk(forgets(condemn, ofAnother), 'and not those of another config')
 })

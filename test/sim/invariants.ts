@@ -32,7 +32,7 @@
  */
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import type { Step } from '../../src/decision/step.ts'
+import type { Step, StepOf } from '../../src/decision/step.ts'
 import type { SimProcess } from './behaviour.ts'
 import { CauseInvariant } from './cause-invariant.ts'
 import { DiskInvariants } from './disk-invariants.ts'
@@ -43,6 +43,7 @@ import { ReportInvariant } from './report-invariant.ts'
 import { RestartInvariant } from './restart-invariant.ts'
 import type { SimWorld } from './sim-world.ts'
 import { checkVerdict } from './verdict-invariant.ts'
+import { isLastKnownGood } from './victims.ts'
 
 export class Invariants {
   readonly #world: SimWorld
@@ -83,6 +84,7 @@ export class Invariants {
       this.#restarts.decided(snapshot, step)
       this.#evidence.decided(snapshot, step)
       this.#reports.decided(snapshot, step)
+      if (step.kind === 'record-boot') this.#noteReboot(step)
       checkVerdict(this.#world, step)
       this.#cause.decided(snapshot, step)
     })
@@ -139,6 +141,15 @@ export class Invariants {
     if (channelState === undefined) return recorded.includes('"paused"')
     // An assignment that names no ConfigMap does not lift the pause of the one before.
     return desired.kind === 'invalid' && desired.isSeen !== true && recorded.includes('"on":"ConfigMap"')
+  }
+
+  /** The agent charges it only if kubelet was started with that config, outside a pause. */
+  #noteReboot({ trialBoots }: StepOf<'record-boot'>): void {
+    const { unit, files, victims, clock } = this.#world
+    const text = this.#world.nextText()
+    const isReboot = trialBoots !== undefined && trialBoots.boots.length > 1
+    if (!isReboot || text === undefined || this.isPaused() || isLastKnownGood(files, text)) return
+    if (unit.process === undefined || unit.process.text === text) victims.rebooted(text, clock.wallMs)
   }
 
   #noteProven(): void {

@@ -282,8 +282,6 @@ export class SimWorld {
   }
 
   reboot(): void {
-    const next = this.nextText()
-    if (next !== undefined) this.victims.rebooted(next, isLastKnownGood(this.files, next), this.clock.wallMs)
     this.agentDead = true
     const before = this.nowUs
     this.clock.reboot()

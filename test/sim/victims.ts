@@ -8,16 +8,18 @@ import type { Files } from '../../src/ports/files.ts'
 import { meaningOf } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 
-/** As few as are enough where the config is tried again. */
-const REBOOTS_SUSPECTED = 2
-/** A little more than counts: a boot takes time. */
-const REBOOTS_WITHIN_MS = 4000e3
+const REBOOTS = 3
+/** Where the config is tried again. */
+const REBOOTS_IN_RETRIAL = 2
+const REBOOTS_WITHIN_MS = 3600e3
 
 export class Victims {
   readonly #suffered = new Map<string, number>()
   readonly #unproven = new Set<string>()
   readonly #rolledBack = new Set<string>()
   readonly #rebootsMs = new Map<string, readonly number[]>()
+  /** For its reboots. */
+  readonly #givenUp = new Set<string>()
   /** More than the retrials that a config gets. */
   static readonly MANY = 4
 
@@ -28,14 +30,16 @@ export class Victims {
   }
 
   /**
-   * The machine goes down while kubelet is to start with it. Several times in its trial, that looks
-   * as if the config were the cause.
+   * The machine has been rebooted in its trial. Several times, that looks as if the config were the
+   * cause.
    */
-  rebooted(text: string, isProven: boolean, wallMs: number): void {
-    if (isProven) return
-    const recent = (this.#rebootsMs.get(text) ?? []).filter((ms) => Math.abs(wallMs - ms) < REBOOTS_WITHIN_MS)
-    this.#rebootsMs.set(text, [...recent, wallMs])
-    if (recent.length + 1 >= REBOOTS_SUSPECTED) this.suffered(text, false)
+  rebooted(text: string, wallMs: number): void {
+    const times = [...(this.#rebootsMs.get(text) ?? []), wallMs].filter((ms) => Math.abs(wallMs - ms) < REBOOTS_WITHIN_MS)
+    this.#rebootsMs.set(text, times)
+    if (times.length < (this.#givenUp.has(text) ? REBOOTS_IN_RETRIAL : REBOOTS)) return
+    this.suffered(text, false)
+    this.#givenUp.add(text)
+    this.#rebootsMs.delete(text)
   }
 
   /** It has passed a whole trial since: what befell it before says nothing any more. */
