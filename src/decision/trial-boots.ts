@@ -17,7 +17,7 @@ import { contentOfKey, type TrialKey, trialKey } from './trial-key.ts'
 const TOO_MANY_REBOOTS = 3
 /** Of a config that was given up for that, and is tried again. One may be planned. */
 const TOO_MANY_IN_RETRIAL = 2
-/** Reboots that are further apart have other causes. What takes longer to fail has longer pauses. */
+/** Reboots further apart have other causes. A longer trial has room for longer pauses. */
 const windowUs = ({ trialUs, startDeadlineUs }: Policy) => Math.max(HOUR_US, 4 * (trialUs + startDeadlineUs))
 /** After the first. */
 const LATER_BOOTS_KEPT = 10

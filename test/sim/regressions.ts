@@ -515,6 +515,17 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { startLimit: 6, whenRefused: 'last-known-good', parts: true, journal: true, signals: false },
   },
+  'a version comes back with other content, and no agent has seen what kubelet was started with': {
+    ...schedule(
+      123188476,
+      [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+      [0, { kind: 'assign', name: 'red' }],
+      [3, { kind: 'power-loss' }],
+      [0, { kind: 'lose-state', afterSeconds: 30 }],
+      [0, { kind: 'restore-etcd', name: 'red', behaviour: 'good-until-upgrade' }],
+    ),
+    node: { evidence: true, whenRefused: 'last-known-good', remembersRuntime: true, signals: true },
+  },
   // Each time that a person had deleted it, the node counted as at fault, and the config was
   // forgiven.
   'a config leaves the same again and again, and a person deletes it each time': {

@@ -36,9 +36,9 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       cluster.switchKey(nowUs)
       return
     case 'restore-etcd':
-      // Nothing tells what kubelet was started with: its checkpoint is lost, and so is the record
-      // in /run.
-      if (world.hasLostRuntime && unit.process?.isUntraceable === true && isReplaced(world)) return
+      // Nothing tells what kubelet was started with: its checkpoint is lost, and the record in /run
+      // is lost too, or no agent has seen the process.
+      if (isUnrecorded(world) && unit.process?.isUntraceable === true && isReplaced(world)) return
       world.wasRestored = true
       cluster.restoreEtcd(event.name, world.newText(event.behaviour), nowUs)
       return
@@ -184,6 +184,11 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       })
       return
   }
+}
+
+/** Whether /run says nothing of the process. */
+function isUnrecorded({ hasLostRuntime, seenInvocation, unit }: SimWorld): boolean {
+  return hasLostRuntime || seenInvocation !== unit.invocationId
 }
 
 /** Whether only /run says what kubelet was started with. */
