@@ -112,7 +112,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     quietAt: '10m',
     firesAt: '14m',
     labels: { node_config_source: '/api/v1/x' },
-    summary: '3 nodes rolled back or refuse /api/v1/x, more than a tenth of those that are assigned it',
+    summary: '3 nodes rolled back or refuse /api/v1/x, more than a tenth of the nodes that it is assigned to',
   },
   KubeletConfigUnusable: {
     series: { [condition('DownloadFailed')]: '1x30' },
