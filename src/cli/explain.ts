@@ -4,7 +4,7 @@
  */
 import { findEndUs } from '../decision/awaited.ts'
 import { describeSource } from '../decision/config-source.ts'
-import { nextStep } from '../decision/next-step.ts'
+import { nextStep, withoutRecords } from '../decision/next-step.ts'
 import { assess } from '../decision/situation.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Phase, Step } from '../decision/step.ts'
@@ -44,12 +44,6 @@ export function explain(snapshot: Snapshot): Explanation {
     trialRemainingUs: step.phase === 'in-trial' && target !== undefined ? measureTrial(snapshot, target.key)?.remainingUs : undefined,
     waitRemainingUs: endsAtUs && Math.max(0, endsAtUs - snapshot.now.monotonicUs),
   }
-}
-
-/** The boots of a trial are written down in passing: people are told what comes then. */
-export function withoutRecords(snapshot: Snapshot): Snapshot {
-  const step = nextStep(snapshot)
-  return step.kind === 'record-boot' ? { ...snapshot, trialBoots: step.trialBoots } : snapshot
 }
 
 /** What a step does, as in `what the agent would do: ...`. */

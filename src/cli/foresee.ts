@@ -5,12 +5,12 @@
  * the hourly limit) is passed through.
  */
 import { type Answers, carryOut } from '../decision/carry-out.ts'
-import { nextStep } from '../decision/next-step.ts'
+import { nextStep, withoutRecords } from '../decision/next-step.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Step, Wait } from '../decision/step.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { PreflightResult, Verdict } from '../decision/verdict.ts'
-import { explain, withoutRecords } from './explain.ts'
+import { explain } from './explain.ts'
 
 export interface ForeseenStep {
   readonly step: Step

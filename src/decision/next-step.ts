@@ -20,3 +20,9 @@ export function nextStep(snapshot: Snapshot): Step {
   }
   return wait(snapshot, 'unknown', 'no rule applies')
 }
+
+/** The boots of a trial are written down in passing. Others are told what comes then. */
+export function withoutRecords(snapshot: Snapshot): Snapshot {
+  const step = nextStep(snapshot)
+  return step.kind === 'record-boot' ? { ...snapshot, trialBoots: step.trialBoots } : snapshot
+}

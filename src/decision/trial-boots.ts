@@ -23,8 +23,10 @@ const windowUs = ({ trialUs, startDeadlineUs }: Policy) => Math.max(HOUR_US, 4 *
 const LATER_BOOTS_KEPT = 10
 
 /**
- * The record as it should be, where this is what kubelet starts with next. Of another content it
- * is dropped: a trial that is interrupted by another config begins anew.
+ * The record as it should be, where this is what kubelet starts with next. Where another config is
+ * assigned by now, or is on trial, the former one's is dropped: its next trial begins anew. What
+ * runs for a moment in the place of the assigned config drops nothing, as a file that is written at
+ * each boot.
  */
 export function updateTrialBoots(
   snapshot: Snapshot,
@@ -35,13 +37,18 @@ export function updateTrialBoots(
   // Until then the restart into it comes first.
   if (!hasStarted(snapshot, content)) return snapshot.trialBoots
   const before = snapshot.trialBoots?.content === content ? snapshot.trialBoots : undefined
-  if (source === 'local' || !isOnTrial(snapshot, trialKey(content, kubeletIdentity))) return before
+  if (source === 'local' || !isOnTrial(snapshot, trialKey(content, kubeletIdentity))) return before ?? keepOfAssigned(snapshot)
   const boots = before?.boots ?? []
   if (boots.some(({ bootId }) => bootId === now.bootId)) return before
   // How the node fares in a pause does not count.
   const isPaused = findPause(snapshot) !== undefined
   const [first, ...later] = [...boots, { bootId: now.bootId, atWallMs: now.wallMs, ...(isPaused && { paused: true }) }]
   return { content, boots: first === undefined ? [] : [first, ...later.slice(-LATER_BOOTS_KEPT)] }
+}
+
+/** Also while it is not known what is assigned. */
+function keepOfAssigned({ trialBoots, assignedContent }: Snapshot): TrialBoots | undefined {
+  return assignedContent === undefined || assignedContent === trialBoots?.content ? trialBoots : undefined
 }
 
 /** Whether too many reboots have cut the trial of a config short. */

@@ -112,6 +112,17 @@ t.test('a trial that another config has interrupted begins anew', async (t) => {
   t.match(nextStep({ ...back, trialBoots: undefined }), { kind: 'wait', phase: 'settled' })
 })
 
+t.test('what runs for a moment in the place of the assigned config interrupts nothing', async (t) => {
+  const rebooted = ofB(boots(20, 10))
+  const rewritten = { ...wants(B), ...assignedTo(B), ...startsWith('local'), ...runs('local'), health: health('local') }
+  const checked = snapshot({ ...rewritten, preflightPending: new Set([keyOf(B)]), ...rebooted })
+  t.match(nextStep(checked), { kind: 'wait', phase: 'preflight' }, 'a file that is written at each boot')
+  const refused = snapshot({ ...wants(B), ...assignedTo(B), ...judged(verdict(B, 'refused')), ...rebooted })
+  t.match(nextStep(refused), { kind: 'wait', phase: 'refused' }, 'a fallback while a booting node refuses it')
+  const lostRecord = snapshot({ assigned: { kind: 'damaged', detail: '' }, assignedContent: undefined, ...rebooted })
+  t.not(nextStep(lostRecord).kind, 'record-boot', 'while it is not known what is assigned')
+})
+
 t.test('a boot in a pause is not charged, then or later', async (t) => {
   const before = boots(40, 25, 10)
   const paused = inTrial({ ...ofB(before), ...PAUSED })

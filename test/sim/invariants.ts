@@ -56,6 +56,8 @@ export class Invariants {
   readonly #restarts: RestartInvariant
   readonly #fallback: FallbackInvariant
   readonly #reports: ReportInvariant
+  /** A boot counts once, however often the agent says so. */
+  readonly #notedBoots = new Set<string>()
   #violation: unknown
 
   constructor(world: SimWorld) {
@@ -149,6 +151,9 @@ export class Invariants {
     const text = this.#world.nextText()
     const isReboot = trialBoots !== undefined && trialBoots.boots.length > 1
     if (!isReboot || text === undefined || this.isPaused() || isLastKnownGood(files, text)) return
+    const { bootId } = clock.now()
+    if (this.#notedBoots.has(`${bootId} ${text}`)) return
+    this.#notedBoots.add(`${bootId} ${text}`)
     if (unit.process === undefined || unit.process.text === text) victims.rebooted(text, clock.wallMs)
   }
 

@@ -46,6 +46,7 @@ export class Victims {
   proved(text: string): void {
     this.#unproven.delete(text)
     this.#rebootsMs.delete(text)
+    this.#givenUp.delete(text)
   }
 
   /** An operator's rollback lasts until a retry. */
