@@ -4,7 +4,7 @@
  */
 import { findEndUs } from '../decision/awaited.ts'
 import { describeSource } from '../decision/config-source.ts'
-import { nextStep, withoutRecords } from '../decision/next-step.ts'
+import { nextVisibleStep } from '../decision/next-step.ts'
 import { assess } from '../decision/situation.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Phase, Step } from '../decision/step.ts'
@@ -32,7 +32,7 @@ export function explain(snapshot: Snapshot): Explanation {
   // yet activated would seem to wait for preflight.
   const accepted = new Map(snapshot.accepted)
   if (target !== undefined) accepted.set(target.key, { drain: [], basis: snapshot.basis })
-  const step = nextStep(withoutRecords({ ...snapshot, accepted }))
+  const step = nextVisibleStep({ ...snapshot, accepted })
   if (step.kind !== 'wait') {
     return { target, phase: 'due', detail: describeStep(step), trialRemainingUs: undefined, waitRemainingUs: undefined }
   }

@@ -5,7 +5,7 @@
  * the hourly limit) is passed through.
  */
 import { type Answers, carryOut } from '../decision/carry-out.ts'
-import { nextStep, withoutRecords } from '../decision/next-step.ts'
+import { nextVisibleStep } from '../decision/next-step.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Step, Wait } from '../decision/step.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
@@ -42,8 +42,7 @@ export function foresee(start: Snapshot, foretold: Foretold): Foresight {
   const answers = answersFrom(foretold)
   let snapshot = start
   for (let count = 0; count < MOST_STEPS; count += 1) {
-    snapshot = withoutRecords(snapshot)
-    const step = nextStep(snapshot)
+    const step = nextVisibleStep(snapshot)
     const afterUs = snapshot.now.monotonicUs - start.now.monotonicUs
     if (step.kind === 'wait') {
       const { waitRemainingUs } = explain(snapshot)

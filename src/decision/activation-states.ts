@@ -17,7 +17,7 @@
 import { isAccepted, listUndrained } from './acceptance.ts'
 import { asCandidate, assessHealth } from './condemn-failure.ts'
 import { describeSource, sameSource } from './config-source.ts'
-import { awaitsBaseline } from './evidence-schedule.ts'
+import { awaitsBaseline, startsWithContent } from './evidence-schedule.ts'
 import { failedLately } from './failed-lately.ts'
 import { describePause, findPause } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
@@ -75,8 +75,6 @@ function stepOr(situation: TargetSituation, step: Action, next: State): Action |
 
 const isActivated = ({ snapshot: { nextStart }, target }: TargetSituation) =>
   nextStart.kind === 'known' && sameSource(nextStart.held.source, target.source)
-const startsWithContent = ({ snapshot: { nextStart }, target }: TargetSituation) =>
-  nextStart.kind === 'known' && nextStart.held.content === target.content
 const isRunning = ({ snapshot: { running }, target }: TargetSituation) => running.kind === 'known' && running.content === target.content
 /** Not merely unreadable at present. */
 const isNextStartLost = ({ nextStart }: Snapshot) =>
@@ -95,7 +93,7 @@ function start(situation: TargetSituation): ReturnType<State> {
   if (wiring.kind === 'broken') return wait(snapshot, isRunning(situation) ? restingPhase(situation) : 'blocked', wiring.detail)
   const pause = findPause(snapshot)
   if (pause === undefined || (isActivated(situation) && isRunning(situation))) return check(wiring)
-  if (isRunning(situation) && startsWithContent(situation)) return restOn(situation)
+  if (isRunning(situation) && startsWithContent(snapshot.nextStart, target.key)) return restOn(situation)
   const why = `${describePause(pause)}; wanted is ${describeSource(target.source)}`
   // A pause keeps what runs. It must not keep kubelet from starting again.
   return isNextStartLost(snapshot) ? leave(wiring, 'paused', why) : wait(snapshot, 'paused', why)

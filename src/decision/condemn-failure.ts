@@ -17,18 +17,14 @@ import type { KnownUnit } from './unit-state.ts'
 
 type Failed = Omit<Candidate, 'verdict'>
 
-/**
- * Only what kubelet starts with next can fail. Where that is no longer the target, the target
- * replaces it anyway. But if the target cannot be had (a full disk), kubelet must not be left in a
- * crash loop.
- */
+/** Only what kubelet starts with next can fail. */
 export function condemnFailure(situation: TargetSituation): Step | undefined {
   const { snapshot, unit, target } = situation
   const { health, nextStart, verdicts } = snapshot
   if (findPause(snapshot) !== undefined || unit.wiring.kind === 'broken' || target.atFault) return undefined
   if (nextStart.kind !== 'known' || isLocalWanted(snapshot)) return undefined
   const failed = asCandidate(nextStart.held, unit)
-  if (failed.content !== target.content && !isOutOfReach(snapshot, target)) return undefined
+  if (isBeingReplaced(snapshot, target, failed)) return undefined
   if (health?.subject !== failed.key || verdicts.has(failed.key)) return undefined
   const failure = assessHealth(snapshot, health, unit) ?? findRebootFailure(snapshot, failed.key)
   return failure === undefined ? condemnByEvidence(situation, failed, health) : answerFailure(situation, failed, failure, health)
@@ -49,6 +45,14 @@ function answerFailure(situation: TargetSituation, failed: Failed, failure: Heal
     return { kind: 'try-again', source, key, failure, record: recordAnotherTry(snapshot, unit, failed) }
   }
   return { kind: 'condemn', verdict: makeVerdict(snapshot, failed, failure), next: nextAfter(situation, failed)?.source, requested: false }
+}
+
+/**
+ * Where what kubelet starts with next is no longer the target, the target replaces it anyway. But
+ * if the target cannot be had (a full disk), kubelet must not be left in a crash loop.
+ */
+export function isBeingReplaced(snapshot: Snapshot, target: Target, next: Pick<Candidate, 'content'>): boolean {
+  return next.content !== target.content && !isOutOfReach(snapshot, target)
 }
 
 /**

@@ -21,8 +21,11 @@ export function nextStep(snapshot: Snapshot): Step {
   return wait(snapshot, 'unknown', 'no rule applies')
 }
 
-/** The boots of a trial are written down in passing. Others are told what comes then. */
-export function withoutRecords(snapshot: Snapshot): Snapshot {
+/**
+ * The step to tell people and other nodes of. The boots of a trial are written down in passing:
+ * then it is the step after that.
+ */
+export function nextVisibleStep(snapshot: Snapshot): Step {
   const step = nextStep(snapshot)
-  return step.kind === 'record-boot' ? { ...snapshot, trialBoots: step.trialBoots } : snapshot
+  return step.kind === 'record-boot' ? nextStep({ ...snapshot, trialBoots: step.trialBoots }) : step
 }

@@ -1,17 +1,15 @@
 /** The rule that writes down each boot in which a config is on trial. Pure. */
-import { isOutOfReach } from './condemn-failure.ts'
+import { asCandidate, isBeingReplaced } from './condemn-failure.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
 import { updateTrialBoots } from './trial-boots.ts'
 
 export function recordBoot({ snapshot, unit, target }: TargetSituation): Step | undefined {
   const { nextStart, trialBoots: before } = snapshot
-  if (nextStart.kind !== 'known') return undefined
-  const { source, content } = nextStart.held
   // Nothing is known of a checkpoint that cannot be read.
-  if (content === undefined) return undefined
-  // What is about to be replaced is on trial no more.
-  if (content !== target.content && !isOutOfReach(snapshot, target)) return undefined
-  const trialBoots = updateTrialBoots(snapshot, { source, content }, unit.kubeletIdentity)
+  if (nextStart.kind !== 'known' || nextStart.held.content === undefined) return undefined
+  const next = asCandidate(nextStart.held, unit)
+  if (isBeingReplaced(snapshot, target, next)) return undefined
+  const trialBoots = updateTrialBoots(snapshot, next)
   return trialBoots === before ? undefined : { kind: 'record-boot', trialBoots }
 }

@@ -30,9 +30,8 @@ export function planRetrial({ health, now }: Snapshot, verdict: Verdict): Retria
   if (state !== 'provisional' || damage === 'one-way' || source === 'local') return undefined
   const pauseUs = PAUSES_US[retrials]
   if (doubtful === true && pauseUs !== undefined) return { verdict, pauseUs, number: retrials + 1, of: PAUSES_US.length }
-  // A boot, or a restart by an operator, may have cured what the config failed with. That the
-  // fallback is healthy since then proves nothing.
-  // Nor does a boot cure what the node was rebooted with.
+  // A boot, or a restart by an operator, may have cured what the config failed with. Then it proves
+  // nothing that the fallback is healthy. Reboots are no such cure where the config failed by them.
   if (leavesState === true || reason === 'reboots' || (health?.startedByOthers !== true && bootId === now.bootId)) return undefined
   return { verdict, pauseUs: pauseUs ?? furtherPauseUs(retrials), number: retrials + 1, of: Math.max(PAUSES_US.length, retrials + 1) }
 }

@@ -10,7 +10,7 @@ import type { FoundConfigMap, NodeTraits } from './desired.ts'
 import { findEvidenceAccess } from './evidence-claim.ts'
 import { latestChannelState } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
-import { nextStep, withoutRecords } from './next-step.ts'
+import { nextVisibleStep } from './next-step.ts'
 import { decideRestart, type RestartDecision } from './restarts.ts'
 import { withTurn } from './rollout-turn.ts'
 import { assess, hasTarget } from './situation.ts'
@@ -118,8 +118,8 @@ function describeVerdict({ reason, detail }: Verdict): string {
  * with a turn that has just come, that is what it would do.
  */
 function findReadiness(before: Snapshot, config: ConfigSource): RolloutNode['ready'] {
-  const snapshot = withoutRecords(withTurn(before, config))
-  const step = nextStep(snapshot)
+  const snapshot = withTurn(before, config)
+  const step = nextVisibleStep(snapshot)
   if (step.kind === 'wait') return { ok: false, detail: step.detail }
   if (step.kind === 'restart' && sameSource(step.to, config)) return { ok: true }
   const situation = assess(snapshot)

@@ -11,7 +11,7 @@ import { findPause } from './find-pause.ts'
 import type { Policy } from './policy.ts'
 import type { TrialBoots } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
-import { contentOfKey, type TrialKey, trialKey } from './trial-key.ts'
+import { contentOfKey, type TrialKey } from './trial-key.ts'
 
 /** Fewer may be the work of a person, or of a program that sets up the node. */
 const TOO_MANY_REBOOTS = 3
@@ -22,28 +22,32 @@ const windowUs = ({ trialUs, startDeadlineUs }: Policy) => Math.max(HOUR_US, 4 *
 /** After the first. */
 const LATER_BOOTS_KEPT = 10
 
+/** As a candidate. */
+interface NextConfig {
+  readonly source: ConfigSource
+  readonly content: ContentHash
+  readonly key: TrialKey
+}
+
 /**
- * The record as it should be, where this is what kubelet starts with next. Where another config is
- * assigned by now, or is on trial, the former one's is dropped: its next trial begins anew. What
- * runs for a moment in the place of the assigned config drops nothing, as a file that is written at
- * each boot.
+ * The record as it should be. Where another config is assigned by now, or is on trial, the former
+ * one's is dropped: its next trial begins anew. What runs for a moment in the place of the assigned
+ * config drops nothing, as a file that is written at each boot.
+ *
+ * @param next what kubelet starts with next
  */
-export function updateTrialBoots(
-  snapshot: Snapshot,
-  { source, content }: { readonly source: ConfigSource; readonly content: ContentHash },
-  kubeletIdentity: string,
-): TrialBoots | undefined {
+export function updateTrialBoots(snapshot: Snapshot, { source, content, key }: NextConfig): TrialBoots | undefined {
   const { now } = snapshot
-  // Until then the restart into it comes first.
+  // The restart into it comes first.
   if (!hasStarted(snapshot, content)) return snapshot.trialBoots
   const before = snapshot.trialBoots?.content === content ? snapshot.trialBoots : undefined
-  if (source === 'local' || !isOnTrial(snapshot, trialKey(content, kubeletIdentity))) return before ?? keepOfAssigned(snapshot)
+  if (source === 'local' || !isOnTrial(snapshot, key)) return before ?? keepOfAssigned(snapshot)
   const boots = before?.boots ?? []
   if (boots.some(({ bootId }) => bootId === now.bootId)) return before
   // How the node fares in a pause does not count.
   const isPaused = findPause(snapshot) !== undefined
-  const [first, ...later] = [...boots, { bootId: now.bootId, atWallMs: now.wallMs, ...(isPaused && { paused: true }) }]
-  return { content, boots: first === undefined ? [] : [first, ...later.slice(-LATER_BOOTS_KEPT)] }
+  const all = [...boots, { bootId: now.bootId, atWallMs: now.wallMs, ...(isPaused && { paused: true }) }]
+  return { content, boots: all.filter((_, index) => index === 0 || index >= all.length - LATER_BOOTS_KEPT) }
 }
 
 /** Also while it is not known what is assigned. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { observe } from '../../src/agent/observe.ts'
 import { type Foretold, foresee } from '../../src/cli/foresee.ts'
-import { nextStep, withoutRecords } from '../../src/decision/next-step.ts'
+import { nextVisibleStep } from '../../src/decision/next-step.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { SmallWorld } from '../agent/small-world.ts'
@@ -117,7 +117,7 @@ t.test('whatever is seen: it begins as the agent would, ends, and changes nothin
         snapshot,
         refusing(() => refuses),
       )
-      t.same(steps[0]?.step ?? rest, nextStep(withoutRecords(snapshot)))
+      t.same(steps[0]?.step ?? rest, nextVisibleStep(snapshot))
       t.not(rest.detail, 'the agent would not come to rest')
       t.ok(steps.every(({ afterUs }, index) => afterUs >= (steps[index - 1]?.afterUs ?? 0)))
       t.same(snapshot, before)

@@ -37,6 +37,22 @@ export interface Story {
   readonly snapshot?: Partial<Snapshot>
 }
 
+/** The evidence of a Snapshot before anything is answered in it. */
+export function recordNothing(candidate: string | undefined, { evidence, now, nodeName, running }: Snapshot): EvidenceRecord {
+  return recordFacts(evidence, {
+    now,
+    nodeName,
+    running,
+    candidate,
+    startDeadlineUs: POLICY.startDeadlineUs,
+    healthySinceUs: undefined,
+    verdicts: new Map(),
+    proven: undefined,
+    facts: [],
+    writtenAtUs: undefined,
+  })
+}
+
 export function recordStory({ earlier, tried = [], before, seen = [], writtenAt, keyBefore = keyOf(A) }: Story): EvidenceRecord {
   const common = {
     nodeName: 'node-1',

@@ -12,7 +12,7 @@ import {
 } from '../../src/decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { lease, node, pods, refused, runtime, serving, staticPods, unreachable } from './evidence-samples.ts'
+import { lease, node, pods, recordNothing, refused, runtime, serving, staticPods, unreachable } from './evidence-samples.ts'
 import {
   A,
   accepts,
@@ -153,23 +153,9 @@ t.test('what is switched off is not asked', async (t) => {
   t.same([...new Set(requests(asked).map(({ question }) => question))].sort(), ['node', 'pods'])
 })
 
-const record = (candidate: string | undefined, of: Snapshot): EvidenceRecord =>
-  recordFacts(of.evidence, {
-    now: of.now,
-    nodeName: of.nodeName,
-    running: of.running,
-    candidate,
-    startDeadlineUs: POLICY.startDeadlineUs,
-    healthySinceUs: undefined,
-    verdicts: new Map(),
-    proven: undefined,
-    facts: [],
-    writtenAtUs: undefined,
-  })
-
 t.test('nothing is asked on a settled node', async (t) => {
   const settled = snapshot()
-  t.same(dueEvidence({ ...settled, evidence: record(undefined, settled) }, findCandidateOfBaseline(settled)), {
+  t.same(dueEvidence({ ...settled, evidence: recordNothing(undefined, settled) }, findCandidateOfBaseline(settled)), {
     questions: [],
     write: false,
   })
@@ -180,7 +166,7 @@ const ABOUT_TO_RESTART = { ...READY_FOR_B, ...startsWith(B), ...runs(A) }
 t.test('the baseline is asked for before a restart, and the restart waits for it a few seconds', async (t) => {
   const before = snapshot(ABOUT_TO_RESTART)
   t.equal(findCandidateOfBaseline(before), keyOf(B))
-  const opened = { ...before, evidence: record(keyOf(B), before) }
+  const opened = { ...before, evidence: recordNothing(keyOf(B), before) }
   const due = dueEvidence(opened, keyOf(B)).questions
   t.same([...due].sort(), ['node', 'pods', 'runtime', 'serving', 'static-pods'])
   t.ok(awaitsBaseline(opened, keyOf(B)))
@@ -224,7 +210,7 @@ t.test('what the API server did not answer is asked again, once a second, while 
   }
   const isAway: Answers = (question, seconds) =>
     question === 'node' || question === 'pods' ? unreachable(question) : WELL(question, seconds)
-  const first = answer(0, record(keyOf(B), before), isAway)
+  const first = answer(0, recordNothing(keyOf(B), before), isAway)
   t.ok(awaitsBaseline(at(0.5, first), keyOf(B)))
   t.same(dueEvidence(at(0.5, first), keyOf(B)).questions, [])
   t.same(dueEvidence(at(1, first), keyOf(B)).questions, ['node', 'pods'])
@@ -240,7 +226,7 @@ t.test('what the API server did not answer is asked again, once a second, while 
 
 t.test('a baseline is taken again once the kubelet that it was taken from has reported', async (t) => {
   const before = snapshot(ABOUT_TO_RESTART)
-  const evidence = record(keyOf(B), before)
+  const evidence = recordNothing(keyOf(B), before)
   const known = health(A)
   const looked = (afterSeconds: number, healthyAfterSeconds: number | undefined, invocationId = 'invocation-1'): boolean => {
     const healthySinceUs = healthyAfterSeconds === undefined ? undefined : NOW_US + healthyAfterSeconds * SECOND_US
@@ -265,7 +251,7 @@ t.test('a baseline is taken again once the kubelet that it was taken from has re
 
 t.test('a restart waits anew for what an earlier agent asked, but not for what is there', async (t) => {
   const opened = snapshot(ABOUT_TO_RESTART)
-  const lacking = { ...opened, evidence: record(keyOf(B), opened) }
+  const lacking = { ...opened, evidence: recordNothing(keyOf(B), opened) }
   t.ok(isBaselineAbandoned(lacking, keyOf(B), NOW_US + 1))
   t.notOk(isBaselineAbandoned(lacking, keyOf(B), NOW_US), 'this agent has asked it')
   t.notOk(isBaselineAbandoned(lacking, keyOf(A), NOW_US + 1), 'it is for another config')
@@ -288,7 +274,7 @@ t.test('a fallback is asked whether it brings back what the config lost', async 
     ...startsWith(A),
     ...runs(A, { startedAgoUs: 60e6 }),
   })
-  t.not(dueEvidence({ ...fallback, evidence: record(undefined, fallback) }, undefined).questions.length, 0)
+  t.not(dueEvidence({ ...fallback, evidence: recordNothing(undefined, fallback) }, undefined).questions.length, 0)
   const confirmed = { ...fallback, ...judged(verdict(B, 'confirmed')) }
-  t.same(dueEvidence({ ...confirmed, evidence: record(undefined, confirmed) }, undefined).questions, [])
+  t.same(dueEvidence({ ...confirmed, evidence: recordNothing(undefined, confirmed) }, undefined).questions, [])
 })

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { CheckpointInfo } from '../../src/decision/config-source.ts'
-import { recordFacts } from '../../src/decision/evidence-record.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import { choosePrunable } from '../../src/decision/prune.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { recordNothing } from './evidence-samples.ts'
 import {
   A,
   A_EDITED,
@@ -116,20 +116,8 @@ t.test('old checkpoints go last', async (t) => {
   t.match(decide({ checkpoints }), { kind: 'prune', checkpoints: [{ resourceVersion: '1' }, { resourceVersion: '0' }] })
   t.match(decide({ checkpoints, ...READY_FOR_B }), { kind: 'activate' })
   const activated = { checkpoints, ...READY_FOR_B, ...startsWith(B) }
-  const { now, nodeName, running } = snapshot(activated)
-  const evidence = recordFacts(undefined, {
-    candidate: keyOf(B),
-    healthySinceUs: undefined,
-    facts: [],
-    writtenAtUs: undefined,
-    now,
-    nodeName,
-    running,
-    startDeadlineUs: 1,
-    verdicts: new Map(),
-    proven: undefined,
-  })
-  const awaiting = snapshot({ ...activated, evidence })
+  const awaiting = snapshot({ ...activated, evidence: recordNothing(keyOf(B), snapshot(activated)) })
+  const { now } = awaiting
   t.match(nextStep(awaiting), { kind: 'wait', phase: 'restarting' }, 'not before a restart that waits for answers alone')
   t.match(nextStep({ ...awaiting, now: { ...now, monotonicUs: now.monotonicUs + 6e6 } }), { kind: 'restart' })
 })

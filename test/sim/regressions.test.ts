@@ -1,5 +1,7 @@
 /** Every schedule that once broke an invariant, and each kind of evidence alone. */
-import t from 'tap'
+import t, { type Test } from 'tap'
+import type { Behaviour } from './behaviour.ts'
+import type { NodeKind } from './node-kind.ts'
 import { REGRESSIONS } from './regressions.ts'
 import { runSchedule } from './run.ts'
 import type { Timed } from './schedule.ts'
@@ -39,36 +41,28 @@ for (const [cause, schedule] of Object.entries(REGRESSIONS)) {
   })
 }
 
-for (const behaviour of ['loses-lease', 'not-ready', 'breaks-serving', 'loses-static-pods', 'refuses-pods'] as const) {
-  t.test(`evidence: a config that ${behaviour} is rolled back`, async (t) => {
-    const settled = await runSchedule({
-      seed: 4,
-      node: { evidence: true },
-      events: [
-        { afterSeconds: 0, event: { kind: 'edit', name: 'red', behaviour: 'good' } },
-        { afterSeconds: 1, event: { kind: 'assign', name: 'red' } },
-        { afterSeconds: 1000, event: { kind: 'edit', name: 'red', behaviour } },
-      ],
-    })
-    t.match(settled.assigned, `# behaviour: ${behaviour}`)
-    t.match(settled.runs, '# behaviour: good')
-    t.equal(settled.lastKnownGood, settled.runs)
+/** A good config is promoted, and then edited to one that has to be left. */
+async function isLeftForLastKnownGood(t: Test, node: Partial<NodeKind>, behaviour: Behaviour): Promise<void> {
+  const settled = await runSchedule({
+    seed: 4,
+    node,
+    events: [
+      { afterSeconds: 0, event: { kind: 'edit', name: 'red', behaviour: 'good' } },
+      { afterSeconds: 1, event: { kind: 'assign', name: 'red' } },
+      { afterSeconds: 1000, event: { kind: 'edit', name: 'red', behaviour } },
+    ],
   })
+  t.match(settled.assigned, `# behaviour: ${behaviour}`)
+  t.match(settled.runs, '# behaviour: good')
+  t.equal(settled.lastKnownGood, settled.runs)
+}
+
+for (const behaviour of ['loses-lease', 'not-ready', 'breaks-serving', 'loses-static-pods', 'refuses-pods'] as const) {
+  t.test(`evidence: a config that ${behaviour} is rolled back`, (t) => isLeftForLastKnownGood(t, { evidence: true }, behaviour))
 }
 
 for (const activation of ['env', 'file', 'drop-in'] as const) {
-  t.test(`a config with which the machine resets is left for last-known-good: ${activation}`, async (t) => {
-    const settled = await runSchedule({
-      seed: 4,
-      node: { activation },
-      events: [
-        { afterSeconds: 0, event: { kind: 'edit', name: 'red', behaviour: 'good' } },
-        { afterSeconds: 1, event: { kind: 'assign', name: 'red' } },
-        { afterSeconds: 1000, event: { kind: 'edit', name: 'red', behaviour: 'resets-node' } },
-      ],
-    })
-    t.match(settled.assigned, '# behaviour: resets-node')
-    t.match(settled.runs, '# behaviour: good')
-    t.equal(settled.lastKnownGood, settled.runs)
-  })
+  t.test(`a config with which the machine resets is left for last-known-good: ${activation}`, (t) =>
+    isLeftForLastKnownGood(t, { activation }, 'resets-node'),
+  )
 }

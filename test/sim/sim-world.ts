@@ -75,7 +75,7 @@ export class SimWorld {
   lostRuntimes = 0
   /** How often the agent's directory was lost, and its verdicts with it. */
   lostStates = 0
-  /** How often the machine was reset by what kubelet ran. */
+  /** How often the machine was reset, by what kubelet ran. */
   readonly resets = new Map<string, number>()
   /** How often power was lost. */
   lostPowers = 0
