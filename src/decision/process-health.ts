@@ -94,10 +94,12 @@ export function isLongIll(health: HealthRecord | undefined, nowUs: number, polic
 }
 
 /**
- * Whether it has been ill for long, and is ill now. A process that is well, or of which nothing is
- * known, runs on, however often the ones before it exited: with its own next exit, systemd starts
- * something else anyway.
+ * Whether it has been ill for long, and is ill now. A process that is well, that has just started,
+ * or of which nothing is known, runs on, however long the ones before it were ill, and however
+ * often they exited: with its own next exit, systemd starts something else anyway.
  */
 export function isIllNow(health: HealthRecord | undefined, nowUs: number, policy: Policy): boolean {
-  return health?.process?.unhealthySinceUs !== undefined && isLongIll(health, nowUs, policy)
+  const process = health?.process
+  if (process?.unhealthySinceUs === undefined || nowUs - process.startedAtUs <= policy.toleranceUs) return false
+  return isLongIll(health, nowUs, policy)
 }

@@ -116,6 +116,23 @@ t.test('what hangs is left although it is wanted, where it cannot be what kubele
   t.match(decide(hangs(10 * MINUTE_US)), { kind: 'restart', to: A })
 })
 
+t.test('a process that has just started is left alone, however long the ones before it were ill', async (t) => {
+  const troubles = [{ step: 'activate', about: describeSource(B), detail: 'it is being edited', retryAtUs: NOW_US + SECOND_US }]
+  const { running } = runs(B, { startedAgoUs: SECOND_US })
+  if (running?.kind !== 'known') throw new Error('it runs')
+  const process = { ...running, wasHealthy: false, healthySinceUs: undefined, unhealthySinceUs: NOW_US - 2 * MINUTE_US, exits: 2 }
+  const facts = {
+    ...LOCAL_EVERYWHERE,
+    ...wants(B),
+    ...assignedTo(B),
+    ...accepts(B),
+    troubles,
+    running,
+    health: health('local', { process }),
+  }
+  t.match(decide(facts), { kind: 'wait' })
+})
+
 t.test('what did damage on another kubelet is left as well, whatever the wanted config waits for', async (t) => {
   const damage = verdict(B, 'confirmed', { key: keyOf(B, UPGRADED_KUBELET), damage: 'one-way' })
   const stuck = {
