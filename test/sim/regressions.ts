@@ -526,6 +526,17 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { evidence: true, whenRefused: 'last-known-good', remembersRuntime: true, signals: true },
   },
+  // What the processes before it had been ill for counted against one that had just started.
+  'the config file is edited in the moment in which kubelet comes back from a fault of the node': {
+    ...schedule(
+      2,
+      [0, { kind: 'edit', name: 'red', behaviour: 'without-healthz' }],
+      [0, { kind: 'assign', name: 'red' }],
+      [30, { kind: 'node-fault', seconds: 20 }],
+      [22, { kind: 'edit-local' }],
+    ),
+    node: { activation: 'file', unit: 'notify', signals: true },
+  },
   // Each time that a person had deleted it, the node counted as at fault, and the config was
   // forgiven.
   'a config leaves the same again and again, and a person deletes it each time': {
