@@ -74,13 +74,35 @@ function dropIn(inPlace: string, path = `/${DROP_INS}/90-kubelet-cfg-agent.conf`
 }
 
 t.test('before removal', async (t) => {
+  const armed = {
+    [`${STATE}/meta/assigned`]: 'x',
+    [`${STATE}/kubelet.env`]: 'y',
+    [`${STATE}/kubelet.env.fallback`]: 'z',
+    [`${STATE}/checkpoints/u1/7/kubelet`]: 'seven',
+  }
+
   t.test('runs release, keeps the state and reports the next start', async (t) => {
-    const root = machine(t, { 'usr/bin/kubelet-cfg-agent': RELEASED, [`${STATE}/meta/assigned`]: 'x', [`${STATE}/kubelet.env`]: 'y' })
+    const root = machine(t, { 'usr/bin/kubelet-cfg-agent': RELEASED, ...armed })
     const { status, output } = runScript('common/before-removal', root)
     t.equal(status, 0)
     t.match(output, /^called release\n/)
     t.match(output, /its next start uses its local config/)
-    t.same(listing(root), ['kubelet.env', 'meta/assigned'])
+    t.same(
+      listing(root),
+      ['checkpoints/u1/7/kubelet', 'meta/assigned'],
+      'a later installation must not make kubelet start with a config of now',
+    )
+  })
+
+  t.test('leaves what kubelet starts with next as it is if release fails', async (t) => {
+    const root = machine(t, { 'usr/bin/kubelet-cfg-agent': '#!/bin/sh\nexit 1\n', ...armed })
+    t.equal(runScript('common/before-removal', root).status, 0)
+    t.same(
+      listing(root),
+      Object.keys(armed)
+        .map((path) => path.slice(STATE.length + 1))
+        .sort(),
+    )
   })
 
   t.test('uses the settings of the service', async (t) => {
@@ -128,13 +150,16 @@ t.test('before removal', async (t) => {
 
 t.test('what Node.js compiled goes with its version', async (t) => {
   const script = readFileSync('packaging/deb/prerm', 'utf8')
-  const files = { 'var/cache/kubelet-cfg-agent/compiled/v24/abc': 'x', 'usr/lib/kubelet-cfg-agent/before-removal': '#!/bin/sh\n' }
-  for (const [action, left] of [
-    ['upgrade', ['kubelet-cfg-agent', 'kubelet-cfg-agent/compiled']],
-    ['remove', []],
+  const files = {
+    'var/cache/kubelet-cfg-agent/compiled/v24/abc': 'x',
+    'usr/lib/kubelet-cfg-agent/before-removal': '#!/bin/sh\necho removing\n',
+  }
+  for (const [action, output, left] of [
+    ['upgrade', '', ['kubelet-cfg-agent', 'kubelet-cfg-agent/compiled']],
+    ['remove', 'removing\n', []],
   ] as const) {
     const root = machine(t, files)
-    t.same(runScript('deb/prerm', root, action), { status: 0, output: '' }, action)
+    t.same(runScript('deb/prerm', root, action), { status: 0, output }, action)
     t.same(readdirSync(join(root, 'var/cache'), { recursive: true }).sort(), left, action)
   }
   const spec = readFileSync('packaging/rpm/kubelet-cfg-agent.spec', 'utf8')
