@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import t from 'tap'
+import { defaultConfigFile, defaultEnvironmentFile } from '../../scripts/package/default-config.ts'
 import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import { renderDropInRecord } from '../../src/systemd/drop-in-record.ts'
 import { renderRecord } from '../../src/systemd/original-record.ts'
@@ -166,6 +167,54 @@ t.test('what Node.js compiled goes with its version', async (t) => {
   for (const text of [script, spec]) t.match(text, '/var/cache/kubelet-cfg-agent/compiled')
   const unit = readFileSync('systemd/kubelet-cfg-agent.service', 'utf8')
   t.match(unit, 'CacheDirectory=kubelet-cfg-agent/compiled\nCacheDirectoryMode=0700\n')
+})
+
+t.test('the first installation of the rpm', async (t) => {
+  const spec = readFileSync('packaging/rpm/kubelet-cfg-agent.spec', 'utf8')
+  const script = /^%post\n([\s\S]*?)^%preun\n/m.exec(spec)?.[1] ?? ''
+  const SETTINGS = 'etc/kubelet-cfg-agent/config.yaml'
+  const VARIABLES = 'etc/sysconfig/kubelet-cfg-agent'
+  const packaged = { [SETTINGS]: defaultConfigFile(), [VARIABLES]: defaultEnvironmentFile(), 'run/systemd/system/x': '' }
+  const old = `${defaultConfigFile()}spread: 10m\n`
+
+  /** Its paths are absolute: they are moved into the root. */
+  function install(root: string, installed = 1) {
+    mkdirSync(join(root, 'bin'))
+    writeFileSync(join(root, 'bin/systemctl'), '#!/bin/sh\necho "systemctl $*"\n')
+    chmodSync(join(root, 'bin/systemctl'), 0o755)
+    const moved = script.replaceAll(/(?<![\w.])\/(?=(?:etc|run)\/)/g, `${root}/`)
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', moved, 'post', `${installed}`], {
+      encoding: 'utf8',
+      env: { PATH: `${join(root, 'bin')}:${process.env.PATH}` },
+    })
+    t.equal(status, 0)
+    t.equal(stderr, '')
+    return stdout.replaceAll(root, '')
+  }
+
+  const started =
+    'systemctl daemon-reload\nsystemctl --no-reload enable kubelet-cfg-agent.service\nsystemctl start kubelet-cfg-agent.service\n'
+
+  t.test('enables and starts the agent', async (t) => {
+    t.equal(install(machine(t, packaged)), started)
+    t.equal(install(machine(t, packaged), 2), 'systemctl daemon-reload\n', 'an upgrade leaves it to the other script')
+  })
+
+  for (const path of [SETTINGS, VARIABLES]) {
+    t.test(`waits for a person where an earlier removal set ${path} aside`, async (t) => {
+      const said = install(machine(t, { ...packaged, [`${path}.rpmsave`]: old }))
+      t.match(said, `/${path}.rpmsave`)
+      t.match(said, 'systemctl enable --now kubelet-cfg-agent')
+      t.notMatch(said, /^systemctl (?!daemon-reload)/m, 'with the defaults, it could take the node to another config')
+      t.equal(install(machine(t, { ...packaged, [`${path}.rpmsave`]: old }), 2), 'systemctl daemon-reload\n')
+    })
+  }
+
+  t.test('starts the agent with settings that were put there again', async (t) => {
+    t.equal(install(machine(t, { ...packaged, [SETTINGS]: old, [`${SETTINGS}.rpmsave`]: old })), started)
+    const variables = { ...packaged, [VARIABLES]: 'KUBELET_CFG_AGENT_SPREAD=10m\n', [`${VARIABLES}.rpmsave`]: 'x' }
+    t.equal(install(machine(t, variables)), started)
+  })
 })
 
 t.test('purge', async (t) => {
