@@ -15,6 +15,7 @@ export const FOREIGN_FLAGS: readonly string[] = [
   '--container-runtime-endpoint',
   '--crash',
   '--despite-audit',
+  '--force-confold',
   '--jitless',
   '--kubelet-arg',
   '--minutes',
