@@ -126,7 +126,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     quietAt: '9m',
     firesAt: '11m',
     labels: ofNode('Unhealthy'),
-    summary: 'kubelet on worker-1 is not healthy with a config that was proven there, or during a pause',
+    summary: 'kubelet on worker-1 is not healthy with a config that was proven there, with its local config, or during a pause',
   },
   // The trial begins anew every five minutes.
   KubeletConfigTrialDoesNotEnd: {
