@@ -33,7 +33,10 @@ const STATE = SETTINGS.dynamicConfigDir.initial
 const NODE_TERMS: readonly (readonly [name: string, text: string])[] = [
   [`label ${CONFIG_LABEL}`, 'Names the ConfigMap that is assigned to this node. An administrator sets it; nodes may not.'],
   [`annotation ${CONFIG_SOURCE_ANNOTATION}`, 'Assigns a ConfigMap of any namespace and key, as NAMESPACE/NAME:KEY.'],
-  [`annotation ${PAUSED_ANNOTATION}`, 'Any value but `false` and the empty one pauses the node: nothing is activated or restarted.'],
+  [
+    `annotation ${PAUSED_ANNOTATION}`,
+    'Any value but `false` and the empty one pauses the node: nothing is activated, restarted or rolled back, even if kubelet crashes.',
+  ],
   [
     `condition ${CONDITION_TYPE}`,
     'True: kubelet runs what is assigned, and that has passed its trial here. Its message says what is the matter.',

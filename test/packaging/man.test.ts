@@ -52,6 +52,7 @@ t.test('kubelet-cfg-agent(8) has every command with its texts, and every flag', 
 t.test('kubelet-cfg-agent(8) names what is on the Node', async (t) => {
   const text = plain(PAGES['kubelet-cfg-agent.8'])
   for (const name of [CONFIG_LABEL, STATE_LABEL, STATUS_ANNOTATION, CONDITION_TYPE, DEGRADED_TYPE]) t.ok(text.includes(name), name)
+  t.ok(text.includes('nothing is activated, restarted or rolled back, even if kubelet crashes'), 'what a pause costs')
 })
 
 t.test('kubectl-kubelet_config(1) has every command of the plugin with its texts, and every flag', async (t) => {
