@@ -2,7 +2,7 @@
  * Whether a config that has a rollout may be activated here, by what the worker for the record
  * knows. A turn that was read counts for a few seconds only: before a start, the record and then
  * the config are read at their newest (R3). Falling back, local and what an operator requests on
- * the node never wait for it (R5). Pure.
+ * the node never wait for it (R5). docs/rollout.md, "The rules", has these. Pure.
  */
 import type { RolloutTurn } from '../rollout/view.ts'
 import { SECOND_US } from '../values/durations.ts'

@@ -2,7 +2,8 @@
  * The decision about a rollout: whose turn it is, and what this node has to write. Start reading
  * here. Each rule looks at one Standing and yields a decision, or undefined where it does not
  * apply. The first that applies decides. Pure: it is called again on fresh readings of the record
- * and then the config before any write and before any start (R3).
+ * and then the config before any write and before any start (R3). docs/rollout.md, "The rules", has
+ * R1 to R9.
  */
 import { quote } from '../values/kubernetes-names.ts'
 import { advance } from './advance.ts'
