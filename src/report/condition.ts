@@ -24,7 +24,7 @@ import { type Deadlines, showTime } from './deadlines.ts'
 import { FAULT_REASONS, type Fault, findAssignedVerdict, findFault } from './fault.ts'
 import { findIllInPause, sayNoRollback } from './ill-in-pause.ts'
 import { findSteadiness } from './steadiness.ts'
-import { describeReadFailure, describeStale, describeUnknown } from './unknown-assignment.ts'
+import { describeReadFailure, describeStale, describeUnknown, isCutOff } from './unknown-assignment.ts'
 import { findUpcoming } from './upcoming.ts'
 
 export const CONDITION_TYPE = 'KubeletConfigReady'
@@ -35,6 +35,11 @@ export interface Condition {
   readonly message: string
   /** An operator of the node did it, on purpose. Not written: it is for `KubeletConfigDegraded`. */
   readonly deliberate?: true
+  /**
+   * Its cause also keeps the agent from publishing it: once it can be written, it may be outdated.
+   * Not written.
+   */
+  readonly cutOff?: true
 }
 export type ConditionStatus = 'True' | 'False' | 'Unknown'
 
@@ -71,7 +76,9 @@ export function describeCondition(snapshot: Snapshot, wait: Pick<Wait, 'phase' |
   const [reason, message] = describeReason(snapshot, wait, deadlines, fault, active)
   const condition = { status: statusOf(reason), reason, message: cutToBytes(onOneLine(message), MESSAGE_BYTES) }
   const isRequested = reason === 'RolledBack' && findAssignedVerdict(snapshot)?.reason === 'requested'
-  return isRequested ? { ...condition, deliberate: true } : condition
+  if (isRequested) return { ...condition, deliberate: true }
+  const isUnread = reason === 'AssignmentUnknown' || reason === 'DownloadFailed'
+  return isUnread && isCutOff(snapshot) ? { ...condition, cutOff: true } : condition
 }
 
 /**

@@ -7,7 +7,8 @@
  * other.
  *
  * Each reason to hold back a request is tracked separately: backoff and spacing (`RequestPace`),
- * parking, and the budget for the long run. One can end before the others.
+ * parking, the budget for the long run, and a server that has only just come back. One can end
+ * before the others.
  */
 import type { Clock } from '../ports/clock.ts'
 import type { KubeAnswer, KubeApi, KubeRequest } from '../ports/kube-api.ts'
@@ -62,6 +63,11 @@ export const LONG_RUN = { inARow: 60, everyMs: 10_000 } as const
 const REPAIR_EVERY_MS = 60_000
 /** For this long after a patch, a watch may still show the state before it. */
 const REPAIR_GRACE_MS = 2000
+/**
+ * How long a server has to have answered before it is told that it did not: the watches read again
+ * within a minute (`backoffMs`), and what they find may be that all is well.
+ */
+const SETTLED_MS = 75_000
 /** When to try again after the server dropped or refused the field: a server may be upgraded. */
 const PARKED_MS = 3600_000
 
@@ -74,6 +80,10 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   readonly #pace: RequestPace
   readonly #budget: Budget | undefined
   #wanted: Wanted | undefined
+  /** See `want`. */
+  #isCutOff = false
+  /** Without a failure in between. undefined: not known. */
+  #answersSinceMs: number | undefined
   /** The value seen last. undefined: not known. */
   #server: Seen | 'absent' | undefined
   /** The value after the agent's own last write, or at the first look. undefined: to be read. */
@@ -106,7 +116,13 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     this.#budget = longRun && new Budget(longRun.inARow, longRun.everyMs)
   }
 
-  want(wanted: Wanted): void {
+  /**
+   * @param isCutOff its cause also keeps it from being written, so it may be outdated once it can
+   * be. Then the Node is only read until the server has answered for a while.
+   */
+  want(wanted: Wanted, isCutOff = false): void {
+    if (isCutOff && !this.#isCutOff) this.#answersSinceMs = undefined
+    this.#isCutOff = isCutOff
     if (this.#wanted !== undefined && this.#field.same(this.#wanted, wanted)) return
     this.#wanted = wanted
     // The server refused the previous value; it may accept this one.
@@ -159,7 +175,8 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     const isRepair = this.#confirmed !== undefined && this.#field.same(this.#confirmed.wanted, target)
     const repairInMs = isRepair && this.#repairAtMs !== undefined ? this.#repairAtMs - nowMs : 0
     const spentForMs = this.#isUrgent(target) ? 0 : this.#spentUntilMs - nowMs
-    return Math.max(this.#pace.dueInMs(), repairInMs, this.#parkedUntilMs - nowMs, spentForMs)
+    const settledInMs = this.#isCutOff && this.#answersSinceMs !== undefined ? this.#answersSinceMs + SETTLED_MS - nowMs : 0
+    return Math.max(this.#pace.dueInMs(), repairInMs, this.#parkedUntilMs - nowMs, spentForMs, settledInMs)
   }
 
   async attempt(): Promise<void> {
@@ -168,7 +185,8 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     const wanted = this.#target()
     if (wanted === undefined) return
     this.#spend()
-    if (field.readsFirst && this.#before === undefined) return this.#readFirst()
+    const isUnsettled = this.#isCutOff && this.#answersSinceMs === undefined
+    if (isUnsettled || (field.readsFirst && this.#before === undefined)) return this.#look()
     const generation = this.#generation
     this.#meanwhile = undefined
     if (this.#announced !== wanted) log[field.announce](`updating ${field.name}`)
@@ -176,10 +194,10 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     const answer = await api.request({ method: 'PATCH', ...field.write(nodeName, wanted, this.#before, clock.now().wallMs) })
     if (generation !== this.#generation) this.#pace.hold(SPACING_MS)
     else if (answer.kind === 'ok') this.#learn(field.read(answer.object), wanted)
-    else this.#fail(answer)
+    else this.#failToWrite(answer)
   }
 
-  async #readFirst(): Promise<void> {
+  async #look(): Promise<void> {
     const { api, nodeName } = this.#options
     const generation = this.#generation
     const answer = await api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName}` })
@@ -188,6 +206,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     this.#before = this.#field.read(answer.object)
     this.#server = this.#before
     this.#isThere = this.#before !== 'absent'
+    this.#answersSinceMs ??= this.#pace.nowMs()
     this.#pace.hold(SPACING_MS)
   }
 
@@ -196,6 +215,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     this.#before = answered
     this.#isThere = answered !== 'absent'
     this.#forbidden = 0
+    this.#answersSinceMs ??= this.#pace.nowMs()
     this.#pace.succeeded()
     if (this.#field.shows(answered, sent)) {
       this.#unpark()
@@ -218,12 +238,17 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     this.#loggedParkReason = text
   }
 
-  #fail(answer: Exclude<KubeAnswer, { kind: 'ok' }>): void {
-    const { log, nodeName } = this.#options
+  #failToWrite(answer: Exclude<KubeAnswer, { kind: 'ok' }>): void {
     this.#server = undefined
-    const failure = answer.kind === 'refused' ? `${answer.status} ${answer.reason}` : answer.kind
     // The server may have applied the patch all the same.
     if (answer.kind === 'unreachable' || answer.status >= 500) this.#before = undefined
+    this.#fail(answer)
+  }
+
+  #fail(answer: Exclude<KubeAnswer, { kind: 'ok' }>): void {
+    const { log, nodeName } = this.#options
+    this.#answersSinceMs = undefined
+    const failure = answer.kind === 'refused' ? `${answer.status} ${answer.reason}` : answer.kind
     const isNew = this.#pace.failed(failure, answer.kind === 'refused' ? answer.retryAfterMs : undefined)
     // A 5xx answer says nothing about rights.
     const isForbidden = answer.kind === 'refused' && answer.status === 403

@@ -66,9 +66,11 @@ export class Publisher {
   publish(status: ConfigStatus, summary?: NodeSummary): void {
     this.#statusWork.want(status)
     if (summary !== undefined) {
-      this.#conditionWork.want(summary.condition)
-      this.#annotationWork.want(summary.annotation)
-      const label = stateLabel(summary.condition.reason)
+      const { condition, annotation } = summary
+      this.#conditionWork.want(condition, condition.cutOff)
+      // Its error is that of the condition.
+      this.#annotationWork.want(annotation, condition.cutOff)
+      const label = stateLabel(condition.reason)
       if (label !== undefined) this.#labelWork.want(label)
     }
     this.#wakeFieldWorkers()

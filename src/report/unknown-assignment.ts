@@ -4,7 +4,7 @@
  * node, an address or the output of a program; those are in the log.
  */
 import { describeRef } from '../decision/config-source.ts'
-import type { Desired, Stale, UnavailableReason } from '../decision/desired.ts'
+import type { Desired, Silence, Stale, UnavailableReason } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 
 type ReasonAndMessage = readonly ['AssignmentUnknown' | 'DownloadFailed', string]
@@ -57,6 +57,24 @@ export function describeStale({ desired, now }: Pick<Snapshot, 'desired' | 'now'
     return ['DownloadFailed', `${describeRef(desired.ref)} can no longer be read: ${failure}; the version read last stays in effect`]
   }
   return ['AssignmentUnknown', `${STALE_NAMES[stale.what]} can no longer be read: ${failure}; the previous assignment stays in effect`]
+}
+
+/** Whether what keeps the agent from reading keeps it from writing as well. */
+export function isCutOff({ desired }: Pick<Snapshot, 'desired'>): boolean {
+  switch (desired.kind) {
+    case 'unknown':
+      return isSilent(desired.silence)
+    case 'local':
+      return isSilent(desired.stale?.reason)
+    case 'config-map':
+      return isSilent(desired.object.kind === 'unavailable' ? desired.object.reason : desired.stale?.reason)
+    case 'invalid':
+      return false
+  }
+}
+
+function isSilent(reason: UnavailableReason | Silence | undefined): boolean {
+  return reason === 'unreachable' || reason === 'unauthenticated' || reason === 'kubeconfig'
 }
 
 export function describeReadFailure(desired: Desired): string {

@@ -225,7 +225,8 @@ export class ClusterSource implements AssignmentSource {
     const { counters } = this.#deps
     const onSynced = () => {
       counters.synced()
-      if (signal?.aborted !== true) this.#staleness.clear(what, path)
+      // Where nothing was edited meanwhile, nothing else tells that it can be read again.
+      if (signal?.aborted !== true && this.#staleness.clear(what, path)) this.#onChange()
     }
     return { onSynced, onReconnect: () => counters.watchReconnected() }
   }

@@ -14,9 +14,12 @@ export class Staleness {
     this.#stale.set(key, { what, reason, sinceUs: this.#stale.get(key)?.sinceUs ?? nowMs * 1000 })
   }
 
-  /** It was read, or is no longer watched. */
-  clear(what: Stale['what'], path = ''): void {
-    this.#stale.delete(`${what} ${path}`)
+  /**
+   * It was read, or is no longer watched.
+   * @returns whether it was stale
+   */
+  clear(what: Stale['what'], path = ''): boolean {
+    return this.#stale.delete(`${what} ${path}`)
   }
 
   /** The one that has been stale for longest. undefined: all of them can be read. */

@@ -111,6 +111,24 @@ t.test('an outage of hours: the assignment stays in effect, and changes are foun
   assertPaced(t, world)
 })
 
+t.test('the end of an outage calls onChange, although nothing was edited meanwhile', async (t) => {
+  const world = await startWorld(t)
+  const { server, source } = world
+  putNode(server, 'one')
+  putConfigMap(server, 'one', 'a')
+  const isStale = () => 'stale' in source.desired()
+  const told: boolean[] = []
+  source.start(() => told.push(isStale()))
+  await until(() => world.seen() === 'one=a', 'found')
+  await server.stop()
+  await until(isStale, 'nothing can be read')
+  const before = told.length
+  await server.start()
+  await until(() => !isStale(), 'all of it is read again')
+  t.equal(told.slice(before).at(-1), false)
+  assertPaced(t, world)
+})
+
 t.test('down from the start: unknown, then found', async (t) => {
   const world = await startWorld(t)
   const { server, source, calls } = world

@@ -235,6 +235,23 @@ t.test('an assignment that was last read long ago may be outdated', async (t) =>
   t.equal(describe(snapshot({ desired: local }), 'settled').reason, 'AssignmentUnknown')
 })
 
+t.test('what keeps the agent from reading keeps it from writing too, unless the server forbids one object', (t) => {
+  const isCutOff = (desired: Desired) => describe(following(good, { proven, desired }), 'settled').cutOff === true
+  const stale = (reason: Stale['reason'], sinceUs = 0) => ({ stale: { what: 'Node', reason, sinceUs } }) as const
+  const { now } = snapshot()
+  for (const reason of ['unreachable', 'unauthenticated'] as const) {
+    t.ok(isCutOff({ ...found(good), ...stale(reason) }))
+    t.ok(isCutOff({ kind: 'local', ...stale(reason) }))
+    t.ok(isCutOff({ kind: 'unknown', detail: '', silence: reason }))
+  }
+  t.ok(isCutOff({ kind: 'unknown', detail: '', silence: 'kubeconfig' }))
+  t.notOk(isCutOff({ ...found(good), ...stale('forbidden') }))
+  t.notOk(isCutOff({ kind: 'unknown', detail: '', silence: 'missing' }))
+  t.notOk(isCutOff({ ...found(good), ...stale('unreachable', now.monotonicUs) }), 'it counts as current')
+  t.notOk(isCutOff(found(good)))
+  t.end()
+})
+
 t.test('a kubelet that never stays up is never ready', async (t) => {
   const invocationId = 'i9'
   const at = (startedSecondsAgo: number, health: Snapshot['health'], of = following(good, { proven })) => {

@@ -14,6 +14,8 @@ const LOCAL: Condition = { status: 'True', reason: 'Local', message: 'local' }
 const PROMOTED: Condition = { status: 'True', reason: 'Promoted', message: 'one' }
 const IN_TRIAL: Condition = { status: 'Unknown', reason: 'InTrial', message: 'one' }
 const REFUSED: Condition = { status: 'False', reason: 'Refused', message: 'why' }
+const UNKNOWN: Condition = { status: 'Unknown', reason: 'AssignmentUnknown', message: 'the API server does not answer' }
+const AWAY = { kind: 'unreachable', detail: '' } as const
 const HOUR_MS = 3600_000
 
 interface Written {
@@ -41,8 +43,8 @@ function runs<Wanted, Seen>(
   lane.start()
   return {
     stop: () => lane.stop(),
-    want: (wanted: Wanted) => {
-      work.want(wanted)
+    want: (wanted: Wanted, isCutOff?: boolean) => {
+      work.want(wanted, isCutOff)
       lane.wake()
     },
     /** The Node in a watch of the whole Node; undefined: in a watch of its metadata. */
@@ -124,6 +126,59 @@ t.test('a node whose agent knew KubeletConfigReady alone gets the other one', as
   observe('u1', api.node())
   await time.advance(HOUR_MS)
   t.equal(writes().length, 1)
+})
+
+t.test('an API server that is back does not hear that it does not answer', async (t) => {
+  for (const backAfterMs of [0, 120_000]) {
+    const { time, api, want, shown, writes } = freshCondition()
+    want(PROMOTED)
+    await time.advance(60_000)
+    t.equal(writes().length, 1)
+    api.fault = () => AWAY
+    await time.advance(60_000)
+    if (backAfterMs === 0) api.fault = () => undefined
+    want(UNKNOWN, true)
+    await time.advance(backAfterMs)
+    api.fault = () => undefined
+    await time.advance(20_000)
+    want(PROMOTED)
+    await time.advance(HOUR_MS)
+    t.equal(writes().length, 1, 'it is not even sent')
+    t.match(shown(), PROMOTED)
+  }
+})
+
+t.test('what still cannot be read after a server has answered for a while is told', async (t) => {
+  const { time, api, want, shown } = freshCondition()
+  want(PROMOTED)
+  await time.advance(5000)
+  api.fault = () => AWAY
+  want(UNKNOWN, true)
+  await time.advance(60_000)
+  api.fault = () => undefined
+  await time.advance(60_000)
+  t.match(shown(), PROMOTED)
+  await time.advance(75_000)
+  t.match(shown(), UNKNOWN)
+  want({ ...UNKNOWN, message: 'another object' }, true)
+  await time.advance(1000)
+  t.match(shown(), { message: 'another object' }, 'the server has answered since')
+  want(PROMOTED)
+  await time.advance(1000)
+  t.match(shown(), PROMOTED, 'and its end at once')
+})
+
+t.test('what a node did in an outage is told as soon as the server answers', async (t) => {
+  const { time, api, want, shown } = freshCondition()
+  want(PROMOTED)
+  await time.advance(5000)
+  api.fault = () => AWAY
+  want(UNKNOWN, true)
+  await time.advance(120_000)
+  want(IN_TRIAL)
+  api.fault = () => undefined
+  await time.advance(61_000)
+  t.match(shown(), IN_TRIAL)
 })
 
 t.test('a starting agent continues from the condition on the server', async (t) => {
