@@ -35,13 +35,14 @@ export function describeInAnnotation(
   const { trial, waitUntilMs } = deadlines
   const pause = findPause(snapshot)
   const verdict = findAssignedVerdict(snapshot)
+  const error = status.cause ?? status.error
   return JSON.stringify({
     assigned: showSource(status.assigned),
     // The source that ran last, also while kubelet is down: otherwise a kubelet that keeps exiting
     // would change the text every few seconds.
     active: showSource(findDynamicConfigDirFault(snapshot) === undefined ? lastRunSource(snapshot) : undefined),
     lastKnownGood: showSource(status.lastKnownGood),
-    error: status.error === '' ? undefined : plain(status.cause ?? status.error),
+    error: error === '' ? undefined : plain(error),
     channel: latestChannelState(desired, recordedChannelState)?.channel,
     paused: pause && plain(describePause(pause)),
     trial: trial && { since: showTime(trial.sinceMs), until: showTime(trial.untilMs), evidence },

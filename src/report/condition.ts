@@ -93,8 +93,8 @@ export function isTransient({ reason }: Condition, { phase }: Pick<Wait, 'phase'
  * Whether the assignment has been read since the agent started; until then the records hold the
  * last one.
  */
-export function isAssignmentKnown({ desired }: Pick<Snapshot, 'desired'>): boolean {
-  return describeUnknown(desired) === undefined
+export function isAssignmentKnown(snapshot: Pick<Snapshot, 'desired' | 'now'>): boolean {
+  return describeUnknown(snapshot) === undefined
 }
 
 type ReasonAndMessage = readonly [ConditionReason, string]
@@ -120,7 +120,7 @@ function describeReason(
 
 /** The condition if there is no fault. */
 function describePhase(snapshot: Snapshot, { phase, detail }: Pick<Wait, 'phase' | 'detail'>, deadlines: Deadlines): ReasonAndMessage {
-  const unknown = describeUnknown(snapshot.desired)
+  const unknown = describeUnknown(snapshot)
   if (unknown !== undefined) return ['AssignmentUnknown', unknown]
   const stale = describeStale(snapshot)
   if (stale !== undefined) return stale

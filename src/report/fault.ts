@@ -20,7 +20,7 @@ import * as texts from '../decision/status-texts.ts'
 import type { Phase, Step } from '../decision/step.ts'
 import type { Verdict } from '../decision/verdict.ts'
 import { findLastKnownGood } from './last-known-good.ts'
-import { describeReadFailure } from './unknown-assignment.ts'
+import { describeReadFailure, isUnanswered } from './unknown-assignment.ts'
 import { findUpcoming } from './upcoming.ts'
 
 export const FAULT_REASONS = [
@@ -72,12 +72,13 @@ export function findDynamicConfigDirFault({ unit }: Snapshot): Fault | undefined
   return hasOwnController ? fault('Wiring', texts.wiringError('dynamic-config-dir')) : undefined
 }
 
-function findSyncFault({ desired, recordedChannelState, troubles, assigned }: Snapshot): Fault | undefined {
+function findSyncFault(snapshot: Snapshot): Fault | undefined {
+  const { desired, recordedChannelState, troubles, assigned } = snapshot
   if (desired.kind === 'invalid') return fault('Invalid', texts.syncError(desired.detail), desired.cause)
   // The problem recorded last still applies while the assignment cannot be read.
   if (desired.kind === 'unknown' && recordedChannelState?.problem !== undefined)
     return fault('Invalid', texts.syncError(recordedChannelState.problem))
-  if (desired.kind === 'config-map' && desired.object.kind === 'unavailable')
+  if (desired.kind === 'config-map' && desired.object.kind === 'unavailable' && !isUnanswered(snapshot))
     return fault('DownloadFailed', texts.syncError(texts.DOWNLOAD_ERROR), describeReadFailure(desired))
   const unsynced = troubles.find(({ step }) => step === 'assign' || step === 'reset-to-local')
   if (unsynced !== undefined) return fault('InternalError', texts.syncError(texts.INTERNAL_ERROR), nameTrouble(unsynced))

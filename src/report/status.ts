@@ -7,9 +7,11 @@
 import type { ConfigSource } from '../decision/config-source.ts'
 import { runningSource } from '../decision/running-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
+import * as texts from '../decision/status-texts.ts'
 import type { Phase } from '../decision/step.ts'
 import { findDynamicConfigDirFault, findFault } from './fault.ts'
 import { findLastKnownGood } from './last-known-good.ts'
+import { isUnanswered } from './unknown-assignment.ts'
 
 export interface ConfigStatus {
   /**
@@ -22,7 +24,7 @@ export interface ConfigStatus {
   readonly lastKnownGood: ConfigSource | undefined
   /** Empty: none. */
   readonly error: string
-  /** The same with the cause itself, for all reports but `Node.status.config`. */
+  /** The same with the cause itself, for all reports but `Node.status.config`. Empty: none. */
   readonly cause?: string | undefined
 }
 
@@ -37,5 +39,9 @@ export function describeStatus(snapshot: Snapshot, phase: Phase | undefined): Co
   const active = runningSource(snapshot)
   const assigned = snapshot.assigned.kind === 'source' ? snapshot.assigned.source : undefined
   const fault = findFault(snapshot, active, phase)
-  return { active, assigned, lastKnownGood: findLastKnownGood(snapshot).source, error: fault?.error ?? '', cause: fault?.cause }
+  const { source: lastKnownGood } = findLastKnownGood(snapshot)
+  // Upstream reported the first failure at once.
+  if (fault === undefined && isUnanswered(snapshot))
+    return { active, assigned, lastKnownGood, error: texts.syncError(texts.DOWNLOAD_ERROR), cause: '' }
+  return { active, assigned, lastKnownGood, error: fault?.error ?? '', cause: fault?.cause }
 }

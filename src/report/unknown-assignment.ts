@@ -39,19 +39,37 @@ const STALE_NAMES: Readonly<Record<Stale['what'], string>> = {
   fleet: 'the ConfigMaps with node selectors',
 }
 
-export function describeUnknown(desired: Desired): string | undefined {
+export function describeUnknown(of: Pick<Snapshot, 'desired' | 'now'>): string | undefined {
+  const { desired } = of
   if (desired.kind === 'unknown') return `the assignment of this node is not known: ${silenceText(desired)}`
-  if (desired.kind !== 'config-map' || desired.object.kind !== 'pending') return undefined
-  const { namespace, name } = desired.ref
-  return `ConfigMap ${namespace}/${name} has not been read yet`
+  if (desired.kind !== 'config-map') return undefined
+  const isUnread = desired.object.kind === 'pending' || isUnanswered(of)
+  return isUnread ? `ConfigMap ${desired.ref.namespace}/${desired.ref.name} has not been read yet` : undefined
+}
+
+/**
+ * Whether the assigned ConfigMap has been asked for, for less than a minute, and nothing was said
+ * about it. The next attempt may find it.
+ */
+export function isUnanswered(of: Pick<Snapshot, 'desired' | 'now'>): boolean {
+  const { desired } = of
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'unavailable') return false
+  return isSilent(desired.object.reason) && findStale(of) === undefined
+}
+
+/** undefined: all that decides was read recently. */
+function findStale({ desired, now }: Pick<Snapshot, 'desired' | 'now'>): Stale | undefined {
+  const stale = desired.kind === 'local' || desired.kind === 'config-map' ? desired.stale : undefined
+  return stale === undefined || now.monotonicUs - stale.sinceUs < STALE_US ? undefined : stale
 }
 
 /**
  * The last assignment stays in effect, but may have changed meanwhile. undefined: it is current.
  */
-export function describeStale({ desired, now }: Pick<Snapshot, 'desired' | 'now'>): ReasonAndMessage | undefined {
-  const stale = desired.kind === 'local' || desired.kind === 'config-map' ? desired.stale : undefined
-  if (stale === undefined || now.monotonicUs - stale.sinceUs < STALE_US) return undefined
+export function describeStale(of: Pick<Snapshot, 'desired' | 'now'>): ReasonAndMessage | undefined {
+  const { desired } = of
+  const stale = findStale(of)
+  if (stale === undefined) return undefined
   const failure = describeFailure(stale.reason, stale.what)
   if (stale.what === 'ConfigMap' && desired.kind === 'config-map' && stale.reason === 'forbidden') {
     return ['DownloadFailed', `${describeRef(desired.ref)} can no longer be read: ${failure}; the version read last stays in effect`]
@@ -59,14 +77,19 @@ export function describeStale({ desired, now }: Pick<Snapshot, 'desired' | 'now'
   return ['AssignmentUnknown', `${STALE_NAMES[stale.what]} can no longer be read: ${failure}; the previous assignment stays in effect`]
 }
 
-/** Whether what keeps the agent from reading keeps it from writing as well. */
-export function isCutOff({ desired }: Pick<Snapshot, 'desired'>): boolean {
+/**
+ * Whether what keeps the agent from reading keeps it from writing as well. Not where an assignment
+ * was read that it cannot follow yet: what is published about the one before it is no longer right.
+ */
+export function isCutOff(of: Pick<Snapshot, 'desired' | 'now'>): boolean {
+  const { desired } = of
   switch (desired.kind) {
     case 'unknown':
       return isSilent(desired.silence)
     case 'local':
       return isSilent(desired.stale?.reason)
     case 'config-map':
+      if (desired.object.kind === 'pending' || isUnanswered(of)) return false
       return isSilent(desired.object.kind === 'unavailable' ? desired.object.reason : desired.stale?.reason)
     case 'invalid':
       return false

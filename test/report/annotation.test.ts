@@ -51,6 +51,18 @@ t.test('all fields, in order', async (t) => {
   )
 })
 
+t.test('a ConfigMap whose first read had no answer is no error for a minute, but in that of upstream field', async (t) => {
+  const after = (seconds: number) => {
+    const stale = { what: 'ConfigMap', reason: 'unreachable', sinceUs: snapshot().now.monotonicUs - seconds * 1e6 } as const
+    const object = { kind: 'unavailable', reason: 'unreachable', detail: '' } as const
+    return following(good, { desired: { kind: 'config-map', ref: good, object, stale } })
+  }
+  const error = (of: Snapshot) => JSON.parse(text(of)).error
+  t.equal(error(after(59)), undefined)
+  t.match(error(after(60)), /^failed to sync: failed to download config: the API server does not answer$/)
+  t.match(describeStatus(after(59), 'settled').error, /^failed to sync: failed to download config/)
+})
+
 t.test('it contains no path of the node', async (t) => {
   t.notMatch(text(snapshot({ running: runningContent('other:/etc/kubelet.yaml') })), '/etc')
 })

@@ -157,8 +157,9 @@ t.test('what prevents the agent from following the assignment', async (t) => {
     'False DownloadFailed: kube-system/my-node-config:kubelet cannot be read: the API server forbids it (deploy/rbac/node-configmaps.yaml grants it)',
   )
   const stranger = { ...unavailable, reason: 'unauthenticated' } as const
+  const stale = { what: 'ConfigMap', reason: 'unauthenticated', sinceUs: 0 } as const
   t.match(
-    describe(following(good, { proven, desired: { kind: 'config-map', ref: next, object: stranger } }), 'settled').message,
+    describe(following(good, { proven, desired: { kind: 'config-map', ref: next, object: stranger, stale } }), 'settled').message,
     /cannot be read: the API server does not accept the identity of the agent$/,
     'no file of deploy/rbac helps',
   )
@@ -233,6 +234,23 @@ t.test('an assignment that was last read long ago may be outdated', async (t) =>
   t.equal(stale('fleet', 'unreachable', 60).reason, 'AssignmentUnknown')
   const local: Desired = { kind: 'local', stale: { what: 'Node', reason: 'unreachable', sinceUs: 40e6 } }
   t.equal(describe(snapshot({ desired: local }), 'settled').reason, 'AssignmentUnknown')
+})
+
+t.test('a ConfigMap whose first read had no answer has not been read yet, for a minute', async (t) => {
+  for (const reason of ['unreachable', 'unauthenticated'] as const) {
+    const after = (seconds: number, fields: Partial<Snapshot> = {}) => {
+      const stale = { what: 'ConfigMap', reason, sinceUs: snapshot().now.monotonicUs - seconds * 1e6 } as const
+      const desired = { kind: 'config-map', ref: next, object: { kind: 'unavailable', reason, detail: '' }, stale } as const
+      return following(good, { proven, desired, ...fields })
+    }
+    const early = describe(after(59), 'settled')
+    t.equal(format(early), 'Unknown AssignmentUnknown: ConfigMap kube-system/my-node-config has not been read yet')
+    t.notOk(early.cutOff, 'nobody is to take an older True for the new assignment')
+    t.notOk(isAssignmentKnown(after(59)))
+    t.equal(describe(after(59, { verdicts: verdictOn('content-100') }), 'fallen-back').reason, 'RolledBack', 'as before it was asked for')
+    t.match(describe(after(60), 'settled'), { reason: 'DownloadFailed', cutOff: true })
+    t.ok(isAssignmentKnown(after(60)))
+  }
 })
 
 t.test('what keeps the agent from reading keeps it from writing too, unless the server forbids one object', (t) => {

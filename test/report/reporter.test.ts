@@ -45,6 +45,14 @@ t.test('an agent that has just started reports nothing until it has read the ass
   t.equal(look({}, 102)?.condition.reason, 'Promoted')
 })
 
+t.test('an agent that has just started tells of no download that had no answer at first', async (t) => {
+  const { look } = fresh()
+  const object = { kind: 'unavailable', reason: 'unreachable', detail: '429' } as const
+  const stale = { what: 'ConfigMap', reason: 'unreachable', sinceUs: 100e6 } as const
+  t.equal(look({ desired: { kind: 'config-map', ref: good, object, stale } }, 101), undefined)
+  t.equal(look({}, 102)?.condition.reason, 'Promoted')
+})
+
 t.test('once it has read an assignment, it reports at once when the assignment is unknown', async (t) => {
   const { look } = fresh()
   t.equal(look({}, 100)?.condition.status, 'True')
