@@ -31,6 +31,7 @@ export const CONNECTION_HEALTH: ConnectionHealth = { readIdleMs: 30_000, pingTim
 export class Http2Line implements Line {
   readonly ready: Promise<void>
   readonly #session: ClientHttp2Session
+  readonly #authority: string
   readonly #health: ConnectionHealth
   #isReady = false
   #open = 0
@@ -39,6 +40,8 @@ export class Http2Line implements Line {
 
   constructor({ connection }: Dialled, server: URL, health: ConnectionHealth, onEnd: () => void) {
     this.#health = health
+    // Node.js leaves out the brackets of an IPv6 address.
+    this.#authority = server.host
     const session = loadHttp2().connect(server.origin, {
       createConnection: () => connection,
       // Neither side remembers headers to compress the next: a server with thousands of connections
@@ -75,7 +78,8 @@ export class Http2Line implements Line {
   send = ({ method, path, headers, body }: Outgoing, signal: AbortSignal): Promise<Answered> => {
     const { constants } = loadHttp2()
     if (this.#session.closed || this.#session.destroyed) return Promise.reject(new RequestNotTaken('the connection was closed'))
-    const stream = this.#session.request({ ...headers, ':method': method, ':path': path }, { endStream: body === undefined })
+    const pseudoHeaders = { ':method': method, ':authority': this.#authority, ':path': path }
+    const stream = this.#session.request({ ...headers, ...pseudoHeaders }, { endStream: body === undefined })
     this.#begin(stream)
     return new Promise((resolve, reject) => {
       const cancel = (): void => {

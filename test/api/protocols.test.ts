@@ -291,6 +291,21 @@ t.test('an API server with an IPv6 address behind a proxy: brackets for the tunn
   t.match(await (await start(t, { kubeconfig: unlisted })).api.request(read), { kind: 'unreachable' })
 })
 
+t.test('an API server with an IPv6 address is named with brackets, as a URL names it (RFC 9113, 8.3.1)', async (t) => {
+  const proxy = await startProxy(t)
+  const kubeconfig = (server: ApiServer) =>
+    server
+      .kubeconfig(nodeIdentity(NODE))
+      .replace('//127.0.0.1:', '//[::1]:')
+      .replace(/( *)server:/, `$1proxy-url: ${proxy.url}\n$&`)
+  const { server, api } = await start(t, { kubeconfig })
+  t.equal((await api.request(read)).kind, 'ok')
+  const authorities: unknown[] = []
+  for (const session of server.sessions) session.on('stream', (_stream, headers) => authorities.push(headers[':authority']))
+  t.equal((await api.request(read)).kind, 'ok')
+  t.same(authorities, [`[::1]:${server.port}`])
+})
+
 t.test('answers that are larger than all windows together', async (t) => {
   const { server, api } = await start(t)
   const large = 'x'.repeat(7_000_000)
