@@ -103,6 +103,7 @@ interface ParsedKubeconfig {
 }
 /** Mutable, since `token` is set from its file before each use: `KubeConfig` takes it from here. */
 type MutableUser = { -readonly [K in keyof User]: User[K] }
+type MutableCluster = { -readonly [K in keyof Cluster]: Cluster[K] }
 
 function useKubeconfig(parsed: ParsedFiles | KubeconfigProblem, options: UseOptions, nowMs: () => number): KubeconfigReading {
   if ('kind' in parsed) return parsed
@@ -160,6 +161,7 @@ function chooseContext({ name, config, users }: ParsedFiles, { context, runner }
   // client-node refuses it too, but only at the first request and without the reason.
   if (protocol === 'http:' && !cluster.skipTLSVerify)
     return malformed('has an http:// server, which would send credentials in clear text: use https://')
+  dropOverridden(cluster, user)
   const { directory = '/', document } = users.get(user.name) ?? {}
   adaptPlugin(user, cluster, { directory, runner })
   const tokenFile = findTokenFile(document, user.name)
@@ -171,6 +173,13 @@ function chooseContext({ name, config, users }: ParsedFiles, { context, runner }
     tokenFile: tokenFile === undefined ? undefined : resolve(directory, tokenFile),
     runner,
   }
+}
+
+/** In client-node the file wins, in client-go the data (`dataFromSliceOrFile`). */
+function dropOverridden(cluster: MutableCluster, user: MutableUser): void {
+  if (cluster.caData) delete cluster.caFile
+  if (user.certData) delete user.certFile
+  if (user.keyData) delete user.keyFile
 }
 
 function findTokenFile(document: unknown, userName: string): string | undefined {
@@ -268,7 +277,7 @@ function createCredentials(parsed: ParsedKubeconfig, nowMs: () => number): Crede
   }
 }
 
-/** A file wins over data, as in client-node. */
+/** Where there are data, no file is left: see `dropOverridden`. */
 function readPem(file: string | undefined, base64: string | undefined): string {
   return file ? readFileSync(file, 'utf8') : Buffer.from(base64 ?? '', 'base64').toString()
 }

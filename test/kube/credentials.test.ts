@@ -39,6 +39,26 @@ t.test('certificates inside the file', async (t) => {
   })
 })
 
+t.test('data inside the file overrides a file that is named beside it, which need not exist', async (t) => {
+  const base64 = (pem: string) => Buffer.from(pem).toString('base64')
+  const node = issueCertificate(authority, { commonName: 'system:node:n1', organizations: [] }, { kind: 'client' })
+  const user = [`client-certificate-data: ${base64(node.certificate)}`, `client-key-data: ${base64(node.key)}`]
+  const [directory, files] = [t.testdir({}), ['client-certificate: client.pem', 'client-key: client.pem']]
+  const path = write(directory, [...user, ...files])
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/( *)certificate-authority-data:/, '$1certificate-authority: ca.pem\n$&'))
+  const check = async () => {
+    const credentials = credentialsOf(path)
+    t.equal(credentials.nodeName(), 'n1')
+    t.same(credentials.authorityHashes(), hashCertificates(authority.certificate))
+    t.match(await accessOf(credentials), { tls: { ca: authority.certificate, cert: node.certificate, key: node.key } })
+    t.same(listNamedFiles(path), [])
+  }
+  await check()
+  writeFileSync(join(directory, 'ca.pem'), 'another')
+  writeFileSync(join(directory, 'client.pem'), client.certificate + client.key)
+  await check()
+})
+
 t.test('the node name in a client certificate', (t) => {
   const nodeOf = (commonName: string) => {
     const { certificate, key } = issueCertificate(authority, { commonName, organizations: ['system:nodes'] }, { kind: 'client' })
