@@ -43,7 +43,7 @@ export function askCluster(api: Pick<KubeApi, 'request'> | undefined, nodeName: 
 }
 
 function describeFailure(answer: Exclude<KubeAnswer, { kind: 'ok' }>): NoAnswer {
-  if (answer.kind === 'unreachable') return { kind: 'unreachable', detail: cut(answer.detail) }
+  if (answer.kind === 'unreachable') return { kind: answer.reason === 'too-long' ? 'refused' : 'unreachable', detail: cut(answer.detail) }
   // A server that fails has said nothing.
   const isSilent = answer.status >= 500 || answer.status === 429
   const kind = isSilent ? 'unreachable' : answer.status === 403 ? 'forbidden' : 'refused'

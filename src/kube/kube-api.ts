@@ -8,7 +8,16 @@
  * Status object or Retry-After.
  */
 
-import type { KubeAnswer, KubeApi, KubeRefusal, KubeRequest, KubeWatchEnd, KubeWatchRequest, PartialForm } from '../ports/kube-api.ts'
+import type {
+  KubeAnswer,
+  KubeApi,
+  KubeRefusal,
+  KubeRequest,
+  KubeSilence,
+  KubeWatchEnd,
+  KubeWatchRequest,
+  PartialForm,
+} from '../ports/kube-api.ts'
 import { errorMessage } from '../values/errors.ts'
 import type { KubeconfigReading } from './access.ts'
 import { readRefusal } from './answer.ts'
@@ -32,11 +41,6 @@ export interface KubeApiOptions {
   readonly userAgent: string
   /** Only for a Retry-After date from a server that sends no Date header. */
   readonly wallMs: () => number
-}
-
-interface Unreachable {
-  readonly kind: 'unreachable'
-  readonly detail: string
 }
 
 interface Question {
@@ -118,7 +122,7 @@ export class HttpsKubeApi implements KubeApi {
   }
 
   /** Sends the request; resolves when the response headers have arrived. */
-  async #open(question: Question, signal: AbortSignal): Promise<Answered | Unreachable> {
+  async #open(question: Question, signal: AbortSignal): Promise<Answered | KubeSilence> {
     const reading = this.#kubeconfig.current()
     if (reading.kind !== 'ok') return unreachable(reading.detail)
     const { server } = reading.credentials
@@ -156,14 +160,14 @@ export class HttpsKubeApi implements KubeApi {
   }
 }
 
-function readBody({ body, isWhole, cancel }: Answered, signal: AbortSignal): Promise<string | Unreachable> {
+function readBody({ body, isWhole, cancel }: Answered, signal: AbortSignal): Promise<string | KubeSilence> {
   return new Promise((resolve) => {
     let text = ''
     body.setEncoding('utf8')
     body.on('data', (chunk: string) => {
       text += chunk
       if (text.length <= BODY_LIMIT) return
-      resolve(unreachable(`the answer has more than ${BODY_LIMIT} characters`))
+      resolve(tooLong('the answer'))
       cancel()
     })
     body.on('end', () => isWhole() && resolve(text))
@@ -191,7 +195,7 @@ function readEvents(answered: Answered, { onEvent }: KubeWatchRequest, signal: A
       if (isOver) return
       onData()
       const lines = split(chunk)
-      if (lines === undefined) finish(unreachable(`an event has more than ${BODY_LIMIT} characters`))
+      if (lines === undefined) finish(tooLong('an event'))
       for (const line of lines ?? []) {
         if (isOver || signal.aborted) return
         const event = parseEvent(line)
@@ -225,12 +229,16 @@ function isSuccess({ status }: Answered): boolean {
   return status >= 200 && status < 300
 }
 
-function isAnswered(opened: Answered | Unreachable): opened is Answered {
+function isAnswered(opened: Answered | KubeSilence): opened is Answered {
   return !('kind' in opened)
 }
 
-function unreachable(detail: string): Unreachable {
+function unreachable(detail: string): KubeSilence {
   return { kind: 'unreachable', detail }
+}
+
+function tooLong(what: string): KubeSilence {
+  return { ...unreachable(`${what} has more than ${BODY_LIMIT} characters`), reason: 'too-long' }
 }
 
 /** A request aborted by the agent itself ends with an error, or without an end. */

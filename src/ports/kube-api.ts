@@ -30,9 +30,14 @@ export type PartialForm = 'PartialObjectMetadata' | 'PartialObjectMetadataList'
 
 export type KubeAnswer =
   /** `serverMs`: the time of the answer by the server's clock (Date), in whole seconds. */
-  | { readonly kind: 'ok'; readonly object: unknown; readonly serverMs?: number | undefined }
-  | KubeRefusal
-  | { readonly kind: 'unreachable'; readonly detail: string }
+  { readonly kind: 'ok'; readonly object: unknown; readonly serverMs?: number | undefined } | KubeRefusal | KubeSilence
+
+/** There is no answer that can be used. `too-long`: there is one, with more than the adapter reads. */
+export interface KubeSilence {
+  readonly kind: 'unreachable'
+  readonly reason?: 'too-long'
+  readonly detail: string
+}
 
 /**
  * `reason` is that of the Status object (`NotFound`, `Expired`, ...); empty if the response has
@@ -57,7 +62,4 @@ export interface KubeWatchRequest {
   onEvent(event: { readonly type: string; readonly object: unknown }): void
 }
 
-export type KubeWatchEnd =
-  | { readonly kind: 'ended'; readonly detail: string }
-  | KubeRefusal
-  | { readonly kind: 'unreachable'; readonly detail: string }
+export type KubeWatchEnd = { readonly kind: 'ended'; readonly detail: string } | KubeRefusal | KubeSilence

@@ -315,6 +315,16 @@ t.test('answers that are larger than all windows together', async (t) => {
   t.equal(server.connections, 1)
 })
 
+t.test('an answer that is too long is told apart from none', async (t) => {
+  const { server, api } = await start(t)
+  const large = 'x'.repeat(8 * 1024 * 1024)
+  server.objects.put({ kind: 'ConfigMap', metadata: { name: 'large', namespace: 'x' }, data: { large } })
+  const answer = await api.request({ method: 'GET', path: '/api/v1/namespaces/x/configmaps/large' })
+  t.match(answer, { kind: 'unreachable', reason: 'too-long', detail: /has more than 8388608 characters$/ })
+  await server.stop()
+  t.notOk('reason' in (await api.request(read)))
+})
+
 t.test('headers without end are refused', async (t) => {
   const { server, api } = await start(t)
   t.match(await api.request(read), { kind: 'ok' })

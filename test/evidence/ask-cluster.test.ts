@@ -52,6 +52,11 @@ t.test('a Node', async (t) => {
   t.match(await found(NODE).node(), { kind: 'found', ready: 'absent', reportedAtMs: undefined, pressure: [] })
 })
 
+t.test('an answer that is too long is an answer, and is not asked for again', async (t) => {
+  const { ask } = clusterThatAnswers({ kind: 'unreachable', reason: 'too-long', detail: 'the answer has more than 8 characters' })
+  t.same(await ask.pods(), { kind: 'refused', detail: 'the answer has more than 8 characters' })
+})
+
 t.test('a Lease', async (t) => {
   const lease = { kind: 'Lease', metadata: { name: 'node-1', resourceVersion: '7' }, spec: { leaseDurationSeconds: 100 } }
   t.same(await found(lease).lease(), { kind: 'found', resourceVersion: '7', durationSeconds: 100 })
