@@ -56,7 +56,10 @@ export type WatchEnd = {
   readonly livedMs: number
 }
 
-/** What to do first after the connection of a working watch broke. */
+/**
+ * What to do first after the connection of a working watch broke, or an overloaded server refused
+ * one.
+ */
 export type AfterBreak = 'watch' | 'read'
 
 export interface Next {
@@ -131,10 +134,10 @@ export function afterRead(state: ReflectState, end: ReadEnd, timing: ReflectTimi
 
 /**
  * Transitions: after a regular end, watch on from there; after a working watch whose connection
- * broke, too, but read within minutes; after repeated 403 answers, poll; after anything else, read
- * again.
+ * broke, and after a watch that an overloaded server refused, too, but read within minutes; after
+ * repeated 403 answers, poll; after anything else, read again.
  *
- * @param afterBreak `read`: read again at once where the connection of a working watch broke
+ * @param afterBreak `read`: read again also where the watch could go on
  */
 export function afterWatch(
   state: ReflectState,
@@ -155,7 +158,10 @@ export function afterWatch(
     const waitMs = backoffMs(1, timing.random, end.retryAfterMs)
     return { state: { ...state, tooOld, resourceVersion: undefined, failures, forbidden: 0 }, waitMs, immediate: false, report: undefined }
   }
-  if (worked && end.kind === 'unreachable' && resourceVersion !== '' && afterBreak === 'watch')
+  const isBroken = worked && end.kind === 'unreachable' && resourceVersion !== ''
+  // A list comes from etcd, which is the last thing that an overloaded server needs.
+  const isOverloaded = end.kind === 'refused' && end.status === 429
+  if (afterBreak === 'watch' && (isBroken || isOverloaded))
     return retry({ ...state, resourceVersion, failures, forbidden: 0, resyncAtMs: soonerResync(state, timing) }, end, timing, undefined)
   if (!isForbidden(end)) return retry({ ...state, resourceVersion: undefined, failures, forbidden: 0 }, end, timing, undefined)
   const forbidden = state.forbidden + 1

@@ -64,6 +64,21 @@ t.test('where the owner asks for it, a watch that breaks is followed by a read a
   t.end()
 })
 
+t.test('a watch that an overloaded server refuses is asked for again, as late as the server says, and the resync comes sooner', (t) => {
+  for (const livedMs of [0, MINUTE]) {
+    const next = afterWatch(steady, { end: refused(429, 90_000), resourceVersion: '9', livedMs }, timing(0, 0.5))
+    t.ok(next.waitMs >= 90_000 && next.waitMs <= 108_000, `${next.waitMs} ms`)
+    t.match(nextRequest(next.state, timing(MINUTE)), { kind: 'watch', resourceVersion: '9' })
+    t.same(nextRequest(next.state, timing(5 * MINUTE)), { kind: 'list' })
+  }
+  let state = steady
+  for (let i = 0; i < 10; i++) state = watched(state, refused(429), 0).state
+  t.same([state.failures, nextRequest(state, timing()).kind], [10, 'watch'], 'ever more slowly')
+  const record = afterWatch(steady, { end: refused(429), resourceVersion: '9', livedMs: MINUTE }, timing(), 'read')
+  t.same(nextRequest(record.state, timing()), { kind: 'list' }, 'unless its owner has to know of a restore of etcd')
+  t.end()
+})
+
 t.test('a watch that did not work, or whose resourceVersion has expired, is followed by a read', (t) => {
   t.same(nextRequest(watched(steady, BROKEN, 0).state, timing()), { kind: 'list' })
   const malformed: RequestFailure = { kind: 'malformed', detail: '' }

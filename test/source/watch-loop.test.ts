@@ -17,18 +17,24 @@ interface Fate {
   readonly end: KubeWatchEnd
 }
 
-/** Reads work. Returns the pause before each read after the first. */
+/** Reads work. Returns the pause after each watch. */
 async function pauses(fates: readonly Fate[]): Promise<number[]> {
   const stop = new AbortController()
   const found: number[] = []
-  let [watches, nowMs, endedMs] = [0, 0, 0]
+  let [watches, nowMs] = [0, 0]
+  let endedMs: number | undefined
+  const asked = (): void => {
+    if (endedMs !== undefined) found.push(nowMs - endedMs)
+    endedMs = undefined
+    if (found.length === fates.length) stop.abort()
+  }
   const api: KubeApi = {
     async request() {
-      if (watches > 0) found.push(nowMs - endedMs)
-      if (watches === fates.length) stop.abort()
+      asked()
       return { kind: 'ok', object: { kind: 'NodeList', metadata: { resourceVersion: '7' }, items: [NODE] } }
     },
     async watch({ onOpen }) {
+      asked()
       const fate = fates[watches++]
       if (fate === undefined) return ENDED
       if (fate.openAfterMs !== undefined) {
