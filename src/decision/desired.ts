@@ -93,6 +93,9 @@ export type UnavailableReason = 'not-found' | 'forbidden' | 'unauthenticated' | 
 /** Why something that was asked for did not come. */
 export type ReadFailure = Extract<UnavailableReason, 'forbidden' | 'unauthenticated' | 'unreachable'>
 
+/** The same of an object that is watched. `kubeconfig`: it cannot even be asked for. */
+export type WatchFailure = ReadFailure | 'kubeconfig'
+
 /**
  * How the cluster assigns a config. The first channel that says anything decides: see
  * `source/channels/`.
@@ -130,7 +133,7 @@ export interface ChannelState {
  */
 export interface Stale {
   readonly what: 'Node' | 'ConfigMap' | 'base' | 'fleet'
-  readonly reason: ReadFailure
+  readonly reason: WatchFailure
   readonly sinceUs: number
 }
 
@@ -138,7 +141,7 @@ export interface Stale {
  * Why nothing has been read. The `detail` beside it may name files and addresses of the node, so it
  * is not published.
  */
-export type Silence = 'missing' | ReadFailure | 'kubeconfig'
+export type Silence = 'missing' | WatchFailure
 
 /**
  * What the cluster, or the directory of manifests, wants of this node. `unknown` never means local.

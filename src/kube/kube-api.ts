@@ -124,14 +124,14 @@ export class HttpsKubeApi implements KubeApi {
   /** Sends the request; resolves when the response headers have arrived. */
   async #open(question: Question, signal: AbortSignal): Promise<Answered | KubeSilence> {
     const reading = this.#kubeconfig.current()
-    if (reading.kind !== 'ok') return unreachable(reading.detail)
+    if (reading.kind !== 'ok') return notAsked(reading.detail)
     const { server } = reading.credentials
     const outcome = await unlessAborted(reading.credentials.access(), signal)
     if (outcome === undefined) return unreachable(String(signal.reason))
     if (!outcome.ok) {
       // client-node keeps what a plugin printed, also where it cannot be used.
       this.#kubeconfig.forget()
-      return unreachable(outcome.detail)
+      return notAsked(outcome.detail)
     }
     const { access } = outcome
     const search = new URLSearchParams(question.query).toString()
@@ -235,6 +235,10 @@ function isAnswered(opened: Answered | KubeSilence): opened is Answered {
 
 function unreachable(detail: string): KubeSilence {
   return { kind: 'unreachable', detail }
+}
+
+function notAsked(detail: string): KubeSilence {
+  return { ...unreachable(detail), reason: 'kubeconfig' }
 }
 
 function tooLong(what: string): KubeSilence {

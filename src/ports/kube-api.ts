@@ -32,10 +32,13 @@ export type KubeAnswer =
   /** `serverMs`: the time of the answer by the server's clock (Date), in whole seconds. */
   { readonly kind: 'ok'; readonly object: unknown; readonly serverMs?: number | undefined } | KubeRefusal | KubeSilence
 
-/** There is no answer that can be used. `too-long`: there is one, with more than the adapter reads. */
+/**
+ * There is no answer that can be used. `too-long`: there is one, with more than the adapter reads.
+ * `kubeconfig`: nothing was asked, since there are no address and credentials.
+ */
 export interface KubeSilence {
   readonly kind: 'unreachable'
-  readonly reason?: 'too-long'
+  readonly reason?: 'too-long' | 'kubeconfig'
   readonly detail: string
 }
 

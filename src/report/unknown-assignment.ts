@@ -12,12 +12,13 @@ type ReasonAndMessage = readonly ['AssignmentUnknown' | 'DownloadFailed', string
 /** An assignment that was read this recently counts as current. */
 const STALE_US = 60e6
 
-const FAILURE_TEXTS: Readonly<Record<UnavailableReason, string>> = {
+const FAILURE_TEXTS: Readonly<Record<UnavailableReason | 'kubeconfig', string>> = {
   'not-found': 'it does not exist',
   forbidden: 'the API server forbids it',
   unauthenticated: 'the API server does not accept the identity of the agent',
   unreachable: 'the API server does not answer',
   malformed: 'it is malformed',
+  kubeconfig: 'there is no usable kubeconfig',
 }
 
 /** What grants the right that is missing. */
@@ -28,7 +29,7 @@ const GRANTS: Readonly<Record<Stale['what'], string>> = {
   fleet: 'deploy/rbac/node-fleet-selector.yaml grants it',
 }
 
-function describeFailure(reason: UnavailableReason, what: Stale['what']): string {
+function describeFailure(reason: UnavailableReason | 'kubeconfig', what: Stale['what']): string {
   return reason === 'forbidden' ? `${FAILURE_TEXTS[reason]} (${GRANTS[what]})` : FAILURE_TEXTS[reason]
 }
 
@@ -111,7 +112,7 @@ function silenceText({ silence }: Extract<Desired, { kind: 'unknown' }>): string
     case 'missing':
       return 'the Node does not exist'
     case 'kubeconfig':
-      return 'there is no usable kubeconfig'
+      return FAILURE_TEXTS[silence]
     case 'forbidden':
     case 'unauthenticated':
     case 'unreachable':

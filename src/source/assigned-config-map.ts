@@ -11,6 +11,7 @@ import { readPause } from './channels/paused-annotation.ts'
 import { viewConfigMap } from './kube-object.ts'
 import { logConfigMap } from './log-assignment.ts'
 import { type ObjectView, watchObject } from './object-watch.ts'
+import { toReadFailure } from './reflect.ts'
 import type { RequestGate, WatchDeps } from './watch-loop.ts'
 
 export interface AssignedConfigMapDeps {
@@ -97,7 +98,7 @@ function toConfigMapView(before: ConfigMapView, view: ObjectView): ConfigMapView
     case 'absent':
       return { kind: 'unavailable', reason: 'not-found', detail: 'it does not exist' }
     case 'failed':
-      return before.kind === 'found' ? before : { kind: 'unavailable', reason: view.reason, detail: view.detail }
+      return before.kind === 'found' ? before : { kind: 'unavailable', reason: toReadFailure(view.reason), detail: view.detail }
   }
 }
 

@@ -4,9 +4,10 @@
  * effect then. `watch-loop.ts` makes the requests.
  */
 
-import type { ReadFailure } from '../decision/desired.ts'
+import type { WatchFailure } from '../decision/desired.ts'
 import { type FleetMember, fleetCollection, readFleetMember, readFleetMembers, requestedMembers } from './channels/fleet.ts'
 import type { Fleet } from './channels/resolve.ts'
+import { toReadFailure } from './reflect.ts'
 import { readAnswer, readListAnswer } from './requested-object.ts'
 import { type Followed, follow, malformed, type RequestGate, type WatchDeps } from './watch-loop.ts'
 
@@ -16,7 +17,7 @@ export interface FleetObserver {
    * The fleet cannot be listed now. The last list stays in effect, unless `onFleet` reports
    * otherwise.
    */
-  onFailed(reason: ReadFailure): void
+  onFailed(reason: WatchFailure): void
   onSynced(): void
   onReconnect(): void
 }
@@ -69,7 +70,7 @@ export async function watchFleet(
       if (reason !== 'forbidden' && members !== undefined) return
       // Until the next list, watch events are ignored.
       members = undefined
-      observer.onFleet({ kind: 'unreadable', reason, detail })
+      observer.onFleet({ kind: 'unreadable', reason: toReadFailure(reason), detail })
     },
     onSynced: () => observer.onSynced(),
     onReconnect: () => observer.onReconnect(),

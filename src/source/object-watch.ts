@@ -2,7 +2,7 @@
  * Watches one object by name: the results of list, get and watch as one view. `watch-loop.ts` makes
  * the requests.
  */
-import type { ReadFailure } from '../decision/desired.ts'
+import type { WatchFailure } from '../decision/desired.ts'
 import type { JsonObject } from '../values/is-object.ts'
 import { isOlder, type ObjectIdentity } from './kube-object.ts'
 import type { AfterBreak, RequestFailure } from './reflect.ts'
@@ -36,7 +36,7 @@ export type ObjectView =
   | { readonly kind: 'found'; readonly object: JsonObject; readonly identity: ObjectIdentity; readonly form: Form }
   | { readonly kind: 'absent' }
   /** It cannot be read. What was read before may stay in effect. */
-  | { readonly kind: 'failed'; readonly reason: ReadFailure; readonly detail: string }
+  | { readonly kind: 'failed'; readonly reason: WatchFailure; readonly detail: string }
 
 export interface WatchObserver {
   onView(view: ObjectView): void

@@ -5,9 +5,9 @@
  * `watch-loop.ts` carries it out and keeps requests at least a second apart.
  */
 
-import type { ReadFailure } from '../decision/desired.ts'
+import type { ReadFailure, WatchFailure } from '../decision/desired.ts'
 import { backoffMs } from '../kube/backoff.ts'
-import type { KubeRefusal } from '../ports/kube-api.ts'
+import type { KubeRefusal, KubeSilence } from '../ports/kube-api.ts'
 
 export interface ReflectState {
   readonly reads: 'list' | 'get'
@@ -43,7 +43,7 @@ export interface WatchRequest {
 }
 
 /** `behind`: the watch shows an older version than the one that was read. */
-export type RequestFailure = KubeRefusal | { readonly kind: 'unreachable' | 'malformed' | 'behind'; readonly detail: string }
+export type RequestFailure = KubeRefusal | KubeSilence | { readonly kind: 'malformed' | 'behind'; readonly detail: string }
 export type ReadEnd = { readonly kind: 'read'; readonly resourceVersion: string } | RequestFailure
 /**
  * `resourceVersion`: the last one seen on the watch. `livedMs`: since the server accepted it, and 0
@@ -70,7 +70,7 @@ export interface Next {
    */
   readonly immediate: boolean
   /** Set when the owner of the watch should learn that the object cannot be read. */
-  readonly report: ReadFailure | undefined
+  readonly report: WatchFailure | undefined
 }
 
 export interface ReflectTiming {
@@ -191,8 +191,14 @@ function retry(state: ReflectState, failure: RequestFailure | undefined, timing:
   return { state: { ...state, failures }, waitMs, immediate: false, report }
 }
 
-function nameFailure(end: RequestFailure): ReadFailure {
+function nameFailure(end: RequestFailure): WatchFailure {
+  if (end.kind === 'unreachable' && end.reason === 'kubeconfig') return 'kubeconfig'
   return end.kind === 'refused' && end.status === 401 ? 'unauthenticated' : 'unreachable'
+}
+
+/** For what has never been read: it was not answered. */
+export function toReadFailure(reason: WatchFailure): ReadFailure {
+  return reason === 'kubeconfig' ? 'unreachable' : reason
 }
 
 export function isForbidden(end: RequestFailure): boolean {

@@ -4,7 +4,7 @@
  * watch that belongs to it. Never gives up, and throws only what a callback of its owner throws.
  */
 
-import type { ReadFailure } from '../decision/desired.ts'
+import type { WatchFailure } from '../decision/desired.ts'
 import { readErrorEvent } from '../kube/answer.ts'
 import { unlessAborted } from '../kube/unless-aborted.ts'
 import type { KubeAnswer, KubeApi, KubeRequest, KubeWatchRequest } from '../ports/kube-api.ts'
@@ -41,7 +41,7 @@ export interface Followed {
   formOfWatch(): Promise<Form>
   /** Returns what hands the event over, or why it cannot be used, which ends the watch. */
   readEvent(type: ChangeType, object: JsonObject, watch: OpenWatch): (() => void) | RequestFailure
-  onFailed(reason: ReadFailure, detail: string): void
+  onFailed(reason: WatchFailure, detail: string): void
   /** Something was read or received: what is known is current. */
   onSynced(): void
   onReconnect(): void

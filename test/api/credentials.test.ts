@@ -22,6 +22,27 @@ function writePair(path: string, server: ApiServer): string {
   return key
 }
 
+t.test('a kubeconfig that breaks later is told apart from a server that does not answer', async (t) => {
+  const world = await startWorld(t)
+  const { server, source, kubeconfigPath } = world
+  assign(server)
+  source.start(() => {})
+  await until(() => world.seen() === 'one=a', 'found')
+  const text = readFileSync(kubeconfigPath, 'utf8')
+  const staleReason = () => {
+    const desired = source.desired()
+    return 'stale' in desired ? desired.stale?.reason : undefined
+  }
+  for (const broken of ['users: [', text.replace(/client-certificate-data: .*/, 'tokenFile: /nowhere/token')]) {
+    writeFileSync(kubeconfigPath, broken)
+    server.disconnectAll()
+    await until(() => staleReason() === 'kubeconfig', 'it has no usable kubeconfig')
+    t.equal(world.seen(), 'one=a')
+    writeFileSync(kubeconfigPath, text)
+    await until(() => staleReason() === undefined, 'read again')
+  }
+})
+
 t.test('a kubeconfig that comes later, as after TLS bootstrap', async (t) => {
   const world = await startWorld(t, { kubeconfig: () => undefined })
   const { server, source, lines, kubeconfigPath } = world

@@ -231,6 +231,7 @@ t.test('an assignment that was last read long ago may be outdated', async (t) =>
     'Unknown AssignmentUnknown: the Node can no longer be read: the API server forbids it (deploy/rbac/serviceaccount.yaml grants it to a ServiceAccount); the previous assignment stays in effect',
   )
   t.equal(stale('ConfigMap', 'unreachable', 60).reason, 'AssignmentUnknown')
+  t.match(stale('Node', 'kubeconfig', 60).message, /^the Node can no longer be read: there is no usable kubeconfig; the previous/)
   t.equal(stale('fleet', 'unreachable', 60).reason, 'AssignmentUnknown')
   const local: Desired = { kind: 'local', stale: { what: 'Node', reason: 'unreachable', sinceUs: 40e6 } }
   t.equal(describe(snapshot({ desired: local }), 'settled').reason, 'AssignmentUnknown')
