@@ -7,8 +7,8 @@
  * other.
  *
  * Each reason to hold back a request is tracked separately: backoff and spacing (`RequestPace`),
- * parking, the budget for the long run, and a server that has only just come back. One can end
- * before the others.
+ * parking, the budget for the long run, a server that has only just come back, and the slot of this
+ * node. One can end before the others.
  */
 import type { Clock } from '../ports/clock.ts'
 import type { KubeAnswer, KubeApi, KubeRequest } from '../ports/kube-api.ts'
@@ -25,6 +25,17 @@ export interface WorkOptions {
   readonly log: Log
   /** In [0, 1). */
   readonly random: () => number
+}
+
+/** When a value may be written. */
+export interface WantedWhen {
+  /**
+   * Its cause also keeps it from being written, so it may be outdated once it can be. Then the Node
+   * is only read until the server has answered for a while.
+   */
+  readonly cutOff?: boolean | undefined
+  /** CLOCK_MONOTONIC. Not before: all nodes have something to write at the same moment. */
+  readonly slotUs?: number | undefined
 }
 
 /** `Seen`: the field as the server shows it, which may have more in it than `Wanted`. */
@@ -80,8 +91,8 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
   readonly #pace: RequestPace
   readonly #budget: Budget | undefined
   #wanted: Wanted | undefined
-  /** See `want`. */
   #isCutOff = false
+  #slotMs = Number.NEGATIVE_INFINITY
   /** Without a failure in between. undefined: not known. */
   #answersSinceMs: number | undefined
   /** The value seen last. undefined: not known. */
@@ -116,13 +127,10 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     this.#budget = longRun && new Budget(longRun.inARow, longRun.everyMs)
   }
 
-  /**
-   * @param isCutOff its cause also keeps it from being written, so it may be outdated once it can
-   * be. Then the Node is only read until the server has answered for a while.
-   */
-  want(wanted: Wanted, isCutOff = false): void {
-    if (isCutOff && !this.#isCutOff) this.#answersSinceMs = undefined
-    this.#isCutOff = isCutOff
+  want(wanted: Wanted, { cutOff = false, slotUs }: WantedWhen = {}): void {
+    if (cutOff && !this.#isCutOff) this.#answersSinceMs = undefined
+    this.#isCutOff = cutOff
+    this.#slotMs = slotUs === undefined ? Number.NEGATIVE_INFINITY : slotUs / 1000
     if (this.#wanted !== undefined && this.#field.same(this.#wanted, wanted)) return
     this.#wanted = wanted
     // The server refused the previous value; it may accept this one.
@@ -176,7 +184,7 @@ export class FieldWork<Wanted, Seen = Wanted> implements Work {
     const repairInMs = isRepair && this.#repairAtMs !== undefined ? this.#repairAtMs - nowMs : 0
     const spentForMs = this.#isUrgent(target) ? 0 : this.#spentUntilMs - nowMs
     const settledInMs = this.#isCutOff && this.#answersSinceMs !== undefined ? this.#answersSinceMs + SETTLED_MS - nowMs : 0
-    return Math.max(this.#pace.dueInMs(), repairInMs, this.#parkedUntilMs - nowMs, spentForMs, settledInMs)
+    return Math.max(this.#pace.dueInMs(), repairInMs, this.#parkedUntilMs - nowMs, spentForMs, settledInMs, this.#slotMs - nowMs)
   }
 
   async attempt(): Promise<void> {

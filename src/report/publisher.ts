@@ -27,6 +27,8 @@ export interface PublisherOptions extends EventWorkOptions {
 export interface NodeSummary {
   readonly condition: Condition
   readonly annotation: string
+  /** CLOCK_MONOTONIC: not to be written before. undefined: at once. */
+  readonly slotUs?: number | undefined
 }
 
 export class Publisher {
@@ -66,10 +68,11 @@ export class Publisher {
   publish(status: ConfigStatus, summary?: NodeSummary): void {
     this.#statusWork.want(status)
     if (summary !== undefined) {
-      const { condition, annotation } = summary
-      this.#conditionWork.want(condition, condition.cutOff)
+      const { condition, annotation, slotUs } = summary
+      const when = { cutOff: condition.cutOff, slotUs }
+      this.#conditionWork.want(condition, when)
       // Its error is that of the condition.
-      this.#annotationWork.want(annotation, condition.cutOff)
+      this.#annotationWork.want(annotation, when)
       const label = stateLabel(condition.reason)
       if (label !== undefined) this.#labelWork.want(label)
     }

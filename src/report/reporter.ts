@@ -25,6 +25,7 @@ import { reportRollout } from './known-rollout.ts'
 import type { NodeSummary } from './publisher.ts'
 import type { ProbeResult } from './server.ts'
 import { answersOf, type ShownEvidence, showEvidence, type TrialReport } from './shown-evidence.ts'
+import { findSlot } from './slot.ts'
 import { type ConfigStatus, describeStatus } from './status.ts'
 import type { SyncFaults } from './sync-faults.ts'
 import { type TrialTimer, timeTrial } from './trial-time.ts'
@@ -115,7 +116,8 @@ export class Reporter implements PassObserver {
     if (this.#awaitsSlot(snapshot, wait, condition, wanted)) return this.#last?.summary
     this.#shown = showEvidence(snapshot, this.#shown)
     const annotation = describeInAnnotation(snapshot, status, this.#deadlines, agentVersion, this.#shown?.answers, seenWarnings)
-    this.#last = { summary: { condition, annotation }, wanted, phase: wait.phase }
+    const slotUs = findSlot(snapshot, wait.phase, wanted)
+    this.#last = { summary: { condition, annotation, slotUs }, wanted, phase: wait.phase }
     return this.#last.summary
   }
 

@@ -6,7 +6,7 @@ import { CONDITION_TYPE, type Condition } from '../../src/report/condition.ts'
 import { conditionWork, readConditions } from '../../src/report/condition-work.ts'
 import { showTime } from '../../src/report/deadlines.ts'
 import { DEGRADED_TYPE, describeDegraded } from '../../src/report/degraded.ts'
-import type { FieldWork } from '../../src/report/field-work.ts'
+import type { FieldWork, WantedWhen } from '../../src/report/field-work.ts'
 import { ReportWorker } from '../../src/report/report-worker.ts'
 import { FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
 
@@ -43,8 +43,8 @@ function runs<Wanted, Seen>(
   lane.start()
   return {
     stop: () => lane.stop(),
-    want: (wanted: Wanted, isCutOff?: boolean) => {
-      work.want(wanted, isCutOff)
+    want: (wanted: Wanted, when?: WantedWhen) => {
+      work.want(wanted, when)
       lane.wake()
     },
     /** The Node in a watch of the whole Node; undefined: in a watch of its metadata. */
@@ -137,7 +137,7 @@ t.test('an API server that is back does not hear that it does not answer', async
     api.fault = () => AWAY
     await time.advance(60_000)
     if (backAfterMs === 0) api.fault = () => undefined
-    want(UNKNOWN, true)
+    want(UNKNOWN, { cutOff: true })
     await time.advance(backAfterMs)
     api.fault = () => undefined
     await time.advance(20_000)
@@ -153,14 +153,14 @@ t.test('what still cannot be read after a server has answered for a while is tol
   want(PROMOTED)
   await time.advance(5000)
   api.fault = () => AWAY
-  want(UNKNOWN, true)
+  want(UNKNOWN, { cutOff: true })
   await time.advance(60_000)
   api.fault = () => undefined
   await time.advance(60_000)
   t.match(shown(), PROMOTED)
   await time.advance(75_000)
   t.match(shown(), UNKNOWN)
-  want({ ...UNKNOWN, message: 'another object' }, true)
+  want({ ...UNKNOWN, message: 'another object' }, { cutOff: true })
   await time.advance(1000)
   t.match(shown(), { message: 'another object' }, 'the server has answered since')
   want(PROMOTED)
@@ -168,12 +168,32 @@ t.test('what still cannot be read after a server has answered for a while is tol
   t.match(shown(), PROMOTED, 'and its end at once')
 })
 
+t.test('what has a slot is written in it, as it is by then, and what has none at once', async (t) => {
+  const { time, want, shown, writes } = freshCondition()
+  want(PROMOTED)
+  await time.advance(5000)
+  const slot = { slotUs: (time.nowMs + 20_000) * 1000 }
+  want({ status: 'False', reason: 'Preflight', message: 'one' }, slot)
+  await time.advance(2000)
+  want({ status: 'False', reason: 'Waiting', message: 'one' }, slot)
+  await time.advance(17_999)
+  t.match(shown(), PROMOTED)
+  await time.advance(1)
+  t.match(shown(), { reason: 'Waiting' })
+  t.equal(writes().length, 2)
+  await time.advance(5000)
+  want(PROMOTED, { slotUs: (time.nowMs + 20_000) * 1000 })
+  want(REFUSED)
+  await time.advance(0)
+  t.match(shown(), REFUSED)
+})
+
 t.test('what a node did in an outage is told as soon as the server answers', async (t) => {
   const { time, api, want, shown } = freshCondition()
   want(PROMOTED)
   await time.advance(5000)
   api.fault = () => AWAY
-  want(UNKNOWN, true)
+  want(UNKNOWN, { cutOff: true })
   await time.advance(120_000)
   want(IN_TRIAL)
   api.fault = () => undefined
