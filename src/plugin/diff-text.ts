@@ -25,7 +25,32 @@ export async function compareContents(
   after: Titled,
   version: KubeletVersion | undefined,
 ): Promise<Comparison> {
-  const [from, to] = [await decode(context, before), await decode(context, after)]
+  return compareDecoded(context, await demandDecoded(context, before), await demandDecoded(context, after), version)
+}
+
+/**
+ * What is to be replaced may be what cannot be decoded, and the comparison is information alone.
+ *
+ * @throws Failure where `after` cannot be merged or decoded
+ */
+export async function diffContents(
+  context: PluginContext,
+  before: Titled,
+  after: Titled,
+  version: KubeletVersion | undefined,
+): Promise<readonly string[]> {
+  const to = await demandDecoded(context, after)
+  const from = await decode(context, before)
+  if (!from.ok) return [`What ${before.title} holds cannot be compared: ${from.detail}`]
+  return (await compareDecoded(context, from, to, version)).lines
+}
+
+async function compareDecoded(
+  context: PluginContext,
+  from: Decoded,
+  to: Decoded,
+  version: KubeletVersion | undefined,
+): Promise<Comparison> {
   const changes = await context.compare(from.config, to.config, version)
   if (changes.length === 0) {
     const isOpen = from.isPartial || to.isPartial
@@ -41,27 +66,31 @@ export async function compareContents(
   return { isSame: false, lines: renderChanges(shown, context.terminal.color, context.terminal.width ?? 80) }
 }
 
-/** @throws Failure where one of them cannot be merged or decoded */
-export async function diffContents(...contents: Parameters<typeof compareContents>): Promise<readonly string[]> {
-  return (await compareContents(...contents)).lines
-}
-
 interface Decoded {
+  readonly ok: true
   readonly config: KubeletConfig
   readonly isPartial: boolean
   /** The value of this field is that of each node's local config. */
   leavesToNode(path: FieldPath): boolean
 }
 
-async function decode(context: PluginContext, content: Titled): Promise<Decoded> {
+type Decoding = Decoded | { readonly ok: false; readonly detail: string }
+
+async function demandDecoded(context: PluginContext, content: Titled): Promise<Decoded> {
+  const decoding = await decode(context, content)
+  if (!decoding.ok) throw new Failure(`${content.title}: ${decoding.detail}`)
+  return decoding
+}
+
+async function decode(context: PluginContext, content: ConfigContent): Promise<Decoding> {
   const merged = await mergeText(context, content)
-  if (!merged.ok) throw new Failure(`${content.title}: ${merged.detail}`)
+  if (!merged.ok) return merged
   const decoded = await decodeText(merged.text, context.yaml)
-  if (!decoded.ok) throw new Failure(`${content.title}: ${plainText(decoded.detail)}`)
+  if (!decoded.ok) return { ok: false, detail: plainText(decoded.detail) }
   const { isPartial } = merged
   const parsed = isPartial ? await context.yaml.first(merged.text) : undefined
   const own = parsed?.ok === true ? parsed.value : undefined
-  return { config: decoded.config, isPartial, leavesToNode: (path) => isPartial && !decides(own, path) }
+  return { ok: true, config: decoded.config, isPartial, leavesToNode: (path) => isPartial && !decides(own, path) }
 }
 
 /** The versions of kubelet among these nodes, by their minor, the oldest first. */
