@@ -63,6 +63,14 @@ function configOfNode({ assigned, asked }: NodeState): ConfigMapRef | undefined 
   return assigned === 'local' ? undefined : assigned
 }
 
+/** Those that the config is assigned to by another key than this one. */
+export function listOfOtherKeys({ assigned }: Users, key: string): readonly { readonly name: string; readonly key: string }[] {
+  return assigned.flatMap((state) => {
+    const own = configOfNode(state)?.kubeletConfigKey ?? key
+    return own === key ? [] : [{ name: state.name, key: own }]
+  })
+}
+
 /** Follows the bases as agents do. */
 async function isUnder(index: ConfigIndex, config: ConfigName, ref: ConfigMapRef): Promise<boolean> {
   const part = await index.look(ref)

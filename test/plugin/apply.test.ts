@@ -65,6 +65,27 @@ t.test('a file replaces the key of kubelet alone, and a manifest all keys', asyn
   t.same(dataOf(world, 'pods'), manifest.data)
 })
 
+t.test('nothing is written where a node uses another key', async (t) => {
+  const world = await startPluginWorld(t, { server: { storesConfigSource: true } })
+  const { run, files, server } = world
+  const data = { kubelet: `${WHOLE}maxPods: 50\n`, other: `${WHOLE}maxPods: -1\n` }
+  server.objects.put({ kind: 'ConfigMap', metadata: { name: 'pods', namespace: NAMESPACE }, data })
+  const configMap = { namespace: NAMESPACE, name: 'pods', kubeletConfigKey: 'other' }
+  server.objects.put(nodeObject('n1', { config: 'pods' }))
+  server.objects.put(nodeObject('n2', { spec: { configSource: { configMap } } }))
+  files.set('a.yaml', `${WHOLE}maxPods: 60\n`)
+  t.match(await run('apply', '-f', 'a.yaml', 'pods', '--yes'), {
+    code: 1,
+    out: '',
+    err: /n2 uses another key of ConfigMap kube-system\/pods \(other\), and apply writes the key kubelet: /,
+  })
+  server.objects.put(
+    nodeObject('n3', { config: 'pods', said: { assigned: { configMap: { ...configMap, uid: 'u', resourceVersion: '1' } } } }),
+  )
+  t.match(await run('apply', '-f', 'a.yaml', 'pods', '--yes'), { code: 1, err: /n2 uses .* \(other\), as does 1 more node, and / })
+  t.equal(writes(world), 0)
+})
+
 t.test('what kubelet would refuse is not written', async (t) => {
   const world = await startPluginWorld(t)
   world.files.set('a.yaml', `${WHOLE}maxPods: -1\n`)

@@ -7,14 +7,14 @@ import type { ConfigName } from '../config-index.ts'
 import { type ConfigContent, type FoundConfig, findConfig } from '../config-maps.ts'
 import { DRY_RUN, demandConsent, YES } from '../consent.ts'
 import { diffContents, versionsOf } from '../diff-text.ts'
-import { Misuse } from '../failure.ts'
+import { Failure, Misuse } from '../failure.ts'
 import { CONFIG_NAME, textKind } from '../global-options.ts'
 import { hashVersion, listVersions, writeVersion } from '../kept-versions.ts'
-import type { Supposed } from '../merged-text.ts'
+import { KEY, type Supposed } from '../merged-text.ts'
 import { describeReach, describeUses } from '../reach.ts'
 import { readPart } from '../read-part.ts'
 import { describeUnknown, tallyRuns } from '../runs.ts'
-import { countNodes, listUsers, type Users } from '../users.ts'
+import { countNodes, listOfOtherKeys, listUsers, type Users } from '../users.ts'
 
 export const applyCommand: PluginCommand = {
   name: 'apply',
@@ -59,6 +59,7 @@ async function apply(context: PluginContext, line: PluginLine): Promise<ExitCode
   const part = await readPart(context, options.filename ?? '', { of: name, base: options.base ?? '', before: current })
   const users = await listUsers(context, name)
   const config = { namespace, name }
+  checkKeys(config, users)
   for (const sentence of describeUses(config, users)) terminal.out(`${sentence}\n`)
   const change = { part, after: suppose(config, part, current), before: current && suppose(config, current, current), users }
   if ((await checkChange(context, change)) === 'refused') return EXIT.failed
@@ -76,6 +77,20 @@ async function apply(context: PluginContext, line: PluginLine): Promise<ExitCode
   await writeVersion(context, name, current, part)
   terminal.out(`Wrote ConfigMap ${namespace}/${name}, version ${hash}. ${describeReach(config, current, users)}\n`)
   return EXIT.fine
+}
+
+/**
+ * Nodes that use another key would not get the change. They would try their own config again, since
+ * all keys count for its content.
+ */
+function checkKeys({ namespace, name }: ConfigName, users: Users): void {
+  const [first, ...others] = listOfOtherKeys(users, KEY)
+  if (first === undefined) return
+  const rest = others.length === 0 ? '' : `, ${others.length === 1 ? 'as does 1 more node' : `as do ${others.length} more nodes`}`
+  throw new Failure(
+    `${first.name} uses another key of ConfigMap ${namespace}/${name} (${first.key})${rest}, and apply writes the key ${KEY}: ` +
+      `use one ConfigMap for each key, or edit this one with kubectl`,
+  )
 }
 
 interface Change {
