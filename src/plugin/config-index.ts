@@ -27,6 +27,12 @@ interface IndexedConfig {
   readonly layerSelector: string | undefined
 }
 
+/** A layer, and the node selector of it. */
+export interface LayerConfig {
+  readonly name: string
+  readonly selector: string
+}
+
 type Namespace = ReadonlyMap<string, IndexedConfig>
 
 const ABSENT: ConfigMapView = { kind: 'unavailable', reason: 'not-found', detail: 'it does not exist' }
@@ -54,16 +60,21 @@ export class ConfigIndex {
     return record !== undefined && record !== ROLLOUT_OFF
   }
 
-  async layerSelector(config: ConfigName): Promise<string | undefined> {
-    return (await this.#find(config))?.layerSelector
+  async layersIn(namespace: string): Promise<readonly LayerConfig[]> {
+    const configs = [...(await this.#configsIn(namespace)).values()]
+    return configs.flatMap(({ name, layerSelector }) => (layerSelector === undefined ? [] : [{ name, selector: layerSelector }]))
   }
 
   async #find({ namespace, name }: ConfigName): Promise<IndexedConfig | undefined> {
+    return (await this.#configsIn(namespace)).get(name)
+  }
+
+  async #configsIn(namespace: string): Promise<Namespace> {
     // A node may have made it up.
-    if (!isNamespace(namespace)) return undefined
+    if (!isNamespace(namespace)) return new Map()
     const known = this.#namespaces.get(namespace) ?? (await this.#list(namespace))
     this.#namespaces.set(namespace, known)
-    return known.get(name)
+    return known
   }
 
   async #list(namespace: string): Promise<Namespace> {

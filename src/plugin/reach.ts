@@ -18,8 +18,12 @@ export function describeUses(config: ConfigName, { parts, layered, gap }: Users)
   return [
     parts.length === 0 ? undefined : `${own} is the base of ${nameParts(parts)}, which ${countNodes(sum)} ${sum === 1 ? 'uses' : 'use'}.`,
     layered.length === 0 ? undefined : `${own} is a layer on ${countNodes(layered.length)}.`,
-    gap === undefined ? undefined : `It is not known whether more nodes use ${own} as the base of a part: ${gap}`,
+    describeGap(config, gap),
   ].filter((sentence) => sentence !== undefined)
+}
+
+export function describeGap({ namespace, name }: ConfigName, gap: Users['gap']): string | undefined {
+  return gap === undefined ? undefined : `It is not known whether more nodes use ${namespace}/${name} as the base of a part: ${gap}`
 }
 
 /** One sentence a line. */
@@ -50,8 +54,11 @@ function countOf(parts: readonly PartOver[]): number {
   return parts.reduce((sum, { nodes }) => sum + nodes.length, 0)
 }
 
-function nameParts(parts: readonly PartOver[]): string {
-  const names = parts.map(({ namespace, name }) => `${namespace}/${name}`).sort()
+export function nameParts(parts: readonly PartOver[]): string {
+  return nameSome(parts.map(({ namespace, name }) => `${namespace}/${name}`).sort())
+}
+
+export function nameSome(names: readonly string[]): string {
   const rest = names.length - MOST_NAMED
   return rest > 0 ? `${names.slice(0, MOST_NAMED).join(', ')} and ${rest} more` : names.join(', ')
 }

@@ -4,9 +4,10 @@
  */
 import type { ConfigMapRef } from '../decision/config-source.ts'
 import { readBases } from '../source/base-chain.ts'
-import { type Labels, matchesLabels, parseLabelSelector } from '../source/channels/label-selector.ts'
+import { matchesLabels, parseLabelSelector } from '../source/channels/label-selector.ts'
 import type { PluginContext } from './command.ts'
 import { ConfigIndex, type ConfigName, sameName } from './config-index.ts'
+import { Failure } from './failure.ts'
 import type { NodeState } from './node-state.ts'
 import { type LabelledNode, listLabelledNodes } from './nodes.ts'
 
@@ -19,6 +20,8 @@ export interface Users {
   readonly parts: readonly PartOver[]
   /** It is a layer there. */
   readonly layered: readonly NodeState[]
+  /** Names of the layers over it, on nodes that it is assigned to. */
+  readonly layers: readonly string[]
   /** Why there may be more. undefined: there are no more. */
   readonly gap: string | undefined
 }
@@ -41,8 +44,19 @@ export async function listUsers(context: PluginContext, name: string): Promise<U
     else if (await isUnder(index, config, ref)) parts.push({ ...ref, nodes: states, isStaged: await index.isStaged(ref) })
   }
   const known = new Set([assigned, ...parts.map((part) => part.nodes)].flat())
-  const layered = (await listLayered(index, config, nodes)).filter((state) => !known.has(state))
-  return { nodes: [...known, ...layered], assigned, parts, layered, gap: index.gap }
+  const layering = await findLayering(index, config, nodes)
+  const layered = layering.layered.filter((state) => !known.has(state))
+  return { nodes: [...known, ...layered], assigned, parts, layered, layers: layering.layers, gap: index.gap }
+}
+
+/** The same for commands that go on where nodes cannot be listed: the gap says so. */
+export async function listKnownUsers(context: PluginContext, name: string): Promise<Users> {
+  try {
+    return await listUsers(context, name)
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return { nodes: [], assigned: [], parts: [], layered: [], layers: [], gap: error.message }
+  }
 }
 
 function groupByConfig(nodes: readonly LabelledNode[]) {
@@ -81,15 +95,24 @@ async function isUnder(index: ConfigIndex, config: ConfigName, ref: ConfigMapRef
 }
 
 /** A layer is laid over what the selector channel chooses from the same namespace. */
-async function listLayered(index: ConfigIndex, config: ConfigName, nodes: readonly LabelledNode[]): Promise<readonly NodeState[]> {
+async function findLayering(
+  index: ConfigIndex,
+  config: ConfigName,
+  nodes: readonly LabelledNode[],
+): Promise<Pick<Users, 'layered' | 'layers'>> {
   const chosen = nodes.filter(
     ({ state }) => state.channel === 'selector' && state.asked === undefined && configOfNode(state)?.namespace === config.namespace,
   )
-  const text = chosen.length === 0 ? undefined : await index.layerSelector(config)
-  const reading = text === undefined ? undefined : parseLabelSelector(text)
-  if (reading?.ok !== true) return []
-  const matches = (labels: Labels) => matchesLabels(reading.selector, labels)
-  return chosen.filter(({ labels }) => matches(labels)).map(({ state }) => state)
+  const all = chosen.length === 0 ? [] : await index.layersIn(config.namespace)
+  const layered: NodeState[] = []
+  const layers: string[] = []
+  for (const { name, selector } of all) {
+    const reading = parseLabelSelector(selector)
+    const matching = reading.ok ? chosen.filter(({ labels }) => matchesLabels(reading.selector, labels)) : []
+    if (name === config.name) layered.push(...matching.map(({ state }) => state))
+    else if (matching.some(({ state }) => configOfNode(state)?.name === config.name)) layers.push(name)
+  }
+  return { layered, layers: layers.sort() }
 }
 
 export function countNodes(count: number): string {

@@ -127,11 +127,11 @@ t.test('without the right to list the ConfigMaps, it is not known which nodes us
   t.notMatch(out, /no node uses/i)
 })
 
-t.test('a layer is used by the nodes that it selects', async (t) => {
+/** The layer gpu over the config chosen, which n1 has and n2 has not. */
+async function startWithLayer(t: Parameters<typeof startPluginWorld>[0]): Promise<PluginWorld> {
   const world = await startPluginWorld(t)
-  const { run, files, server } = world
   const layer = { [LAYER_ANNOTATION]: 'true', [NODE_SELECTOR_ANNOTATION]: 'gpu=yes' }
-  server.objects.put({
+  world.server.objects.put({
     kind: 'ConfigMap',
     metadata: { name: 'gpu', namespace: NAMESPACE, labels: { [FLEET_LABEL]: 'true' }, annotations: layer },
     data: { kubelet: `${WHOLE}maxPods: 50\n` },
@@ -141,15 +141,49 @@ t.test('a layer is used by the nodes that it selects', async (t) => {
     ['n1', 'yes'],
     ['n2', 'no'],
   ] as const)
-    server.objects.put(
+    world.server.objects.put(
       nodeObject(name, { labels: { gpu }, said: { assigned: sourceOf('chosen'), active: sourceOf('chosen'), channel: 'selector' } }),
     )
+  return world
+}
+
+t.test('a layer is used by the nodes that it selects', async (t) => {
+  const { run, files } = await startWithLayer(t)
   files.set('a', `${WHOLE}maxPods: 60\n`)
   const { code, out } = await run('apply', '-f', 'a', 'gpu', '--yes')
   t.equal(code, 0)
   t.match(out, /^kube-system\/gpu is a layer on 1 node\.$/m)
   t.match(out, /Each node that it is a layer on checks it again/)
   t.match(out, /It goes to 1 node as a layer, spread/)
+})
+
+t.test('no rollout is set up that nodes refuse', async (t) => {
+  const parts = await startWithBase(t)
+  const before = writes(parts)
+  t.match(await parts.run('rollout', 'init', 'base', '--yes'), {
+    code: 1,
+    out: '',
+    err: /kube-system\/base is the base of kube-system\/gpu: .*use a copy of kube-system\/base as the base/,
+  })
+  t.match(await parts.run('rollout', 'init', 'middle', '--dry-run'), { code: 1, out: '', err: /middle is the base of kube-system\/gpu: / })
+  t.equal(writes(parts), before)
+  t.match(await parts.run('rollout', 'init', 'gpu', '--yes'), { code: 0, err: '' }, 'the part itself')
+  const layers = await startWithLayer(t)
+  t.match(await layers.run('rollout', 'init', 'gpu', '--yes'), { code: 1, err: /kube-system\/gpu is a layer on 1 node: / })
+  t.match(await layers.run('rollout', 'init', 'chosen', '--yes'), {
+    code: 1,
+    err: /layers match nodes that use kube-system\/chosen \(gpu\): /,
+  })
+  t.equal(writes(layers), 0)
+})
+
+t.test('without the right to list Nodes, a rollout is set up, and what is not known is said', async (t) => {
+  const world = await startWithBase(t)
+  world.server.authorize = ({ verb, path }) => verb !== 'list' || !path.endsWith('/nodes')
+  t.match(await world.run('rollout', 'init', 'gpu', '--yes'), {
+    code: 0,
+    err: /^It is not known whether more nodes use kube-system\/gpu as the base of a part: the right to list nodes at the cluster scope is missing/,
+  })
 })
 
 t.test('kept versions and other namespaces cost no list where all nodes use the config itself', async (t) => {

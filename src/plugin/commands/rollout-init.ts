@@ -9,9 +9,11 @@ import { checkConfigName, createObject, type FoundConfig, getConfig, patchConfig
 import { DRY_RUN, demandConsent, YES } from '../consent.ts'
 import { Failure, Misuse, objectOf } from '../failure.ts'
 import { CONFIG_NAME, textKind } from '../global-options.ts'
+import { describeGap, nameParts, nameSome } from '../reach.ts'
 import { findDifferences } from '../rollout-differences.ts'
 import { listRolloutObjects, type RolloutObject } from '../rollout-objects.ts'
 import { recordOf } from '../rollout-state.ts'
+import { countNodes, listKnownUsers } from '../users.ts'
 
 export const rolloutInitCommand: PluginCommand = {
   name: 'rollout init',
@@ -52,6 +54,7 @@ async function init(context: PluginContext, line: PluginLine): Promise<ExitCode>
   const plan = options.plan || config.annotations[ROLLOUT_PLAN_ANNOTATION]
   const parsed = parsePlan(plan)
   if (!parsed.ok) throw new Misuse(parsed.problem)
+  await checkUses(context, name)
   const agents = options.agents === 'serviceaccount' ? 'serviceaccount' : 'nodes'
   const objects = listRolloutObjects({ namespace, config: name, record, agents })
   const annotations = { [ROLLOUT_ANNOTATION]: record, ...(plan !== undefined && { [ROLLOUT_PLAN_ANNOTATION]: plan }) }
@@ -73,6 +76,26 @@ async function init(context: PluginContext, line: PluginLine): Promise<ExitCode>
   terminal.out(`Edits of ${namespace}/${name} go in stages now. Label at least one Node that may fail first:\n`)
   terminal.out('  kubectl label node NODE kubelet-cfg-agent.io/canary=true\n')
   return EXIT.fine
+}
+
+/** Nodes refuse the rollout of a base, of a layer, and of a config with layers over it. */
+async function checkUses(context: PluginContext, name: string): Promise<void> {
+  const config = { namespace: context.namespace, name }
+  const own = `${config.namespace}/${name}`
+  const { parts, layered, layers, gap } = await listKnownUsers(context, name)
+  if (parts.length > 0)
+    throw new Failure(
+      `${own} is the base of ${nameParts(parts)}: nodes with a part refuse it where a base has a rollout; use a copy of ${own} as the ` +
+        'base, or make the rollout of the part',
+    )
+  if (layered.length > 0)
+    throw new Failure(`${own} is a layer on ${countNodes(layered.length)}: a layer cannot have a rollout, and its edits are only spread`)
+  if (layers.length > 0)
+    throw new Failure(
+      `layers match nodes that use ${own} (${nameSome(layers)}): nodes with layers refuse a config that has a rollout; remove the layers first`,
+    )
+  const unknown = describeGap(config, gap)
+  if (unknown !== undefined) context.terminal.err(`${plainText(unknown)}\n`)
 }
 
 async function make(context: PluginContext, object: RolloutObject): Promise<'serves' | 'differs'> {
