@@ -5,7 +5,7 @@
  */
 
 import type { ConfigMapRef } from '../decision/config-source.ts'
-import type { ConfigMapView, Desired, ReadFailure } from '../decision/desired.ts'
+import type { ClusterPause, ConfigMapView, Desired, ReadFailure } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
 import type { OwnedFiles } from '../ports/files.ts'
 import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
@@ -32,9 +32,11 @@ export async function readAssignmentOnce(api: Requester, nodeName: string, chann
   const node = reading.found.object
   const fleet: Fleet = needsFleet(node, channels) ? await readFleet(api, channels.namespace) : { kind: 'pending' }
   const resolution = resolveChannels(node, channels, fleet)
-  const object: ConfigMapView = resolution.kind === 'config-map' ? await readAssignedOnce(api, resolution) : { kind: 'pending' }
+  const { view, paused } = resolution.kind === 'config-map' ? await readWithPause(api, resolution.ref) : NOTHING_READ
+  const object = resolution.kind === 'config-map' ? await mergeBases(api, resolution, view) : view
   const metadata = metadataOf(node)
-  return toDesired(resolution, { object, paused: metadata && readPause(metadata, 'Node', nodeName), node: readNodeFacts(node, channels) })
+  const pausedNode = metadata && readPause(metadata, 'Node', nodeName)
+  return toDesired(resolution, { object, paused: pausedNode ?? paused, node: readNodeFacts(node, channels) })
 }
 
 async function readFleet(api: Requester, namespace: string): Promise<Fleet> {
@@ -47,7 +49,10 @@ async function readFleet(api: Requester, namespace: string): Promise<Fleet> {
 
 /** A ConfigMap with those that are merged with it. */
 export async function readAssignedOnce(api: Requester, refs: AssignedRefs): Promise<ConfigMapView> {
-  const view = await readConfigMapOnce(api, refs.ref)
+  return mergeBases(api, refs, await readConfigMapOnce(api, refs.ref))
+}
+
+function mergeBases(api: Requester, refs: AssignedRefs, view: ConfigMapView): Promise<ConfigMapView> | ConfigMapView {
   return view.kind === 'found' ? readBases(refs, view, (base) => readConfigMapOnce(api, base)) : view
 }
 
@@ -56,16 +61,29 @@ export async function readConfigMapOnce(
   ref: Pick<ConfigMapRef, 'namespace' | 'name'>,
   timeoutMs?: number,
 ): Promise<ConfigMapView> {
+  return (await readWithPause(api, ref, timeoutMs)).view
+}
+
+interface ReadConfigMap {
+  readonly view: ConfigMapView
+  readonly paused: ClusterPause | undefined
+}
+
+const NOTHING_READ: ReadConfigMap = { view: { kind: 'pending' }, paused: undefined }
+
+/** The pause stands also where the rest of the ConfigMap cannot be used. */
+async function readWithPause(api: Requester, ref: Pick<ConfigMapRef, 'namespace' | 'name'>, timeoutMs?: number): Promise<ReadConfigMap> {
+  const { namespace, name } = ref
   const answer = await api.request({ method: 'GET', path: sourcePath(ref), ...(timeoutMs !== undefined && { timeoutMs }) })
   if (answer.kind === 'ok') {
-    const reading = readAnswer(answer.object, { kind: 'ConfigMap', namespace: ref.namespace, name: ref.name, form: 'whole' })
-    return reading.ok ? viewConfigMap(reading.found.object) : { kind: 'unavailable', reason: 'malformed', detail: reading.detail }
+    const reading = readAnswer(answer.object, { kind: 'ConfigMap', namespace, name, form: 'whole' })
+    if (!reading.ok) return { view: { kind: 'unavailable', reason: 'malformed', detail: reading.detail }, paused: undefined }
+    const { object } = reading.found
+    const metadata = metadataOf(object)
+    return { view: viewConfigMap(object), paused: metadata && readPause(metadata, 'ConfigMap', `${namespace}/${name}`) }
   }
-  return {
-    kind: 'unavailable',
-    reason: unavailableReason(answer),
-    detail: answer.kind === 'refused' && answer.status === 404 ? 'it does not exist' : answer.detail,
-  }
+  const detail = answer.kind === 'refused' && answer.status === 404 ? 'it does not exist' : answer.detail
+  return { view: { kind: 'unavailable', reason: unavailableReason(answer), detail }, paused: undefined }
 }
 
 function unavailableReason(answer: Exclude<KubeAnswer, { kind: 'ok' }>): ReadFailure | 'not-found' {

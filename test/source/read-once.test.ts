@@ -29,6 +29,26 @@ t.test('a Node and its ConfigMap', async (t) => {
   })
 })
 
+t.test('a pause of the Node, or else of its ConfigMap', async (t) => {
+  const pausedBy = async (nodeValue: string, mapValue: string) => {
+    const paused = <T extends { readonly metadata: object }>(object: T, value: string) => ({
+      ...object,
+      metadata: { ...object.metadata, annotations: { 'kubelet-cfg-agent.io/paused': value } },
+    })
+    const answers = {
+      [NODE_PATH]: { kind: 'ok', object: paused(NODE, nodeValue) },
+      [MAP_PATH]: { kind: 'ok', object: paused(CONFIG_MAP, mapValue) },
+    } as const
+    return (await readAssignmentOnce(api(answers), 'n1', CONFIG_SOURCE_ONLY)).channelState?.paused
+  }
+  t.equal(await pausedBy('false', 'false'), undefined)
+  t.same(await pausedBy('false', 'true'), {
+    on: 'ConfigMap',
+    by: 'annotation kubelet-cfg-agent.io/paused of ConfigMap kube-system/c',
+  })
+  t.match(await pausedBy('true', 'true'), { on: 'Node' })
+})
+
 t.test('a Node without an assignment, or with an invalid one', async (t) => {
   const of = (object: unknown) => readAssignmentOnce(api({ [NODE_PATH]: { kind: 'ok', object } }), 'n1', CONFIG_SOURCE_ONLY)
   t.match(await of({ ...NODE, spec: {} }), { kind: 'local' })
