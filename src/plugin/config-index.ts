@@ -15,6 +15,7 @@ import { isNamespace } from '../values/kubernetes-names.ts'
 import type { PluginContext } from './command.ts'
 import { pathOf } from './config-maps.ts'
 import { Failure } from './failure.ts'
+import { isPaused } from './is-paused.ts'
 import { listPages } from './list-pages.ts'
 
 export type ConfigName = Pick<ConfigMapRef, 'namespace' | 'name'>
@@ -23,6 +24,7 @@ interface IndexedConfig {
   readonly name: string
   /** Without data. */
   readonly view: Extract<ConfigMapView, { kind: 'found' }>
+  readonly isPaused: boolean
   /** The node selector. undefined: it is no layer. */
   readonly layerSelector: string | undefined
 }
@@ -58,6 +60,10 @@ export class ConfigIndex {
   async isStaged(config: ConfigName): Promise<boolean> {
     const record = (await this.#find(config))?.view.rollout?.record
     return record !== undefined && record !== ROLLOUT_OFF
+  }
+
+  async isPaused(config: ConfigName): Promise<boolean> {
+    return (await this.#find(config))?.isPaused === true
   }
 
   async layersIn(namespace: string): Promise<readonly LayerConfig[]> {
@@ -97,10 +103,12 @@ function readIndexed(configMap: unknown): IndexedConfig | undefined {
   const { name, uid, resourceVersion } = identity
   const [base, rollout] = [readBase(configMap), readRollout(configMap)]
   const member = readFleetMember(configMap)
-  const isLayer = metadataOf(configMap)?.labels[FLEET_LABEL] === 'true' && member?.layer === 'true'
+  const { labels = {}, annotations = {} } = metadataOf(configMap) ?? {}
+  const isLayer = labels[FLEET_LABEL] === 'true' && member?.layer === 'true'
   return {
     name,
     view: { kind: 'found', uid, resourceVersion, data: {}, ...(base && { base }), ...(rollout && { rollout }) },
+    isPaused: isPaused(annotations),
     layerSelector: isLayer ? member.selector : undefined,
   }
 }

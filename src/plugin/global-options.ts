@@ -9,12 +9,15 @@ export function textKind(placeholder: string): Kind<string> & { readonly placeho
   return { placeholder, optional: true, parse: (text) => ({ ok: true, value: text }), show: (text) => text }
 }
 
+/** Where agents look for the ConfigMap of a label, unless their settings say otherwise. */
+export const USUAL_NAMESPACE = 'kube-system'
+
 export const GLOBAL_OPTIONS: readonly CommandOption[] = [
   {
     name: 'namespace',
     short: 'n',
     kind: namespaceKind,
-    initial: 'kube-system',
+    initial: USUAL_NAMESPACE,
     help: 'namespace of the ConfigMaps, whatever the context says',
   },
   { name: 'context', kind: textKind('<name>'), initial: '', help: 'in place of the current context' },

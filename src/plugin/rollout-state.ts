@@ -1,5 +1,5 @@
 /** What a rollout is about and how far it has come, read from the API server alone. */
-import { PAUSED_ANNOTATION, ROLLOUT_ANNOTATION } from '../decision/channels.ts'
+import { ROLLOUT_ANNOTATION } from '../decision/channels.ts'
 import { ROLLOUT_OFF } from '../decision/staging.ts'
 import { type Plan, parsePlan, ROLLOUT_PLAN_ANNOTATION } from '../rollout/plan.ts'
 import { type Progress, progressOf } from '../rollout/progress.ts'
@@ -10,6 +10,7 @@ import type { PluginContext } from './command.ts'
 import { type FoundConfig, findConfig, getConfig } from './config-maps.ts'
 import { Failure } from './failure.ts'
 import { hashWhole } from './hash-whole.ts'
+import { isPaused } from './is-paused.ts'
 import { KEY } from './merged-text.ts'
 
 export interface RolloutState {
@@ -52,12 +53,11 @@ export async function readRollout(context: PluginContext, name: string, before: 
     nowUs: monotonicUs(),
     contactUs: before === undefined ? 0 : monotonicUs() - before.atUs,
   })
-  const paused = config.annotations[PAUSED_ANNOTATION] ?? ''
   return {
     config,
     plan: plan.plan,
     progress: progressOf(plan.plan, record, hash, observation),
-    isPaused: paused !== '' && paused !== 'false',
+    isPaused: isPaused(config.annotations),
     observation,
   }
 }
@@ -67,6 +67,22 @@ export async function findRecordedRetry(context: PluginContext, config: FoundCon
   const ref = refOf(context, config, recordName)
   const object = await findConfig(context, ref.name)
   return object === undefined ? 0 : (recordIn(ref, object).state?.retry ?? 0)
+}
+
+/**
+ * Whether the record is about the present version of the config, and about another content. That
+ * is so after an edit of a base, and then nodes begin nothing: see `findDispute`.
+ *
+ * @throws Failure where it cannot be told
+ */
+export async function isDisputed(context: PluginContext, name: string): Promise<boolean> {
+  const config = await getConfig(context, name)
+  const recordName = recordOf(config)
+  if (recordName === undefined) return false
+  const ref = refOf(context, config, recordName)
+  const { state } = recordIn(ref, await getConfig(context, ref.name))
+  if (state?.configUid !== config.uid || state.configVersion !== config.resourceVersion) return false
+  return state.hash !== (await hashWhole(context, config))
 }
 
 function refOf({ namespace }: PluginContext, { name }: FoundConfig, record: string): RecordRef {

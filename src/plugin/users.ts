@@ -30,6 +30,7 @@ export interface PartOver extends ConfigName {
   readonly nodes: readonly NodeState[]
   /** It goes to its nodes in stages. */
   readonly isStaged: boolean
+  readonly isPaused: boolean
 }
 
 /** @throws Failure where nodes cannot be listed */
@@ -41,7 +42,8 @@ export async function listUsers(context: PluginContext, name: string): Promise<U
   const parts: PartOver[] = []
   for (const { ref, states } of groupByConfig(nodes)) {
     if (sameName(ref, config)) assigned.push(...states)
-    else if (await isUnder(index, config, ref)) parts.push({ ...ref, nodes: states, isStaged: await index.isStaged(ref) })
+    else if (await isUnder(index, config, ref))
+      parts.push({ ...ref, nodes: states, isStaged: await index.isStaged(ref), isPaused: await index.isPaused(ref) })
   }
   const known = new Set([assigned, ...parts.map((part) => part.nodes)].flat())
   const layering = await findLayering(index, config, nodes)

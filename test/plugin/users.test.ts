@@ -7,6 +7,8 @@ import {
   NODE_SELECTOR_ANNOTATION,
   ROLLOUT_ANNOTATION,
 } from '../../src/decision/channels.ts'
+import { getConfig } from '../../src/plugin/config-maps.ts'
+import { hashWhole } from '../../src/plugin/hash-whole.ts'
 import { mergeText } from '../../src/plugin/merged-text.ts'
 import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld } from './world.ts'
 
@@ -101,11 +103,60 @@ t.test('a base that would close a cycle is refused', async (t) => {
   t.equal(writes(world), 0)
 })
 
-t.test('a part with a rollout goes on in stages', async (t) => {
+const PAUSED = { 'kubelet-cfg-agent.io/paused': 'true' }
+
+/** The part gpu has a rollout, whose record is about this content of its present version. */
+async function startStaged(t: Parameters<typeof startPluginWorld>[0], annotations: Readonly<Record<string, string>> = {}) {
   const world = await startWithBase(t)
-  putConfigMap(world, 'gpu', 'healthzPort: 10300\n', { ...over('middle'), [ROLLOUT_ANNOTATION]: 'gpu-rollout' })
-  world.files.set('a', `${WHOLE}maxPods: 60\n`)
-  t.match((await world.run('apply', '-f', 'a', 'base', '--yes')).out, /as the base of kube-system\/gpu in stages: .* rollout status gpu\n/)
+  const { server, context, files } = world
+  putConfigMap(world, 'gpu', 'healthzPort: 10300\n', { ...over('middle'), [ROLLOUT_ANNOTATION]: 'gpu-rollout', ...annotations })
+  const { uid, resourceVersion } = await getConfig(context, 'gpu')
+  const hash = await hashWhole(context, await getConfig(context, 'gpu'))
+  const putRecord = (data: Readonly<Record<string, string>>) =>
+    server.objects.put({ kind: 'ConfigMap', metadata: { name: 'gpu-rollout', namespace: NAMESPACE }, data })
+  putRecord({ state: `1 7 5 ${hash} ${uid} ${resourceVersion} 0` })
+  files.set('a', `${WHOLE}maxPods: 60\n`)
+  return Object.assign(world, { putRecord })
+}
+
+const TOUCH = /kubectl -n kube-system annotate configmap gpu edited="\$\(date\)" --overwrite$/m
+
+t.test('a part with a rollout begins none when its base changes, but when it becomes another version', async (t) => {
+  const world = await startStaged(t)
+  const { run, putRecord, server } = world
+  const { out } = await run('apply', '-f', 'a', 'base', '--yes')
+  t.match(out, /It goes to 2 nodes as the base of kube-system\/gpu in stages, which begin when the part itself becomes another version: /)
+  t.match(out, TOUCH)
+  const undone = await run('undo', 'base', '--yes')
+  t.match(undone.out, /as the base of kube-system\/gpu in stages: .* rollout status gpu\n/, 'the record is about what the base held before')
+  putConfigMap(world, 'gpu', 'healthzPort: 10301\n', { ...over('middle'), [ROLLOUT_ANNOTATION]: 'gpu-rollout' })
+  t.match((await run('undo', 'base', '--yes')).out, /as the base of kube-system\/gpu in stages: .* rollout status gpu\n/)
+  putRecord({})
+  t.match((await run('undo', 'base', '--yes')).out, /as the base of kube-system\/gpu in stages: .* rollout status gpu\n/)
+  server.objects.remove('ConfigMap', 'gpu-rollout', NAMESPACE)
+  t.match((await run('undo', 'base', '--yes')).out, /in stages, once its rollout begins: .* rollout status gpu\n/)
+})
+
+t.test('what is paused goes nowhere before it is resumed', async (t) => {
+  const world = await startWithBase(t)
+  const { run, files } = world
+  files.set('a', `${WHOLE}maxPods: 60\n`)
+  putConfigMap(world, 'base', `${WHOLE}maxPods: 50\n`, PAUSED)
+  t.match((await run('apply', '-f', 'a', 'base', '--yes')).out, /It goes to 2 nodes as the base/, 'a pause of a base pauses nothing')
+  putConfigMap(world, 'gpu', 'healthzPort: 10300\n', { ...over('middle'), ...PAUSED })
+  const resume = /^.*kube-system\/gpu is paused: this base goes to its 2 nodes after kubectl kubelet-config rollout resume gpu$/m
+  t.match((await run('undo', 'base', '--yes')).out, resume)
+  putConfigMap(world, 'other', `${WHOLE}maxPods: 50\n`, PAUSED)
+  t.match(
+    (await run('apply', '-f', 'a', 'other', '--yes')).out,
+    /It is paused: it goes to 1 node after kubectl kubelet-config rollout resume other\n/,
+  )
+  putConfigMap(world, 'other', `${WHOLE}maxPods: 50\n`, { ...PAUSED, [ROLLOUT_ANNOTATION]: 'r' })
+  t.match((await run('apply', '-f', 'a', 'other', '--yes')).out, /It is paused: it goes to 1 node in stages after .* resume other\n/)
+  const staged = await startStaged(t, PAUSED)
+  const { out } = await staged.run('apply', '-f', 'a', 'base', '--yes')
+  t.match(out, /is paused: this base goes to its 2 nodes in stages after .* rollout resume gpu\nThese stages begin when the part itself /)
+  t.match(out, TOUCH)
 })
 
 t.test('without the right to list the ConfigMaps, it is not known which nodes use it', async (t) => {

@@ -14,6 +14,7 @@ import { KEY, type Supposed } from '../merged-text.ts'
 import { describeReach, describeUses } from '../reach.ts'
 import { readPart } from '../read-part.ts'
 import { describeUnknown, tallyRuns } from '../runs.ts'
+import { judgeBeginnings } from '../staged-parts.ts'
 import { countNodes, listOfOtherKeys, listUsers, type Users } from '../users.ts'
 
 export const applyCommand: PluginCommand = {
@@ -75,7 +76,8 @@ async function apply(context: PluginContext, line: PluginLine): Promise<ExitCode
   }
   await demandConsent(context, line, `Write ConfigMap ${namespace}/${name}?`)
   await writeVersion(context, name, current, part)
-  terminal.out(`Wrote ConfigMap ${namespace}/${name}, version ${hash}. ${describeReach(config, current, users)}\n`)
+  const reach = describeReach(config, current, users, await judgeBeginnings(context, users.parts))
+  terminal.out(`Wrote ConfigMap ${namespace}/${name}, version ${hash}. ${reach}\n`)
   return EXIT.fine
 }
 

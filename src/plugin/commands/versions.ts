@@ -13,6 +13,7 @@ import { hashVersion, listVersions, previousOf, writeVersion } from '../kept-ver
 import { describeReach, describeUses } from '../reach.ts'
 import { describeUnknown, tallyRuns } from '../runs.ts'
 import { showAge } from '../show-age.ts'
+import { judgeBeginnings } from '../staged-parts.ts'
 import { listUsers } from '../users.ts'
 
 /** In a message. */
@@ -124,7 +125,8 @@ async function undo(context: PluginContext, line: PluginLine): Promise<ExitCode>
   }
   await demandConsent(context, line, `Write version ${to} into ConfigMap ${namespace}/${name}?`)
   await writeVersion(context, name, current, target)
-  terminal.out(`Wrote ConfigMap ${namespace}/${name}, version ${to}. ${describeReach({ namespace, name }, current, users)}\n`)
+  const reach = describeReach({ namespace, name }, current, users, await judgeBeginnings(context, users.parts))
+  terminal.out(`Wrote ConfigMap ${namespace}/${name}, version ${to}. ${reach}\n`)
   return EXIT.fine
 }
 
