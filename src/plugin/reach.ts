@@ -29,6 +29,17 @@ export function describeGap({ namespace, name }: ConfigName, gap: Users['gap']):
   return gap === undefined ? undefined : `It is not known whether more nodes use ${namespace}/${name} as the base of a part: ${gap}`
 }
 
+/** Nodes that a pause of the config leaves alone: it counts on the ConfigMap that is assigned. */
+export function describeUnpaused({ namespace, name }: ConfigName, { parts, layered }: Users): readonly string[] {
+  const own = `${namespace}/${name}`
+  return [
+    ...parts
+      .filter((part) => !part.isPaused)
+      .map((part) => `nodes with ${nameParts([part])} over ${own} are not paused: ${commandOn('rollout pause', part)}`),
+    layered.length === 0 ? undefined : `nodes that ${own} is a layer on are not paused: pause the config that is chosen for them`,
+  ].filter((sentence) => sentence !== undefined)
+}
+
 /**
  * One sentence a line.
  *

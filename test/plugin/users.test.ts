@@ -178,6 +178,42 @@ t.test('without the right to list the ConfigMaps, it is not known which nodes us
   t.notMatch(out, /no node uses/i)
 })
 
+const isPausedIn = ({ server }: PluginWorld, name: string) =>
+  'kubelet-cfg-agent.io/paused' in (server.objects.get('ConfigMap', name, NAMESPACE)?.metadata.annotations ?? {})
+
+t.test('a pause of what is only a base or a layer pauses nothing', async (t) => {
+  const world = await startWithBase(t)
+  t.match(await world.run('rollout', 'pause', 'base'), {
+    code: 1,
+    out: '',
+    err: /kube-system\/base is assigned to no node, .*: nodes with kube-system\/gpu over .* are not paused: .* rollout pause gpu\n/,
+  })
+  t.notOk(isPausedIn(world, 'base'))
+  world.server.objects.put(nodeObject('n4', { config: 'base' }))
+  t.match(await world.run('rollout', 'pause', 'base'), {
+    code: 0,
+    out: 'ConfigMap kube-system/base is paused.\n',
+    err: 'Note: nodes with kube-system/gpu over kube-system/base are not paused: kubectl kubelet-config rollout pause gpu\n',
+  })
+  t.ok(isPausedIn(world, 'base'))
+  t.match(await world.run('rollout', 'pause', 'gpu'), { code: 0, err: '' })
+  t.match(await world.run('rollout', 'pause', 'base'), { code: 0, err: '' }, 'the part is paused itself')
+  const layers = await startWithLayer(t)
+  t.match(await layers.run('rollout', 'pause', 'gpu'), { code: 1, err: /nodes that kube-system\/gpu is a layer on are not paused/ })
+  t.match(await layers.run('rollout', 'pause', 'chosen'), { code: 0, err: '' })
+})
+
+t.test('a pause needs no right to list', async (t) => {
+  const world = await startWithBase(t)
+  world.server.authorize = ({ verb }) => verb !== 'list'
+  t.match(await world.run('rollout', 'pause', 'gpu'), {
+    code: 0,
+    out: /is paused/,
+    err: /^Note: It is not known whether more nodes use .*list nodes/,
+  })
+  t.ok(isPausedIn(world, 'gpu'))
+})
+
 /** The layer gpu over the config chosen, which n1 has and n2 has not. */
 async function startWithLayer(t: Parameters<typeof startPluginWorld>[0]): Promise<PluginWorld> {
   const world = await startPluginWorld(t)
@@ -233,7 +269,7 @@ t.test('without the right to list Nodes, a rollout is set up, and what is not kn
   world.server.authorize = ({ verb, path }) => verb !== 'list' || !path.endsWith('/nodes')
   t.match(await world.run('rollout', 'init', 'gpu', '--yes'), {
     code: 0,
-    err: /^It is not known whether more nodes use kube-system\/gpu as the base of a part: the right to list nodes at the cluster scope is missing/,
+    err: /^Note: It is not known whether more nodes use kube-system\/gpu as the base of a part: the right to list nodes at the cluster scope is missing/,
   })
 })
 

@@ -1,5 +1,6 @@
 /** `rollout pause`, `resume` and `retry`: annotations of the config, which all its nodes follow. */
 import { EXIT, type ExitCode } from '../../cli/command.ts'
+import { plainText } from '../../cli/terminal.ts'
 import { PAUSED_ANNOTATION } from '../../decision/channels.ts'
 import { ROLLOUT_PLAN_ANNOTATION } from '../../rollout/plan.ts'
 import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
@@ -7,7 +8,9 @@ import { type FoundConfig, getConfig, patchConfig } from '../config-maps.ts'
 import { Failure } from '../failure.ts'
 import { CONFIG_NAME } from '../global-options.ts'
 import { raiseRetry } from '../raise-retry.ts'
+import { describeGap, describeUnpaused } from '../reach.ts'
 import { findRecordedRetry, recordOf } from '../rollout-state.ts'
+import { listKnownUsers } from '../users.ts'
 
 export const rolloutPauseCommand: PluginCommand = {
   name: 'rollout pause',
@@ -16,11 +19,12 @@ export const rolloutPauseCommand: PluginCommand = {
   description:
     'Pauses the config: no further node starts it, and its rollout stands still. Where it runs already, nothing is rolled back ' +
     'while the pause lasts, even if kubelet crashes. To take a bad edit back, use undo: during a pause, it takes effect with ' +
-    'rollout resume. Sets the annotation kubelet-cfg-agent.io/paused of the ConfigMap, so it works without a rollout too.',
+    'rollout resume. Sets the annotation kubelet-cfg-agent.io/paused of the ConfigMap, so it works without a rollout too. It ' +
+    'counts for the nodes that the config is assigned to, and not for those with a part over it.',
   arguments: [CONFIG_NAME],
   options: [],
   examples: [['rollout pause node-config', 'start it on no further node']],
-  execute: (context, line) => setPause(context, line, 'true'),
+  execute: pause,
 }
 
 export const rolloutResumeCommand: PluginCommand = {
@@ -31,7 +35,7 @@ export const rolloutResumeCommand: PluginCommand = {
   arguments: [CONFIG_NAME],
   options: [],
   examples: [['rollout resume node-config', 'go on']],
-  execute: (context, line) => setPause(context, line, null),
+  execute: resume,
 }
 
 export const rolloutRetryCommand: PluginCommand = {
@@ -47,10 +51,26 @@ export const rolloutRetryCommand: PluginCommand = {
   execute: retry,
 }
 
-async function setPause(context: PluginContext, { args: [name = ''] }: PluginLine, value: 'true' | null): Promise<ExitCode> {
+async function pause(context: PluginContext, { args: [name = ''] }: PluginLine): Promise<ExitCode> {
   const config = await getConfig(context, name)
-  await annotate(context, config, { [PAUSED_ANNOTATION]: value })
-  context.terminal.out(`ConfigMap ${context.namespace}/${name} ${value === null ? 'is not paused' : 'is paused'}.\n`)
+  const own = { namespace: context.namespace, name }
+  const users = await listKnownUsers(context, name)
+  const unpaused = describeUnpaused(own, users)
+  const isOnlyUnder = users.assigned.length === 0 && users.nodes.length > 0
+  if (isOnlyUnder)
+    throw new Failure(
+      `ConfigMap ${own.namespace}/${name} is assigned to no node, so a pause of it pauses none: ${unpaused.join('; ') || 'the parts over it are paused'}`,
+    )
+  await annotate(context, config, { [PAUSED_ANNOTATION]: 'true' })
+  context.terminal.out(`ConfigMap ${own.namespace}/${name} is paused.\n`)
+  for (const sentence of [...unpaused, describeGap(own, users.gap)])
+    if (sentence !== undefined) context.terminal.err(`Note: ${plainText(sentence)}\n`)
+  return EXIT.fine
+}
+
+async function resume(context: PluginContext, { args: [name = ''] }: PluginLine): Promise<ExitCode> {
+  await annotate(context, await getConfig(context, name), { [PAUSED_ANNOTATION]: null })
+  context.terminal.out(`ConfigMap ${context.namespace}/${name} is not paused.\n`)
   return EXIT.fine
 }
 

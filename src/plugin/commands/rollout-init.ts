@@ -95,7 +95,7 @@ async function checkUses(context: PluginContext, name: string): Promise<void> {
       `layers match nodes that use ${own} (${nameSome(layers)}): nodes with layers refuse a config that has a rollout; remove the layers first`,
     )
   const unknown = describeGap(config, gap)
-  if (unknown !== undefined) context.terminal.err(`${plainText(unknown)}\n`)
+  if (unknown !== undefined) context.terminal.err(`Note: ${plainText(unknown)}\n`)
 }
 
 async function make(context: PluginContext, object: RolloutObject): Promise<'serves' | 'differs'> {
