@@ -22,7 +22,7 @@ import type { Compare, Inspect, MergeHere } from '../preflight/inspection.ts'
 import type { HistoryReading } from '../report/history-lines.ts'
 import type { LastReport } from '../report/last-report.ts'
 import type { SettingsResolution } from '../settings/resolve-settings.ts'
-import { choiceKind, type Kind } from '../settings/setting-kinds.ts'
+import { choiceKind, type Kind, type Parsed } from '../settings/setting-kinds.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { AgentService } from '../systemd/agent-service.ts'
 import type { InputReading } from './read-input.ts'
@@ -87,6 +87,12 @@ export interface CommandOption {
 }
 /** By name; every option has a value that its kind accepted. */
 export type OptionValues = Readonly<Record<string, string>>
+
+/** An empty text on the command line is most likely a variable of a script that is not set. */
+export function parseGiven({ kind }: CommandOption, text: string): Parsed<unknown> {
+  if (text === '' && kind.optional !== true) return { ok: false, detail: 'is empty: give a value, or leave it out' }
+  return kind.parse(text)
+}
 
 /** An argument after the command's name. Help shows its placeholder. */
 export interface CommandArgument {

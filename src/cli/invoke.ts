@@ -23,6 +23,7 @@ import {
   EXIT,
   type ExitCode,
   type OptionValues,
+  parseGiven,
   type RunAgent,
 } from './command.ts'
 import { PROGRAM } from './help-notes.ts'
@@ -109,10 +110,12 @@ function readFlags(command: Command, { given }: ParsedLine): Flags {
 function readOptions(command: Command, { given }: ParsedLine): { options: OptionValues; problems: string[] } {
   const options: Record<string, string> = {}
   const problems: string[] = []
-  for (const { name, kind, initial } of command.options) {
-    const text = String(given[camelCase(name)] ?? initial)
-    const parsed = kind.parse(text)
-    if (!parsed.ok) problems.push(`--${name}: ${parsed.detail}`)
+  for (const option of command.options) {
+    const { name, initial } = option
+    const own = given[camelCase(name)]
+    const text = String(own ?? initial)
+    const parsed = own === undefined ? undefined : parseGiven(option, text)
+    if (parsed?.ok === false) problems.push(`--${name}: ${parsed.detail}`)
     options[name] = text
   }
   return { options, problems }

@@ -6,7 +6,12 @@ import type { PluginArgument } from './command.ts'
 
 /** Any text. */
 export function textKind(placeholder: string): Kind<string> & { readonly placeholder: string } {
-  return { placeholder, optional: true, parse: (text) => ({ ok: true, value: text }), show: (text) => text }
+  return { placeholder, parse: (text) => ({ ok: true, value: text }), show: (text) => text }
+}
+
+/** Empty means that it is not given, as of the same flag of kubectl. */
+function kubectlKind(placeholder: string): Kind<string> {
+  return { ...textKind(placeholder), optional: true }
 }
 
 /** Where agents look for the ConfigMap of a label, unless their settings say otherwise. */
@@ -20,8 +25,8 @@ export const GLOBAL_OPTIONS: readonly CommandOption[] = [
     initial: USUAL_NAMESPACE,
     help: 'namespace of the ConfigMaps, whatever the context says',
   },
-  { name: 'context', kind: textKind('<name>'), initial: '', help: 'in place of the current context' },
-  { name: 'kubeconfig', kind: textKind('<path>'), initial: '', help: 'in place of KUBECONFIG and ~/.kube/config' },
+  { name: 'context', kind: kubectlKind('<name>'), initial: '', help: 'in place of the current context' },
+  { name: 'kubeconfig', kind: kubectlKind('<path>'), initial: '', help: 'in place of KUBECONFIG and ~/.kube/config' },
 ]
 
 /** The config that a command is about. */
@@ -30,7 +35,7 @@ export const CONFIG_NAME: PluginArgument = { placeholder: 'NAME', required: true
 export const SELECTOR: CommandOption = {
   name: 'selector',
   short: 'l',
-  kind: textKind('<selector>'),
+  kind: kubectlKind('<selector>'),
   initial: '',
   help: 'label selector of Nodes, as in role=worker,zone in (a,b)',
 }

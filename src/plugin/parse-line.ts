@@ -3,7 +3,7 @@
  * takes them. Reports all problems together. Pure.
  */
 import { parseArgs } from 'node:util'
-import type { CommandOption } from '../cli/command.ts'
+import { type CommandOption, parseGiven } from '../cli/command.ts'
 import { nearest } from '../values/nearest.ts'
 import type { PluginCommand, PluginLine } from './command.ts'
 import { GLOBAL_OPTIONS } from './global-options.ts'
@@ -86,13 +86,14 @@ function describeUnknown(words: readonly string[], commands: readonly PluginComm
 function readOptions(options: readonly CommandOption[], given: readonly Given[]): { values: Record<string, string>; problems: string[] } {
   const values: Record<string, string> = {}
   const problems: string[] = []
-  for (const { name, kind, initial } of options) {
+  for (const option of options) {
+    const { name, kind, initial } = option
     const last = given.findLast((each) => each.name === name)
     const isSwitch = kind.placeholder === undefined
     if (last !== undefined && last.value === undefined && !isSwitch) problems.push(`${last.raw}: needs a value`)
     const text = last === undefined ? initial : (last.value ?? 'true')
-    const parsed = kind.parse(text)
-    if (last !== undefined && !parsed.ok) problems.push(`${last.raw}: ${parsed.detail}`)
+    const parsed = last?.value === undefined ? undefined : parseGiven(option, text)
+    if (last !== undefined && parsed?.ok === false) problems.push(`${last.raw}: ${parsed.detail}`)
     values[name] = text
   }
   return { values, problems }

@@ -61,6 +61,10 @@ t.test('rejects unknown names with the nearest known one', async (t) => {
     'status --spread 5m': '--spread: only the command run takes this flag',
     'status now': 'now: unexpected argument',
     'status -o yaml': '--output: "yaml" is not one of table, json',
+    'preflight-upgrade --kubelet=': '--kubelet: is empty: give a value, or leave it out',
+    'validate --kubelet-version= x.yaml': '--kubelet-version: is empty: give a value, or leave it out',
+    'diff --against= x.yaml': '--against: is empty: give a value, or leave it out',
+    'generate --from-file=': '--from-file: is empty: give a value, or leave it out',
     'history -n 0': '--limit: 0 is out of range: from 1 to 1000000',
     'run --kubeconfig': "option '--kubeconfig <path>' argument missing",
   }

@@ -27,6 +27,22 @@ t.test('all problems are reported together', async (t) => {
   t.match(read('got'), { kind: 'wrong', command: undefined, problems: [/got: unknown command; the nearest known one is get/] })
 })
 
+t.test('an empty value is a problem, as of a variable that is not set', async (t) => {
+  const empty = { kind: 'wrong', problems: [/^--to: is empty: give a value, or leave it out$/] }
+  t.match(read('undo', 'pods', '--to', ''), empty)
+  t.match(read('undo', 'pods', '--to='), empty)
+  for (const [name, ...args] of [
+    ['--filename', 'apply', 'pods'],
+    ['--base', 'apply', 'pods'],
+    ['--record', 'rollout', 'init', 'pods'],
+    ['--plan', 'rollout', 'init', 'pods'],
+    ['--output', 'get'],
+    ['--namespace', 'get'],
+  ] as const)
+    t.match(read(...args, `${name}=`), { kind: 'wrong', problems: [`${name}: is empty: give a value, or leave it out`] })
+  for (const name of ['--selector', '--context', '--kubeconfig']) t.match(read('get', `${name}=`), { kind: 'run' }, `${name} as in kubectl`)
+})
+
 t.test('help fits 80 columns, apart from command lines to copy', async (t) => {
   for (const command of [undefined, ...PLUGIN_COMMANDS]) {
     const text = command === undefined ? programHelp(PLUGIN_COMMANDS, 80) : commandHelp(command, 80)
