@@ -1,25 +1,33 @@
 /** `resume`: ends `pause` and `reset`. */
 import { type CommandContext, describeReach, EXIT, type ExitCode, type NodeCommand } from '../command.ts'
+import { describePauseHere } from '../pause-line.ts'
 
 export const resumeCommand: NodeCommand = {
   name: 'resume',
   takes: 'node',
   group: 'Control',
   summary: 'end pause and reset',
-  description: 'Ends pause and reset: this node follows what the cluster assigns again.',
+  description:
+    'Ends pause and reset: this node follows what the cluster assigns again. A pause of the cluster stays, and is named: it ends ' +
+    'when its annotation is removed.',
   options: [],
   examples: [['resume', 'when your work on the node is done']],
   execute: resume,
 }
 
-async function resume({ terminal, requests, requestWriter, agent }: CommandContext): Promise<ExitCode> {
+async function resume({ terminal, requests, requestWriter, observe, agent }: CommandContext): Promise<ExitCode> {
   const before = requests.read().hold
+  if (before !== 'none') requestWriter.clearHold()
+  const seen = await observe()
+  const pause = describePauseHere({ ...seen, requests: { ...seen.requests, hold: 'none' } }, 'no other config is activated')
   if (before === 'none') {
-    terminal.out('Nothing to resume: this node is neither paused nor reset.\n')
+    terminal.out(
+      pause === undefined ? 'Nothing to resume: this node is neither paused nor reset.\n' : `Nothing to resume on this node. ${pause}\n`,
+    )
     return EXIT.fine
   }
-  requestWriter.clearHold()
-  terminal.out(`Resumed from ${before === 'paused' ? 'pause' : 'reset'}: this node follows what the cluster assigns again.\n`)
+  const follows = pause === undefined ? ': this node follows what the cluster assigns again.' : `. ${pause}`
+  terminal.out(`Resumed from ${before === 'paused' ? 'pause' : 'reset'}${follows}\n`)
   terminal.out(`${describeReach(agent())}\n`)
   return EXIT.fine
 }

@@ -6,6 +6,7 @@
 import { describeSource } from '../../decision/config-source.ts'
 import type { NextStart } from '../../decision/snapshot.ts'
 import { type CommandContext, describeReach, EXIT, type ExitCode, type NodeCommand } from '../command.ts'
+import { describePauseHere } from '../pause-line.ts'
 import { plainText } from '../terminal.ts'
 
 export const rollbackCommand: NodeCommand = {
@@ -23,9 +24,9 @@ export const rollbackCommand: NodeCommand = {
   execute: rollBack,
 }
 
-async function rollBack({ terminal, observe, requestWriter, requests, agent }: CommandContext): Promise<ExitCode> {
-  const { nextStart } = await observe()
-  const found = findRollback(nextStart)
+async function rollBack({ terminal, observe, requestWriter, agent }: CommandContext): Promise<ExitCode> {
+  const snapshot = await observe()
+  const found = findRollback(snapshot.nextStart)
   if (!found.ok) {
     terminal.err(`kubelet-cfg-agent rollback: ${found.detail}\n`)
     return EXIT.failed
@@ -37,7 +38,8 @@ async function rollBack({ terminal, observe, requestWriter, requests, agent }: C
   terminal.out(
     `${found.name} is not used again until its content, kubelet or the flags of kubelet change, or until kubelet-cfg-agent retry.\n`,
   )
-  if (requests.read().hold === 'paused') terminal.out('This node is paused: kubelet is restarted only after kubelet-cfg-agent resume.\n')
+  const pause = describePauseHere(snapshot, 'kubelet is not restarted')
+  if (pause !== undefined) terminal.out(`${pause}\n`)
   terminal.out(`${describeReach(agent())}\n`)
   return EXIT.fine
 }

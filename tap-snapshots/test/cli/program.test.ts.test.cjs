@@ -245,7 +245,8 @@ Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
 exports[`test/cli/program.test.ts > TAP > help > of resume 1`] = `
 Usage: kubelet-cfg-agent resume [flags]
 
-Ends pause and reset: this node follows what the cluster assigns again.
+Ends pause and reset: this node follows what the cluster assigns again. A pause of the cluster
+stays, and is named: it ends when its annotation is removed.
 
 Options:
   -h, --help  show help for the program or a command

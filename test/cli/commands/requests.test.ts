@@ -78,3 +78,16 @@ t.test('retry names the verdicts that it drops', async (t) => {
   t.match(await request(retryCommand), { actions: ['retry'], out: 'No verdict is recorded' }, 'the agent may have some in memory')
   t.match((await request(retryCommand, { hold: 'local' })).out, 'held on its local config: no config is tried until')
 })
+
+t.test('a pause of the cluster is named, with what ends it', async (t) => {
+  const by = 'annotation kubelet-cfg-agent.io/paused of ConfigMap kube-system/c'
+  const recordedChannelState = { channel: 'label', paused: { on: 'ConfigMap', by }, problem: undefined, nodeHash: '' } as const
+  const of = following(source(), { recordedChannelState })
+  const line = new RegExp(`This node is paused by ${by.replaceAll('.', '\\.')}: .* until you remove the annotation\\.\n`)
+  for (const command of [resumeCommand, rollbackCommand, retryCommand]) {
+    t.match((await request(command, { snapshot: of })).out, line, command.name)
+    t.notMatch((await request(command, { snapshot: following(source()) })).out, /paused by/, command.name)
+  }
+  t.match(await request(resumeCommand, { snapshot: of, hold: 'paused' }), { actions: ['no hold'], out: line })
+  t.match((await request(retryCommand, { snapshot: of, hold: 'local' })).out, 'held on its local config', 'a reset comes first')
+})
