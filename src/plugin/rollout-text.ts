@@ -29,7 +29,7 @@ export function describeProgress({ progress, isPaused }: RolloutState): string {
   if (progress === undefined) return `the rollout has not begun${pause}`
   const { stage, lastStage, proofs, needed, claimed, finished, halted } = progress
   const place = `stage ${stage} of ${lastStage}, open to ${describeShare(progress)}`
-  if (finished) return `${place}: finished`
+  if (finished) return `${place}: finished${pause}`
   const trials = claimed.length === 0 ? '' : `, ${claimed.length} on trial`
   return `${place}: ${halted ? 'halted' : `${proofs} of ${needed} proofs${trials}`}${pause}`
 }

@@ -62,6 +62,19 @@ t.test('after a retry, what was halted is no longer', async (t) => {
   t.equal((await run('rollout', 'status', 'pods', '--once')).code, 2, 'no node has begun it again')
 })
 
+t.test('a finished rollout is not done while the config is paused', async (t) => {
+  const world = await startRollout(t)
+  world.putRecord({ state: state(5) })
+  putConfigMap(world, 'pods', TEXT, { ...ANNOTATIONS, 'kubelet-cfg-agent.io/paused': 'true' })
+  const paused = /^stage 5 of 5, open to all nodes: finished; the config is paused\n/
+  t.match(await world.run('rollout', 'status', 'pods', '--once'), { code: 2, out: paused })
+  world.onSleep = () => putConfigMap(world, 'pods', TEXT, ANNOTATIONS)
+  const { code, out } = await world.run('rollout', 'status', 'pods')
+  t.equal(code, 0)
+  t.match(out, paused)
+  t.match(out, /\nstage 5 of 5, open to all nodes: finished\n$/)
+})
+
 t.test('who is silent shows over time', async (t) => {
   const world = await startRollout(t)
   world.putRecord({ state: state(0), 'node.n1': '7 0 claim 60' })

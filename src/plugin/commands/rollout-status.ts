@@ -18,7 +18,7 @@ export const rolloutStatusCommand: PluginCommand = {
   summary: 'follow the rollout of a config until it is done or halted',
   description:
     'Shows the stages of a rollout as a bar while a terminal watches, and as a line for each change where none does. Ends when ' +
-    'the last stage is open, which lets every node start the config, or when the rollout is halted.',
+    'the last stage is open and the config is not paused, which lets every node start the config, or when the rollout is halted.',
   arguments: [CONFIG_NAME],
   options: [
     {
@@ -53,12 +53,13 @@ async function follow(context: PluginContext, { options, args: [name = ''] }: Pl
       const state = await readRollout(context, name, before)
       before = { observation: state.observation, atUs: monotonicUs() }
       show(isWatched ? renderBar(state, terminal.color, terminal.width ?? 80) : describeProgress(state))
-      const isOver = state.progress?.finished === true || state.progress?.halted === true
-      if (isOver || isOnce) {
+      // A pause holds back every node that has not started the config yet.
+      const isDone = state.progress?.finished === true && !state.isPaused
+      if (isDone || state.progress?.halted === true || isOnce) {
         const names = listNodesOf(state, terminal.color)
         terminal.out(`${isLive ? '\n' : ''}${names.map((line) => `${line}\n`).join('')}`)
         if (state.progress?.halted === true) return EXIT.failed
-        return state.progress?.finished === true ? EXIT.fine : EXIT.usage
+        return isDone ? EXIT.fine : EXIT.usage
       }
     } catch (error) {
       if (!(error instanceof Outage) || isOnce) {
