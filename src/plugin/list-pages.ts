@@ -9,8 +9,8 @@ import { isObject } from '../values/is-object.ts'
 import { type Asked, describeRefused, Failure } from './failure.ts'
 
 /**
- * A Node has some 10 to 20 KB, most of it images. So a page stays below the longest answer that the
- * adapter takes, 8 MiB.
+ * A Node has some 10 to 20 KB, most of it images. So a page usually stays below the longest answer
+ * that the adapter takes, 8 MiB. A ConfigMap may have more than 1 MB.
  */
 export const PAGE = 150
 /** A list that takes longer than etcd keeps its version begins again. */
@@ -53,10 +53,15 @@ async function listOnce<T>(
 ): Promise<Listed<T> | 'expired'> {
   const items: T[] = []
   let next = ''
+  let limit = PAGE
   for (;;) {
-    const page = { ...query, limit: String(PAGE), ...(next !== '' && { continue: next }) }
+    const page = { ...query, limit: String(limit), ...(next !== '' && { continue: next }) }
     const answer = await api.request({ method: 'GET', path, query: page, ...(as && { as }) })
     if (answer.kind === 'refused' && answer.status === 410 && next !== '') return 'expired'
+    if (answer.kind === 'unreachable' && answer.reason === 'too-long' && limit > 1) {
+      limit = Math.floor(limit / 2)
+      continue
+    }
     if (answer.kind !== 'ok') throw new Failure(describeRefused(asked, answer))
     const objects = itemsOf(answer.object)
     const metadata = isObject(answer.object) && isObject(answer.object.metadata) ? answer.object.metadata : {}

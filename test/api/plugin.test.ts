@@ -37,3 +37,10 @@ t.test('a list whose version expires begins again', async (t) => {
   }
   t.match(await run('get'), { code: 1, err: /took longer than the API server keeps its version/ })
 })
+
+t.test('Nodes that make a page too long are read in smaller pages', async (t) => {
+  const { server, run } = await startPluginWorld(t)
+  const annotations = { big: 'x'.repeat(2 ** 20) }
+  for (let index = 0; index < 10; index++) server.objects.put(nodeObject(`node-${index}`, { config: 'c', annotations }))
+  t.match(await run('get', '-o', 'sum'), { code: 0, out: /10 Promoted/, err: '' })
+})
