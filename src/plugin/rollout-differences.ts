@@ -2,7 +2,7 @@
  * What keeps an object that exists already from serving a rollout. More rights, subjects and rules
  * than it needs are its owner's choice. Pure.
  */
-import { parseRecord } from '../rollout/record.ts'
+import { parseRecord, type RolloutRecord } from '../rollout/record.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import { KEY } from './merged-text.ts'
 import type { RolloutObject } from './rollout-objects.ts'
@@ -15,18 +15,30 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 }
 const LONGEST_VALUE = 200
 
-/** @returns what differs, each as a sentence without its subject; empty: it serves as it is */
-export function findDifferences(wanted: RolloutObject['body'], found: unknown): readonly string[] {
+/**
+ * @param newcomer the UID of the config that does not name the record yet. undefined: it does
+ * @returns what differs, each as a sentence without its subject; empty: it serves as it is
+ */
+export function findDifferences(wanted: RolloutObject['body'], found: unknown, newcomer: string | undefined): readonly string[] {
   if (!isObject(found)) return ['it is not an object']
-  if (wanted.kind === 'ConfigMap') return findRecordProblems(found)
+  if (wanted.kind === 'ConfigMap') return findRecordProblems(found, newcomer)
   return (FIELDS[wanted.kind] ?? []).flatMap((field) => compare(field, wanted[field], found[field]))
 }
 
 /** Nodes may write into it, so it must not be a config. */
-function findRecordProblems({ data, immutable }: JsonObject): readonly string[] {
+function findRecordProblems({ data, immutable }: JsonObject, newcomer: string | undefined): readonly string[] {
   if (isObject(data) && Object.hasOwn(data, KEY)) return ['it holds a config, and a record is a ConfigMap of its own']
   const parsed = parseRecord(data)
-  return [...(immutable === true ? ['immutable must not be set, and is true'] : []), ...(parsed.ok ? [] : [parsed.problem])]
+  return [
+    ...(immutable === true ? ['immutable must not be set, and is true'] : []),
+    ...(parsed.ok ? findOtherConfig(parsed.record, newcomer) : [parsed.problem]),
+  ]
+}
+
+/** Two configs with one record would end each other's rollouts. */
+function findOtherConfig({ state }: RolloutRecord, newcomer: string | undefined): readonly string[] {
+  if (state === undefined || newcomer === undefined || state.configUid === newcomer) return []
+  return ['it is about another config, or about one of this name that was deleted: give --record another name, or empty it']
 }
 
 function compare(path: string, wanted: unknown, found: unknown): readonly string[] {

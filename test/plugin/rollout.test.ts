@@ -236,6 +236,23 @@ t.test('init does not take what exists for what is wanted', async (t) => {
   t.match(await run('rollout', 'init', 'pods', '--yes'), { code: 1, err: /the right to get roles in the namespace kube-system is missing/ })
 })
 
+t.test('init does not take the record of another config', async (t) => {
+  const world = await startRollout(t)
+  const { run, putRecord, server } = world
+  putConfigMap(world, 'other', TEXT)
+  const uid = server.objects.get('ConfigMap', 'pods', NAMESPACE)?.metadata.uid
+  putRecord({ state: state(1).replace('5274a9bd-00f5', String(uid)) })
+  t.match(await run('rollout', 'init', 'other', '--record', 'pods-rollout', '--yes'), {
+    code: 1,
+    err: /^ConfigMap pods-rollout in the namespace kube-system differs: it is about another config, .*: give --record another name, or empty it\n/,
+  })
+  t.notMatch(server.objects.get('ConfigMap', 'other', NAMESPACE)?.metadata.annotations, ANNOTATIONS)
+  putConfigMap(world, 'pods', TEXT)
+  t.match(await run('rollout', 'init', 'pods', '--yes'), { code: 0 }, 'its own record, which it does not name any more')
+  putRecord({ state: state(1) })
+  t.match(await run('rollout', 'init', 'pods', '--yes'), { code: 0 }, 'it names this record')
+})
+
 t.test('a policy of another version is left, and said', async (t) => {
   const world = await startPluginWorld(t)
   putConfigMap(world, 'pods', TEXT)
@@ -328,9 +345,9 @@ t.test('what exists may grant more, and has the defaults of the API server', asy
   ]
   for (const agents of ['nodes', 'serviceaccount'] as const)
     for (const [index, { body }] of listRolloutObjects({ ...names, agents }).entries())
-      t.same(findDifferences(body, found[index]), [], body.kind)
+      t.same(findDifferences(body, found[index], undefined), [], body.kind)
   const [, , , , last] = listRolloutObjects({ ...names, agents: 'nodes' })
-  const differences = (other: unknown) => last && findDifferences(last.body, other)
+  const differences = (other: unknown) => last && findDifferences(last.body, other, undefined)
   const narrow = { spec: { ...spec, matchResources: { ...spec.matchResources, objectSelector: { matchLabels: { a: 'b' } } } } }
   t.same(differences(narrow), ['spec.matchResources.objectSelector must not be set, and is {"matchLabels":{"a":"b"}}'])
   t.match(differences({}), [/^spec must be \{"policyName":.{180,}…, and is not set$/])

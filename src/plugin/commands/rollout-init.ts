@@ -66,7 +66,8 @@ async function init(context: PluginContext, line: PluginLine): Promise<ExitCode>
   }
   await demandConsent(context, line, `Make the record ${namespace}/${record} and its rights, and stage edits of ${name} from now on?`)
   let differing = 0
-  for (const object of objects) if ((await make(context, object)) === 'differs') differing++
+  const newcomer = recordOf(config) === record ? undefined : config.uid
+  for (const object of objects) if ((await make(context, object, newcomer)) === 'differs') differing++
   if (differing > 0)
     throw new Failure(
       `ConfigMap ${namespace}/${name} was not changed: give --record and --agents as they were, or correct the objects named above ` +
@@ -98,7 +99,8 @@ async function checkUses(context: PluginContext, name: string): Promise<void> {
   if (unknown !== undefined) context.terminal.err(`Note: ${plainText(unknown)}\n`)
 }
 
-async function make(context: PluginContext, object: RolloutObject): Promise<'serves' | 'differs'> {
+/** @param newcomer see findDifferences */
+async function make(context: PluginContext, object: RolloutObject, newcomer: string | undefined): Promise<'serves' | 'differs'> {
   const { terminal } = context
   const { path, resource, namespace, body } = object
   const what = `${body.kind} ${body.metadata.name}`
@@ -107,7 +109,7 @@ async function make(context: PluginContext, object: RolloutObject): Promise<'ser
       terminal.out(`Made ${what}.\n`)
       return 'serves'
     case 'exists':
-      return checkExisting(context, what, object)
+      return checkExisting(context, what, object, newcomer)
     case 'not-served':
       terminal.err(
         `Note: this API server has no ${body.kind}: it needs Kubernetes 1.30. Without it, a node can write whatever it wants into the record.\n`,
@@ -117,12 +119,17 @@ async function make(context: PluginContext, object: RolloutObject): Promise<'ser
 }
 
 /** All rollouts share the policy, and its owner may have adapted it. */
-async function checkExisting(context: PluginContext, what: string, object: RolloutObject): Promise<'serves' | 'differs'> {
+async function checkExisting(
+  context: PluginContext,
+  what: string,
+  object: RolloutObject,
+  newcomer: string | undefined,
+): Promise<'serves' | 'differs'> {
   const { api, terminal } = context
   const { path, resource, namespace, body } = object
   const { name } = body.metadata
   const answer = await api.request({ method: 'GET', path: `${path}/${name}` })
-  const differences = findDifferences(body, objectOf({ verb: 'get', resource, name, namespace }, answer))
+  const differences = findDifferences(body, objectOf({ verb: 'get', resource, name, namespace }, answer), newcomer)
   if (differences.length > 0 && body.kind !== 'ValidatingAdmissionPolicy') {
     const where = namespace === undefined ? '' : ` in the namespace ${namespace}`
     terminal.err(`${plainText(`${what}${where} differs: ${differences.join('; ')}`)}\n`)
