@@ -50,9 +50,12 @@ function describeSilence({ kubelet, ready }: NodeState): string[] {
   return kubelet === 'False' ? ['kubelet says that the node is not ready.'] : []
 }
 
-function describeConfigs({ active, assigned, asked, channel, lastKnownGood }: NodeState): string[] {
+function describeConfigs(node: NodeState): string[] {
+  const { active, assigned, asked, channel, lastKnownGood } = node
+  const isWithdrawn = asked === undefined && isWithdrawnFrom(node)
   const isSuperseded =
-    asked !== undefined && (!('ref' in asked) || assigned === undefined || assigned === 'local' || !sameRef(assigned, asked.ref))
+    isWithdrawn ||
+    (asked !== undefined && (!('ref' in asked) || assigned === undefined || assigned === 'local' || !sameRef(assigned, asked.ref)))
   const sentences = [active === undefined ? 'What kubelet runs is not known.' : `It runs ${nameSource(active)}.`]
   if (assigned !== undefined && (active === undefined || !sameSource(assigned, active))) {
     const by = assigned === 'local' ? 'since nothing is assigned' : `assigned by ${sayChannel(channel)}`
@@ -61,6 +64,7 @@ function describeConfigs({ active, assigned, asked, channel, lastKnownGood }: No
     const present = assigned === 'local' ? 'Nothing is assigned.' : `That is what ${sayChannel(channel)} assigns.`
     sentences.push(isSuperseded ? 'That is what the agent followed before.' : present)
   }
+  if (isWithdrawn) sentences.push(`The Node asks for nothing by ${sayChannel(channel)} any more, which the agent has not taken up.`)
   if (asked !== undefined && 'problem' in asked) sentences.push(`What ${sayChannel(asked.channel)} says cannot be used: ${asked.problem}.`)
   else if (asked !== undefined && isSuperseded)
     sentences.push(
@@ -69,6 +73,11 @@ function describeConfigs({ active, assigned, asked, channel, lastKnownGood }: No
   const isApart = lastKnownGood !== undefined && active !== undefined && !sameSource(lastKnownGood, active)
   if (isApart) sentences.push(`If that fails, it goes back to ${nameSource(lastKnownGood)}.`)
   return sentences
+}
+
+/** Where the Node asks for nothing: whether the agent still follows what was asked for on it. */
+function isWithdrawnFrom({ assigned, channel }: NodeState): boolean {
+  return assigned !== undefined && assigned !== 'local' && ['config-source', 'label', 'annotation'].includes(channel)
 }
 
 function describeRest({ trial, waitUntil, paused, rollout, verdict, error, ready, agentVersion }: NodeState, wallMs: number): string[] {

@@ -88,6 +88,13 @@ t.test('a node that does not answer, and one from before an agent', async (t) =>
   const { out } = await run('get')
   t.match(out, /gone .*node does not answer$/m)
   t.match(out, /new +c +- +NoAgent +- +- +no agent has reported/)
+  server.objects.put(nodeObject('odd', { config: 'c', kubelet: 'Perhaps' }))
+  const readyOf = ({ node, kubeletReady }: { readonly node: string; readonly kubeletReady: unknown }) => [node, kubeletReady]
+  t.same(JSON.parse((await run('get', '-o', 'json')).out).items.map(readyOf), [
+    ['gone', 'Unknown'],
+    ['new', null],
+    ['odd', null],
+  ])
 })
 
 t.test('the missing right is named', async (t) => {

@@ -60,6 +60,29 @@ t.test('a trial, a wait in a rollout, a node that asks for something else, and o
   t.match((await run('why', 'bare')).out, /^bare: NoAgent[\s\S]*What to do: Nothing, if no config is meant for it/)
 })
 
+t.test('an assignment that was taken back', async (t) => {
+  const { run, server } = await startPluginWorld(t)
+  const why = async (said: object) => {
+    server.objects.put(nodeObject('n1', { said: { assigned: sourceOf('c'), active: sourceOf('c'), ...said } }))
+    return (await run('why', 'n1')).out
+  }
+  for (const [channel, name] of [
+    ['label', 'the label kubelet-cfg-agent\\.node-restriction\\.kubernetes\\.io/config of the Node'],
+    ['annotation', 'the annotation kubelet-cfg-agent\\.io/config-source of the Node'],
+    ['config-source', 'spec\\.configSource of the Node'],
+  ] as const) {
+    const out = await why({ channel })
+    t.match(out, /It runs kube-system\/c:kubelet@212\.\nThat is what the agent followed before\.\n/)
+    t.match(out, new RegExp(`\\nThe Node asks for nothing by ${name} any more, which the agent has not taken up\\.\\n`))
+  }
+  t.match(
+    await why({ channel: 'label', active: sourceOf('old') }),
+    /It runs \S+\.\nThe agent last followed kube-system\/c:kubelet@212\.\nThe Node asks/,
+  )
+  for (const channel of ['selector', 'default']) t.notMatch(await why({ channel }), /any more/, `the Node does not show the ${channel}`)
+  t.notMatch(await why({ channel: 'label', assigned: {}, active: {} }), /any more/)
+})
+
 t.test('where events may not be read, it says so and shows the rest', async (t) => {
   const { run, server } = await startPluginWorld(t)
   server.objects.put(nodeObject('n1', { config: 'c' }))

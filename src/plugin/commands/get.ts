@@ -80,12 +80,23 @@ function byAttention(a: NodeState, b: NodeState): number {
   return Number(isDegraded(a)) - Number(isDegraded(b)) || (a.name < b.name ? -1 : 1)
 }
 
+/** Of a condition. `Unknown`: the node does not answer. */
+const STATUSES: readonly string[] = ['True', 'False', 'Unknown']
+
 /** For programs: fields are added, never renamed or removed. */
 function documentFleet(nodes: readonly NodeState[]): object {
   return { apiVersion: CONFIG_API_VERSION, kind: 'NodeConfigList', items: nodes.map(documentNode) }
 }
 
 function documentNode(node: NodeState): object {
-  const { name, ready, asked, degraded: _, kubelet: __, ...rest } = node
-  return { node: name, state: stateOf(node), degraded: isDegraded(node), condition: ready ?? null, asked: asked ?? null, ...rest }
+  const { name, ready, asked, degraded: _, kubelet, ...rest } = node
+  return {
+    node: name,
+    state: stateOf(node),
+    degraded: isDegraded(node),
+    kubeletReady: STATUSES.includes(kubelet) ? kubelet : null,
+    condition: ready ?? null,
+    asked: asked ?? null,
+    ...rest,
+  }
 }
