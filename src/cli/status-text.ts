@@ -111,7 +111,9 @@ export function describeAgent({ running, pid }: AgentDocument): Cell {
 }
 
 function describeHold(hold: 'paused' | 'local'): string {
-  return hold === 'paused' ? 'paused: no activations or restarts until resume' : 'local: held on the local config until resume'
+  return hold === 'paused'
+    ? 'paused: activates, restarts and rolls back nothing until resume'
+    : 'local: held on the local config until resume'
 }
 
 export function toneOfPhase(phase: StatusDocument['phase']): Tone {

@@ -45,20 +45,20 @@ export const ADVICE: Readonly<Record<ConditionReason, Advice>> = {
   Preflight: { means: 'The config is being checked on the node.', todo: 'Wait.' },
   Draining: {
     means: 'The config changes fields that may change only on a drained node.',
-    todo: 'Run "kubectl drain NODE --ignore-daemonsets", and "kubectl uncordon NODE" when the state is InTrial or Promoted.',
+    todo: 'Run "kubectl drain NODE --ignore-daemonsets", and "kubectl uncordon NODE" when the state is no longer Draining or Restarting. RolledBack and Refused end it too.',
   },
   Restarting: {
     means: 'kubelet is starting or stopping, or started some seconds ago.',
-    todo: 'Wait. If the node is paused, resume: a pause keeps what fails from being rolled back.',
+    todo: "Wait. If the node is paused, resume: a pause keeps what fails from being rolled back. Where nothing is assigned, kubelet and its config are the administrator's, and the agent does not restart it.",
   },
   Unhealthy: {
-    means: 'kubelet runs the assigned config and is not healthy, or has exited several times with it.',
-    todo: 'Look at kubelet\'s log: "journalctl -u kubelet" on the node. Where kubelet is not healthy for a minute, the agent restarts it once with this config, then goes back to another. A kubelet that exits now and then stays with its config: nothing changes by itself. If the message names a pause, nothing is rolled back: undo a bad edit, then resume.',
+    means: 'kubelet runs the assigned config, or its local one where nothing is assigned, and is not healthy or has exited several times.',
+    todo: 'Look at kubelet\'s log: "journalctl -u kubelet" on the node. Where kubelet is not healthy for a minute with an assigned config, the agent restarts it once with that, then goes back to another. Where nothing is assigned, kubelet and its config are the administrator\'s, and the agent restarts nothing. A kubelet that exits now and then stays with its config: nothing changes by itself. If the message names a pause, nothing is rolled back: undo a bad edit, then resume.',
   },
   KubeletStopped: { means: 'kubelet was stopped with systemd, and stays stopped.', todo: 'Start kubelet. It then uses what is assigned.' },
   RuntimeDown: {
     means: 'The container runtime does not answer, so kubelet would not come back from a restart.',
-    todo: 'Start the container runtime on the node.',
+    todo: 'Start the container runtime on the node. The agent waits for it for at most 10 minutes; then kubelet is restarted all the same.',
   },
   Invalid: {
     means: 'What assigns a config cannot be used. The node stays as it is.',

@@ -9,7 +9,9 @@ import {
 } from '../../src/decision/channels.ts'
 import { getConfig } from '../../src/plugin/config-maps.ts'
 import { hashWhole } from '../../src/plugin/hash-whole.ts'
+import { isPaused } from '../../src/plugin/is-paused.ts'
 import { mergeText } from '../../src/plugin/merged-text.ts'
+import { metadataOf } from '../../src/source/channels/metadata.ts'
 import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld } from './world.ts'
 
 const WHOLE = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
@@ -179,7 +181,7 @@ t.test('without the right to list the ConfigMaps, it is not known which nodes us
 })
 
 const isPausedIn = ({ server }: PluginWorld, name: string) =>
-  'kubelet-cfg-agent.io/paused' in (server.objects.get('ConfigMap', name, NAMESPACE)?.metadata.annotations ?? {})
+  isPaused(metadataOf(server.objects.get('ConfigMap', name, NAMESPACE))?.annotations ?? {})
 
 t.test('a pause of what is only a base or a layer pauses nothing', async (t) => {
   const world = await startWithBase(t)

@@ -95,6 +95,17 @@ t.test('where events may not be read, it says so and shows the rest', async (t) 
   )
 })
 
+t.test('no restart is promised where nothing is assigned', async (t) => {
+  const { run, server } = await startPluginWorld(t)
+  for (const [reason, message] of [
+    ['Unhealthy', 'kubelet runs local and is not healthy'],
+    ['Restarting', 'kubelet is starting or stopping; desired: local'],
+  ] as const) {
+    server.objects.put(nodeObject('n1', { ready: ['False', reason, message] }))
+    t.match((await run('why', 'n1')).out, /What to do: .*Where nothing is assigned, kubelet and its config are the administrator's/, reason)
+  }
+})
+
 t.test('there is advice on every reason, and on none that does not exist', async (t) => {
   t.same(Object.keys(ADVICE).sort(), Object.values(CONDITION_REASONS).flat().sort())
 })

@@ -1,11 +1,14 @@
-/** `pause`: requests that nothing is activated and kubelet is not restarted, until `resume`. */
+/**
+ * `pause`: requests that nothing is activated or rolled back, and kubelet not restarted, until
+ * `resume`.
+ */
 import { type CommandContext, describeReach, EXIT, type ExitCode, type NodeCommand } from '../command.ts'
 
 export const pauseCommand: NodeCommand = {
   name: 'pause',
   takes: 'node',
   group: 'Control',
-  summary: 'stop activations and restarts until resume',
+  summary: 'stop activations, restarts and rollbacks until resume',
   description:
     'Keeps this node as it is: until resume, no config is activated, kubelet is not restarted and nothing is rolled back. ' +
     'The agent still saves and reports what the cluster assigns. A pause survives restarts of the agent and of the node.',

@@ -517,7 +517,7 @@ Check configs:
   generate           print this node's config as a file for a ConfigMap
 
 Control:
-  pause              stop activations and restarts until resume
+  pause              stop activations, restarts and rollbacks until resume
   resume             end pause and reset
   rollback           roll back the config that kubelet starts with next
   retry              drop verdicts and try the assigned config again

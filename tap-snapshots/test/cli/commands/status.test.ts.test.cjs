@@ -266,7 +266,7 @@ Agent      running (pid 812)
 Kubelet    running: active (running)
 State      due: drop the verdicts on configs: retry was requested on the node
 Reported   nothing yet
-Hold       paused: no activations or restarts until resume
+Hold       paused: activates, restarts and rolls back nothing until resume
 Requested  rollback, retry
 Restarts   0 of at most 6 in the last hour
 Error      none known on this node
