@@ -1,12 +1,10 @@
-/** The shapes of the records that are stored as JSON: verdicts, and the records in /run. Pure. */
+/** The shapes of the records that are stored as JSON, in `meta/` and in /run. Pure. */
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import type { ChannelState, ClusterPause, LayeredField } from '../decision/desired.ts'
-import { EVIDENCE_KINDS } from '../decision/evidence.ts'
 import type { ExcusedExits, HealthPort, HealthRecord, KubeletExit, ProcessHealth, SeenProcess } from '../decision/health.ts'
 import type { ObservationRecord, RestartRecord, SpreadRecord, TrialBoot, TrialBoots } from '../decision/records.ts'
 import type { RolloutKnowledge, StagedContent, Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
-import type { Verdict } from '../decision/verdict.ts'
 import type { Progress } from '../rollout/progress.ts'
 import type { Observation, RolloutPosition } from '../rollout/silence.ts'
 import type { RolloutTurn, WhenFailed } from '../rollout/view.ts'
@@ -21,28 +19,9 @@ const isConfigMapSource: Check<ConfigMapSource> = shape<ConfigMapSource>({
   resourceVersion: isText,
   overlay: optional(isText),
 })
-const isConfigSource: Check<ConfigSource> = either(oneOf('local'), isConfigMapSource)
+export const isConfigSource: Check<ConfigSource> = either(oneOf('local'), isConfigMapSource)
 
 const isHealthPort: Check<HealthPort> = either(oneOf('none'), shape<Exclude<HealthPort, 'none'>>({ host: isText, port: isNumber }))
-
-export const isVerdict: Check<Verdict> = shape<Verdict>({
-  key: isText,
-  state: oneOf('refused', 'provisional', 'confirmed'),
-  reason: oneOf('load', 'validate', 'crash-loop', 'start-deadline', 'ill-health', 'evidence', 'reboots', 'requested'),
-  detail: isText,
-  source: isConfigSource,
-  atWallMs: isNumber,
-  bootId: optional(isText),
-  basis: optional(isText),
-  evidence: optional(oneOf(...EVIDENCE_KINDS)),
-  damage: optional(oneOf('transient', 'one-way')),
-  doubtful: optional(isFlag),
-  retrials: optional(isNumber),
-  acquitted: optional(isFlag),
-  leavesState: optional(isFlag),
-  yielded: optional(isFlag),
-  suspended: optional(isFlag),
-})
 
 export const isProven: Check<{ readonly key: TrialKey }> = shape<{ readonly key: TrialKey }>({ key: isText })
 

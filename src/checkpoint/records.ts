@@ -19,12 +19,13 @@ import type { Log } from '../ports/log.ts'
 import type { Records } from '../ports/store.ts'
 import { errorMessage } from '../values/errors.ts'
 import type { Check } from '../values/json-shape.ts'
-import { listOf, parseJson } from '../values/json-shape.ts'
+import { parseJson } from '../values/json-shape.ts'
 import { FileError, isDamage } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 import { checkSource } from './layout.ts'
-import { isChannelState, isProven, isStagings, isTrialBoots, isVerdict } from './record-shapes.ts'
+import { parseVerdicts } from './parse-verdicts.ts'
+import { isChannelState, isProven, isStagings, isTrialBoots } from './record-shapes.ts'
 import { parseSource, serializeSource } from './serialize.ts'
 import type { OnSetAside } from './set-aside.ts'
 import { numbersAfter, planSetAside } from './set-aside.ts'
@@ -60,6 +61,8 @@ export class FileRecords implements Records {
   readonly #faults: LastingFaults
   /** The verdicts as last read, valid while their file keeps its identity. */
   #read: { readonly identity: string; readonly verdicts: ReadonlyMap<TrialKey, Verdict> } | undefined
+  /** Of verdicts that a newer agent wrote, what is written again in their place. */
+  #originals: ReadonlyMap<Verdict, unknown> = new Map()
   /** The verdicts that could not be written; they are in force until they can. */
   #unwritten: ReadonlyMap<TrialKey, Verdict> | undefined
   /**
@@ -143,10 +146,24 @@ export class FileRecords implements Records {
     const identity = this.#files.stat(this.#layout.verdicts)?.identity
     if (identity === undefined) return new Map()
     if (this.#read?.identity !== identity) {
-      const verdicts = this.#readJson(this.#layout.verdicts, listOf(isVerdict)) ?? []
-      this.#read = { identity, verdicts: new Map(verdicts.map((verdict) => [verdict.key, verdict])) }
+      this.#read = { identity, verdicts: new Map(this.#readVerdicts().map((verdict) => [verdict.key, verdict])) }
     }
     return this.#read.verdicts
+  }
+
+  #readVerdicts(): readonly Verdict[] {
+    const path = this.#layout.verdicts
+    const parsed = this.#load(path, parseVerdicts)
+    if (parsed?.ok === false) this.#setAside(path, parsed.detail)
+    if (parsed?.ok !== true) return []
+    const { verdicts, originals, rest } = parsed
+    this.#originals = originals
+    if (rest > 0) this.#setRestAside(path, this.#renderVerdicts(verdicts), `${rest} of ${rest + verdicts.length} verdicts are none`)
+    return verdicts
+  }
+
+  #renderVerdicts(verdicts: readonly Verdict[]): string {
+    return JSON.stringify(verdicts.map((verdict) => this.#originals.get(verdict) ?? verdict))
   }
 
   writeVerdict(verdict: Verdict): void {
@@ -172,7 +189,7 @@ export class FileRecords implements Records {
   #writeVerdicts(): void {
     if (this.#unwritten === undefined) return
     try {
-      this.#put(this.#layout.verdicts, JSON.stringify([...this.#unwritten.values()]))
+      this.#put(this.#layout.verdicts, this.#renderVerdicts([...this.#unwritten.values()]))
       this.#unwritten = undefined
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause
@@ -230,6 +247,18 @@ export class FileRecords implements Records {
   }
 
   #setAside(path: string, why: string): void {
+    this.#moveAside(path, why, (to) => this.#files.rename(path, to))
+  }
+
+  /** @param kept the part that stays in force, so the file is copied and never missing */
+  #setRestAside(path: string, kept: string, why: string): void {
+    this.#moveAside(path, why, (to) => {
+      this.#files.replace(to, this.#files.read(path) ?? '')
+      this.#put(path, kept)
+    })
+  }
+
+  #moveAside(path: string, why: string, move: (to: string) => void): void {
     try {
       const { name, surplus } = planSetAside(
         `${path.slice(this.#layout.meta.length + 1)}.damaged-`,
@@ -237,7 +266,7 @@ export class FileRecords implements Records {
       )
       for (const older of surplus) this.#files.removeTree(join(this.#layout.meta, older))
       const to = join(this.#layout.meta, name)
-      this.#files.rename(path, to)
+      move(to)
       this.#onSetAside({ path, to, why })
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause

@@ -74,7 +74,17 @@ export interface Acceptance {
  * `load` and `validate` come from preflight, `requested` from an operator, the others from what
  * happened while kubelet ran with it.
  */
-export type FailureReason = 'load' | 'validate' | 'crash-loop' | 'start-deadline' | 'ill-health' | 'evidence' | 'reboots' | 'requested'
+export const FAILURE_REASONS = [
+  'load',
+  'validate',
+  'crash-loop',
+  'start-deadline',
+  'ill-health',
+  'evidence',
+  'reboots',
+  'requested',
+] as const
+export type FailureReason = (typeof FAILURE_REASONS)[number]
 
 /**
  * Of a config that kubelet ran: whether kubelet's health shows what it failed with. With the other

@@ -1,11 +1,15 @@
 /**
  * Checks that JSON read from a file has the shape of a type. The compiler requires a check for
- * every field of the type, so a new field cannot be forgotten. Pure.
+ * every field of the type, so a new field cannot be forgotten. It does not require that a check
+ * accepts all that the type allows: `oneOf` with too few words compiles. So a list of words that
+ * grows is a constant, from which the type is derived. Pure.
  */
 import { isObject } from './is-object.ts'
 
 export type Check<T> = (value: unknown) => value is T
+export type Checks<T> = { readonly [K in keyof T]-?: Check<T[K]> }
 
+export const isAny: Check<unknown> = (_value): _value is unknown => true
 export const isText: Check<string> = (value) => typeof value === 'string'
 export const isNumber: Check<number> = (value): value is number => typeof value === 'number' && Number.isFinite(value)
 export const isFlag: Check<boolean> = (value) => typeof value === 'boolean'
@@ -31,7 +35,7 @@ export function either<A, B>(a: Check<A>, b: Check<B>): Check<A | B> {
   return (value): value is A | B => a(value) || b(value)
 }
 
-export function shape<T extends object>(fields: { readonly [K in keyof T]-?: Check<T[K]> }): Check<T> {
+export function shape<T extends object>(fields: Checks<T>): Check<T> {
   return (value): value is T => {
     return isObject(value) && Object.entries<Check<unknown>>(fields).every(([name, check]) => check(value[name]))
   }

@@ -224,8 +224,46 @@ t.test('on a full disk verdicts count immediately, and are written later', (t) =
   t.end()
 })
 
+t.test('a verdict with words or fields that are not known counts, and loses no other one', (t) => {
+  const { disk, aside, records } = open()
+  const unknown = { ...verdict('new'), state: 'appealed', reason: 'thermal', evidence: 'fans', damage: 'some', appealedAt: 7 }
+  const refused = { ...verdict('refused', 'refused'), reason: 'licence', retrials: 'two' }
+  const { key, state, source } = verdict('bare')
+  disk.plant(`${META}/verdicts`, JSON.stringify([verdict('a'), unknown, refused, { key, state, source }]))
+  const found = records.verdicts()
+  t.same([...found.keys()], ['a', 'new', 'refused', 'bare'])
+  t.match(found.get('new'), { state: 'confirmed', reason: 'evidence', damage: 'one-way', detail: 'exit 255' })
+  t.equal(found.get('new')?.evidence, undefined)
+  t.match(found.get('refused'), { state: 'refused', reason: 'validate' })
+  t.equal(found.get('refused')?.retrials, undefined)
+  t.match(found.get('bare'), { state: 'provisional', reason: 'evidence', detail: '', atWallMs: 0 })
+  t.same(aside, [])
+  records.writeVerdict(verdict('b'))
+  const written: unknown = JSON.parse(disk.read(`${META}/verdicts`).toString())
+  t.same(written, [verdict('a'), unknown, refused, { key, state, source }, verdict('b')], 'as the newer agent wrote them')
+  t.end()
+})
+
+t.test('a verdict that cannot be kept is set aside without the others', (t) => {
+  const { disk, files, aside, log, records } = open()
+  const text = JSON.stringify([{ ...verdict('x'), source: 'elsewhere' }, verdict('a'), 7, verdict('b')])
+  disk.plant(`${META}/verdicts`, text)
+  t.same([...records.verdicts().values()], [verdict('a'), verdict('b')])
+  t.match(aside, [{ path: `${META}/verdicts`, to: `${META}/verdicts.damaged-1`, why: /2 of 4 verdicts/ }])
+  t.equal(files.read(`${META}/verdicts.damaged-1`)?.toString(), text)
+  const restarted = open(disk)
+  t.same([...restarted.records.verdicts().keys()], ['a', 'b'])
+  t.same([...records.verdicts().keys()], ['a', 'b'])
+  t.same([restarted.aside.length, aside.length], [0, 1])
+  disk.plant(`${META}/verdicts`, text)
+  disk.full = true
+  t.same([...records.verdicts().keys()], ['a', 'b'], 'on a full disk, too')
+  t.match(log.said, [/cannot be set aside/])
+  t.end()
+})
+
 t.test('garbage in verdicts, proven or boots is set aside and counts as none', (t) => {
-  const garbage = ['', 'garbage', '\0\0', '{}', 'null', '[{}]', JSON.stringify([{ ...verdict('a'), state: 'maybe' }]), '{"key":7}']
+  const garbage = ['', 'garbage', '\0\0', '{}', 'null', '[{}]', JSON.stringify([{ ...verdict('a'), key: 7 }]), '{"key":7}']
   for (const text of garbage) {
     const { disk, aside, records } = open()
     disk.plant(`${META}/verdicts`, text)
