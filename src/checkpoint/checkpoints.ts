@@ -12,10 +12,11 @@ import type { CheckpointFile, CheckpointInfo, ConfigMapData, ContentHash } from 
 import type { Checkpoints } from '../ports/store.ts'
 import { contentHash, filesOf, hashFiles } from './content.ts'
 import type { TreeFiles } from './disk.ts'
-import { FileError, isDamage } from './file-error.ts'
+import { isDamage } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout, NameCheck } from './layout.ts'
 import { checkData, checkFile, checkKey, checkOverlay, checkVersion } from './layout.ts'
+import { listCheckpoints } from './list-checkpoints.ts'
 import type { OnSetAside } from './set-aside.ts'
 import { planSetAside, TREE_SET_ASIDE } from './set-aside.ts'
 
@@ -48,6 +49,9 @@ export class FileCheckpoints implements Checkpoints {
   readonly #layout: Layout
   readonly #onSetAside: OnSetAside
   readonly #faults: LastingFaults
+  /** Apart, since the hash of a checkpoint is known without reading its files again. */
+  readonly #dataFaults: LastingFaults
+  readonly #listFaults: LastingFaults
   readonly #alike: Alike
   /**
    * By path, valid while no file there changes its identity: hashing every checkpoint at every
@@ -56,7 +60,8 @@ export class FileCheckpoints implements Checkpoints {
   readonly #hashes = new Map<string, CachedHashes>()
   /**
    * Cached until this store changes something: only the holder of the lock does, and a command
-   * lists once. Listing takes longer than the rest of an observation.
+   * lists once. Listing takes longer than the rest of an observation. Where something could not be
+   * read, it is listed again.
    */
   #listed: readonly CheckpointInfo[] | undefined
 
@@ -71,6 +76,8 @@ export class FileCheckpoints implements Checkpoints {
     this.#layout = layout
     this.#onSetAside = onSetAside
     this.#faults = faults
+    this.#dataFaults = faults.apart()
+    this.#listFaults = faults.apart()
     this.#alike = alike
   }
 
@@ -136,48 +143,17 @@ export class FileCheckpoints implements Checkpoints {
   }
 
   data(uid: string, resourceVersion: string, overlay?: string): ConfigMapData | undefined {
-    const files = this.#read(this.#checkedPath(uid, resourceVersion, overlay))
+    const path = this.#checkedPath(uid, resourceVersion, overlay)
+    const files = unlessUnreadable(this.#dataFaults, path, () => this.#read(path))
     // Not by assignment, because `__proto__` is a valid key.
     return files && Object.fromEntries([...files].map(([name, bytes]) => [name, Buffer.from(bytes).toString()]))
   }
 
   list(): readonly CheckpointInfo[] {
-    this.#listed ??= [...this.#listSaved(), ...this.#listRendered()]
-    return this.#listed
-  }
-
-  #listSaved(): CheckpointInfo[] {
-    const { checkpoints } = this.#layout
-    return this.#names(checkpoints).flatMap((uid) =>
-      this.#namesIn(join(checkpoints, uid)).flatMap((resourceVersion) => this.#info({ uid, resourceVersion })),
-    )
-  }
-
-  #listRendered(): CheckpointInfo[] {
-    const { rendered } = this.#layout
-    return this.#names(rendered).flatMap((uid) =>
-      this.#namesIn(join(rendered, uid)).flatMap((resourceVersion) =>
-        this.#namesIn(join(rendered, uid, resourceVersion))
-          .filter((overlay) => checkOverlay(overlay).ok)
-          .flatMap((overlay) => this.#info({ uid, resourceVersion, overlay })),
-      ),
-    )
-  }
-
-  #info(version: Omit<CheckpointInfo, 'savedAtMs'>): CheckpointInfo[] {
-    const facts = this.#files.stat(this.#layout.checkpoint(version.uid, version.resourceVersion, version.overlay))
-    // A checkpoint never changes once it has its name, so its mtime is the time when it was saved.
-    return facts?.kind === 'directory' ? [{ ...version, savedAtMs: facts.mtimeMs }] : []
-  }
-
-  /** An unreadable directory must not keep the agent from reading the others and deciding. */
-  #namesIn(directory: string): readonly string[] {
-    try {
-      return this.#files.stat(directory)?.kind === 'directory' ? this.#names(directory) : []
-    } catch (cause) {
-      if (cause instanceof FileError) return []
-      throw cause
-    }
+    if (this.#listed !== undefined) return this.#listed
+    const { checkpoints, isWhole } = listCheckpoints(this.#files, this.#layout, this.#listFaults)
+    if (isWhole) this.#listed = checkpoints
+    return checkpoints
   }
 
   remove(uid: string, resourceVersion: string, overlay?: string): void {
@@ -201,20 +177,8 @@ export class FileCheckpoints implements Checkpoints {
     return this.#layout.checkpoint(uid, resourceVersion, overlay)
   }
 
-  /** The entries that are valid uids or resourceVersions. */
-  #names(directory: string): string[] {
-    return (this.#files.list(directory) ?? []).filter((name) => checkVersion('name', name).ok)
-  }
-
   #hash(path: string, key: string): ContentHash | undefined {
-    try {
-      const hash = this.#hashReadable(path, key)
-      this.#faults.worked(path)
-      return hash
-    } catch (cause) {
-      if (isDamage(cause) || this.#faults.hasLasted(path, cause)) return undefined
-      throw cause
-    }
+    return unlessUnreadable(this.#faults, path, () => this.#hashReadable(path, key))
   }
 
   #hashReadable(path: string, key: string): ContentHash | undefined {
@@ -251,6 +215,18 @@ export class FileCheckpoints implements Checkpoints {
       files.set(name, bytes)
     }
     return files
+  }
+}
+
+/** undefined also: it stays unreadable. */
+function unlessUnreadable<T>(faults: LastingFaults, path: string, read: () => T): T | undefined {
+  try {
+    const found = read()
+    faults.worked(path)
+    return found
+  } catch (cause) {
+    if (isDamage(cause) || faults.hasLasted(path, cause)) return undefined
+    throw cause
   }
 }
 

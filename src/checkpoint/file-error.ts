@@ -25,6 +25,11 @@ export function isDamage(cause: unknown): cause is FileError {
   return cause instanceof FileError && (cause.code === 'EISDIR' || cause.code === 'ENOTDIR')
 }
 
+/** The disk does not return what is on it. */
+export function isOfDisk({ code }: FileError): boolean {
+  return code === 'EIO'
+}
+
 const OTHER_ADVICE = 'it will be tried again; if the error persists, check the file system'
 const FREE_SPACE = 'free up space there; the old content is intact'
 const PERMIT = 'check its owner, mode and mount, and ReadWritePaths= of the unit'

@@ -1,17 +1,20 @@
 /**
- * The files whose reads have failed with EIO for so long that waiting longer is useless. After a
+ * The files whose reads the disk has failed for so long that waiting longer is useless. After a
  * single failure nothing is known: the read throws, and nothing changes. But a sector that stays
  * unreadable must not stop the agent from working: its file then counts as missing, although it may
  * not be lost. Pure, except for the clock and the log that are passed in.
  */
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
-import { FileError } from './file-error.ts'
+import { FileError, isOfDisk } from './file-error.ts'
 
 /**
  * Long enough for the path to a disk to recover, and well within the time limit for falling back.
  */
 const LASTING_US = 30e6
+
+/** For what only lists, and takes nothing for lost. */
+export const anyError = (_cause: FileError): boolean => true
 
 export class LastingFaults {
   readonly #clock: Clock
@@ -25,13 +28,21 @@ export class LastingFaults {
   }
 
   /**
+   * Counts the same paths by itself: for a reader of another part of them, whose success says
+   * nothing here.
+   */
+  apart(): LastingFaults {
+    return new LastingFaults(this.#clock, this.#log)
+  }
+
+  /**
    * Records a failed read. Returns whether reads of this path have failed for long enough.
    *
-   * @param codes those that count. Other errors than EIO (permissions, too many open files) are not
-   * about the content of a file
+   * @param counts whether the error counts. Those that are not about the disk (permissions, too
+   * many open files) say nothing about the content of a file
    */
-  hasLasted(path: string, cause: unknown, codes: readonly string[] = ['EIO']): boolean {
-    if (!(cause instanceof FileError) || !codes.includes(cause.code)) return false
+  hasLasted(path: string, cause: unknown, counts: (cause: FileError) => boolean = isOfDisk): boolean {
+    if (!(cause instanceof FileError) || !counts(cause)) return false
     const nowUs = this.#clock.now().monotonicUs
     const sinceUs = this.#sinceUs.get(path) ?? nowUs
     this.#sinceUs.set(path, sinceUs)

@@ -32,6 +32,7 @@ import { numbersAfter, planSetAside } from './set-aside.ts'
 
 /** The number of verdicts kept, the newest first: older ones may be forgotten. */
 const VERDICTS_KEPT = 100
+const NO_VERDICTS: ReadonlyMap<TrialKey, Verdict> = new Map()
 const LOCAL: RecordState = { kind: 'source', source: 'local' }
 const ABSENT: RecordState = { kind: 'source', source: 'local', absent: true }
 
@@ -60,7 +61,7 @@ export class FileRecords implements Records {
   readonly #onSetAside: OnSetAside
   readonly #faults: LastingFaults
   /** The verdicts as last read, valid while their file keeps its identity. */
-  #read: { readonly identity: string; readonly verdicts: ReadonlyMap<TrialKey, Verdict> } | undefined
+  #read: { readonly identity: string | undefined; readonly verdicts: ReadonlyMap<TrialKey, Verdict> } | undefined
   /** Of verdicts that a newer agent wrote, what is written again in their place. */
   #originals: ReadonlyMap<Verdict, unknown> = new Map()
   /** The verdicts that could not be written; they are in force until they can. */
@@ -143,12 +144,16 @@ export class FileRecords implements Records {
   verdicts(): ReadonlyMap<TrialKey, Verdict> {
     this.#writeVerdicts()
     if (this.#unwritten !== undefined) return this.#unwritten
-    const identity = this.#files.stat(this.#layout.verdicts)?.identity
-    if (identity === undefined) return new Map()
-    if (this.#read?.identity !== identity) {
-      this.#read = { identity, verdicts: new Map(this.#readVerdicts().map((verdict) => [verdict.key, verdict])) }
+    const path = this.#layout.verdicts
+    try {
+      const identity = this.#files.stat(path)?.identity
+      if (this.#read?.identity === identity) this.#faults.worked(path)
+      else this.#read = { identity, verdicts: new Map(this.#readVerdicts().map((verdict) => [verdict.key, verdict])) }
+    } catch (cause) {
+      // Those that were read stay in force: nobody else changes the file.
+      if (!isDamage(cause) && !this.#faults.hasLasted(path, cause)) throw cause
     }
-    return this.#read.verdicts
+    return this.#read?.verdicts ?? NO_VERDICTS
   }
 
   #readVerdicts(): readonly Verdict[] {
@@ -203,9 +208,22 @@ export class FileRecords implements Records {
    */
   #absent(name: RecordName): RecordState {
     if (name !== 'assigned') return ABSENT
-    const setAside = numbersAfter('assigned.damaged-', this.#files.list(this.#layout.meta) ?? []).at(-1)
-    if (setAside === undefined) return ABSENT
-    return { kind: 'damaged', detail: `${this.#layout.record(name)} was damaged and is now assigned.damaged-${setAside}` }
+    const detail = this.#explainAbsence(name)
+    return detail === undefined ? ABSENT : { kind: 'damaged', detail }
+  }
+
+  /** undefined: it was not set aside. */
+  #explainAbsence(name: RecordName): string | undefined {
+    const { meta } = this.#layout
+    const path = this.#layout.record(name)
+    try {
+      const setAside = numbersAfter(`${name}.damaged-`, this.#files.list(meta) ?? []).at(-1)
+      this.#faults.worked(meta)
+      return setAside === undefined ? undefined : `${path} was damaged and is now ${name}.damaged-${setAside}`
+    } catch (cause) {
+      if (!this.#faults.hasLasted(meta, cause)) throw cause
+      return `${path} is missing, and may have been damaged before: ${errorMessage(cause)}`
+    }
   }
 
   #put(path: string, text: string): void {

@@ -11,7 +11,7 @@ import type { Log } from '../ports/log.ts'
 import type { OperatorRequests } from '../ports/store.ts'
 import type { Check } from '../values/json-shape.ts'
 import { parseJson } from '../values/json-shape.ts'
-import { FileError, isDamage } from './file-error.ts'
+import { FileError, isDamage, isOfDisk } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 import { isHoldRequest, isRetryRequest, isRollbackRequest } from './request-shapes.ts'
@@ -19,7 +19,7 @@ import { isHoldRequest, isRetryRequest, isRollbackRequest } from './request-shap
 /** A request is one line; a longer file is not a request. */
 const LONGEST = 4096
 /** A directory that the agent may not search says nothing of a hold. */
-const LASTING: readonly string[] = ['EIO', 'EACCES', 'EPERM']
+const countsForHold = (cause: FileError): boolean => isOfDisk(cause) || cause.code === 'EACCES' || cause.code === 'EPERM'
 const COUNTS_AS_PAUSE = '; this node counts as paused, until you end that: kubelet-cfg-agent resume'
 
 type RequestName = 'hold' | 'rollback' | 'retry'
@@ -98,7 +98,7 @@ export class FileRequests implements OperatorRequests {
       return facts
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause
-      const isKnown = name !== 'hold' || this.#seen.has(name) || isDamage(cause) || this.#faults.hasLasted(path, cause, LASTING)
+      const isKnown = name !== 'hold' || this.#seen.has(name) || isDamage(cause) || this.#faults.hasLasted(path, cause, countsForHold)
       if (!isKnown) throw cause
       if (name !== 'hold' || this.#seen.has(name)) this.#logUnread(cause)
       else this.#logOnce(`whether this node is paused is not known; it counts as not paused: ${cause.message}`)

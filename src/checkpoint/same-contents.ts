@@ -11,7 +11,7 @@ import type { ContentHash } from '../decision/config-source.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import { isText, listOf, parseJson, shape } from '../values/json-shape.ts'
-import { FileError, isDamage } from './file-error.ts'
+import { FileError, isDamage, isOfDisk } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 
@@ -103,7 +103,7 @@ export class SameContents {
       return entries
     } catch (cause) {
       // A short fault of the disk must not make two contents of one for as long as the agent runs.
-      const isShort = cause instanceof FileError && cause.code === 'EIO' && !this.#faults.hasLasted(this.#copy, cause)
+      const isShort = cause instanceof FileError && isOfDisk(cause) && !this.#faults.hasLasted(this.#copy, cause)
       if (cause instanceof FileError && !isShort) return []
       throw cause
     }

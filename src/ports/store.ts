@@ -55,9 +55,12 @@ export interface Checkpoints {
   knownAs(content: ContentHash): ContentHash
   /** What `knownAs` answers is durable when it returns. Throws if it cannot be written. */
   keepKnownAs(): void
-  /** undefined: the checkpoint does not exist. */
+  /**
+   * undefined: the checkpoint does not exist, is incomplete or permanently unreadable. Throws if it
+   * cannot be read at the moment.
+   */
   data(uid: string, resourceVersion: string, overlay?: string): ConfigMapData | undefined
-  /** All checkpoints, including those with an overlay. */
+  /** Including those with an overlay. Without what is permanently unreadable. */
   list(): readonly CheckpointInfo[]
   remove(uid: string, resourceVersion: string, overlay?: string): void
   /** Absolute path of the file for kubelet's `--config`. */

@@ -482,6 +482,15 @@ t.test('a fallback that stays unreadable blinds nobody, and is not written off',
   await runsAndStaysOn(t, world, A)
 })
 
+t.test('a file that stays unreadable keeps no other config from being used', async (t) => {
+  const world = await promoted(A)
+  const path = world.checkpoints.path(A)
+  world.disk.readFaultOf = (each, kind) => (each === path && kind === 'read' ? 'EIO' : undefined)
+  world.want(B)
+  await world.run(2 * MINUTE_US)
+  await runsAndStaysOn(t, world, B)
+})
+
 t.test('Waker', async (t) => {
   const clock = { now: () => ({ bootId: 'b', monotonicUs: 0, wallMs: 0 }) }
   t.test('a wake while nobody sleeps is remembered, once', async () => {

@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { ContentRecognizer } from '../../src/agent/recognize-content.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import { A, A_EDITED, B, keyOf, MINUTE_US, verdict } from '../decision/snapshots.ts'
+import { A, A_EDITED, B, keyOf, MINUTE_US, SECOND_US, verdict } from '../decision/snapshots.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'
 
 const TEXT = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 50\nserializeImagePulls: false\n'
@@ -70,6 +70,18 @@ t.test('a trial goes on', async (t) => {
   world.want(A_EDITED, { kubelet: COMMENTED })
   await world.run(3 * MINUTE_US)
   t.same(world.record('last-known-good'), A_EDITED)
+  restarts(t, world, 1)
+})
+
+t.test('a failure of the disk that passes makes no other content of it', async (t) => {
+  const world = await running(TEXT, 15)
+  const path = world.checkpoints.path(A)
+  world.disk.readFaultOf = (each, kind) => (each === path && kind === 'read' ? 'EIO' : undefined)
+  world.want(A_EDITED, { kubelet: COMMENTED })
+  await world.run(20 * SECOND_US)
+  world.disk.readFaultOf = undefined
+  await world.run(MINUTE_US)
+  t.same(world.record('assigned'), A_EDITED)
   restarts(t, world, 1)
 })
 

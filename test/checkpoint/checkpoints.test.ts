@@ -20,6 +20,8 @@ import { silentLog } from './silent-log.ts'
 const DATA = { kubelet: 'kind: KubeletConfiguration\n', other: 'x' }
 const FILE = { uid: 'u', resourceVersion: '212', kubeletConfigKey: 'kubelet' }
 const PATH = `${ROOT}/checkpoints/u/212`
+const OVERLAY = '0123456789abcdef'
+const RENDERED = `${ROOT}/rendered/u/212/${OVERLAY}`
 
 function open() {
   let nowMs = 1_000
@@ -316,8 +318,78 @@ t.test('a checkpoint that cannot be read at the moment is not missing; one that 
   t.end()
 })
 
-const OVERLAY = '0123456789abcdef'
-const RENDERED = `${ROOT}/rendered/u/212/${OVERLAY}`
+t.test('what stays unreadable is left out of the list, until it can be read', (t) => {
+  const places: readonly (readonly [string, string, readonly string[]])[] = [
+    ['a version', PATH, ['v/1', `u/212/${OVERLAY}`]],
+    ['a uid', `${ROOT}/checkpoints/u`, ['v/1', `u/212/${OVERLAY}`]],
+    ['all checkpoints', `${ROOT}/checkpoints`, [`u/212/${OVERLAY}`]],
+    ['all renderings', `${ROOT}/rendered`, ['u/212', 'v/1']],
+    ['the renderings of a version', `${ROOT}/rendered/u/212`, ['u/212', 'v/1']],
+  ]
+  for (const [what, place, others] of places) {
+    for (const kind of ['stat', 'list'] as const) {
+      const { disk, files } = open()
+      let nowUs = 0
+      const checkpoints = storeOf(
+        files,
+        () => undefined,
+        faultsOver(() => nowUs),
+      )
+      checkpoints.save('u', '212', DATA)
+      checkpoints.save('v', '1', DATA)
+      checkpoints.save('u', '212', DATA, OVERLAY)
+      const names = () =>
+        checkpoints.list().map(({ uid, resourceVersion, overlay }) => [uid, resourceVersion, overlay ?? []].flat().join('/'))
+      let faults = 0
+      disk.readFaultOf = (path, tried) => {
+        if (path !== place || tried !== kind) return undefined
+        faults += 1
+        return 'EIO'
+      }
+      const failing = () => {
+        try {
+          return names()
+        } catch {
+          return 'unknown'
+        }
+      }
+      const first = failing()
+      // Not each of them is both inspected and listed.
+      if (faults === 0) continue
+      t.equal(first, 'unknown', `${what}, ${kind}`)
+      nowUs += 31e6
+      t.same(names(), others, `${what}, ${kind}`)
+      disk.readFaultOf = undefined
+      t.same(names(), ['u/212', 'v/1', `u/212/${OVERLAY}`], 'once it can be read again')
+    }
+  }
+  t.end()
+})
+
+t.test('the data of a checkpoint that stays unreadable is missing, although its content is known', (t) => {
+  const { disk, files } = open()
+  let nowUs = 0
+  const checkpoints = storeOf(
+    files,
+    () => undefined,
+    faultsOver(() => nowUs),
+  )
+  checkpoints.save('u', '212', DATA)
+  t.ok(checkpoints.content(FILE))
+  disk.readFaultOf = (path, kind) => (path === `${PATH}/kubelet` && kind === 'read' ? 'EIO' : undefined)
+  for (const seconds of [0, 20]) {
+    nowUs = seconds * 1e6
+    t.ok(checkpoints.content(FILE))
+    t.throws(() => checkpoints.data('u', '212'), { code: 'EIO' })
+  }
+  nowUs = 31e6
+  t.ok(checkpoints.content(FILE))
+  t.equal(checkpoints.data('u', '212'), undefined)
+  t.notOk(checkpoints.isUnreadable(FILE))
+  disk.readFaultOf = undefined
+  t.same(checkpoints.data('u', '212'), DATA)
+  t.end()
+})
 
 t.test('a rendering and its checkpoint are independent', (t) => {
   const { files, aside, checkpoints } = open()

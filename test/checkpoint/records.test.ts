@@ -364,3 +364,44 @@ t.test('an unreadable record is an error, and damaged only if that lasts', (t) =
   t.equal(aside.length, 1)
   t.end()
 })
+
+t.test('verdicts whose file cannot be inspected stay as they were read; unread ones count as none if that lasts', (t) => {
+  const disk = new FakeDisk(() => 0)
+  let nowUs = 0
+  const { records } = open(
+    disk,
+    faultsOver(() => nowUs),
+  )
+  records.writeVerdict(verdict('a'))
+  t.equal(records.verdicts().size, 1)
+  const restarted = open(
+    disk,
+    faultsOver(() => nowUs),
+  )
+  disk.readFaultOf = (path, kind) => (path === `${META}/verdicts` && kind === 'stat' ? 'EIO' : undefined)
+  for (const each of [records, restarted.records]) t.throws(() => each.verdicts(), { code: 'EIO' })
+  nowUs += 31e6
+  t.equal(restarted.records.verdicts().size, 0)
+  t.equal(records.verdicts().size, 1)
+  disk.readFaultOf = undefined
+  t.equal(restarted.records.verdicts().size, 1, 'nothing is lost')
+  nowUs += 31e6
+  disk.readFaultOf = (path) => (path === `${META}/verdicts` ? 'EIO' : undefined)
+  t.throws(() => restarted.records.verdicts(), { code: 'EIO' }, 'the time counts anew')
+  t.end()
+})
+
+t.test('where a missing assigned may have been damaged before, since meta cannot be listed, it is unknown', (t) => {
+  const disk = new FakeDisk(() => 0)
+  let nowUs = 0
+  const { records } = open(
+    disk,
+    faultsOver(() => nowUs),
+  )
+  disk.plant(`${META}/assigned.damaged-1`, '')
+  disk.readFaultOf = (path) => (path === META ? 'EIO' : undefined)
+  t.throws(() => records.read('assigned'), { code: 'EIO' })
+  nowUs += 31e6
+  t.match(records.read('assigned'), { kind: 'damaged', detail: /EIO/ })
+  t.end()
+})

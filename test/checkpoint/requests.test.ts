@@ -106,7 +106,7 @@ t.test('a hold that exists counts as a pause while it cannot be read, and as wha
   asks.requestHold('local')
   const early = open(disk)
   early.requests.read()
-  disk.readFaultOf = () => 'EIO'
+  disk.readFaultOf = (_path, kind) => (kind === 'read' ? 'EIO' : undefined)
   const late = open(disk)
   t.equal(early.requests.read().hold, 'local')
   t.equal(late.requests.read().hold, 'paused')

@@ -25,8 +25,8 @@ export class FakeDisk implements Disk {
   onStep: ((step: FakeStep, phase: 'before' | 'after') => void) | undefined
   /** Called at each step. */
   faultOf: ((step: FakeStep) => FakeFault | undefined) | undefined
-  /** Called at each read of a file or a directory. */
-  readFaultOf: ((path: string) => 'EIO' | 'EACCES' | undefined) | undefined
+  /** Called at each read of a file, a directory or an inode. */
+  readFaultOf: ((path: string, kind: 'read' | 'list' | 'stat') => 'EIO' | 'EACCES' | undefined) | undefined
   /** Nothing can be written or created; renames and removals work. */
   full = false
 
@@ -45,18 +45,19 @@ export class FakeDisk implements Disk {
   }
 
   read(path: string): Buffer {
-    this.#refuseRead(path)
+    this.#refuseRead(path, 'read')
     const node = this.#existing(path)
     if (node.kind === 'directory') throw failure('EISDIR', path)
     return Buffer.from(node.bytes)
   }
 
   list(path: string): string[] {
-    this.#refuseRead(path)
+    this.#refuseRead(path, 'list')
     return [...this.#directory(path).entries.keys()]
   }
 
   stat(path: string): FileFacts | undefined {
+    this.#refuseRead(path, 'stat')
     const node = this.#find(path)
     if (node === undefined) return undefined
     const size = node.kind === 'file' ? node.bytes.length : 0
@@ -175,8 +176,8 @@ export class FakeDisk implements Disk {
     })
   }
 
-  #refuseRead(path: string): void {
-    const fault = this.readFaultOf?.(path)
+  #refuseRead(path: string, kind: 'read' | 'list' | 'stat'): void {
+    const fault = this.readFaultOf?.(path, kind)
     if (fault !== undefined) throw failure(fault, path)
   }
 
