@@ -25,14 +25,18 @@ export function isDamage(cause: unknown): cause is FileError {
   return cause instanceof FileError && (cause.code === 'EISDIR' || cause.code === 'ENOTDIR')
 }
 
-/** The disk does not return what is on it. */
+/**
+ * The disk does not return what is on it, or what it returns is corrupt: XFS and ext4 say EUCLEAN
+ * then, and EBADMSG where a checksum is wrong.
+ */
 export function isOfDisk({ code }: FileError): boolean {
-  return code === 'EIO'
+  return code === 'EIO' || code === 'EUCLEAN' || code === 'EBADMSG'
 }
 
 const OTHER_ADVICE = 'it will be tried again; if the error persists, check the file system'
 const FREE_SPACE = 'free up space there; the old content is intact'
 const PERMIT = 'check its owner, mode and mount, and ReadWritePaths= of the unit'
+const REPAIR = 'check the kernel log, and repair the file system'
 /**
  * systemd binds the paths of ReadWritePaths= when the unit starts (systemd.exec(5)): what a `-`
  * let be missing then stays read-only.
@@ -45,6 +49,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   EACCES: PERMIT,
   EPERM: PERMIT,
   EROFS: MAKE_WRITABLE,
+  EUCLEAN: REPAIR,
+  EBADMSG: REPAIR,
   EIO: 'the disk is failing; check the kernel log',
   ENOENT: 'create its directory first',
   EEXIST: 'remove or rename the existing entry',

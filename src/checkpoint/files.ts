@@ -7,11 +7,12 @@
  */
 import { basename, dirname, join } from 'node:path'
 import type { FileFacts } from '../ports/files.ts'
-import { errorCode, errorMessage } from '../values/errors.ts'
+import { errorCode } from '../values/errors.ts'
 import type { Disk, TreeFiles } from './disk.ts'
 import type { FileAction } from './file-error.ts'
 import { FileError } from './file-error.ts'
 import { findUnreplaced } from './set-aside.ts'
+import { describeSystemError } from './system-error.ts'
 
 /**
  * Prefix of unfinished files. No ConfigMap key may begin with it (`IsConfigMapKey` upstream), so
@@ -271,16 +272,10 @@ function attempt<T>(tried: FileAction, path: string, action: () => T): T {
   try {
     return action()
   } catch (cause) {
-    // An error without an errno does not come from the disk: it is passed on unchanged.
-    if (cause instanceof FileError || errorCode(cause) === undefined) throw cause
-    throw new FileError(tried, path, errorCode(cause) ?? '', describeCause(cause), cause)
+    if (cause instanceof FileError) throw cause
+    const error = describeSystemError(cause)
+    // It does not come from the disk.
+    if (error === undefined) throw cause
+    throw new FileError(tried, path, error.code, error.detail, cause)
   }
-}
-
-/**
- * Removes the call and the path that Node.js appends: the path is in the message already, and that
- * of a temporary file is different each time.
- */
-function describeCause(cause: unknown): string {
-  return errorMessage(cause).replace(/, \w+ '.*$/s, '')
 }

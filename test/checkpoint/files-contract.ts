@@ -3,6 +3,7 @@ import t from 'tap'
 import type { Disk } from '../../src/checkpoint/disk.ts'
 import { FileError } from '../../src/checkpoint/file-error.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { codedError } from '../../src/values/errors.ts'
 
 export interface DiskUnderTest {
   readonly disk: Disk
@@ -95,6 +96,29 @@ export function filesContract(open: () => DiskUnderTest): void {
     t.throws(() => files.read(`${root}/f/x`), { code: 'ENOTDIR' })
     t.throws(() => files.list(`${root}/f`), { code: 'ENOTDIR' })
     t.same(files.list(root), ['d', 'f'], 'failures leave no temporary files')
+    t.end()
+  })
+
+  t.test('an error that libuv does not name has its name and says what to do', (t) => {
+    for (const [errno, code, advice] of [
+      [117, 'EUCLEAN', /repair the file system/],
+      [74, 'EBADMSG', /repair the file system/],
+      [122, 'EDQUOT', /free up space/],
+      [116, 'ESTALE', /check the file system/],
+    ] as const) {
+      const { disk, files, root } = fresh()
+      const unnamed = `Unknown system error -${errno}`
+      t.capture(disk, 'read', (path: string) => {
+        throw Object.assign(codedError(unnamed, `${unnamed}: ${unnamed}, open '${path}'`), { errno: -errno })
+      })
+      t.throws(() => files.read(`${root}/f`), { name: 'FileError', code, message: advice })
+      t.throws(() => files.read(`${root}/f`), { message: new RegExp(`^cannot read ${root}/f: ${code}: [a-z ]+; `) })
+    }
+    const { disk, files, root } = fresh()
+    t.capture(disk, 'read', () => {
+      throw Object.assign(codedError('Unknown system error -999', 'Unknown system error -999: ?'), { errno: -999 })
+    })
+    t.throws(() => files.read(`${root}/f`), { name: 'FileError', code: 'Unknown system error -999' })
     t.end()
   })
 

@@ -337,33 +337,35 @@ t.test('a crash while a damaged assigned is set aside never makes it local', (t)
   t.end()
 })
 
-t.test('an unreadable record is an error, and damaged only if that lasts', (t) => {
-  const disk = new FakeDisk(() => 0)
-  let nowUs = 0
-  const { aside, records } = open(
-    disk,
-    faultsOver(() => nowUs),
-  )
-  for (const name of NAMES) records.write(name, source('1'))
-  records.writeVerdict(verdict('k'))
-  for (const fault of ['EIO', 'EACCES'] as const) {
-    disk.readFaultOf = () => fault
-    for (const name of NAMES) t.throws(() => records.read(name), { code: fault })
-    t.throws(() => records.proven(), { code: fault })
-  }
-  disk.readFaultOf = undefined
-  for (const name of NAMES) t.same(records.read(name), { kind: 'source', source: source('1') })
-  nowUs += 60e6
-  disk.readFaultOf = (path) => (path.endsWith('assigned') ? 'EIO' : undefined)
-  t.throws(() => records.read('assigned'), { code: 'EIO' }, 'the time counts from the first failure')
-  nowUs += 29e6
-  t.throws(() => records.read('assigned'), { code: 'EIO' })
-  t.equal(aside.length, 0)
-  nowUs += 2e6
-  t.match(records.read('assigned'), { kind: 'damaged' })
-  t.equal(aside.length, 1)
-  t.end()
-})
+for (const broken of ['EIO', 'EUCLEAN', 'EBADMSG'] as const) {
+  t.test(`an unreadable record is an error, and damaged only if that lasts (${broken})`, (t) => {
+    const disk = new FakeDisk(() => 0)
+    let nowUs = 0
+    const { aside, records } = open(
+      disk,
+      faultsOver(() => nowUs),
+    )
+    for (const name of NAMES) records.write(name, source('1'))
+    records.writeVerdict(verdict('k'))
+    for (const fault of [broken, 'EACCES'] as const) {
+      disk.readFaultOf = () => fault
+      for (const name of NAMES) t.throws(() => records.read(name), { code: fault })
+      t.throws(() => records.proven(), { code: fault })
+    }
+    disk.readFaultOf = undefined
+    for (const name of NAMES) t.same(records.read(name), { kind: 'source', source: source('1') })
+    nowUs += 60e6
+    disk.readFaultOf = (path) => (path.endsWith('assigned') ? broken : undefined)
+    t.throws(() => records.read('assigned'), { code: broken }, 'the time counts from the first failure')
+    nowUs += 29e6
+    t.throws(() => records.read('assigned'), { code: broken })
+    t.equal(aside.length, 0)
+    nowUs += 2e6
+    t.match(records.read('assigned'), { kind: 'damaged' })
+    t.equal(aside.length, 1)
+    t.end()
+  })
+}
 
 t.test('verdicts whose file cannot be inspected stay as they were read; unread ones count as none if that lasts', (t) => {
   const disk = new FakeDisk(() => 0)

@@ -10,7 +10,6 @@ import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
 import { RequestWriter } from '../../src/checkpoint/request-writer.ts'
 import { FileRequests } from '../../src/checkpoint/requests.ts'
-import { codedError } from '../../src/values/errors.ts'
 import { silentLog } from './silent-log.ts'
 
 const NONE = { hold: 'none', rollback: undefined, retry: false }
@@ -117,18 +116,16 @@ t.test('a hold that exists counts as a pause while it cannot be read, and as wha
 })
 
 t.test('while it is not known whether there is a hold, nothing is, unless that lasts', (t) => {
-  for (const code of ['EIO', 'EACCES'] as const) {
+  for (const code of ['EIO', 'EUCLEAN', 'EBADMSG', 'EACCES'] as const) {
     const disk = new FakeDisk(() => 0)
     const { asks, requests, clock, log } = open(disk)
     asks.requestHold('paused')
-    const stat = t.capture(disk, 'stat', () => {
-      throw codedError(code, code)
-    })
+    disk.readFaultOf = () => code
     t.throws(() => requests.read(), { name: 'FileError', code })
     clock.monotonicUs += 31e6
     t.equal(requests.read().hold, 'none')
     t.match(log.said.join('\n'), /^whether this node is paused is not known; it counts as not paused: /m)
-    stat.restore()
+    disk.readFaultOf = undefined
     t.equal(requests.read().hold, 'paused')
   }
   t.end()

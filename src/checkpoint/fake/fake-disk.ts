@@ -15,6 +15,10 @@ export interface FakeStep {
 }
 /** `short-write`: reported as success, but only half of the bytes are written. */
 export type FakeFault = 'ENOSPC' | 'EIO' | 'EROFS' | 'short-write'
+/** XFS and ext4 report with the last two that what they read is corrupt. */
+export type FakeReadFault = 'EIO' | 'EACCES' | 'EUCLEAN' | 'EBADMSG'
+/** Those that libuv does not name. */
+const UNNAMED: Readonly<Record<string, number>> = { EUCLEAN: 117, EBADMSG: 74 }
 
 export class FakeDisk implements Disk {
   readonly owner = 'fake'
@@ -26,7 +30,7 @@ export class FakeDisk implements Disk {
   /** Called at each step. */
   faultOf: ((step: FakeStep) => FakeFault | undefined) | undefined
   /** Called at each read of a file, a directory or an inode. */
-  readFaultOf: ((path: string, kind: 'read' | 'list' | 'stat') => 'EIO' | 'EACCES' | undefined) | undefined
+  readFaultOf: ((path: string, kind: 'read' | 'list' | 'stat') => FakeReadFault | undefined) | undefined
   /** Nothing can be written or created; renames and removals work. */
   full = false
 
@@ -281,5 +285,8 @@ function segments(path: string): readonly string[] {
 }
 
 function failure(code: string, path: string): Error & { readonly code: string } {
-  return codedError(code, `${code}: simulated, '${path}'`)
+  const errno = UNNAMED[code]
+  if (errno === undefined) return codedError(code, `${code}: simulated, '${path}'`)
+  const unnamed = `Unknown system error -${errno}`
+  return Object.assign(codedError(unnamed, `${unnamed}: ${unnamed}, open '${path}'`), { errno: -errno })
 }
