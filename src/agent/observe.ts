@@ -68,13 +68,13 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const held = listHeld(kept)
   const desired = ports.assignment.desired(() => readLocalConfig(ports.activation, unit))
   await recognizeDesired(ports, { desired, unit, running, held, lastProcess: past.ofThisBoot?.lastProcess })
-  const recordedChannelState = records.channelState()
+  const channel = recallChannel(records)
   const health = await foldHealth(ports, past.record, {
     sample: { ...seen, ...runtimes, running },
     nextStart: kept.nextStart,
     isUnreadable: isUnreadable(kept.nextStart, checkpoints),
     policy,
-    paused: findPause({ requests, desired, recordedChannelState }) !== undefined,
+    paused: findPause({ requests, desired, ...channel }) !== undefined,
     held,
   })
   const desiredContent = contentOfDesired(ports, desired)
@@ -87,8 +87,8 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     storedContent: findStored(desired, checkpoints),
     storedUnrendered: findStoredUnrendered(ports, checkpoints, desired),
     requests,
-    recordedChannelState,
-    stagings: records.stagings(),
+    ...channel,
+    ...recallStagings(records),
     ...kept,
     proven: records.proven(),
     trialBoots: records.trialBoots(),
@@ -216,6 +216,16 @@ function findStoredUnrendered(
     // decision.
     return 'unreadable'
   }
+}
+
+function recallChannel(records: Records): Pick<Snapshot, 'recordedChannelState' | 'channelStateDamaged'> {
+  const state = records.channelState()
+  return state === 'damaged' ? { recordedChannelState: undefined, channelStateDamaged: true } : { recordedChannelState: state }
+}
+
+function recallStagings(records: Records): Pick<Snapshot, 'stagings' | 'stagingsDamaged'> {
+  const stagings = records.stagings()
+  return stagings === 'damaged' ? { stagings: [], stagingsDamaged: true } : { stagings }
 }
 
 function filterVerdicts(records: Records, isWanted: (verdict: Verdict) => boolean): ReadonlyMap<TrialKey, Verdict> {

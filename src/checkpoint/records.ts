@@ -7,7 +7,6 @@
  * Upstream: `fsstore.go` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`: an empty
  * file means local.
  */
-import { join } from 'node:path'
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { ChannelState } from '../decision/desired.ts'
 import type { RecordName, RecordState, TrialBoots } from '../decision/records.ts'
@@ -20,6 +19,7 @@ import type { Records } from '../ports/store.ts'
 import { errorMessage } from '../values/errors.ts'
 import type { Check } from '../values/json-shape.ts'
 import { parseJson } from '../values/json-shape.ts'
+import { DamagedRecords } from './damaged-records.ts'
 import { FileError, isDamage } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
@@ -28,7 +28,6 @@ import { parseVerdicts } from './parse-verdicts.ts'
 import { isChannelState, isProven, isStagings, isTrialBoots } from './record-shapes.ts'
 import { parseSource, serializeSource } from './serialize.ts'
 import type { OnSetAside } from './set-aside.ts'
-import { numbersAfter, planSetAside } from './set-aside.ts'
 
 /** The number of verdicts kept, the newest first: older ones may be forgotten. */
 const VERDICTS_KEPT = 100
@@ -39,6 +38,11 @@ const ABSENT: RecordState = { kind: 'source', source: 'local', absent: true }
 export class RecordError extends Error {
   override readonly name = 'RecordError'
   readonly code = 'unsafe-name'
+}
+
+interface Json<T> {
+  readonly ok: true
+  readonly value: T
 }
 
 interface Damaged {
@@ -58,7 +62,7 @@ export class FileRecords implements Records {
   readonly #files: Files
   readonly #layout: Layout
   readonly #log: Log
-  readonly #onSetAside: OnSetAside
+  readonly #damaged: DamagedRecords
   readonly #faults: LastingFaults
   /** The verdicts as last read, valid while their file keeps its identity. */
   #read: { readonly identity: string | undefined; readonly verdicts: ReadonlyMap<TrialKey, Verdict> } | undefined
@@ -77,7 +81,7 @@ export class FileRecords implements Records {
     this.#files = files
     this.#layout = layout
     this.#log = log
-    this.#onSetAside = onSetAside
+    this.#damaged = new DamagedRecords({ files, meta: layout.meta, log, onSetAside, faults })
     this.#faults = faults
   }
 
@@ -86,7 +90,7 @@ export class FileRecords implements Records {
     const parsed = this.#load(path, parseSource)
     if (parsed === undefined) return this.#absent(name)
     if (parsed.ok) return { kind: 'source', source: parsed.source }
-    this.#setAside(path, parsed.detail)
+    this.#damaged.setAside(path, parsed.detail)
     if (name === 'assigned') return { kind: 'damaged', detail: `${path}: ${parsed.detail}` }
     this.#logOnce(`${name} is lost and counts as local: ${path}: ${parsed.detail}`)
     return LOCAL
@@ -123,8 +127,8 @@ export class FileRecords implements Records {
     else this.#put(this.#layout.trialBoots, JSON.stringify(trialBoots))
   }
 
-  channelState(): ChannelState | undefined {
-    return this.#readJson(this.#layout.channelState, isChannelState)
+  channelState(): ChannelState | 'damaged' | undefined {
+    return this.#readOrDamaged(this.#layout.channelState, isChannelState)
   }
 
   writeChannelState({ channel, paused, problem, nodeHash, layers, fields }: ChannelState): void {
@@ -132,8 +136,8 @@ export class FileRecords implements Records {
     this.#put(this.#layout.channelState, JSON.stringify({ channel, paused, problem, nodeHash, layers, fields }))
   }
 
-  stagings(): readonly Staging[] {
-    return this.#readJson(this.#layout.stagings, isStagings) ?? []
+  stagings(): readonly Staging[] | 'damaged' {
+    return this.#readOrDamaged(this.#layout.stagings, isStagings) ?? []
   }
 
   writeStagings(stagings: readonly Staging[]): void {
@@ -159,11 +163,14 @@ export class FileRecords implements Records {
   #readVerdicts(): readonly Verdict[] {
     const path = this.#layout.verdicts
     const parsed = this.#load(path, parseVerdicts)
-    if (parsed?.ok === false) this.#setAside(path, parsed.detail)
+    if (parsed?.ok === false) this.#damaged.setAside(path, parsed.detail)
     if (parsed?.ok !== true) return []
     const { verdicts, originals, rest } = parsed
     this.#originals = originals
-    if (rest > 0) this.#setRestAside(path, this.#renderVerdicts(verdicts), `${rest} of ${rest + verdicts.length} verdicts are none`)
+    if (rest > 0)
+      this.#damaged.copyAside(path, `${rest} of ${rest + verdicts.length} verdicts are none`, () =>
+        this.#put(path, this.#renderVerdicts(verdicts)),
+      )
     return verdicts
   }
 
@@ -207,23 +214,8 @@ export class FileRecords implements Records {
    * unknown until it is written again.
    */
   #absent(name: RecordName): RecordState {
-    if (name !== 'assigned') return ABSENT
-    const detail = this.#explainAbsence(name)
+    const detail = name === 'assigned' ? this.#damaged.explainAbsence(this.#layout.record(name)) : undefined
     return detail === undefined ? ABSENT : { kind: 'damaged', detail }
-  }
-
-  /** undefined: it was not set aside. */
-  #explainAbsence(name: RecordName): string | undefined {
-    const { meta } = this.#layout
-    const path = this.#layout.record(name)
-    try {
-      const setAside = numbersAfter(`${name}.damaged-`, this.#files.list(meta) ?? []).at(-1)
-      this.#faults.worked(meta)
-      return setAside === undefined ? undefined : `${path} was damaged and is now ${name}.damaged-${setAside}`
-    } catch (cause) {
-      if (!this.#faults.hasLasted(meta, cause)) throw cause
-      return `${path} is missing, and may have been damaged before: ${errorMessage(cause)}`
-    }
   }
 
   #put(path: string, text: string): void {
@@ -233,12 +225,25 @@ export class FileRecords implements Records {
   }
 
   #readJson<T>(path: string, check: Check<T>): T | undefined {
-    const parsed = this.#load(path, (bytes): { readonly ok: true; readonly value: T } | Damaged => {
+    const parsed = this.#loadJson(path, check)
+    return parsed?.ok ? parsed.value : undefined
+  }
+
+  /** For what forbids something as long as it stands. */
+  #readOrDamaged<T>(path: string, check: Check<T>): T | 'damaged' | undefined {
+    const parsed = this.#loadJson(path, check)
+    if (parsed === undefined) return this.#damaged.explainAbsence(path) === undefined ? undefined : 'damaged'
+    return parsed.ok ? parsed.value : 'damaged'
+  }
+
+  /** undefined: the file does not exist. Sets a damaged one aside. */
+  #loadJson<T>(path: string, check: Check<T>): Json<T> | Damaged | undefined {
+    const parsed = this.#load(path, (bytes): Json<T> | Damaged => {
       const value = parseJson(bytes, check)
       return value === undefined ? { ok: false, detail: 'not the expected JSON' } : { ok: true, value }
     })
-    if (parsed?.ok === false) this.#setAside(path, parsed.detail)
-    return parsed?.ok ? parsed.value : undefined
+    if (parsed?.ok === false) this.#damaged.setAside(path, parsed.detail)
+    return parsed
   }
 
   /**
@@ -262,34 +267,6 @@ export class FileRecords implements Records {
     const found = parse(bytes)
     this.#parsed.set(path, { bytes, found })
     return found
-  }
-
-  #setAside(path: string, why: string): void {
-    this.#moveAside(path, why, (to) => this.#files.rename(path, to))
-  }
-
-  /** @param kept the part that stays in force, so the file is copied and never missing */
-  #setRestAside(path: string, kept: string, why: string): void {
-    this.#moveAside(path, why, (to) => {
-      this.#files.replace(to, this.#files.read(path) ?? '')
-      this.#put(path, kept)
-    })
-  }
-
-  #moveAside(path: string, why: string, move: (to: string) => void): void {
-    try {
-      const { name, surplus } = planSetAside(
-        `${path.slice(this.#layout.meta.length + 1)}.damaged-`,
-        this.#files.list(this.#layout.meta) ?? [],
-      )
-      for (const older of surplus) this.#files.removeTree(join(this.#layout.meta, older))
-      const to = join(this.#layout.meta, name)
-      move(to)
-      this.#onSetAside({ path, to, why })
-    } catch (cause) {
-      if (!(cause instanceof FileError)) throw cause
-      this.#logOnce(`${path} is damaged (${why}) and cannot be set aside: ${cause.message}`)
-    }
   }
 
   /** @param fact identifies the message, where its text may contain different figures each time */

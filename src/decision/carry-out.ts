@@ -69,9 +69,9 @@ function foldEffect(snapshot: Snapshot, effect: StateEffect): Snapshot {
     case 'write-trial-boots':
       return { ...snapshot, trialBoots: effect.trialBoots }
     case 'write-channel-state':
-      return { ...snapshot, recordedChannelState: effect.channelState }
+      return { ...snapshot, recordedChannelState: effect.channelState, channelStateDamaged: false }
     case 'write-stagings':
-      return { ...snapshot, stagings: effect.stagings }
+      return { ...snapshot, stagings: effect.stagings, stagingsDamaged: false }
     case 'write-verdict':
       return writeVerdict(snapshot, effect.verdict)
     case 'remove-verdict':

@@ -16,7 +16,7 @@ import { contentOfKey, type TrialKey } from './trial-key.ts'
  */
 export function stage(snapshot: Snapshot, source: ConfigMapSource, object: FoundConfigMap): readonly Effect[] {
   const stagings = stageAssigned(snapshot, source, object)
-  if (stagings === undefined) return []
+  if (stagings === undefined) return snapshot.stagingsDamaged === true ? [{ kind: 'write-stagings', stagings: [] }] : []
   const before = findStaging(snapshot, source)
   const after = findStaging({ stagings }, source)
   const ended = after === undefined ? [log('info', `ConfigMap ${configOf(source)} no longer has a rollout: its changes are spread`)] : []

@@ -36,6 +36,18 @@ export function latestChannelState(desired: Desired, recorded: ChannelState | un
   return stands ? { ...channelState, paused: recorded.paused } : channelState
 }
 
+/**
+ * Whether the cluster may pause this node, since the record of that is damaged. A pause that is
+ * only possible must not keep a kubelet that fails from being rolled back: see `findDoubt`.
+ */
+export function isPauseUnknown({
+  requests,
+  desired,
+  channelStateDamaged,
+}: Pick<Snapshot, 'requests' | 'desired' | 'channelStateDamaged'>): boolean {
+  return channelStateDamaged === true && requests.hold === 'none' && !isConfigMapKnown(desired)
+}
+
 export function describePause(pause: Pause): string {
   return pause.by === 'node' ? 'paused on the node' : `paused by ${pause.detail}`
 }
@@ -44,7 +56,7 @@ export function describePause(pause: Pause): string {
  * Whether the ConfigMap that this node is to use has been seen, or is known not to exist. It could
  * hold the pause.
  */
-function isConfigMapKnown(desired: Desired): boolean {
+export function isConfigMapKnown(desired: Desired): boolean {
   switch (desired.kind) {
     case 'local':
       return true

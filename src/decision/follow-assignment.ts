@@ -8,7 +8,7 @@ import type { ConfigMapData, ConfigMapSource } from './config-source.ts'
 import { sameRef, sameSource, sameVersion } from './config-source.ts'
 import type { ChannelState, Desired, FoundConfigMap } from './desired.ts'
 import { resolveDesired, sourceOf } from './desired.ts'
-import { findPause, latestChannelState } from './find-pause.ts'
+import { findPause, isConfigMapKnown, latestChannelState } from './find-pause.ts'
 import { isNamed } from './records.ts'
 import type { Situation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -46,14 +46,17 @@ export function followAssignment({ snapshot }: Situation): Step | undefined {
   }
 }
 
-/** What the record of rollouts lost, or an earlier agent did not write. */
+/**
+ * What the record of rollouts lost, or an earlier agent did not write. One that was damaged is
+ * written also where there is nothing to remember, which is known then.
+ */
 export function recordStaging({ snapshot }: Situation): Step | undefined {
-  const { desired, assigned, stagings = [] } = snapshot
+  const { desired, assigned, stagings = [], stagingsDamaged } = snapshot
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || assigned.kind !== 'source') return undefined
   const source = sourceOf(desired.ref, desired.object)
   if (!sameSource(assigned.source, source)) return undefined
   const staged = stageAssigned(snapshot, source, desired.object)
-  if (staged === undefined || isDeepStrictEqual(staged, stagings)) return undefined
+  if (stagingsDamaged !== true && (staged === undefined || isDeepStrictEqual(staged, stagings))) return undefined
   return { kind: 'record-staging', source, object: desired.object }
 }
 
@@ -79,13 +82,18 @@ function mayNodeHaveChanged({ desired, recordedChannelState: before }: Snapshot)
   return before?.nodeHash === undefined || before.nodeHash !== desired.channelState?.nodeHash
 }
 
-/** The record keeps what was read last while the cluster cannot be read. */
+/**
+ * The record keeps what was read last while the cluster cannot be read. One that was damaged may
+ * have held a pause, which stands until all is known that could hold it.
+ */
 export function recordChannelState({ snapshot }: Situation): Step | undefined {
-  const { desired, recordedChannelState: before } = snapshot
+  const { desired, recordedChannelState: before, channelStateDamaged } = snapshot
   const latest = latestChannelState(desired, before)
   if (latest === undefined || desired.kind === 'unknown') return undefined
+  if (channelStateDamaged === true && !isConfigMapKnown(desired)) return undefined
   const channelState = { ...latest, nodeHash: nodeHashToRecord(snapshot), ...layersToRecord(snapshot) }
   const isKnown =
+    channelStateDamaged !== true &&
     before?.channel === channelState.channel &&
     before?.paused?.by === channelState.paused?.by &&
     before?.problem === channelState.problem &&

@@ -7,6 +7,7 @@
 import type { RolloutTurn } from '../rollout/view.ts'
 import { SECOND_US } from '../values/durations.ts'
 import type { ConfigSource, ContentHash } from './config-source.ts'
+import { findDoubt } from './doubt.ts'
 import type { Snapshot } from './snapshot.ts'
 import { configOf, findStaging, isOfHash, latestContent } from './staging.ts'
 import { hasPassed } from './trial.ts'
@@ -39,6 +40,8 @@ export function findRolloutTurn(snapshot: Snapshot, source: ConfigSource, conten
 /** Why a content waits for its rollout. */
 export interface RolloutWait {
   readonly turn: Exclude<RolloutTurn, { kind: 'go' }>
+  /** Whether it has to wait is not known: see `findDoubt`. */
+  readonly isInDoubt?: true
   /** As far as is known it has its turn: that is read once more, and takes a moment. */
   readonly isBeingConfirmed: boolean
 }
@@ -51,12 +54,23 @@ export interface RolloutWait {
  * @returns undefined: it has its turn, or needs none
  */
 export function findRolloutWait(snapshot: Snapshot, { source, content }: Startable): RolloutWait | undefined {
-  const turn = needsTurn(snapshot, content) ? findRolloutTurn(snapshot, source, content) : undefined
-  if (turn === undefined || turn.kind === 'go') return undefined
+  if (!needsTurn(snapshot, content)) return undefined
+  const turn = findRolloutTurn(snapshot, source, content)
+  if (turn === undefined) return findWaitInDoubt(snapshot, { source, content })
+  if (turn.kind === 'go') return undefined
   return { turn, isBeingConfirmed: turn !== UNREAD && snapshot.rollout?.turn.kind === 'go' }
 }
 
-export function describeRolloutWait(what: string, { turn }: RolloutWait): string {
+/** What is in place where nothing runs was started before, as far as is known. */
+function findWaitInDoubt(snapshot: Snapshot, { source, content }: Startable): RolloutWait | undefined {
+  const { running, nextStart } = snapshot
+  const isInPlace = running.kind !== 'known' && nextStart.kind === 'known' && nextStart.held.content === content
+  const detail = isInPlace ? undefined : findDoubt(snapshot, source)
+  return detail === undefined ? undefined : { turn: { kind: 'wait', detail }, isBeingConfirmed: false, isInDoubt: true }
+}
+
+export function describeRolloutWait(what: string, { turn, isInDoubt }: RolloutWait): string {
+  if (isInDoubt === true) return `${what} is not started yet: ${turn.detail}`
   return turn.kind === 'halted' ? `the rollout of ${what} is halted: ${turn.detail}` : `${what} waits for its rollout: ${turn.detail}`
 }
 

@@ -44,8 +44,12 @@ export interface Snapshot {
    * commands know it without an API server.
    */
   readonly recordedChannelState: ChannelState | undefined
+  /** It was damaged, and has not been written since: nobody knows what it said. */
+  readonly channelStateDamaged?: boolean | undefined
   /** What is remembered of configs that have a rollout. */
   readonly stagings?: readonly Staging[] | undefined
+  /** They were damaged, and have not been written since: any config may have a rollout. */
+  readonly stagingsDamaged?: boolean | undefined
   /**
    * What is known of the record of the assigned config's rollout. undefined: nothing yet, or it has
    * none.

@@ -85,10 +85,11 @@ export interface Records {
   trialBoots(): TrialBoots | undefined
   /** undefined: the trial that they were recorded for has ended. */
   writeTrialBoots(trialBoots: TrialBoots | undefined): void
-  channelState(): ChannelState | undefined
+  /** `damaged`: it was, and has not been written since. */
+  channelState(): ChannelState | 'damaged' | undefined
   writeChannelState(state: ChannelState): void
-  /** The configs that have a rollout. */
-  stagings(): readonly Staging[]
+  /** The configs that have a rollout. `damaged`: as above. */
+  stagings(): readonly Staging[] | 'damaged'
   writeStagings(stagings: readonly Staging[]): void
   /**
    * Includes verdicts that could not be written (a full disk); they stay in memory until they can.

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { Waker } from '../../src/agent/waker.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import type { ConfigSource } from '../../src/decision/config-source.ts'
+import type { ChannelState } from '../../src/decision/desired.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import { spreadDelayUs } from '../../src/decision/spread.ts'
 import { describeCondition } from '../../src/report/condition.ts'
@@ -99,6 +100,26 @@ t.test('while paused nothing restarts kubelet; then it goes on', async (t) => {
   t.equal((await world.run(MINUTE_US)).phase, 'paused')
   t.equal(world.restartsAskedAtUs.length, 1)
   world.requests = { ...world.requests, hold: 'none' }
+  await world.run(MINUTE_US)
+  await runsAndStaysOn(t, world, B)
+})
+
+t.test('a pause of the cluster holds where its record is damaged and the API server is away', async (t) => {
+  const world = await promoted(A)
+  const pause = (paused: ChannelState['paused']) => {
+    world.want(B)
+    world.desired = { ...world.desired, channelState: { channel: 'label', paused, problem: undefined } }
+  }
+  pause({ on: 'Node', by: 'a person' })
+  await world.run(MINUTE_US)
+  world.disk.plant('/state/meta/heard', 'torn')
+  world.desired = { kind: 'unknown', detail: 'not asked yet' }
+  for (let agents = 0; agents < 2; agents += 1) {
+    world.restartAgent()
+    await world.run(10 * MINUTE_US)
+    await runsAndStaysOn(t, world, A)
+  }
+  pause(undefined)
   await world.run(MINUTE_US)
   await runsAndStaysOn(t, world, B)
 })

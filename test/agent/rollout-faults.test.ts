@@ -74,6 +74,30 @@ t.test('what is staged stays staged', async (t) => {
     await fleet.stop()
   })
 
+  await t.test('what the node remembers of it is damaged, and the API server is away', async (t) => {
+    const fleet = await settledFleet(1)
+    fleet.api.remove(RECORD)
+    fleet.edit('second')
+    await fleet.run(2 * MINUTE_US)
+    for (const node of fleet.nodes) {
+      node.world.disk.plant('/state/meta/rollouts', 'torn')
+      node.world.desired = { kind: 'unknown', detail: 'not asked yet' }
+    }
+    fleet.api.faultOf = () => 503
+    for (const node of fleet.nodes) fleet.restartAgent(node)
+    await fleet.run(10 * MINUTE_US)
+    t.same(await fleet.running(), ['first'])
+    for (const node of fleet.nodes) fleet.restartAgent(node)
+    await fleet.run(10 * MINUTE_US)
+    t.same(await fleet.running(), ['first'], 'also another agent')
+    fleet.api.faultOf = () => undefined
+    await fleet.run(10 * MINUTE_US)
+    t.same(await fleet.running(), ['first'], 'its record is missing')
+    fleet.api.put(RECORD, {})
+    t.ok(await fleet.until(allRun(fleet, 'second'), 60 * MINUTE_US))
+    await fleet.stop()
+  })
+
   await t.test('the record is deleted in mid-rollout and made again: the node whose content failed says so again', async (t) => {
     const fleet = await settledFleet(2)
     for (const { world } of fleet.nodes) world.behaveWith('bad', CRASHES)

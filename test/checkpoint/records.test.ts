@@ -262,6 +262,31 @@ t.test('a verdict that cannot be kept is set aside without the others', (t) => {
   t.end()
 })
 
+t.test('damaged rollouts and a damaged state of the channel are not absent ones, until they are written again', (t) => {
+  const heard = { channel: 'label', paused: undefined, problem: undefined } as const
+  for (const garbage of ['garbage', '[{"config":"ns/a"}]', '{"channel":"rumour"}']) {
+    const { disk, records } = open()
+    t.same(records.stagings(), [])
+    t.equal(records.channelState(), undefined)
+    disk.plant(`${META}/rollouts`, garbage)
+    disk.plant(`${META}/heard`, garbage)
+    t.equal(records.stagings(), 'damaged')
+    t.equal(records.channelState(), 'damaged')
+    const restarted = open(disk)
+    for (const each of [records, restarted.records]) {
+      t.equal(each.stagings(), 'damaged')
+      t.equal(each.channelState(), 'damaged')
+    }
+    records.writeStagings([])
+    records.writeChannelState(heard)
+    for (const each of [records, restarted.records, open(disk).records]) {
+      t.same(each.stagings(), [])
+      t.match(each.channelState(), { channel: 'label' })
+    }
+  }
+  t.end()
+})
+
 t.test('garbage in verdicts, proven or boots is set aside and counts as none', (t) => {
   const garbage = ['', 'garbage', '\0\0', '{}', 'null', '[{}]', JSON.stringify([{ ...verdict('a'), key: 7 }]), '{"key":7}']
   for (const text of garbage) {
@@ -271,7 +296,7 @@ t.test('garbage in verdicts, proven or boots is set aside and counts as none', (
     disk.plant(`${META}/boots`, text)
     disk.plant(`${META}/heard`, text === '{}' ? '{"channel":"rumour"}' : text.replace('{"key"', '{"paused"'))
     t.equal(records.verdicts().size, 0, text)
-    t.equal(records.channelState(), undefined, text)
+    t.equal(records.channelState(), 'damaged', text)
     t.equal(records.proven(), undefined, text)
     t.equal(records.trialBoots(), undefined, text)
     t.match(aside, [

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { ChannelState, Desired } from '../../src/decision/desired.ts'
-import { describePause, findPause, latestChannelState } from '../../src/decision/find-pause.ts'
+import { describePause, findPause, isPauseUnknown, latestChannelState } from '../../src/decision/find-pause.ts'
 import { recordChannelState } from '../../src/decision/follow-assignment.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import { assess } from '../../src/decision/situation.ts'
@@ -49,6 +49,25 @@ t.test('a pause that was written down stands until somebody knows better', async
   t.equal(latestChannelState(unavailable('not-found', {}), recorded)?.paused, undefined, 'it is gone')
   t.equal(latestChannelState(wanted(A, {}).desired, recorded)?.paused, undefined, 'it says otherwise')
   t.equal(latestChannelState(unavailable('forbidden', {}), heard({ paused: ON_NODE }))?.paused, undefined, 'the Node says otherwise')
+})
+
+t.test('while the record is damaged, the cluster may pause this node, until it has been read', async (t) => {
+  const damaged = { channelStateDamaged: true }
+  const unknown: Desired = { kind: 'unknown', detail: 'not asked yet' }
+  t.notOk(isPauseUnknown(snapshot({ desired: unknown })))
+  t.ok(isPauseUnknown(snapshot({ ...damaged, desired: unknown })))
+  t.notOk(isPauseUnknown(snapshot({ ...damaged, desired: unknown, ...requests('local') })))
+  t.ok(isPauseUnknown(snapshot({ ...damaged, desired: unavailable('forbidden', {}) })))
+  t.notOk(isPauseUnknown(snapshot({ ...damaged, desired: unavailable('not-found', {}) })))
+  t.notOk(isPauseUnknown(snapshot({ ...damaged, ...wanted(A, {}) })))
+  t.equal(findPause(snapshot({ ...damaged, desired: unknown })), undefined, 'a kubelet that fails is rolled back')
+  t.equal(record(snapshot({ ...damaged, desired: unavailable('forbidden', {}) })), undefined, 'the ConfigMap may pause it')
+  t.same(record(snapshot({ ...damaged, ...wanted(A, {}) })), { kind: 'record-channel', channelState: heard() })
+  const nothing = { channel: undefined, paused: undefined, problem: undefined }
+  t.same(record(snapshot({ ...damaged, desired: { kind: 'local', channelState: nothing } })), {
+    kind: 'record-channel',
+    channelState: nothing,
+  })
 })
 
 t.test('what is heard is written down once, and what is not heard is not', async (t) => {

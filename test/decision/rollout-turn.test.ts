@@ -344,3 +344,47 @@ t.test('a content that was last-known-good with another overlay worked before, a
   t.match(nodeWith({ hash: hashOf(B), content: contentOf(A), promoted: true }), { promoted: false, workedBefore: true })
   t.match(nodeWith({ hash: hashOf(A), content: contentOf(A), promoted: true }), { promoted: false, workedBefore: false })
 })
+
+t.test('while a record is damaged that could forbid it, nothing new starts until the cluster is read', async (t) => {
+  const unread = { desired: { kind: 'unknown', detail: 'not asked yet' }, desiredContent: undefined, storedContent: undefined } as const
+  const forgotten = { ...assignedTo(C), ...accepts(A, C), stagings: [], ...unread }
+  t.match(decide(forgotten), { kind: 'activate', target: C }, 'no record is damaged: it has no rollout')
+  for (const [what, damaged, detail] of [
+    ['rollouts', { stagingsDamaged: true }, /kube-system\/c.* is not started yet: .*meta\/rollouts was damaged/],
+    ['heard', { channelStateDamaged: true }, /kube-system\/c.* is not started yet: .*meta\/heard was damaged/],
+  ] as const) {
+    const held = { ...forgotten, ...damaged }
+    t.match(decide(held), { kind: 'wait', phase: 'rollout', detail }, what)
+    t.match(
+      decide({ ...held, ...startsWith(C), health: health(C, { started: false }) }),
+      { kind: 'activate', target: A },
+      'nor was it started',
+    )
+    t.match(decide({ ...held, accepted: new Map() }), { kind: 'preflight', source: C }, 'it is checked meanwhile')
+    const failing = crashing(A, { ...SICK, exits: 5, lastNRestarts: 5, triedAgainUs: NOW_US - HOUR_US })
+    t.match(decide({ ...held, ...failing }), { kind: 'condemn', verdict: { source: A }, next: 'local' }, 'what runs fails')
+    t.match(decide({ ...held, ...failing, ...judged(A_FAILED) }), { kind: 'activate', target: 'local' }, 'the node falls back')
+    const inPlace = { ...held, ...startsWith(C), ...runsNothing('failed'), health: health(C, { started: false }) }
+    t.match(decide(inPlace), { kind: 'restart', to: C }, 'what is in place, and the only one to start, is not undone')
+    const failed = crashing(C, { ...SICK, exits: 5, lastNRestarts: 5 })
+    t.match(decide({ ...held, ...startsWith(C), ...failed }), { kind: 'condemn', verdict: { source: C }, next: A }, 'it fails itself')
+    t.match(decide({ ...held, ...assignedTo('local') }), { kind: 'activate', target: 'local' }, 'local has no rollout')
+    t.match(decide({ ...held, ...assignedTo(A) }), { kind: 'wait', phase: 'settled' }, 'what runs')
+  }
+  t.match(decide({ ...forgotten, stagingsDamaged: true, ...wants(C) }), { kind: 'record-staging' }, 'its ConfigMap was read')
+  const recorded = effectsOf(
+    { kind: 'record-staging', source: C, object: objectOf(C) },
+    snapshot({ ...forgotten, stagingsDamaged: true, ...wants(C) }),
+  )
+  t.same(recorded, [{ kind: 'write-stagings', stagings: [] }], 'and has no rollout')
+  const isStaged = { ...staged(C), stagings: [], stagingsDamaged: true }
+  t.match(decide(isStaged), { kind: 'record-staging' }, 'or it has one')
+  const trouble = { step: 'record-staging', about: '', detail: 'ENOSPC', retryAtUs: NOW_US + SECOND_US }
+  t.match(decide({ ...isStaged, troubles: [trouble] }), { kind: 'wait', phase: 'rollout' }, 'that cannot be written down')
+})
+
+function objectOf(source: ConfigMapSource) {
+  const { desired } = wants(source)
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')
+  return desired.object
+}
