@@ -9,6 +9,7 @@ import { findPause } from '../decision/find-pause.ts'
 import { type HealthRecord, isFailing, type Running, type SeenProcess } from '../decision/health.ts'
 import { fallbackSources } from '../decision/held-sources.ts'
 import type { Policy } from '../decision/policy.ts'
+import { FALLBACK_NAMES, type RecordState } from '../decision/records.ts'
 import { renameInHealth } from '../decision/rename-kubelet.ts'
 import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
@@ -123,7 +124,7 @@ function recallHealth({ runtime, clock }: ObservationPorts, unit: UnitState): Pa
 }
 
 /** What kubelet starts with next, and the configs that the records name. */
-type Kept = Pick<Snapshot, 'nextStart' | 'lastKnownGood' | 'previous' | 'assigned' | 'assignedContent'>
+type Kept = Pick<Snapshot, 'nextStart' | 'lastKnownGood' | 'previous' | 'damagedFallbacks' | 'assigned' | 'assignedContent'>
 
 function readDisk(
   ports: ObservationPorts,
@@ -134,11 +135,16 @@ function readDisk(
   const { records } = ports
   const activation = readActivation(ports, unit)
   const nextStart = resolveNextStart(activation, checkpoints)
-  const lastKnownGood = holdFallback(records, checkpoints, 'last-known-good')
-  const previous = holdFallback(records, checkpoints, 'previous')
+  const fallbacks = { 'last-known-good': records.read('last-known-good'), previous: records.read('previous') }
+  const lastKnownGood = holdFallback(fallbacks['last-known-good'], checkpoints)
+  const previous = holdFallback(fallbacks.previous, checkpoints)
+  const damagedFallbacks = FALLBACK_NAMES.filter((name) => fallbacks[name].kind === 'damaged')
   const assigned = readAssigned(records, { unit, activation, lastProcess })
   const assignedContent = assigned.kind === 'source' ? contentOf(assigned.source, checkpoints) : undefined
-  return { activation, nextStart, lastKnownGood, previous, assigned, assignedContent }
+  return {
+    ...{ activation, nextStart, lastKnownGood, previous, assigned, assignedContent },
+    ...(damagedFallbacks.length > 0 && { damagedFallbacks }),
+  }
 }
 
 /**
@@ -232,9 +238,11 @@ function filterVerdicts(records: Records, isWanted: (verdict: Verdict) => boolea
   return new Map([...records.verdicts()].filter(([, verdict]) => isWanted(verdict)))
 }
 
-/** A damaged record names nothing that could be downloaded, so this fallback is local. */
-function holdFallback(records: Records, checkpoints: CheckpointContents, name: 'last-known-good' | 'previous'): HeldSource {
-  const record = records.read(name)
+/**
+ * A damaged record names nothing that could be downloaded, so this fallback is local: kubelet can
+ * always be started with that.
+ */
+function holdFallback(record: RecordState, checkpoints: CheckpointContents): HeldSource {
   if (record.kind === 'damaged' || record.source === 'local') return LOCAL
   const content = checkpoints.contentToStart(record.source)
   const held = { source: record.source, content }

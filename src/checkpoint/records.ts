@@ -2,7 +2,7 @@
  * The records under `meta/`: the assigned, last-known-good and previous sources, what was proven,
  * and the verdicts. They survive reboots, so each is one file that is replaced as a whole. A read
  * that finds a record that cannot be parsed sets it aside and logs that; its content is never
- * guessed.
+ * guessed. A source that a newer agent may have written stays where it is.
  *
  * Upstream: `fsstore.go` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`: an empty
  * file means local.
@@ -32,7 +32,6 @@ import type { OnSetAside } from './set-aside.ts'
 /** The number of verdicts kept, the newest first: older ones may be forgotten. */
 const VERDICTS_KEPT = 100
 const NO_VERDICTS: ReadonlyMap<TrialKey, Verdict> = new Map()
-const LOCAL: RecordState = { kind: 'source', source: 'local' }
 const ABSENT: RecordState = { kind: 'source', source: 'local', absent: true }
 
 export class RecordError extends Error {
@@ -88,12 +87,15 @@ export class FileRecords implements Records {
   read(name: RecordName): RecordState {
     const path = this.#layout.record(name)
     const parsed = this.#load(path, parseSource)
-    if (parsed === undefined) return this.#absent(name)
+    if (parsed === undefined) return this.#absent(path)
     if (parsed.ok) return { kind: 'source', source: parsed.source }
-    this.#damaged.setAside(path, parsed.detail)
-    if (name === 'assigned') return { kind: 'damaged', detail: `${path}: ${parsed.detail}` }
-    this.#logOnce(`${name} is lost and counts as local: ${path}: ${parsed.detail}`)
-    return LOCAL
+    const detail = `${path}: ${parsed.detail}`
+    const isForeign = 'isForeign' in parsed && parsed.isForeign === true
+    if (!isForeign) this.#damaged.setAside(path, parsed.detail)
+    const what = isForeign ? 'is not understood' : 'is lost'
+    const counts = name === 'assigned' ? 'is unknown' : 'counts as local'
+    if (isForeign || name !== 'assigned') this.#logOnce(`${name} ${what} and ${counts} until it is written again: ${detail}`)
+    return { kind: 'damaged', detail }
   }
 
   has(name: RecordName): boolean {
@@ -210,11 +212,11 @@ export class FileRecords implements Records {
   }
 
   /**
-   * In a new directory, a missing file means local. A damaged `assigned` that was set aside stays
-   * unknown until it is written again.
+   * In a new directory, a missing file means local. A damaged one that was set aside stays unknown
+   * until it is written again.
    */
-  #absent(name: RecordName): RecordState {
-    const detail = name === 'assigned' ? this.#damaged.explainAbsence(this.#layout.record(name)) : undefined
+  #absent(path: string): RecordState {
+    const detail = this.#damaged.explainAbsence(path)
     return detail === undefined ? ABSENT : { kind: 'damaged', detail }
   }
 

@@ -1,7 +1,8 @@
 /**
  * `SerializedNodeConfigSource`: renders and parses the bytes of `meta/assigned` and the other
  * records, just as kubelet does. Pure. An empty file means local. Bytes that neither kubelet nor
- * the agent would write are rejected with a reason, never guessed at.
+ * the agent would write are rejected with a reason, never guessed at. So is a source with a field
+ * that is not known, which may name another content, as `overlay` does.
  *
  * Upstream: `fsstore.go`, `saveNodeConfigSource` and `readNodeConfigSource` in Kubernetes 1.20
  * `pkg/kubelet/kubeletconfig/checkpoint/store`; upstream reads it leniently
@@ -28,7 +29,10 @@ export function serializeSource(source: ConfigSource): string {
   return `${[...HEADER, ...lines].join('\n')}\n`
 }
 
-export type ParsedSource = { readonly ok: true; readonly source: ConfigSource } | { readonly ok: false; readonly detail: string }
+export type ParsedSource =
+  | { readonly ok: true; readonly source: ConfigSource }
+  /** `isForeign`: a newer agent may have written it, and understands it. */
+  | { readonly ok: false; readonly detail: string; readonly isForeign?: true }
 
 export function parseSource(bytes: Uint8Array): ParsedSource {
   if (bytes.length === 0) return { ok: true, source: 'local' }
@@ -47,12 +51,13 @@ export function parseSource(bytes: Uint8Array): ParsedSource {
   const { namespace, name, kubeletConfigKey, uid, resourceVersion, overlay } = Object.fromEntries(found)
   if (namespace === undefined || name === undefined || kubeletConfigKey === undefined) return damaged('a field of the source is missing')
   if (uid === undefined || resourceVersion === undefined) return damaged('uid or resourceVersion is missing')
-  if ([...found.keys()].some((field) => !FIELDS.some((known) => known === field))) return damaged('the source has an unknown field')
   const source: ConfigMapSource = { namespace, name, kubeletConfigKey, uid, resourceVersion, ...(overlay !== undefined && { overlay }) }
   const check = checkSource(source)
-  return check.ok ? { ok: true, source } : damaged(check.detail)
+  if (!check.ok) return damaged(check.detail)
+  const unknown = [...found.keys()].find((field) => !FIELDS.some((known) => known === field))
+  return unknown === undefined ? { ok: true, source } : { ...damaged(`the source has an unknown field, ${unknown}`), isForeign: true }
 }
 
-function damaged(what: string): ParsedSource {
+function damaged(what: string): { readonly ok: false; readonly detail: string } {
   return { ok: false, detail: `not a SerializedNodeConfigSource: ${what}` }
 }

@@ -147,8 +147,9 @@ function identifyAgain({ running }: Snapshot, source: ConfigMapSource, content: 
   return { ...found, content, key: trialKey(content, identityOfKey(running.key)) }
 }
 
-function writeRecord(snapshot: Snapshot, { record, source }: Extract<StateEffect, { kind: 'write-record' }>): Snapshot {
-  const content = findContent(snapshot, source)
+function writeRecord(before: Snapshot, { record, source }: Extract<StateEffect, { kind: 'write-record' }>): Snapshot {
+  const content = findContent(before, source)
+  const snapshot = { ...before, damagedFallbacks: before.damagedFallbacks?.filter((name) => name !== record) }
   switch (record) {
     case 'assigned':
       return { ...snapshot, assigned: { kind: 'source', source }, assignedContent: content }

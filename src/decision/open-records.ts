@@ -12,8 +12,8 @@ import type { Step } from './step.ts'
  * and what is assigned is unknown until the cluster says so.
  */
 export function openRecords({ snapshot }: Situation): Step | undefined {
-  const { assigned, running, nextStart, lastKnownGood } = snapshot
-  if (assigned.kind !== 'source' || assigned.absent !== true) return undefined
+  const { assigned, running, nextStart, lastKnownGood, damagedFallbacks = [] } = snapshot
+  if (assigned.kind !== 'source' || assigned.absent !== true || damagedFallbacks.length > 0) return undefined
   const isLocal =
     running.kind === 'known' && running.content === LOCAL.content && nextStart.kind === 'known' && nextStart.held.source === 'local'
   return isLocal ? { kind: 'open-records', lastKnownGood: lastKnownGood.source } : undefined

@@ -8,7 +8,7 @@ import type { TrialKey } from './trial-key.ts'
 
 /**
  * A record under `meta/`. `absent`: nothing was ever recorded. `damaged`: it was unreadable and has
- * been set aside, so its meaning is unknown.
+ * been set aside, or it has a field that this agent does not know. So its meaning is unknown.
  */
 export type RecordState =
   | { readonly kind: 'source'; readonly source: ConfigSource; readonly absent?: true }
@@ -123,4 +123,6 @@ export type TransitionKind =
   /** The assignment can be read and used again. */
   | 'synced'
 
-export type RecordName = 'assigned' | 'last-known-good' | 'previous'
+export type RecordName = 'assigned' | FallbackName
+export const FALLBACK_NAMES = ['last-known-good', 'previous'] as const
+export type FallbackName = (typeof FALLBACK_NAMES)[number]

@@ -8,7 +8,7 @@ import type { EvidenceRecord } from './evidence-state.ts'
 import type { HealthRecord, HealthSample, Running } from './health.ts'
 import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
-import type { RecordState, Requests, RestartRecord, SpreadRecord, TrialBoots } from './records.ts'
+import type { FallbackName, RecordState, Requests, RestartRecord, SpreadRecord, TrialBoots } from './records.ts'
 import type { RolloutKnowledge, Staging } from './staging-state.ts'
 import type { TrialKey } from './trial-key.ts'
 import type { UnitState } from './unit-state.ts'
@@ -59,6 +59,11 @@ export interface Snapshot {
   readonly assignedContent: ContentHash | undefined
   readonly lastKnownGood: HeldSource
   readonly previous: HeldSource
+  /**
+   * Those of the two whose records are damaged. They count as local, and any checkpoint may be the
+   * one that they name.
+   */
+  readonly damagedFallbacks?: readonly FallbackName[] | undefined
   /** The content and kubelet for which last-known-good passed a whole trial. */
   readonly proven: TrialKey | undefined
   /** undefined: none was recorded since the last trial that ended. */

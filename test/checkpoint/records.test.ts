@@ -120,14 +120,33 @@ t.test('a damaged assigned is set aside and stays unknown across restarts until 
   t.end()
 })
 
-t.test('a damaged last-known-good or previous is set aside, counts as local, and is logged', (t) => {
+t.test('a damaged last-known-good or previous is set aside, is logged, and stays damaged until it is written again', (t) => {
   for (const name of ['last-known-good', 'previous'] as const) {
     const { disk, aside, log, records } = open()
     disk.plant(`${META}/${name}`, 'garbage')
-    t.same(records.read(name), { kind: 'source', source: 'local' })
+    t.match(records.read(name), { kind: 'damaged', detail: /not a SerializedNodeConfigSource/ })
     t.match(aside, [{ to: `${META}/${name}.damaged-1` }])
     t.match(log.said, [/is lost and counts as local/])
     t.same(records.read('assigned'), { kind: 'source', source: 'local', absent: true }, 'assigned is not affected')
+    for (const each of [records, open(disk).records]) t.match(each.read(name), { kind: 'damaged', detail: /damaged-1/ })
+    records.write(name, source('1'))
+    t.same(open(disk).records.read(name), { kind: 'source', source: source('1') })
+  }
+  t.end()
+})
+
+t.test('a source with a field that is not known stays in place, and is damaged until it is written again', (t) => {
+  for (const name of NAMES) {
+    const { disk, files, aside, log, records } = open()
+    const newer = `${serializeSource(source('1'))}    variant: arm64\n`
+    disk.plant(`${META}/${name}`, newer)
+    for (const each of [records, records, open(disk).records])
+      t.match(each.read(name), { kind: 'damaged', detail: /unknown field, variant/ })
+    t.equal(files.read(`${META}/${name}`)?.toString(), newer)
+    t.same(aside, [])
+    t.match(log.said, [/is not understood and (counts as local|is unknown) until it is written again: .*variant/])
+    records.write(name, source('2'))
+    t.same(records.read(name), { kind: 'source', source: source('2') })
   }
   t.end()
 })
@@ -136,7 +155,7 @@ t.test('a record that is a directory counts as damaged', (t) => {
   const { disk, aside, records } = open()
   for (const name of [...NAMES, 'proven', 'verdicts']) disk.plant(`${META}/${name}/x`, '')
   t.match(records.read('assigned'), { kind: 'damaged' })
-  t.same(records.read('last-known-good'), { kind: 'source', source: 'local' })
+  t.match(records.read('last-known-good'), { kind: 'damaged' })
   t.equal(records.proven(), undefined)
   t.equal(records.verdicts().size, 0)
   t.equal(aside.length, 4)

@@ -37,6 +37,10 @@ t.test('a last-known-good that is still there is kept', async (t) => {
   t.same(openRecords(assess(snapshot({ ...FRESH, lastKnownGood: hold(A) }))), { kind: 'open-records', lastKnownGood: A })
 })
 
+t.test('one that is damaged is kept, too', async (t) => {
+  t.equal(openRecords(assess(snapshot({ ...FRESH, damagedFallbacks: ['last-known-good'] }))), undefined)
+})
+
 t.test('no record is written where it may have been lost, or is there', async (t) => {
   for (const [what, changes] of Object.entries({
     'it is there': { assigned: { kind: 'source', source: 'local' } },

@@ -51,6 +51,13 @@ t.test('what is named stays, whoever names it', async (t) => {
   )
 })
 
+t.test('nothing is removed while a record is damaged: any checkpoint may be the one that it names', async (t) => {
+  const facts = { ...KEEP_NONE, checkpoints: saved(...OLD) }
+  t.equal(choosePrunable(snapshot(facts)).length, OLD.length)
+  t.same(choosePrunable(snapshot({ ...facts, assigned: { kind: 'damaged', detail: '' } })), [])
+  for (const name of ['last-known-good', 'previous'] as const) t.same(choosePrunable(snapshot({ ...facts, damagedFallbacks: [name] })), [])
+})
+
 t.test('what did damage that nothing undoes stays, so that another wording of it is recognized', async (t) => {
   const oneWay = verdict(C, 'confirmed', { reason: 'evidence', damage: 'one-way' })
   const failed = verdict(B, 'confirmed', { reason: 'crash-loop' })
