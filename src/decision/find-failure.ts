@@ -8,7 +8,7 @@ import type { HealthRecord, HealthSample } from './health.ts'
 import { areLatestAlike, explain } from './last-words.ts'
 import type { Policy } from './policy.ts'
 import { isExcuseUsedUp, isSubjectExcused } from './runtime-excuse.ts'
-import { isStartAwaited } from './unit-starts.ts'
+import { isStartAwaited, isStartRefused } from './unit-starts.ts'
 import type { KnownUnit } from './unit-state.ts'
 import type { FailureReason } from './verdict.ts'
 
@@ -47,7 +47,7 @@ function findExits(
   const isLoop = exits >= policy.crashLimit || (exits > 1 && isRuntimeInnocent && areLatestAlike(record))
   if (isLoop && !isOutOfLoop(record, unit, at.monotonicUs, policy))
     return { ...failure, detail: explain(`kubelet exited ${exits} times`, record) }
-  if (unit.activity === 'failed' && !record.excused)
+  if (unit.activity === 'failed' && !record.excused && !isStartRefused(record, unit))
     return { ...failure, detail: explain(`systemd gave kubelet up: ${unit.summary}`, record) }
   const recurring = countRecurringExits(record, at.monotonicUs)
   return recurring?.failed === true && !recurring.isOver

@@ -14,7 +14,15 @@ import { classifySample, hasEnded, isDown, type SampleHealth } from './sample-co
 import { presumeProcess, rememberProcess } from './seen-process.ts'
 import type { TrialKey } from './trial-key.ts'
 import { contentOfKey } from './trial-key.ts'
-import { countAtStart, countExits, isNewInvocation, isStartAwaited, isStartedByOthers, isStartedBySystemd } from './unit-starts.ts'
+import {
+  countAtStart,
+  countExits,
+  isNewInvocation,
+  isStartAwaited,
+  isStartedByOthers,
+  isStartedBySystemd,
+  isStartRefused,
+} from './unit-starts.ts'
 import type { KnownUnit } from './unit-state.ts'
 
 /** One sample, and the record of the samples before, into which it is folded. */
@@ -65,8 +73,12 @@ export function recordSample(
   // Without a health port, all that is known is that it runs: it may still ask for its runtime.
   const isUp = condition === 'healthy' && (sample.healthz !== undefined || nowUs - unit.startedAtUs > policy.toleranceUs)
   const isGivenUp = unit.activity === 'failed' && excused && ofProcess?.excused !== true
-  const hasExited = hasEnded(unit.activity) && start.started && start.starts > 0 && !excused && condition !== 'excused'
   const isSettled = times.healthySinceUs !== undefined && nowUs - Math.max(times.healthySinceUs, unit.startedAtUs) >= policy.trialUs
+  // A config that ran for a whole trial without a break starts again at zero: three crashes in a
+  // year are not a crash loop.
+  const exitCount = isSettled ? 0 : (same?.exits ?? 0) + exits.charged
+  const isRefused = isStartRefused({ exits: exitCount, recentExits: known?.recentExits, subject }, unit)
+  const hasExited = hasEnded(unit.activity) && !isRefused && start.started && start.starts > 0 && !excused && condition !== 'excused'
   const countsExcused = !gap && same?.started === true
   const processExcused = !runtime.isUsedUp && isRuntimeExcuse(runtime.downSinceUs, sample)
   const context = { gap, isAutomatic, chargeable: exits.chargeable, excused: processExcused }
@@ -80,9 +92,7 @@ export function recordSample(
     excused,
     beganExcused: runtime.beganExcused && !isUp,
     runtimeDownSinceUs: runtime.downSinceUs,
-    // A config that ran for a whole trial without a break starts again at zero: three crashes in a
-    // year are not a crash loop.
-    exits: isSettled ? 0 : (same?.exits ?? 0) + exits.charged,
+    exits: exitCount,
     pausedExits: isSettled ? undefined : same?.pausedExits,
     excusedExits: isSettled ? undefined : addExcused(same?.excusedExits, countsExcused ? exits.excused + Number(isGivenUp) : 0, nowUs),
     lastNRestarts: unit.nRestarts,

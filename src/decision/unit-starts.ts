@@ -17,6 +17,16 @@ export function isNewInvocation(known: HealthRecord, { invocationId }: KnownUnit
   return invocationId !== '' && invocationId !== known.invocationId
 }
 
+/**
+ * Systemd refused a start, and kubelet is not known to have exited by itself: somebody has started
+ * it again and again. Each of those processes was stopped for the next one.
+ */
+export function isStartRefused({ exits, recentExits = [], subject }: CountedExits, { activity, startLimitHit }: KnownUnit): boolean {
+  return activity === 'failed' && startLimitHit === true && exits === 0 && !recentExits.some(({ key }) => key === subject)
+}
+
+type CountedExits = Pick<HealthRecord, 'exits' | 'recentExits' | 'subject'>
+
 /** Systemd counts the restarts that it does by itself. */
 export function isStartedBySystemd(known: HealthRecord, { nRestarts }: KnownUnit): boolean {
   return nRestarts > (known.firstNRestarts ?? known.lastNRestarts)

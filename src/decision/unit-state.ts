@@ -11,6 +11,11 @@ export type UnitState =
       /** Empty when the unit has never run. */
       readonly invocationId: string
       readonly nRestarts: number
+      /**
+       * systemd refused the last start, since the unit had been started too often
+       * (`start-limit-hit`). It says so only where the process before ended without an error.
+       */
+      readonly startLimitHit?: boolean
       /** CLOCK_MONOTONIC of the main process' start; 0 when it never ran. */
       readonly startedAtUs: number
       /**

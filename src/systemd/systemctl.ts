@@ -20,7 +20,7 @@ import { isKubeletInside } from './kubelet-inside.ts'
 import { describeProcess } from './kubelet-process.ts'
 import type { IdentifyMerged } from './merged-files.ts'
 import { expandPath } from './path-pattern.ts'
-import { chooseVerb, classifyActivity, needsReset, summarizeState } from './unit-activity.ts'
+import { chooseVerb, classifyActivity, hasHitStartLimit, needsReset, summarizeState } from './unit-activity.ts'
 import type { UnitDefinition } from './unit-definition.ts'
 import { parseUnitProperties, UNIT_PROPERTIES, type UnitProperties } from './unit-properties.ts'
 import { describeKubelet, type KubeletFacts } from './wiring.ts'
@@ -123,6 +123,7 @@ export class Systemctl implements Unit {
       summary: summarizeState(shown),
       invocationId: shown.invocationId,
       nRestarts: shown.nRestarts,
+      startLimitHit: hasHitStartLimit(shown),
       startedAtUs: shown.startedAtUs,
       process: process.kind === 'known' ? this.#describeProcess(process, kubelet) : process,
       ...kubelet,

@@ -36,6 +36,14 @@ export function classifyActivity(unit: ShownState): UnitActivity {
   }
 }
 
+/**
+ * Whether systemd refused the last start (systemd.unit(5), "StartLimitIntervalSec="). A process
+ * that failed before leaves its own result instead (`service_enter_dead()`).
+ */
+export function hasHitStartLimit({ activeState, result }: Pick<UnitProperties, 'activeState' | 'result'>): boolean {
+  return activeState === 'failed' && result === 'start-limit-hit'
+}
+
 /** As in `systemctl status`: `active (running)`, `failed (exit-code)`. */
 export function summarizeState(unit: Pick<UnitProperties, 'activeState' | 'subState' | 'result'>): string {
   const result = unit.result === 'success' || unit.result === '' ? '' : `, ${unit.result}`

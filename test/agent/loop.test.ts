@@ -269,6 +269,37 @@ t.test('a runtime outage that made systemd give kubelet up condemns nothing', as
   )
 })
 
+t.test('starts of somebody else that reach the start limit of the unit condemn nothing', async (t) => {
+  const world = await promote(new SmallWorld({ startLimit: { burst: 3, intervalUs: 10 * SECOND_US } }), A)
+  world.want(B)
+  await world.run(2 * MINUTE_US)
+  for (let start = 1; start <= 4; start += 1) {
+    world.unit.restartByHand()
+    world.advance(0.1 * SECOND_US)
+  }
+  t.match(await world.unit.observe(), { activity: 'failed', summary: 'failed (start-limit-hit)', nRestarts: 0 })
+  await world.run(10 * SECOND_US)
+  await runsAndStaysOn(t, world, B)
+  await world.run(15 * MINUTE_US)
+  await runsAndStaysOn(t, world, B)
+  t.same(told(world).slice(3), ['assigned a@1 -> b@1', 'restarting a@1 -> b@1', 'restarting b@1 -> b@1', 'promoted a@1 -> b@1'])
+})
+
+t.test('a kubelet that exited before its start was refused has failed', async (t) => {
+  const world = await promote(new SmallWorld({ restartUs: 1000, startLimit: { burst: 3, intervalUs: 10 * SECOND_US } }), A)
+  world.behave(B, { healthyAfterUs: 2 * SECOND_US, exitsAfterUs: 20 * SECOND_US })
+  world.want(B)
+  await world.run(25 * SECOND_US)
+  world.behave(B, WELL)
+  for (let start = 1; start <= 4; start += 1) {
+    world.unit.restartByHand()
+    world.advance(0.1 * SECOND_US)
+  }
+  t.match(await world.unit.observe(), { activity: 'failed', summary: 'failed (start-limit-hit)' })
+  await world.run(5 * MINUTE_US)
+  await runsAndStaysOn(t, world, A)
+})
+
 t.test('an upgrade after which systemd gives kubelet up between two looks is rolled back', async (t) => {
   const world = await promote(new SmallWorld({ restartUs: 1000, startLimit: { burst: 3, intervalUs: 10 * SECOND_US } }), A)
   world.behave(A, { exitsAfterUs: 1 })

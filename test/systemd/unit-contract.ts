@@ -121,10 +121,22 @@ export function unitContract(t: Test, open: (t: Test, options: { startLimit: boo
     world.behave('crash')
     world.operator.restart()
     const failed = await world.until('systemd gives up', ({ activity }) => activity === 'failed')
-    t.match(failed, { process: { kind: 'none' }, summary: /^failed/ })
+    t.match(failed, { process: { kind: 'none' }, summary: /^failed/, startLimitHit: false })
     world.behave('well')
     t.strictSame(await world.unit.restart('failed'), { ok: true })
     t.match(await world.until('it runs', running), { nRestarts: 0 })
+  })
+
+  t.test('a start that systemd refuses is told from a kubelet that failed', async (t) => {
+    const world = await open(t, { startLimit: true })
+    let before = await world.until('it runs', running)
+    t.match(before, { startLimitHit: false })
+    for (let round = 0; round < 2; round += 1) {
+      world.operator.restart()
+      before = await world.until('it runs again', startedAfter(before))
+    }
+    world.operator.restart()
+    t.match(await world.until('systemd refuses', ({ activity }) => activity === 'failed'), { startLimitHit: true, nRestarts: 0 })
   })
 
   t.test('it is started too if systemd gives up between observation and restart', async (t) => {

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax is that of systemd
 import t from 'tap'
-import { classifyActivity, summarizeState } from '../../src/systemd/unit-activity.ts'
+import { classifyActivity, hasHitStartLimit, summarizeState } from '../../src/systemd/unit-activity.ts'
 import { parseUnitProperties } from '../../src/systemd/unit-properties.ts'
 
 /** Output of systemctl 252 for a unit like kubeadm's. */
@@ -120,6 +120,7 @@ t.test('maps states to activities and summaries', async (t) => {
     const unit = { loadState, activeState, subState, result, mainPid: Number(mainPid), startTimedOut: false, hasJob: job === 'queued' }
     t.equal(classifyActivity(unit), activity, text)
     t.equal(summarizeState(unit), summary)
+    t.equal(hasHitStartLimit(unit), summary === 'failed (start-limit-hit)')
   }
 })
 

@@ -6,7 +6,7 @@
 import type { KubeletProcess, UnitActivity, UnitState } from '../../decision/unit-state.ts'
 import type { CommandOutcome, Unit } from '../../ports/unit.ts'
 import { describeProcess } from '../kubelet-process.ts'
-import { chooseVerb, classifyActivity, needsReset, summarizeState } from '../unit-activity.ts'
+import { chooseVerb, classifyActivity, hasHitStartLimit, needsReset, summarizeState } from '../unit-activity.ts'
 import type { KubeletFacts } from '../wiring.ts'
 import { type ExitResult, SHOWN_STATE, UnitMachine } from './unit-machine.ts'
 
@@ -71,8 +71,8 @@ export class FakeUnit implements Unit {
     const shown = this.#show()
     const activity = this.#systemStops ? 'stopping' : classifyActivity(shown)
     this.#last = activity
-    const facts = { invocationId, nRestarts, startedAtUs, summary: summarizeState(shown), process: this.#describeProcess() }
-    return { kind: 'known', activity, ...facts, ...this.#options.facts() }
+    const machine = { invocationId, nRestarts, startedAtUs, startLimitHit: hasHitStartLimit(shown), summary: summarizeState(shown) }
+    return { kind: 'known', activity, ...machine, process: this.#describeProcess(), ...this.#options.facts() }
   }
 
   stillRuns(seen: UnitState): boolean {
