@@ -15,7 +15,7 @@ import { measureTrial } from './trial.ts'
  */
 export function proveLate({ snapshot, target }: TargetSituation): Step | undefined {
   const { running } = snapshot
-  if (!owesProof(snapshot) || running.kind !== 'known' || running.key !== target.key) return undefined
+  if (target.verdict !== undefined || !owesProof(snapshot) || running.kind !== 'known' || running.key !== target.key) return undefined
   const isHealthy = measureTrial(snapshot, target.key)?.remainingUs === 0
   return isHealthy && listUnknownEvidence(snapshot).length === 0 ? { kind: 'prove', key: target.key } : undefined
 }

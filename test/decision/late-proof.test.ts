@@ -2,14 +2,17 @@ import t from 'tap'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { dueEvidence } from '../../src/decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
+import { proveLate } from '../../src/decision/late-proof.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
+import { assess, hasTarget } from '../../src/decision/situation.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { StagedContent } from '../../src/decision/staging-state.ts'
 import { hashConfig } from '../../src/rollout/config-hash.ts'
 import { DEFAULT_PLAN } from '../../src/rollout/plan.ts'
 import type { RolloutTurn } from '../../src/rollout/view.ts'
 import {
+  A,
   B,
   BOOT,
   contentOf,
@@ -18,11 +21,13 @@ import {
   hold,
   INVOCATION,
   inTrial,
+  judged,
   keyOf,
   MINUTE_US,
   NOW_US,
   restartTo,
   runs,
+  verdict,
   wants,
 } from './snapshots.ts'
 
@@ -143,6 +148,17 @@ t.test('evidence that says no after the trial gives no proof, and condemns nothi
   const lost = { ...NO_POD_LOST, lost: [{ name: 'default/web', reason: 'Evicted' }] }
   const state = witness({ ...PROMOTED, evidence: evidence({ pods: lost }) })
   t.match(nextStep(state), { kind: 'wait', phase: 'settled', detail: /pods: a pod that ran before was lost/ })
+})
+
+t.test('what has a verdict against it is not proved, however healthy kubelet is with it again', async (t) => {
+  // Everything has failed, and the node rests on it.
+  const verdicts = [A, B, 'local'] as const
+  const rests = assess(
+    witness({ ...PROMOTED, evidence: evidence(), ...judged(...verdicts.map((source) => verdict(source, 'provisional'))) }),
+  )
+  if (!hasTarget(rests)) throw new Error('no target')
+  t.match(rests.target, { source: B, atFault: true })
+  t.equal(proveLate(rests), undefined)
 })
 
 t.test('what failed once and passes a trial again without evidence is not proven by the trial before', async (t) => {
