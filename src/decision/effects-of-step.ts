@@ -16,6 +16,7 @@ import { findContent } from './held-sources.ts'
 import { excuseRestarts } from './restart-limit.ts'
 import { keepRestarts } from './restarts.ts'
 import type { Snapshot } from './snapshot.ts'
+import { CONDEMNED } from './staging.ts'
 import type { StagedContent } from './staging-state.ts'
 import { nameSource, restartingMessage } from './status-texts.ts'
 import type { Action, StepOf } from './step.ts'
@@ -105,16 +106,15 @@ const EFFECTS: EffectsOf = {
     return [
       history('rolled-back', verdict.source, next, verdict.detail),
       { kind: 'write-verdict', verdict },
-      // What it had before it failed counts no more in its rollout.
-      ...mark(snapshot, verdict.key, { proved: false, requested: false }),
       requested
         ? log('warn', `rolling back from ${from} as requested on the node`, fields)
         : next === undefined
           ? log('error', 'config failed, and every other config has failed too', fields)
           : log('error', `config failed, rolling back from ${from} to ${describeSource(next)}`, fields),
       ...(requested ? [{ kind: 'clear-request', request: 'rollback' } as const] : []),
-      // Last: this removes a file, which the disk may refuse.
+      // Last: what the disk may refuse, and what a later pass makes up for.
       ...(snapshot.trialBoots?.content === contentOfKey(verdict.key) ? endTrialBoots(snapshot) : []),
+      ...mark(snapshot, verdict.key, CONDEMNED),
     ]
   },
 

@@ -6,7 +6,7 @@
 import { type Plan, parsePlan } from '../rollout/plan.ts'
 import type { ConfigMapRef, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
-import { findPresentVerdict } from './find-verdict.ts'
+import { findPresentVerdict, findVerdict } from './find-verdict.ts'
 import { hashObject } from './rollout-hash.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
@@ -14,6 +14,9 @@ import type { StagedContent, Staging } from './staging-state.ts'
 /** The value of the annotation that ends it. */
 export const ROLLOUT_OFF = 'off'
 const CONTENTS_KEPT = 20
+
+/** What a content had before it failed counts no more in its rollout. */
+export const CONDEMNED = { proved: false, requested: false } as const
 
 export function configOf({ namespace, name }: Pick<ConfigMapRef, 'namespace' | 'name'>): string {
   return `${namespace}/${name}`
@@ -46,7 +49,8 @@ export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, objec
   const isNew = known === undefined || before === undefined || latestContent(before) !== known
   const content = assignAnew(known ?? { hash, content: desiredContent }, readRetry(object) ?? 0, isNew)
   const failed = findWhenFailed(snapshot, source, content)
-  const marked: StagedContent = failed === content.failed ? content : { ...content, failed }
+  const condemned = markCondemned(snapshot, content)
+  const marked: StagedContent = failed === condemned.failed ? condemned : { ...condemned, failed }
   const runsIt = running.kind === 'known' && running.content === desiredContent
   const arrival = findArrival(snapshot, source, before, hash)
   const assignment = isAssignedAlready(snapshot, source) ? before?.assignment : (before?.assignment ?? 0) + 1
@@ -136,6 +140,14 @@ export function markContent(
     ...staging,
     contents: staging.contents.map((one) => (isConcerned(one) ? { ...one, ...mark } : one)),
   }))
+}
+
+/** As when the verdict was given: the disk may have refused the mark then. */
+function markCondemned(snapshot: Snapshot, content: StagedContent): StagedContent {
+  const { unit } = snapshot
+  if (unit.kind === 'unknown' || (content.proved !== true && content.requested !== true)) return content
+  const verdict = findVerdict(snapshot, content.content, unit.kubeletIdentity)
+  return verdict === undefined || verdict.state === 'refused' ? content : { ...content, ...CONDEMNED }
 }
 
 /** The first answer stands until the verdict is dropped, as when `retry` is raised. */

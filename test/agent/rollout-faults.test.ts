@@ -158,6 +158,45 @@ t.test('writes that are refused are tried again, more and more seldom, and the n
   await fleet.stop()
 })
 
+t.test('on a full disk, a config that had proved itself is left all the same, and is marked once there is space', async (t) => {
+  const proved = (node: FleetNode) => node.world.records.stagings().flatMap(({ contents }) => contents.at(-1)?.proved ?? [])
+  const open = async () => {
+    const fleet = await settledFleet(1)
+    fleet.edit('second')
+    const [node] = fleet.nodes
+    if (node === undefined) throw new Error('no node')
+    t.ok(await fleet.until(() => proved(node).includes(true), 20 * MINUTE_US))
+    await fleet.run(3 * MINUTE_US)
+    node.world.disk.full = true
+    return { fleet, node, world: node.world }
+  }
+
+  await t.test('it fails', async (t) => {
+    const { fleet, node, world } = await open()
+    world.behaveWith('second', CRASHES)
+    world.unit.kill()
+    t.ok(await fleet.until(async () => (await world.running()) === 'first' && world.unit.healthy, 10 * MINUTE_US))
+    t.match(world.log.said.join('\n'), /config failed, rolling back from/)
+    world.disk.full = false
+    await fleet.run(5 * MINUTE_US)
+    t.same(proved(node), [false])
+    await fleet.stop()
+  })
+
+  await t.test('an operator requests the rollback on the node', async (t) => {
+    const { fleet, node, world } = await open()
+    const { assignedContent: content = '' } = world.snapshots.at(-1) ?? {}
+    world.requests = { ...world.requests, rollback: { content } }
+    t.ok(await fleet.until(async () => (await world.running()) === 'first' && world.unit.healthy, 5 * MINUTE_US))
+    t.match(world.log.said.join('\n'), /rolling back from .* as requested on the node/)
+    t.equal(world.requests.rollback, undefined)
+    world.disk.full = false
+    await fleet.run(5 * MINUTE_US)
+    t.same(proved(node), [false])
+    await fleet.stop()
+  })
+})
+
 t.test('without a turn', async (t) => {
   await t.test('what runs fails while its successor waits: the node falls back', async (t) => {
     const fleet = await settledFleet(1)

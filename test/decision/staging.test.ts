@@ -176,6 +176,17 @@ t.test('a node keeps on disk when a content failed first, as long as the verdict
   t.same([late('late'), late('in-rollout')], [true, false])
 })
 
+t.test('what had proved itself and failed is marked also where the disk refused that when it failed', async (t) => {
+  const proved = { ...wantsStaged(), ...staging(staged({ proved: true, requested: true })) }
+  for (const state of ['provisional', 'confirmed'] as const)
+    t.match(stageWith({ ...proved, ...judged(verdict(B, state)) }), { proved: false, requested: false }, state)
+  const kept = { proved: true, requested: true }
+  t.match(stageWith({ ...proved, ...judged(verdict(B, 'refused')) }), kept, 'not what preflight refused, which did not fail')
+  t.match(stageWith({ ...proved, ...judged({ ...verdict(B), key: keyOf(B, 'kubelet-v0') }) }), kept, 'nor what another kubelet failed with')
+  const unit = { kind: 'unknown', detail: 'no answer' } as const
+  t.match(stageWith({ ...proved, ...judged(verdict(B)), unit }), kept, 'nor while it is not known which kubelet is installed')
+})
+
 t.test('a config that comes back is another assignment of it', async (t) => {
   const at = (facts: Partial<Snapshot>, before: readonly Staging[]) => {
     const state = snapshot({ ...assignedTo(B), ...wantsStaged(), stagings: before, ...facts })
