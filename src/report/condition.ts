@@ -190,7 +190,10 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessag
  * never become old enough.
  */
 function betweenStarts(snapshot: Snapshot, wanted: ConfigSource): ReasonAndMessage {
-  const subject = snapshot.health?.subject ?? ''
+  const { unit, health } = snapshot
+  if (wanted === 'local' && unit.kind === 'known' && unit.activity === 'failed')
+    return ['Unhealthy', 'systemd gave kubelet up; nothing is assigned, so the agent does not start it']
+  const subject = health?.subject ?? ''
   const isProven = wanted === 'local' ? contentOfKey(subject) === LOCAL_CONTENT : hasPassed(snapshot, subject)
   return (isProven ? recurringExits(snapshot, wanted) : undefined) ?? restarting(snapshot)
 }

@@ -379,6 +379,16 @@ t.test('a kubelet in a crash loop is unhealthy between its starts too', async (t
   t.equal(describe(onTrial, 'in-trial').reason, 'Restarting')
 })
 
+t.test('a kubelet that systemd gave up is not starting, where nothing starts it again', async (t) => {
+  const gaveUp = { running: { kind: 'none' }, unit: unit({ activity: 'failed' }) } as const
+  const local = describe(snapshot(gaveUp), 'settled')
+  t.equal(format(local), 'False Unhealthy: systemd gave kubelet up; nothing is assigned, so the agent does not start it')
+  t.equal(describeDegraded(local).status, 'True')
+  t.equal(describe(snapshot({ ...gaveUp, unit: unit({ activity: 'auto-restart' }) }), 'settled').reason, 'Restarting')
+  t.equal(describe(snapshot(gaveUp), 'restarting').reason, 'Restarting', 'not while the agent starts it')
+  t.equal(describe(following(good, gaveUp), 'in-trial').reason, 'Restarting', 'nor where a config is assigned: it does then')
+})
+
 function required<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('there is none')
   return value
