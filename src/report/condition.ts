@@ -155,7 +155,7 @@ function describePhase(snapshot: Snapshot, { phase, detail }: Pick<Wait, 'phase'
     case 'node-at-fault':
       return ['NodeAtFault', detail]
     case 'unknown':
-      return ['KubeletUnknown', 'systemd does not report the state of kubelet']
+      return ['KubeletUnknown', snapshot.unit.kind === 'known' ? detail : 'systemd does not report the state of kubelet']
   }
 }
 

@@ -90,10 +90,15 @@ t.test('the desired config does not run, or not yet', async (t) => {
       'ineffective',
       'False Ineffective: kube-system/my-node-config:kubelet@200: failed to activate config: kubelet was restarted and still runs another config',
     ],
-    ['unknown', 'Unknown KubeletUnknown: systemd does not report the state of kubelet'],
+    ['unknown', 'Unknown KubeletUnknown: DETAIL'],
     ['settled', 'False Ineffective: kubelet runs a different config than kube-system/my-node-config:kubelet@200'],
   ]
   for (const [phase, expected] of table) t.equal(format(describe(behind(), phase, 'DETAIL', UNTIL)), expected, phase)
+  t.equal(
+    format(describe(behind({ unit: { kind: 'unknown', detail: 'exit code 1' } }), 'unknown', 'exit code 1')),
+    'Unknown KubeletUnknown: systemd does not report the state of kubelet',
+    'one text, however systemd fails to answer',
+  )
   t.equal(describe(behind({ running: { kind: 'none' } }), 'settled').reason, 'Restarting')
   t.equal(describe(following(good, { proven, desired: found(next), desiredContent: 'content-200' }), 'settled').reason, 'Waiting')
 })
