@@ -82,7 +82,6 @@ export class Reporter implements PassObserver {
 
   decided(snapshot: Snapshot, step: Step): void {
     const { counters, publish } = this.#options
-    this.#lastTurnUs = snapshot.now.monotonicUs
     this.#isDesiredKnown = snapshot.desired.kind !== 'unknown'
     const { timer, appliedSeconds } = timeApply(this.#applyTimer, snapshot)
     this.#applyTimer = timer
@@ -159,6 +158,7 @@ export class Reporter implements PassObserver {
   /** Without a snapshot for a while, the published condition may be wrong. */
   turned(_step: Step, snapshot: Snapshot | undefined): void {
     const nowUs = this.#options.clock.now().monotonicUs
+    this.#lastTurnUs = nowUs
     if (snapshot !== undefined) this.#unreadableSinceUs = undefined
     else this.#unreadableSinceUs ??= nowUs
     if (this.#unreadableSinceUs !== undefined && nowUs - this.#unreadableSinceUs >= TRANSIENT_US)

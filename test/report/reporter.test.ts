@@ -35,7 +35,7 @@ function fresh() {
     return standings.at(-1)
   }
   const turnBlind = () => reporter.turned({ kind: 'wait', phase: 'unknown', detail: '', untilUs: 0 }, undefined)
-  return { look, turnBlind, time, blind, seen }
+  return { look, turnBlind, time, blind, seen, isAlive: () => reporter.isAlive() }
 }
 
 t.test('an agent that has just started reports nothing until it has read the assignment', async (t) => {
@@ -101,6 +101,20 @@ t.test('an agent that cannot read the node for long reports that, whatever it re
   t.same(blind, [])
   turnBlind()
   t.match(blind, [{ status: 'Unknown', reason: 'KubeletUnknown' }])
+})
+
+t.test('a loop that turns is alive, also while it cannot read the node', async (t) => {
+  const { turnBlind, time, isAlive } = fresh()
+  for (let second = 0; second < 200; second += 5) {
+    turnBlind()
+    await time.advance(5000)
+    t.ok(isAlive().ok)
+  }
+  turnBlind()
+  await time.advance(119_000)
+  t.ok(isAlive().ok)
+  await time.advance(2000)
+  t.match(isAlive(), { ok: false, detail: 'the loop has been stuck for 121 s' })
 })
 
 t.test('an agent that cannot read the assignment for long reports that', async (t) => {
