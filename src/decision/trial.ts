@@ -61,7 +61,7 @@ export function describeTrial(snapshot: Snapshot, target: { source: ConfigSource
   const { health, running, now } = snapshot
   const what = describeSource(target.source)
   if (running.kind === 'known' && running.content === target.content && running.key !== target.key) {
-    return `${what} runs, but kubelet's binary or flags have changed since it started: trial at its next start`
+    return `${what} runs, but kubelet's binary, flags or drop-ins have changed since it started: trial at its next start`
   }
   const sinceUs = health?.subject === target.key ? now.monotonicUs - health.subjectSinceUs : 0
   const unsettled = sinceUs > Math.max(UNSETTLED_AFTER_US, 2 * snapshot.policy.trialUs) || (health?.starts ?? 0) > UNSETTLED_STARTS

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { isSteady, measureTrial } from '../../src/decision/trial.ts'
-import { A, B, health, inTrial, keyOf, MINUTE_US, NOW_US, POLICY, runs, SECOND_US, UPGRADED_KUBELET } from './snapshots.ts'
+import { describeTrial, isSteady, measureTrial } from '../../src/decision/trial.ts'
+import { A, B, contentOf, health, inTrial, keyOf, MINUTE_US, NOW_US, POLICY, runs, SECOND_US, UPGRADED_KUBELET } from './snapshots.ts'
 
 const KEY = keyOf(B)
 
@@ -27,6 +27,13 @@ t.test('no trial is measured', async (t) => {
   t.equal(measureTrial(inTrial({ health: undefined }), KEY), undefined, 'without a record')
   t.equal(measureTrial(inTrial({ health: health(A) }), KEY), undefined, 'with a record of something else')
   t.equal(measureTrial(inTrial({ health: health(B, { healthySinceUs: undefined }) }), KEY), undefined, 'without health')
+})
+
+t.test('a kubelet that changed on disk says why no trial is measured', async (t) => {
+  t.equal(
+    describeTrial(inTrial(runs(B)), { source: B, content: contentOf(B), key: keyOf(B, UPGRADED_KUBELET) }),
+    "kube-system/b:kubelet@1 runs, but kubelet's binary, flags or drop-ins have changed since it started: trial at its next start",
+  )
 })
 
 t.test('a record that nobody has added to is no health: what was not looked at is not known', async (t) => {
