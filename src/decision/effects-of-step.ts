@@ -93,7 +93,7 @@ const EFFECTS: EffectsOf = {
     const isNew = paused !== undefined && paused.by !== before?.paused?.by
     return [
       { kind: 'write-channel-state', channelState },
-      ...(isNew ? [log('info', `paused by ${paused.by}: nothing is activated or restarted until the pause is lifted`)] : []),
+      ...(isNew ? [log('info', `paused by ${paused.by}: nothing is activated, restarted or rolled back until the pause is lifted`)] : []),
       ...(paused === undefined && before?.paused !== undefined ? [log('info', 'the cluster no longer pauses this node')] : []),
     ]
   },

@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { ChannelState, Desired } from '../../src/decision/desired.ts'
+import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { describePause, findPause, isPauseUnknown, latestChannelState } from '../../src/decision/find-pause.ts'
 import { recordChannelState } from '../../src/decision/follow-assignment.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
@@ -78,6 +79,12 @@ t.test('what is heard is written down once, and what is not heard is not', async
   t.same(record(snapshot(wanted(A, {}))), { kind: 'record-channel', channelState: heard() }, 'at first')
   t.equal(record(snapshot()), undefined)
   t.equal(record(snapshot({ desired: { kind: 'unknown', detail: '', channelState: heard() } })), undefined)
+})
+
+t.test('the log says what a pause keeps from happening', async (t) => {
+  const before = snapshot(wanted(A, {}))
+  const said = effectsOf({ kind: 'record-channel', channelState: heard({ paused: ON_NODE }) }, before)
+  t.match(said.at(-1), { message: `paused by ${ON_NODE.by}: nothing is activated, restarted or rolled back until the pause is lifted` })
 })
 
 t.test('paused: assigned and judged by nobody, activated by nothing', async (t) => {
