@@ -4,6 +4,7 @@ import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import type { Target } from './target.ts'
+import { hasPassed } from './trial-key.ts'
 
 /**
  * The rule that asks preflight again. The reason of a refusal may have gone while the config stayed
@@ -24,7 +25,7 @@ export function recheckRefusal({ snapshot, candidates }: TargetSituation): Step 
  * acceptance.
  */
 export function isAccepted(snapshot: Snapshot, target: Target, activated: boolean): boolean {
-  if (activated && snapshot.proven === target.key) return true
+  if (activated && hasPassed(snapshot, target.key)) return true
   const acceptance = snapshot.accepted.get(target.key)
   if (acceptance === undefined) return false
   return activated || target.fallback || snapshot.basis === undefined || acceptance.basis === snapshot.basis

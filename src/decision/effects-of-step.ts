@@ -20,7 +20,7 @@ import { CONDEMNED } from './staging.ts'
 import type { StagedContent } from './staging-state.ts'
 import { nameSource, restartingMessage } from './status-texts.ts'
 import type { Action, StepOf } from './step.ts'
-import { contentOfKey, identityOfKey, trialKey } from './trial-key.ts'
+import { contentOfKey, hasPassed, identityOfKey, trialKey } from './trial-key.ts'
 
 type EffectsOf = { readonly [K in Action['kind']]: (step: StepOf<K>, snapshot: Snapshot) => readonly Effect[] }
 
@@ -148,7 +148,7 @@ const EFFECTS: EffectsOf = {
     return [
       history('retrying', undefined, verdict.source, why),
       // It has a whole trial again, with all the evidence.
-      ...(snapshot.proven === verdict.key ? [{ kind: 'write-proven', key: undefined } as const] : []),
+      ...(hasPassed(snapshot, verdict.key) ? [{ kind: 'write-proven', key: undefined } as const] : []),
       { kind: 'write-verdict', verdict: { ...verdict, retrials: number, suspended: true } },
       ...dropCharges(snapshot),
       log('info', `config is tried again: ${describeSource(verdict.source)}`, {

@@ -3,7 +3,7 @@ import { isKnownUser } from './evidence-serving.ts'
 import type { Baseline, EarlierState, EvidenceRecord, StaticPodBefore } from './evidence-state.ts'
 import { MOST_PODS, markNewer } from './evidence-static-pods.ts'
 import type { Snapshot } from './snapshot.ts'
-import { identityOfKey } from './trial-key.ts'
+import { hasPassed, identityOfKey } from './trial-key.ts'
 
 export type BaselineFacts = Pick<Snapshot, 'running' | 'verdicts' | 'proven'>
 
@@ -11,9 +11,10 @@ export type BaselineFacts = Pick<Snapshot, 'running' | 'verdicts' | 'proven'>
  * A baseline concerns the config it was taken before, and the fallbacks from it: they have to bring
  * back what was there. After a trial that passed, it is too old for that.
  */
-function concernsRunning({ candidate, invocationId }: Baseline, { running, verdicts, proven }: BaselineFacts): boolean {
+function concernsRunning({ candidate, invocationId }: Baseline, facts: BaselineFacts): boolean {
+  const { running, verdicts } = facts
   if (running.kind !== 'known' || invocationId === running.invocationId) return false
-  const isFallback = verdicts.get(candidate)?.state === 'provisional' && proven !== candidate
+  const isFallback = verdicts.get(candidate)?.state === 'provisional' && !hasPassed(facts, candidate)
   return candidate === running.key || isFallback
 }
 
@@ -35,7 +36,7 @@ export function findDisplaced(
 ): Baseline | undefined {
   if (facts.running.kind !== 'known') return record?.displaced
   if (baseline !== undefined && concernsRunning(baseline, facts)) return undefined
-  const isNeeded = (each: Baseline) => each.candidate !== facts.proven && concernsRunning(each, facts)
+  const isNeeded = (each: Baseline) => !hasPassed(facts, each.candidate) && concernsRunning(each, facts)
   return [record?.baseline, record?.displaced].find((each) => each !== undefined && isNeeded(each))
 }
 
@@ -44,11 +45,9 @@ export function findDisplaced(
  *
  * @returns undefined: what runs is not on trial, or has no baseline
  */
-export function findEarlier(
-  record: Pick<EvidenceRecord, 'baseline' | 'displaced'>,
-  { running, proven }: BaselineFacts,
-): EarlierState | undefined {
-  if (running.kind !== 'known' || running.key === proven) return undefined
+export function findEarlier(record: Pick<EvidenceRecord, 'baseline' | 'displaced'>, facts: BaselineFacts): EarlierState | undefined {
+  const { running } = facts
+  if (running.kind !== 'known' || hasPassed(facts, running.key)) return undefined
   const concerns = ({ candidate, invocationId }: Baseline) => candidate === running.key && invocationId !== running.invocationId
   const found = [record.baseline, record.displaced].find((each) => each !== undefined && concerns(each))
   if (found === undefined) return undefined

@@ -14,8 +14,8 @@ import type { Baseline, EvidenceView, UnreadQuestion } from './evidence-state.ts
 import { findRolloutTurn, owesProof } from './rollout-turn.ts'
 import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
-import { hasPassed, measureTrial } from './trial.ts'
-import { contentOfKey, type TrialKey } from './trial-key.ts'
+import { measureTrial } from './trial.ts'
+import { contentOfKey, hasPassed, type TrialKey } from './trial-key.ts'
 
 /** How long a restart waits for the baseline. */
 const BASELINE_WAIT_US = 5e6

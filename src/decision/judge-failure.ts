@@ -9,6 +9,7 @@ import { listOfBoot, type RestartRecord } from './records.ts'
 import { isExcuseUsedUp } from './runtime-excuse.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Candidate } from './target.ts'
+import { hasPassed, type TrialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -83,8 +84,8 @@ export function recordAnotherTry({ now }: Snapshot, unit: KnownUnit, { key }: Pi
   }
 }
 
-function hasProvedItself({ proven, suspendedVerdicts }: Snapshot, key: string): boolean {
-  return proven === key && !suspendedVerdicts.has(key)
+function hasProvedItself(snapshot: Snapshot, key: TrialKey): boolean {
+  return hasPassed(snapshot, key) && !snapshot.suspendedVerdicts.has(key)
 }
 
 /** Only the last trial that passed is recorded, but what was promoted has passed one, too. */

@@ -10,15 +10,15 @@ import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import type { Target } from './target.ts'
 import { measureTrial } from './trial.ts'
-import { identityOfKey, trialKey } from './trial-key.ts'
+import { hasPassed, identityOfKey, trialKey } from './trial-key.ts'
 
 export function promote({ snapshot, target }: TargetSituation): Step | undefined {
-  const { nextStart, lastKnownGood, proven, running } = snapshot
+  const { nextStart, lastKnownGood, running } = snapshot
   if (target.source === 'local' || target.verdict !== undefined) return undefined
   const isStandIn = target.fallback && !target.goesOn
   if (isStandIn && target.content !== lastKnownGood.content) return undefined
   if (nextStart.kind !== 'known' || nextStart.held.content !== target.content) return undefined
-  if (proven !== target.key) {
+  if (!hasPassed(snapshot, target.key)) {
     const trial = measureTrial(snapshot, target.key)
     const isOver = trial?.remainingUs === 0 && listMissingEvidence(snapshot).length === 0
     return isOver ? { kind: 'prove', key: target.key } : undefined

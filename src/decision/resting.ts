@@ -9,7 +9,8 @@ import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Wait } from './step.ts'
 import type { Candidate, Target } from './target.ts'
-import { describeTrial, hasPassed, measureTrial } from './trial.ts'
+import { describeTrial, measureTrial } from './trial.ts'
+import { hasPassed } from './trial-key.ts'
 import { ASSIGNED_DAMAGED, wait } from './wait.ts'
 
 export const NOTHING_LEFT = 'it failed, and so did everything else that can be started now'
@@ -64,7 +65,7 @@ type RestingPhase = 'node-at-fault' | 'fallen-back' | 'refused' | 'settled' | 'i
 
 export function restingPhase({ snapshot, target, candidates }: TargetSituation): RestingPhase {
   if (target.atFault) return 'node-at-fault'
-  const isOnTrial = target.goesOn && target.source !== 'local' && snapshot.proven !== target.key
+  const isOnTrial = target.goesOn && target.source !== 'local' && !hasPassed(snapshot, target.key)
   if (target.fallback && !isOnTrial) return isRefusedAlone(candidates, target) ? 'refused' : 'fallen-back'
   if (target.source === 'local') return 'settled'
   return hasPassed(snapshot, target.key) ? 'settled' : 'in-trial'

@@ -17,7 +17,7 @@ import { assess, hasTarget } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import { findStaging, hasWorkedOtherwise, isOfHash, latestContent, readPlan, retryOf } from './staging.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
-import { trialKey } from './trial-key.ts'
+import { hasPassed, trialKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface RolloutSubject {
@@ -81,7 +81,7 @@ function describeNode(
         ? { reason: describeVerdict(verdict), retry: retryOf(staged), late: staged.failed === 'late' }
         : undefined,
     runs,
-    proven: runs && running.content === staged.content && staged.proved === true && snapshot.proven === running.key,
+    proven: runs && running.content === staged.content && staged.proved === true && hasPassed(snapshot, running.key),
     promoted: staged.promoted === true && unit.kind === 'known' && staged.promotedOn === unit.kubeletIdentity,
     workedBefore: staging.contents.some(({ hash, promoted }) => hash === staged.hash && promoted === true),
     sawUnfinished: staging.sawUnfinished === true,

@@ -64,7 +64,7 @@ export interface Snapshot {
    * one that they name.
    */
   readonly damagedFallbacks?: readonly FallbackName[] | undefined
-  /** The content and kubelet for which last-known-good passed a whole trial. */
+  /** What passed its trial last. It may not be last-known-good yet. */
   readonly proven: TrialKey | undefined
   /** undefined: none was recorded since the last trial that ended. */
   readonly trialBoots?: TrialBoots | undefined

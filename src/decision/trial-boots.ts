@@ -11,7 +11,7 @@ import { findPause } from './find-pause.ts'
 import type { Policy } from './policy.ts'
 import type { TrialBoots } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
-import { contentOfKey, type TrialKey } from './trial-key.ts'
+import { contentOfKey, hasPassed, type TrialKey } from './trial-key.ts'
 
 /** Fewer may be the work of a person, or of a program that sets up the node. */
 const TOO_MANY_REBOOTS = 3
@@ -81,9 +81,10 @@ function countReboots({ trialBoots, now, policy }: Snapshot, key: TrialKey): num
  * Not what is last-known-good or previous, on whatever kubelet it passed its trial: it has run
  * without reboots before.
  */
-function isOnTrial({ proven, lastKnownGood, previous, verdicts }: Snapshot, key: TrialKey): boolean {
+function isOnTrial(snapshot: Snapshot, key: TrialKey): boolean {
+  const { lastKnownGood, previous, verdicts } = snapshot
   const wasPromoted = [lastKnownGood, previous].some(({ content }) => content === contentOfKey(key))
-  return proven !== key && !wasPromoted && !verdicts.has(key)
+  return !hasPassed(snapshot, key) && !wasPromoted && !verdicts.has(key)
 }
 
 /** A restart that was requested is no start while the process of before runs. */

@@ -16,5 +16,15 @@ export function identityOfKey(key: TrialKey): string {
   return key.slice(key.lastIndexOf('@') + 1)
 }
 
+/**
+ * Whether this content on this kubelet is what passed a whole trial last, since it was tried again
+ * if it was.
+ *
+ * @param snapshot or what else has its `proven`
+ */
+export function hasPassed({ proven }: { readonly proven: TrialKey | undefined }, key: TrialKey): boolean {
+  return proven === key
+}
+
 /** Hash of the content, and the identity of kubelet's binary and flags. */
 export type TrialKey = string

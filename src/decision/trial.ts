@@ -8,6 +8,8 @@ import type { Snapshot } from './snapshot.ts'
 import { describeReboots } from './trial-boots.ts'
 import type { TrialKey } from './trial-key.ts'
 
+export { hasPassed } from './trial-key.ts'
+
 const UNSETTLED_AFTER_US = 3600e6
 const UNSETTLED_STARTS = 5
 
@@ -35,14 +37,6 @@ export function measureTrial(snapshot: Snapshot, key: TrialKey): Trial | undefin
   const sinceUs = Math.max(running.startedAtUs, health.healthySinceUs)
   const endsAtUs = sinceUs + policy.trialUs
   return { elapsedUs: now.monotonicUs - sinceUs, remainingUs: Math.max(0, endsAtUs - now.monotonicUs), endsAtUs }
-}
-
-/**
- * Whether this content on this kubelet has passed a whole trial, since it was tried again if it
- * was.
- */
-export function hasPassed({ proven }: Pick<Snapshot, 'proven'>, key: TrialKey): boolean {
-  return proven === key
 }
 
 /**

@@ -79,8 +79,9 @@ export interface Records {
   has(name: RecordName): boolean
   /** Writes only if the record changes. */
   write(name: RecordName, source: ConfigSource): void
+  /** What passed its trial last. It may not be last-known-good yet. */
   proven(): TrialKey | undefined
-  /** undefined: nothing is proven anymore. */
+  /** undefined: nothing is proven any more. */
   writeProven(key: TrialKey | undefined): void
   trialBoots(): TrialBoots | undefined
   /** undefined: the trial that they were recorded for has ended. */

@@ -12,6 +12,7 @@ import type { Snapshot } from '../decision/snapshot.ts'
 import { spreadDelayUs } from '../decision/spread.ts'
 import type { Phase, Step, Wait } from '../decision/step.ts'
 import { measureTrial } from '../decision/trial.ts'
+import { hasPassed } from '../decision/trial-key.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { PassObserver } from '../ports/pass-observer.ts'
@@ -187,7 +188,7 @@ export class Reporter implements PassObserver {
 
 function trialRemainingSeconds(snapshot: Snapshot): number {
   const { running } = snapshot
-  if (running.kind !== 'known' || running.content === 'local' || running.key === snapshot.proven) return 0
+  if (running.kind !== 'known' || running.content === 'local' || hasPassed(snapshot, running.key)) return 0
   return (measureTrial(snapshot, running.key)?.remainingUs ?? snapshot.policy.trialUs) / 1e6
 }
 

@@ -182,7 +182,11 @@ t.test('what had proved itself and failed is marked also where the disk refused 
     t.match(stageWith({ ...proved, ...judged(verdict(B, state)) }), { proved: false, requested: false }, state)
   const kept = { proved: true, requested: true }
   t.match(stageWith({ ...proved, ...judged(verdict(B, 'refused')) }), kept, 'not what preflight refused, which did not fail')
-  t.match(stageWith({ ...proved, ...judged({ ...verdict(B, 'confirmed'), key: keyOf(B, 'kubelet-v0') }) }), kept, 'nor what another kubelet failed with')
+  t.match(
+    stageWith({ ...proved, ...judged({ ...verdict(B, 'confirmed'), key: keyOf(B, 'kubelet-v0') }) }),
+    kept,
+    'nor what another kubelet failed with',
+  )
   const unit = { kind: 'unknown', detail: 'no answer' } as const
   t.match(stageWith({ ...proved, ...judged(verdict(B, 'confirmed')), unit }), kept, 'nor while it is not known which kubelet is installed')
 })
