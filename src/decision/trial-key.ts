@@ -1,6 +1,6 @@
 /**
  * A trial, and so a verdict, belongs to one content on one kubelet: the same bytes may fail with
- * another binary or other flags. Pure.
+ * another binary, other flags or other drop-ins. Pure.
  */
 import type { ContentHash } from './config-source.ts'
 
@@ -26,5 +26,5 @@ export function hasPassed({ proven }: { readonly proven: TrialKey | undefined },
   return proven === key
 }
 
-/** Hash of the content, and the identity of kubelet's binary and flags. */
+/** Hash of the content, and `kubeletIdentity` of the unit. */
 export type TrialKey = string

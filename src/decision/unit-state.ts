@@ -19,8 +19,9 @@ export type UnitState =
       /** CLOCK_MONOTONIC of the main process' start; 0 when it never ran. */
       readonly startedAtUs: number
       /**
-       * Identity of kubelet's binary and of everything in the unit that sets its flags, except the
-       * agent's own file.
+       * Identity of everything besides the config that decides how kubelet takes it: its binary,
+       * what in the unit sets its flags, and the files that kubelet merges with the config. The
+       * agent's own files do not count.
        */
       readonly kubeletIdentity: string
       /** What an earlier agent called the same kubelet, in records that it has left. */

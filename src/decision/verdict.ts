@@ -4,7 +4,7 @@ import type { EvidenceKind } from './evidence.ts'
 import type { TrialKey } from './trial-key.ts'
 
 /**
- * What is remembered of one content on one kubelet (binary and flags).
+ * What is remembered of one content on one kubelet (binary, flags and drop-ins).
  *
  * `refused`: preflight refused it, and kubelet never ran it. `provisional`: it failed, but no
  * fallback has been healthy since. `confirmed`: it failed and a fallback did not, or an operator

@@ -291,7 +291,7 @@ t.test('a fallback that systemd refused at first is still exempt', async (t) => 
   t.match(decision, { kind: 'restart', record: { fallback: true } })
 })
 
-t.test('a kubelet that hangs on the same content is restarted when its binary or flags have changed on disk', async (t) => {
+t.test('a kubelet that hangs on the same content is restarted when its binary, flags or drop-ins have changed on disk', async (t) => {
   const running = runs(B, { kubelet: 'kubelet-v1' })
   const upgraded: Target = { ...TARGET, key: keyOf(B, 'kubelet-v2') }
   const process = (facts: Partial<ProcessHealth>): Partial<Snapshot> => ({
