@@ -21,7 +21,6 @@ import { awaitsBaseline, startsWithContent } from './evidence-schedule.ts'
 import { failedLately } from './failed-lately.ts'
 import { describePause, findPause } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
-import { failsNow, isWellAgain, isWorthKeeping } from './restart-limit.ts'
 import { decideRestart } from './restarts.ts'
 import { restingPhase, restOn } from './resting.ts'
 import { describeRolloutWait, findRolloutWait, hasRolloutTurn } from './rollout-turn.ts'
@@ -35,6 +34,7 @@ import type { Action, Phase, Step, Wait } from './step.ts'
 import type { Target } from './target.ts'
 import type { ReadyWiring } from './unit-state.ts'
 import { wait } from './wait.ts'
+import { failsNow, isWellAgain, isWorthKeeping } from './worth-keeping.ts'
 
 type State = (situation: TargetSituation) => Action | Wait | State
 

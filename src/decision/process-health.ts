@@ -1,7 +1,7 @@
 /**
  * The health of what runs, whatever kubelet starts with next. A kubelet that hangs stays ill when
- * the wanted config changes, when its binary, flags or drop-ins change on disk, and when an operator
- * resets the node. Pure; all times are CLOCK_MONOTONIC of one boot.
+ * the wanted config changes, when its binary, flags or drop-ins change on disk, and when an
+ * operator resets the node. Pure; all times are CLOCK_MONOTONIC of one boot.
  */
 import { type HealthRecord, type HealthSample, isFailing, type ProcessHealth } from './health.ts'
 import type { Policy } from './policy.ts'

@@ -4,53 +4,15 @@
  * back, or that an operator requested is neither held up by it nor counted. Pure.
  */
 import { HOUR_US } from '../values/durations.ts'
-import { isIllNow, isLongIll } from './process-health.ts'
 import type { RestartRecord } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
-import { isSeenByHealth } from './verdict.ts'
+import { isWorthKeeping } from './worth-keeping.ts'
 
 /** Whether a restart into the target is exempt although it is no fallback. */
 export function isExempt(snapshot: Snapshot, target: Pick<Target, 'source'>): boolean {
   const isReset = snapshot.requests.hold === 'local' && target.source === 'local'
   return isReset || !isWorthKeeping(snapshot)
-}
-
-/**
- * Whether a restart would end a kubelet that may be well. Nothing is lost where no kubelet runs, or
- * one that has failed.
- */
-export function isWorthKeeping(snapshot: Snapshot): boolean {
-  return snapshot.running.kind !== 'none' && !hasFailed(snapshot)
-}
-
-/**
- * Whether a process whose config failed by its health has kept running for a while and is healthy
- * again. False where its health says nothing of what the config was condemned for.
- */
-export function isWellAgain({ running, health, verdicts, now, policy }: Snapshot): boolean {
-  if (running.kind !== 'known' || health?.process?.invocationId !== running.invocationId) return false
-  const verdict = verdicts.get(running.key)
-  const runsOn = now.monotonicUs - running.startedAtUs > policy.toleranceUs
-  return runsOn && health.process.healthySinceUs !== undefined && (verdict === undefined || isSeenByHealth(verdict.reason))
-}
-
-/**
- * Whether what runs has a verdict against it, or has been ill for long. Leaving it costs nothing.
- */
-export function hasFailed(snapshot: Snapshot): boolean {
-  return hasVerdict(snapshot) || isLongIll(snapshot.health, snapshot.now.monotonicUs, snapshot.policy)
-}
-
-/** The same, but a process that is well now, or of which nothing is known, does not fail. */
-export function failsNow(snapshot: Snapshot): boolean {
-  return hasVerdict(snapshot) || isIllNow(snapshot.health, snapshot.now.monotonicUs, snapshot.policy)
-}
-
-/** On the kubelet that it was started as. */
-function hasVerdict({ running, verdicts }: Snapshot): boolean {
-  const verdict = running.kind === 'known' ? verdicts.get(running.key) : undefined
-  return verdict !== undefined && verdict.state !== 'refused'
 }
 
 /** undefined: the limit is not reached. */

@@ -9,11 +9,12 @@ import { findPause } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
 import type { HealthRecord } from './health.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
-import { failsNow, findLimitEndUs, hasFailed, isExempt, isWorthKeeping, listTaken } from './restart-limit.ts'
+import { findLimitEndUs, isExempt, listTaken } from './restart-limit.ts'
 import { RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
 import type { KnownUnit } from './unit-state.ts'
+import { failsNow, hasFailed, isWorthKeeping } from './worth-keeping.ts'
 
 export type RestartDecision =
   | { readonly kind: 'not-due' }

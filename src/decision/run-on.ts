@@ -6,15 +6,12 @@
  * exists. If the running config cannot be identified, the next start does not change either. Pure.
  */
 import { describeSource } from './config-source.ts'
-import { findVerdict } from './find-verdict.ts'
 import { isFailing } from './health.ts'
-import { failsNow } from './restart-limit.ts'
 import type { TargetSituation } from './situation.ts'
-import type { Snapshot } from './snapshot.ts'
 import type { Wait } from './step.ts'
 import { findUnavailable } from './target.ts'
-import type { KnownUnit } from './unit-state.ts'
 import { ASSIGNED_DAMAGED, wait } from './wait.ts'
+import { failsNow, isCondemned } from './worth-keeping.ts'
 
 /** undefined: kubelet is to run the target. */
 export function findRunOn({ snapshot, unit, target }: TargetSituation): Wait | undefined {
@@ -44,15 +41,4 @@ export function findLeftInPlace({ snapshot, unit, target }: TargetSituation): Wa
   if (unit.activity !== 'running' || isFailing(healthz)) return undefined
   if (!target.fallback || findUnavailable(snapshot, unit) !== 'gone') return undefined
   return wait(snapshot, 'unknown', `kubelet runs on with what is in place: ${nextStart.detail}`)
-}
-
-/**
- * Whether a verdict sends the target elsewhere than to what runs: one on the installed kubelet, or
- * of damage that counts on each. `failsNow` looks for one on the kubelet that the process was
- * started as.
- */
-function isCondemned(snapshot: Snapshot, { kubeletIdentity }: KnownUnit): boolean {
-  const { running } = snapshot
-  const verdict = running.kind === 'known' ? findVerdict(snapshot, running.content, kubeletIdentity) : undefined
-  return verdict !== undefined && verdict.state !== 'refused'
 }

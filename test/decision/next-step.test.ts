@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import t from 'tap'
 import { sameSource } from '../../src/decision/config-source.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
-import { isWorthKeeping } from '../../src/decision/restart-limit.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
+import { isWorthKeeping } from '../../src/decision/worth-keeping.ts'
 import { anySnapshot, look } from './any-snapshot.ts'
 import {
   A,
