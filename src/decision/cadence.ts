@@ -56,7 +56,7 @@ function findHealthySince({ health, running }: Snapshot): number | undefined {
   return health?.healthySinceUs ?? (isSame ? health.process?.healthySinceUs : undefined)
 }
 
-/** With what runs, whatever kubelet starts with next. */
+/** With what kubelet starts with next, or with what runs. */
 function isIll({ unhealthySinceUs, process }: HealthRecord): boolean {
   return unhealthySinceUs !== undefined || process?.unhealthySinceUs !== undefined
 }

@@ -1,6 +1,6 @@
 /**
- * What the cluster wants of this node, and by which channel. Data only. Unknown is a value of its
- * own here, and is never taken for local.
+ * What the cluster wants of this node, and by which channel. Unknown is a value of its own here,
+ * and is never taken for local. Pure.
  */
 import type { ConfigMapData, ConfigMapRef, ConfigMapSource, ConfigSource } from './config-source.ts'
 

@@ -1,7 +1,7 @@
 /**
  * What the evidence probes ask and what they can be answered, as data. A fact says about which
  * process of kubelet it was asked, so that a late answer is not taken for one about the next
- * process. Types only.
+ * process. Pure.
  */
 
 export const QUESTIONS = ['node', 'lease', 'pods', 'runtime', 'serving', 'static-pods'] as const

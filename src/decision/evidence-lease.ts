@@ -11,7 +11,10 @@ import type { EvidenceView, LeaseSeen } from './evidence-state.ts'
 const DEFAULT_DURATION_SECONDS = 40
 const SHORTEST_SILENCE_US = 40e6
 const SHORTEST_SLACK_US = 20e6
-/** A second sample of a Lease is taken 30 s after the first. */
+/**
+ * For so long, the agent does not write yet, since the next sample may show that a Lease is renewed
+ * after all: half of the 30 s between two samples.
+ */
 const AWAITED_SAMPLE_US = 15e6
 
 /** undefined: it was not asked. */

@@ -1,6 +1,6 @@
 /**
  * Evidence: what a trial has to prove besides a process that answers `/healthz`. Each kind has one
- * answer. `unknown` never condemns a config. Types only.
+ * answer. `unknown` never condemns a config. Pure.
  */
 
 export const EVIDENCE_KINDS = ['process', 'healthz', 'runtime', 'lease', 'ready', 'serving', 'static-pods', 'pods'] as const

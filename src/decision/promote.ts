@@ -1,7 +1,7 @@
 /**
- * The rule for a trial that has passed: first it is recorded for what, then last-known-good moves.
- * That is so also for a config that is no longer assigned, but goes on since the assigned one was
- * refused. Pure.
+ * The rule for a trial that has passed. The first step records which content passed it, on which
+ * kubelet. The second moves last-known-good. That is so also for a config that is no longer
+ * assigned, but goes on since the assigned one was refused. Pure.
  */
 import { type ConfigSource, sameSource } from './config-source.ts'
 import { listMissingEvidence } from './evidence-verdict.ts'

@@ -19,9 +19,10 @@ export function isNamed(record: RecordState, source: ConfigSource): boolean {
   return record.kind === 'source' && sameSource(record.source, source)
 }
 
-/** What an operator requested on the node: the files under `requests/`. */
+/** How an operator holds the node back, until `resume`. */
 export type Hold = 'none' | 'paused' | 'local'
 
+/** What an operator requested on the node: the files under `requests/`. */
 export interface Requests {
   readonly hold: Hold
   /** Roll back this content, if it is still the target. */

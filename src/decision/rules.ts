@@ -33,7 +33,7 @@ export const RULES: readonly Rule[] = [
   waitWhileStopping,
   // An operator asked on the node for a retry or a rollback.
   withTarget(answerRequest),
-  // A config is on trial in this boot.
+  // A config is on trial in this boot, or another config has interrupted its trial.
   withTarget(recordBoot),
   // Kubelet fails with what it starts with: write a verdict, which changes the target.
   withTarget(condemnFailure),
@@ -43,7 +43,7 @@ export const RULES: readonly Rule[] = [
   followAssignment,
   // The assigned config has a rollout, or no longer.
   recordStaging,
-  // The cluster assigns by another channel, or its pause began or ended.
+  // What the cluster says about this node has changed.
   recordChannelState,
   // Systemd does not answer, or the wanted config is unknown: nothing below can be decided.
   waitForKnowledge,
@@ -51,7 +51,7 @@ export const RULES: readonly Rule[] = [
   withTarget(forgetLostFallback),
   // A fallback has proved healthy, or the node has after every config failed.
   withTarget(learnFromFallback),
-  // A config that had proved itself has failed, and the fallback has been healthy for a while.
+  // A config that may not be at fault has failed, and the fallback has been healthy for a while.
   withTarget(tryFailedAgain),
   // What was tried again has been healthy for long.
   withTarget(clearAfterLongHealth),

@@ -14,7 +14,7 @@ import type { TrialKey } from './trial-key.ts'
 import type { UnitState } from './unit-state.ts'
 import type { Acceptance, Verdict } from './verdict.ts'
 
-/** What kubelet starts with next: as kubelet.env or the replaced file says. */
+/** What kubelet starts with next, as kubelet.env, the replaced file or the agent's drop-in says. */
 export type NextStart =
   | { readonly kind: 'known'; readonly held: HeldSource }
   /** It names neither local nor a checkpoint, or cannot be read. `absent`: there is nothing. */

@@ -16,8 +16,8 @@ export interface Staging {
   /** One more each time that the config is assigned in place of another. undefined: 0. */
   readonly assignment?: number | undefined
   /**
-   * A node to which the config switched has seen a rollout of the latest content that was not
-   * finished. So after a reboot, it does not take it for one that was finished before.
+   * A node that switched to the config has seen a rollout of the latest content that was not
+   * finished. So after a reboot, it does not take the rollout for one that was finished before.
    */
   readonly sawUnfinished?: boolean | undefined
   /**

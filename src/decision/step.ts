@@ -52,7 +52,7 @@ export type Step =
     }
   /** Nothing was ever recorded: write the empty records, which mean local. */
   | { readonly kind: 'open-records'; readonly lastKnownGood: ConfigSource }
-  /** Another channel assigns, or the cluster's pause began or ended: record it. */
+  /** What the cluster says about this node has changed: record it. */
   | { readonly kind: 'record-channel'; readonly channelState: ChannelState }
   /** The annotations of the assigned version say otherwise than what is remembered. */
   | { readonly kind: 'record-staging'; readonly source: ConfigMapSource; readonly object: FoundConfigMap }
@@ -98,8 +98,8 @@ export type Step =
       readonly to: ConfigSource
     }
   /**
-   * The trial passed: record for what. Precedes `promote`, so that a crash between the two loses
-   * nothing.
+   * The trial passed: record with which content, on which kubelet. Precedes `promote`, so that a
+   * crash between the two loses nothing.
    */
   | { readonly kind: 'prove'; readonly key: TrialKey }
   | { readonly kind: 'promote'; readonly target: HeldSource; readonly previous: ConfigSource | undefined }
@@ -140,7 +140,7 @@ export type Phase =
   | 'paused'
   /** An operator stopped kubelet. Its next start uses what is activated. */
   | 'kubelet-stopped'
-  /** Kubelet would not come back from a restart now: its container runtime refuses connections. */
+  /** Kubelet would not come back from a restart now: its container runtime does not answer. */
   | 'runtime-down'
   /** Kubelet is starting or stopping. */
   | 'restarting'

@@ -9,7 +9,10 @@ export interface HealthProbe {
   healthz(config: HealthTarget): Promise<{ ok: boolean; detail: string }>
 }
 
-/** Whether the container runtime at a socket answers. Asked only while kubelet is not well. */
+/**
+ * Whether the container runtime at a socket answers. Asked while kubelet is not well, and before it
+ * is restarted with another config.
+ */
 export interface RuntimeProbe {
   /**
    * By its latest answer; a new one is sought in the background. Never rejects, and waits no longer

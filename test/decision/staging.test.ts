@@ -222,7 +222,7 @@ t.test('a node keeps on disk with which waves it saw a rollout first', async (t)
   t.same(at('waves: [100%]', { waves }, assignedTo(A)), [100], 'or the config')
 })
 
-t.test('a node to which the config switched keeps on disk that it saw a rollout that was not finished', async (t) => {
+t.test('a node that switched to the config keeps on disk that it saw a rollout that was not finished', async (t) => {
   const { hash } = staged()
   const progress = {
     ...{ generation: 3, stage: 4, lastStage: 5, openPercent: 50, proofs: 0, needed: 5 },
