@@ -41,8 +41,7 @@ function condemnByEvidence(situation: TargetSituation, next: Failed, health: Hea
 function answerFailure(situation: TargetSituation, failed: Failed, failure: HealthFailure, health: HealthRecord): Step {
   const { snapshot, unit } = situation
   if (mayTryAgain(snapshot, health, failed, failure)) {
-    const { source, key } = failed
-    return { kind: 'try-again', source, key, failure, record: recordAnotherTry(snapshot, unit, failed) }
+    return { kind: 'try-again', source: failed.source, failure, record: recordAnotherTry(snapshot, unit, failed) }
   }
   return { kind: 'condemn', verdict: makeVerdict(snapshot, failed, failure), next: nextAfter(situation, failed)?.source, requested: false }
 }

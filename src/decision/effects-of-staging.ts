@@ -48,17 +48,17 @@ function lift(snapshot: Snapshot, content: ContentHash): readonly Effect[] {
   ]
 }
 
-export function mark({ stagings }: Snapshot, key: TrialKey, facts: Partial<StagedContent>): readonly StateEffect[] {
-  const marked = markContent(stagings, contentOfKey(key), facts)
+export function mark({ stagings }: Snapshot, content: ContentHash, facts: Partial<StagedContent>): readonly StateEffect[] {
+  const marked = markContent(stagings, content, facts)
   return marked === undefined ? [] : [{ kind: 'write-stagings', stagings: marked }]
 }
 
 /** An operator dropped these verdicts: of the assigned content, if it is one of them. */
 export function markRequested(snapshot: Snapshot, keys: readonly TrialKey[]): readonly StateEffect[] {
   const { assigned, assignedContent } = snapshot
-  if (assigned.kind !== 'source' || findStaging(snapshot, assigned.source) === undefined) return []
-  const key = keys.find((one) => contentOfKey(one) === assignedContent)
-  return key === undefined ? [] : mark(snapshot, key, { requested: true })
+  if (assigned.kind !== 'source' || assignedContent === undefined || findStaging(snapshot, assigned.source) === undefined) return []
+  const isDropped = keys.some((key) => contentOfKey(key) === assignedContent)
+  return isDropped ? mark(snapshot, assignedContent, { requested: true }) : []
 }
 
 /** It has not been started since, and waits for a turn once more. */

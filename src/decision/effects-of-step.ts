@@ -20,7 +20,7 @@ import { CONDEMNED } from './staging.ts'
 import type { StagedContent } from './staging-state.ts'
 import { nameSource, restartingMessage } from './status-texts.ts'
 import type { Action, StepOf } from './step.ts'
-import { contentOfKey, hasPassed, identityOfKey, trialKey } from './trial-key.ts'
+import { contentOfKey, hasPassed, identityOfKey } from './trial-key.ts'
 
 type EffectsOf = { readonly [K in Action['kind']]: (step: StepOf<K>, snapshot: Snapshot) => readonly Effect[] }
 
@@ -114,7 +114,7 @@ const EFFECTS: EffectsOf = {
       ...(requested ? [{ kind: 'clear-request', request: 'rollback' } as const] : []),
       // Last: what the disk may refuse, and what a later pass makes up for.
       ...(snapshot.trialBoots?.content === contentOfKey(verdict.key) ? endTrialBoots(snapshot) : []),
-      ...mark(snapshot, verdict.key, CONDEMNED),
+      ...mark(snapshot, contentOfKey(verdict.key), CONDEMNED),
     ]
   },
 
@@ -193,7 +193,7 @@ const EFFECTS: EffectsOf = {
 
   prove: ({ key }, snapshot) => [
     // Also where an earlier trial of it left another answer.
-    ...mark(snapshot, key, {
+    ...mark(snapshot, contentOfKey(key), {
       proved: isEvidenceKnown(snapshot),
       ...(contentOfKey(key) === snapshot.lastKnownGood.content && { promotedOn: identityOfKey(key) }),
     }),
@@ -207,7 +207,7 @@ const EFFECTS: EffectsOf = {
   // previous first: what was last-known-good is named by a record at every moment.
   promote: ({ target: { source, content }, previous }, snapshot) => [
     history('promoted', snapshot.lastKnownGood.source, source, 'trial passed'),
-    ...(content === undefined ? [] : mark(snapshot, trialKey(content, ''), { promoted: true, ...promotedOn(snapshot) })),
+    ...mark(snapshot, content, { promoted: true, ...promotedOn(snapshot) }),
     ...(previous === undefined ? [] : [writeRecord('previous', previous)]),
     writeRecord('last-known-good', source),
     log('info', `updated last-known-good config to ${nameSource(source)}`, { source }),

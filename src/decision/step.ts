@@ -4,7 +4,7 @@
  * what it leaves when done once.
  */
 
-import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, HeldSource } from './config-source.ts'
+import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
 import { describeSource } from './config-source.ts'
 import type { ChannelState, FoundConfigMap } from './desired.ts'
 import type { HealthFailure } from './find-failure.ts'
@@ -71,7 +71,6 @@ export type Step =
   | {
       readonly kind: 'try-again'
       readonly source: ConfigSource
-      readonly key: TrialKey
       readonly failure: HealthFailure
       readonly record: RestartRecord | undefined
     }
@@ -102,7 +101,11 @@ export type Step =
    * crash between the two loses nothing.
    */
   | { readonly kind: 'prove'; readonly key: TrialKey }
-  | { readonly kind: 'promote'; readonly target: HeldSource; readonly previous: ConfigSource | undefined }
+  | {
+      readonly kind: 'promote'
+      readonly target: { readonly source: ConfigMapSource; readonly content: ContentHash }
+      readonly previous: ConfigSource | undefined
+    }
   /**
    * The checkpoint of a fallback is gone and cannot be downloaded again: that fallback is local
    * from now on.

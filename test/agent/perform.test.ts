@@ -4,7 +4,22 @@ import { contentHash } from '../../src/checkpoint/content.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { decideSpreadTurn, spreadDelayUs } from '../../src/decision/spread.ts'
 import type { Action, StepOf } from '../../src/decision/step.ts'
-import { A, B, dataOf, HOUR_US, health, hold, keyOf, NOW_US, POLICY, READY, restartTo, snapshot, verdict } from '../decision/snapshots.ts'
+import {
+  A,
+  B,
+  contentOf,
+  dataOf,
+  HOUR_US,
+  health,
+  hold,
+  keyOf,
+  NOW_US,
+  POLICY,
+  READY,
+  restartTo,
+  snapshot,
+  verdict,
+} from '../decision/snapshots.ts'
 import { SmallWorld } from './small-world.ts'
 
 /** What a look at the world would show of this step; `facts` say otherwise. */
@@ -36,6 +51,7 @@ function settled(): SmallWorld {
 
 const ASSIGN_B = { kind: 'assign', source: B, data: dataOf(B), inPlace: true } as const
 const ACTIVATE_B = { kind: 'activate', target: B, fallback: A, wiring: READY } as const
+const PROMOTE_B = { kind: 'promote', target: { source: B, content: contentOf(B) }, previous: A } as const
 const RESTART = { kind: 'restart', record: restartTo(B, { outcome: undefined }), from: A, to: B, failed: false } as const
 
 t.test('every step done twice leaves what it leaves when done once', async (t) => {
@@ -49,7 +65,7 @@ t.test('every step done twice leaves what it leaves when done once', async (t) =
     { kind: 'preflight', source: B, key: keyOf(B), data: undefined, fallback: false },
     ACTIVATE_B,
     { kind: 'prove', key: keyOf(B) },
-    { kind: 'promote', target: hold(B), previous: A },
+    PROMOTE_B,
     { kind: 'forget-fallback', record: 'last-known-good', source: A },
     { kind: 'prune', checkpoints: [{ uid: B.uid, resourceVersion: B.resourceVersion, savedAtMs: 0 }] },
   ]
@@ -216,10 +232,10 @@ t.test('restart', async (t) => {
 t.test('promote: previous first, so that what was last-known-good is never lost between the two', async (t) => {
   const world = settled()
   world.diskFails = (step) => step.path.includes('last-known-good')
-  await t.rejects(carryOut(world, { kind: 'promote', target: hold(B), previous: A }), { code: 'ENOSPC' })
+  await t.rejects(carryOut(world, PROMOTE_B), { code: 'ENOSPC' })
   t.same([world.record('last-known-good'), world.record('previous')], [A, A])
   world.diskFails = () => false
-  await carryOut(world, { kind: 'promote', target: hold(B), previous: A })
+  await carryOut(world, PROMOTE_B)
   t.same([world.record('last-known-good'), world.record('previous')], [B, A])
 })
 
