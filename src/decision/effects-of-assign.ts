@@ -26,7 +26,7 @@ export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Eff
     history('assigned', assigned, source, explainAssignment(assigned, source, snapshot.desired)),
     ...saveUnrendered(step, snapshot),
     ...saveContent(step, snapshot),
-    ...startSpread(source, step.inPlace, snapshot),
+    ...startSpread(source, step.shared, snapshot),
     // Before the version is assigned, so that none is taken for one without a rollout.
     ...(desired.kind === 'config-map' && desired.object.kind === 'found' ? stage(snapshot, source, desired.object) : []),
     // From here on this content is compared with no other one, so what was found has to be durable.

@@ -54,7 +54,7 @@ const EFFECTS: EffectsOf = {
 
   assign,
 
-  'reset-to-local': ({ from, shared = false }, snapshot) => {
+  'reset-to-local': ({ from, shared }, snapshot) => {
     const isRequested = snapshot.requests.hold === 'local'
     // The desired state names no channel any more: the record says which one assigned before.
     const channel = snapshot.recordedChannelState?.channel ?? 'config-source'

@@ -28,7 +28,7 @@ export function followAssignment({ snapshot }: Situation): Step | undefined {
       const reset = assigned === 'local' && snapshot.lastKnownGood.source === 'local' && snapshot.previous.source === 'local'
       if (reset) return undefined
       const shared = assigned !== 'local' && snapshot.requests.hold !== 'local' && !mayNodeHaveChanged(snapshot)
-      return { kind: 'reset-to-local', from: assigned, ...(shared && { shared }) }
+      return { kind: 'reset-to-local', from: assigned, shared }
     }
     case 'config-map': {
       const { ref, object } = desired
@@ -38,9 +38,9 @@ export function followAssignment({ snapshot }: Situation): Step | undefined {
       // Without content, the checkpoint is gone or damaged: it is saved again while the cluster
       // still has it.
       if (known && snapshot.assignedContent !== undefined && snapshot.assignedContent === snapshot.desiredContent) return undefined
-      const inPlace = isShared(snapshot, source)
+      const shared = isShared(snapshot, source)
       const { data, rendered } = object
-      const assign: Step = { kind: 'assign', source, data, ...(rendered && { rendered: rendered.data }), inPlace }
+      const assign: Step = { kind: 'assign', source, data, ...(rendered && { rendered: rendered.data }), shared }
       return checkReplacement(snapshot, source, rendered?.data ?? data, assign)
     }
   }

@@ -30,7 +30,7 @@ export type Step =
   /** The requested rollback is about a config that is no longer the target. */
   | { readonly kind: 'drop-rollback' }
   /**
-   * Save the checkpoint and move meta/assigned to it. `inPlace`: the change comes from something
+   * Save the checkpoint and move meta/assigned to it. `shared`: the change comes from something
    * that nodes share, and not from this Node, so it is spread.
    */
   | {
@@ -40,10 +40,10 @@ export type Step =
       readonly data: ConfigMapData
       /** With this node's overlay, where `source` has one. */
       readonly rendered?: ConfigMapData
-      readonly inPlace: boolean
+      readonly shared: boolean
     }
   /** `shared`: what assigned a config to many nodes is gone, so the fall to local is spread. */
-  | { readonly kind: 'reset-to-local'; readonly from: ConfigSource | undefined; readonly shared?: boolean }
+  | { readonly kind: 'reset-to-local'; readonly from: ConfigSource | undefined; readonly shared: boolean }
   /** The records call this kubelet by the name that an earlier agent gave it. */
   | {
       readonly kind: 'rename-kubelet'

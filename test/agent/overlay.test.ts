@@ -42,7 +42,7 @@ t.test('it is assigned in place, promoted, and taken away again; the checkpoint 
   t.strictSame(world.record('last-known-good'), overlaid(1))
   t.strictSame(world.record('previous'), A)
   t.same(world.checkpoints.data(A.uid, '1'), dataOf(A))
-  t.match(world.steps.filter(({ kind }) => kind === 'assign').at(-1), { inPlace: true, source: overlaid(1) })
+  t.match(world.steps.filter(({ kind }) => kind === 'assign').at(-1), { shared: true, source: overlaid(1) })
   await lay(world, NONE)
   t.equal(await world.running(), textOf(A))
   t.strictSame(world.record('last-known-good'), A)

@@ -84,7 +84,7 @@ t.test('a local config that changes is merged and tried again; what was promoted
   world.editLocal(localConfig('clusterDomain: b.example\n'))
   await world.run(TRIAL_US)
   t.match(await fieldsOf(world), { maxPods: 200, clusterDomain: 'b.example' })
-  t.match(world.steps.filter(({ kind }) => kind === 'assign').at(-1), { inPlace: true })
+  t.match(world.steps.filter(({ kind }) => kind === 'assign').at(-1), { shared: true })
   t.match(world.history.filter(({ kind }) => kind === 'assigned').at(-1), {
     why: "a base or a layer of it, or this node's overlay, was updated: this node makes something else of it",
   })

@@ -49,7 +49,7 @@ function settled(): SmallWorld {
   return world
 }
 
-const ASSIGN_B = { kind: 'assign', source: B, data: dataOf(B), inPlace: true } as const
+const ASSIGN_B = { kind: 'assign', source: B, data: dataOf(B), shared: true } as const
 const ACTIVATE_B = { kind: 'activate', target: B, fallback: A, wiring: READY } as const
 const PROMOTE_B = { kind: 'promote', target: { source: B, content: contentOf(B) }, previous: A } as const
 const RESTART = { kind: 'restart', record: restartTo(B, { outcome: undefined }), from: A, to: B, failed: false } as const
@@ -59,7 +59,7 @@ t.test('every step done twice leaves what it leaves when done once', async (t) =
     { kind: 'forgive', drop: [keyOf(B)], requested: true, why: 'x' },
     { kind: 'drop-rollback' },
     ASSIGN_B,
-    { kind: 'reset-to-local', from: A },
+    { kind: 'reset-to-local', from: A, shared: false },
     { kind: 'condemn', verdict: verdict(B, 'provisional'), next: A, requested: true },
     { kind: 'confirm', verdicts: [verdict(B, 'provisional')] },
     { kind: 'preflight', source: B, key: keyOf(B), data: undefined, fallback: false },
@@ -108,12 +108,12 @@ t.test('assign: the checkpoint first, the record last, so that no record names w
 t.test('assign: the spread begins with an edit in place', async (t) => {
   const world = new SmallWorld()
   const turn = () => decideSpreadTurn('node-1', B, world.observationPorts().clock.now(), world.runtime.spread(), POLICY)
-  await carryOut(world, { ...ASSIGN_B, inPlace: false })
+  await carryOut(world, { ...ASSIGN_B, shared: false })
   t.match(turn(), { kind: 'go' })
   await carryOut(world, ASSIGN_B)
   t.match(turn(), { kind: 'wait-until', atUs: world.nowUs + spreadDelayUs('node-1', B, POLICY.spreadUs) })
-  await carryOut(world, { ...ASSIGN_B, source: A, data: dataOf(A), inPlace: false })
-  await carryOut(world, { ...ASSIGN_B, inPlace: false })
+  await carryOut(world, { ...ASSIGN_B, source: A, data: dataOf(A), shared: false })
+  await carryOut(world, { ...ASSIGN_B, shared: false })
   t.match(turn(), { kind: 'go' }, 'which has no say when the node’s own assignment comes back to it')
 })
 
@@ -274,7 +274,7 @@ t.test('reset-to-local and forget-fallback', async (t) => {
   t.same(world.record('assigned'), A)
   world.records.write('previous', B)
   world.records.writeProven(keyOf(A))
-  await carryOut(world, { kind: 'reset-to-local', from: A }, { now: { bootId: 'boot-1', monotonicUs: NOW_US, wallMs: 0 } })
+  await carryOut(world, { kind: 'reset-to-local', from: A, shared: false }, { now: { bootId: 'boot-1', monotonicUs: NOW_US, wallMs: 0 } })
   t.same([world.record('assigned'), world.record('last-known-good'), world.record('previous')], ['local', 'local', 'local'])
   t.equal(world.records.proven(), undefined, 'what comes back has its whole trial again')
 })

@@ -37,22 +37,22 @@ t.test('what is wanted', async (t) => {
   })
 
   t.test('configSource removed: assigned, last-known-good and previous are local', async (t) => {
-    t.same(decide(wants('local')), { kind: 'reset-to-local', from: A })
+    t.same(decide(wants('local')), { kind: 'reset-to-local', from: A, shared: false })
     const half = { ...wants('local'), ...assignedTo('local') }
-    t.same(decide(half), { kind: 'reset-to-local', from: 'local' }, 'a crash on the way there is made good')
-    t.same(decide({ ...half, lastKnownGood: hold('local'), previous: hold(B) }), { kind: 'reset-to-local', from: 'local' })
+    t.same(decide(half), { kind: 'reset-to-local', from: 'local', shared: false }, 'a crash on the way there is made good')
+    t.same(decide({ ...half, lastKnownGood: hold('local'), previous: hold(B) }), { kind: 'reset-to-local', from: 'local', shared: false })
     const reset = { ...wants('local'), ...LOCAL_EVERYWHERE, ...startsWith(A), ...runs(A) }
     t.match(decide(reset), { kind: 'activate', target: 'local', fallback: undefined })
     t.match(decide({ ...reset, ...startsWith('local') }), { kind: 'restart', to: 'local' })
   })
 
   t.test('an edit in place, a new uid, another key: a new version is assigned', async (t) => {
-    t.match(decide(wants(A_EDITED)), { kind: 'assign', source: A_EDITED, inPlace: true })
+    t.match(decide(wants(A_EDITED)), { kind: 'assign', source: A_EDITED, shared: true })
     const recreated = { ...A, uid: 'uid-of-the-next' }
-    t.match(decide(wants(recreated)), { kind: 'assign', source: recreated, inPlace: true })
+    t.match(decide(wants(recreated)), { kind: 'assign', source: recreated, shared: true })
     const otherKey = { ...A, kubeletConfigKey: 'other' }
-    t.match(decide(wants(otherKey)), { kind: 'assign', source: otherKey, inPlace: false })
-    t.match(decide(wants(B)), { kind: 'assign', source: B, inPlace: false })
+    t.match(decide(wants(otherKey)), { kind: 'assign', source: otherKey, shared: false })
+    t.match(decide(wants(B)), { kind: 'assign', source: B, shared: false })
   })
 
   t.test('only metadata was edited: every record moves on, and nothing restarts', async (t) => {
@@ -71,7 +71,7 @@ t.test('what is wanted', async (t) => {
 
   t.test('a reset on the node holds it on local until it is lifted', async (t) => {
     const requests = { hold: 'local', rollback: undefined, retry: false } as const
-    t.same(decide({ requests }), { kind: 'reset-to-local', from: A })
+    t.same(decide({ requests }), { kind: 'reset-to-local', from: A, shared: false })
     t.match(decide({ ...LOCAL_EVERYWHERE, requests, ...wants(A) }), { kind: 'wait', phase: 'settled' })
     t.match(decide({ ...LOCAL_EVERYWHERE, ...wants(A) }), { kind: 'assign', source: A })
   })
@@ -86,17 +86,17 @@ t.test('a change that comes from something that nodes share', async (t) => {
   const change = (to: ConfigSource, by: Channel | undefined, before: ChannelState, nodeHash = 'as before') =>
     ({ desired: { ...wants(to).desired, channelState: channelState(by, nodeHash) }, recordedChannelState: before }) as const
   const selected = channelState('selector', 'as before')
-  t.match(decide({ ...wants(B), ...change(B, 'selector', selected) }), { kind: 'assign', inPlace: true }, 'another ConfigMap wins')
+  t.match(decide({ ...wants(B), ...change(B, 'selector', selected) }), { kind: 'assign', shared: true }, 'another ConfigMap wins')
   t.match(
     decide({ ...wants(B), ...change(B, 'default', selected) }),
-    { kind: 'assign', inPlace: true },
+    { kind: 'assign', shared: true },
     'the winner was deleted: the default',
   )
   const byDefault = channelState('default', 'as before')
-  t.match(decide({ ...wants(B), ...change(B, 'selector', byDefault) }), { kind: 'assign', inPlace: true }, 'a matching one was created')
-  t.match(decide({ ...wants(B), ...change(B, 'default', byDefault) }), { kind: 'assign', inPlace: true }, 'the default is another one')
+  t.match(decide({ ...wants(B), ...change(B, 'selector', byDefault) }), { kind: 'assign', shared: true }, 'a matching one was created')
+  t.match(decide({ ...wants(B), ...change(B, 'default', byDefault) }), { kind: 'assign', shared: true }, 'the default is another one')
   const onLocal = { ...LOCAL_EVERYWHERE, ...wants(B), ...change(B, 'selector', channelState(undefined, 'as before')) }
-  t.match(decide(onLocal), { kind: 'assign', inPlace: true }, 'a matching one was created, and the node was local')
+  t.match(decide(onLocal), { kind: 'assign', shared: true }, 'a matching one was created, and the node was local')
   const vanished = { ...wants('local'), ...change('local', undefined, selected) }
   t.same(decide(vanished), { kind: 'reset-to-local', from: A, shared: true }, 'the winner was deleted, and nothing else assigns')
 
@@ -105,20 +105,20 @@ t.test('a change that comes from something that nodes share', async (t) => {
       ...wants(to),
       ...change(to, by, before, 'another'),
     })
-    t.match(decide(spoken(B, 'label', selected)), { kind: 'assign', inPlace: false }, 'a label')
-    t.match(decide(spoken(B, 'default', selected)), { kind: 'assign', inPlace: false }, 'a label that the selector no longer matches')
-    t.same(decide(spoken('local', undefined, channelState('label', 'as before'))), { kind: 'reset-to-local', from: A })
-    t.match(decide(spoken(A_EDITED, 'label', channelState('label', 'as before'))), { inPlace: true }, 'but an edit is one all the same')
+    t.match(decide(spoken(B, 'label', selected)), { kind: 'assign', shared: false }, 'a label')
+    t.match(decide(spoken(B, 'default', selected)), { kind: 'assign', shared: false }, 'a label that the selector no longer matches')
+    t.same(decide(spoken('local', undefined, channelState('label', 'as before'))), { kind: 'reset-to-local', from: A, shared: false })
+    t.match(decide(spoken(A_EDITED, 'label', channelState('label', 'as before'))), { shared: true }, 'but an edit is one all the same')
   })
 
   t.test('nor is the first assignment of a node, nor one after an older agent that recorded less', async (t) => {
-    t.match(decide({ ...onLocal, recordedChannelState: undefined }), { kind: 'assign', inPlace: false })
-    t.match(decide({ ...onLocal, recordedChannelState: channelState(undefined) }), { kind: 'assign', inPlace: false })
+    t.match(decide({ ...onLocal, recordedChannelState: undefined }), { kind: 'assign', shared: false })
+    t.match(decide({ ...onLocal, recordedChannelState: channelState(undefined) }), { kind: 'assign', shared: false })
   })
 
   t.test('a reset on the node, and its end, are not spread', async (t) => {
     const requests = { hold: 'local', rollback: undefined, retry: false } as const
-    t.same(decide({ ...wants(A), ...change(A, 'selector', selected), requests }), { kind: 'reset-to-local', from: A })
+    t.same(decide({ ...wants(A), ...change(A, 'selector', selected), requests }), { kind: 'reset-to-local', from: A, shared: false })
     const held = decide({ ...LOCAL_EVERYWHERE, ...wants(A), ...change(A, 'selector', selected), requests })
     t.match(
       held,
@@ -152,7 +152,7 @@ t.test('the same version once more', async (t) => {
     t.match(decide({ ...restored, accepted: new Map([[`${other}@kubelet-v1`, { drain: [] }]]) }), {
       kind: 'assign',
       source: A,
-      inPlace: true,
+      shared: true,
     })
   })
 

@@ -31,7 +31,7 @@ t.test('a settled node waits', async (t) => {
 
 t.test('from a new assignment to the restart, one step at a time', async (t) => {
   const fresh = { ...LOCAL_EVERYWHERE, ...wants(A), accepted: new Map() }
-  t.same(decide(fresh), { kind: 'assign', source: A, data: dataOf(A), inPlace: false })
+  t.same(decide(fresh), { kind: 'assign', source: A, data: dataOf(A), shared: false })
   const assigned = { ...fresh, ...assignedTo(A) }
   t.same(decide(assigned), { kind: 'preflight', source: A, key: keyOf(A), data: undefined, fallback: false })
   const accepted = { ...assigned, ...accepts(A) }

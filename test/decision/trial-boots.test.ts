@@ -197,7 +197,7 @@ t.test('boots are forgotten with the trial, and where all is forgiven', async (t
   t.ok(forgets({ kind: 'prove', key: keyOf(B) }))
   t.ok(forgets({ kind: 'retry-failed', verdict: left, number: 1, of: 3 }), 'what is tried again starts at zero')
   t.ok(forgets({ kind: 'forgive', drop: [], requested: true, why: '' }))
-  t.ok(forgets({ kind: 'reset-to-local', from: B }))
+  t.ok(forgets({ kind: 'reset-to-local', from: B, shared: false }))
   t.notOk(forgets({ kind: 'prove', key: keyOf(B) }, { ...rebooted, trialBoots: undefined }), 'where there are any')
   const ofAnother = { ...rebooted, trialBoots: { content: contentOf(A), boots: boots(5) } }
   t.notOk(forgets(condemn, ofAnother), 'and not those of another config')
