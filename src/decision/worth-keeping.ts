@@ -1,0 +1,57 @@
+/**
+ * Whether the process that runs is worth keeping, or has failed so that leaving it costs nothing.
+ * Pure.
+ */
+import { findVerdict } from './find-verdict.ts'
+import { isIllNow, isLongIll } from './process-health.ts'
+import type { Snapshot } from './snapshot.ts'
+import type { KnownUnit } from './unit-state.ts'
+import { isSeenByHealth } from './verdict.ts'
+
+/**
+ * Whether a restart would end a kubelet that may be well. Nothing is lost where no kubelet runs, or
+ * one that has failed.
+ */
+export function isWorthKeeping(snapshot: Snapshot): boolean {
+  return snapshot.running.kind !== 'none' && !hasFailed(snapshot)
+}
+
+/**
+ * Whether a process whose config failed by its health has kept running for a while and is healthy
+ * again. False where its health says nothing of what the config was condemned for.
+ */
+export function isWellAgain({ running, health, verdicts, now, policy }: Snapshot): boolean {
+  if (running.kind !== 'known' || health?.process?.invocationId !== running.invocationId) return false
+  const verdict = verdicts.get(running.key)
+  const runsOn = now.monotonicUs - running.startedAtUs > policy.toleranceUs
+  return runsOn && health.process.healthySinceUs !== undefined && (verdict === undefined || isSeenByHealth(verdict.reason))
+}
+
+/**
+ * Whether what runs has a verdict against it, or has been ill for long. Leaving it costs nothing.
+ */
+export function hasFailed(snapshot: Snapshot): boolean {
+  return hasVerdict(snapshot) || isLongIll(snapshot.health, snapshot.now.monotonicUs, snapshot.policy)
+}
+
+/** As `hasFailed`, but illness counts only while it lasts. A verdict counts always. */
+export function failsNow(snapshot: Snapshot): boolean {
+  return hasVerdict(snapshot) || isIllNow(snapshot.health, snapshot.now.monotonicUs, snapshot.policy)
+}
+
+/** On the kubelet that it was started as. */
+function hasVerdict({ running, verdicts }: Snapshot): boolean {
+  const verdict = running.kind === 'known' ? verdicts.get(running.key) : undefined
+  return verdict !== undefined && verdict.state !== 'refused'
+}
+
+/**
+ * Whether a verdict sends the target elsewhere than to what runs: one on the installed kubelet, or
+ * of damage that counts on each. `failsNow` looks for one on the kubelet that the process was
+ * started as.
+ */
+export function isCondemned(snapshot: Snapshot, { kubeletIdentity }: KnownUnit): boolean {
+  const { running } = snapshot
+  const verdict = running.kind === 'known' ? findVerdict(snapshot, running.content, kubeletIdentity) : undefined
+  return verdict !== undefined && verdict.state !== 'refused'
+}
