@@ -16,6 +16,7 @@ import {
   startsWithContent,
 } from '../decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../decision/evidence-state.ts'
+import { healthOfRunning } from '../decision/process-health.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
@@ -71,11 +72,10 @@ function isRestartWaiting(snapshot: Snapshot, candidate: TrialKey): boolean {
 }
 
 function fold(snapshot: Snapshot, candidate: TrialKey | undefined, probe: EvidenceProbe): EvidenceRecord {
-  const { now, nodeName, running, verdicts, proven, policy, health, evidence, restarts, unit } = snapshot
+  const { now, nodeName, running, verdicts, proven, policy, evidence, restarts, unit } = snapshot
   const before =
     candidate === undefined || evidence === undefined ? evidence : takeBaselineAgain(evidence, snapshot, candidate, probe.asksSinceUs())
   const { startDeadlineUs } = policy
-  const process = running.kind === 'known' && health?.process?.invocationId === running.invocationId ? health.process : undefined
   return recordFacts(before, {
     now,
     nodeName,
@@ -86,7 +86,7 @@ function fold(snapshot: Snapshot, candidate: TrialKey | undefined, probe: Eviden
     startDeadlineUs,
     restarts,
     ...(unit.kind === 'known' && { nRestarts: unit.nRestarts }),
-    healthySinceUs: process?.healthySinceUs,
+    healthySinceUs: healthOfRunning(snapshot)?.healthySinceUs,
     facts: probe.take(),
     writtenAtUs: probe.writtenAtUs(),
   })

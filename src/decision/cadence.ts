@@ -3,6 +3,7 @@
  * 4.4 ms of CPU (`systemctl show`), so a settled node is looked at rarely. Pure.
  */
 import type { HealthRecord } from './health.ts'
+import { healthOfRunning } from './process-health.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Phase } from './step.ts'
 
@@ -51,9 +52,8 @@ function wantedUs(snapshot: Snapshot, phase: Phase): number {
 }
 
 /** With what kubelet starts with next or, where that does not run, with what runs. */
-function findHealthySince({ health, running }: Snapshot): number | undefined {
-  const isSame = running.kind === 'known' && health?.process?.invocationId === running.invocationId
-  return health?.healthySinceUs ?? (isSame ? health.process?.healthySinceUs : undefined)
+function findHealthySince(snapshot: Snapshot): number | undefined {
+  return snapshot.health?.healthySinceUs ?? healthOfRunning(snapshot)?.healthySinceUs
 }
 
 /** With what kubelet starts with next, or with what runs. */

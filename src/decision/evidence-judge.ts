@@ -22,6 +22,7 @@ import { judgeRuntime } from './evidence-runtime.ts'
 import { judgeServing } from './evidence-serving.ts'
 import type { EvidenceView, ProcessEvidence } from './evidence-state.ts'
 import { judgeStaticPods } from './evidence-static-pods.ts'
+import { healthOfRunning } from './process-health.ts'
 import type { Snapshot } from './snapshot.ts'
 import { measureTrial } from './trial.ts'
 
@@ -84,10 +85,9 @@ function findServing({ healthz, health, policy }: Snapshot, { sinceUs }: Process
  * A gap between two looks begins the time of a healthy process anew. What does not answer on its
  * health port is the business of kind `healthz`. Where that port is not known, neither is a gap.
  */
-function findRenewing({ healthz, health, running }: Snapshot): number | undefined {
-  const process = health?.process
-  const isSame = running.kind === 'known' && process?.invocationId === running.invocationId
-  return isSame && healthz !== 'unknown' ? (process.healthySinceUs ?? Number.POSITIVE_INFINITY) : undefined
+function findRenewing(snapshot: Snapshot): number | undefined {
+  const process = healthOfRunning(snapshot)
+  return process !== undefined && snapshot.healthz !== 'unknown' ? (process.healthySinceUs ?? Number.POSITIVE_INFINITY) : undefined
 }
 
 function judgeKind(kind: EvidenceKind, snapshot: Snapshot, view: EvidenceView | undefined): KindStanding {

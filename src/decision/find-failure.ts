@@ -4,7 +4,7 @@
  */
 import type { EvidenceKind } from './evidence.ts'
 import { countRecurringExits, describeRecurringExits } from './exit-log.ts'
-import type { HealthRecord, HealthSample } from './health.ts'
+import { type HealthRecord, type HealthSample, healthyForUs } from './health.ts'
 import { areLatestAlike, explain } from './last-words.ts'
 import type { Policy } from './policy.ts'
 import { isExcuseUsedUp, isSubjectExcused } from './runtime-excuse.ts'
@@ -65,7 +65,7 @@ export function isOutOfLoop(
   nowUs: number,
   { toleranceUs }: Policy,
 ): boolean {
-  return healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, startedAtUs) > toleranceUs
+  return healthyForUs(healthySinceUs, startedAtUs, nowUs) > toleranceUs
 }
 
 function findIllness(record: HealthRecord, nowUs: number, policy: Policy): HealthFailure | undefined {

@@ -5,7 +5,7 @@
  */
 import { describeSample } from './describe-sample.ts'
 import { logExits } from './exit-log.ts'
-import type { HealthRecord, HealthSample } from './health.ts'
+import { type HealthRecord, type HealthSample, healthyForUs } from './health.ts'
 import { isMissing } from './missing-content.ts'
 import type { Policy } from './policy.ts'
 import { followProcess } from './process-health.ts'
@@ -73,7 +73,7 @@ export function recordSample(
   // Without a health port, all that is known is that it runs: it may still ask for its runtime.
   const isUp = condition === 'healthy' && (sample.healthz !== undefined || nowUs - unit.startedAtUs > policy.toleranceUs)
   const isGivenUp = unit.activity === 'failed' && excused && ofProcess?.excused !== true
-  const isSettled = times.healthySinceUs !== undefined && nowUs - Math.max(times.healthySinceUs, unit.startedAtUs) >= policy.trialUs
+  const isSettled = healthyForUs(times.healthySinceUs, unit.startedAtUs, nowUs) >= policy.trialUs
   // A config that ran for a whole trial without a break starts again at zero: three crashes in a
   // year are not a crash loop.
   const exitCount = isSettled ? 0 : (same?.exits ?? 0) + exits.charged

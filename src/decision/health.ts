@@ -169,6 +169,16 @@ export function isFailing(healthz: HealthAnswer): boolean {
 }
 
 /**
+ * For how long a process has been healthy without a break. Health that began before it started is
+ * not its own.
+ *
+ * @returns less than any time if it is not healthy
+ */
+export function healthyForUs(healthySinceUs: number | undefined, startedAtUs: number, nowUs: number): number {
+  return healthySinceUs === undefined ? Number.NEGATIVE_INFINITY : nowUs - Math.max(healthySinceUs, startedAtUs)
+}
+
+/**
  * The health of the processes that run one content on one kubelet, from the first of them without
  * another in between.
  */

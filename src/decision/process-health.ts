@@ -3,7 +3,7 @@
  * the wanted config changes, when its binary, flags or drop-ins change on disk, and when an
  * operator resets the node. Pure; all times are CLOCK_MONOTONIC of one boot.
  */
-import { type HealthRecord, type HealthSample, isFailing, type ProcessHealth } from './health.ts'
+import { type HealthRecord, type HealthSample, healthyForUs, isFailing, type ProcessHealth, type Running } from './health.ts'
 import type { Policy } from './policy.ts'
 import type { KnownUnit } from './unit-state.ts'
 
@@ -50,7 +50,7 @@ function followRunning(
   // A person who starts kubelet gives it its time again. Systemd, which counts its restarts, does
   // not.
   const isContinued = same !== undefined && !gap && (isSameProcess || isAutomatic)
-  const settled = healthySinceUs !== undefined && nowUs - Math.max(healthySinceUs, startedAtUs) >= policy.trialUs
+  const settled = healthyForUs(healthySinceUs, startedAtUs, nowUs) >= policy.trialUs
   // It has not exited since the last look, which is long ago: its crash loop is over.
   const outlived = gap && isSameProcess && isHealthy
   const charged = same === undefined || isSameProcess || gap || excused ? 0 : chargeable
@@ -80,6 +80,18 @@ function followAbsent(
   return { ...before, healthySinceUs: undefined, unhealthySinceUs: isIll ? sinceUs : undefined }
 }
 
+/** undefined: none runs, or nothing is known of its health yet. */
+export function healthOfRunning({ running, health }: RunningHealth): ProcessHealth | undefined {
+  const process = health?.process
+  return running.kind === 'known' && process?.invocationId === running.invocationId ? process : undefined
+}
+
+/** As in a Snapshot. */
+interface RunningHealth {
+  readonly running: Running
+  readonly health: HealthRecord | undefined
+}
+
 /**
  * Whether what runs, or ran last where nothing runs, has been ill for longer than is tolerated.
  * Leaving it costs the node nothing.
@@ -88,8 +100,7 @@ export function isLongIll(health: HealthRecord | undefined, nowUs: number, polic
   const process = health?.process
   if (process === undefined) return false
   if (process.unhealthySinceUs !== undefined && nowUs - process.unhealthySinceUs > policy.toleranceUs) return true
-  const isSteady =
-    process.healthySinceUs !== undefined && nowUs - Math.max(process.healthySinceUs, process.startedAtUs) > policy.toleranceUs
+  const isSteady = healthyForUs(process.healthySinceUs, process.startedAtUs, nowUs) > policy.toleranceUs
   return process.exits >= policy.crashLimit && !isSteady
 }
 

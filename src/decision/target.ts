@@ -7,6 +7,7 @@
 import { type ConfigSource, type HeldSource, LOCAL } from './config-source.ts'
 import { findVerdict } from './find-verdict.ts'
 import { findRunning } from './held-sources.ts'
+import { healthOfRunning } from './process-health.ts'
 import { findRolloutWait } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import { type TrialKey, trialKey } from './trial-key.ts'
@@ -167,7 +168,8 @@ export function chooseTarget(
 }
 
 /** Not where health says nothing of what it failed with. */
-function isHealthyWith({ running, health }: Snapshot, { key, verdict }: Candidate): boolean {
+function isHealthyWith(snapshot: Snapshot, { key, verdict }: Candidate): boolean {
+  const { running } = snapshot
   if (running.kind !== 'known' || running.key !== key || (verdict !== undefined && !isSeenByHealth(verdict.reason))) return false
-  return health?.process?.invocationId === running.invocationId && health.process.healthySinceUs !== undefined
+  return healthOfRunning(snapshot)?.healthySinceUs !== undefined
 }

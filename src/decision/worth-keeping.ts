@@ -3,7 +3,7 @@
  * Pure.
  */
 import { findVerdict } from './find-verdict.ts'
-import { isIllNow, isLongIll } from './process-health.ts'
+import { healthOfRunning, isIllNow, isLongIll } from './process-health.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { KnownUnit } from './unit-state.ts'
 import { isSeenByHealth } from './verdict.ts'
@@ -20,11 +20,12 @@ export function isWorthKeeping(snapshot: Snapshot): boolean {
  * Whether a process whose config failed by its health has kept running for a while and is healthy
  * again. False where its health says nothing of what the config was condemned for.
  */
-export function isWellAgain({ running, health, verdicts, now, policy }: Snapshot): boolean {
-  if (running.kind !== 'known' || health?.process?.invocationId !== running.invocationId) return false
+export function isWellAgain(snapshot: Snapshot): boolean {
+  const { running, verdicts, now, policy } = snapshot
+  if (running.kind !== 'known' || healthOfRunning(snapshot)?.healthySinceUs === undefined) return false
   const verdict = verdicts.get(running.key)
   const runsOn = now.monotonicUs - running.startedAtUs > policy.toleranceUs
-  return runsOn && health.process.healthySinceUs !== undefined && (verdict === undefined || isSeenByHealth(verdict.reason))
+  return runsOn && (verdict === undefined || isSeenByHealth(verdict.reason))
 }
 
 /**
