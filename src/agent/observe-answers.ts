@@ -24,7 +24,7 @@ export async function observeAnswers(ports: AnswerPorts, snapshot: Snapshot): Pr
 
 /** What the worker for the record knows. A turn may ask for evidence. */
 function findKnownRollout({ rollout: port, runtime }: AnswerPorts, { stagings }: Snapshot): Snapshot['rollout'] {
-  if (stagings?.length === 0) return undefined
+  if (stagings.length === 0) return undefined
   if (port !== undefined) return port.known()
   // A command shows what the running agent knew last. No turn follows from that.
   const last = runtime.rolloutTurn()
@@ -34,7 +34,7 @@ function findKnownRollout({ rollout: port, runtime }: AnswerPorts, { stagings }:
 /** Hands over what this node has to say, and takes what is known. */
 function observeRollout(ports: AnswerPorts, snapshot: Snapshot): Snapshot['rollout'] {
   const { rollout: port } = ports
-  if (port !== undefined && snapshot.stagings?.length === 0) port.follow(undefined)
+  if (port !== undefined && snapshot.stagings.length === 0) port.follow(undefined)
   else if (port !== undefined) {
     const subject = describeRolloutSubject(snapshot)
     // While the assignment is not known, what was followed goes on.

@@ -51,7 +51,7 @@ export function followAssignment({ snapshot }: Situation): Step | undefined {
  * written also where there is nothing to remember, which is known then.
  */
 export function recordStaging({ snapshot }: Situation): Step | undefined {
-  const { desired, assigned, stagings = [], stagingsDamaged } = snapshot
+  const { desired, assigned, stagings, stagingsDamaged } = snapshot
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || assigned.kind !== 'source') return undefined
   const source = sourceOf(desired.ref, desired.object)
   if (!sameSource(assigned.source, source)) return undefined

@@ -10,6 +10,7 @@ import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
 import type { FallbackName, RecordState, Requests, RestartRecord, SpreadRecord, TrialBoots } from './records.ts'
 import type { RolloutKnowledge, Staging } from './staging-state.ts'
+import type { Action } from './step.ts'
 import type { TrialKey } from './trial-key.ts'
 import type { UnitState } from './unit-state.ts'
 import type { Acceptance, Verdict } from './verdict.ts'
@@ -47,7 +48,7 @@ export interface Snapshot {
   /** It was damaged, and has not been written since: nobody knows what it said. */
   readonly channelStateDamaged?: boolean | undefined
   /** What is remembered of configs that have a rollout. */
-  readonly stagings?: readonly Staging[] | undefined
+  readonly stagings: readonly Staging[]
   /** They were damaged, and have not been written since: any config may have a rollout. */
   readonly stagingsDamaged?: boolean | undefined
   /**
@@ -115,8 +116,7 @@ export interface Snapshot {
 
 /** A step that could not be carried out. */
 export interface Trouble {
-  /** The kind of the step. */
-  readonly step: string
+  readonly step: Action['kind']
   /** Which source the step was about, where there are several. Empty otherwise. */
   readonly about: string
   readonly detail: string

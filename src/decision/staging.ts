@@ -24,7 +24,7 @@ export function configOf({ namespace, name }: Pick<ConfigMapRef, 'namespace' | '
 
 /** undefined: this source has no rollout. */
 export function findStaging({ stagings }: Pick<Snapshot, 'stagings'>, source: ConfigSource): Staging | undefined {
-  return source === 'local' ? undefined : stagings?.find(({ config }) => config === configOf(source))
+  return source === 'local' ? undefined : stagings.find(({ config }) => config === configOf(source))
 }
 
 export function latestContent({ contents }: Staging): StagedContent | undefined {
@@ -37,7 +37,7 @@ export function latestContent({ contents }: Staging): StagedContent | undefined 
  * @returns undefined: nothing changes
  */
 export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, object: FoundConfigMap): readonly Staging[] | undefined {
-  const { stagings = [], desiredContent, running } = snapshot
+  const { stagings, desiredContent, running } = snapshot
   const before = findStaging(snapshot, source)
   const record = object.rollout?.record ?? before?.record
   if (record === undefined || desiredContent === undefined) return undefined
@@ -128,14 +128,14 @@ export function hasSameHash(snapshot: Snapshot, { source, content }: { source: C
 
 /** Changes one content of one config, by what this node makes of it. */
 export function markContent(
-  stagings: readonly Staging[] | undefined,
+  stagings: readonly Staging[],
   content: ContentHash,
   mark: Partial<StagedContent>,
 ): readonly Staging[] | undefined {
   const isMarked = (one: StagedContent) =>
     Object.entries(mark).every(([name, value]) => (one[name as keyof StagedContent] ?? false) === value)
   const isConcerned = (one: StagedContent) => one.content === content && !isMarked(one)
-  if (stagings === undefined || !stagings.some(({ contents }) => contents.some(isConcerned))) return undefined
+  if (!stagings.some(({ contents }) => contents.some(isConcerned))) return undefined
   return stagings.map((staging) => ({
     ...staging,
     contents: staging.contents.map((one) => (isConcerned(one) ? { ...one, ...mark } : one)),

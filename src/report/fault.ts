@@ -17,7 +17,7 @@ import { isNamed } from '../decision/records.ts'
 import { assess } from '../decision/situation.ts'
 import type { Snapshot, Trouble } from '../decision/snapshot.ts'
 import * as texts from '../decision/status-texts.ts'
-import type { Phase, Step } from '../decision/step.ts'
+import type { Action, Phase } from '../decision/step.ts'
 import type { Verdict } from '../decision/verdict.ts'
 import { findLastKnownGood } from './last-known-good.ts'
 import { describeReadFailure, isUnanswered } from './unknown-assignment.ts'
@@ -92,7 +92,7 @@ function nameTrouble({ step, detail }: Trouble): string {
 }
 
 /** Steps that do not affect what kubelet runs: their failures are only logged. */
-const HOUSEKEEPING: ReadonlySet<string> = new Set<Step['kind']>(['prune', 'record-channel', 'record-boot'])
+const HOUSEKEEPING: ReadonlySet<Action['kind']> = new Set<Action['kind']>(['prune', 'record-channel', 'record-boot'])
 
 /** What is wrong with the assigned config itself. */
 function findRunFault(snapshot: Snapshot, active: ConfigSource | undefined, phase: Phase | undefined): Fault | undefined {

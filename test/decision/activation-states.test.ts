@@ -99,7 +99,7 @@ t.test('what hangs is left for what kubelet starts with next, whatever the wante
 })
 
 t.test('what hangs is left although it is wanted, where it cannot be what kubelet starts with next', async (t) => {
-  const troubles = [{ step: 'activate', about: describeSource(B), detail: 'disk full', retryAtUs: NOW_US + MINUTE_US }]
+  const troubles = [{ step: 'activate' as const, about: describeSource(B), detail: 'disk full', retryAtUs: NOW_US + MINUTE_US }]
   // The disk was full, so that the verdict was lost with the agent that had activated the fallback.
   const stuck = { ...wants(B), ...assignedTo(B), ...accepts(A, B), ...startsWith(A), troubles }
   const { running } = runs(B)
@@ -117,7 +117,7 @@ t.test('what hangs is left although it is wanted, where it cannot be what kubele
 })
 
 t.test('a process that has just started is left alone, however long the ones before it were ill', async (t) => {
-  const troubles = [{ step: 'activate', about: describeSource(B), detail: 'it is being edited', retryAtUs: NOW_US + SECOND_US }]
+  const troubles = [{ step: 'activate' as const, about: describeSource(B), detail: 'it is being edited', retryAtUs: NOW_US + SECOND_US }]
   const { running } = runs(B, { startedAgoUs: SECOND_US })
   if (running?.kind !== 'known') throw new Error('it runs')
   const process = { ...running, wasHealthy: false, healthySinceUs: undefined, unhealthySinceUs: NOW_US - 2 * MINUTE_US, exits: 2 }
@@ -140,7 +140,7 @@ t.test('what did damage on another kubelet is left as well, whatever the wanted 
     ...assignedTo(C),
     ...accepts(A),
     ...startsWith(B),
-    troubles: [{ step: 'preflight', about: describeSource(C), detail: 'disk full', retryAtUs: NOW_US + MINUTE_US }],
+    troubles: [{ step: 'preflight' as const, about: describeSource(C), detail: 'disk full', retryAtUs: NOW_US + MINUTE_US }],
   }
   t.match(decide({ ...stuck, ...runs(A) }), { kind: 'wait' }, 'without a verdict it stays')
   t.match(decide({ ...stuck, ...runs(A), ...judged(damage) }), { kind: 'activate', target: A })

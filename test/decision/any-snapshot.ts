@@ -216,7 +216,7 @@ function buildTrialBoots(
   return { content: bytesOf(one), boots }
 }
 
-function buildTrouble([step, inUs]: readonly [string, number]): Trouble {
+function buildTrouble([step, inUs]: readonly [Trouble['step'], number]): Trouble {
   return { step, about: '', detail: 'no space left on device', retryAtUs: NOW_US + inUs }
 }
 

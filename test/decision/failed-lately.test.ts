@@ -1,7 +1,7 @@
 import t from 'tap'
 import { describeSource } from '../../src/decision/config-source.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
-import type { Step } from '../../src/decision/step.ts'
+import type { Action } from '../../src/decision/step.ts'
 import {
   A,
   B,
@@ -23,7 +23,7 @@ import {
 } from './snapshots.ts'
 
 t.test('a step that failed is left alone for a while', async (t) => {
-  const failed = (step: Step['kind'], inUs = 10 * SECOND_US, about = '') => ({
+  const failed = (step: Action['kind'], inUs = 10 * SECOND_US, about = '') => ({
     troubles: [{ step, about, detail: 'disk full', retryAtUs: NOW_US + inUs }],
   })
   t.match(decide({ ...wants(B), ...failed('assign') }), { kind: 'wait', phase: 'settled', untilUs: NOW_US + 10 * SECOND_US })

@@ -142,7 +142,9 @@ t.test('what was activated and does not run yet gives way to what runs', async (
   t.match(nextStep(snapshot(old)), { kind: 'activate', target: A_EDITED, fallback: A }, 'what runs has no record any more')
   t.match(assess(snapshot({ ...old, checkpoints: [] })).target, { source: A, goesOn: false }, 'nor a checkpoint')
   const failed = {
-    troubles: [{ step: 'activate', about: 'kube-system/a:kubelet@1', detail: 'no space left on device', retryAtUs: NOW_US + MINUTE_US }],
+    troubles: [
+      { step: 'activate' as const, about: 'kube-system/a:kubelet@1', detail: 'no space left on device', retryAtUs: NOW_US + MINUTE_US },
+    ],
   }
   t.match(nextStep(snapshot({ ...facts, ...failed })), { kind: 'wait' }, 'a disk that is full restarts nothing either')
 })

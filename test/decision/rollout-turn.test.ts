@@ -196,7 +196,7 @@ t.test('what was activated is started with a turn that holds only', async (t) =>
   t.match(decide({ ...booted, ...staged(B, { started: true }) }), { kind: 'wait' }, 'also over a reboot')
   t.match(decide(booted), { kind: 'activate', target: A }, 'and what was not goes back')
 
-  const full = { step: 'activate', about: 'ConfigMap kube-system/a@1', detail: 'disk full', retryAtUs: NOW_US + MINUTE_US }
+  const full = { step: 'activate' as const, about: 'ConfigMap kube-system/a@1', detail: 'disk full', retryAtUs: NOW_US + MINUTE_US }
   const stuck = decide({
     ...activated,
     ...turn(B, HALTED),

@@ -215,6 +215,7 @@ export function snapshot(facts: Piece = {}): Snapshot {
     storedContent: contentOf(A),
     requests: { hold: 'none', rollback: undefined, retry: false },
     recordedChannelState: undefined,
+    stagings: [],
     assigned: { kind: 'source', source: A },
     assignedContent: contentOf(A),
     lastKnownGood: hold(A),

@@ -73,6 +73,7 @@ export function snapshot(fields: Partial<Snapshot> = {}): Snapshot {
     requests: { hold: 'none', rollback: undefined, retry: false },
     suspendedVerdicts: new Map(),
     recordedChannelState: undefined,
+    stagings: [],
     assigned: { kind: 'source', source: 'local' },
     assignedContent: LOCAL.content,
     lastKnownGood: LOCAL,

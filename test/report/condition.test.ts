@@ -175,9 +175,9 @@ t.test('what prevents the agent from following the assignment', async (t) => {
     'Promoted',
     'not reported while the desired config runs',
   )
-  const trouble = { troubles: [{ step: 'activate', about: '', detail: 'ENOSPC', retryAtUs: 0 }] }
+  const trouble = { troubles: [{ step: 'activate' as const, about: '', detail: 'ENOSPC', retryAtUs: 0 }] }
   t.equal(describe(following(good, { proven, ...trouble }), 'settled').reason, 'InternalError')
-  for (const step of ['prune', 'record-channel']) {
+  for (const step of ['prune', 'record-channel'] as const) {
     const troubles = [{ step, about: '', detail: 'ENOSPC', retryAtUs: 0 }]
     t.equal(describe(following(good, { proven, troubles }), 'settled').reason, 'Promoted', 'it does not affect what kubelet runs')
   }

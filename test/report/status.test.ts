@@ -186,7 +186,7 @@ t.test('in any state, Node.status.config contains no content, no path of the nod
     ),
     running: fc.constantFrom('content-100', 'content-200', 'content-7', 'local'),
     judged: fc.constantFrom('content-100', 'content-200'),
-    trouble: fc.option(fc.constantFrom('assign', 'restart'), { nil: undefined }),
+    trouble: fc.option(fc.constantFrom('assign' as const, 'restart' as const), { nil: undefined }),
     phase: fc.constantFrom('settled' as const, 'blocked' as const, 'node-at-fault' as const, undefined),
     detail: details,
   })
