@@ -4,10 +4,12 @@
  * yields a step that failed lately goes on to the next one instead. Pure.
  *
  * ```
+ *   ┌────────────────────── (paused) ──────────────────────┐
+ *   │                                                      ▼
  * start ──► check ──► activate ──► restartInto(target) ──► restOn
- *             │           │                  ▲
- *             └──► leave ◄┘   (out of reach) │
- *                    └── refuge ─────────────┘
+ *   │         │           │                  ▲
+ *   └─────────┴──► leave ◄┘  (out of reach)  │
+ *                    └─── what starts next ──┘
  * ```
  *
  * While the assigned config waits for its turn in a rollout, the way to the target comes first.
