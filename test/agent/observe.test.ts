@@ -209,7 +209,7 @@ t.test('what kubelet starts with next', async (t) => {
   t.same(await next(ACTIVATED_A, { unit: broken }), { kind: 'unknown', detail: 'x' }, 'unless the unit does not ask us')
 })
 
-t.test('records', async (t) => {
+t.test('each record comes with the content of its checkpoint, and one that is damaged with none', async (t) => {
   const seen = await open({ lastKnownGood: B, desired: wants(A).desired }).look()
   t.same(seen.lastKnownGood, { source: B, content: 'content-b@1' })
   t.same(seen.previous, { source: 'local', content: 'local' })
@@ -220,7 +220,7 @@ t.test('records', async (t) => {
   t.equal((await open({ desired: { kind: 'local' } }).look()).desiredContent, undefined)
 })
 
-t.test('health', async (t) => {
+t.test('a look asks the health port and the container runtimes that configs and flags name, where they matter', async (t) => {
   const looksAt = async (scene: Scene) => {
     const world = open(scene)
     await world.look()

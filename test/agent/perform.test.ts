@@ -239,7 +239,7 @@ t.test('promote: previous first, so that what was last-known-good is never lost 
   t.same([world.record('last-known-good'), world.record('previous')], [B, A])
 })
 
-t.test('condemn and confirm', async (t) => {
+t.test('a requested rollback is done with the verdict that it asked for, and with no other', async (t) => {
   const world = settled()
   world.requests = { ...world.requests, rollback: { content: 'x' } }
   await carryOut(world, { kind: 'condemn', verdict: verdict(B, 'provisional'), next: A, requested: false })
@@ -267,7 +267,7 @@ t.test('forgive: verdicts and exits go, the request only when it was one', async
   t.notOk(world.requests.retry)
 })
 
-t.test('reset-to-local and forget-fallback', async (t) => {
+t.test('a fallback that is lost becomes local by itself, and a reset makes every record local and proves nothing', async (t) => {
   const world = settled()
   await carryOut(world, { kind: 'forget-fallback', record: 'last-known-good', source: A })
   t.equal(world.record('last-known-good'), 'local')

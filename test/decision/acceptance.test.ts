@@ -55,7 +55,7 @@ t.test('a refusal is judged anew when what it rests on has changed', async (t) =
   t.match(decide(failed), { kind: 'wait' }, 'but not what kubelet failed on')
 })
 
-t.test('preflight refused it', async (t) => {
+t.test('a refusal restarts nothing, unless kubelet is to go back to last-known-good', async (t) => {
   const refused = { ...READY_FOR_B, ...judged(verdict(B, 'refused')) }
   t.match(decide(refused), { kind: 'wait', phase: 'refused' }, 'no restart where last-known-good runs')
   const running = { ...refused, ...startsWith(C), ...runs(C), health: health(C) }

@@ -184,7 +184,7 @@ t.test('a kubelet that a person stopped', async (t) => {
   t.match(decide({ ...stopped, ...startsWith(B) }), { kind: 'wait', phase: 'kubelet-stopped' })
 })
 
-t.test('limits', async (t) => {
+t.test('no restart beyond the hourly limit, after one without effect, or while the container runtime is silent', async (t) => {
   const spent = Array.from({ length: POLICY.restartsPerHour }, (_, index) => restartTo(GOOD, { atUs: NOW_US - (20 - index) * MINUTE_US }))
   const due = { ...READY_FOR_B, ...startsWith(B), health: health(B, { started: false }), restarts: spent }
   t.match(decide(due), { kind: 'wait', phase: 'restart-limit' })

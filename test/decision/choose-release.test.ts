@@ -52,7 +52,7 @@ t.test('a file that was replaced gets its original back, proven or not', async (
   t.equal(release(snapshot({ unit: fileUnit })), 'keep')
 })
 
-t.test('what cannot be read', async (t) => {
+t.test('where the next start cannot be read, the own file is written anew, and that of somebody else is left', async (t) => {
   const nextStart = { kind: 'unknown', detail: 'kubelet.env is not ours' } as const
   t.equal(release(following(B, { nextStart, lastKnownGood: held(A) })), 'env 1', 'our own file is written anew')
   t.equal(release(following(B, { nextStart, lastKnownGood: LOCAL })), 'env local')

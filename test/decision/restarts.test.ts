@@ -352,7 +352,7 @@ t.test('what systemd gave up is started again ever more slowly, but not left dow
   t.match(giveUp(refused), { kind: 'restart' }, 'what systemd refused was not started in vain')
 })
 
-t.test('whatever is recorded', async () => {
+t.test('whatever is recorded, what runs the target, starts or stops is not restarted, and each wait has an end', async () => {
   const activity = fc.constantFrom<UnitActivity>('running', 'auto-restart', 'failed', 'stopped', 'starting', 'stopping', 'not-found')
   const record = fc.record({
     target: fc.constantFrom(A, B),
