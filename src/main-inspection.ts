@@ -34,6 +34,7 @@ import { KubeletBinaries } from './preflight/kubelet/binaries.ts'
 import { KubeletJudge } from './preflight/kubelet/judge.ts'
 import type { VersionAnswer } from './preflight/kubelet/judgement.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
+import { asOfNextStart } from './preflight/next-start.ts'
 import { findStateNeeds, remarkOnStates } from './preflight/node/check-node.ts'
 import { readImageService, readRuntime } from './preflight/node/read-runtime.ts'
 import { readSurroundings } from './preflight/node/read-surroundings.ts'
@@ -106,13 +107,14 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     path: string | undefined,
     version: KubeletVersion | undefined,
   ): Promise<Pick<Recipient, 'dropIns'> & { readonly node: TargetNode }> => {
-    const dropIns = unit && (await findDropIns(unit, 'assigned', stores))
+    const next = unit && asOfNextStart(unit)
+    const dropIns = next && (await findDropIns(next, 'assigned', stores))
     // A running config that is not the local one was assigned, too.
     const place = path !== undefined && path === unit?.localConfigPath ? 'local' : 'assigned'
     const around = unit && (await findDropIns(unit, place, stores))
     const running = unit && (await readRunning(unit, path))
     const kubeletPid = unit?.process.kind === 'checkpoint' || unit?.process.kind === 'other' ? unit.process.pid : undefined
-    const node = { flags: unit?.command?.words ?? [], folder, running: running && mergeWith(around, running, version), kubeletPid }
+    const node = { flags: next?.command?.words ?? [], folder, running: running && mergeWith(around, running, version), kubeletPid }
     return { node, dropIns }
   }
 
@@ -122,7 +124,8 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
    */
   const checkCandidate = async ({ source, data, unit, basePath }: PreflightRequest, superseded: AbortSignal): Promise<Report> => {
     const { preflight: depth, unknownFields } = settings()
-    const { command } = unit
+    const next = asOfNextStart(unit)
+    const { command } = next
     const kubelet = command === undefined || depth === 'rules' ? undefined : { binary: command.path, flags: command.words }
     const version = await versionOf(command?.path)
     const name = `configmap/${source.namespace}/${source.name}:${source.kubeletConfigKey}`
@@ -133,7 +136,7 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     const ended = AbortSignal.any([signal, superseded, stopper.signal])
     // Kubelet takes most of the time, and needs nothing of what the other parts read first.
     const early =
-      kubelet && askEarly(judge, { ...kubelet, ...config }, { deep, version, dropIns: await findDropIns(unit, 'assigned', stores) }, ended)
+      kubelet && askEarly(judge, { ...kubelet, ...config }, { deep, version, dropIns: await findDropIns(next, 'assigned', stores) }, ended)
     await nextTurn()
     const findRecipient = async (): Promise<Recipient> => {
       const folder = posix.dirname(stores.checkpoints.path(source))
@@ -153,10 +156,11 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     const text = data[source.kubeletConfigKey] ?? ''
     const decoded = await decodeText(text, stores.yaml)
     if (!decoded.ok) return []
-    const version = await Promise.race([versionOf(unit.command?.path), after(FALLBACK_MS, undefined, { ref: false })])
+    const next = asOfNextStart(unit)
+    const version = await Promise.race([versionOf(next.command?.path), after(FALLBACK_MS, undefined, { ref: false })])
     const folder = posix.dirname(stores.checkpoints.path(source))
-    const options = { version, flags: collectFlags(unit.command?.words ?? []), folder, files: Object.keys(data) }
-    const dropIns = await findDropIns(unit, 'assigned', stores)
+    const options = { version, flags: collectFlags(next.command?.words ?? []), folder, files: Object.keys(data) }
+    const dropIns = await findDropIns(next, 'assigned', stores)
     const config = mergeWith(dropIns, decoded.config, version)
     const found = await readSurroundings(findStateNeeds(config, options), FALLBACK_MS, { facts: readNodeFacts })
     return [...remarkOnDropIns(dropIns), ...remarkOnStates(config, found, options)]
@@ -181,7 +185,7 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     const running = here && findRunningPath(here)
     const target = options.node ? await describeNode(here, folder, running, options.version ?? version) : { node: undefined }
     const recipient: Recipient = {
-      kubelet: binary === undefined || isOther ? undefined : { binary, flags: here?.command?.words ?? [] },
+      kubelet: binary === undefined || isOther ? undefined : { binary, flags: (here && asOfNextStart(here).command?.words) ?? [] },
       version: options.version ?? version,
       ...target,
       unknownKeys: options.unknownKeys ?? settings().unknownFields,

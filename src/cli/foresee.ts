@@ -33,6 +33,8 @@ const MOST_STEPS = 40
 export interface Foretold {
   /** undefined: it accepts it. */
   refusal(key: TrialKey): Verdict | undefined
+  /** Why it cannot be checked, so that the agent waits. undefined: it can. */
+  obstacle(key: TrialKey): string | undefined
   /** Fields that wait for a drained node. */
   drain(key: TrialKey): readonly string[]
 }
@@ -53,6 +55,9 @@ export function foresee(start: Snapshot, foretold: Foretold): Foresight {
       snapshot = passTime(snapshot, waitRemainingUs)
     } else {
       steps.push({ step, afterUs })
+      const obstacle = step.kind === 'preflight' && !step.fallback ? foretold.obstacle(step.key) : undefined
+      if (obstacle !== undefined)
+        return { steps, rest: { kind: 'wait', phase: 'unknown', detail: obstacle, untilUs: snapshot.now.monotonicUs }, end: snapshot }
       snapshot = carryOut(snapshot, step, answers)
     }
   }

@@ -55,6 +55,7 @@ function renderFinding(name: string, text: Source | undefined, finding: Finding,
 const OUTCOMES: Readonly<Record<PartResult['outcome'], { readonly text: string; readonly tone: Tone }>> = {
   accepted: { text: 'accepted', tone: 'good' },
   refused: { text: 'refused', tone: 'bad' },
+  'cannot-start': { text: 'cannot start', tone: 'bad' },
   unjudged: { text: 'not checked', tone: 'warning' },
 }
 

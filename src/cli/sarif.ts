@@ -17,7 +17,7 @@ const LEVELS: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = { refus
 
 export function renderSarif(name: string, report: Report, version: string): string {
   const ruleIds = [...new Set(report.findings.map(({ rule }) => rule))].sort()
-  const unjudged = report.parts.filter(({ outcome }) => outcome === 'unjudged')
+  const unjudged = report.parts.filter(({ outcome }) => outcome === 'unjudged' || outcome === 'cannot-start')
   const run = {
     tool: { driver: { name: PROGRAM, semanticVersion: version, rules: ruleIds.map((id) => describeRule(id, report.findings)) } },
     // A part that could not check the config has not run.

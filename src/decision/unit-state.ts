@@ -31,7 +31,7 @@ export type UnitState =
        * Kubelet's program, and its arguments without its own name: of the process, or else what the
        * unit would start without the agent.
        */
-      readonly command: { readonly path: string; readonly words: readonly string[] } | undefined
+      readonly command: KubeletCommand | undefined
       /**
        * The config file that kubelet was provisioned with: `--config` of the unit without the
        * agent. undefined: it has none.
@@ -49,6 +49,16 @@ export type UnitState =
       /** Whether the unit takes its config from the agent, and if not, why. */
       readonly wiring: Wiring
     }
+
+/**
+ * `nextWords`: its arguments at its next start, with the local config. undefined: as `words`. A
+ * unit may have changed since the process that runs was started.
+ */
+export interface KubeletCommand {
+  readonly path: string
+  readonly words: readonly string[]
+  readonly nextWords?: readonly string[] | undefined
+}
 
 /**
  * running: active, with a main process. starting: activating. auto-restart: waits for an automatic

@@ -48,7 +48,6 @@ function isFalse(value: unknown): value is false {
 
 const isStep: Check<string | number> = (value) => typeof value === 'string' || typeof value === 'number'
 const isPath = listOf(isStep)
-const OUTCOMES = oneOf('accepted', 'refused', 'unjudged')
 
 const isFinding: Check<Finding> = shape<Finding>({
   rule: isText,
@@ -61,9 +60,9 @@ const isFinding: Check<Finding> = shape<Finding>({
   layer: optional(isText),
 })
 export const isReport: Check<Report> = shape<Report>({
-  outcome: OUTCOMES,
+  outcome: oneOf('accepted', 'refused', 'unjudged'),
   findings: listOf(isFinding),
-  parts: listOf(shape<PartResult>({ part: isText, outcome: OUTCOMES, detail: isText })),
+  parts: listOf(shape<PartResult>({ part: isText, outcome: oneOf('accepted', 'refused', 'cannot-start', 'unjudged'), detail: isText })),
 })
 
 type Settled = Exclude<PreflightResult, { kind: 'pending' }>

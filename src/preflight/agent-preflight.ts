@@ -45,6 +45,7 @@ const WAIT_MS = 700
 const RECHECK_US = 10 * 60e6
 /** Most results of abandoned candidates to keep. */
 const JOBS_KEPT = 8
+const REPAIR = 'correct its flags, or install a kubelet that runs on this machine: until then it gets no other config'
 
 interface Job {
   /** Ends the check. */
@@ -138,7 +139,8 @@ export class AgentPreflight implements Preflight {
 
   async #inspect(candidate: PreflightRequest, signal: AbortSignal): Promise<PreflightResult | Error> {
     try {
-      return toResult(await this.#options.inspect(candidate, AbortSignal.any([signal, this.#options.signal])))
+      const report = await this.#options.inspect(candidate, AbortSignal.any([signal, this.#options.signal]))
+      return describeObstacle(report) ?? toResult(report)
     } catch (error) {
       // What it takes to read a config is its own fault.
       if (error instanceof LimitError) return { kind: 'refused', reason: 'validate', detail: `preflight failed: ${error.message}` }
@@ -153,6 +155,16 @@ function namedKeys(snapshot: Snapshot): ReadonlySet<TrialKey> | undefined {
   if (unit.kind === 'unknown') return undefined
   const contents = [desiredContent, ...heldSources(snapshot).map(({ content }) => content)]
   return new Set(contents.flatMap((content) => (content === undefined ? [] : [trialKey(content, unit.kubeletIdentity)])))
+}
+
+/**
+ * Why kubelet would start with no config. The config is not at fault, so this gives no verdict, and
+ * the check is tried again. It goes before a refusal: that may send kubelet to another config, and
+ * so end one that runs. undefined: nothing is known that keeps kubelet from starting.
+ */
+export function describeObstacle({ parts }: Report): Error | undefined {
+  const obstacle = parts.find(({ outcome }) => outcome === 'cannot-start')
+  return obstacle && new Error(`the kubelet on disk would start with no config: ${obstacle.detail}; ${REPAIR}`)
 }
 
 export function toResult(report: Report): PreflightResult {

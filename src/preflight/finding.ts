@@ -41,11 +41,14 @@ export interface Finding {
   readonly layer?: string | undefined
 }
 
-/** The result of one part of preflight. `unjudged`: it could not run; the other parts decide. */
+/**
+ * The result of one part of preflight. `unjudged`: it could not run; the other parts decide.
+ * `cannot-start`: kubelet would start with no config, so none can be judged.
+ */
 export interface PartResult {
   /** Such as `kubelet`, `fields`, `node`, `change`. */
   readonly part: string
-  readonly outcome: 'accepted' | 'refused' | 'unjudged'
+  readonly outcome: 'accepted' | 'refused' | 'cannot-start' | 'unjudged'
   /** What it checked, or why it could not: `kubelet 1.20.2 loaded and validated the config`. */
   readonly detail: string
 }

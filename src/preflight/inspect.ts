@@ -100,7 +100,7 @@ function isRefused({ results, findings }: Results): boolean {
 
 /** If kubelet could not run the load stage, it cannot run the start stage either. */
 function isKubeletUnavailable({ results }: Results): boolean {
-  return results.some(({ part, outcome }) => part === 'kubelet' && outcome === 'unjudged')
+  return results.some(({ part, outcome }) => part === 'kubelet' && (outcome === 'unjudged' || outcome === 'cannot-start'))
 }
 
 /** A report shows the position separately. */

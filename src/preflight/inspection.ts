@@ -40,12 +40,13 @@ export type Inspect = (config: InspectedConfig, options: InspectOptions) => Prom
 /** The kubelet that a config is for. */
 export interface TargetKubelet {
   readonly binary: string
-  /** Its real arguments, without the program name. */
+  /** The arguments that it would be started with, without the program name. */
   readonly flags: readonly string[]
 }
 
 /** The node that a config is for. */
 export interface TargetNode {
+  /** Of kubelet's next start. */
   readonly flags: readonly string[]
   /** The directory of the config: relative paths in it start there. */
   readonly folder: string

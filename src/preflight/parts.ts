@@ -137,6 +137,7 @@ async function judgeByKubelet(subject: PartInput, { judge, signal }: PartSources
   })
   switch (judgement.kind) {
     case 'accepted':
+    case 'cannot-start':
     case 'unjudged':
       return { outcome: judgement.kind, detail: judgement.detail, findings: [] }
     case 'refused': {

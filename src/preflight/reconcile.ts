@@ -29,6 +29,7 @@ export function reconcileWithKubelet(reports: readonly NamedReport[]): readonly 
   if (kubelet === undefined || fields === undefined) return reports
   switch (kubelet.outcome) {
     case 'unjudged':
+    case 'cannot-start':
       return reports
     case 'accepted':
       return reports.map((named) => (named.report === fields ? { ...named, report: acceptGates(fields) } : named))

@@ -1,7 +1,8 @@
 /**
  * Combines the results of all parts into a report. Pure. If any part refuses the candidate, it is
  * refused. It is accepted only if a part that reads the whole config accepted it: parts that check
- * one aspect cannot prove it good. Otherwise the outcome is `unjudged`.
+ * one aspect cannot prove it good. A kubelet that cannot start accepts nothing. Otherwise the
+ * outcome is `unjudged`.
  */
 import { formatPath } from '../kubelet/field-path.ts'
 import type { Finding, PartResult, Report, Severity } from './finding.ts'
@@ -16,6 +17,7 @@ export function assembleReport(parts: readonly PartResult[], findings: readonly 
 
 function decide(parts: readonly PartResult[], findings: readonly Finding[], demanded: readonly string[]): Report['outcome'] {
   if (parts.some(({ outcome }) => outcome === 'refused') || findings.some(({ severity }) => severity === 'refuse')) return 'refused'
+  if (parts.some(({ outcome }) => outcome === 'cannot-start')) return 'unjudged'
   const accepts = (name: string) => parts.some(({ part, outcome }) => part === name && outcome === 'accepted')
   return READERS.some(accepts) && demanded.every(accepts) ? 'accepted' : 'unjudged'
 }

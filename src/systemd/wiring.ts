@@ -51,6 +51,7 @@ export function describeKubelet(
     wiring,
     localConfigPath,
     ...describeFlags(unit, envFile, inForce.slice(1), merged && identifyMerged(merged)),
+    command: { path: unit.path, words: textsOf(inForce), ...(runningCommand && { nextWords: textsOf(command) }) },
   }
 }
 
@@ -75,7 +76,13 @@ interface Inside {
 function describeInside(unit: UnitDefinition, envFile: string, inside: Inside): KubeletFacts {
   const { host, distribution, configDir, flags } = inside
   const localConfigPath = host === 'k3s' && configDir !== undefined ? localConfigIn(configDir) : undefined
-  return { distribution, wiring: findWiringInside(inside), localConfigPath, ...describeFlags(unit, envFile, flags) }
+  const command = { path: unit.path, words: flags.map(({ text }) => text) }
+  return { distribution, wiring: findWiringInside(inside), localConfigPath, command, ...describeFlags(unit, envFile, flags) }
+}
+
+/** Without the name of the program. */
+function textsOf([, ...flags]: readonly Argument[]): readonly string[] {
+  return flags.map(({ text }) => text)
 }
 
 const K0S_ADVICE = 'set workerProfiles in the config of k0s, or run the agent where kubelet has a unit of its own'
@@ -102,13 +109,12 @@ function describeFlags(
   envFile: string,
   flags: readonly Argument[],
   merged?: string,
-): Omit<KubeletFacts, 'distribution' | 'wiring' | 'localConfigPath'> {
+): Omit<KubeletFacts, 'distribution' | 'wiring' | 'localConfigPath' | 'command'> {
   return {
     runtimeEndpoint: flagValue(flags, 'container-runtime-endpoint'),
     healthzFlags: findHealthzFlags(flags),
     kubeletIdentity: identifyKubelet(unit, envFile, unit.binaryIdentity, merged),
     formerIdentity: unit.formerBinaryIdentity && identifyKubelet(unit, envFile, unit.formerBinaryIdentity, merged),
-    command: { path: unit.path, words: flags.map(({ text }) => text) },
   }
 }
 

@@ -21,7 +21,7 @@ import type { Policy } from '../../src/decision/policy.ts'
 import type { RecordName, Transition } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step, Wait } from '../../src/decision/step.ts'
-import type { ActivationKind, ReadyWiring } from '../../src/decision/unit-state.ts'
+import type { ActivationKind, KubeletCommand, ReadyWiring } from '../../src/decision/unit-state.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
 import { SameConfigs } from '../../src/kubelet/same-config.ts'
 import type { Activation } from '../../src/ports/activation.ts'
@@ -86,6 +86,9 @@ export class SmallWorld {
   /** The processes that were asked for. */
   readonly heard: string[] = []
   preflight: (data: ConfigMapData) => PreflightResult = () => ({ kind: 'accepted', remarks: [], drain: [] })
+  /** In place of `preflight`. */
+  checks: Pick<Preflight, 'check' | 'pending'> | undefined
+  kubeletCommand: KubeletCommand = { path: '/usr/bin/kubelet', words: [`--config=${LOCAL_PATH}`] }
   /** Replaces what systemd would answer. */
   systemctl: (() => CommandOutcome | undefined) | undefined
   /** Each step of the disk that it names fails. */
@@ -157,7 +160,7 @@ export class SmallWorld {
           runtimeEndpoint: 'unix:///run/runtime.sock',
           healthzFlags: {},
           kubeletIdentity: this.kubeletIdentity,
-          command: { path: '/usr/bin/kubelet', words: [`--config=${LOCAL_PATH}`] },
+          command: this.kubeletCommand,
         }),
         dynamicConfigDir: DIRECTORY,
         ...(restartUs === undefined ? {} : { restartUs }),
@@ -348,8 +351,8 @@ export class SmallWorld {
   }
 
   readonly #preflight: Preflight = {
-    check: async ({ data }) => this.preflight(data),
-    pending: () => this.judging,
+    check: async (candidate) => this.checks?.check(candidate) ?? this.preflight(candidate.data),
+    pending: () => this.checks?.pending() ?? this.judging,
     basis: () => this.basis,
   }
 

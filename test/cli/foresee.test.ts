@@ -9,7 +9,7 @@ import { SmallWorld } from '../agent/small-world.ts'
 import { anySnapshot } from '../decision/any-snapshot.ts'
 import { A, A_EDITED, B, MINUTE_US, SECOND_US, verdict } from '../decision/snapshots.ts'
 
-const accepts: Foretold = { refusal: () => undefined, drain: () => [] }
+const accepts: Foretold = { refusal: () => undefined, obstacle: () => undefined, drain: () => [] }
 const refusing = (isRefused: (key: string) => boolean): Foretold => ({
   ...accepts,
   refusal: (key) => (isRefused(key) ? verdict(A, 'refused', { key }) : undefined),

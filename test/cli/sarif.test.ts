@@ -44,13 +44,15 @@ t.test('the layer that a field comes from, of a config that this node merges', a
 
 t.test('names parts that did not check the config; a report that is not checked is a failed run', async (t) => {
   const unjudged = { part: 'kubelet', outcome: 'unjudged', detail: 'no kubelet here' } as const
-  const { invocations } = runOf('x', report({ outcome: 'unjudged', parts: [unjudged] }))
-  t.match(invocations, [
-    {
-      executionSuccessful: false,
-      toolExecutionNotifications: [{ level: 'note', message: { text: /kubelet did not check the config: no kubelet here/ } }],
-    },
-  ])
+  for (const part of [unjudged, { ...unjudged, outcome: 'cannot-start' } as const]) {
+    const { invocations } = runOf('x', report({ outcome: 'unjudged', parts: [part] }))
+    t.match(invocations, [
+      {
+        executionSuccessful: false,
+        toolExecutionNotifications: [{ level: 'note', message: { text: /kubelet did not check the config: no kubelet here/ } }],
+      },
+    ])
+  }
   t.match(runOf('x', report()).invocations, [{ executionSuccessful: true, toolExecutionNotifications: [] }])
 })
 

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
@@ -73,6 +74,23 @@ t.test('judges a config as the agent would', async (t) => {
   t.match(await helper.ask('fallback', [candidate(`${HEAD}maxPods: x\n`)], { check: isPreflightResult, limitMs }), { kind: 'refused' })
   t.match(await helper.ask('fallback', [candidate(`${HEAD}maxPods: 20\n`)], { check: isPreflightResult, limitMs }), { kind: 'accepted' })
   t.equal(await helper.ask('forget', [], { check: isNothing, limitMs }), null)
+})
+
+t.test('asks for the kubelet on disk with the flags of its next start', async (t) => {
+  const helper = open(t)
+  const binary = join(t.testdir({}), 'kubelet')
+  copyFileSync('/bin/false', binary)
+  const unit = { ...UNIT, command: { path: binary, words: [], nextWords: ['--max-pods=7'] } }
+  const { outcome, parts, findings } = await helper.ask('check', [{ ...candidate(`${HEAD}maxPods: 20\n`), unit }], {
+    check: isReport,
+    limitMs,
+  })
+  t.equal(outcome, 'unjudged')
+  t.match(
+    parts.find(({ part }) => part === 'kubelet'),
+    { outcome: 'cannot-start', detail: `${binary} cannot run on this machine` },
+  )
+  t.match(findings, [{ rule: 'change/overridden-by-flag', problem: /--max-pods/ }])
 })
 
 t.test('reads the facts of the machine, asks for /configz and compares it', async (t) => {

@@ -223,6 +223,23 @@ t.test('a check that fails says nothing about the config, and runs again at the 
   t.same(await world.preflight.check(candidate()), YES)
 })
 
+t.test('a kubelet that would start with no config gets none, and the config gets no verdict', async (t) => {
+  const world = new World()
+  const kubelet = { part: 'kubelet', outcome: 'cannot-start', detail: 'unknown flag: --container-runtime' } as const
+  for (const outcome of ['unjudged', 'refused'] as const) {
+    await world.hurry(candidate())
+    await world.finish(world.inspected.length - 1, { ...REFUSED, outcome, parts: [kubelet] })
+    await t.rejects(
+      world.preflight.check(candidate()),
+      { message: /would start with no config: unknown flag: --container-runtime; correct its flags/ },
+      outcome,
+    )
+  }
+  await world.hurry(candidate())
+  await world.finish(2, ACCEPTED)
+  t.same(await world.preflight.check(candidate()), YES)
+})
+
 t.test('a config that takes too much time or memory is refused', async (t) => {
   const world = new World()
   await world.hurry(candidate())

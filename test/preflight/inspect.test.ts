@@ -82,6 +82,15 @@ t.test('a slow part counts only if no other part refuses the config', async (t) 
   }
   t.same(await ask(accepts), ['fields', 'kubelet-start'])
   t.same(await ask(refuses), ['fields'])
+  for (const outcome of ['unjudged', 'cannot-start'] as const) {
+    const parts = [part('fields', accepts), part('kubelet', { ...accepts, outcome }), part('kubelet-start', accepts)]
+    const report = await inspectBy(...parts)(config, options)
+    t.same(
+      report.parts.map(({ part }) => part),
+      ['fields', 'kubelet'],
+      outcome,
+    )
+  }
 })
 
 t.test('the parts run side by side; a slow one is ended when another one refuses', async (t) => {

@@ -247,12 +247,14 @@ t.test('kubelet: unjudged without a kubelet', async (t) => {
   const version = { major: 1, minor: 28, patch: 0 }
   const other = await run('kubelet', '', { version, options: { ...OPTIONS, version } })
   t.match(other.report, { outcome: 'unjudged', detail: /^no kubelet 1\.28/ })
-  const judgement = { kind: 'unjudged', detail: 'no systemd-run' } as const
-  t.same((await run('kubelet', '', { kubelet: KUBELET }, { judgement })).report, {
-    outcome: 'unjudged',
-    detail: 'no systemd-run',
-    findings: [],
-  })
+  for (const kind of ['unjudged', 'cannot-start'] as const) {
+    const judgement = { kind, detail: 'no systemd-run' }
+    t.same((await run('kubelet', '', { kubelet: KUBELET }, { judgement })).report, {
+      outcome: kind,
+      detail: 'no systemd-run',
+      findings: [],
+    })
+  }
 })
 
 t.test('kubelet: its message becomes a finding at the field that it names', async (t) => {

@@ -51,7 +51,8 @@ t.test('no other rule yields to kubelet: it checks some fields only at start', a
 })
 
 t.test('a missing or unjudged result of kubelet changes nothing', async (t) => {
-  t.same(reconcile(report('refused', UNKNOWN), report('unjudged')).fields, report('refused', UNKNOWN))
+  for (const outcome of ['unjudged', 'cannot-start'] as const)
+    t.same(reconcile(report('refused', UNKNOWN), report(outcome)).fields, report('refused', UNKNOWN))
   const alone = [{ part: 'fields', report: report('refused', UNKNOWN) }]
   t.same(reconcileWithKubelet(alone), alone)
   t.same(reconcileWithKubelet([]), [])

@@ -26,6 +26,8 @@ t.test('the outcome of a report', async (t) => {
     ['a finding refuses', [part('fields', 'accepted')], [finding({ severity: 'refuse' })], 'refused'],
     ['a part refuses, without a finding', [part('fields', 'accepted'), part('kubelet', 'refused')], [], 'refused'],
     ['kubelet could not run', [part('fields', 'accepted'), part('kubelet', 'unjudged')], [], 'accepted'],
+    ['kubelet cannot start at all', [part('fields', 'accepted'), part('kubelet', 'cannot-start')], [], 'unjudged'],
+    ['kubelet cannot start, and another part refuses', [part('fields', 'refused'), part('kubelet', 'cannot-start')], [], 'refused'],
     ['only kubelet accepts', [part('fields', 'unjudged'), part('kubelet', 'accepted')], [], 'accepted'],
     ['only parts that do not read the whole config accept', [part('node', 'accepted'), part('change', 'accepted')], [], 'unjudged'],
   ]

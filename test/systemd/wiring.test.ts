@@ -77,7 +77,11 @@ t.test('the command is that of the process, or else that of the unit without kub
     ],
   })
   const running = ['kubelet', '--config', '/var/lib/kubelet-cfg-agent/checkpoints/u/1/kubelet', '--v=2']
-  t.strictSame(describe(KUBEADM, 'auto', running).command, { path: '/usr/bin/kubelet', words: running.slice(1) })
+  t.strictSame(describe(KUBEADM, 'auto', running).command, {
+    path: '/usr/bin/kubelet',
+    words: running.slice(1),
+    nextWords: describe(KUBEADM).command?.words,
+  })
 })
 
 t.test('reports what is broken', async (t) => {

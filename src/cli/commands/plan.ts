@@ -8,7 +8,7 @@ import type { Desired } from '../../decision/desired.ts'
 import { resolveDesired } from '../../decision/desired.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
 import { trialKey } from '../../decision/trial-key.ts'
-import { toResult } from '../../preflight/agent-preflight.ts'
+import { describeObstacle, toResult } from '../../preflight/agent-preflight.ts'
 import type { Report } from '../../preflight/finding.ts'
 import { readActiveConfig } from '../active-config.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../command.ts'
@@ -79,12 +79,14 @@ async function inspectDesired(desired: Desired, { inspect, settings }: CommandCo
 function foretell({ unit, desired, desiredContent, now }: Snapshot, report: Report | undefined): Foretold {
   const source = resolveDesired(desired)
   const result = report && toResult(report)
+  const obstacle = report && describeObstacle(report)
   const wanted = unit.kind === 'known' && desiredContent !== undefined ? trialKey(desiredContent, unit.kubeletIdentity) : undefined
   return {
     refusal: (key) => {
       if (result?.kind !== 'refused' || key !== wanted || source === undefined) return undefined
       return { key, state: 'refused', reason: result.reason, detail: result.detail, source, atWallMs: now.wallMs }
     },
+    obstacle: (key) => (key === wanted ? obstacle?.message : undefined),
     drain: (key) => (result?.kind === 'accepted' && key === wanted ? result.drain : []),
   }
 }

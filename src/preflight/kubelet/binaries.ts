@@ -4,10 +4,12 @@
  * a program that identifies itself as kubelet, or as k3s, whose version is that of its kubelet.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
-import { describeEnd, runCommand } from '../../process/run-command.ts'
+import { basename } from 'node:path'
+import { type CommandResult, describeEnd, describeFailure, runCommand } from '../../process/run-command.ts'
 import { CHILD_ENVIRONMENT } from '../../values/child-environment.ts'
 import { errorMessage } from '../../values/errors.ts'
 import { parseVersion } from '../kubelet-version.ts'
+import { ENVIRONMENT_ERRORS } from './classify.ts'
 import type { VersionAnswer } from './judgement.ts'
 
 const OPTIONS = { timeoutMs: 10_000, maxOutputBytes: 1 << 16, env: CHILD_ENVIRONMENT, cwd: '/' }
@@ -44,13 +46,43 @@ export class KubeletBinaries {
 }
 
 async function readVersion(binary: string, identity: string): Promise<VersionAnswer> {
-  const { end, stdout } = await runCommand(binary, ['--version'], OPTIONS)
+  const result = await runCommand(binary, ['--version'], OPTIONS)
+  const { end, stdout } = result
   const output = stdout.trim().split('\n', 1)[0]?.slice(0, 100) ?? ''
   const [, program] = /^(Kubernetes|k3s version) v/.exec(output) ?? []
   const version = program === undefined ? undefined : parseVersion(output)
+  if (isBroken(binary, result)) {
+    const detail = `${binary} cannot run on this machine: ${binary} --version: ${describeFailure(result).split('\n', 1)[0]}`
+    return { ok: false, detail, cannotRun: true }
+  }
   if (end.kind !== 'exited') return { ok: false, detail: `${binary} --version: ${describeEnd(end)}` }
   if (version !== undefined && end.code === 0) return { ok: true, version, identity, ...(program !== 'Kubernetes' && { inside: true }) }
   return { ok: false, detail: `${binary} is not a kubelet: ${binary} --version printed ${JSON.stringify(output)}` }
+}
+
+/** How a program dies that is damaged, or made for another processor. */
+const CRASHES: readonly string[] = ['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGABRT', 'SIGTRAP']
+
+/**
+ * Whether the program itself is at fault, as one that is truncated, or made for another processor
+ * or C library. A program of another name may be a wrapper that knows no `--version`. A busy
+ * machine and the limits of the agent's unit are no fault of the program.
+ */
+function isBroken(binary: string, { end, stdout, stderr }: CommandResult): boolean {
+  if (!basename(binary).includes('kubelet') || ENVIRONMENT_ERRORS.test(`${stdout}\n${stderr}`)) return false
+  switch (end.kind) {
+    case 'exited':
+      return end.code !== 0
+    case 'signalled':
+      return CRASHES.includes(end.signal)
+    case 'not-started':
+      // The file is there: ENOENT is the lack of its dynamic linker.
+      return end.code === 'ENOEXEC' || end.code === 'ENOENT'
+    case 'timed-out':
+    case 'too-much-output':
+    case 'aborted':
+      return false
+  }
 }
 
 /** undefined: no such file. An upgrade changes the identity, even at the same path. */

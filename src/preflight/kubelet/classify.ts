@@ -1,9 +1,10 @@
 /**
- * Turns the output of a probe into a judgement. Pure. Messages that the sandbox, the flags or the
- * node may have caused give `unjudged`. Every other message with which kubelet ends the load stage
- * is a refusal, in whatever form: that stage reads nothing but the config and the flags
- * (cmd/kubelet/app/server.go and what it calls, Kubernetes 1.20 to 1.36). In the deep stage a
- * config is refused only for messages that are about the config alone.
+ * Turns the output of a probe into a judgement. Pure. Messages that the sandbox or the node may
+ * have caused give `unjudged`. Messages about kubelet's own flags or drop-ins give `cannot-start`.
+ * Every other message with which kubelet ends the load stage is a refusal, in whatever form: that
+ * stage reads nothing but the config and the flags (cmd/kubelet/app/server.go and what it calls,
+ * Kubernetes 1.20 to 1.36). In the deep stage a config is refused only for messages that are about
+ * the config alone.
  */
 import { formatVersion, type KubeletVersion } from '../kubelet-version.ts'
 import { findFinalMessage } from './final-message.ts'
@@ -25,10 +26,12 @@ const READING = /failed to read kubelet config file/i
 const DROP_INS = /kubelet dropin file|drop-in kubelet config file|failed to merge kubelet configs/i
 const FLAGS =
   /failed to parse kubelet flag|unknown (?:shorthand )?flag|failed to validate kubelet flags|^unknown command|invalid argument ".*" for /i
+/** The flag that a message of pflag is about. */
+const FLAG_NAME = /unknown flag: --([\w-]+)|for "(?:-\w, )?--([\w-]+)" flag/
 const GATE = /(?:unrecognized feature gate: |cannot set feature gate |invalid value of )(\w+)/
 
 /** Errors that the sandbox or the node may cause with any config. */
-const ENVIRONMENT_ERRORS = new RegExp(
+export const ENVIRONMENT_ERRORS = new RegExp(
   [
     'permission denied|operation not permitted|operation not supported|read-only file system|no space left on device|input/output error',
     'too many open files|cannot allocate memory|resource temporarily unavailable|device or resource busy|address already in use',
@@ -71,15 +74,21 @@ export function classify(output: string, probe: Probe): KubeletJudgement {
   if (message === undefined) return unjudged(`${kubelet} exited without a known message`)
   const quote = quoteMessage(message, probe.places)
   if (reachedGoal(message, probe)) return { kind: 'accepted', detail: `${kubelet} ${describeGoal(probe)}` }
-  if (FLAGS.test(message)) return unjudged(`${kubelet} does not accept the flags of this node's kubelet: ${quote}`)
-  if (DROP_INS.test(message)) return unjudged(`${kubelet} does not accept the config drop-ins of this node: ${quote}`)
+  if (FLAGS.test(message)) {
+    if (isOfProbe(message, probe.flags)) return unjudged(`${kubelet} does not accept the flags of the probe: ${quote}`)
+    return cannotStart(`${kubelet} does not accept the flags of this node's kubelet: ${quote}`)
+  }
+  if (DROP_INS.test(message)) {
+    const detail = `${kubelet} does not accept the config drop-ins of this node: ${quote}`
+    return ENVIRONMENT_ERRORS.test(message) ? unjudged(detail) : cannotStart(detail)
+  }
   if (LOADING.test(message)) {
     if (READING.test(message)) return unjudged(`${kubelet} could not read the config file of the probe: ${quote}`)
     return { kind: 'refused', reason: 'load', message: quote }
   }
   const [, gate] = GATE.exec(message) ?? []
   if (gate !== undefined && namesGate(probe.flags, gate))
-    return unjudged(`${kubelet} does not accept the flags of this node's kubelet: ${quote}`)
+    return cannotStart(`${kubelet} does not accept the flags of this node's kubelet: ${quote}`)
   if (/invalid configuration: /.test(message)) return { kind: 'refused', reason: 'validate', message: quote }
   if (ENVIRONMENT_ERRORS.test(message) || isOutside(message, probe.places))
     return unjudged(`${kubelet} failed, perhaps because of its sandbox: ${quote}`)
@@ -101,6 +110,17 @@ function describeGoal({ stage, version }: Probe): string {
 
 export function unjudged(detail: string): KubeletJudgement {
   return { kind: 'unjudged', detail }
+}
+
+export function cannotStart(detail: string): KubeletJudgement {
+  return { kind: 'cannot-start', detail }
+}
+
+/** A later kubelet may not know a flag that only the probe adds. */
+function isOfProbe(message: string, flags: readonly string[]): boolean {
+  const [, unknown, invalid] = FLAG_NAME.exec(message) ?? []
+  const name = (unknown ?? invalid)?.replaceAll('_', '-')
+  return name !== undefined && !flags.some((flag) => flag.split('=', 1)[0]?.replaceAll('_', '-') === `--${name}`)
 }
 
 function namesGate(flags: readonly string[], gate: string): boolean {

@@ -11,7 +11,7 @@ import { type CommandResult, describeEnd, runCommand } from '../../process/run-c
 import { CHILD_ENVIRONMENT, SYSTEMD_ENVIRONMENT } from '../../values/child-environment.ts'
 import { errorMessage } from '../../values/errors.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
-import { classify, type Probe, unjudged } from './classify.ts'
+import { cannotStart, classify, type Probe, unjudged } from './classify.ts'
 import type { Judge, JudgeRequest, KubeletJudgement, VersionAnswer } from './judgement.ts'
 import { CERTIFICATE_FILES, isPlainPath, placesIn, UNREACHABLE_KUBECONFIG } from './places.ts'
 import { probeFlags, WITHOUT_DOCKER } from './probe-flags.ts'
@@ -80,7 +80,7 @@ export class KubeletJudge implements Judge {
     if (!isPlainPath(this.#options.directory))
       return unjudged(`${this.#options.directory} contains characters that are not safe in a property of a systemd unit`)
     const answer = await this.#options.version(binary)
-    if (!answer.ok) return unjudged(answer.detail)
+    if (!answer.ok) return answer.cannotRun === true ? cannotStart(answer.detail) : unjudged(answer.detail)
     if (answer.inside === true)
       return unjudged(`kubelet is a part of ${binary} and cannot be run alone, so kubelet itself did not check the config`)
     // Of kubelet's own flags, `--config` names another file after each change.

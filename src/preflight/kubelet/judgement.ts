@@ -14,7 +14,10 @@ import type { KubeletVersion } from '../kubelet-version.ts'
  */
 export type JudgeStage = 'load' | 'deep'
 
-/** `unjudged`: kubelet's end tells nothing about the config. */
+/**
+ * `cannot-start`: this kubelet would start with no config, since it does not accept its flags or
+ * drop-ins, or cannot run at all. `unjudged`: kubelet's end tells nothing about the config.
+ */
 export type KubeletJudgement =
   | { readonly kind: 'accepted'; readonly detail: string }
   /**
@@ -22,12 +25,13 @@ export type KubeletJudgement =
    * kubelet's own, in one line.
    */
   | { readonly kind: 'refused'; readonly reason: 'load' | 'validate'; readonly message: string }
+  | { readonly kind: 'cannot-start'; readonly detail: string }
   | { readonly kind: 'unjudged'; readonly detail: string }
 
 export interface JudgeRequest {
   /** Absolute path of a kubelet: that of the unit, or another one before an upgrade. */
   readonly binary: string
-  /** Kubelet's real arguments, without the program name. */
+  /** The arguments that this kubelet would be started with, without the program name. */
   readonly flags: readonly string[]
   /** All files of the ConfigMap: the config may name the others by relative paths. */
   readonly files: ConfigMapData
@@ -41,7 +45,7 @@ export interface JudgeRequest {
 export interface Judge {
   /**
    * Never rejects. Remembers `accepted` for the same files, kubelet, flags and stage; never
-   * `refused` or `unjudged`. Requests at the same time share one probe.
+   * anything else. Requests at the same time share one probe.
    */
   judge(request: JudgeRequest): Promise<KubeletJudgement>
   /** Drops what is remembered of the deep stage, because the node may have changed. */
@@ -57,7 +61,8 @@ export type VersionAnswer =
       /** The program has kubelet inside, and cannot be run as kubelet. */
       readonly inside?: true
     }
-  | { readonly ok: false; readonly detail: string }
+  /** `cannotRun`: the file is kubelet, and does not run on this machine. */
+  | { readonly ok: false; readonly detail: string; readonly cannotRun?: true }
 
 /** The files of one probe, all below its own `directory`. */
 export interface ProbePlaces {

@@ -120,6 +120,15 @@ t.test('runs preflight as the agent does', async (t) => {
   t.match(out, /refused: .*@100/, `${content.kind}`)
 })
 
+t.test('a kubelet that would start with no config is left alone', async (t) => {
+  const parts = [{ part: 'kubelet', outcome: 'cannot-start', detail: 'unknown flag: --x' }] as const
+  const inspect: CommandContext['inspect'] = async () => ({ outcome: 'unjudged', findings: [], parts })
+  const { out } = await plan(worlds['a new version'] ?? settled, {}, { inspect })
+  t.match(out, 'Kubelet is not restarted.')
+  t.match(out, /unknown: the kubelet on disk would start with no config: unknown flag: --x; correct its flags/)
+  t.match(out, /kubelet {2}cannot start {2}unknown flag: --x/)
+})
+
 t.test('says which layer a field comes from', async (t) => {
   const merged = `${HEAD}maxPods: 200\nkubeAPIQPS: -1\n`
   const wanted = wanting(merged)

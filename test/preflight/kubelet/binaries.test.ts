@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { KubeletBinaries } from '../../../src/preflight/kubelet/binaries.ts'
@@ -39,6 +39,25 @@ t.test('programs and scripts that are not a kubelet', async (t) => {
   ] as const)
     t.match(await binaries.version(path), { ok: false, detail }, path)
   t.match(await new KubeletBinaries().version(join(directory, 'ran')), { ok: false }, 'the script was not run')
+})
+
+t.test('a kubelet that does not run on this machine', async (t) => {
+  const directory = t.testdir({ bin: {} })
+  const kubelet = join(directory, 'kubelet')
+  const program = readFileSync('/bin/false')
+  for (const [what, bytes] of [
+    ['it exits', program],
+    ['truncated', program.subarray(0, 100)],
+    ['for another processor', Buffer.concat([program.subarray(0, 18), Buffer.from([0xf3, 0]), program.subarray(20)])],
+  ] as const) {
+    writeFileSync(kubelet, bytes, { mode: 0o755 })
+    const answer = await new KubeletBinaries().version(kubelet)
+    t.match(answer, { ok: false, cannotRun: true, detail: `${kubelet} cannot run on this machine: ${kubelet} --version: ` }, what)
+    t.notMatch(answer.ok ? '' : answer.detail, /\n/)
+  }
+  const wrapper = join(directory, 'bin', 'start-node')
+  copyFileSync('/bin/false', wrapper)
+  t.match(await binaries.version(wrapper), { ok: false, cannotRun: undefined, detail: 'is not a kubelet' }, 'a program of another name')
 })
 
 function hasCompiler(): boolean {

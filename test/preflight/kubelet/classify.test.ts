@@ -110,17 +110,41 @@ t.test('refused: all other errors about the config', async (t) => {
   }
 })
 
-t.test('unjudged: errors that may not be the fault of the config', async (t) => {
-  const cases: [message: string, detail: string, flags?: string[]][] = [
-    ['failed to parse kubelet flag: unknown flag: --container-runtime', 'does not accept the flags'],
-    ['unknown flag: --network-plugin', 'does not accept the flags'],
-    ['failed to validate kubelet flags: x', 'does not accept the flags'],
+t.test('cannot start: errors that no config can cause or avoid', async (t) => {
+  const cases: [message: string, detail: string, flags: string[]][] = [
+    ['failed to parse kubelet flag: unknown flag: --container-runtime', 'does not accept the flags', ['--container-runtime=remote']],
+    ['unknown flag: --network-plugin', 'does not accept the flags', ['--network_plugin', 'cni']],
+    ['unknown flag: --network_plugin', 'does not accept the flags', ['--network_plugin=cni']],
+    ["unknown shorthand flag: 'x' in -x", 'does not accept the flags', ['-x']],
+    ['invalid argument "many" for "--max-pods" flag: strconv.ParseInt', 'does not accept the flags', ['--max-pods', 'many']],
+    ['unknown command "run" for "kubelet"', 'does not accept the flags', ['run']],
+    ['failed to validate kubelet flags: x', 'does not accept the flags', []],
     ['unrecognized feature gate: Old', 'does not accept the flags', ['--feature-gates=New=true,Old=true']],
     ['unrecognized feature gate: Old', 'does not accept the flags', ['--feature_gates', 'Old=true']],
     [
       'failed to merge kubelet configs: failed to load kubelet dropin file, path: /etc/kubelet.d/a.conf',
       'does not accept the config drop-ins of this node',
+      ['--config-dir=/etc/kubelet.d'],
     ],
+  ]
+  for (const [message, detail, flags] of cases) {
+    for (const stage of ['load', 'deep'] as const) {
+      const judgement = judge(fatal(message), stage, flags)
+      t.match(judgement, { kind: 'cannot-start' }, message)
+      t.match(judgement.kind === 'cannot-start' && judgement.detail, detail)
+      t.match(judgement.kind === 'cannot-start' && judgement.detail, message)
+    }
+  }
+})
+
+t.test('unjudged: errors that may not be the fault of the config', async (t) => {
+  const cases: [message: string, detail: string, flags?: string[]][] = [
+    [
+      'failed to load kubelet dropin file, path: /etc/kubelet.d/a.conf, error: open /etc/kubelet.d/a.conf: permission denied',
+      'does not accept the config drop-ins of this node',
+    ],
+    ['unknown flag: --cert-dir', 'does not accept the flags of the probe'],
+    ['invalid argument "x" for "-v, --v" flag: bad', 'does not accept the flags of the probe'],
     [
       `failed to load Kubelet config file ${DIRECTORY}/candidate/kubelet, error failed to read kubelet config file "x", error: open x: permission denied`,
       'could not read the config file of the probe',
@@ -182,7 +206,7 @@ t.test('load stage: kubelet panics because of the config', async (t) => {
   )
   t.match(
     judge(panic(text), 'load', ['--feature-gates=NoSuchGate=true']),
-    { kind: 'unjudged', detail: /does not accept the flags/ },
+    { kind: 'cannot-start', detail: /does not accept the flags/ },
     'the gate is from a flag',
   )
   t.match(judge('panic: runtime error: index out of range [3]\n\ngoroutine 1 [running]:\n'), {

@@ -91,7 +91,7 @@ export function addJudgeScenarios(plane: ControlPlane, program: string): void {
       await step('starting', () => judgeAll(judge, 'deep', STARTING))
       await step('a dollar sign in a flag is no variable', async () => {
         const [answer] = await judge([{ stage: 'load', changes: {}, flags: ['--max-pods=$HOME'] }])
-        assert.match(describe(answer?.judgement), /^unjudged .*does not accept the flags.*invalid argument "\$HOME" for "--max-pods"/)
+        assert.match(describe(answer?.judgement), /^cannot-start .*does not accept the flags.*invalid argument "\$HOME" for "--max-pods"/)
       })
       await step('without systemd-run: one that a person named is run directly, and not beyond its kubeconfig', async () => {
         const options = { directory: '/root/judge', direct: true, systemdRun: '/no/systemd-run' }

@@ -1,0 +1,11 @@
+/**
+ * Kubelet's unit as the next start of kubelet uses it. Pure. Preflight asks about the kubelet on
+ * disk, and that one gets the flags that the unit has now: a person may have corrected them for an
+ * upgrade while the process that runs has its earlier ones.
+ */
+import type { KnownUnit } from '../decision/unit-state.ts'
+
+export function asOfNextStart(unit: KnownUnit): KnownUnit {
+  const { command } = unit
+  return command?.nextWords === undefined ? unit : { ...unit, command: { path: command.path, words: command.nextWords } }
+}
