@@ -1,9 +1,7 @@
 /**
  * Which node and which cluster the state in the dynamic config directory belongs to. State of
- * another node or cluster is set aside before anything reads it, and state that kubelet itself left
- * behind is adopted where the settings say so.
+ * another node or cluster is set aside before anything reads it.
  */
-import { adoptKubeletStore, findKubeletStore } from './checkpoint/adopt.ts'
 import { compareBinding, readBinding, setForeignStateAside, writeBinding } from './checkpoint/binding.ts'
 import type { OnSetAside } from './checkpoint/set-aside.ts'
 import type { UnitState } from './decision/unit-state.ts'
@@ -14,7 +12,7 @@ import type { Settings } from './settings/settings.ts'
 
 export interface IdentityWorld {
   readonly settings: Settings
-  readonly stores: Pick<Stores, 'files' | 'layout' | 'checkpoints' | 'activation'>
+  readonly stores: Pick<Stores, 'files' | 'layout' | 'activation'>
   readonly kubeconfig: KubeconfigFile
   readonly onSetAside: OnSetAside
   readonly log: Log
@@ -36,7 +34,7 @@ export interface Identity {
 const ANY_UNIT: UnitState = { kind: 'unknown', detail: 'not asked yet' }
 
 export function openIdentity({ settings, stores, kubeconfig, onSetAside, log, hostName }: IdentityWorld): Identity {
-  const { files, layout, checkpoints, activation } = stores
+  const { files, layout, activation } = stores
   const sources = { readCredentials: () => kubeconfig.current(), ...(hostName && { hostName }) }
   const nodeName = findNodeName(settings, files, {
     ...sources,
@@ -96,13 +94,6 @@ export function openIdentity({ settings, stores, kubeconfig, onSetAside, log, ho
   }
 
   if (!isOurs()) setForeignStateAside(files, layout, resetNextStart, onSetAside)
-  if (settings.adopt) {
-    const { checkpoints: count, remarks } = adoptKubeletStore(files, checkpoints, layout)
-    if (count > 0) log.info(`adopted ${count} checkpoints that kubelet left behind`)
-    for (const remark of remarks) log.warn(remark)
-  } else if (findKubeletStore(files, layout) !== undefined) {
-    log.warn(`${settings.dynamicConfigDir} holds checkpoints of kubelet's own dynamic configuration; start with --adopt to take them over`)
-  }
   // Records the binding where foreign state has just been set aside.
   isOurs()
   return {

@@ -19,6 +19,7 @@ import { isFactsResult, isNothing } from './helper/protocol.ts'
 import { listNamedFiles, readKubeconfig } from './kube/credentials.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
+import { openAdoption } from './main-adoption.ts'
 import { openAssignment } from './main-assignment.ts'
 import { openEvidence } from './main-evidence.ts'
 import type { HelperContext } from './main-helper.ts'
@@ -79,6 +80,7 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
   settleStores(stores, log)
   const identity = openIdentity({ settings: atStart, stores, kubeconfig, onSetAside, log })
   const { nodeName } = identity
+  const adoption = await openAdoption({ settings: atStart, stores, log })
   const usesApi = atStart.manifestDir === undefined
   const api = usesApi ? openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${VERSION}` }) : undefined
   const common = { settings, stores, nodeName, api, pace, log }
@@ -107,6 +109,7 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
     observer: {
       decided: (snapshot, step) => {
         reporter.decided(snapshot, step)
+        if (adoption.isDue(snapshot.unit)) over.abort('kubelet no longer uses its own dynamic configuration, so it can be taken over')
         // It starts while the config is saved.
         if (step.kind === 'assign') warm(helper, snapshot.unit)
         effect?.decided(snapshot)

@@ -1,5 +1,5 @@
 /** A pass of the loop that still waits when the agent has to end, or to start over. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
@@ -11,6 +11,8 @@ import { silentLog } from '../checkpoint/silent-log.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { until } from '../until.ts'
 
+t.setTimeout(120_000)
+
 /** Longer than the agent waits for a pass when it ends. */
 const SLOW = `#!/bin/sh
 cd "$(dirname "$0")"
@@ -19,11 +21,11 @@ sleep 2
 echo over >> calls
 `
 
-/** One life of an agent, whose first pass waits for a slow systemctl. */
-async function start(t: Test) {
+/** An agent that has not begun to live. */
+function prepare(t: Test, systemctl: string, more: { readonly adopt?: 'true' } = {}) {
   const directory = t.testdir({ manifests: {}, state: {}, run: {} })
   const path = (name: string) => join(directory, name)
-  writeFileSync(path('systemctl'), SLOW, { mode: 0o755 })
+  writeFileSync(path('systemctl'), systemctl, { mode: 0o755 })
   const flags = {
     nodeName: 'worker-1',
     manifestDir: path('manifests'),
@@ -32,6 +34,7 @@ async function start(t: Test) {
     envFile: path('state/kubelet.env'),
     systemctl: path('systemctl'),
     systemBus: path('no-bus'),
+    ...more,
   }
   const resolved = resolveSettings({ flags, env: {}, file: { kind: 'absent', path: '' } })
   if (!resolved.ok) throw new Error(resolved.problems.join())
@@ -48,6 +51,12 @@ async function start(t: Test) {
     yamlChild: '',
     log: silentLog(),
   }
+  return { world, stop, path }
+}
+
+/** One life of an agent, whose first pass waits for a slow systemctl. */
+async function start(t: Test) {
+  const { world, stop, path } = prepare(t, SLOW)
   mock.timers.enable({ apis: ['setInterval'] })
   t.teardown(() => mock.timers.reset())
   const life = live(world, stop.signal)
@@ -69,4 +78,50 @@ t.test('an agent that is told to end does not wait for it', async (t) => {
   stop.abort('SIGTERM')
   t.equal(await life, 'SIGTERM')
   t.same(calls(), ['begun'])
+})
+
+/** A kubelet that is stopped. */
+const unitWith = (flags: string) => `Id=kubelet.service
+LoadState=loaded
+ActiveState=inactive
+SubState=dead
+Result=success
+MainPID=0
+InvocationID=
+NRestarts=0
+ExecMainStartTimestampMonotonic=0
+ExecStart={ path=/bin/true ; argv[]=/bin/true --config=/etc/kubelet.yaml ${flags} ; ignore_errors=no ; start_time=[n/a] }
+Environment=
+DropInPaths=
+NeedDaemonReload=no
+`
+
+t.test('the store of a kubelet that still uses it stays, and is taken over when kubelet does not any more', async (t) => {
+  const { world, stop, path } = prepare(t, '#!/bin/sh\n[ "$1" = show ] && cat "$(dirname "$0")/answer"\n', { adopt: 'true' })
+  mkdirSync(path('state/store/meta'), { recursive: true })
+  writeFileSync(path('answer'), unitWith(`--dynamic-config-dir=${path('state')}`))
+  let why: string | undefined
+  void live(world, stop.signal).then((reason) => {
+    why = reason
+  })
+  await until(() => world.log.said.length > 0, 'the agent says why')
+  t.match(world.log.said[0], /is not taken over yet: kubelet runs with --dynamic-config-dir=/)
+  await until(() => existsSync(path('state/requests')), 'it lives')
+  t.ok(existsSync(path('state/store/meta')))
+  writeFileSync(path('answer'), unitWith(''))
+  await until(
+    () => {
+      // Each change wakes the agent.
+      writeFileSync(path('state/requests/none'), String(Math.random()))
+      return why !== undefined
+    },
+    'the agent sees it',
+    100,
+  )
+  t.match(why, /no longer uses its own dynamic configuration/)
+  t.ok(existsSync(path('state/store/meta')))
+  const next = live(world, stop.signal)
+  await until(() => existsSync(path('state/store.adopted-1/meta')), 'the next life takes it over')
+  stop.abort('SIGTERM')
+  t.equal(await next, 'SIGTERM')
 })

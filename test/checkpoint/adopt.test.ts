@@ -7,6 +7,9 @@ import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { serializeSource } from '../../src/checkpoint/serialize.ts'
+import type { UnitState } from '../../src/decision/unit-state.ts'
+import { openAdoption } from '../../src/main-adoption.ts'
+import { unit } from '../report/build.ts'
 import { crashEverywhere, ROOT } from './crash.ts'
 import { faultsOver } from './faults.ts'
 import { silentLog } from './silent-log.ts'
@@ -121,4 +124,25 @@ t.test('after a crash at any point, adoption starts again', (t) => {
   })
   t.ok(crashes > 100)
   t.end()
+})
+
+t.test('kubelet keeps a store that it uses, or may use', async (t) => {
+  const flagged = { kind: 'broken', reason: 'dynamic-config-dir', detail: 'remove the flag' } as const
+  const units: readonly (readonly [what: string, unit: UnitState, obstacle: string | undefined])[] = [
+    ['unknown', { kind: 'unknown', detail: 'no answer' }, 'is not known: no answer'],
+    ['with the flag', unit({ wiring: flagged }), 'remove the flag'],
+    ['a process that is not known', unit({ process: { kind: 'unknown', detail: 'it starts' } }), 'is not known: it starts'],
+    ['without the flag', unit(), undefined],
+    ['wired otherwise', unit({ wiring: { ...flagged, reason: 'drop-in-missing' } }), undefined],
+  ]
+  for (const [what, seen, obstacle] of units) {
+    const { disk, files, checkpoints } = open()
+    plantStore(disk)
+    const log = silentLog()
+    const stores = { files, layout, checkpoints, unit: { observe: async () => seen } }
+    const adoption = await openAdoption({ settings: { adopt: true, dynamicConfigDir: ROOT }, stores, log })
+    t.equal(findKubeletStore(files, layout) !== undefined, obstacle !== undefined, what)
+    t.match(log.said.join(), obstacle ?? /^$/, what)
+    for (const [, later, stillThen] of units) t.equal(adoption.isDue(later), obstacle !== undefined && stillThen === undefined, what)
+  }
 })

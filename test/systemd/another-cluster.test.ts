@@ -34,8 +34,7 @@ function open(kind: keyof typeof WIRINGS) {
   }
   const log = silentLog()
   const kubeconfig = new KubeconfigFile('/nowhere', () => ({ kind: 'absent', detail: 'none' }), log)
-  const checkpoints = { save: () => {} } as never
-  const stores = { files, layout, checkpoints, activation }
+  const stores = { files, layout, activation }
   const start = (nodeName?: string) => openIdentity({ settings: resolve(nodeName), stores, kubeconfig, onSetAside: () => {}, log })
   return { files, disk, activation, start, log, layout }
 }
@@ -116,7 +115,7 @@ t.test('a node that gets another name while the agent runs is noticed', async (t
   let isReadable = true
   const ok = () => ({ kind: 'ok', credentials: { nodeName: () => nodeName, authorityHashes: () => ['the same CA'] } }) as never
   const kubeconfig = new KubeconfigFile('/nowhere', () => (isReadable ? ok() : { kind: 'absent', detail: 'none' }), log)
-  const stores = { files, layout, checkpoints: { save: () => {} } as never, activation }
+  const stores = { files, layout, activation }
   const start = () => openIdentity({ settings: resolved.settings, stores, kubeconfig, onSetAside: () => {}, log, hostName: () => hostName })
 
   const identity = start()

@@ -1,0 +1,54 @@
+/**
+ * Takes over what kubelet's own Dynamic Kubelet Configuration left behind, where the settings say
+ * so. Not before kubelet has stopped using it: at its next start, kubelet would find no store, and
+ * make an empty one, without its last-known-good.
+ */
+import { adoptKubeletStore, findKubeletStore } from './checkpoint/adopt.ts'
+import type { UnitState } from './decision/unit-state.ts'
+import type { Stores } from './main-stores.ts'
+import type { Log } from './ports/log.ts'
+import type { Settings } from './settings/settings.ts'
+
+export interface AdoptionWorld {
+  readonly settings: Pick<Settings, 'adopt' | 'dynamicConfigDir'>
+  readonly stores: Pick<Stores, 'files' | 'layout' | 'checkpoints'> & { readonly unit: Pick<Stores['unit'], 'observe'> }
+  readonly log: Log
+}
+
+export interface Adoption {
+  /**
+   * Whether what had to stay can be taken over now. That takes a new life of the agent, in which
+   * nothing has read the directory yet.
+   */
+  isDue(unit: UnitState): boolean
+}
+
+const NOTHING_LEFT: Adoption = { isDue: () => false }
+
+/** Must be called before anything else reads the directory. */
+export async function openAdoption({ settings, stores, log }: AdoptionWorld): Promise<Adoption> {
+  const { files, layout, checkpoints, unit } = stores
+  const store = findKubeletStore(files, layout)
+  if (store === undefined) return NOTHING_LEFT
+  if (!settings.adopt) {
+    log.warn(`${settings.dynamicConfigDir} holds checkpoints of kubelet's own dynamic configuration; start with --adopt to take them over`)
+    return NOTHING_LEFT
+  }
+  const obstacle = findUser(await unit.observe())
+  if (obstacle !== undefined) {
+    log.warn(`${store} is not taken over yet: ${obstacle}`)
+    return { isDue: (seen) => findUser(seen) === undefined }
+  }
+  const { checkpoints: count, remarks } = adoptKubeletStore(files, checkpoints, layout)
+  if (count > 0) log.info(`adopted ${count} checkpoints that kubelet left behind`)
+  for (const remark of remarks) log.warn(remark)
+  return NOTHING_LEFT
+}
+
+/** Why kubelet uses its store, or may use it. undefined: it does not. */
+function findUser(unit: UnitState): string | undefined {
+  if (unit.kind === 'unknown') return `whether kubelet still uses it is not known: ${unit.detail}`
+  if (unit.wiring.kind === 'broken' && unit.wiring.reason === 'dynamic-config-dir') return unit.wiring.detail
+  // The flags in force are those of the process.
+  return unit.process.kind === 'unknown' ? `whether kubelet still uses it is not known: ${unit.process.detail}` : undefined
+}
