@@ -1,7 +1,8 @@
 /**
  * Runs a command to its end: an argument list without a shell, a time limit, bounded output.
  * Returns how it ended as a value; never throws or rejects. A command that exceeds a limit or is
- * aborted is killed with SIGKILL. The only module that imports node:child_process.
+ * aborted is killed with SIGKILL, and left behind where that does not end it. The only module that
+ * imports node:child_process.
  */
 import { type ChildProcess, type ExecFileException, execFile, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { errorCode, errorMessage } from '../values/errors.ts'
@@ -41,22 +42,51 @@ export type CommandEnd =
 
 export interface CommandResult {
   readonly end: CommandEnd
-  /** Up to the limit, however the command ended. */
+  /** Up to the limit, however the command ended. Empty: it could not be killed. */
   readonly stdout: string
   readonly stderr: string
 }
 
 const KILL = 'SIGKILL'
+/** For a command that is killed to end. One that waits for a dead disk does not. */
+const LAST_MOMENT_MS = 500
 /** Longest error message to quote from standard error. */
 const MOST_QUOTED = 500
 
-export function runCommand(file: string, args: readonly string[], options: CommandOptions): Promise<CommandResult> {
+/** Such as `execFile`. */
+type Execute = (
+  file: string,
+  args: readonly string[],
+  options: Omit<CommandOptions, keyof CommandLimits | 'input'> & {
+    readonly timeout: number
+    readonly maxBuffer: number
+    readonly killSignal: typeof KILL
+  },
+  callback: (error: ExecFileException | null, stdout: string, stderr: string) => void,
+) => ChildProcess
+
+/** @param execute calls back when the command has ended, if it ends at all */
+export function runCommand(
+  file: string,
+  args: readonly string[],
+  options: CommandOptions,
+  execute: Execute = execFile,
+): Promise<CommandResult> {
   const { timeoutMs: timeout, maxOutputBytes: maxBuffer, input, ...rest } = options
   return new Promise((resolve) => {
     try {
-      const child = execFile(file, [...args], { ...rest, timeout, maxBuffer, killSignal: KILL }, (error, stdout, stderr) =>
-        resolve({ end: endOf(file, error, options), stdout, stderr }),
-      )
+      const child = execute(file, [...args], { ...rest, timeout, maxBuffer, killSignal: KILL }, (error, stdout, stderr) => {
+        clearTimeout(overdue)
+        resolve({ end: endOf(file, error, options), stdout, stderr })
+      })
+      const leave = (): void => {
+        child.unref()
+        resolve({ end: { kind: 'timed-out', timeoutMs: timeout }, stdout: '', stderr: '' })
+      }
+      // The moment begins with the kill, which a busy process may do late.
+      let overdue = setTimeout(() => {
+        overdue = setTimeout(leave, LAST_MOMENT_MS)
+      }, timeout)
       // EPIPE: the command exited without reading all of its input. Its exit code is what counts.
       child.stdin?.on('error', () => {})
       child.stdin?.end(input)

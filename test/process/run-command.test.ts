@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -10,6 +11,9 @@ import {
   runCommandSync,
   succeeded,
 } from '../../src/process/run-command.ts'
+
+// Starts many processes.
+t.setTimeout(240_000)
 
 const LIMITS = { timeoutMs: 60_000, maxOutputBytes: 1 << 16 }
 const node = (program: string) => ['-e', program] as const
@@ -106,6 +110,21 @@ t.test('an aborted command is killed', async (t) => {
     { end: { kind: 'aborted' } },
     'before it starts',
   )
+})
+
+t.test('a command that does not end when it is killed is left behind', async (t) => {
+  let unreferenced = 0
+  const child = {
+    unref: () => {
+      unreferenced += 1
+    },
+  }
+  const begun = performance.now()
+  // Never calls back, as of a process in uninterruptible sleep.
+  const result = await runCommand('journalctl', [], { ...LIMITS, timeoutMs: 100 }, () => child as ChildProcess)
+  t.strictSame(result, { end: { kind: 'timed-out', timeoutMs: 100 }, stdout: '', stderr: '' })
+  t.ok(performance.now() - begun >= 500, 'it has a moment to end')
+  t.equal(unreferenced, 1)
 })
 
 t.test('open files are handed to a command, which shares them', async (t) => {
