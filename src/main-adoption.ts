@@ -39,9 +39,14 @@ export async function openAdoption({ settings, stores, log }: AdoptionWorld): Pr
     log.warn(`${store} is not taken over yet: ${obstacle}`)
     return { isDue: (seen) => findUser(seen) === undefined }
   }
-  const { checkpoints: count, remarks } = adoptKubeletStore(files, checkpoints, layout)
-  if (count > 0) log.info(`adopted ${count} checkpoints that kubelet left behind`)
-  for (const remark of remarks) log.warn(remark)
+  try {
+    const { checkpoints: count, remarks } = adoptKubeletStore(files, checkpoints, layout)
+    if (count > 0) log.info(`adopted ${count} checkpoints that kubelet left behind`)
+    for (const remark of remarks) log.warn(remark)
+  } catch (error) {
+    // As on a disk that is full or read-only. An agent that ends would watch over nothing.
+    log.error(`cannot take over ${store}; trying again when the agent starts the next time`, { error })
+  }
   return NOTHING_LEFT
 }
 

@@ -22,9 +22,11 @@ export type LockHolder =
   | { readonly kind: 'absent' }
   | { readonly kind: 'unknown'; readonly detail: string }
 
+type Open = (path: string, flags: number, mode?: number) => number
+
 /** The directory must exist. `pid` is written to the file. */
-export function takeLock(path: string, pid: number): LockResult {
-  const descriptor = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
+export function takeLock(path: string, pid: number, open: Open = openSync): LockResult {
+  const descriptor = openToLock(path, open)
   // Waits a second: an agent that is ending, or a command that reads the holder, is not a second
   // agent.
   const answer = flock(descriptor, ['--exclusive', '--timeout', '1'])
@@ -35,6 +37,19 @@ export function takeLock(path: string, pid: number): LockResult {
   }
   writePid(descriptor, pid)
   return { ok: true, lock: { release: () => closeSync(descriptor) } }
+}
+
+/**
+ * A file system becomes read-only after an error. The agent watches kubelet and reports there all
+ * the same, and a descriptor that only reads can be locked.
+ */
+function openToLock(path: string, open: Open): number {
+  try {
+    return open(path, constants.O_RDWR | constants.O_CREAT, 0o600)
+  } catch (cause) {
+    if (errorCode(cause) !== 'EROFS') throw cause
+    return open(path, constants.O_RDONLY)
+  }
 }
 
 /** Who holds the lock, for the command line. Takes a shared lock for a moment. */

@@ -126,6 +126,17 @@ t.test('after a crash at any point, adoption starts again', (t) => {
   t.end()
 })
 
+t.test('a store that cannot be taken over keeps no agent from starting', async (t) => {
+  const { disk, files, checkpoints } = open()
+  plantStore(disk)
+  disk.faultOf = () => 'EROFS'
+  const log = silentLog()
+  const stores = { files, layout, checkpoints, unit: { observe: async () => unit() } }
+  const adoption = await openAdoption({ settings: { adopt: true, dynamicConfigDir: ROOT }, stores, log })
+  t.match(log.said, [/^cannot take over .*store; trying again/])
+  t.notOk(adoption.isDue(unit()), 'not with each pass')
+})
+
 t.test('kubelet keeps a store that it uses, or may use', async (t) => {
   const flagged = { kind: 'broken', reason: 'dynamic-config-dir', detail: 'remove the flag' } as const
   const units: readonly (readonly [what: string, unit: UnitState, obstacle: string | undefined])[] = [

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { constants, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -83,6 +83,22 @@ t.test('the lock ends with its process, however that exits', async (t) => {
   agent.kill('SIGKILL')
   await once(agent, 'exit')
   t.same(findLockHolder(path), { kind: 'absent' })
+})
+
+t.test('a disk that is read-only keeps no agent from starting', (t) => {
+  const path = newPath()
+  writeFileSync(path, '4711\n')
+  const readOnly = (file: string, flags: number, mode?: number): number => {
+    if ((flags & (constants.O_RDWR | constants.O_WRONLY)) !== 0) throw Object.assign(new Error('EROFS'), { code: 'EROFS' })
+    return openSync(file, flags, mode)
+  }
+  const first = takeLock(path, 1, readOnly)
+  if (!first.ok) return t.fail(first.detail)
+  t.equal(readFileSync(path, 'utf8'), '4711\n')
+  t.match(takeLock(path, 2, readOnly), { ok: false, detail: /another agent/ }, 'it is a lock all the same')
+  first.lock.release()
+  t.throws(() => takeLock(newPath(), 1, readOnly), { code: 'ENOENT' }, 'no agent was there before')
+  t.end()
 })
 
 t.test('errors say what prevents the lock', (t) => {
