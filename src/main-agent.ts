@@ -39,6 +39,9 @@ export async function runAgent(start: AgentStart, { clock, supervision, parser, 
   const log = openLog(start.settings)
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(signal))
+  const liveSettings = openLiveSettings(start, parser, log)
+  // For all lives: without a listener the signal would end the agent.
+  process.on('SIGHUP', () => void liveSettings.reread().catch((error: unknown) => log.error('cannot reread the settings', { error })))
   log.info(`kubelet-cfg-agent ${VERSION} starting`, { pid: process.pid })
   const notifier = new Notifier({ ...supervision, log })
   const heartbeat = new Heartbeat({ clock, watchdogUs: supervision.watchdogUs, send: (message) => notifier.send(message) })
@@ -49,7 +52,6 @@ export async function runAgent(start: AgentStart, { clock, supervision, parser, 
     log.error(taken.detail)
     return EXIT.failed
   }
-  const liveSettings = openLiveSettings(start, parser, log)
   while (!stop.signal.aborted) {
     const why = await live({ ...programs, liveSettings, heartbeat, clock, log }, stop.signal)
     if (!stop.signal.aborted) log.warn(`starting over: ${why}`)

@@ -123,13 +123,10 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
     log,
   })
 
-  const reload = async () => {
-    await liveSettings.reread()
+  liveSettings.onReread(() => {
     accepted.clear()
     wake()
-  }
-  const onHangUp = () => void reload().catch((error: unknown) => log.error('cannot reread the settings', { error }))
-  process.on('SIGHUP', onHangUp)
+  })
   const rebinding = setInterval(() => {
     const change = identity.findChange()
     if (change !== undefined) over.abort(change)
@@ -149,7 +146,6 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
     clearInterval(rebinding)
     signals.stop()
     helper.end()
-    process.off('SIGHUP', onHangUp)
     const ends = [assignment.stop(), rollout.stop(), publisher?.stop(STOP_LIMIT_MS), requests.close(), stopServing(), checked]
     await atMost(STOP_LIMIT_MS, Promise.all(ends))
   }

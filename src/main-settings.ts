@@ -31,16 +31,23 @@ export function openSettingsParser(): SettingsParser {
 export interface LiveSettings {
   readonly current: () => Settings
   reread(): Promise<void>
+  /** @param react called when they have been reread, in place of what was given before */
+  onReread(react: () => void): void
 }
 
 export function openLiveSettings({ settings, reread }: AgentStart, parser: SettingsParser, log: RereadLog): LiveSettings {
   let current = settings
+  let onReread = () => {}
   return {
     current: () => current,
     async reread() {
       // Which file it is now, and what is in it, is known only when it is read.
       await parser.load()
       current = rereadSettings(current, reread, log)
+      onReread()
+    },
+    onReread(react) {
+      onReread = react
     },
   }
 }

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
+import { runAgent } from '../../src/main-agent.ts'
 import { live } from '../../src/main-life.ts'
 import { resolveSettings } from '../../src/settings/resolve-settings.ts'
 import { BootClock } from '../../src/systemd/boot-clock.ts'
@@ -42,7 +43,7 @@ function prepare(t: Test, systemctl: string, more: { readonly adopt?: 'true' } =
   const clock = new BootClock()
   const stop = new AbortController()
   const world = {
-    liveSettings: { current: () => settings, reread: async () => {} },
+    liveSettings: { current: () => settings, reread: async () => {}, onReread: () => {} },
     heartbeat: new Heartbeat({ clock, watchdogUs: undefined, send: () => {} }),
     clock,
     yaml: IN_PLACE,
@@ -51,7 +52,7 @@ function prepare(t: Test, systemctl: string, more: { readonly adopt?: 'true' } =
     yamlChild: '',
     log: silentLog(),
   }
-  return { world, stop, path }
+  return { world, stop, path, settings }
 }
 
 /** One life of an agent, whose first pass waits for a slow systemctl. */
@@ -78,6 +79,37 @@ t.test('an agent that is told to end does not wait for it', async (t) => {
   stop.abort('SIGTERM')
   t.equal(await life, 'SIGTERM')
   t.same(calls(), ['begun'])
+})
+
+t.test('a signal to reload never finds the agent without an answer to it', async (t) => {
+  const { world, path, settings } = prepare(t, '#!/bin/sh\nexit 1\n')
+  let removed = 0
+  const onRemove = (name: string | symbol) => {
+    if (name === 'SIGHUP') removed += 1
+  }
+  const listeners = process.listenerCount('SIGHUP')
+  process.on('removeListener', onRemove)
+  mock.timers.enable({ apis: ['setInterval'] })
+  t.teardown(() => {
+    mock.timers.reset()
+    process.off('removeListener', onRemove)
+    process.off('SIGHUP', process.listeners('SIGHUP').at(-1) ?? (() => {}))
+  })
+  const parser = { load: async () => {}, parse: () => ({ ok: true, value: {}, repeated: [] }) as const }
+  const start = { settings: { ...settings, logLevel: 'error' } as const, reread: () => ({ ok: true, settings }) as const }
+  const ended = runAgent(start, { ...world, parser, supervision: { socket: undefined, connected: undefined, watchdogUs: undefined } })
+  const binding = path('state/meta/cluster')
+  const isOurs = () => existsSync(binding) && readFileSync(binding, 'utf8').includes('worker-1')
+  await until(() => isOurs() && existsSync(path('state/requests')), 'it lives')
+  writeFileSync(binding, JSON.stringify({ nodeName: 'worker-2', caHashes: [] }))
+  await until(() => {
+    mock.timers.tick(60_000)
+    return isOurs()
+  }, 'it starts over')
+  t.equal(process.listenerCount('SIGHUP'), listeners + 1)
+  t.equal(removed, 0)
+  process.listeners('SIGTERM').at(-1)?.('SIGTERM')
+  t.equal(await ended, 0)
 })
 
 /** A kubelet that is stopped. */
