@@ -27,7 +27,7 @@ import { checkQuotaPeriod, checkRanges } from './fields/ranges.ts'
 import { checkSysctls } from './fields/sysctls.ts'
 import { checkCurves } from './fields/tls-curves.ts'
 import { checkTracing } from './fields/tracing.ts'
-import { checkKeys, MOST_KEYS } from './fields/unknown-keys.ts'
+import { checkKeys, MOST_KEYS, remarkOnKeys } from './fields/unknown-keys.ts'
 import type { Finding, Position } from './finding.ts'
 import type { KubeletVersion } from './kubelet-version.ts'
 import { locateNearest } from './locate.ts'
@@ -35,6 +35,8 @@ import { locateNearest } from './locate.ts'
 export interface FieldOptions {
   /** undefined: unknown. */
   readonly version: KubeletVersion | undefined
+  /** Of a kubelet that is newer than the tables, whose `version` counts as unknown. */
+  readonly newer?: KubeletVersion | undefined
   /** Severity of keys that kubelet would ignore. */
   readonly unknownKeys: 'warn' | 'refuse'
   /**
@@ -49,11 +51,11 @@ const MOST_ADVICE = 20
 
 /** In the order of the text. */
 export function checkFields(document: ConfigDocument, options: FieldOptions): Finding[] {
-  const { version, unknownKeys, overrides = {} } = options
+  const { version, newer, unknownKeys, overrides = {} } = options
   const config = override(document.config, overrides)
   const subject: FieldRuleInput = { config, version, gate: (name) => findGateState(name, config, version?.minor) }
   const complaints = [
-    ...checkKeys(document.config, version, unknownKeys),
+    ...(newer === undefined ? checkKeys(document.config, version, unknownKeys) : remarkOnKeys(document.config, newer)),
     ...checkTypes(document, subject),
     ...checkGates(subject),
     ...listRules(subject),

@@ -23,4 +23,9 @@ export function isCovered({ major, minor }: KubeletVersion): boolean {
   return major === 1 && minor >= OLDEST_MINOR && minor <= NEWEST_MINOR
 }
 
+/** Whether it is newer than the tables, so that it may know more than they do. */
+export function isNewer({ major, minor }: KubeletVersion): boolean {
+  return major > 1 || (major === 1 && minor > NEWEST_MINOR)
+}
+
 export const COVERED = `kubelet 1.${OLDEST_MINOR} to 1.${NEWEST_MINOR}`

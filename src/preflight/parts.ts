@@ -17,7 +17,7 @@ import { type Finding, type Position, REQUIRE_DRAIN } from './finding.ts'
 import { type GuardName, settleGuards } from './guards.ts'
 import type { InspectPart, PartInput, PartReport } from './inspection.ts'
 import type { Judge, JudgeRequest, JudgeStage } from './kubelet/judgement.ts'
-import { COVERED, formatVersion, isCovered } from './kubelet-version.ts'
+import { COVERED, formatVersion, isCovered, isNewer } from './kubelet-version.ts'
 import { checkNode, findNeeds, guardClient } from './node/check-node.ts'
 import type { NodeOptions } from './node/node-view.ts'
 import type { SurroundingNeeds, Surroundings } from './node/surroundings.ts'
@@ -51,6 +51,7 @@ export function listParts(sources: PartSources): readonly InspectPart[] {
 function checkFieldRules({ document, version: given, unknownKeys, node, kubelet }: PartInput, { guardsOff }: PartSources): PartReport {
   // For a kubelet outside the tables, only the rules that hold for every version apply.
   const version = given !== undefined && isCovered(given) ? given : undefined
+  const newer = given !== undefined && isNewer(given) ? given : undefined
   const flags = collectFlags((node ?? kubelet)?.flags ?? [])
   // The whole config: a flag may set only a part of a field.
   const { config: overrides } = overlayFlags(document.config, flags, version)
@@ -61,7 +62,7 @@ function checkFieldRules({ document, version: given, unknownKeys, node, kubelet 
   const isOwn = ({ path: [field, gate] }: Finding) => field !== 'featureGates' || gate === undefined || Object.hasOwn(gates, gate)
   const report = conclude(
     [
-      ...checkFields(document, { version, unknownKeys, overrides }).filter(isOwn),
+      ...checkFields(document, { version, newer, unknownKeys, overrides }).filter(isOwn),
       ...settleGuards(guardClient(document, { version, flags, folder: '/', files: [], running: node?.running }), guardsOff()),
     ],
     `${count} ${count === 1 ? 'field' : 'fields'} checked against the rules of ${whose}`,

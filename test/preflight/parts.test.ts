@@ -99,6 +99,28 @@ t.test('fields: findings and version', async (t) => {
   t.match(strict.report, { outcome: 'refused', detail: '1 field checked against the rules of every kubelet version' })
 })
 
+t.test('fields: a kubelet that is newer than the tables may know a field that they lack', async (t) => {
+  for (const version of [
+    { major: 1, minor: 38, patch: 0 },
+    { major: 2, minor: 0, patch: 0 },
+  ]) {
+    const { report } = await run('fields', 'foo: 1\nmaxPod: 5\n', { unknownKeys: 'refuse', version })
+    t.match(report, { outcome: 'unjudged' })
+    t.same(rulesOf(report), ['warn fields/unlisted-key', 'warn fields/unlisted-key'])
+    const problem = `foo is not in the tables of this agent, which cover kubelet 1.20 to 1.36: kubelet ${formatVersion(version)} may know it`
+    t.match(report?.findings, [
+      { path: ['foo'], problem },
+      { path: ['maxPod'], advice: 'did you mean maxPods?' },
+    ])
+  }
+  const many = Array.from({ length: 30 }, (_, index) => `new${index}: 1\n`).join('')
+  const { report } = await run('fields', many, { unknownKeys: 'refuse', version: { major: 1, minor: 38, patch: 0 } })
+  t.match(report, { outcome: 'unjudged' })
+  t.match(report?.findings.map(({ problem }) => problem).join(), /10 more keys that are not in the tables of this agent/)
+  const older = await run('fields', 'foo: 1\n', { unknownKeys: 'refuse', version: { major: 1, minor: 19, patch: 0 } })
+  t.same(rulesOf(older.report), ['refuse fields/unknown-key'])
+})
+
 t.test('fields: kubelet flags count as if they were in the config', async (t) => {
   const yaml = 'systemCgroups: /system\n'
   const flags = ['--cgroup-root=/']
@@ -208,6 +230,18 @@ t.test('change: findings of the current policy', async (t) => {
   t.match((await run('change', 'maxPods: 110\n', { node })).report, { detail: '0 fields change' })
   const denied = await run('change', 'maxPods: 64\n', { node }, { policy: { ...OPEN, deny: ['maxPods'] } })
   t.match(denied.report, { outcome: 'refused', findings: [{ rule: 'policy/deny[0]', position: { line: 3, column: 1 } }] })
+})
+
+t.test('change: a field that the tables lack, on a newer kubelet, may be of any risk', async (t) => {
+  const version = { major: 1, minor: 38, patch: 0 }
+  const decide = async (policy: Partial<ChangePolicy>, given = version) =>
+    rulesOf((await run('change', 'foo: 1\n', { node: nodeWith(), version: given }, { policy: { ...OPEN, ...policy } })).report)
+  t.same(await decide({ deny: ['class:reboot'] }), ['refuse policy/deny[0]'])
+  t.same(await decide({ base: 'guarded' }), ['refuse policy/guarded'])
+  t.same(await decide({ requireDrain: ['class:drain'] }), ['info policy/require-drain'])
+  t.same(await decide({ base: 'guarded', allow: ['class:restart'] }), ['refuse policy/guarded'], 'what allows has to name it')
+  t.same(await decide({ base: 'guarded', allow: ['class:unknown'] }), [])
+  t.same(await decide({ deny: ['class:reboot'] }, v120), [], 'a kubelet within the tables ignores it')
 })
 
 t.test('change: a change that waits for a drained node is not refused', async (t) => {

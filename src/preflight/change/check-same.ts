@@ -38,9 +38,14 @@ export function checkSame(
   const running = isObject(configz) ? configz.kubeletconfig : undefined
   if (!isObject(running)) return { ok: false, detail: "kubelet's /configz has no kubeletconfig" }
   const differences = compareConfigs(meant, running, version)
-    .filter((change) => change.risk !== 'none' && !isReplacedByKubelet(change, meant))
+    .filter((change) => hasKnownDefault(change) && !isReplacedByKubelet(change, meant))
     .map(({ path, before, after }) => ({ path, meant: before, running: after, because: explain(path, flags, version) }))
   return { ok: true, differences }
+}
+
+/** Kubelet also reports the fields that only it knows, with their defaults. */
+function hasKnownDefault({ risk }: Change): boolean {
+  return risk !== 'none' && risk !== 'unknown'
 }
 
 function explain(path: FieldPath, flags: KubeletFlags, version: KubeletVersion | undefined): string | undefined {

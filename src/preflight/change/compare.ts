@@ -1,16 +1,16 @@
 /**
  * The effective changes between two configs for a given kubelet version. Pure. Compares with
  * defaults filled in, durations and quantities by meaning, maps key by key, lists as a whole.
- * Fields that the version does not know are compared too, and marked as without effect. Values that
- * could be secrets are replaced: headers of staticPodURL, credentials in it, and values of unknown
- * fields.
+ * Fields that the version does not know are compared too, and marked as without effect; those that
+ * only a newer kubelet than the tables' may know, as of unknown risk. Values that could be secrets
+ * are replaced: headers of staticPodURL, credentials in it, and values of unknown fields.
  */
 
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { FieldPath } from '../../kubelet/field-path.ts'
 import { listParents } from '../../kubelet/fields.ts'
 import { isObject } from '../../values/is-object.ts'
-import type { KubeletVersion } from '../kubelet-version.ts'
+import { isNewer, type KubeletVersion } from '../kubelet-version.ts'
 import { type Change, HIDDEN, type Side } from './change.ts'
 import { type Effective, effectiveConfig, isKnownIn } from './effective.ts'
 import { type FieldRow, ROWS } from './field-rows.ts'
@@ -67,11 +67,13 @@ function withoutCredentials(url: unknown): string {
 function compareUnknown(before: KubeletConfig, after: KubeletConfig, version: KubeletVersion | undefined): Change[] {
   const [left, right] = [findUnknown(before, version), findUnknown(after, version)]
   const names = new Set([...left.keys(), ...right.keys()])
+  const mayKnowMore = version !== undefined && isNewer(version)
   return [...names].flatMap((name): Change[] => {
     const [was, is] = [left.get(name), right.get(name)]
     if (isSameValue(was?.value, is?.value, undefined)) return []
     const hidden = (side: Unknown | undefined) => (side === undefined ? undefined : { value: HIDDEN, isDefault: false })
-    return [{ path: (was ?? is)?.path ?? [], before: hidden(was), after: hidden(is), risk: 'none' }]
+    const path = (was ?? is)?.path ?? []
+    return [{ path, before: hidden(was), after: hidden(is), risk: rowOf(path) === undefined && mayKnowMore ? 'unknown' : 'none' }]
   })
 }
 
@@ -83,12 +85,16 @@ interface Unknown {
 /** Parents of rows: `authentication`, `authentication.x509`. */
 const BRANCHES: ReadonlySet<string> = new Set([...ROWS.keys()].flatMap(listParents))
 
+/** A key that contains a dot is not a path. */
+function rowOf(path: readonly string[]): FieldRow | undefined {
+  return path.at(-1)?.includes('.') === true ? undefined : ROWS.get(path.join('.'))
+}
+
 function findUnknown(config: KubeletConfig, version: KubeletVersion | undefined): Map<string, Unknown> {
   const found = new Map<string, Unknown>()
   const visit = (value: unknown, path: readonly string[]): void => {
     const name = path.join('.')
-    // A key that contains a dot is not a path.
-    const row = path.at(-1)?.includes('.') === true ? undefined : ROWS.get(name)
+    const row = rowOf(path)
     if (row !== undefined && isKnownIn(row, version)) return
     if (isObject(value) && (name === '' || BRANCHES.has(name))) {
       for (const key of Object.keys(value)) if (name !== '' || (key !== 'apiVersion' && key !== 'kind')) visit(value[key], [...path, key])

@@ -26,6 +26,7 @@ export const RISKS = {
   reboot: 'drain and reboot the node',
   'crash-loop': 'kubelet may not start if the node is not prepared for it',
   'can-cut-api': "may cut off kubelet's connection to the API server",
+  unknown: 'this kubelet may know the field, and this agent does not: it may cost anything',
 } as const satisfies Readonly<Record<string, string>>
 
 export type RiskClass = keyof typeof RISKS

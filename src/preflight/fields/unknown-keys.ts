@@ -1,5 +1,6 @@
 /**
- * Finds keys that kubelet silently ignores: mistyped, too new or too old for it. Pure. Rule:
+ * Finds keys that kubelet silently ignores: mistyped, too new or too old for it. A kubelet that is
+ * newer than the tables may know what they lack. Pure. Rule:
  * `DecodeKubeletConfiguration`, pkg/kubelet/kubeletconfig/util/codec, decodes strictly first, and
  * leniently when that fails.
  */
@@ -8,35 +9,49 @@ import type { Field, Fields } from '../../kubelet/field.ts'
 import { type FieldPath, formatPath } from '../../kubelet/field-path.ts'
 import { listObjects } from '../../kubelet/field-types.ts'
 import { FIELDS, isKnown } from '../../kubelet/fields.ts'
-import { formatVersion, type KubeletVersion } from '../kubelet-version.ts'
+import { COVERED, formatVersion, type KubeletVersion } from '../kubelet-version.ts'
 import { type FieldProblem, shorten } from './complaint.ts'
 
 /** Most keys to report one by one. */
 export const MOST_KEYS = 20
+const UNLISTED = 'not in the tables of this agent'
 
 export function checkKeys(config: KubeletConfig, version: KubeletVersion | undefined, severity: 'warn' | 'refuse'): FieldProblem[] {
-  const complaints: FieldProblem[] = []
-  let total = 0
-  for (const [path, fields] of listUnknown(config, FIELDS, version?.minor, [])) {
-    total += 1
-    if (complaints.length < MOST_KEYS) complaints.push({ ...describeKey(path, fields, version), severity })
-  }
-  if (total > complaints.length)
-    complaints.push({
-      rule: 'unknown-key',
-      path: [],
-      problem: `${total - complaints.length} more keys that kubelet does not know`,
-      severity,
-    })
-  return complaints
+  const { first, more } = findUnknown(config, version)
+  const complaints = first.map(([path, fields]): FieldProblem => ({ ...describeKey(path, fields, version), severity }))
+  if (more === 0) return complaints
+  return [...complaints, { rule: 'unknown-key', path: [], problem: `${more} more keys that kubelet does not know`, severity }]
 }
 
-function* listUnknown(
-  value: KubeletConfig,
-  fields: Fields,
-  minor: number | undefined,
-  path: FieldPath,
-): Generator<[path: FieldPath, fields: Fields]> {
+/** The keys that the tables lack, of a kubelet that is newer than they are. */
+export function remarkOnKeys(config: KubeletConfig, newer: KubeletVersion): FieldProblem[] {
+  const { first, more } = findUnknown(config, undefined)
+  const severity = 'warn'
+  const remarks = first.map(([path, fields]): FieldProblem => {
+    const problem = `${shorten(formatPath(path))} is ${UNLISTED}, which cover ${COVERED}: kubelet ${formatVersion(newer)} may know it`
+    return { rule: 'unlisted-key', path, problem, mistyped: nameKey(path, fields), severity }
+  })
+  return more === 0
+    ? remarks
+    : [...remarks, { rule: 'unlisted-key', path: [], problem: `${more} more keys that are ${UNLISTED}`, severity }]
+}
+
+type Place = readonly [path: FieldPath, fields: Fields]
+
+function findUnknown(
+  config: KubeletConfig,
+  version: KubeletVersion | undefined,
+): { readonly first: readonly Place[]; readonly more: number } {
+  const first: Place[] = []
+  let more = 0
+  for (const place of listUnknown(config, FIELDS, version?.minor, [])) {
+    if (first.length < MOST_KEYS) first.push(place)
+    else more += 1
+  }
+  return { first, more }
+}
+
+function* listUnknown(value: KubeletConfig, fields: Fields, minor: number | undefined, path: FieldPath): Generator<Place> {
   for (const [name, inner] of Object.entries(value)) {
     if (path.length === 0 && (name === 'apiVersion' || name === 'kind')) continue
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
@@ -53,8 +68,7 @@ function describeKey(path: FieldPath, fields: Fields, version: KubeletVersion | 
   const field: Field | undefined = Object.hasOwn(fields, name) ? fields[name] : undefined
   const label = shorten(formatPath(path))
   if (field === undefined || version === undefined) {
-    const known = [...Object.keys(fields), ...(path.length === 1 ? ['kind', 'apiVersion'] : [])]
-    return { rule: 'unknown-key', path, problem: `unknown field ${label}: kubelet ignores it`, mistyped: { name, known } }
+    return { rule: 'unknown-key', path, problem: `unknown field ${label}: kubelet ignores it`, mistyped: nameKey(path, fields) }
   }
   const kubelet = `kubelet ${formatVersion(version)}`
   if (field.gone !== undefined && field.gone <= version.minor) {
@@ -63,4 +77,9 @@ function describeKey(path: FieldPath, fields: Fields, version: KubeletVersion | 
   }
   const problem = `${label} is new in kubelet 1.${field.since ?? ''}: ${kubelet} ignores it`
   return { rule: 'too-new', path, problem, advice: 'remove it, or upgrade kubelet first' }
+}
+
+function nameKey(path: FieldPath, fields: Fields): FieldProblem['mistyped'] {
+  const known = [...Object.keys(fields), ...(path.length === 1 ? ['kind', 'apiVersion'] : [])]
+  return { name: String(path.at(-1)), known }
 }

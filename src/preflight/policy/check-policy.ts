@@ -12,7 +12,7 @@ import { RISKS } from '../change/risk-classes.ts'
 import type { ConfigDocument } from '../document.ts'
 import type { Finding } from '../finding.ts'
 import { locateNearest } from '../locate.ts'
-import { matchesPattern } from './patterns.ts'
+import { matchesPattern, mayMatchPattern, patternFor } from './patterns.ts'
 
 /** All patterns pass `checkPattern`. */
 export interface ChangePolicy {
@@ -64,12 +64,13 @@ export type ChangeDecision =
   | { readonly outcome: 'denied' | 'drain'; readonly rule: string; readonly pattern: string }
 
 export function decideChange(change: Pick<Change, 'path' | 'risk'>, { base, allow, deny, requireDrain }: ChangePolicy): ChangeDecision {
-  const matches = (pattern: string) => matchesPattern(pattern, change)
-  const denied = deny.findIndex(matches)
+  const applies = (pattern: string) => mayMatchPattern(pattern, change)
+  const denied = deny.findIndex(applies)
   if (denied >= 0) return { outcome: 'denied', rule: `policy/deny[${denied}]`, pattern: deny[denied] ?? '' }
-  const guarded = base === 'guarded' ? GUARDED.find(matches) : undefined
-  if (guarded !== undefined && !allow.some(matches)) return { outcome: 'denied', rule: 'policy/guarded', pattern: guarded }
-  const drained = requireDrain.findIndex(matches)
+  const guarded = base === 'guarded' ? GUARDED.find(applies) : undefined
+  if (guarded !== undefined && !allow.some((pattern) => matchesPattern(pattern, change)))
+    return { outcome: 'denied', rule: 'policy/guarded', pattern: guarded }
+  const drained = requireDrain.findIndex(applies)
   if (drained >= 0) return { outcome: 'drain', rule: `policy/requireDrain[${drained}]`, pattern: requireDrain[drained] ?? '' }
   return { outcome: 'allowed', rule: undefined }
 }
@@ -80,6 +81,7 @@ function toFinding(
   document: Pick<ConfigDocument, 'locate'> | undefined,
 ): Finding {
   const name = formatPath(path)
+  const allowing = patternFor({ path, risk })
   const guarded = rule === 'policy/guarded'
   return {
     rule,
@@ -89,7 +91,7 @@ function toFinding(
     position: locateNearest(document, path),
     problem: `${name} must not change on this node: ${guarded ? 'the policy guarded' : 'denyChanges'} contains ${pattern}; ${RISKS[risk]}`,
     advice: guarded
-      ? `leave ${name} as it is, or add it to allowChanges in the agent's settings`
+      ? `leave ${name} as it is, or add ${allowing === name ? 'it' : allowing} to allowChanges in the agent's settings`
       : `leave ${name} as it is, or remove ${pattern} from denyChanges in the agent's settings`,
   }
 }

@@ -4,7 +4,7 @@
  * cannot match anything is rejected with the nearest one that can.
  */
 
-import type { FieldPath } from '../../kubelet/field-path.ts'
+import { type FieldPath, formatPath } from '../../kubelet/field-path.ts'
 import { FIELDS, listLeaves, listParents } from '../../kubelet/fields.ts'
 import { nearest } from '../../values/nearest.ts'
 import type { Change } from '../change/change.ts'
@@ -36,6 +36,16 @@ export function checkPattern(text: string): PatternCheck {
 
 export function matchesPattern(text: string, { path, risk }: Pick<Change, 'path' | 'risk'>): boolean {
   return text.startsWith(CLASS) ? risk === text.slice(CLASS.length) : matchesPath(text, path)
+}
+
+/** Whether a pattern that restricts applies. A change of unknown risk may be of every class. */
+export function mayMatchPattern(text: string, change: Pick<Change, 'path' | 'risk'>): boolean {
+  return matchesPattern(text, change) || (change.risk === 'unknown' && text.startsWith(CLASS))
+}
+
+/** The pattern that allows this change and the least besides. */
+export function patternFor({ path, risk }: Pick<Change, 'path' | 'risk'>): string {
+  return risk === 'unknown' ? `${CLASS}${risk}` : formatPath(path)
 }
 
 function matchesPath(text: string, path: FieldPath): boolean {

@@ -29,6 +29,10 @@ t.test('values that kubelet replaces are not differences', async (t) => {
   )
 })
 
+t.test('a field that only a newer kubelet knows is no difference: it reports its default', async (t) => {
+  t.same(differences({}, { foo: 1 }, [], 38), [])
+})
+
 t.test('differences, with their causes', async (t) => {
   t.same(differences({ maxPods: 5, port: 1 }, { maxPods: 7, port: 2 }, ['--max-pods=7']), ['port', 'maxPods (--max-pods)'])
   t.same(differences({ cgroupDriver: 'cgroupfs' }, { cgroupDriver: 'systemd' }, [], 31), [

@@ -74,6 +74,13 @@ t.test('a finding has rule, position and problem', async (t) => {
   t.match(finding?.problem, /^authentication\.anonymous\.enabled must not change on this node/)
 })
 
+t.test('what allows a change of unknown risk', async (t) => {
+  const change = { path: ['foo'], risk: 'unknown', before: undefined, after: undefined } as const
+  const advice = (policy: ChangePolicy) => checkPolicy([change], policy).findings.map((finding) => finding.advice)
+  t.match(advice(GUARD), [/leave foo as it is, or add class:unknown to allowChanges/])
+  t.match(advice({ ...OPEN, deny: ['class:reboot'] }), [/or remove class:reboot from denyChanges/])
+})
+
 t.test('patterns', async (t) => {
   const fine = [
     'maxPods',
