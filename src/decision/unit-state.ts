@@ -51,8 +51,8 @@ export type UnitState =
     }
 
 /**
- * `nextWords`: its arguments at its next start, with the local config. undefined: as `words`. A
- * unit may have changed since the process that runs was started.
+ * `nextWords`: its arguments at its next start, with the local config. A unit may have changed
+ * since the process that runs was started. undefined: as `words`, or not known.
  */
 export interface KubeletCommand {
   readonly path: string

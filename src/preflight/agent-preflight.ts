@@ -45,7 +45,7 @@ const WAIT_MS = 700
 const RECHECK_US = 10 * 60e6
 /** Most results of abandoned candidates to keep. */
 const JOBS_KEPT = 8
-const REPAIR = 'correct its flags, or install a kubelet that runs on this machine: until then it gets no other config'
+const REPAIR = 'correct its flags or drop-ins, or install a kubelet that runs on this machine: until then it gets no other config'
 
 interface Job {
   /** Ends the check. */

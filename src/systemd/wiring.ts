@@ -34,7 +34,8 @@ export function describeKubelet(
   configDir?: string,
   identifyMerged: IdentifyMerged = () => '',
 ): KubeletFacts {
-  const command = expandArguments(unit.words, mergeEnvironment(unit, envFile))
+  const variables = mergeEnvironment(unit, envFile)
+  const command = expandArguments(unit.words, variables)
   const distribution = findDistribution(unit, command)
   const host = findHost(unit.path)
   if (host !== undefined)
@@ -51,7 +52,11 @@ export function describeKubelet(
     wiring,
     localConfigPath,
     ...describeFlags(unit, envFile, inForce.slice(1), merged && identifyMerged(merged)),
-    command: { path: unit.path, words: textsOf(inForce), ...(runningCommand && { nextWords: textsOf(command) }) },
+    command: {
+      path: unit.path,
+      words: textsOf(inForce),
+      ...(runningCommand && areSet(unit.words, variables) && { nextWords: textsOf(command) }),
+    },
   }
 }
 
@@ -78,6 +83,15 @@ function describeInside(unit: UnitDefinition, envFile: string, inside: Inside): 
   const localConfigPath = host === 'k3s' && configDir !== undefined ? localConfigIn(configDir) : undefined
   const command = { path: unit.path, words: flags.map(({ text }) => text) }
   return { distribution, wiring: findWiringInside(inside), localConfigPath, command, ...describeFlags(unit, envFile, flags) }
+}
+
+/**
+ * Whether the variables within words are set. One that is not may come from elsewhere, as from
+ * PassEnvironment= or systemd's own environment. A word that is a variable may well be empty.
+ */
+function areSet(words: readonly string[], variables: ReadonlyMap<string, string>): boolean {
+  const names = words.flatMap((word) => (/^\$[^{$]/.test(word) ? [] : [...word.matchAll(/\$\$|\$\{([^}]*)\}/g)]))
+  return names.every(([, name]) => name === undefined || variables.has(name))
 }
 
 /** Without the name of the program. */

@@ -84,6 +84,14 @@ t.test('the command is that of the process, or else that of the unit without kub
   })
 })
 
+t.test('the words of the next start are not known where a part of them does not come from the unit', async (t) => {
+  const running = ['/usr/bin/kubelet', '--config=/c', '--node-ip=10.0.0.1']
+  const next = (...words: string[]) => describe(withWords(...words), 'auto', running).command?.nextWords
+  t.equal(next('--config=/c', '--node-ip=${NODE_IP}'), undefined)
+  t.strictSame(next('--config=/c', '--x=$$${KUBELET_CONFIG_ARGS}', '$NONE'), ['--config=/c', '--x=$--config=/var/lib/kubelet/config.yaml'])
+  t.strictSame(next('--config=/c', '--x=$${NODE_IP}'), ['--config=/c', '--x=${NODE_IP}'])
+})
+
 t.test('reports what is broken', async (t) => {
   const cases: [what: string, unit: UnitDefinition, reason: string, names: string][] = [
     ['no drop-in', { ...withFiles(), dropIn: 'absent' }, 'drop-in-missing', ENV_FILE],
