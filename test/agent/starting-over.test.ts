@@ -52,7 +52,7 @@ function prepare(t: Test, systemctl: string, more: { readonly adopt?: 'true' } =
     yamlChild: '',
     log: silentLog(),
   }
-  return { world, stop, path, settings }
+  return { world, stop, path, resolved }
 }
 
 /** One life of an agent, whose first pass waits for a slow systemctl. */
@@ -82,7 +82,7 @@ t.test('an agent that is told to end does not wait for it', async (t) => {
 })
 
 t.test('a signal to reload never finds the agent without an answer to it', async (t) => {
-  const { world, path, settings } = prepare(t, '#!/bin/sh\nexit 1\n')
+  const { world, path, resolved } = prepare(t, '#!/bin/sh\nexit 1\n')
   let removed = 0
   const onRemove = (name: string | symbol) => {
     if (name === 'SIGHUP') removed += 1
@@ -96,7 +96,7 @@ t.test('a signal to reload never finds the agent without an answer to it', async
     process.off('SIGHUP', process.listeners('SIGHUP').at(-1) ?? (() => {}))
   })
   const parser = { load: async () => {}, parse: () => ({ ok: true, value: {}, repeated: [] }) as const }
-  const start = { settings: { ...settings, logLevel: 'error' } as const, reread: () => ({ ok: true, settings }) as const }
+  const start = { settings: { ...resolved.settings, logLevel: 'error' } as const, reread: () => resolved }
   const ended = runAgent(start, { ...world, parser, supervision: { socket: undefined, connected: undefined, watchdogUs: undefined } })
   const binding = path('state/meta/cluster')
   const isOurs = () => existsSync(binding) && readFileSync(binding, 'utf8').includes('worker-1')

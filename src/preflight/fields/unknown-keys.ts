@@ -79,7 +79,7 @@ function describeKey(path: FieldPath, fields: Fields, version: KubeletVersion | 
   return { rule: 'too-new', path, problem, advice: 'remove it, or upgrade kubelet first' }
 }
 
-function nameKey(path: FieldPath, fields: Fields): FieldProblem['mistyped'] {
+function nameKey(path: FieldPath, fields: Fields): NonNullable<FieldProblem['mistyped']> {
   const known = [...Object.keys(fields), ...(path.length === 1 ? ['kind', 'apiVersion'] : [])]
   return { name: String(path.at(-1)), known }
 }
