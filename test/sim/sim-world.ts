@@ -160,7 +160,7 @@ export class SimWorld {
   /** The file that kubelet's `--config` names at its next start. */
   nextConfigPath(): string {
     if (this.kind.activation === 'file') return LOCAL_PATH
-    if (this.kind.activation === 'drop-in') return this.files.stat(DROP_IN_PATH) === undefined ? LOCAL_PATH : DROP_IN_PATH
+    if (this.kind.activation === 'drop-in') return this.#read(DROP_IN_PATH) === undefined ? LOCAL_PATH : DROP_IN_PATH
     return /^KUBELET_CONFIG_ARGS=.*--config=([^\s"']+)/m.exec(this.#read(ENV_FILE) ?? '')?.[1] ?? LOCAL_PATH
   }
 
@@ -181,7 +181,8 @@ export class SimWorld {
 
   /** kubelet ends or dies with this config, which is not the cause. */
   suffer(text: string): void {
-    this.victims.suffered(text, isLastKnownGood(this.files, text))
+    const isKnownGood = this.faults.lookAside(() => isLastKnownGood(this.files, text))
+    this.victims.suffered(text, isKnownGood)
   }
 
   /** A person reads what kubelet says, and does it. */
