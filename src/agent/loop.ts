@@ -111,6 +111,7 @@ export class Loop {
   }
 
   #waitBlind(): Wait {
+    this.#reusable = undefined
     const untilUs = this.#observation.clock.now().monotonicUs + BLIND_US
     return { kind: 'wait', phase: 'unknown', detail: this.#blind ?? '', untilUs }
   }

@@ -493,6 +493,17 @@ t.test('what cannot be read changes nothing', async (t) => {
   t.equal(world.log.said.filter((line) => line.includes('cannot be read')).length, 1, 'said once')
 })
 
+t.test('a pass that could not read the disk leaves nothing of what it saw of kubelet', async (t) => {
+  const world = await promoted(A)
+  world.want(B)
+  world.disk.readFaultOf = (path) => (path.includes('/meta/') ? 'EIO' : undefined)
+  t.match(await world.pass(), { kind: 'wait', phase: 'unknown', detail: /EIO/ })
+  world.disk.readFaultOf = undefined
+  world.unit.stop()
+  t.match(await world.settle(), { phase: 'restarting', detail: /is deactivating/ })
+  t.equal(world.restartsAskedAtUs.length, 1)
+})
+
 t.test('a failure of the disk that passes costs no fallback', async (t) => {
   const world = await promoted(A, B)
   world.disk.readFaultOf = (path) => (path.includes('/checkpoints/') || path.includes('/meta/') ? 'EIO' : undefined)
