@@ -10,8 +10,7 @@ import type { ConfigSource, ContentHash } from './config-source.ts'
 import { findDoubt } from './doubt.ts'
 import type { Snapshot } from './snapshot.ts'
 import { configOf, findStaging, isOfHash, latestContent } from './staging.ts'
-import { hasPassed } from './trial.ts'
-import { contentOfKey } from './trial-key.ts'
+import { contentOfKey, hasPassed } from './trial-key.ts'
 
 /** How long a turn counts after it was read. */
 export const TURN_COUNTS_US = 10 * SECOND_US

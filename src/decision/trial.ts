@@ -8,8 +8,6 @@ import type { Snapshot } from './snapshot.ts'
 import { describeReboots } from './trial-boots.ts'
 import type { TrialKey } from './trial-key.ts'
 
-export { hasPassed } from './trial-key.ts'
-
 const UNSETTLED_AFTER_US = 3600e6
 const UNSETTLED_STARTS = 5
 

@@ -379,7 +379,7 @@ t.test('while a record is damaged that could forbid it, nothing new starts until
   t.same(recorded, [{ kind: 'write-stagings', stagings: [] }], 'and has no rollout')
   const isStaged = { ...staged(C), stagings: [], stagingsDamaged: true }
   t.match(decide(isStaged), { kind: 'record-staging' }, 'or it has one')
-  const trouble = { step: 'record-staging', about: '', detail: 'ENOSPC', retryAtUs: NOW_US + SECOND_US }
+  const trouble = { step: 'record-staging', about: '', detail: 'ENOSPC', retryAtUs: NOW_US + SECOND_US } as const
   t.match(decide({ ...isStaged, troubles: [trouble] }), { kind: 'wait', phase: 'rollout' }, 'that cannot be written down')
 })
 

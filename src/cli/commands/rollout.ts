@@ -63,7 +63,7 @@ async function readRollout(context: CommandContext, desired: Desired): Promise<R
   const hash = hashObject(object, ref.kubeletConfigKey)
   const { record: content, uid: recordUid, resourceVersion } = read
   const { retry } = plan.plan
-  const staging = snapshot.stagings?.find(({ config }) => config === configOf(ref))
+  const staging = snapshot.stagings.find(({ config }) => config === configOf(ref))
   const waves = staging !== undefined && latestContent(staging)?.hash === hash ? staging.waves : undefined
   const sighting = {
     record: content,
