@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
 import type { UnavailableReason } from '../../src/decision/desired.ts'
+import { FAILURE_REASONS } from '../../src/decision/verdict.ts'
 import { PROGRAM } from '../../src/plugin/command.ts'
 import { PLUGIN_COMMANDS } from '../../src/plugin/command-list.ts'
 import { CONDITION_REASONS, CONDITION_TYPE, type ConditionReason } from '../../src/report/condition.ts'
@@ -98,7 +99,7 @@ t.test('every command of the plugin that changes what nodes run', async (t) => {
 })
 
 t.test('every reason of a verdict', async (t) => {
-  for (const reason of listUnion('FailureReason'))
+  for (const reason of FAILURE_REASONS)
     t.ok(adviceOn(page, 'A config is refused', reason) ?? adviceOn(page, 'A config was rolled back', reason), reason)
 })
 
