@@ -97,7 +97,9 @@ t.test('before removal', async (t) => {
 
   t.test('leaves what kubelet starts with next as it is if release fails', async (t) => {
     const root = machine(t, { 'usr/bin/kubelet-cfg-agent': '#!/bin/sh\nexit 1\n', ...armed })
-    t.equal(runScript('common/before-removal', root).status, 0)
+    const { status, output } = runScript('common/before-removal', root)
+    t.equal(status, 0)
+    t.match(output, /kubelet\.env stays: delete it before you install this package again/)
     t.same(
       listing(root),
       Object.keys(armed)
@@ -209,6 +211,10 @@ t.test('the first installation of the rpm', async (t) => {
       t.equal(install(machine(t, { ...packaged, [`${path}.rpmsave`]: old }), 2), 'systemctl daemon-reload\n')
     })
   }
+
+  t.test('starts the agent where the settings that were set aside set nothing', async (t) => {
+    t.equal(install(machine(t, { ...packaged, [`${SETTINGS}.rpmsave`]: `${defaultConfigFile()}# a note\n` })), started)
+  })
 
   t.test('starts the agent with settings that were put there again', async (t) => {
     t.equal(install(machine(t, { ...packaged, [SETTINGS]: old, [`${SETTINGS}.rpmsave`]: old })), started)
