@@ -47,7 +47,7 @@ function findExits(
   const isLoop = exits >= policy.crashLimit || (exits > 1 && isRuntimeInnocent && areLatestAlike(record))
   if (isLoop && !isOutOfLoop(record, unit, at.monotonicUs, policy))
     return { ...failure, detail: explain(`kubelet exited ${exits} times`, record) }
-  if (unit.activity === 'failed' && !record.excused && !isStartRefused(record, unit))
+  if (unit.activity === 'failed' && !record.excused && !isStartRefused(record, unit, at.monotonicUs, policy))
     return { ...failure, detail: explain(`systemd gave kubelet up: ${unit.summary}`, record) }
   const recurring = countRecurringExits(record, at.monotonicUs)
   return recurring?.failed === true && !recurring.isOver

@@ -77,7 +77,7 @@ export function recordSample(
   // A config that ran for a whole trial without a break starts again at zero: three crashes in a
   // year are not a crash loop.
   const exitCount = isSettled ? 0 : (same?.exits ?? 0) + exits.charged
-  const isRefused = isStartRefused({ exits: exitCount, recentExits: known?.recentExits, subject }, unit)
+  const isRefused = isStartRefused({ exits: exitCount, recentExits: known?.recentExits, subject }, unit, nowUs, policy)
   const hasExited = hasEnded(unit.activity) && !isRefused && start.started && start.starts > 0 && !excused && condition !== 'excused'
   const countsExcused = !gap && same?.started === true
   const processExcused = !runtime.isUsedUp && isRuntimeExcuse(runtime.downSinceUs, sample)

@@ -3,6 +3,7 @@
  * the agent, or somebody else. Pure.
  */
 import type { HealthRecord } from './health.ts'
+import type { Policy } from './policy.ts'
 import type { KnownUnit } from './unit-state.ts'
 
 /**
@@ -18,11 +19,18 @@ export function isNewInvocation(known: HealthRecord, { invocationId }: KnownUnit
 }
 
 /**
- * Systemd refused a start, and kubelet is not known to have exited by itself: somebody has started
- * it again and again. Each of those processes was stopped for the next one.
+ * Systemd refused a start, and kubelet is not known to have exited by itself within the time of a
+ * trial: somebody has started it again and again. Each of those processes was stopped for the next
+ * one.
  */
-export function isStartRefused({ exits, recentExits = [], subject }: CountedExits, { activity, startLimitHit }: KnownUnit): boolean {
-  return activity === 'failed' && startLimitHit === true && exits === 0 && !recentExits.some(({ key }) => key === subject)
+export function isStartRefused(
+  { exits, recentExits = [], subject }: CountedExits,
+  { activity, startLimitHit }: KnownUnit,
+  nowUs: number,
+  { trialUs }: Policy,
+): boolean {
+  const hasExited = exits > 0 || recentExits.some(({ key, atUs }) => key === subject && nowUs - atUs < trialUs)
+  return activity === 'failed' && startLimitHit === true && !hasExited
 }
 
 type CountedExits = Pick<HealthRecord, 'exits' | 'recentExits' | 'subject'>

@@ -285,6 +285,23 @@ t.test('starts of somebody else that reach the start limit of the unit condemn n
   t.same(told(world).slice(3), ['assigned a@1 -> b@1', 'restarting a@1 -> b@1', 'restarting b@1 -> b@1', 'promoted a@1 -> b@1'])
 })
 
+t.test('an exit that a whole trial has outlived is not held against a config whose start is refused', async (t) => {
+  const world = await promote(new SmallWorld({ startLimit: { burst: 3, intervalUs: 10 * SECOND_US } }), A)
+  world.unit.kill()
+  await world.run(30 * MINUTE_US)
+  for (let round = 1; round <= 2; round += 1) {
+    for (let start = 1; start <= 4; start += 1) {
+      world.unit.restartByHand()
+      world.advance(0.1 * SECOND_US)
+    }
+    t.match(await world.unit.observe(), { activity: 'failed', summary: 'failed (start-limit-hit)' })
+    await world.run(60 * MINUTE_US)
+    await runsAndStaysOn(t, world, A)
+  }
+  t.notOk(told(world).some((line) => line.startsWith('rolled-back')))
+  t.equal(world.records.verdicts().size, 0)
+})
+
 t.test('a kubelet that exited before its start was refused has failed', async (t) => {
   const world = await promote(new SmallWorld({ restartUs: 1000, startLimit: { burst: 3, intervalUs: 10 * SECOND_US } }), A)
   world.behave(B, { healthyAfterUs: 2 * SECOND_US, exitsAfterUs: 20 * SECOND_US })
