@@ -114,10 +114,11 @@ function documentStep({ step, afterUs }: ForeseenStep, end: Snapshot): StepDocum
   return { step: step.kind, detail: describeForeseen(step, end), afterSeconds: seconds(afterUs) }
 }
 
-function describeForeseen(step: Step, { verdicts }: Snapshot): string {
+function describeForeseen(step: Step, { verdicts, accepted }: Snapshot): string {
   if (step.kind === 'wait') return step.detail
   if (step.kind !== 'preflight') return describeStep(step)
-  return `${describeStep(step)}: ${verdicts.has(step.key) ? 'refused' : 'accepted'}`
+  const answer = verdicts.has(step.key) ? 'refused' : accepted.has(step.key) ? 'accepted' : 'not possible'
+  return `${describeStep(step)}: ${answer}`
 }
 
 function documentDesired(desired: Desired): SourceDocument {

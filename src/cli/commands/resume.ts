@@ -1,4 +1,6 @@
 /** `resume`: ends `pause` and `reset`. */
+
+import { errorMessage } from '../../values/errors.ts'
 import { type CommandContext, describeReach, EXIT, type ExitCode, type NodeCommand } from '../command.ts'
 import { describePauseHere } from '../pause-line.ts'
 
@@ -18,8 +20,7 @@ export const resumeCommand: NodeCommand = {
 async function resume({ terminal, requests, requestWriter, observe, agent }: CommandContext): Promise<ExitCode> {
   const before = requests.read().hold
   if (before !== 'none') requestWriter.clearHold()
-  const seen = await observe()
-  const pause = describePauseHere({ ...seen, requests: { ...seen.requests, hold: 'none' } }, 'no other config is activated')
+  const pause = await describeClusterPause(observe)
   if (before === 'none') {
     terminal.out(
       pause === undefined ? 'Nothing to resume: this node is neither paused nor reset.\n' : `Nothing to resume on this node. ${pause}\n`,
@@ -30,4 +31,14 @@ async function resume({ terminal, requests, requestWriter, observe, agent }: Com
   terminal.out(`Resumed from ${before === 'paused' ? 'pause' : 'reset'}${follows}\n`)
   terminal.out(`${describeReach(agent())}\n`)
   return EXIT.fine
+}
+
+/** The hold has ended by then, whatever can be read of the rest. */
+async function describeClusterPause(observe: CommandContext['observe']): Promise<string | undefined> {
+  try {
+    const seen = await observe()
+    return describePauseHere({ ...seen, requests: { ...seen.requests, hold: 'none' } }, 'no other config is activated')
+  } catch (error) {
+    return `Whether the cluster pauses it is not known: ${errorMessage(error)}`
+  }
 }

@@ -91,3 +91,11 @@ t.test('a pause of the cluster is named, with what ends it', async (t) => {
   t.match(await request(resumeCommand, { snapshot: of, hold: 'paused' }), { actions: ['no hold'], out: line })
   t.match((await request(retryCommand, { snapshot: of, hold: 'local' })).out, 'held on its local config', 'a reset comes first')
 })
+
+t.test('resume has ended the pause, whatever can be read of the rest', async (t) => {
+  const node = fakeNode({ hold: 'paused' })
+  const context = { ...node.context, observe: () => Promise.reject(new Error('cannot read /state/meta/assigned')) }
+  t.equal(await resumeCommand.execute(context, {}, {}), 0)
+  t.same(node.actions, ['no hold'])
+  t.match(node.out(), /^Resumed from pause\. Whether the cluster pauses it is not known: cannot read \/state\/meta\/assigned\n/)
+})
