@@ -45,11 +45,11 @@ export const ADVICE: Readonly<Record<ConditionReason, Advice>> = {
   Preflight: { means: 'The config is being checked on the node.', todo: 'Wait.' },
   Draining: {
     means: 'The config changes fields that may change only on a drained node.',
-    todo: 'Run "kubectl drain NODE --ignore-daemonsets", and "kubectl uncordon NODE" when the state is no longer Draining or Restarting. RolledBack and Refused end it too.',
+    todo: 'Run "kubectl drain NODE --ignore-daemonsets", and "kubectl uncordon NODE" when the state is InTrial, Promoted, RolledBack or Refused. While it is Draining, Waiting or Restarting, the change is still to come.',
   },
   Restarting: {
     means: 'kubelet is starting or stopping, or started some seconds ago.',
-    todo: "Wait. If the node is paused, resume: a pause keeps what fails from being rolled back. Where nothing is assigned, kubelet and its config are the administrator's, and the agent does not restart it.",
+    todo: "Wait. If the node is paused, resume: a pause keeps what fails from being rolled back. Where nothing is assigned, kubelet and its config are the administrator's, and the agent does not restart it, except to complete a return to local that it began.",
   },
   Unhealthy: {
     means: 'kubelet runs the assigned config, or its local one where nothing is assigned, and is not healthy or has exited several times.',

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { restartingMessage, rolledBackMessage } from '../../src/decision/status-texts.ts'
 import { ADVICE } from '../../src/plugin/advice.ts'
@@ -108,6 +109,9 @@ t.test('no restart is promised where nothing is assigned', async (t) => {
 
 t.test('there is advice on every reason, and on none that does not exist', async (t) => {
   t.same(Object.keys(ADVICE).sort(), Object.values(CONDITION_REASONS).flat().sort())
+  // A node that is uncordoned while it waits for its turn has to be drained again.
+  const [, states] = /^kubectl uncordon NODE +# when the condition is (.*)$/m.exec(readFileSync('docs/operations.md', 'utf8')) ?? []
+  t.ok(states !== undefined && ADVICE.Draining.todo.includes(`when the state is ${states}.`))
 })
 
 t.test('a reason of a newer agent is no dead end', async (t) => {
