@@ -116,7 +116,7 @@ export class Reporter implements PassObserver {
     if (this.#awaitsSlot(snapshot, wait, condition, wanted)) return this.#last?.summary
     this.#shown = showEvidence(snapshot, this.#shown)
     const annotation = describeInAnnotation(snapshot, status, this.#deadlines, agentVersion, this.#shown?.answers, seenWarnings)
-    const slotUs = findSlot(snapshot, wait.phase, wanted)
+    const slotUs = findSlot(snapshot, wait.phase, wanted, this.#last?.summary.slotUs)
     this.#last = { summary: { condition, annotation, slotUs }, wanted, phase: wait.phase }
     return this.#last.summary
   }

@@ -19,12 +19,20 @@ const LONGEST_US = 30e6
  * recorded as one whose spread is over.
  *
  * @param wanted undefined: not known
+ * @param before the slot of what was to be told last
  */
-export function findSlot({ now, nodeName, policy, spread }: Snapshot, phase: Phase, wanted: ConfigSource | undefined): number | undefined {
+export function findSlot(
+  { now, nodeName, policy, spread }: Snapshot,
+  phase: Phase,
+  wanted: ConfigSource | undefined,
+  before: number | undefined,
+): number | undefined {
   if (!isBeforeTurn(phase) || wanted === undefined || spread === undefined) return undefined
   if (spread.bootId !== now.bootId || !sameSource(spread.source, wanted)) return undefined
   // By the name alone: the turn itself follows from the version as well.
-  return spread.sinceUs + spreadDelayUs(nodeName, 'local', Math.min(LONGEST_US, policy.spreadUs))
+  const atUs = spread.sinceUs + spreadDelayUs(nodeName, 'local', Math.min(LONGEST_US, policy.spreadUs))
+  // Each further edit begins the spread anew. It does not put off what the node has not told yet.
+  return before !== undefined && before > now.monotonicUs ? Math.min(atUs, before) : atUs
 }
 
 function isBeforeTurn(phase: Phase): boolean {

@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { spreadDelayUs } from '../../src/decision/spread.ts'
 import type { Phase } from '../../src/decision/step.ts'
 import { NO_COUNTERS } from '../../src/report/counters.ts'
 import { Publisher } from '../../src/report/publisher.ts'
@@ -65,9 +66,34 @@ t.test('an edit of what nodes share does not make each of them write to its Node
   await Promise.all(nodes.map(({ stop }) => stop()))
 })
 
+t.test('a burst of edits does not put off what a node has to tell of the first one', async (t) => {
+  const time = new FakeTime()
+  await time.advance(100_000)
+  const name = Array.from({ length: 100 }, (_, i) => `node-${i}`).find((each) => spreadDelayUs(each, 'local', 30e6) > 20e6) ?? ''
+  const { api, look, patchesSince, stop } = openNode(time, name)
+  look(BEFORE, 'settled')
+  await time.advance(10_000)
+  const edit = (version: string) => {
+    const edited = source(version)
+    const spread = { bootId: 'b1', source: edited, sinceUs: time.nowMs * 1000 }
+    look({ ...BEFORE, desired: found(edited), desiredContent: `content-${version}`, spread }, 'spread')
+  }
+  edit('200')
+  await time.advance(20_000)
+  t.match(api.conditions.at(-2), { status: 'True' })
+  edit('300')
+  await time.advance(10_000)
+  t.match(api.conditions.at(-2), { reason: 'Waiting' }, '30 s after the first')
+  await time.advance(10_000)
+  edit('400')
+  await time.advance(30_000)
+  t.ok(patchesSince(110_000).length <= 4, 'the first two in one write, and the third')
+  await stop()
+})
+
 t.test('what happens in the turn of the node, and what is set on this Node alone, is told at once', (t) => {
   const spread = { bootId: 'b1', source: next, sinceUs: 99e6 }
-  const slot = (phase: Phase, fields: Partial<Snapshot> = {}) => findSlot(snapshot({ spread, ...fields }), phase, next)
+  const slot = (phase: Phase, fields: Partial<Snapshot> = {}) => findSlot(snapshot({ spread, ...fields }), phase, next, undefined)
   for (const phase of ['preflight', 'drain', 'spread', 'rollout'] as const) t.ok((slot(phase) ?? 0) >= 99e6, phase)
   for (const phase of ['restarting', 'in-trial', 'settled', 'refused', 'fallen-back', 'paused'] as const)
     t.equal(slot(phase), undefined, phase)
@@ -77,7 +103,7 @@ t.test('what happens in the turn of the node, and what is set on this Node alone
   t.equal(slot('preflight', { spread: undefined }), undefined)
   t.equal(slot('preflight', { spread: { ...spread, bootId: 'b0' } }), undefined)
   t.equal(slot('preflight', { spread: { ...spread, source: good } }), undefined)
-  t.equal(findSlot(snapshot({ spread }), 'preflight', undefined), undefined)
+  t.equal(findSlot(snapshot({ spread }), 'preflight', undefined, undefined), undefined)
   const short = slot('spread', { policy: { ...policy, spreadUs: 2e6 } }) ?? 0
   t.ok(short < 101e6, 'within the spread')
   t.end()
