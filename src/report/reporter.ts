@@ -26,7 +26,7 @@ import { reportRollout } from './known-rollout.ts'
 import type { NodeSummary } from './publisher.ts'
 import type { ProbeResult } from './server.ts'
 import { answersOf, type ShownEvidence, showEvidence, type TrialReport } from './shown-evidence.ts'
-import { findSlot } from './slot.ts'
+import { findSlot, type Slot } from './slot.ts'
 import { type ConfigStatus, describeStatus } from './status.ts'
 import type { SyncFaults } from './sync-faults.ts'
 import { type TrialTimer, timeTrial } from './trial-time.ts'
@@ -46,6 +46,13 @@ export interface ReporterOptions {
   readonly warnings: Pick<AcceptedWarnings, 'see'>
   /** Publishes the condition alone, if nothing else is known. */
   readonly publishCondition: (condition: Condition) => void
+}
+
+interface LastSummary {
+  readonly summary: NodeSummary
+  readonly slot: Slot
+  readonly wanted: ConfigSource | undefined
+  readonly phase: Phase
 }
 
 /**
@@ -70,7 +77,7 @@ export class Reporter implements PassObserver {
   #firstLookUs: number | undefined
   #transientSinceUs: number | undefined
   #unreadableSinceUs: number | undefined
-  #last: { readonly summary: NodeSummary; readonly wanted: ConfigSource | undefined; readonly phase: Phase } | undefined
+  #last: LastSummary | undefined
   /** When this node tells of the progress of a rollout. */
   #slotUs: number | undefined
   #deadlines = NO_DEADLINES
@@ -116,8 +123,8 @@ export class Reporter implements PassObserver {
     if (this.#awaitsSlot(snapshot, wait, condition, wanted)) return this.#last?.summary
     this.#shown = showEvidence(snapshot, this.#shown)
     const annotation = describeInAnnotation(snapshot, status, this.#deadlines, agentVersion, this.#shown?.answers, seenWarnings)
-    const slotUs = findSlot(snapshot, wait.phase, wanted, this.#last?.summary.slotUs)
-    this.#last = { summary: { condition, annotation, slotUs }, wanted, phase: wait.phase }
+    const slot = findSlot(snapshot, wait.phase, wanted, condition, this.#last?.slot)
+    this.#last = { summary: { condition, annotation, slotUs: slot.atUs }, slot, wanted, phase: wait.phase }
     return this.#last.summary
   }
 

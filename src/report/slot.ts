@@ -1,38 +1,73 @@
 /**
  * When a node tells of a change that nodes share, before its own turn to follow it. Pure. An edit
  * reaches all nodes at the same moment, and each would write to its Node several times within two
- * seconds: that it checks the config, and then that it waits. So each tells of that at a time of
- * its own, and of what it has come to by then. What happens on the node in its turn is told at
- * once.
+ * seconds: that it checks the config, and then that it waits, or that it follows a new version of
+ * what it runs. So each tells of that at a time of its own, and of what it has come to by then.
+ * What happens on the node in its turn is told at once.
  */
 import type { ConfigSource } from '../decision/config-source.ts'
 import { sameSource } from '../decision/config-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { spreadDelayUs } from '../decision/spread.ts'
 import type { Phase } from '../decision/step.ts'
+import type { Condition } from './condition.ts'
 
 /** A True about the version before is outdated for no longer. */
 const LONGEST_US = 30e6
 
+/** What a node has to tell, and when. */
+export interface Slot {
+  readonly condition: Condition
+  /** CLOCK_MONOTONIC. undefined, or in the past: at once. */
+  readonly atUs: number | undefined
+  /** What the Node shows until then. undefined: this agent has told nothing yet. */
+  readonly shown: Condition | undefined
+}
+
 /**
- * CLOCK_MONOTONIC. undefined, or in the past: at once. A change that is set on this Node alone is
- * recorded as one whose spread is over.
- *
  * @param wanted undefined: not known
- * @param before the slot of what was to be told last
+ * @param before what was to be told last
  */
 export function findSlot(
-  { now, nodeName, policy, spread }: Snapshot,
+  snapshot: Snapshot,
   phase: Phase,
   wanted: ConfigSource | undefined,
-  before: number | undefined,
-): number | undefined {
-  if (!isBeforeTurn(phase) || wanted === undefined || spread === undefined) return undefined
+  condition: Condition,
+  before: Slot | undefined,
+): Slot {
+  if (before !== undefined && isSame(before.condition, condition)) return before
+  const beforeUs = before?.atUs ?? Number.NEGATIVE_INFINITY
+  const isAhead = beforeUs > snapshot.now.monotonicUs
+  const shown = isAhead ? before?.shown : before?.condition
+  const atUs = isShared(phase, condition, shown) ? findSharedSlot(snapshot, wanted) : undefined
+  // Each further edit begins the spread anew. It does not put off what the node has not told yet.
+  return { condition, atUs: atUs !== undefined && isAhead ? Math.min(atUs, beforeUs) : atUs, shown }
+}
+
+function isSame(a: Condition, b: Condition): boolean {
+  return a.reason === b.reason && a.message === b.message
+}
+
+/**
+ * A change that is set on this Node alone is recorded as one whose spread is over.
+ *
+ * @returns undefined: no change that nodes share
+ */
+function findSharedSlot({ now, nodeName, policy, spread }: Snapshot, wanted: ConfigSource | undefined): number | undefined {
+  if (wanted === undefined || spread === undefined) return undefined
   if (spread.bootId !== now.bootId || !sameSource(spread.source, wanted)) return undefined
   // By the name alone: the turn itself follows from the version as well.
-  const atUs = spread.sinceUs + spreadDelayUs(nodeName, 'local', Math.min(LONGEST_US, policy.spreadUs))
-  // Each further edit begins the spread anew. It does not put off what the node has not told yet.
-  return before !== undefined && before > now.monotonicUs ? Math.min(atUs, before) : atUs
+  return spread.sinceUs + spreadDelayUs(nodeName, 'local', Math.min(LONGEST_US, policy.spreadUs))
+}
+
+/**
+ * Whether all nodes may have this to tell at the same moment: before their turn, and where the
+ * change leaves the content as it is. What runs was proven before then, and still is: a promotion
+ * follows a trial, which is Unknown.
+ */
+function isShared(phase: Phase, condition: Condition, shown: Condition | undefined): boolean {
+  if (phase === 'settled') return condition.status === 'True' && shown?.status === 'True'
+  return isBeforeTurn(phase)
 }
 
 function isBeforeTurn(phase: Phase): boolean {
