@@ -135,7 +135,8 @@ export function afterRead(state: ReflectState, end: ReadEnd, timing: ReflectTimi
 /**
  * Transitions: after a regular end, watch on from there; after a working watch whose connection
  * broke, and after a watch that an overloaded server refused, too, but read within minutes; after
- * repeated 403 answers, poll; after anything else, read again.
+ * repeated 403 answers, poll; after anything else, and without a resourceVersion to go on from,
+ * read again.
  *
  * @param afterBreak `read`: read again also where the watch could go on
  */
@@ -158,10 +159,11 @@ export function afterWatch(
     const waitMs = backoffMs(1, timing.random, end.retryAfterMs)
     return { state: { ...state, tooOld, resourceVersion: undefined, failures, forbidden: 0 }, waitMs, immediate: false, report: undefined }
   }
-  const isBroken = worked && end.kind === 'unreachable' && resourceVersion !== ''
+  const isBroken = worked && end.kind === 'unreachable'
   // A list comes from etcd, which is the last thing that an overloaded server needs.
   const isOverloaded = end.kind === 'refused' && end.status === 429
-  if (afterBreak === 'watch' && (isBroken || isOverloaded))
+  // Without a resourceVersion, no watch tells that the object was deleted before it.
+  if (afterBreak === 'watch' && resourceVersion !== '' && (isBroken || isOverloaded))
     return retry({ ...state, resourceVersion, failures, forbidden: 0, resyncAtMs: soonerResync(state, timing) }, end, timing, undefined)
   if (!isForbidden(end)) return retry({ ...state, resourceVersion: undefined, failures, forbidden: 0 }, end, timing, undefined)
   const forbidden = state.forbidden + 1

@@ -126,6 +126,19 @@ t.test('list forbidden and the resourceVersion expired: the watch starts without
   t.end()
 })
 
+t.test('a watch without a resourceVersion that is refused or breaks follows a read again', (t) => {
+  const got = read(afterRead(INITIAL, FORBIDDEN, timing()).state).state
+  const again = read(watched(got, refused(410), 0).state).state
+  for (const end of [refused(429, 90_000), BROKEN])
+    for (const livedMs of [0, MINUTE]) {
+      const next = afterWatch(again, { end, resourceVersion: '', livedMs }, timing())
+      t.same(nextRequest(next.state, timing()), { kind: 'get' }, 'no watch from there tells that the object was deleted meanwhile')
+      t.match(nextRequest(read(next.state).state, timing()), { kind: 'watch', resourceVersion: '' })
+    }
+  t.ok(afterWatch(again, { end: refused(429, 90_000), resourceVersion: '', livedMs: 0 }, timing()).waitMs >= 90_000)
+  t.end()
+})
+
 t.test('an expired resourceVersion after an outage does not add to the backoff', (t) => {
   let state = afterRead(INITIAL, FORBIDDEN, timing()).state
   for (let i = 0; i < 8; i++) state = afterRead(state, BROKEN, timing()).state
