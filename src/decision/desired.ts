@@ -93,8 +93,11 @@ export type UnavailableReason = 'not-found' | 'forbidden' | 'unauthenticated' | 
 /** Why something that was asked for did not come. */
 export type ReadFailure = Extract<UnavailableReason, 'forbidden' | 'unauthenticated' | 'unreachable'>
 
-/** The same of an object that is watched. `kubeconfig`: it cannot even be asked for. */
-export type WatchFailure = ReadFailure | 'kubeconfig'
+/**
+ * The same of an object that is watched. `kubeconfig`: it cannot even be asked for. `too-long`: the
+ * API server answers with more than the agent reads.
+ */
+export type WatchFailure = ReadFailure | 'kubeconfig' | 'too-long'
 
 /**
  * How the cluster assigns a config. The first channel that says anything decides: see

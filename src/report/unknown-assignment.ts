@@ -4,21 +4,23 @@
  * node, an address or the output of a program; those are in the log.
  */
 import { describeRef } from '../decision/config-source.ts'
-import type { Desired, Silence, Stale, UnavailableReason } from '../decision/desired.ts'
+import type { Desired, Silence, Stale, UnavailableReason, WatchFailure } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
+import { SILENCE_TEXTS } from '../kube/describe-silence.ts'
 
 type ReasonAndMessage = readonly ['AssignmentUnknown' | 'DownloadFailed', string]
 
 /** An assignment that was read this recently counts as current. */
 const STALE_US = 60e6
 
-const FAILURE_TEXTS: Readonly<Record<UnavailableReason | 'kubeconfig', string>> = {
+type Failure = UnavailableReason | WatchFailure
+
+const FAILURE_TEXTS: Readonly<Record<Failure, string>> = {
   'not-found': 'it does not exist',
   forbidden: 'the API server forbids it',
   unauthenticated: 'the API server does not accept the identity of the agent',
-  unreachable: 'the API server does not answer',
   malformed: 'it is malformed',
-  kubeconfig: 'there is no usable kubeconfig',
+  ...SILENCE_TEXTS,
 }
 
 /** What grants the right that is missing. */
@@ -29,7 +31,7 @@ const GRANTS: Readonly<Record<Stale['what'], string>> = {
   fleet: 'deploy/rbac/node-fleet-selector.yaml grants it',
 }
 
-function describeFailure(reason: UnavailableReason | 'kubeconfig', what: Stale['what']): string {
+function describeFailure(reason: Failure, what: Stale['what']): string {
   return reason === 'forbidden' ? `${FAILURE_TEXTS[reason]} (${GRANTS[what]})` : FAILURE_TEXTS[reason]
 }
 
@@ -53,9 +55,16 @@ export function describeUnknown(of: Pick<Snapshot, 'desired' | 'now'>): string |
  * about it. The next attempt may find it.
  */
 export function isUnanswered(of: Pick<Snapshot, 'desired' | 'now'>): boolean {
-  const { desired } = of
-  if (desired.kind !== 'config-map' || desired.object.kind !== 'unavailable') return false
-  return isSilent(desired.object.reason) && findStale(of) === undefined
+  return isSilent(findReadFailure(of.desired)) && findStale(of) === undefined
+}
+
+/**
+ * Why the assigned ConfigMap is not there, as its watch says: the ConfigMap itself only has that
+ * there was no answer that can be used. undefined: it was read, or not asked for.
+ */
+function findReadFailure(desired: Desired): Failure | undefined {
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'unavailable') return undefined
+  return desired.stale?.what === 'ConfigMap' ? desired.stale.reason : desired.object.reason
 }
 
 /** undefined: all that decides was read recently. */
@@ -91,7 +100,7 @@ export function isCutOff(of: Pick<Snapshot, 'desired' | 'now'>): boolean {
       return isSilent(desired.stale?.reason)
     case 'config-map':
       if (desired.object.kind === 'pending' || isUnanswered(of)) return false
-      return isSilent(desired.object.kind === 'unavailable' ? desired.object.reason : desired.stale?.reason)
+      return isSilent(findReadFailure(desired) ?? desired.stale?.reason)
     case 'invalid':
       return false
   }
@@ -102,8 +111,8 @@ function isSilent(reason: UnavailableReason | Silence | undefined): boolean {
 }
 
 export function describeReadFailure(desired: Desired): string {
-  if (desired.kind !== 'config-map' || desired.object.kind !== 'unavailable') return 'it has not been read yet'
-  return describeFailure(desired.object.reason, 'ConfigMap')
+  const reason = findReadFailure(desired)
+  return reason === undefined ? 'it has not been read yet' : describeFailure(reason, 'ConfigMap')
 }
 
 function silenceText({ silence }: Extract<Desired, { kind: 'unknown' }>): string {
@@ -116,6 +125,7 @@ function silenceText({ silence }: Extract<Desired, { kind: 'unknown' }>): string
     case 'forbidden':
     case 'unauthenticated':
     case 'unreachable':
+    case 'too-long':
       return `the Node cannot be read: ${describeFailure(silence, 'Node')}`
   }
 }

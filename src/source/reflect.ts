@@ -194,13 +194,13 @@ function retry(state: ReflectState, failure: RequestFailure | undefined, timing:
 }
 
 function nameFailure(end: RequestFailure): WatchFailure {
-  if (end.kind === 'unreachable' && end.reason === 'kubeconfig') return 'kubeconfig'
+  if (end.kind === 'unreachable') return end.reason ?? 'unreachable'
   return end.kind === 'refused' && end.status === 401 ? 'unauthenticated' : 'unreachable'
 }
 
-/** For what has never been read: it was not answered. */
+/** For what has never been read: there was no answer that can be used. */
 export function toReadFailure(reason: WatchFailure): ReadFailure {
-  return reason === 'kubeconfig' ? 'unreachable' : reason
+  return reason === 'kubeconfig' || reason === 'too-long' ? 'unreachable' : reason
 }
 
 export function isForbidden(end: RequestFailure): boolean {

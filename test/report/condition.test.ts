@@ -208,7 +208,7 @@ t.test('an assignment that has not been read is not known, and the records hold 
     format(describe(unread, 'settled')),
     'Unknown AssignmentUnknown: the assignment of this node is not known: it has not been read yet',
   )
-  for (const silence of ['missing', 'forbidden', 'unreachable', 'kubeconfig'] as const) {
+  for (const silence of ['missing', 'forbidden', 'unreachable', 'kubeconfig', 'too-long'] as const) {
     const { reason, message } = describe(following(good, { proven, desired: { kind: 'unknown', detail: 'SECRET', silence } }), 'settled')
     t.equal(reason, 'AssignmentUnknown')
     t.notMatch(message, /SECRET|not been read yet/)
@@ -238,6 +238,10 @@ t.test('an assignment that was last read long ago may be outdated', async (t) =>
   t.equal(stale('ConfigMap', 'unreachable', 60).reason, 'AssignmentUnknown')
   t.match(stale('Node', 'kubeconfig', 60).message, /^the Node can no longer be read: there is no usable kubeconfig; the previous/)
   t.equal(stale('fleet', 'unreachable', 60).reason, 'AssignmentUnknown')
+  t.equal(
+    format(stale('fleet', 'too-long', 60)),
+    'Unknown AssignmentUnknown: the ConfigMaps with node selectors can no longer be read: the answer of the API server is too long; the previous assignment stays in effect',
+  )
   const local: Desired = { kind: 'local', stale: { what: 'Node', reason: 'unreachable', sinceUs: 40e6 } }
   t.equal(describe(snapshot({ desired: local }), 'settled').reason, 'AssignmentUnknown')
 })
@@ -259,6 +263,22 @@ t.test('a ConfigMap whose first read had no answer has not been read yet, for a 
   }
 })
 
+t.test('a ConfigMap that has never been read: whether it could be asked for, and whether there was an answer', (t) => {
+  const after = (reason: Stale['reason'], seconds: number, what: Stale['what'] = 'ConfigMap') => {
+    const stale = { what, reason, sinceUs: snapshot().now.monotonicUs - seconds * 1e6 } as const
+    const desired = { kind: 'config-map', ref: next, object: { kind: 'unavailable', reason: 'unreachable', detail: '' }, stale } as const
+    return describe(following(good, { proven, desired }), 'settled')
+  }
+  const failed = (why: string) => `False DownloadFailed: kube-system/my-node-config:kubelet cannot be read: ${why}`
+  t.equal(after('kubeconfig', 59).reason, 'AssignmentUnknown')
+  t.equal(format(after('kubeconfig', 60)), failed('there is no usable kubeconfig'))
+  t.ok(after('kubeconfig', 60).cutOff)
+  t.equal(format(after('too-long', 0)), failed('the answer of the API server is too long'))
+  t.notOk(after('too-long', 60).cutOff, 'a server that answers takes the condition')
+  t.equal(format(after('too-long', 60, 'Node')), failed('the API server does not answer'), 'what is said of another object')
+  t.end()
+})
+
 t.test('what keeps the agent from reading keeps it from writing too, unless the server forbids one object', (t) => {
   const isCutOff = (desired: Desired) => describe(following(good, { proven, desired }), 'settled').cutOff === true
   const stale = (reason: Stale['reason'], sinceUs = 0) => ({ stale: { what: 'Node', reason, sinceUs } }) as const
@@ -269,7 +289,7 @@ t.test('what keeps the agent from reading keeps it from writing too, unless the 
     t.ok(isCutOff({ kind: 'unknown', detail: '', silence: reason }))
   }
   t.ok(isCutOff({ kind: 'unknown', detail: '', silence: 'kubeconfig' }))
-  t.notOk(isCutOff({ ...found(good), ...stale('forbidden') }))
+  for (const reason of ['forbidden', 'too-long'] as const) t.notOk(isCutOff({ ...found(good), ...stale(reason) }))
   t.notOk(isCutOff({ kind: 'unknown', detail: '', silence: 'missing' }))
   t.notOk(isCutOff({ ...found(good), ...stale('unreachable', now.monotonicUs) }), 'it counts as current')
   t.notOk(isCutOff(found(good)))

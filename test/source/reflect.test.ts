@@ -20,7 +20,7 @@ const refused = (status: number, retryAfterMs?: number): RequestFailure => ({
   retryAfterMs,
 })
 const FORBIDDEN = refused(403)
-const BROKEN: RequestFailure = { kind: 'unreachable', detail: 'reset' }
+const BROKEN = { kind: 'unreachable', detail: 'reset' } as const
 const timing = (nowMs = 0, chance = 0.5) => ({ nowMs, random: () => chance })
 const read = (state: ReflectState, nowMs = 0) => afterRead(state, { kind: 'read', resourceVersion: '7' }, timing(nowMs))
 const watched = (state: ReflectState, end: RequestFailure | 'ended', livedMs: number, nowMs = 0) =>
@@ -112,6 +112,17 @@ t.test('list forbidden: get; get forbidden too: reported after some tries, and r
   t.same(reports, [undefined, undefined, undefined, 'forbidden', 'forbidden', 'forbidden'])
   const { state } = read(afterRead(INITIAL, FORBIDDEN, timing()).state)
   t.same(nextRequest({ ...state, resourceVersion: undefined }, timing()), { kind: 'get' }, 'the verb that works is kept')
+  t.end()
+})
+
+t.test('why a read failed is told, with whether there was an answer at all', (t) => {
+  const reported = (end: RequestFailure) => afterRead(INITIAL, end, timing()).report
+  t.equal(reported(BROKEN), 'unreachable')
+  t.equal(reported({ ...BROKEN, reason: 'too-long' }), 'too-long')
+  t.equal(reported({ ...BROKEN, reason: 'kubeconfig' }), 'kubeconfig')
+  t.equal(reported({ kind: 'malformed', detail: '' }), 'unreachable')
+  t.equal(reported(refused(500)), 'unreachable')
+  t.equal(reported(refused(401)), 'unauthenticated')
   t.end()
 })
 

@@ -8,6 +8,7 @@ import { hashObject } from '../../decision/rollout-hash.ts'
 import type { RolloutSubject } from '../../decision/rollout-subject.ts'
 import { configOf, ROLLOUT_OFF } from '../../decision/staging.ts'
 import { sourcePath } from '../../decision/status-texts.ts'
+import { describeSilence } from '../../kube/describe-silence.ts'
 import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
 import { parsePlan } from '../../rollout/plan.ts'
 import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
@@ -134,7 +135,7 @@ function failed(what: string, answer: Failure, remedy: Remedy): Extract<FoundRec
 }
 
 function describeFailure(what: string, answer: Failure, remedy: Remedy): string {
-  if (answer.kind === 'unreachable') return `${what} cannot be read: the API server does not answer`
+  if (answer.kind === 'unreachable') return `${what} cannot be read: ${describeSilence(answer)}`
   switch (answer.status) {
     case 401:
       return `${what} cannot be read: the API server does not accept the agent's credentials (${answer.detail})`

@@ -6,6 +6,7 @@
 import { configOf } from '../../decision/staging.ts'
 import { sourcePath } from '../../decision/status-texts.ts'
 import { backoffMs } from '../../kube/backoff.ts'
+import { describeSilence } from '../../kube/describe-silence.ts'
 import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
 import type { RolloutTurn, RolloutWrite, RolloutWriteKind } from '../../rollout/view.ts'
@@ -92,7 +93,7 @@ export class RecordWriter {
 
   #report(record: string, kind: RolloutWriteKind, answer: Exclude<KubeAnswer, { kind: 'ok' }>): void {
     const isForbidden = answer.kind === 'refused' && answer.status === 403
-    const why = answer.kind === 'unreachable' ? 'the API server does not answer' : `${answer.status} ${answer.reason}: ${answer.detail}`
+    const why = answer.kind === 'unreachable' ? describeSilence(answer) : `${answer.status} ${answer.reason}: ${answer.detail}`
     const problem = `the record ${record} could not be written (${kind}): ${why.slice(0, LONGEST_REASON)}${isForbidden ? FORBIDDEN : ''}`
     if (problem !== this.#problem) this.#deps.log.warn(`rollout: ${problem}; the agent tries again`)
     this.#problem = problem

@@ -41,6 +41,19 @@ t.test('a record that cannot be read: what to create, and what to grant', async 
   )
 })
 
+t.test('no answer, one that is too long, and nothing that was asked', async (t) => {
+  const unreachable = { kind: 'unreachable', detail: 'SECRET' } as const
+  t.equal(await recordDetail(unreachable), 'the record kube-system/rollouts cannot be read: the API server does not answer')
+  t.equal(
+    await recordDetail({ ...unreachable, reason: 'too-long' }),
+    'the record kube-system/rollouts cannot be read: the answer of the API server is too long',
+  )
+  t.equal(
+    await configDetail({ ...unreachable, reason: 'kubeconfig' }),
+    'ConfigMap kube-system/node-config cannot be read: there is no usable kubeconfig',
+  )
+})
+
 t.test('credentials that are not accepted are no missing right', async (t) => {
   const expected = (what: string) => `${what} cannot be read: the API server does not accept the agent's credentials (why)`
   t.equal(await recordDetail(refused(401, 'Unauthorized')), expected('the record kube-system/rollouts'))

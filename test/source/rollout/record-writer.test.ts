@@ -38,3 +38,18 @@ t.test('no write comes before the time for which the API server asks', async (t)
   t.same(await pausesOf(overloaded, 0, 7), Array(7).fill(30))
   t.equal((await pausesOf(overloaded, 1, 1))[0], 36, 'and nodes that were told the same do not all come at once')
 })
+
+t.test('a write that failed: whether there was an answer', async (t) => {
+  const problemOf = async (answer: KubeAnswer) => {
+    const api = { request: async () => answer }
+    const counters = { rolloutWrote: () => {}, rolloutConflicted: () => {} }
+    const writer = new RecordWriter({ api, pace: { random: () => 0 }, log: silentLog(), counters })
+    await writer.send(RECORD, WRITE)
+    return writer.describe({ kind: 'wait', detail: 'waits' }).detail
+  }
+  const unreachable = { kind: 'unreachable', detail: 'SECRET' } as const
+  const failed = (why: string) => `waits; the record kube-system/fleet-rollout could not be written (claim): ${why}`
+  t.equal(await problemOf(unreachable), failed('the API server does not answer'))
+  t.equal(await problemOf({ ...unreachable, reason: 'too-long' }), failed('the answer of the API server is too long'))
+  t.equal(await problemOf({ ...unreachable, reason: 'kubeconfig' }), failed('there is no usable kubeconfig'))
+})
