@@ -12,7 +12,7 @@ import { hashWhole } from '../../src/plugin/hash-whole.ts'
 import { isPaused } from '../../src/plugin/is-paused.ts'
 import { mergeText } from '../../src/plugin/merged-text.ts'
 import { metadataOf } from '../../src/source/channels/metadata.ts'
-import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld } from './world.ts'
+import { editConfigMap, NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld } from './world.ts'
 
 const WHOLE = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const over = (name: string) => ({ [BASE_ANNOTATION]: `${NAMESPACE}/${name}` })
@@ -183,26 +183,43 @@ t.test('without the right to list the ConfigMaps, it is not known which nodes us
 const isPausedIn = ({ server }: PluginWorld, name: string) =>
   isPaused(metadataOf(server.objects.get('ConfigMap', name, NAMESPACE))?.annotations ?? {})
 
-t.test('a pause of what is only a base or a layer pauses nothing', async (t) => {
+t.test('a pause of what is only a base or a layer is set, and no Node is known that it counts for', async (t) => {
   const world = await startWithBase(t)
   t.match(await world.run('rollout', 'pause', 'base'), {
     code: 1,
-    out: '',
-    err: /kube-system\/base is assigned to no node, .*: nodes with kube-system\/gpu over .* are not paused: .* rollout pause gpu\n/,
+    out: 'ConfigMap kube-system/base is paused.\n',
+    err: /no Node is known to be assigned kube-system\/base.*; nodes with kube-system\/gpu over .* are not paused: .* rollout pause gpu\n/,
   })
-  t.notOk(isPausedIn(world, 'base'))
+  t.ok(isPausedIn(world, 'base'))
   world.server.objects.put(nodeObject('n4', { config: 'base' }))
   t.match(await world.run('rollout', 'pause', 'base'), {
     code: 0,
     out: 'ConfigMap kube-system/base is paused.\n',
     err: 'Note: nodes with kube-system/gpu over kube-system/base are not paused: kubectl kubelet-config rollout pause gpu\n',
   })
-  t.ok(isPausedIn(world, 'base'))
   t.match(await world.run('rollout', 'pause', 'gpu'), { code: 0, err: '' })
   t.match(await world.run('rollout', 'pause', 'base'), { code: 0, err: '' }, 'the part is paused itself')
+  world.server.objects.remove('Node', 'n4')
+  t.match(await world.run('rollout', 'pause', 'base'), { code: 1, err: /no Node is known .*; the parts over it are paused\n/ })
   const layers = await startWithLayer(t)
   t.match(await layers.run('rollout', 'pause', 'gpu'), { code: 1, err: /nodes that kube-system\/gpu is a layer on are not paused/ })
+  t.ok(isPausedIn(layers, 'gpu'))
   t.match(await layers.run('rollout', 'pause', 'chosen'), { code: 0, err: '' })
+})
+
+t.test('a pause comes before a look at the nodes, whose agents may not have told yet what they follow', async (t) => {
+  const world = await startWithBase(t)
+  world.server.objects.put(nodeObject('n4', { said: { channel: 'selector' } }))
+  world.server.fault = ({ path }) => {
+    // As an edit that comes while the nodes are read.
+    if (path.endsWith('/nodes')) editConfigMap(world, 'base', `${WHOLE}maxPods: 51\n`)
+    return undefined
+  }
+  const { err } = await world.run('rollout', 'pause', 'base')
+  t.match(err, /no Node is known to be assigned kube-system\/base/)
+  t.ok(isPausedIn(world, 'base'))
+  const steps = world.server.requests.filter(({ verb, path }) => verb === 'patch' || path.endsWith('/api/v1/nodes'))
+  t.match(steps, [{ verb: 'patch' }, { verb: 'list' }])
 })
 
 t.test('a pause needs no right to list', async (t) => {

@@ -20,7 +20,8 @@ export const rolloutPauseCommand: PluginCommand = {
     'Pauses the config: no further node starts it, and its rollout stands still. Where it runs already, nothing is rolled back ' +
     'while the pause lasts, even if kubelet crashes. To take a bad edit back, use undo: during a pause, it takes effect with ' +
     'rollout resume. Sets the annotation kubelet-cfg-agent.io/paused of the ConfigMap, so it works without a rollout too. It ' +
-    'counts for the nodes that the config is assigned to, and not for those with a part over it.',
+    'counts for the nodes that the config is assigned to, and not for those with a part over it. Where nodes are known to use the ' +
+    'config only as a base or a layer, the pause is set too, and the command exits with 1.',
   arguments: [CONFIG_NAME],
   options: [],
   examples: [['rollout pause node-config', 'start it on no further node']],
@@ -51,20 +52,26 @@ export const rolloutRetryCommand: PluginCommand = {
   execute: retry,
 }
 
+/**
+ * The pause comes first: it is urgent, and a list of all Nodes takes its time. A node that the
+ * selector has just assigned the config to may not have told it yet, so a pause that seems to
+ * pause no node is set too.
+ */
 async function pause(context: PluginContext, { args: [name = ''] }: PluginLine): Promise<ExitCode> {
-  const config = await getConfig(context, name)
-  const own = { namespace: context.namespace, name }
+  const { namespace, terminal } = context
+  await annotate(context, await getConfig(context, name), { [PAUSED_ANNOTATION]: 'true' })
+  const own = { namespace, name }
+  terminal.out(`ConfigMap ${namespace}/${name} is paused.\n`)
   const users = await listKnownUsers(context, name)
   const unpaused = describeUnpaused(own, users)
   const isOnlyUnder = users.assigned.length === 0 && users.nodes.length > 0
+  for (const sentence of [...(isOnlyUnder ? [] : unpaused), describeGap(own, users.gap)])
+    if (sentence !== undefined) terminal.err(`Note: ${plainText(sentence)}\n`)
   if (isOnlyUnder)
     throw new Failure(
-      `ConfigMap ${own.namespace}/${name} is assigned to no node, so a pause of it pauses none: ${unpaused.join('; ') || 'the parts over it are paused'}`,
+      `no Node is known to be assigned ${namespace}/${name}, so the pause may have no effect; ` +
+        (unpaused.join('; ') || 'the parts over it are paused'),
     )
-  await annotate(context, config, { [PAUSED_ANNOTATION]: 'true' })
-  context.terminal.out(`ConfigMap ${own.namespace}/${name} is paused.\n`)
-  for (const sentence of [...unpaused, describeGap(own, users.gap)])
-    if (sentence !== undefined) context.terminal.err(`Note: ${plainText(sentence)}\n`)
   return EXIT.fine
 }
 
