@@ -11,6 +11,7 @@ import { versionsOf } from './diff-text.ts'
 import { Failure } from './failure.ts'
 import { KEY, type MergedText, mergeText, type Supposed } from './merged-text.ts'
 import type { NodeState } from './node-state.ts'
+import { nameParts } from './reach.ts'
 import type { ReadPart } from './read-part.ts'
 import type { PartOver, Users } from './users.ts'
 
@@ -57,11 +58,12 @@ function decide(own: Outcome, over: readonly PartOutcome[], isOnlyBase: boolean)
 async function checkPartOver(context: PluginContext, over: PartOver, { after, before }: CheckedChange): Promise<PartOutcome> {
   const { terminal } = context
   const there: PluginContext = { ...context, namespace: over.namespace }
-  const title = `ConfigMap ${over.namespace}/${over.name}, over this base`
+  const title = `ConfigMap ${nameParts([over])}, over this base`
   const unchecked = (detail: string) => {
     terminal.out(`${title}: not checked here, but by each node: ${detail}\n`)
     return 'left' as const
   }
+  if (over.kubeletConfigKey !== KEY) return unchecked(`it is assigned by its key ${over.kubeletConfigKey}`)
   let content: Awaited<ReturnType<typeof findConfig>>
   try {
     content = await findConfig(there, over.name)

@@ -1,9 +1,11 @@
 /** Which nodes a change of a config gets to, and how. Pure. */
 import { PROGRAM } from './command.ts'
 import type { ConfigName } from './config-index.ts'
+import { type ContentChange, usersOfChange } from './config-keys.ts'
 import type { FoundConfig } from './config-maps.ts'
 import { USUAL_NAMESPACE } from './global-options.ts'
 import { isPaused } from './is-paused.ts'
+import { KEY } from './merged-text.ts'
 import { recordOf } from './rollout-state.ts'
 import type { Beginning } from './staged-parts.ts'
 import { countNodes, type PartOver, type Users } from './users.ts'
@@ -17,12 +19,22 @@ const SPREAD = `spread over some minutes: ${PROGRAM} get --watch`
  */
 export function describeUses(config: ConfigName, { parts, layered, gap }: Users): readonly string[] {
   const own = `${config.namespace}/${config.name}`
-  const sum = countOf(parts)
   return [
-    parts.length === 0 ? undefined : `${own} is the base of ${nameParts(parts)}, which ${countNodes(sum)} ${sum === 1 ? 'uses' : 'use'}.`,
+    ...describeParts(own, parts),
     layered.length === 0 ? undefined : `${own} is a layer on ${countNodes(layered.length)}.`,
     describeGap(config, gap),
   ].filter((sentence) => sentence !== undefined)
+}
+
+/** A sentence for each key. */
+function describeParts(own: string, parts: readonly PartOver[]): readonly string[] {
+  const others = parts.map(({ baseKey }) => baseKey).filter((key) => key !== KEY)
+  return [KEY, ...new Set(others.sort())].flatMap((key) => {
+    const over = parts.filter(({ baseKey }) => baseKey === key)
+    const sum = countOf(over)
+    if (sum === 0) return []
+    return [`${own}${showKey(key)} is the base of ${nameParts(over)}, which ${countNodes(sum)} ${sum === 1 ? 'uses' : 'use'}.`]
+  })
 }
 
 export function describeGap({ namespace, name }: ConfigName, gap: Users['gap']): string | undefined {
@@ -47,15 +59,16 @@ export function describeUnpaused({ namespace, name }: ConfigName, { parts, layer
  */
 export function describeReach(
   name: ConfigName,
-  config: FoundConfig | undefined,
+  change: ContentChange & { readonly before: FoundConfig | undefined },
   users: Users,
   beginnings: ReadonlyMap<PartOver, Beginning>,
 ): string {
-  const { assigned, parts, layered, gap } = users
+  const { nodes, assigned, parts, layered, gap } = usersOfChange(users, change)
   if (users.nodes.length === 0) return gap === undefined ? 'No node uses it yet: assign it.' : 'No node is known to use it.'
+  if (nodes.length === 0) return `It goes to no node: what is under ${nameParts(users.parts)} is another key, which stays as it is.`
   const spread = parts.filter((part) => !part.isStaged && !part.isPaused)
   return [
-    assigned.length === 0 ? undefined : describeOwn(name, config, assigned.length),
+    assigned.length === 0 ? undefined : describeOwn(name, change.before, assigned.length),
     spread.length === 0 ? undefined : `It goes to ${countNodes(countOf(spread))} as the base of ${nameParts(spread)}, ${SPREAD}`,
     ...parts.filter((part) => !spread.includes(part)).map((part) => describeOver(part, beginnings.get(part))),
     layered.length === 0 ? undefined : `It goes to ${countNodes(layered.length)} as a layer, ${SPREAD}`,
@@ -109,7 +122,12 @@ function countOf(parts: readonly PartOver[]): number {
 }
 
 export function nameParts(parts: readonly PartOver[]): string {
-  return nameSome(parts.map(({ namespace, name }) => `${namespace}/${name}`).sort())
+  return nameSome(parts.map(({ namespace, name, kubeletConfigKey }) => `${namespace}/${name}${showKey(kubeletConfigKey)}`).sort())
+}
+
+/** The usual key goes without saying. */
+function showKey(key: string): string {
+  return key === KEY ? '' : `:${key}`
 }
 
 export function nameSome(names: readonly string[]): string {

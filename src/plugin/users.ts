@@ -26,7 +26,10 @@ export interface Users {
   readonly gap: string | undefined
 }
 
-export interface PartOver extends ConfigName {
+/** By the key that is assigned. */
+export interface PartOver extends ConfigMapRef {
+  /** The key of the config that is under it. */
+  readonly baseKey: string
   readonly nodes: readonly NodeState[]
   /** It goes to its nodes in stages. */
   readonly isStaged: boolean
@@ -41,9 +44,13 @@ export async function listUsers(context: PluginContext, name: string): Promise<U
   const assigned: NodeState[] = []
   const parts: PartOver[] = []
   for (const { ref, states } of groupByConfig(nodes)) {
-    if (sameName(ref, config)) assigned.push(...states)
-    else if (await isUnder(index, config, ref))
-      parts.push({ ...ref, nodes: states, isStaged: await index.isStaged(ref), isPaused: await index.isPaused(ref) })
+    if (sameName(ref, config)) {
+      assigned.push(...states)
+      continue
+    }
+    const baseKey = await findBaseKey(index, config, ref)
+    if (baseKey === undefined) continue
+    parts.push({ ...ref, baseKey, nodes: states, isStaged: await index.isStaged(ref), isPaused: await index.isPaused(ref) })
   }
   const known = new Set([assigned, ...parts.map((part) => part.nodes)].flat())
   const layering = await findLayering(index, config, nodes)
@@ -66,7 +73,7 @@ function groupByConfig(nodes: readonly LabelledNode[]) {
   for (const { state } of nodes) {
     const ref = configOfNode(state)
     if (ref === undefined) continue
-    const key = `${ref.namespace}/${ref.name}`
+    const key = `${ref.namespace}/${ref.name}:${ref.kubeletConfigKey}`
     const group = groups.get(key) ?? { ref, states: [] }
     group.states.push(state)
     groups.set(key, group)
@@ -74,26 +81,19 @@ function groupByConfig(nodes: readonly LabelledNode[]) {
   return [...groups.values()]
 }
 
-function configOfNode({ assigned, asked }: NodeState): ConfigMapRef | undefined {
+/** undefined: none, or it cannot be told. */
+export function configOfNode({ assigned, asked }: NodeState): ConfigMapRef | undefined {
   if (asked !== undefined) return 'ref' in asked ? asked.ref : undefined
   return assigned === 'local' ? undefined : assigned
 }
 
-/** Those that the config is assigned to by another key than this one. */
-export function listOfOtherKeys({ assigned }: Users, key: string): readonly { readonly name: string; readonly key: string }[] {
-  return assigned.flatMap((state) => {
-    const own = configOfNode(state)?.kubeletConfigKey ?? key
-    return own === key ? [] : [{ name: state.name, key: own }]
-  })
-}
-
-/** Follows the bases as agents do. */
-async function isUnder(index: ConfigIndex, config: ConfigName, ref: ConfigMapRef): Promise<boolean> {
+/** Follows the bases as agents do. undefined: the config is not under it. */
+async function findBaseKey(index: ConfigIndex, config: ConfigName, ref: ConfigMapRef): Promise<string | undefined> {
   const part = await index.look(ref)
-  if (part.kind !== 'found') return false
+  if (part.kind !== 'found') return undefined
   // What is under the config itself does not matter here.
   const { bases } = await readBases({ ref }, part, async (base) => (sameName(base, config) ? { kind: 'pending' } : index.look(base)))
-  return bases?.views.some((view) => sameName(view.ref, config)) === true
+  return bases?.views.find((view) => sameName(view.ref, config))?.ref.kubeletConfigKey
 }
 
 /** A layer is laid over what the selector channel chooses from the same namespace. */

@@ -65,25 +65,72 @@ t.test('a file replaces the key of kubelet alone, and a manifest all keys', asyn
   t.same(dataOf(world, 'pods'), manifest.data)
 })
 
-t.test('nothing is written where a node uses another key', async (t) => {
+const manifestOf = (data: Readonly<Record<string, string>>) =>
+  JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'pods' }, data })
+const otherKey = { namespace: NAMESPACE, name: 'pods', kubeletConfigKey: 'other' }
+
+/** ConfigMap pods with two keys: n1 uses kubelet, and n2 the other. */
+async function startWithKeys(t: Parameters<typeof startPluginWorld>[0]) {
   const world = await startPluginWorld(t, { server: { storesConfigSource: true } })
-  const { run, files, server } = world
-  const data = { kubelet: `${WHOLE}maxPods: 50\n`, other: `${WHOLE}maxPods: -1\n` }
+  const { server, files } = world
+  const data = { kubelet: `${WHOLE}maxPods: 50\n`, other: `${WHOLE}maxPods: 51\n` }
   server.objects.put({ kind: 'ConfigMap', metadata: { name: 'pods', namespace: NAMESPACE }, data })
-  const configMap = { namespace: NAMESPACE, name: 'pods', kubeletConfigKey: 'other' }
   server.objects.put(nodeObject('n1', { config: 'pods' }))
-  server.objects.put(nodeObject('n2', { spec: { configSource: { configMap } } }))
+  server.objects.put(nodeObject('n2', { spec: { configSource: { configMap: otherKey } } }))
   files.set('a.yaml', `${WHOLE}maxPods: 60\n`)
+  return Object.assign(world, { data })
+}
+
+t.test('nothing is written where a node uses another key, which stays as it is', async (t) => {
+  const world = await startWithKeys(t)
+  const { run, server, files } = world
   t.match(await run('apply', '-f', 'a.yaml', 'pods', '--yes'), {
     code: 1,
-    out: '',
-    err: /n2 uses another key of ConfigMap kube-system\/pods \(other\), and apply writes the key kubelet: /,
+    out: /^n2 uses another key of ConfigMap kube-system\/pods \(other\): only kubelet is checked and compared here/m,
+    err: /n2 uses another key of ConfigMap kube-system\/pods \(other\), and would not get the change: give a manifest with a new text for that key too, /,
   })
-  server.objects.put(
-    nodeObject('n3', { config: 'pods', said: { assigned: { configMap: { ...configMap, uid: 'u', resourceVersion: '1' } } } }),
-  )
-  t.match(await run('apply', '-f', 'a.yaml', 'pods', '--yes'), { code: 1, err: /n2 uses .* \(other\), as does 1 more node, and / })
+  const said = { assigned: { configMap: { ...otherKey, uid: 'u', resourceVersion: '1' } } }
+  server.objects.put(nodeObject('n3', { config: 'pods', said }))
+  t.match(await run('apply', '-f', 'a.yaml', 'pods', '--yes'), { code: 1, err: /n2 uses .* \(other\), as does 1 more node, and would / })
+  files.set('b.yaml', manifestOf({ kubelet: `${WHOLE}maxPods: 60\n` }))
+  t.match(await run('apply', '-f', 'b.yaml', 'pods', '--yes'), {
+    code: 1,
+    err: /n2 uses .* \(other\), as does 1 more node, and that key would not exist: /,
+  })
+  t.same(world.questions, [])
   t.equal(writes(world), 0)
+})
+
+t.test('a manifest that changes the other key too gets to all nodes', async (t) => {
+  const { run, files, data, ...world } = await startWithKeys(t)
+  const changed = { kubelet: `${WHOLE}maxPods: 60\n`, other: `${WHOLE}maxPods: 61\n` }
+  files.set('a.yaml', manifestOf(changed))
+  t.match(await run('apply', '-f', 'a.yaml', 'pods', '--yes'), {
+    code: 0,
+    out: /^n2 uses another key of ConfigMap kube-system\/pods \(other\): [\s\S]*It goes to 2 nodes/m,
+  })
+  t.same(world.server.objects.get('ConfigMap', 'pods', NAMESPACE)?.data, changed)
+})
+
+t.test('what would write nothing is not refused for another key', async (t) => {
+  const world = await startWithKeys(t)
+  const { run, files, data } = world
+  t.match(await run('apply', '-f', 'a.yaml', 'pods', '--dry-run'), { code: 0, out: /maxPods +50 +60[\s\S]*Nothing was changed/ })
+  files.set('a.yaml', data.kubelet)
+  t.match(await run('apply', '-f', 'a.yaml', 'pods', '--yes'), { code: 0, out: /holds this already/, err: '' })
+  t.equal(writes(world), 0)
+})
+
+t.test('of a key that only an annotation names, which may be left over, the way out is named', async (t) => {
+  const world = await startWithKeys(t)
+  const { run, server } = world
+  server.objects.put(nodeObject('n2', { said: { assigned: { configMap: { ...otherKey, uid: 'u', resourceVersion: '1' } } } }))
+  t.match(await run('apply', '-f', 'a.yaml', 'pods', '--yes'), {
+    code: 1,
+    err: /; if no agent runs on n2 any more, remove its annotation kubelet-cfg-agent\.io\/status\n/,
+  })
+  server.objects.put({ kind: 'Node', metadata: { name: 'n2' } })
+  t.match(await run('apply', '-f', 'a.yaml', 'pods', '--yes'), { code: 0, out: /It goes to 1 node/ })
 })
 
 t.test('what kubelet would refuse is not written', async (t) => {

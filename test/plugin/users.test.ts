@@ -53,6 +53,66 @@ t.test('nodes with a part over the config use it', async (t) => {
   t.match(undone.out, /is the base of kube-system\/gpu, which 2 nodes use/)
 })
 
+/** The same, and the part side over another key of the base, which n4 runs. */
+async function startWithOtherKey(t: Parameters<typeof startPluginWorld>[0]): Promise<PluginWorld> {
+  const world = await startWithBase(t)
+  const data = { kubelet: `${WHOLE}maxPods: 50\n`, other: `${WHOLE}maxPods: 51\n` }
+  world.server.objects.put({ kind: 'ConfigMap', metadata: { name: 'base', namespace: NAMESPACE }, data })
+  putConfigMap(world, 'side', 'podsPerCore: 10\n', over('base:other'))
+  world.server.objects.put(nodeObject('n4', { config: 'side' }))
+  return world
+}
+
+t.test('a change of a base goes to no part over another key of it', async (t) => {
+  const world = await startWithOtherKey(t)
+  const { run, files, server } = world
+  files.set('a', `${WHOLE}maxPods: 60\n`)
+  const { code, out } = await run('apply', '-f', 'a', 'base', '--yes')
+  t.equal(code, 0)
+  t.match(out, /^kube-system\/base is the base of kube-system\/gpu, which 2 nodes use\.$/m)
+  t.match(out, /^kube-system\/base:other is the base of kube-system\/side, which 1 node uses\.$/m)
+  t.match(out, /by 1 of 2 nodes:/)
+  t.match(out, /It goes to 2 nodes as the base of kube-system\/gpu, spread over some minutes/)
+  t.notMatch(out, /ConfigMap kube-system\/side, over this base/)
+  t.match((await run('undo', 'base', '--yes')).out, /It goes to 2 nodes as the base of kube-system\/gpu, spread/)
+  for (const name of ['n1', 'n2']) server.objects.remove('Node', name)
+  t.match(
+    (await run('undo', 'base', '--yes')).out,
+    /It goes to no node: what is under kube-system\/side is another key, which stays as it is\.\n/,
+  )
+})
+
+t.test('a part over another key of a base gets the change of that key', async (t) => {
+  const world = await startWithOtherKey(t)
+  const data = { kubelet: `${WHOLE}maxPods: 60\n`, other: `${WHOLE}maxPods: 61\n` }
+  world.files.set('a', JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'base' }, data }))
+  const { out } = await world.run('apply', '-f', 'a', 'base', '--yes')
+  t.match(out, /^ConfigMap kube-system\/side, over this base: accepted by/m)
+  t.match(out, /It goes to 3 nodes as the base of kube-system\/gpu, kube-system\/side, spread/)
+})
+
+t.test('a part that is assigned by another key is over that key, or over the one that it names', async (t) => {
+  const world = await startWithOtherKey(t)
+  const { run, files, server } = world
+  const annotation = (name: string) => ({ 'kubelet-cfg-agent.io/config-source': `${NAMESPACE}/${name}:other` })
+  const put = (name: string, base: string) =>
+    server.objects.put({
+      kind: 'ConfigMap',
+      metadata: { name, namespace: NAMESPACE, annotations: over(base) },
+      data: { kubelet: 'maxPods: -1\n', other: 'podsPerCore: 11\n' },
+    })
+  put('follows', 'base')
+  put('names', 'base:kubelet')
+  server.objects.put(nodeObject('n5', { annotations: annotation('follows') }))
+  server.objects.put(nodeObject('n6', { annotations: annotation('names') }))
+  files.set('a', `${WHOLE}maxPods: 60\n`)
+  const { code, out } = await run('apply', '-f', 'a', 'base', '--yes')
+  t.equal(code, 0)
+  t.match(out, /^kube-system\/base:other is the base of kube-system\/follows:other, kube-system\/side, which 2 nodes use\.$/m)
+  t.match(out, /^ConfigMap kube-system\/names:other, over this base: not checked here, but by each node: /m)
+  t.match(out, /It goes to 3 nodes as the base of kube-system\/gpu, kube-system\/names:other, spread/)
+})
+
 t.test('a base that does not exist yet is waited for', async (t) => {
   const world = await startPluginWorld(t)
   putConfigMap(world, 'gpu', 'podsPerCore: 10\n', over('base'))

@@ -4,18 +4,19 @@ import { EXIT, type ExitCode } from '../../cli/command.ts'
 import { checkChange } from '../check-config.ts'
 import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
 import type { ConfigName } from '../config-index.ts'
+import { checkKeys, describeOtherKeys, usersOfChange } from '../config-keys.ts'
 import { type ConfigContent, type FoundConfig, findConfig } from '../config-maps.ts'
 import { DRY_RUN, demandConsent, YES } from '../consent.ts'
 import { diffContents, versionsOf } from '../diff-text.ts'
-import { Failure, Misuse } from '../failure.ts'
+import { Misuse } from '../failure.ts'
 import { CONFIG_NAME, textKind } from '../global-options.ts'
 import { hashVersion, listVersions, writeVersion } from '../kept-versions.ts'
-import { KEY, type Supposed } from '../merged-text.ts'
+import type { Supposed } from '../merged-text.ts'
 import { describeReach, describeUses } from '../reach.ts'
 import { readPart } from '../read-part.ts'
 import { describeUnknown, tallyRuns } from '../runs.ts'
 import { judgeBeginnings } from '../staged-parts.ts'
-import { countNodes, listOfOtherKeys, listUsers, type Users } from '../users.ts'
+import { countNodes, listUsers, type Users } from '../users.ts'
 
 export const applyCommand: PluginCommand = {
   name: 'apply',
@@ -60,68 +61,59 @@ async function apply(context: PluginContext, line: PluginLine): Promise<ExitCode
   const part = await readPart(context, options.filename ?? '', { of: name, base: options.base ?? '', before: current })
   const users = await listUsers(context, name)
   const config = { namespace, name }
-  checkKeys(config, users)
-  for (const sentence of describeUses(config, users)) terminal.out(`${sentence}\n`)
-  const change = { part, after: suppose(config, part, current), before: current && suppose(config, current, current), users }
-  if ((await checkChange(context, change)) === 'refused') return EXIT.failed
+  for (const sentence of [...describeUses(config, users), describeOtherKeys(config, users)])
+    if (sentence !== undefined) terminal.out(`${sentence}\n`)
+  const change = { before: current, after: part }
+  const affected = usersOfChange(users, change)
+  const supposed = { after: suppose(config, part, current), before: current && suppose(config, current, current) }
+  if ((await checkChange(context, { part, ...supposed, users: affected })) === 'refused') return EXIT.failed
   const hash = hashVersion(part)
   if (current !== undefined && hashVersion(current) === hash) {
     terminal.out(`ConfigMap ${namespace}/${name} holds this already, as version ${hash}.\n`)
     return EXIT.fine
   }
-  await showChanges(context, { name, current, part, users })
+  await showChanges(context, { name, current, part, affected, isUsed: users.nodes.length > 0 })
   if (options['dry-run'] === 'true') {
     terminal.out('Nothing was changed.\n')
     return EXIT.fine
   }
+  checkKeys(config, users, change)
   await demandConsent(context, line, `Write ConfigMap ${namespace}/${name}?`)
   await writeVersion(context, name, current, part)
-  const reach = describeReach(config, current, users, await judgeBeginnings(context, users.parts))
+  const reach = describeReach(config, change, users, await judgeBeginnings(context, users.parts))
   terminal.out(`Wrote ConfigMap ${namespace}/${name}, version ${hash}. ${reach}\n`)
   return EXIT.fine
-}
-
-/**
- * Nodes that use another key would not get the change. They would try their own config again, since
- * all keys count for its content.
- */
-function checkKeys({ namespace, name }: ConfigName, users: Users): void {
-  const [first, ...others] = listOfOtherKeys(users, KEY)
-  if (first === undefined) return
-  const rest = others.length === 0 ? '' : `, ${others.length === 1 ? 'as does 1 more node' : `as do ${others.length} more nodes`}`
-  throw new Failure(
-    `${first.name} uses another key of ConfigMap ${namespace}/${name} (${first.key})${rest}, and apply writes the key ${KEY}: ` +
-      `use one ConfigMap for each key, or edit this one with kubectl`,
-  )
 }
 
 interface Change {
   readonly name: string
   readonly current: FoundConfig | undefined
   readonly part: ConfigContent
-  readonly users: Users
+  readonly affected: Users
+  /** By whatever key. */
+  readonly isUsed: boolean
 }
 
 /** Against what the ConfigMap holds, and against each kept version that nodes still run. */
-async function showChanges(context: PluginContext, { name, current, part, users }: Change): Promise<void> {
+async function showChanges(context: PluginContext, { name, current, part, affected, isUsed }: Change): Promise<void> {
   const { terminal, namespace } = context
-  const { nodes } = users
+  const { nodes, gap } = affected
   if (current === undefined) {
     terminal.out(`ConfigMap ${namespace}/${name} is new: ${nodes.length === 1 ? '1 node asks' : `${nodes.length} nodes ask`} for it.\n`)
     return
   }
   const [version] = versionsOf(nodes)
   const kept = (await listVersions(context, name)).filter((each) => hashVersion(each) !== hashVersion(current))
-  const tally = await tallyRuns(context, name, users, [current, ...kept])
+  const tally = await tallyRuns(context, name, affected, [current, ...kept])
   const after = { ...part, title: 'the new version' }
   const run = tally.unknown === 0 ? 'run' : 'known to be run'
   for (const [index, from] of [current, ...kept].entries()) {
     const count = tally.counts[index] ?? 0
     if (count === 0 && from !== current) continue
     const lines = await diffContents(context, { ...from, title: `version ${hashVersion(from)}` }, after, version)
-    const unused = users.gap === undefined ? 'which no node uses' : 'which no node is known to use'
-    const whose = nodes.length === 0 ? unused : `${run} by ${count} of ${countNodes(nodes.length)}`
-    terminal.out(`\n${[`Against version ${hashVersion(from)}, ${whose}:`, '', ...lines].join('\n')}\n`)
+    const unused = gap === undefined ? ', which no node uses' : ', which no node is known to use'
+    const whose = nodes.length > 0 ? `, ${run} by ${count} of ${countNodes(nodes.length)}` : isUsed ? '' : unused
+    terminal.out(`\n${[`Against version ${hashVersion(from)}${whose}:`, '', ...lines].join('\n')}\n`)
   }
   const others = tally.others === 1 ? '1 node runs something else' : `${tally.others} nodes run something else`
   const rest = [

@@ -125,7 +125,7 @@ async function undo(context: PluginContext, line: PluginLine): Promise<ExitCode>
   }
   await demandConsent(context, line, `Write version ${to} into ConfigMap ${namespace}/${name}?`)
   await writeVersion(context, name, current, target)
-  const reach = describeReach({ namespace, name }, current, users, await judgeBeginnings(context, users.parts))
+  const reach = describeReach({ namespace, name }, { before: current, after: target }, users, await judgeBeginnings(context, users.parts))
   terminal.out(`Wrote ConfigMap ${namespace}/${name}, version ${to}. ${reach}\n`)
   return EXIT.fine
 }
