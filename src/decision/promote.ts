@@ -33,10 +33,13 @@ export function promote({ snapshot, target }: TargetSituation): Step | undefined
 }
 
 /** undefined: the record stays. */
-function findPrevious({ lastKnownGood: { source, content }, verdicts }: Snapshot, target: Target): ConfigSource | undefined {
+function findPrevious(snapshot: Snapshot, target: Target): ConfigSource | undefined {
+  const { source, content } = snapshot.lastKnownGood
+  // Nobody knows what it named, perhaps the target itself. What previous names did pass a trial.
+  if (snapshot.damagedFallbacks?.includes('last-known-good') === true) return undefined
   // A new version of the same content moves last-known-good along.
   if (content === target.content) return undefined
   // What has failed since it was promoted is no fallback, and must not displace the one that works.
-  const hasFailed = content !== undefined && verdicts.has(trialKey(content, identityOfKey(target.key)))
+  const hasFailed = content !== undefined && snapshot.verdicts.has(trialKey(content, identityOfKey(target.key)))
   return hasFailed ? undefined : source
 }

@@ -62,6 +62,13 @@ t.test('the trial', async (t) => {
     t.equal(step.kind === 'promote' && step.previous, undefined)
   })
 
+  t.test('a damaged last-known-good does not displace the fallback that works', async (t) => {
+    const damaged = { lastKnownGood: hold('local'), previous: hold(A), damagedFallbacks: ['last-known-good'] } as const
+    const step = nextStep(inTrial({ ...over, proven: keyOf(B), ...damaged }))
+    t.match(step, { kind: 'promote', target: hold(B) })
+    t.equal(step.kind === 'promote' && step.previous, undefined)
+  })
+
   t.test('a look is due when it ends', async (t) => {
     const almost = { ...runs(B), health: health(B, { healthySinceUs: NOW_US - POLICY.trialUs + 1000 }) }
     t.match(nextStep(inTrial(almost)), { kind: 'wait', untilUs: NOW_US + 1000 })
