@@ -5,6 +5,7 @@
  */
 import { type ConfigSource, sameSource } from './config-source.ts'
 import { listMissingEvidence } from './evidence-verdict.ts'
+import type { FallbackName } from './records.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
@@ -34,12 +35,24 @@ export function promote({ snapshot, target }: TargetSituation): Step | undefined
 
 /** undefined: the record stays. */
 function findPrevious(snapshot: Snapshot, target: Target): ConfigSource | undefined {
+  const displaced = findDisplaced(snapshot, target)
+  if (displaced !== undefined || !isDamaged(snapshot, 'previous')) return displaced
+  // It becomes what it counts as: nothing is pruned while a record is damaged.
+  return snapshot.previous.source
+}
+
+/** What previous has to name from now on. undefined: what it names already. */
+function findDisplaced(snapshot: Snapshot, target: Target): ConfigSource | undefined {
   const { source, content } = snapshot.lastKnownGood
   // Nobody knows what it named, perhaps the target itself. What previous names did pass a trial.
-  if (snapshot.damagedFallbacks?.includes('last-known-good') === true) return undefined
+  if (isDamaged(snapshot, 'last-known-good')) return undefined
   // A new version of the same content moves last-known-good along.
   if (content === target.content) return undefined
   // What has failed since it was promoted is no fallback, and must not displace the one that works.
   const hasFailed = content !== undefined && snapshot.verdicts.has(trialKey(content, identityOfKey(target.key)))
   return hasFailed ? undefined : source
+}
+
+function isDamaged({ damagedFallbacks = [] }: Snapshot, name: FallbackName): boolean {
+  return damagedFallbacks.includes(name)
 }

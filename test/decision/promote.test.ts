@@ -1,6 +1,8 @@
 import t from 'tap'
 import { carryOut } from '../../src/decision/carry-out.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Action } from '../../src/decision/step.ts'
 import {
   A,
   accepts,
@@ -31,6 +33,12 @@ const UNASKED = () => {
   throw new Error('nothing is asked')
 }
 const NOT_ASKED = { preflight: UNASKED, restart: UNASKED }
+
+function decideAction(snapshot: Snapshot): Action {
+  const step = nextStep(snapshot)
+  if (step.kind === 'wait') throw new Error(step.detail)
+  return step
+}
 
 t.test('the trial', async (t) => {
   t.match(nextStep(inTrial()), { kind: 'wait', phase: 'in-trial' })
@@ -67,6 +75,27 @@ t.test('the trial', async (t) => {
     const step = nextStep(inTrial({ ...over, proven: keyOf(B), ...damaged }))
     t.match(step, { kind: 'promote', target: hold(B) })
     t.equal(step.kind === 'promote' && step.previous, undefined)
+  })
+
+  t.test('records that are damaged are whole again after it', async (t) => {
+    const done = inTrial({ ...over, proven: keyOf(B) })
+    for (const [damagedFallbacks, facts, previous] of [
+      [['last-known-good'], { lastKnownGood: hold('local'), previous: hold(A) }, A],
+      [['previous'], { lastKnownGood: hold(A), previous: hold('local') }, A],
+      [['last-known-good', 'previous'], { lastKnownGood: hold('local'), previous: hold('local') }, 'local'],
+    ] as const) {
+      const damaged = { ...done, ...facts, damagedFallbacks }
+      const seen = carryOut(damaged, decideAction(damaged), NOT_ASKED)
+      t.match(seen, { lastKnownGood: hold(B), previous: hold(previous), damagedFallbacks: [] }, damagedFallbacks.join())
+    }
+  })
+
+  t.test('a damaged previous is written anew also where it would stay as it is', async (t) => {
+    const damaged = { ...over, proven: keyOf(B), previous: hold('local'), damagedFallbacks: ['previous'] } as const
+    const sameContent = { lastKnownGood: { source: C, content: hold(B).content } }
+    for (const facts of [sameContent, { lastKnownGood: hold(C), ...judged(verdict(C, 'confirmed')) }]) {
+      t.match(nextStep(inTrial({ ...damaged, ...facts })), { kind: 'promote', target: hold(B), previous: 'local' })
+    }
   })
 
   t.test('a look is due when it ends', async (t) => {
