@@ -1,8 +1,8 @@
 /**
  * Runs a command to its end: an argument list without a shell, a time limit, bounded output.
  * Returns how it ended as a value; never throws or rejects. A command that exceeds a limit or is
- * aborted is killed with SIGKILL, and left behind where that does not end it. The only module that
- * imports node:child_process.
+ * aborted is killed with SIGKILL, and left behind where that does not end it. Until that one ends,
+ * the same program is not started again. The only module that imports node:child_process.
  */
 import { type ChildProcess, type ExecFileException, execFile, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { errorCode, errorMessage } from '../values/errors.ts'
@@ -53,6 +53,12 @@ const LAST_MOMENT_MS = 500
 /** Longest error message to quote from standard error. */
 const MOST_QUOTED = 500
 
+/**
+ * The commands that were left behind and have not ended, with their programs. On a dead disk the
+ * next would wait as well, until the unit has no task left for the agent itself (`TasksMax=`).
+ */
+const leftBehind = new Map<ChildProcess, string>()
+
 /** Such as `execFile`. */
 type Execute = (
   file: string,
@@ -73,15 +79,19 @@ export function runCommand(
   execute: Execute = execFile,
 ): Promise<CommandResult> {
   const { timeoutMs: timeout, maxOutputBytes: maxBuffer, input, ...rest } = options
+  const unfinished: CommandResult = { end: { kind: 'timed-out', timeoutMs: timeout }, stdout: '', stderr: '' }
+  if ([...leftBehind.values()].includes(file)) return Promise.resolve(unfinished)
   return new Promise((resolve) => {
     try {
       const child = execute(file, [...args], { ...rest, timeout, maxBuffer, killSignal: KILL }, (error, stdout, stderr) => {
         clearTimeout(overdue)
+        leftBehind.delete(child)
         resolve({ end: endOf(file, error, options), stdout, stderr })
       })
       const leave = (): void => {
         child.unref()
-        resolve({ end: { kind: 'timed-out', timeoutMs: timeout }, stdout: '', stderr: '' })
+        leftBehind.set(child, file)
+        resolve(unfinished)
       }
       // The moment begins with the kill, which a busy process may do late.
       let overdue = setTimeout(() => {

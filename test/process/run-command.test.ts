@@ -112,19 +112,49 @@ t.test('an aborted command is killed', async (t) => {
   )
 })
 
-t.test('a command that does not end when it is killed is left behind', async (t) => {
-  let unreferenced = 0
+/** A process in uninterruptible sleep, which does not call back until it wakes. */
+function fallAsleep() {
+  const seen = { started: 0, unreferenced: 0, wake: () => {} }
   const child = {
     unref: () => {
-      unreferenced += 1
+      seen.unreferenced += 1
     },
   }
+  const execute = (...[, , , callback]: Parameters<NonNullable<Parameters<typeof runCommand>[3]>>): ChildProcess => {
+    seen.started += 1
+    seen.wake = () => callback(null, '', '')
+    return child as ChildProcess
+  }
+  return { seen, execute }
+}
+
+t.test('a command that does not end when it is killed is left behind', async (t) => {
+  const { seen, execute } = fallAsleep()
   const begun = performance.now()
-  // Never calls back, as of a process in uninterruptible sleep.
-  const result = await runCommand('journalctl', [], { ...LIMITS, timeoutMs: 100 }, () => child as ChildProcess)
+  const result = await runCommand('journalctl', [], { ...LIMITS, timeoutMs: 100 }, execute)
   t.strictSame(result, { end: { kind: 'timed-out', timeoutMs: 100 }, stdout: '', stderr: '' })
   t.ok(performance.now() - begun >= 500, 'it has a moment to end')
-  t.equal(unreferenced, 1)
+  t.equal(seen.unreferenced, 1)
+  seen.wake()
+})
+
+t.test('commands that are left behind do not add up', async (t) => {
+  const { seen, execute } = fallAsleep()
+  const run = (file = 'journalctl') => runCommand(file, [], { ...LIMITS, timeoutMs: 100 }, execute)
+  const timedOut = { end: { kind: 'timed-out', timeoutMs: 100 }, stdout: '', stderr: '' }
+  t.strictSame(await run(), timedOut)
+  const { wake } = seen
+  t.strictSame(await run(), timedOut)
+  t.equal(seen.started, 1, 'the next would sleep too')
+  const other = run('systemctl')
+  t.equal(seen.started, 2, 'another program may well work')
+  seen.wake()
+  t.match(await other, { end: { kind: 'exited' } })
+  wake()
+  const again = run()
+  t.equal(seen.started, 3, 'the disk is there again')
+  seen.wake()
+  t.match(await again, { end: { kind: 'exited' } })
 })
 
 t.test('open files are handed to a command, which shares them', async (t) => {
