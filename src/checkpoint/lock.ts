@@ -4,7 +4,8 @@
  * open file, not to the process that took it: it is held while the agent's descriptor is open, and
  * ends with the agent however that ends. The pid in the file is only informative.
  */
-import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, constants, ftruncateSync, openSync, readdirSync, readFileSync, readlinkSync, realpathSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
 import { describeFailure, runCommandSync } from '../process/run-command.ts'
 import { errorCode, errorMessage } from '../values/errors.ts'
 
@@ -31,7 +32,8 @@ export function takeLock(path: string, pid: number, open: Open = openSync): Lock
   // agent.
   const answer = flock(descriptor, ['--exclusive', '--timeout', '1'])
   if (answer.kind !== 'locked') {
-    const detail = answer.kind === 'taken' ? `another agent${describePid(readPid(path))} uses this directory: stop it first` : answer.detail
+    const detail =
+      answer.kind === 'taken' ? `another agent${describePid(findHolder(path))} uses this directory: stop it first` : answer.detail
     closeSync(descriptor)
     return { ok: false, detail: `cannot lock ${path}: ${detail}` }
   }
@@ -63,7 +65,7 @@ export function findLockHolder(path: string): LockHolder {
   try {
     const answer = flock(descriptor, ['--shared', '--nonblock'])
     if (answer.kind === 'failed') return { kind: 'unknown', detail: answer.detail }
-    return answer.kind === 'locked' ? { kind: 'absent' } : { kind: 'running', pid: readPid(path) }
+    return answer.kind === 'locked' ? { kind: 'absent' } : { kind: 'running', pid: findHolder(path) }
   } finally {
     closeSync(descriptor)
   }
@@ -91,10 +93,29 @@ function writePid(descriptor: number, pid: number): void {
   }
 }
 
-function readPid(path: string): number | undefined {
+/**
+ * The process that the file names, where it has the file open. On a disk that is full or read-only,
+ * the file still names an earlier agent, and that number may belong to any process now.
+ */
+function findHolder(path: string): number | undefined {
   try {
     const pid = Number(readFileSync(path, 'utf8').trim())
-    return Number.isSafeInteger(pid) && pid > 0 ? pid : undefined
+    return Number.isSafeInteger(pid) && pid > 0 && hasOpen(pid, realpathSync(path)) ? pid : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads the names alone: stat(2) of another process's files could wait for a dead disk. */
+function hasOpen(pid: number, path: string): boolean {
+  const descriptors = `/proc/${pid}/fd`
+  return readdirSync(descriptors).some((name) => readName(join(descriptors, name)) === path)
+}
+
+/** undefined: it has been closed in the meantime. */
+function readName(link: string): string | undefined {
+  try {
+    return readlinkSync(link)
   } catch {
     return undefined
   }

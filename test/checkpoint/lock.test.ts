@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { constants, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { constants, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -42,12 +42,15 @@ exec ${real} "$1" --timeout 3600 "$4"
 t.test('one holder at a time, identified by its pid; free after release', (t) => {
   const path = newPath()
   t.same(findLockHolder(path), { kind: 'absent' })
-  const first = takeLock(path, 4711)
+  const { pid } = process
+  const first = takeLock(path, pid)
   if (!first.ok) return t.fail(first.detail)
-  t.equal(readFileSync(path, 'utf8'), '4711\n')
-  t.same(findLockHolder(path), { kind: 'running', pid: 4711 })
-  t.match(takeLock(path, 4712), { ok: false, detail: /cannot lock .*another agent \(process 4711\) uses this directory: stop it/ })
-  t.equal(readFileSync(path, 'utf8'), '4711\n', 'a failed attempt leaves the file unchanged')
+  t.equal(readFileSync(path, 'utf8'), `${pid}\n`)
+  t.same(findLockHolder(path), { kind: 'running', pid })
+  const { detail } = { detail: '', ...takeLock(path, 4712) }
+  t.match(detail, `another agent (process ${pid}) uses this directory: stop it`)
+  t.match(detail, /^cannot lock /)
+  t.equal(readFileSync(path, 'utf8'), `${pid}\n`, 'a failed attempt leaves the file unchanged')
   first.lock.release()
   t.same(findLockHolder(path), { kind: 'absent' })
   const next = takeLock(path, 4713)
@@ -87,17 +90,38 @@ t.test('the lock ends with its process, however that exits', async (t) => {
 
 t.test('a disk that is read-only keeps no agent from starting', (t) => {
   const path = newPath()
-  writeFileSync(path, '4711\n')
+  // Of an agent that ended before. The number is that of another process now.
+  writeFileSync(path, `${process.ppid}\n`)
   const readOnly = (file: string, flags: number, mode?: number): number => {
     if ((flags & (constants.O_RDWR | constants.O_WRONLY)) !== 0) throw Object.assign(new Error('EROFS'), { code: 'EROFS' })
     return openSync(file, flags, mode)
   }
   const first = takeLock(path, 1, readOnly)
   if (!first.ok) return t.fail(first.detail)
-  t.equal(readFileSync(path, 'utf8'), '4711\n')
-  t.match(takeLock(path, 2, readOnly), { ok: false, detail: /another agent/ }, 'it is a lock all the same')
+  t.equal(readFileSync(path, 'utf8'), `${process.ppid}\n`)
+  t.match(takeLock(path, 2, readOnly), { ok: false, detail: /another agent uses this directory/ }, 'it is a lock all the same')
+  t.same(findLockHolder(path), { kind: 'running', pid: undefined })
   first.lock.release()
   t.throws(() => takeLock(newPath(), 1, readOnly), { code: 'ENOENT' }, 'no agent was there before')
+  t.end()
+})
+
+t.test('a pid is that of the holder only where its process has the file open', (t) => {
+  const path = newPath()
+  const real = join(directory, 'real')
+  mkdirSync(real)
+  symlinkSync(real, join(directory, 'link'))
+  const linked = join(directory, 'link', 'lock')
+  const cases: readonly (readonly [path: string, pid: number, found: number | undefined])[] = [
+    [path, 2 ** 22, undefined],
+    [path, process.ppid, undefined],
+    [linked, process.pid, process.pid],
+  ]
+  for (const [file, pid, found] of cases) {
+    const taken = takeLock(file, pid)
+    t.same(findLockHolder(file), { kind: 'running', pid: found })
+    if (taken.ok) taken.lock.release()
+  }
   t.end()
 })
 

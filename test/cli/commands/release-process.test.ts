@@ -147,9 +147,9 @@ t.test('says so where the directory was lost, and systemd does not answer', asyn
 t.test('does nothing while an agent is running, and names the agent', async (t) => {
   const { release, activate, layout, envFile, checkpoints, calls } = node(t, 'env')
   activate(TRIED)
-  const taken = takeLock(layout.lock, 4711)
+  const taken = takeLock(layout.lock, process.pid)
   t.ok(taken.ok)
-  t.match(await release(), { code: 1, out: '', err: /another agent \(process 4711\) uses this directory: stop it first/ })
+  t.match(await release(), { code: 1, out: '', err: `another agent (process ${process.pid}) uses this directory: stop it first` })
   if (taken.ok) taken.lock.release()
   t.match(readFileSync(envFile, 'utf8'), checkpoints.path(TRIED))
   t.equal(calls().size, 0, 'it did not call systemctl')
