@@ -3,30 +3,35 @@
  * so. Not before kubelet has stopped using it: at its next start, kubelet would find no store, and
  * make an empty one, without its last-known-good.
  */
-import { adoptKubeletStore, findKubeletStore } from './checkpoint/adopt.ts'
+import { adoptKubeletStore, findKubeletStore, isAdoptionOpen } from './checkpoint/adopt.ts'
 import type { UnitState } from './decision/unit-state.ts'
 import type { Stores } from './main-stores.ts'
+import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
 import type { Settings } from './settings/settings.ts'
+import { MINUTE_US } from './values/durations.ts'
 
 export interface AdoptionWorld {
   readonly settings: Pick<Settings, 'adopt' | 'dynamicConfigDir'>
   readonly stores: Pick<Stores, 'files' | 'layout' | 'checkpoints'> & { readonly unit: Pick<Stores['unit'], 'observe'> }
+  readonly clock: Clock
   readonly log: Log
 }
 
 export interface Adoption {
   /**
-   * Whether what had to stay can be taken over now. That takes a new life of the agent, in which
-   * nothing has read the directory yet.
+   * Why what had to stay can be taken over now. That takes a new life of the agent, in which
+   * nothing has read the directory yet. undefined: it cannot, or nothing had to stay.
    */
-  isDue(unit: UnitState): boolean
+  findOccasion(unit: UnitState): string | undefined
 }
 
-const NOTHING_LEFT: Adoption = { isDue: () => false }
+const NOTHING_LEFT: Adoption = { findOccasion: () => undefined }
+/** The disk may have been full, or read-only, for a moment. */
+const RETRY_US = MINUTE_US
 
 /** Must be called before anything else reads the directory. */
-export async function openAdoption({ settings, stores, log }: AdoptionWorld): Promise<Adoption> {
+export async function openAdoption({ settings, stores, clock, log }: AdoptionWorld): Promise<Adoption> {
   const { files, layout, checkpoints, unit } = stores
   const store = findKubeletStore(files, layout)
   if (store === undefined) return NOTHING_LEFT
@@ -37,7 +42,8 @@ export async function openAdoption({ settings, stores, log }: AdoptionWorld): Pr
   const obstacle = findUser(await unit.observe())
   if (obstacle !== undefined) {
     log.warn(`${store} is not taken over yet: ${obstacle}`)
-    return { isDue: (seen) => findUser(seen) === undefined }
+    const occasion = 'kubelet no longer uses its own dynamic configuration, so it can be taken over'
+    return { findOccasion: (seen) => (findUser(seen) === undefined ? occasion : undefined) }
   }
   try {
     const { checkpoints: count, remarks } = adoptKubeletStore(files, checkpoints, layout)
@@ -45,9 +51,21 @@ export async function openAdoption({ settings, stores, log }: AdoptionWorld): Pr
     for (const remark of remarks) log.warn(remark)
   } catch (error) {
     // As on a disk that is full or read-only. An agent that ends would watch over nothing.
-    log.error(`cannot take over ${store}; trying again when the agent starts the next time`, { error })
+    log.error(`cannot take over ${store}; trying again in a minute, unless a config was assigned by then`, { error })
+    const retryAtUs = clock.now().monotonicUs + RETRY_US
+    const isDue = (seen: UnitState) => clock.now().monotonicUs >= retryAtUs && findUser(seen) === undefined && isOpen(stores)
+    return { findOccasion: (seen) => (isDue(seen) ? `trying again to take over ${store}` : undefined) }
   }
   return NOTHING_LEFT
+}
+
+function isOpen({ files, layout }: AdoptionWorld['stores']): boolean {
+  try {
+    return isAdoptionOpen(files, layout)
+  } catch {
+    // It could not be taken over from a disk that cannot be read either.
+    return false
+  }
 }
 
 /** Why kubelet uses its store, or may use it. undefined: it does not. */

@@ -80,7 +80,7 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
   settleStores(stores, log)
   const identity = openIdentity({ settings: atStart, stores, kubeconfig, onSetAside, log })
   const { nodeName } = identity
-  const adoption = await openAdoption({ settings: atStart, stores, log })
+  const adoption = await openAdoption({ settings: atStart, stores, clock, log })
   const usesApi = atStart.manifestDir === undefined
   const api = usesApi ? openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${VERSION}` }) : undefined
   const common = { settings, stores, nodeName, api, pace, log }
@@ -109,7 +109,8 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
     observer: {
       decided: (snapshot, step) => {
         reporter.decided(snapshot, step)
-        if (adoption.isDue(snapshot.unit)) over.abort('kubelet no longer uses its own dynamic configuration, so it can be taken over')
+        const occasion = adoption.findOccasion(snapshot.unit)
+        if (occasion !== undefined) over.abort(occasion)
         // It starts while the config is saved.
         if (step.kind === 'assign') warm(helper, snapshot.unit)
         effect?.decided(snapshot)

@@ -43,12 +43,8 @@ export function adoptKubeletStore(files: Files, checkpoints: Checkpoints, layout
   files.makeDirectory(layout.meta)
   // `assigned` comes last. The bytes are copied unchanged: a damaged record must be found damaged,
   // not lost.
-  const records = RECORDS.map((name) => ({
-    name,
-    bytes: files.read(join(store, 'meta', name)),
-    own: files.read(layout.record(name)),
-  }))
-  const isUnused = records.every(({ bytes, own }) => own === undefined || own.length === 0 || (bytes !== undefined && own.equals(bytes)))
+  const records = readRecords(files, layout, store)
+  const isUnused = records.every(isFree)
   for (const { name, bytes, own } of records) {
     if (bytes === undefined) continue
     if (own === undefined || (isUnused && own.length === 0)) files.replace(layout.record(name), bytes)
@@ -57,6 +53,29 @@ export function adoptKubeletStore(files: Files, checkpoints: Checkpoints, layout
   const { name } = planSetAside('store.adopted-', files.list(layout.directory) ?? [])
   files.rename(store, join(layout.directory, name))
   return { checkpoints: found.length, remarks }
+}
+
+/** Whether there is a store, and the agent has no config of its own in place of kubelet's. */
+export function isAdoptionOpen(files: Files, layout: Layout): boolean {
+  const store = findKubeletStore(files, layout)
+  return store !== undefined && readRecords(files, layout, store).every(isFree)
+}
+
+interface RecordPair {
+  readonly name: (typeof RECORDS)[number]
+  /** Of kubelet's record. */
+  readonly bytes: Buffer | undefined
+  /** Of the agent's. */
+  readonly own: Buffer | undefined
+}
+
+function readRecords(files: Files, layout: Layout, store: string): readonly RecordPair[] {
+  return RECORDS.map((name) => ({ name, bytes: files.read(join(store, 'meta', name)), own: files.read(layout.record(name)) }))
+}
+
+/** The agent's own record names no config, or the one that was copied from kubelet's. */
+function isFree({ bytes, own }: RecordPair): boolean {
+  return own === undefined || own.length === 0 || (bytes !== undefined && own.equals(bytes))
 }
 
 interface Stored {

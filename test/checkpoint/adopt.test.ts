@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import t from 'tap'
 import { adoptKubeletStore, findKubeletStore } from '../../src/checkpoint/adopt.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
+import { FakeDisk, type FakeFault, type FakeStep } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
@@ -126,15 +126,41 @@ t.test('after a crash at any point, adoption starts again', (t) => {
   t.end()
 })
 
-t.test('a store that cannot be taken over keeps no agent from starting', async (t) => {
-  const { disk, files, checkpoints } = open()
-  plantStore(disk)
-  disk.faultOf = () => 'EROFS'
-  const log = silentLog()
-  const stores = { files, layout, checkpoints, unit: { observe: async () => unit() } }
-  const adoption = await openAdoption({ settings: { adopt: true, dynamicConfigDir: ROOT }, stores, log })
-  t.match(log.said, [/^cannot take over .*store; trying again/])
-  t.notOk(adoption.isDue(unit()), 'not with each pass')
+/** A clock that stands still until it is set. */
+function stopClock() {
+  const at = { us: 5e6 }
+  return { at, clock: { now: () => ({ bootId: 'b1', monotonicUs: at.us, wallMs: 0 }) } }
+}
+
+t.test('a store that cannot be taken over keeps no agent from starting, and is tried again', async (t) => {
+  for (const [what, faultOf] of [
+    ['nothing can be written', (): FakeFault => 'EROFS'],
+    ['the disk is full before the last record', ({ path }: FakeStep) => (/meta\/.*assigned/.test(path) ? 'ENOSPC' : undefined)],
+  ] as const) {
+    const { disk, files, checkpoints, records, adopt } = open()
+    plantStore(disk)
+    const { at, clock } = stopClock()
+    const log = silentLog()
+    const stores = { files, layout, checkpoints, unit: { observe: async () => unit() } }
+    disk.faultOf = faultOf
+    const adoption = await openAdoption({ settings: { adopt: true, dynamicConfigDir: ROOT }, stores, clock, log })
+    disk.faultOf = undefined
+    t.match(log.said, [/^cannot take over .*store; trying again in a minute/], what)
+    t.equal(adoption.findOccasion(unit()), undefined, 'not with each pass')
+    at.us += 60e6
+    t.match(adoption.findOccasion(unit()), /^trying again to take over/, what)
+    t.equal(adoption.findOccasion({ kind: 'unknown', detail: '' }), undefined, 'kubelet may use it by now')
+    for (const name of ['last-known-good', 'assigned'] as const) records.write(name, 'local')
+    t.match(adoption.findOccasion(unit()), /^trying again to take over/, 'an empty record is no config')
+    disk.readFaultOf = () => 'EIO'
+    t.equal(adoption.findOccasion(unit()), undefined, 'a disk that cannot be read')
+    disk.readFaultOf = undefined
+    records.write('assigned', { ...ASSIGNED, name: 'own' })
+    t.equal(adoption.findOccasion(unit()), undefined, 'the agent has a config of its own')
+    records.write('assigned', 'local')
+    adopt()
+    t.equal(adoption.findOccasion(unit()), undefined, 'there is no store any more')
+  }
 })
 
 t.test('kubelet keeps a store that it uses, or may use', async (t) => {
@@ -150,10 +176,14 @@ t.test('kubelet keeps a store that it uses, or may use', async (t) => {
     const { disk, files, checkpoints } = open()
     plantStore(disk)
     const log = silentLog()
+    const { clock } = stopClock()
     const stores = { files, layout, checkpoints, unit: { observe: async () => seen } }
-    const adoption = await openAdoption({ settings: { adopt: true, dynamicConfigDir: ROOT }, stores, log })
+    const adoption = await openAdoption({ settings: { adopt: true, dynamicConfigDir: ROOT }, stores, clock, log })
     t.equal(findKubeletStore(files, layout) !== undefined, obstacle !== undefined, what)
     t.match(log.said.join(), obstacle ?? /^$/, what)
-    for (const [, later, stillThen] of units) t.equal(adoption.isDue(later), obstacle !== undefined && stillThen === undefined, what)
+    for (const [, later, stillThen] of units) {
+      const isDue = obstacle !== undefined && stillThen === undefined
+      t.match(adoption.findOccasion(later) ?? '', isDue ? /^kubelet no longer uses/ : /^$/, what)
+    }
   }
 })
