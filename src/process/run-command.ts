@@ -53,6 +53,8 @@ const LAST_MOMENT_MS = 500
 /** Longest error message to quote from standard error. */
 const MOST_QUOTED = 500
 
+/** One that is stuck says little of the next, which may be the restart of kubelet. */
+const MOST_LEFT_BEHIND = 5
 /**
  * The commands that were left behind and have not ended, with their programs. On a dead disk the
  * next would wait as well, until the unit has no task left for the agent itself (`TasksMax=`).
@@ -80,7 +82,8 @@ export function runCommand(
 ): Promise<CommandResult> {
   const { timeoutMs: timeout, maxOutputBytes: maxBuffer, input, ...rest } = options
   const unfinished: CommandResult = { end: { kind: 'timed-out', timeoutMs: timeout }, stdout: '', stderr: '' }
-  if ([...leftBehind.values()].includes(file)) return Promise.resolve(unfinished)
+  const stuck = [...leftBehind.values()].filter((each) => each === file)
+  if (stuck.length >= MOST_LEFT_BEHIND) return Promise.resolve(unfinished)
   return new Promise((resolve) => {
     try {
       const child = execute(file, [...args], { ...rest, timeout, maxBuffer, killSignal: KILL }, (error, stdout, stderr) => {
