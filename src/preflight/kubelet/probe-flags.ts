@@ -8,22 +8,39 @@
 import type { KubeletVersion } from '../kubelet-version.ts'
 import type { JudgeStage, ProbePlaces } from './judgement.ts'
 
+/**
+ * The flags of klog. They end in 1.26, except for `-v` and `--vmodule` (kubernetes pull request
+ * 112120).
+ */
+const KLOG_FLAGS = ['log-backtrace-at', 'stderrthreshold', 'log-file', 'log-dir', 'log-file-max-size']
+const KLOG_SWITCHES = ['logtostderr', 'alsologtostderr', 'one-output', 'skip-headers', 'skip-log-headers', 'add-dir-header']
+
 /** Flags with a value. */
 const REMOVED = [
-  ...['config', 'kubeconfig', 'root-dir', 'cert-dir', 'v', 'vmodule', 'log-backtrace-at', 'stderrthreshold'],
+  ...['config', 'kubeconfig', 'root-dir', 'cert-dir', 'v', 'vmodule', ...KLOG_FLAGS],
   // Kubelet would wait 20 s for the server.
   'bootstrap-kubeconfig',
   'dynamic-config-dir',
-  ...['log-file', 'log-dir', 'log-file-max-size', 'lock-file'],
+  'lock-file',
   // Up to 1.30 it may name a cloud, which kubelet contacts before it reads its kubeconfig.
   ...['cloud-provider', 'cloud-config'],
 ]
-const REMOVED_SWITCHES = [
-  ...['logtostderr', 'alsologtostderr', 'one-output', 'skip-headers', 'skip-log-headers', 'add-dir-header'],
-  ...['exit-on-lock-contention', 'runonce'],
-]
+const REMOVED_SWITCHES = ['exit-on-lock-contention', 'runonce', ...KLOG_SWITCHES]
 /** Removed in the deep stage only. */
 const RUNTIME = ['container-runtime', 'container-runtime-endpoint', 'image-service-endpoint', 'docker-endpoint']
+
+/**
+ * The first minor that does not know a flag. The probe keeps it from then on: kubelet must fail
+ * with it here, as it would at its next start.
+ */
+const GONE: ReadonlyMap<string, number> = new Map([
+  ['dynamic-config-dir', 24],
+  ['docker-endpoint', 24],
+  ...[...KLOG_FLAGS, ...KLOG_SWITCHES].map((name): [string, number] => [name, 26]),
+  ['container-runtime', 27],
+  ['runonce', 32],
+  ['cloud-config', 34],
+])
 
 /**
  * Up to 1.29 kubelet takes `--config-dir` only with KUBELET_CONFIG_DROPIN_DIR_ALPHA in its
@@ -56,8 +73,9 @@ export function probeFlags(
   { minor }: Pick<KubeletVersion, 'minor'>,
 ): string[] {
   const alpha = minor < FIRST_WITH_DROP_INS ? ['config-dir'] : []
-  const removed = new Set([...REMOVED, ...alpha, ...(stage === 'deep' ? RUNTIME : [])])
-  const switches = new Set(REMOVED_SWITCHES)
+  const isKnown = (name: string) => minor < (GONE.get(name) ?? Number.POSITIVE_INFINITY)
+  const removed = new Set([...REMOVED, ...alpha, ...(stage === 'deep' ? RUNTIME : [])].filter(isKnown))
+  const switches = new Set(REMOVED_SWITCHES.filter(isKnown))
   const kept: string[] = []
   for (let at = 0; at < flags.length; at++) {
     const flag = flags[at]

@@ -41,7 +41,7 @@ t.test("kubeadm's flags", async (t) => {
     '--container-runtime=remote',
   ])
   t.notOk(
-    probeFlags(flags, 'deep', DEEP, { minor: 27 }).some((flag) => flag.startsWith('--container-runtime=')),
+    probeFlags([], 'deep', DEEP, { minor: 27 }).some((flag) => flag.startsWith('--container-runtime=')),
     '1.27 does not know the flag',
   )
 })
@@ -78,6 +78,26 @@ t.test('removes a flag in every spelling', async (t) => {
       ['--max-pods=3', '--node-labels', 'a=b', ...OURS_LOAD],
       written.join(' '),
     )
+})
+
+t.test('keeps a flag that this kubelet does not know any more: it would not start with it', async (t) => {
+  const klog = [
+    ...['--logtostderr', '--alsologtostderr=true', '--one-output', '--skip-headers', '--skip_log_headers', '--add-dir-header'],
+    ...['--log-file=/l', '--log-dir', '/l', '--log-file-max-size=1', '--log-backtrace-at=a.go:1', '--stderrthreshold', '2'],
+  ]
+  const cases: [flags: string[], gone: number, stage?: 'deep'][] = [
+    [klog, 26],
+    [['--dynamic-config-dir', '/d'], 24],
+    [['--runonce'], 32],
+    [['--cloud-config=/c'], 34],
+    [['--docker-endpoint=unix:///d'], 24, 'deep'],
+    [['--container-runtime=remote'], 27, 'deep'],
+  ]
+  for (const [flags, gone, stage = 'load'] of cases) {
+    const made = (minor: number, given: string[]) => probeFlags([...given, '-v', '4', '--vmodule=a=1'], stage, LOAD, { minor })
+    t.strictSame(made(gone - 1, flags), made(gone - 1, []), `1.${gone - 1}: ${flags[0]}`)
+    t.strictSame(made(gone, flags), [...flags, ...made(gone, [])], `1.${gone}: ${flags[0]}`)
+  }
 })
 
 t.test('keeps flags that affect the result', async (t) => {
