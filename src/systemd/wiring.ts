@@ -9,7 +9,7 @@ import { type ActivationChoice, findWiringOf } from './activation-kinds.ts'
 import { type Argument, expandArguments } from './command-line.ts'
 import { findDistribution } from './distribution.ts'
 import { dropInWiring } from './drop-in-wiring.ts'
-import { asArguments, flagValue } from './flags.ts'
+import { asArguments, findFlag, flagValue } from './flags.ts'
 import { findHost, type Host, kubeletFlags, localConfigIn } from './kubelet-inside.ts'
 import type { IdentifyMerged, MergedPaths } from './merged-files.ts'
 import { broken, isSamePath, mergeEnvironment, type UnitDefinition, type WirableUnit } from './unit-definition.ts'
@@ -55,7 +55,7 @@ export function describeKubelet(
     command: {
       path: unit.path,
       words: textsOf(inForce),
-      ...(runningCommand && areSet(unit.words, variables) && { nextWords: textsOf(command) }),
+      ...(runningCommand && areSet(unit.words, variables) && !isSameLine(command, inForce) && { nextWords: textsOf(command) }),
     },
   }
 }
@@ -86,12 +86,30 @@ function describeInside(unit: UnitDefinition, envFile: string, inside: Inside): 
 }
 
 /**
- * Whether the variables within words are set. One that is not may come from elsewhere, as from
- * PassEnvironment= or systemd's own environment. A word that is a variable may well be empty.
+ * Whether all variables of the words are set. One that is not may come from elsewhere, as from
+ * PassEnvironment= or systemd's own environment.
  */
 function areSet(words: readonly string[], variables: ReadonlyMap<string, string>): boolean {
-  const names = words.flatMap((word) => (/^\$[^{$]/.test(word) ? [] : [...word.matchAll(/\$\$|\$\{([^}]*)\}/g)]))
-  return names.every(([, name]) => name === undefined || variables.has(name))
+  const names = words.flatMap((word) => {
+    if (/^\$[^{$]/.test(word)) return [word.slice(1)]
+    return [...word.matchAll(/\$\$|\$\{([^}]*)\}/g)].map(([, name]) => name)
+  })
+  return names.every((name) => name === undefined || variables.has(name))
+}
+
+/**
+ * Whether two command lines are alike, apart from `--config`. The words of a unit are not exact:
+ * systemd shows one that contains a space as two. Those of the process are, so they count while the
+ * unit tells nothing else.
+ */
+function isSameLine(a: readonly Argument[], b: readonly Argument[]): boolean {
+  return lineOf(a) === lineOf(b)
+}
+
+function lineOf(command: readonly Argument[]): string {
+  const uses = findFlag(command, 'config')
+  const others = command.filter((_, index) => index > 0 && !uses.some(({ first, end }) => first <= index && index < end))
+  return others.flatMap(({ text }) => text.split(' ').filter((part) => part !== '')).join(' ')
 }
 
 /** Without the name of the program. */

@@ -77,19 +77,31 @@ t.test('the command is that of the process, or else that of the unit without kub
     ],
   })
   const running = ['kubelet', '--config', '/var/lib/kubelet-cfg-agent/checkpoints/u/1/kubelet', '--v=2']
-  t.strictSame(describe(KUBEADM, 'auto', running).command, {
+  const words = ['$KUBELET_KUBECONFIG_ARGS', '$KUBELET_CONFIG_ARGS', '$KUBELET_KUBEADM_ARGS']
+  t.strictSame(describe(withWords(...words), 'auto', running).command, {
     path: '/usr/bin/kubelet',
     words: running.slice(1),
     nextWords: describe(KUBEADM).command?.words,
   })
 })
 
+const nextWords = (running: string[], ...words: string[]) =>
+  describe(withWords(...words), 'auto', ['/usr/bin/kubelet', ...running]).command?.nextWords
+
 t.test('the words of the next start are not known where a part of them does not come from the unit', async (t) => {
-  const running = ['/usr/bin/kubelet', '--config=/c', '--node-ip=10.0.0.1']
-  const next = (...words: string[]) => describe(withWords(...words), 'auto', running).command?.nextWords
+  const next = (...words: string[]) => nextWords(['--config=/c', '--node-ip=10.0.0.1'], ...words)
   t.equal(next('--config=/c', '--node-ip=${NODE_IP}'), undefined)
-  t.strictSame(next('--config=/c', '--x=$$${KUBELET_CONFIG_ARGS}', '$NONE'), ['--config=/c', '--x=$--config=/var/lib/kubelet/config.yaml'])
+  t.equal(next('--config=/c', '$NODE_FLAGS'), undefined, 'as PassEnvironment= gives it')
+  t.strictSame(next('--config=/c', '--x=$$${KUBELET_CONFIG_ARGS}'), ['--config=/c', '--x=$--config=/var/lib/kubelet/config.yaml'])
   t.strictSame(next('--config=/c', '--x=$${NODE_IP}'), ['--config=/c', '--x=${NODE_IP}'])
+})
+
+t.test('the words of the process count while the unit tells the same: systemd shows a quoted space as two words', async (t) => {
+  const labels = '--node-labels=a=b,  c=d'
+  t.equal(nextWords(['--config=/checkpoint', labels], '$KUBELET_CONFIG_ARGS', '--node-labels=a=b,', 'c=d'), undefined)
+  t.equal(nextWords([labels, '--config', '/checkpoint'], '--node-labels=a=b,', 'c=d', '$KUBELET_CONFIG_ARGS'), undefined)
+  t.strictSame(nextWords(['--config=/c', '--v=2'], '--config=/c', '--v=3'), ['--config=/c', '--v=3'])
+  t.strictSame(nextWords(['--config=/c', '--v=2'], '--config=/c'), ['--config=/c'])
 })
 
 t.test('reports what is broken', async (t) => {

@@ -24,8 +24,9 @@ const LOADING = /failed to load kubelet config file/i
 const READING = /failed to read kubelet config file/i
 /** Errors about the node's drop-ins (`--config-dir`), which are not part of the candidate. */
 const DROP_INS = /kubelet dropin file|drop-in kubelet config file|failed to merge kubelet configs/i
-const FLAGS =
-  /failed to parse kubelet flag|unknown (?:shorthand )?flag|failed to validate kubelet flags|^unknown command|invalid argument ".*" for /i
+const FLAGS = /failed to parse kubelet flag|unknown (?:shorthand )?flag|failed to validate kubelet flags|invalid argument ".*" for /i
+/** A word that is no flag. systemd shows a word that contains a space as two of them. */
+const STRAY_WORD = /^unknown command/
 /** The flag that a message of pflag is about. */
 const FLAG_NAME = /unknown flag: --([\w-]+)|for "(?:-\w, )?--([\w-]+)" flag/
 const GATE = /(?:unrecognized feature gate: |cannot set feature gate |invalid value of )(\w+)/
@@ -74,6 +75,7 @@ export function classify(output: string, probe: Probe): KubeletJudgement {
   if (message === undefined) return unjudged(`${kubelet} exited without a known message`)
   const quote = quoteMessage(message, probe.places)
   if (reachedGoal(message, probe)) return { kind: 'accepted', detail: `${kubelet} ${describeGoal(probe)}` }
+  if (STRAY_WORD.test(message)) return unjudged(`${kubelet} does not accept the words of the probe: ${quote}`)
   if (FLAGS.test(message)) {
     if (isOfProbe(message, probe.flags)) return unjudged(`${kubelet} does not accept the flags of the probe: ${quote}`)
     return cannotStart(`${kubelet} does not accept the flags of this node's kubelet: ${quote}`)

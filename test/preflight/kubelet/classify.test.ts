@@ -117,7 +117,6 @@ t.test('cannot start: errors that no config can cause or avoid', async (t) => {
     ['unknown flag: --network_plugin', 'does not accept the flags', ['--network_plugin=cni']],
     ["unknown shorthand flag: 'x' in -x", 'does not accept the flags', ['-x']],
     ['invalid argument "many" for "--max-pods" flag: strconv.ParseInt', 'does not accept the flags', ['--max-pods', 'many']],
-    ['unknown command "run" for "kubelet"', 'does not accept the flags', ['run']],
     ['failed to validate kubelet flags: x', 'does not accept the flags', []],
     ['unrecognized feature gate: Old', 'does not accept the flags', ['--feature-gates=New=true,Old=true']],
     ['unrecognized feature gate: Old', 'does not accept the flags', ['--feature_gates', 'Old=true']],
@@ -144,6 +143,8 @@ t.test('unjudged: errors that may not be the fault of the config', async (t) => 
       'does not accept the config drop-ins of this node',
     ],
     ['unknown flag: --cert-dir', 'does not accept the flags of the probe'],
+    ['unknown command "run" for "kubelet"', 'does not accept the words of the probe', ['run']],
+    ['unknown command c=d', 'does not accept the words of the probe', ['--node-labels=a=b,', 'c=d']],
     ['invalid argument "x" for "-v, --v" flag: bad', 'does not accept the flags of the probe'],
     [
       `failed to load Kubelet config file ${DIRECTORY}/candidate/kubelet, error failed to read kubelet config file "x", error: open x: permission denied`,
