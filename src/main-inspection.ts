@@ -34,7 +34,7 @@ import { KubeletBinaries } from './preflight/kubelet/binaries.ts'
 import { KubeletJudge } from './preflight/kubelet/judge.ts'
 import type { VersionAnswer } from './preflight/kubelet/judgement.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
-import { asOfNextStart } from './preflight/next-start.ts'
+import { asOfNextStart, targetOf } from './preflight/next-start.ts'
 import { findStateNeeds, remarkOnStates } from './preflight/node/check-node.ts'
 import { readImageService, readRuntime } from './preflight/node/read-runtime.ts'
 import { readSurroundings } from './preflight/node/read-surroundings.ts'
@@ -126,7 +126,7 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     const { preflight: depth, unknownFields } = settings()
     const next = asOfNextStart(unit)
     const { command } = next
-    const kubelet = command === undefined || depth === 'rules' ? undefined : { binary: command.path, flags: command.words }
+    const kubelet = command === undefined || depth === 'rules' ? undefined : targetOf(command)
     const version = await versionOf(command?.path)
     const name = `configmap/${source.namespace}/${source.name}:${source.kubeletConfigKey}`
     const deep = depth === 'start' ? 'if-possible' : 'no'
@@ -183,9 +183,10 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     // Like the directory of a checkpoint, it contains only the candidate's own files.
     const folder = join(settings().dynamicConfigDir, 'checkpoints/candidate/0')
     const running = here && findRunningPath(here)
+    const command = here && asOfNextStart(here).command
     const target = options.node ? await describeNode(here, folder, running, options.version ?? version) : { node: undefined }
     const recipient: Recipient = {
-      kubelet: binary === undefined || isOther ? undefined : { binary, flags: (here && asOfNextStart(here).command?.words) ?? [] },
+      kubelet: binary === undefined || isOther ? undefined : { flags: [], ...(command && targetOf(command)), binary },
       version: options.version ?? version,
       ...target,
       unknownKeys: options.unknownKeys ?? settings().unknownFields,

@@ -42,6 +42,8 @@ export interface TargetKubelet {
   readonly binary: string
   /** The arguments that it would be started with, without the program name. */
   readonly flags: readonly string[]
+  /** Some of the flags, or parts of them, are not known. */
+  readonly incomplete?: true | undefined
 }
 
 /** The node that a config is for. */

@@ -3,9 +3,14 @@
  * disk, and that one gets the flags that the unit has now: a person may have corrected them for an
  * upgrade while the process that runs has its earlier ones.
  */
-import type { KnownUnit } from '../decision/unit-state.ts'
+import type { KnownUnit, KubeletCommand } from '../decision/unit-state.ts'
+import type { TargetKubelet } from './inspection.ts'
 
 export function asOfNextStart(unit: KnownUnit): KnownUnit {
   const { command } = unit
   return command?.nextWords === undefined ? unit : { ...unit, command: { path: command.path, words: command.nextWords } }
+}
+
+export function targetOf({ path, words, incomplete }: KubeletCommand): TargetKubelet {
+  return { binary: path, flags: words, ...(incomplete === true && { incomplete }) }
 }

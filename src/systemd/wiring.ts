@@ -3,7 +3,7 @@
  * whether the unit takes its config from the agent. Pure.
  */
 import { createHash } from 'node:crypto'
-import type { Distribution, UnitState, Wiring } from '../decision/unit-state.ts'
+import type { Distribution, KubeletCommand, UnitState, Wiring } from '../decision/unit-state.ts'
 import { reachableAddress } from '../kubelet/health-target.ts'
 import { type ActivationChoice, findWiringOf } from './activation-kinds.ts'
 import { type Argument, expandArguments } from './command-line.ts'
@@ -46,17 +46,14 @@ export function describeKubelet(
       ? findWiring({ unit, envFile, command }, choice, inForce, distribution)
       : broken('no-config-dir', `kubelet-config-dir is for k3s alone, and ${unit.path} has its flags in its unit: remove that setting`)
   const localConfigPath = flagValue(command, 'config')
+  const isWhole = areSet(unit.words, variables)
   const merged = findMerged(flagValue(command, 'config-dir'), wiring, localConfigPath)
   return {
     distribution,
     wiring,
     localConfigPath,
     ...describeFlags(unit, envFile, inForce.slice(1), merged && identifyMerged(merged)),
-    command: {
-      path: unit.path,
-      words: textsOf(inForce),
-      ...(runningCommand && areSet(unit.words, variables) && !isSameLine(command, inForce) && { nextWords: textsOf(command) }),
-    },
+    command: { path: unit.path, words: textsOf(inForce), ...describeWords(command, runningCommand && inForce, isWhole) },
   }
 }
 
@@ -95,6 +92,21 @@ function areSet(words: readonly string[], variables: ReadonlyMap<string, string>
     return [...word.matchAll(/\$\$|\$\{([^}]*)\}/g)].map(([, name]) => name)
   })
   return names.every((name) => name === undefined || variables.has(name))
+}
+
+/**
+ * What the words of kubelet are worth.
+ * @param command of the unit
+ * @param running of the process. undefined: there is none
+ * @param isWhole the unit sets all variables of its command line
+ */
+function describeWords(
+  command: readonly Argument[],
+  running: readonly Argument[] | undefined,
+  isWhole: boolean,
+): Pick<KubeletCommand, 'nextWords' | 'incomplete'> {
+  if (running === undefined) return isWhole ? {} : { incomplete: true }
+  return isWhole && !isSameLine(command, running) ? { nextWords: textsOf(command) } : {}
 }
 
 /**

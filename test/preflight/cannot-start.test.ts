@@ -7,7 +7,7 @@ import { AgentPreflight } from '../../src/preflight/agent-preflight.ts'
 import { inspectWith } from '../../src/preflight/inspect.ts'
 import { classify } from '../../src/preflight/kubelet/classify.ts'
 import { placesIn } from '../../src/preflight/kubelet/places.ts'
-import { asOfNextStart } from '../../src/preflight/next-start.ts'
+import { asOfNextStart, targetOf } from '../../src/preflight/next-start.ts'
 import { NOTHING_KNOWN } from '../../src/preflight/node/surroundings.ts'
 import { listParts } from '../../src/preflight/parts.ts'
 import { CRASHES, SmallWorld } from '../agent/small-world.ts'
@@ -16,6 +16,8 @@ import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
 const VERSION = { major: 1, minor: 27, patch: 0 }
 const REMOVED = '--container-runtime=remote'
+/** `--max-pods=${MAX_PODS}`, where the variable comes from systemd's own environment. */
+const EMPTY = '--max-pods='
 const PLACES = placesIn('/run/judge', 'kubelet', 'load')
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const END = 'Running as unit: x.service\nFinished with result: exit-code\n'
@@ -24,7 +26,9 @@ const END = 'Running as unit: x.service\nFinished with result: exit-code\n'
 function outputWith(flags: readonly string[]): string {
   const failure = flags.includes(REMOVED)
     ? 'failed to parse kubelet flag: unknown flag: --container-runtime'
-    : `failed to run Kubelet: unable to load kubeconfig: stat ${PLACES.kubeconfig}: no such file or directory`
+    : flags.includes(EMPTY)
+      ? 'failed to parse kubelet flag: invalid argument "" for "--max-pods" flag: strconv.ParseInt: parsing "": invalid syntax'
+      : `failed to run Kubelet: unable to load kubeconfig: stat ${PLACES.kubeconfig}: no such file or directory`
   return `${END}E1121 20:44:19.976746      82 run.go:74] "command failed" err=${JSON.stringify(failure)}\n`
 }
 
@@ -35,15 +39,16 @@ function checksOf(world: SmallWorld): AgentPreflight {
     policy: () => ({ base: 'open', allow: [], deny: [], requireDrain: [] }),
     guardsOff: () => [],
     judge: {
-      judge: async ({ flags }) => classify(outputWith(flags), { stage: 'load', places: PLACES, flags, version: VERSION }),
+      judge: async ({ flags, incomplete }) =>
+        classify(outputWith(flags), { stage: 'load', places: PLACES, flags, incomplete, version: VERSION }),
       forget: () => {},
     },
     signal,
   })
   return new AgentPreflight({
     inspect: ({ source, data, unit }, ended) => {
-      const { path = '', words = [] } = asOfNextStart(unit).command ?? {}
-      const recipient = { kubelet: { binary: path, flags: words }, version: VERSION, node: undefined, unknownKeys: 'warn' } as const
+      const { command } = asOfNextStart(unit)
+      const recipient = { kubelet: command && targetOf(command), version: VERSION, node: undefined, unknownKeys: 'warn' } as const
       const config = { name: source.name, files: { kubelet: `${HEAD}# ${data.kubelet}\n` }, key: 'kubelet' }
       const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: 'if-possible', node: true } as const
       return inspectWith(parts, async () => recipient, IN_PLACE, ended)(config, options)
@@ -110,4 +115,15 @@ t.test('a kubelet that is down falls back all the same', async (t) => {
   upgrade(world, [REMOVED])
   await world.run(30 * MINUTE_US)
   t.equal(await world.running(), textOf(A))
+})
+
+t.test('a corrected config reaches a kubelet that is down, though its flags are not known completely', async (t) => {
+  const world = await settledOn()
+  world.behave(A, CRASHES)
+  world.behave('local', CRASHES)
+  world.kubeletCommand = { path: '/usr/bin/kubelet', words: [EMPTY], incomplete: true }
+  await world.run(30 * MINUTE_US)
+  world.want(A_EDITED)
+  await world.run(30 * MINUTE_US)
+  t.equal(await world.running(), textOf(A_EDITED))
 })

@@ -68,7 +68,7 @@ t.test('a unit with --config in ExecStart: that file is replaced', async (t) => 
 })
 
 t.test('the command is that of the process, or else that of the unit without kubelet.env', async (t) => {
-  t.strictSame(describe(KUBEADM).command, {
+  t.match(describe(KUBEADM).command, {
     path: '/usr/bin/kubelet',
     words: [
       '--kubeconfig=/etc/kubernetes/kubelet.conf',
@@ -94,6 +94,15 @@ t.test('the words of the next start are not known where a part of them does not 
   t.equal(next('--config=/c', '$NODE_FLAGS'), undefined, 'as PassEnvironment= gives it')
   t.strictSame(next('--config=/c', '--x=$$${KUBELET_CONFIG_ARGS}'), ['--config=/c', '--x=$--config=/var/lib/kubelet/config.yaml'])
   t.strictSame(next('--config=/c', '--x=$${NODE_IP}'), ['--config=/c', '--x=${NODE_IP}'])
+})
+
+t.test('without a process, the words are incomplete where the unit does not set all of their variables', async (t) => {
+  const command = (words: string[], running?: string[]) => describe(withWords(...words), 'auto', running).command
+  t.strictSame(command(['--max-pods=${MAX_PODS}']), { path: '/usr/bin/kubelet', words: ['--max-pods='], incomplete: true })
+  t.match(command(['$NODE_FLAGS']), { words: [], incomplete: true })
+  t.strictSame(command(['$KUBELET_KUBEADM_ARGS']), { path: '/usr/bin/kubelet', words: ['--container-runtime-endpoint=unix:///run/c.sock'] })
+  const running = ['/usr/bin/kubelet', '--max-pods=7']
+  t.strictSame(command(['--max-pods=${MAX_PODS}'], running), { path: '/usr/bin/kubelet', words: ['--max-pods=7'] })
 })
 
 t.test('the words of the process count while the unit tells the same: systemd shows a quoted space as two words', async (t) => {

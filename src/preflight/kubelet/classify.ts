@@ -17,6 +17,8 @@ export interface Probe {
   readonly places: ProbePlaces
   /** Kubelet's real flags. */
   readonly flags: readonly string[]
+  /** See `JudgeRequest`. */
+  readonly incomplete?: true | undefined
   readonly version: KubeletVersion
 }
 
@@ -75,14 +77,15 @@ export function classify(output: string, probe: Probe): KubeletJudgement {
   if (message === undefined) return unjudged(`${kubelet} exited without a known message`)
   const quote = quoteMessage(message, probe.places)
   if (reachedGoal(message, probe)) return { kind: 'accepted', detail: `${kubelet} ${describeGoal(probe)}` }
+  const blameNode = probe.incomplete === true ? unjudged : cannotStart
   if (STRAY_WORD.test(message)) return unjudged(`${kubelet} does not accept the words of the probe: ${quote}`)
   if (FLAGS.test(message)) {
     if (isOfProbe(message, probe.flags)) return unjudged(`${kubelet} does not accept the flags of the probe: ${quote}`)
-    return cannotStart(`${kubelet} does not accept the flags of this node's kubelet: ${quote}`)
+    return blameNode(`${kubelet} does not accept the flags of this node's kubelet: ${quote}`)
   }
   if (DROP_INS.test(message)) {
     const detail = `${kubelet} does not accept the config drop-ins of this node: ${quote}`
-    return ENVIRONMENT_ERRORS.test(message) ? unjudged(detail) : cannotStart(detail)
+    return ENVIRONMENT_ERRORS.test(message) ? unjudged(detail) : blameNode(detail)
   }
   if (LOADING.test(message)) {
     if (READING.test(message)) return unjudged(`${kubelet} could not read the config file of the probe: ${quote}`)
@@ -90,7 +93,7 @@ export function classify(output: string, probe: Probe): KubeletJudgement {
   }
   const [, gate] = GATE.exec(message) ?? []
   if (gate !== undefined && namesGate(probe.flags, gate))
-    return cannotStart(`${kubelet} does not accept the flags of this node's kubelet: ${quote}`)
+    return blameNode(`${kubelet} does not accept the flags of this node's kubelet: ${quote}`)
   if (/invalid configuration: /.test(message)) return { kind: 'refused', reason: 'validate', message: quote }
   if (ENVIRONMENT_ERRORS.test(message) || isOutside(message, probe.places))
     return unjudged(`${kubelet} failed, perhaps because of its sandbox: ${quote}`)

@@ -95,13 +95,13 @@ export class KubeletJudge implements Judge {
   }
 
   async #probe(request: JudgeRequest, version: KubeletVersion): Promise<KubeletJudgement> {
-    const { stage, key, flags, binary } = request
+    const { stage, key, flags, incomplete, binary } = request
     this.#sweep()
     mkdirSync(this.#options.directory, { recursive: true, mode: 0o700 })
     const directory = mkdtempSync(join(this.#options.directory, `judge-${process.pid}-`))
     try {
       const places = placesIn(directory, key, stage)
-      const probe: Probe = { stage, places, flags, version }
+      const probe: Probe = { stage, places, flags, incomplete, version }
       for (const folder of [places.candidate, places.scratch, places.certificates]) mkdirSync(folder, { mode: 0o700 })
       for (const [name, text] of Object.entries(request.files)) writeFileSync(join(places.candidate, name), text, { mode: 0o600 })
       for (const name of CERTIFICATE_FILES) writeFileSync(join(places.certificates, name), '', { mode: 0o600 })

@@ -33,6 +33,8 @@ export interface JudgeRequest {
   readonly binary: string
   /** The arguments that this kubelet would be started with, without the program name. */
   readonly flags: readonly string[]
+  /** Some of the flags, or parts of them, are not known: then they are not to blame. */
+  readonly incomplete?: true | undefined
   /** All files of the ConfigMap: the config may name the others by relative paths. */
   readonly files: ConfigMapData
   readonly key: string

@@ -170,6 +170,21 @@ t.test('unjudged: errors that may not be the fault of the config', async (t) => 
   t.match(judge(fatal('unrecognized feature gate: Old'), 'load', ['--feature-gates=Older=true', '--x=Old']), { kind: 'refused' })
 })
 
+t.test('unjudged: flags that are not known completely', async (t) => {
+  const probe = { stage: 'load', places: placesIn(DIRECTORY, 'kubelet', 'load'), version: { major: 1, minor: 30, patch: 0 } } as const
+  for (const [message, flag] of [
+    ['invalid argument "" for "--max-pods" flag: strconv.ParseInt: parsing "": invalid syntax', '--max-pods='],
+    ['failed to validate kubelet flags: the container runtime endpoint address was not specified', '--x=y'],
+    ['failed to set feature gates from initial flags-based config: unrecognized feature gate: Old', '--feature-gates=Old=true'],
+    ['failed to merge kubelet configs: failed to load kubelet dropin file, path: /etc/a.conf', '--config-dir=/etc/'],
+  ] as const) {
+    const judged = classify(failed(message), { ...probe, flags: [flag], incomplete: true })
+    t.match(judged, { kind: 'unjudged' }, message)
+    t.match(judged.kind === 'unjudged' && judged.detail, message)
+    t.match(classify(failed(message), { ...probe, flags: [flag] }), { kind: 'cannot-start' }, message)
+  }
+})
+
 t.test('refused: a file that the ConfigMap lacks', async (t) => {
   const path = `${DIRECTORY}/candidate/ca.crt`
   t.match(judge(fatal(`unable to load client CA file ${path}: open ${path}: no such file or directory`)), {
