@@ -31,7 +31,12 @@ const FLAGS = /failed to parse kubelet flag|unknown (?:shorthand )?flag|failed t
 const STRAY_WORD = /^unknown command/
 /** The flag that a message of pflag is about. */
 const FLAG_NAME = /unknown flag: --([\w-]+)|for "(?:-\w, )?--([\w-]+)" flag/
-const GATE = /(?:unrecognized feature gate: |cannot set feature gate |invalid value of )(\w+)/
+const GATE = /(?:unrecognized feature gate: |cannot set feature gate |invalid value of )(\w+)|(\w+) is enabled, but depends on features /g
+/**
+ * How kubelet panics over the gates of the config. It has set those of its flags by then
+ * (`SetDefaults_KubeletConfiguration`).
+ */
+const GATES_OF_CONFIG = /while setting defaults/
 
 /** Errors that the sandbox or the node may cause with any config. */
 export const ENVIRONMENT_ERRORS = new RegExp(
@@ -91,8 +96,7 @@ export function classify(output: string, probe: Probe): KubeletJudgement {
     if (READING.test(message)) return unjudged(`${kubelet} could not read the config file of the probe: ${quote}`)
     return { kind: 'refused', reason: 'load', message: quote }
   }
-  const [, gate] = GATE.exec(message) ?? []
-  if (gate !== undefined && namesGate(probe.flags, gate))
+  if (!GATES_OF_CONFIG.test(message) && gatesIn(message).some((gate) => namesGate(probe.flags, gate)))
     return blameNode(`${kubelet} does not accept the flags of this node's kubelet: ${quote}`)
   if (/invalid configuration: /.test(message)) return { kind: 'refused', reason: 'validate', message: quote }
   if (ENVIRONMENT_ERRORS.test(message) || isOutside(message, probe.places))
@@ -126,6 +130,11 @@ function isOfProbe(message: string, flags: readonly string[]): boolean {
   const [, unknown, invalid] = FLAG_NAME.exec(message) ?? []
   const name = (unknown ?? invalid)?.replaceAll('_', '-')
   return name !== undefined && !flags.some((flag) => flag.split('=', 1)[0]?.replaceAll('_', '-') === `--${name}`)
+}
+
+/** The gates that the message is about. */
+function gatesIn(message: string): string[] {
+  return [...message.matchAll(GATE)].map(([, wrong, needy]) => wrong ?? needy ?? '')
 }
 
 function namesGate(flags: readonly string[], gate: string): boolean {

@@ -121,6 +121,16 @@ t.test('cannot start: errors that no config can cause or avoid', async (t) => {
     ['unrecognized feature gate: Old', 'does not accept the flags', ['--feature-gates=New=true,Old=true']],
     ['unrecognized feature gate: Old', 'does not accept the flags', ['--feature_gates', 'Old=true']],
     [
+      'failed to set feature gates from initial flags-based config: B is enabled, but depends on features that are disabled: [A]',
+      'does not accept the flags',
+      ['--feature-gates=B=true'],
+    ],
+    [
+      'failed to set feature gates from initial flags-based config: [C is enabled, but depends on features that are disabled: [A], unrecognized feature gate: Old]',
+      'does not accept the flags',
+      ['--feature-gates=Old=true'],
+    ],
+    [
       'failed to merge kubelet configs: failed to load kubelet dropin file, path: /etc/kubelet.d/a.conf',
       'does not accept the config drop-ins of this node',
       ['--config-dir=/etc/kubelet.d'],
@@ -168,6 +178,9 @@ t.test('unjudged: errors that may not be the fault of the config', async (t) => 
     t.match(judgement.kind === 'unjudged' && judgement.detail, detail)
   }
   t.match(judge(fatal('unrecognized feature gate: Old'), 'load', ['--feature-gates=Older=true', '--x=Old']), { kind: 'refused' })
+  const needs = 'failed to set feature gates from initial flags-based config: B is enabled, but depends on features that are disabled: [A]'
+  t.match(judge(failed(needs), 'load', ['--feature-gates=A=false']), { kind: 'refused' }, 'the config enables B')
+  t.match(judge(panic(needs.replace(/^.*config/, MERGE)), 'load', ['--feature-gates=B=true']), { kind: 'refused' }, 'the config disables A')
 })
 
 t.test('unjudged: flags that are not known completely', async (t) => {
@@ -221,9 +234,11 @@ t.test('load stage: kubelet panics because of the config', async (t) => {
     'a locked gate',
   )
   t.match(
-    judge(panic(text), 'load', ['--feature-gates=NoSuchGate=true']),
-    { kind: 'cannot-start', detail: /does not accept the flags/ },
-    'the gate is from a flag',
+    judge(panic(`${MERGE}: cannot set feature gate CPUManager to false, feature is locked to true`), 'load', [
+      '--feature-gates=CPUManager=true',
+    ]),
+    { kind: 'refused', message: /locked to true$/ },
+    'kubelet has set the gates of its flags before it loads the config',
   )
   t.match(judge('panic: runtime error: index out of range [3]\n\ngoroutine 1 [running]:\n'), {
     kind: 'refused',
