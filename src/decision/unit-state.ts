@@ -53,13 +53,15 @@ export type UnitState =
 /**
  * `nextWords`: its arguments at its next start, with the local config. A unit may have changed
  * since the process that runs was started. undefined: as `words`, or not known. `incomplete`: there
- * is no process, and the unit does not set every variable of its command line.
+ * is no process, and the unit does not set every variable of its command line. `ownEnvironment`:
+ * the unit sets other variables, which kubelet may need.
  */
 export interface KubeletCommand {
   readonly path: string
   readonly words: readonly string[]
   readonly nextWords?: readonly string[] | undefined
   readonly incomplete?: true | undefined
+  readonly ownEnvironment?: true | undefined
 }
 
 /**

@@ -23,9 +23,11 @@ export async function askEarly(
 ): Promise<void> {
   // A config that becomes a drop-in is probed as what is merged of it, which is not known yet.
   if (dropIns?.kind === 'usable' && dropIns.order.base !== undefined) return
-  const { binary, flags, incomplete, files, key } = request
+  const { binary, flags, incomplete, ownEnvironment, files, key } = request
   const stages = isStartAsked(deep, version) ? (['load', 'deep'] as const) : (['load'] as const)
-  await Promise.all(stages.map((stage) => judge.judge({ binary, flags, incomplete, files, key, stage, others: dropIns, signal })))
+  await Promise.all(
+    stages.map((stage) => judge.judge({ binary, flags, incomplete, ownEnvironment, files, key, stage, others: dropIns, signal })),
+  )
 }
 
 /** Whether the part `kubelet-start` asks. A person who demands it gets it from every kubelet. */

@@ -44,6 +44,8 @@ export interface TargetKubelet {
   readonly flags: readonly string[]
   /** Some of the flags, or parts of them, are not known. */
   readonly incomplete?: true | undefined
+  /** It is started with variables that a check does not give it. */
+  readonly ownEnvironment?: true | undefined
 }
 
 /** The node that a config is for. */

@@ -8,9 +8,11 @@ import type { TargetKubelet } from './inspection.ts'
 
 export function asOfNextStart(unit: KnownUnit): KnownUnit {
   const { command } = unit
-  return command?.nextWords === undefined ? unit : { ...unit, command: { path: command.path, words: command.nextWords } }
+  if (command?.nextWords === undefined) return unit
+  const { nextWords, ...others } = command
+  return { ...unit, command: { ...others, words: nextWords } }
 }
 
-export function targetOf({ path, words, incomplete }: KubeletCommand): TargetKubelet {
-  return { binary: path, flags: words, ...(incomplete === true && { incomplete }) }
+export function targetOf({ path, words, incomplete, ownEnvironment }: KubeletCommand): TargetKubelet {
+  return { binary: path, flags: words, incomplete, ownEnvironment }
 }

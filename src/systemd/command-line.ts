@@ -48,6 +48,14 @@ export function joinWords(words: readonly string[]): string {
   return words.map((word) => (/^[\w./:=,+@%-]+$/.test(word) ? word : `"${word.replace(/["\\]/g, '\\$&')}"`)).join(' ')
 }
 
+/** The variables that the words name. */
+export function variablesIn(words: readonly string[]): string[] {
+  return words.flatMap((word) => {
+    if (/^\$[^{$]/.test(word)) return [word.slice(1)]
+    return [...word.matchAll(/\$\$|\$\{([^}]*)\}/g)].flatMap(([, name]) => name ?? [])
+  })
+}
+
 /**
  * The command line that systemd would run. `$NAME` as a whole word expands to any number of words;
  * `${NAME}` stays within its word.

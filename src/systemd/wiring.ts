@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import type { Distribution, KubeletCommand, UnitState, Wiring } from '../decision/unit-state.ts'
 import { reachableAddress } from '../kubelet/health-target.ts'
 import { type ActivationChoice, findWiringOf } from './activation-kinds.ts'
-import { type Argument, expandArguments } from './command-line.ts'
+import { type Argument, expandArguments, variablesIn } from './command-line.ts'
 import { findDistribution } from './distribution.ts'
 import { dropInWiring } from './drop-in-wiring.ts'
 import { asArguments, findFlag, flagValue } from './flags.ts'
@@ -46,14 +46,22 @@ export function describeKubelet(
       ? findWiring({ unit, envFile, command }, choice, inForce, distribution)
       : broken('no-config-dir', `kubelet-config-dir is for k3s alone, and ${unit.path} has its flags in its unit: remove that setting`)
   const localConfigPath = flagValue(command, 'config')
-  const isWhole = areSet(unit.words, variables)
+  const named = variablesIn(unit.words)
+  // One that is not set may come from elsewhere, as from PassEnvironment= or systemd's environment.
+  const isWhole = named.every((name) => variables.has(name))
+  const ownEnvironment = [...variables.keys()].some((name) => !named.includes(name))
   const merged = findMerged(flagValue(command, 'config-dir'), wiring, localConfigPath)
   return {
     distribution,
     wiring,
     localConfigPath,
     ...describeFlags(unit, envFile, inForce.slice(1), merged && identifyMerged(merged)),
-    command: { path: unit.path, words: textsOf(inForce), ...describeWords(command, runningCommand && inForce, isWhole) },
+    command: {
+      path: unit.path,
+      words: textsOf(inForce),
+      ...describeWords(command, runningCommand && inForce, isWhole),
+      ...(ownEnvironment && { ownEnvironment }),
+    },
   }
 }
 
@@ -80,18 +88,6 @@ function describeInside(unit: UnitDefinition, envFile: string, inside: Inside): 
   const localConfigPath = host === 'k3s' && configDir !== undefined ? localConfigIn(configDir) : undefined
   const command = { path: unit.path, words: flags.map(({ text }) => text) }
   return { distribution, wiring: findWiringInside(inside), localConfigPath, command, ...describeFlags(unit, envFile, flags) }
-}
-
-/**
- * Whether all variables of the words are set. One that is not may come from elsewhere, as from
- * PassEnvironment= or systemd's own environment.
- */
-function areSet(words: readonly string[], variables: ReadonlyMap<string, string>): boolean {
-  const names = words.flatMap((word) => {
-    if (/^\$[^{$]/.test(word)) return [word.slice(1)]
-    return [...word.matchAll(/\$\$|\$\{([^}]*)\}/g)].map(([, name]) => name)
-  })
-  return names.every((name) => name === undefined || variables.has(name))
 }
 
 /**

@@ -3,18 +3,17 @@
  * only ELF programs, never scripts, which could start a kubelet with other arguments. Accepts only
  * a program that identifies itself as kubelet, or as k3s, whose version is that of its kubelet.
  */
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type CommandResult, describeEnd, describeFailure, runCommand } from '../../process/run-command.ts'
 import { CHILD_ENVIRONMENT } from '../../values/child-environment.ts'
 import { errorMessage } from '../../values/errors.ts'
 import { parseVersion } from '../kubelet-version.ts'
 import { ENVIRONMENT_ERRORS } from './classify.ts'
+import { HEADER, isProgram, isUnloadable, type ProgramHead } from './elf-header.ts'
 import type { VersionAnswer } from './judgement.ts'
 
 const OPTIONS = { timeoutMs: 10_000, maxOutputBytes: 1 << 16, env: CHILD_ENVIRONMENT, cwd: '/' }
-/** elf(5). */
-const MAGIC = Buffer.from('\x7fELF', 'latin1')
 /** The node's own kubelet, and some before and after upgrades. */
 const MOST = 16
 
@@ -33,7 +32,8 @@ export class KubeletBinaries {
       if (identity === undefined) return { ok: false, detail: `there is no kubelet at ${binary}` }
       const known = this.#known.get(identity)
       if (known !== undefined) return known
-      if (!isProgram(binary)) return { ok: false, detail: `${binary} is not an ELF program, so kubelet itself cannot check the config` }
+      if (!isProgram(readHead(binary)))
+        return { ok: false, detail: `${binary} is not an ELF program, so kubelet itself cannot check the config` }
       const answer = await readVersion(binary, identity)
       if (this.#known.size >= MOST) this.#known.clear()
       // Failures are not remembered: the machine may have been too busy.
@@ -51,37 +51,42 @@ async function readVersion(binary: string, identity: string): Promise<VersionAns
   const output = stdout.trim().split('\n', 1)[0]?.slice(0, 100) ?? ''
   const [, program] = /^(Kubernetes|k3s version) v/.exec(output) ?? []
   const version = program === undefined ? undefined : parseVersion(output)
-  if (isBroken(binary, result)) {
+  const cannotRun = findDefect(binary, result)
+  if (cannotRun !== undefined) {
     const detail = `${binary} cannot run on this machine: ${binary} --version: ${describeFailure(result).split('\n', 1)[0]}`
-    return { ok: false, detail, cannotRun: true }
+    return { ok: false, detail, cannotRun }
   }
   if (end.kind !== 'exited') return { ok: false, detail: `${binary} --version: ${describeEnd(end)}` }
   if (version !== undefined && end.code === 0) return { ok: true, version, identity, ...(program !== 'Kubernetes' && { inside: true }) }
   return { ok: false, detail: `${binary} is not a kubelet: ${binary} --version printed ${JSON.stringify(output)}` }
 }
 
+type Defect = Extract<VersionAnswer, { ok: false }>['cannotRun']
+
 /** How a program dies that is damaged, or made for another processor. */
 const CRASHES: readonly string[] = ['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGABRT', 'SIGTRAP']
 
 /**
- * Whether the program itself is at fault, as one that is truncated, or made for another processor
- * or C library. A program of another name may be a wrapper that knows no `--version`. A busy
- * machine and the limits of the agent's unit are no fault of the program.
+ * Why the program itself is at fault, as one that is truncated, or made for another processor or C
+ * library. The dynamic linker exits where it lacks a library, which variables of the unit may name.
+ * A program of another name may be a wrapper that knows no `--version`. A busy machine and the
+ * limits of the agent's unit are no fault of the program.
  */
-function isBroken(binary: string, { end, stdout, stderr }: CommandResult): boolean {
-  if (!basename(binary).includes('kubelet') || ENVIRONMENT_ERRORS.test(`${stdout}\n${stderr}`)) return false
+function findDefect(binary: string, { end, stdout, stderr }: CommandResult): Defect {
+  if (!basename(binary).includes('kubelet') || ENVIRONMENT_ERRORS.test(`${stdout}\n${stderr}`)) return undefined
   switch (end.kind) {
     case 'exited':
-      return end.code !== 0
+      if (end.code === 0) return undefined
+      return isUnloadable(readHead(binary), readHead(process.execPath)) ? 'at-all' : 'without-environment'
     case 'signalled':
-      return CRASHES.includes(end.signal)
+      return CRASHES.includes(end.signal) ? 'at-all' : undefined
     case 'not-started':
       // The file is there: ENOENT is the lack of its dynamic linker.
-      return end.code === 'ENOEXEC' || end.code === 'ENOENT'
+      return end.code === 'ENOEXEC' || end.code === 'ENOENT' ? 'at-all' : undefined
     case 'timed-out':
     case 'too-much-output':
     case 'aborted':
-      return false
+      return undefined
   }
 }
 
@@ -92,11 +97,11 @@ function identify(path: string): string | undefined {
   return [path, facts.dev, facts.ino, facts.size, facts.mtimeNs, facts.ctimeNs].join(':')
 }
 
-function isProgram(path: string): boolean {
+function readHead(path: string): ProgramHead {
   const file = openSync(path, 'r')
   try {
-    const head = Buffer.alloc(MAGIC.length)
-    return readSync(file, head) === head.length && head.equals(MAGIC)
+    const head = Buffer.alloc(HEADER)
+    return { head: head.subarray(0, readSync(file, head)), size: fstatSync(file).size }
   } finally {
     closeSync(file)
   }

@@ -43,6 +43,8 @@ export interface JudgeOptions {
   readonly graceMs?: number
 }
 
+type NoVersion = Extract<VersionAnswer, { ok: false }>
+
 const DIRECT_ENVIRONMENT = { ...CHILD_ENVIRONMENT, GOMAXPROCS: '2' }
 /** At its lowest verbosity kubelet prints about 50 KB. */
 const MOST_OUTPUT = 1 << 20
@@ -80,7 +82,7 @@ export class KubeletJudge implements Judge {
     if (!isPlainPath(this.#options.directory))
       return unjudged(`${this.#options.directory} contains characters that are not safe in a property of a systemd unit`)
     const answer = await this.#options.version(binary)
-    if (!answer.ok) return answer.cannotRun === true ? cannotStart(answer.detail) : unjudged(answer.detail)
+    if (!answer.ok) return judgeWithoutVersion(answer, request)
     if (answer.inside === true)
       return unjudged(`kubelet is a part of ${binary} and cannot be run alone, so kubelet itself did not check the config`)
     // Of kubelet's own flags, `--config` names another file after each change.
@@ -163,6 +165,13 @@ export class KubeletJudge implements Judge {
       if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join(this.#options.directory, name), { recursive: true, force: true })
     }
   }
+}
+
+function judgeWithoutVersion({ detail, cannotRun }: NoVersion, { ownEnvironment }: JudgeRequest): KubeletJudgement {
+  if (cannotRun === undefined) return unjudged(detail)
+  if (cannotRun === 'without-environment' && ownEnvironment === true)
+    return unjudged(`${detail}; perhaps it needs the variables that its unit sets`)
+  return cannotStart(detail)
 }
 
 /**

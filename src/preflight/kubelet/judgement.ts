@@ -35,6 +35,8 @@ export interface JudgeRequest {
   readonly flags: readonly string[]
   /** Some of the flags, or parts of them, are not known: then they are not to blame. */
   readonly incomplete?: true | undefined
+  /** It is started with variables that a probe does not give it. */
+  readonly ownEnvironment?: true | undefined
   /** All files of the ConfigMap: the config may name the others by relative paths. */
   readonly files: ConfigMapData
   readonly key: string
@@ -63,8 +65,11 @@ export type VersionAnswer =
       /** The program has kubelet inside, and cannot be run as kubelet. */
       readonly inside?: true
     }
-  /** `cannotRun`: the file is kubelet, and does not run on this machine. */
-  | { readonly ok: false; readonly detail: string; readonly cannotRun?: true }
+  /**
+   * `cannotRun`: the file is kubelet, and does not run on this machine, at all or without the
+   * variables of its unit (`LD_LIBRARY_PATH`).
+   */
+  | { readonly ok: false; readonly detail: string; readonly cannotRun?: 'at-all' | 'without-environment' }
 
 /** The files of one probe, all below its own `directory`. */
 export interface ProbePlaces {

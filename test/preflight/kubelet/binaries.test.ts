@@ -45,14 +45,14 @@ t.test('a kubelet that does not run on this machine', async (t) => {
   const directory = t.testdir({ bin: {} })
   const kubelet = join(directory, 'kubelet')
   const program = readFileSync('/bin/false')
-  for (const [what, bytes] of [
-    ['it exits', program],
-    ['truncated', program.subarray(0, 100)],
-    ['for another processor', Buffer.concat([program.subarray(0, 18), Buffer.from([0xf3, 0]), program.subarray(20)])],
+  for (const [what, bytes, cannotRun] of [
+    ['it exits, as one without its libraries', program, 'without-environment'],
+    ['truncated', program.subarray(0, 100), 'at-all'],
+    ['for another processor', Buffer.concat([program.subarray(0, 18), Buffer.from([0xf3, 0]), program.subarray(20)]), 'at-all'],
   ] as const) {
     writeFileSync(kubelet, bytes, { mode: 0o755 })
     const answer = await new KubeletBinaries().version(kubelet)
-    t.match(answer, { ok: false, cannotRun: true, detail: `${kubelet} cannot run on this machine: ${kubelet} --version: ` }, what)
+    t.match(answer, { ok: false, cannotRun, detail: `${kubelet} cannot run on this machine: ${kubelet} --version: ` }, what)
     t.notMatch(answer.ok ? '' : answer.detail, /\n/)
   }
   const wrapper = join(directory, 'bin', 'start-node')

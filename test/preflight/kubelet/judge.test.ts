@@ -226,11 +226,16 @@ t.test('without systemd-run, without kubelet, or without a usable directory', as
   })
   const version = async () => ({ ok: false, detail: 'there is no kubelet at /k' }) as const
   t.strictSame(await new KubeletJudge({ ...nowhere, version }).judge(request), { kind: 'unjudged', detail: 'there is no kubelet at /k' })
-  const broken = async () => ({ ok: false, detail: '/k cannot run on this machine', cannotRun: true }) as const
-  t.strictSame(await new KubeletJudge({ ...nowhere, version: broken }).judge(request), {
-    kind: 'cannot-start',
-    detail: '/k cannot run on this machine',
-  })
+  for (const [cannotRun, ownEnvironment, kind] of [
+    ['at-all', undefined, 'cannot-start'],
+    ['at-all', true, 'cannot-start'],
+    ['without-environment', undefined, 'cannot-start'],
+    ['without-environment', true, 'unjudged'],
+  ] as const) {
+    const broken = async () => ({ ok: false, detail: '/k cannot run on this machine', cannotRun }) as const
+    const judgement = await new KubeletJudge({ ...nowhere, version: broken }).judge({ ...request, ownEnvironment })
+    t.match(judgement, { kind, detail: /^\/k cannot run on this machine/ }, `${cannotRun} ${ownEnvironment}`)
+  }
   t.match(await new KubeletJudge({ ...nowhere, directory: '/no:where' }).judge(request), {
     kind: 'unjudged',
     detail: 'characters that are not safe in a property of a systemd unit',
