@@ -1,7 +1,8 @@
 /**
  * Reads the versions of kubelets on this machine: `kubelet --version`, once for each binary. Runs
- * only ELF programs, never scripts, which could start a kubelet with other arguments. Accepts only
- * a program that identifies itself as kubelet, or as k3s, whose version is that of its kubelet.
+ * only ELF programs for this machine, and never scripts, which could start a kubelet with other
+ * arguments. Accepts only a program that identifies itself as kubelet, or as k3s, whose version is
+ * that of its kubelet.
  */
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -32,8 +33,12 @@ export class KubeletBinaries {
       if (identity === undefined) return { ok: false, detail: `there is no kubelet at ${binary}` }
       const known = this.#known.get(identity)
       if (known !== undefined) return known
-      if (!isProgram(readHead(binary)))
-        return { ok: false, detail: `${binary} is not an ELF program, so kubelet itself cannot check the config` }
+      const head = readHead(binary)
+      if (!isProgram(head)) return { ok: false, detail: `${binary} is not an ELF program, so kubelet itself cannot check the config` }
+      if (isUnloadable(head, readHead(process.execPath))) {
+        const detail = `${binary} cannot run on this machine: it is damaged, or for another processor`
+        return { ok: false, detail, ...(isNamedKubelet(binary) && { cannotRun: 'at-all' }) }
+      }
       const answer = await readVersion(binary, identity)
       if (this.#known.size >= MOST) this.#known.clear()
       // Failures are not remembered: the machine may have been too busy.
@@ -67,17 +72,15 @@ type Defect = Extract<VersionAnswer, { ok: false }>['cannotRun']
 const CRASHES: readonly string[] = ['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGFPE', 'SIGABRT', 'SIGTRAP']
 
 /**
- * Why the program itself is at fault, as one that is truncated, or made for another processor or C
+ * Why the program itself is at fault, as one that is damaged, or made for another processor or C
  * library. The dynamic linker exits where it lacks a library, which variables of the unit may name.
- * A program of another name may be a wrapper that knows no `--version`. A busy machine and the
- * limits of the agent's unit are no fault of the program.
+ * A busy machine and the limits of the agent's unit are no fault of the program.
  */
 function findDefect(binary: string, { end, stdout, stderr }: CommandResult): Defect {
-  if (!basename(binary).includes('kubelet') || ENVIRONMENT_ERRORS.test(`${stdout}\n${stderr}`)) return undefined
+  if (!isNamedKubelet(binary) || ENVIRONMENT_ERRORS.test(`${stdout}\n${stderr}`)) return undefined
   switch (end.kind) {
     case 'exited':
-      if (end.code === 0) return undefined
-      return isUnloadable(readHead(binary), readHead(process.execPath)) ? 'at-all' : 'without-environment'
+      return end.code === 0 ? undefined : 'without-environment'
     case 'signalled':
       return CRASHES.includes(end.signal) ? 'at-all' : undefined
     case 'not-started':
@@ -88,6 +91,11 @@ function findDefect(binary: string, { end, stdout, stderr }: CommandResult): Def
     case 'aborted':
       return undefined
   }
+}
+
+/** A program of another name may be a wrapper that knows no `--version`. */
+function isNamedKubelet(path: string): boolean {
+  return basename(path).includes('kubelet')
 }
 
 /** undefined: no such file. An upgrade changes the identity, even at the same path. */

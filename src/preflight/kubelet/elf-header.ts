@@ -1,6 +1,6 @@
 /**
- * What the head of a program tells (elf(5)). Pure. An exit code does not tell that the kernel
- * refused a program: the C library then gives the file to a shell, which exits (execvp(3)).
+ * What the head of a program tells (elf(5)). Pure. A program that the kernel refuses must not be
+ * started: the C library then gives the file to a shell, which takes it for commands (execvp(3)).
  */
 
 export interface ProgramHead {
