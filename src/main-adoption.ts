@@ -9,12 +9,14 @@ import type { Stores } from './main-stores.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
 import type { Settings } from './settings/settings.ts'
-import { MINUTE_US } from './values/durations.ts'
+import { HOUR_US, MINUTE_US } from './values/durations.ts'
 
 export interface AdoptionWorld {
   readonly settings: Pick<Settings, 'adopt' | 'dynamicConfigDir'>
   readonly stores: Pick<Stores, 'files' | 'layout' | 'checkpoints'> & { readonly unit: Pick<Stores['unit'], 'observe'> }
   readonly clock: Clock
+  /** How long the agent has run. */
+  readonly uptimeUs: () => number
   readonly log: Log
 }
 
@@ -27,11 +29,16 @@ export interface Adoption {
 }
 
 const NOTHING_LEFT: Adoption = { findOccasion: () => undefined }
-/** The disk may have been full, or read-only, for a moment. */
-const RETRY_US = MINUTE_US
+/**
+ * The disk may have been full, or read-only, for a moment. The longer the agent has run, the less
+ * often it starts over for that.
+ */
+function retryAfterUs(uptimeUs: number): number {
+  return Math.min(Math.max(uptimeUs, MINUTE_US), HOUR_US)
+}
 
 /** Must be called before anything else reads the directory. */
-export async function openAdoption({ settings, stores, clock, log }: AdoptionWorld): Promise<Adoption> {
+export async function openAdoption({ settings, stores, clock, uptimeUs, log }: AdoptionWorld): Promise<Adoption> {
   const { files, layout, checkpoints, unit } = stores
   const store = findKubeletStore(files, layout)
   if (store === undefined) return NOTHING_LEFT
@@ -51,8 +58,8 @@ export async function openAdoption({ settings, stores, clock, log }: AdoptionWor
     for (const remark of remarks) log.warn(remark)
   } catch (error) {
     // As on a disk that is full or read-only. An agent that ends would watch over nothing.
-    log.error(`cannot take over ${store}; trying again in a minute, unless a config was assigned by then`, { error })
-    const retryAtUs = clock.now().monotonicUs + RETRY_US
+    log.error(`cannot take over ${store}; trying again later, unless a config was assigned by then`, { error })
+    const retryAtUs = clock.now().monotonicUs + retryAfterUs(uptimeUs())
     const isDue = (seen: UnitState) => clock.now().monotonicUs >= retryAtUs && findUser(seen) === undefined && isOpen(stores)
     return { findOccasion: (seen) => (isDue(seen) ? `trying again to take over ${store}` : undefined) }
   }

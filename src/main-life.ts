@@ -80,7 +80,7 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
   settleStores(stores, log)
   const identity = openIdentity({ settings: atStart, stores, kubeconfig, onSetAside, log })
   const { nodeName } = identity
-  const adoption = await openAdoption({ settings: atStart, stores, clock, log })
+  const adoption = await openAdoption({ settings: atStart, stores, clock, uptimeUs: () => process.uptime() * 1e6, log })
   const usesApi = atStart.manifestDir === undefined
   const api = usesApi ? openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${VERSION}` }) : undefined
   const common = { settings, stores, nodeName, api, pace, log }

@@ -132,6 +132,26 @@ function stopClock() {
   return { at, clock: { now: () => ({ bootId: 'b1', monotonicUs: at.us, wallMs: 0 }) } }
 }
 
+t.test('a store that cannot be taken over is tried again less and less often, as each try is a new life', async (t) => {
+  for (const [uptime, wait] of [
+    [0, 60e6],
+    [600e6, 600e6],
+    [86_400e6, 3600e6],
+  ] as const) {
+    const { disk, files, checkpoints } = open()
+    plantStore(disk)
+    const { at, clock } = stopClock()
+    disk.faultOf = () => 'EROFS'
+    const stores = { files, layout, checkpoints, unit: { observe: async () => unit() } }
+    const options = { settings: { adopt: true, dynamicConfigDir: ROOT }, stores, clock, uptimeUs: () => uptime, log: silentLog() }
+    const adoption = await openAdoption(options)
+    at.us += wait - 1
+    t.equal(adoption.findOccasion(unit()), undefined)
+    at.us += 1
+    t.match(adoption.findOccasion(unit()), /^trying again to take over/)
+  }
+})
+
 t.test('a store that cannot be taken over keeps no agent from starting, and is tried again', async (t) => {
   for (const [what, faultOf] of [
     ['nothing can be written', (): FakeFault => 'EROFS'],
@@ -143,9 +163,9 @@ t.test('a store that cannot be taken over keeps no agent from starting, and is t
     const log = silentLog()
     const stores = { files, layout, checkpoints, unit: { observe: async () => unit() } }
     disk.faultOf = faultOf
-    const adoption = await openAdoption({ settings: { adopt: true, dynamicConfigDir: ROOT }, stores, clock, log })
+    const adoption = await openAdoption({ settings: { adopt: true, dynamicConfigDir: ROOT }, stores, clock, uptimeUs: () => 0, log })
     disk.faultOf = undefined
-    t.match(log.said, [/^cannot take over .*store; trying again in a minute/], what)
+    t.match(log.said, [/^cannot take over .*store; trying again later/], what)
     t.equal(adoption.findOccasion(unit()), undefined, 'not with each pass')
     at.us += 60e6
     t.match(adoption.findOccasion(unit()), /^trying again to take over/, what)
@@ -178,7 +198,7 @@ t.test('kubelet keeps a store that it uses, or may use', async (t) => {
     const log = silentLog()
     const { clock } = stopClock()
     const stores = { files, layout, checkpoints, unit: { observe: async () => seen } }
-    const adoption = await openAdoption({ settings: { adopt: true, dynamicConfigDir: ROOT }, stores, clock, log })
+    const adoption = await openAdoption({ settings: { adopt: true, dynamicConfigDir: ROOT }, stores, clock, uptimeUs: () => 0, log })
     t.equal(findKubeletStore(files, layout) !== undefined, obstacle !== undefined, what)
     t.match(log.said.join(), obstacle ?? /^$/, what)
     for (const [, later, stillThen] of units) {
