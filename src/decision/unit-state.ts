@@ -52,9 +52,9 @@ export type UnitState =
 
 /**
  * `nextWords`: its arguments at its next start, with the local config. A unit may have changed
- * since the process that runs was started. undefined: as `words`, or not known. `incomplete`: there
- * is no process, and the unit does not set every variable of its command line. `ownEnvironment`:
- * the unit sets other variables, which kubelet may need.
+ * since the process that runs was started. undefined: as `words`, or not known. `incomplete`: its
+ * next start may have others, since the unit does not set every variable of its command line.
+ * `ownEnvironment`: the unit sets variables for libraries, without which kubelet may not run.
  */
 export interface KubeletCommand {
   readonly path: string

@@ -49,7 +49,7 @@ export function describeKubelet(
   const named = variablesIn(unit.words)
   // One that is not set may come from elsewhere, as from PassEnvironment= or systemd's environment.
   const isWhole = named.every((name) => variables.has(name))
-  const ownEnvironment = [...variables.keys()].some((name) => !named.includes(name))
+  const ownEnvironment = [...variables.keys()].some((name) => OF_LIBRARIES.test(name))
   const merged = findMerged(flagValue(command, 'config-dir'), wiring, localConfigPath)
   return {
     distribution,
@@ -90,8 +90,13 @@ function describeInside(unit: UnitDefinition, envFile: string, inside: Inside): 
   return { distribution, wiring: findWiringInside(inside), localConfigPath, command, ...describeFlags(unit, envFile, flags) }
 }
 
+/** With which a program may need other libraries, or else not even show its version: ld.so(8). */
+const OF_LIBRARIES = /^(?:LD_|GLIBC_|OPENSSL_)/
+
 /**
- * What the words of kubelet are worth.
+ * What the words of kubelet are worth. Where the unit tells something else than the process, and
+ * not all of it, either may be what the next start has.
+ *
  * @param command of the unit
  * @param running of the process. undefined: there is none
  * @param isWhole the unit sets all variables of its command line
@@ -101,8 +106,9 @@ function describeWords(
   running: readonly Argument[] | undefined,
   isWhole: boolean,
 ): Pick<KubeletCommand, 'nextWords' | 'incomplete'> {
-  if (running === undefined) return isWhole ? {} : { incomplete: true }
-  return isWhole && !isSameLine(command, running) ? { nextWords: textsOf(command) } : {}
+  if (running !== undefined && isSameLine(command, running)) return {}
+  if (!isWhole) return { incomplete: true }
+  return running === undefined ? {} : { nextWords: textsOf(command) }
 }
 
 /**

@@ -96,22 +96,29 @@ t.test('the words of the next start are not known where a part of them does not 
   t.strictSame(next('--config=/c', '--x=$${NODE_IP}'), ['--config=/c', '--x=${NODE_IP}'])
 })
 
-t.test('the unit gives kubelet an environment of its own where it sets more than the variables of its command line', async (t) => {
+t.test('the unit gives kubelet an environment of its own where it sets what libraries are found by', async (t) => {
   const command = (unit: UnitDefinition, running?: string[]) => describe(unit, 'auto', running).command
-  const words = ['$KUBELET_KUBECONFIG_ARGS', '--x=${KUBELET_CONFIG_ARGS}', '$KUBELET_KUBEADM_ARGS']
-  t.equal(command(withWords(...words))?.ownEnvironment, undefined)
-  t.equal(command(withWords(...words.slice(1)))?.ownEnvironment, true)
+  t.equal(command(KUBEADM)?.ownEnvironment, undefined)
+  t.equal(command(withFiles(['/f', 'HTTPS_PROXY=http://p']))?.ownEnvironment, undefined)
   const libraries = withFiles(['/f', 'LD_LIBRARY_PATH=/opt/lib'])
   t.equal(command(libraries, ['/usr/bin/kubelet'])?.ownEnvironment, true)
 })
 
-t.test('without a process, the words are incomplete where the unit does not set all of their variables', async (t) => {
+t.test('the words are incomplete where the unit does not set all of their variables', async (t) => {
   const command = (words: string[], running?: string[]) => describe(withWords(...words), 'auto', running).command
   t.match(command(['--max-pods=${MAX_PODS}']), { path: '/usr/bin/kubelet', words: ['--max-pods='], incomplete: true })
   t.match(command(['$NODE_FLAGS']), { words: [], incomplete: true })
   t.equal(command(['$KUBELET_KUBEADM_ARGS'])?.incomplete, undefined)
   const running = ['/usr/bin/kubelet', '--max-pods=7']
-  t.match(command(['--max-pods=${MAX_PODS}'], running), { words: ['--max-pods=7'], incomplete: undefined, nextWords: undefined })
+  t.match(command(['--max-pods=${MAX_PODS}'], running), { words: ['--max-pods=7'], incomplete: true, nextWords: undefined })
+})
+
+t.test('flags that were corrected since are not taken for those of the next start, nor those of the process', async (t) => {
+  // Most nodes of kubeadm have no file that sets KUBELET_EXTRA_ARGS.
+  const running = ['/usr/bin/kubelet', '--kubeconfig=/etc/kubernetes/kubelet.conf', '--config=/c', '--container-runtime=remote']
+  t.match(describe(KUBEADM, 'auto', running).command, { words: running.slice(1), incomplete: true, nextWords: undefined })
+  const same = [...running.slice(0, 3), '--container-runtime-endpoint=unix:///run/c.sock']
+  t.match(describe(KUBEADM, 'auto', same).command, { words: same.slice(1), incomplete: undefined, nextWords: undefined })
 })
 
 t.test('the words of the process count while the unit tells the same: systemd shows a quoted space as two words', async (t) => {
