@@ -14,6 +14,7 @@ import { RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
 import type { KnownUnit } from './unit-state.ts'
+import { isOfFailure } from './verdict.ts'
 import { failsNow, hasFailed, isWorthKeeping } from './worth-keeping.ts'
 
 export type RestartDecision =
@@ -239,7 +240,7 @@ function isFromBefore({ invocationBefore, atUs }: RestartRecord, { lastProcess, 
 
 /** In this boot, for what a kubelet did. */
 function hasCondemned({ verdicts, suspendedVerdicts, now }: Snapshot): boolean {
-  return [...verdicts.values(), ...suspendedVerdicts.values()].some(({ bootId, state }) => bootId === now.bootId && state !== 'refused')
+  return [...verdicts.values(), ...suspendedVerdicts.values()].some((verdict) => verdict.bootId === now.bootId && isOfFailure(verdict))
 }
 
 /** The records worth keeping: those of this boot's last hour, and always the last one. */

@@ -11,6 +11,7 @@ import type { Wait } from './step.ts'
 import type { Candidate, Target } from './target.ts'
 import { describeTrial, measureTrial } from './trial.ts'
 import { hasPassed } from './trial-key.ts'
+import { isOfFailure } from './verdict.ts'
 import { ASSIGNED_DAMAGED, wait } from './wait.ts'
 
 export const NOTHING_LEFT = 'it failed, and so did everything else that can be started now'
@@ -53,7 +54,7 @@ function warnOfExits({ health, now }: Snapshot): string {
 function waitFallenBack({ snapshot, candidates, target }: TargetSituation, phase: 'fallen-back' | 'refused', what: string): Wait {
   const retrial = findRetrial(snapshot, candidates, target)
   // What is assigned waits for a drained node, or for its turn in a rollout.
-  const failed = target.verdict === undefined || target.verdict.state === 'refused' ? '' : `; ${NOTHING_LEFT}`
+  const failed = isOfFailure(target.verdict) ? `; ${NOTHING_LEFT}` : ''
   const text = `${what} runs in place of what is assigned${failed}`
   if (retrial === undefined) return wait(snapshot, phase, text)
   const { verdict, pauseUs, number, of } = retrial

@@ -10,6 +10,7 @@ import { findPresentVerdict, findVerdict } from './find-verdict.ts'
 import { hashObject } from './rollout-hash.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
+import { isOfFailure } from './verdict.ts'
 
 /** The value of the annotation that ends it. */
 export const ROLLOUT_OFF = 'off'
@@ -146,8 +147,8 @@ export function markContent(
 function markCondemned(snapshot: Snapshot, content: StagedContent): StagedContent {
   const { unit } = snapshot
   if (unit.kind === 'unknown' || (content.proved !== true && content.requested !== true)) return content
-  const verdict = findVerdict(snapshot, content.content, unit.kubeletIdentity)
-  return verdict === undefined || verdict.state === 'refused' ? content : { ...content, ...CONDEMNED }
+  const isCondemned = isOfFailure(findVerdict(snapshot, content.content, unit.kubeletIdentity))
+  return isCondemned ? { ...content, ...CONDEMNED } : content
 }
 
 /** The first answer stands until the verdict is dropped, as when `retry` is raised. */

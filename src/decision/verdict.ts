@@ -94,6 +94,11 @@ export function isSeenByHealth(reason: FailureReason): boolean {
   return reason !== 'evidence' && reason !== 'reboots' && reason !== 'requested'
 }
 
+/** Whether the config failed while kubelet ran it, or was rolled back: not one that was refused. */
+export function isOfFailure(verdict: Verdict | undefined): boolean {
+  return verdict !== undefined && verdict.state !== 'refused'
+}
+
 export type PreflightResult =
   /** `drain`: changed fields that may change on a drained node only. */
   | { readonly kind: 'accepted'; readonly remarks: readonly string[]; readonly drain: readonly string[] }

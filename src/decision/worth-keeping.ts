@@ -6,7 +6,7 @@ import { findVerdict } from './find-verdict.ts'
 import { healthOfRunning, isIllNow, isLongIll } from './process-health.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { KnownUnit } from './unit-state.ts'
-import { isSeenByHealth } from './verdict.ts'
+import { isOfFailure, isSeenByHealth } from './verdict.ts'
 
 /**
  * Whether a restart would end a kubelet that may be well. Nothing is lost where no kubelet runs, or
@@ -42,8 +42,7 @@ export function failsNow(snapshot: Snapshot): boolean {
 
 /** On the kubelet that it was started as. */
 function hasVerdict({ running, verdicts }: Snapshot): boolean {
-  const verdict = running.kind === 'known' ? verdicts.get(running.key) : undefined
-  return verdict !== undefined && verdict.state !== 'refused'
+  return running.kind === 'known' && isOfFailure(verdicts.get(running.key))
 }
 
 /**
@@ -53,6 +52,5 @@ function hasVerdict({ running, verdicts }: Snapshot): boolean {
  */
 export function isCondemned(snapshot: Snapshot, { kubeletIdentity }: KnownUnit): boolean {
   const { running } = snapshot
-  const verdict = running.kind === 'known' ? findVerdict(snapshot, running.content, kubeletIdentity) : undefined
-  return verdict !== undefined && verdict.state !== 'refused'
+  return running.kind === 'known' && isOfFailure(findVerdict(snapshot, running.content, kubeletIdentity))
 }

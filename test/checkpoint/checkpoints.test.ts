@@ -318,6 +318,18 @@ t.test('a checkpoint that cannot be read at the moment is not missing; one that 
   t.end()
 })
 
+/** A fault of the disk that lasts is told by the time. */
+function openOverTime() {
+  const { disk, files } = open()
+  const time = { nowUs: 0 }
+  const checkpoints = storeOf(
+    files,
+    () => undefined,
+    faultsOver(() => time.nowUs),
+  )
+  return { disk, checkpoints, time }
+}
+
 t.test('what stays unreadable is left out of the list, until it can be read', (t) => {
   const places: readonly (readonly [string, string, readonly string[]])[] = [
     ['a version', PATH, ['v/1', `u/212/${OVERLAY}`]],
@@ -328,13 +340,7 @@ t.test('what stays unreadable is left out of the list, until it can be read', (t
   ]
   for (const [what, place, others] of places) {
     for (const kind of ['stat', 'list'] as const) {
-      const { disk, files } = open()
-      let nowUs = 0
-      const checkpoints = storeOf(
-        files,
-        () => undefined,
-        faultsOver(() => nowUs),
-      )
+      const { disk, checkpoints, time } = openOverTime()
       checkpoints.save('u', '212', DATA)
       checkpoints.save('v', '1', DATA)
       checkpoints.save('u', '212', DATA, OVERLAY)
@@ -357,7 +363,7 @@ t.test('what stays unreadable is left out of the list, until it can be read', (t
       // Not each of them is both inspected and listed.
       if (faults === 0) continue
       t.equal(first, 'unknown', `${what}, ${kind}`)
-      nowUs += 31e6
+      time.nowUs += 31e6
       t.same(names(), others, `${what}, ${kind}`)
       disk.readFaultOf = undefined
       t.same(names(), ['u/212', 'v/1', `u/212/${OVERLAY}`], 'once it can be read again')
@@ -367,22 +373,16 @@ t.test('what stays unreadable is left out of the list, until it can be read', (t
 })
 
 t.test('the data of a checkpoint that stays unreadable is missing, although its content is known', (t) => {
-  const { disk, files } = open()
-  let nowUs = 0
-  const checkpoints = storeOf(
-    files,
-    () => undefined,
-    faultsOver(() => nowUs),
-  )
+  const { disk, checkpoints, time } = openOverTime()
   checkpoints.save('u', '212', DATA)
   t.ok(checkpoints.content(FILE))
   disk.readFaultOf = (path, kind) => (path === `${PATH}/kubelet` && kind === 'read' ? 'EIO' : undefined)
   for (const seconds of [0, 20]) {
-    nowUs = seconds * 1e6
+    time.nowUs = seconds * 1e6
     t.ok(checkpoints.content(FILE))
     t.throws(() => checkpoints.data('u', '212'), { code: 'EIO' })
   }
-  nowUs = 31e6
+  time.nowUs = 31e6
   t.ok(checkpoints.content(FILE))
   t.equal(checkpoints.data('u', '212'), undefined)
   t.notOk(checkpoints.isUnreadable(FILE))

@@ -1,4 +1,4 @@
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { ConfigSource } from '../../src/decision/config-source.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { spreadDelayUs } from '../../src/decision/spread.ts'
@@ -51,7 +51,8 @@ function openNode(time: FakeTime, nodeName: string) {
   return { api, look, patchesSince, stop: () => publisher.stop() }
 }
 
-t.test('an edit of what nodes share does not make each of them write to its Node at the same moment', async (t) => {
+/** On a fleet that has settled, the edit reaches all nodes now. */
+async function editOnFleet() {
   const time = new FakeTime()
   await time.advance(100_000)
   const nodes = Array.from({ length: NODES }, (_, i) => openNode(time, `node-${i}`))
@@ -59,14 +60,22 @@ t.test('an edit of what nodes share does not make each of them write to its Node
   await time.advance(10_000)
   const editMs = time.nowMs
   const spread = { bootId: 'b1', source: next, sinceUs: editMs * 1000 }
+  const mostlySilent = (t: Test) => {
+    const writing = nodes.filter(({ patchesSince }) => patchesSince(editMs).length > 0)
+    t.ok(writing.length <= NODES / 10, `${writing.length} of ${NODES}`)
+  }
+  return { time, nodes, editMs, spread, mostlySilent }
+}
+
+t.test('an edit of what nodes share does not make each of them write to its Node at the same moment', async (t) => {
+  const { time, nodes, editMs, spread, mostlySilent } = await editOnFleet()
   const waiting = { ...BEFORE, desired: found(next), desiredContent: 'content-200', spread, assignedContent: 'content-200' }
   const edited: Snapshot = { ...waiting, assigned: { kind: 'source', source: next } }
   for (const { look } of nodes) look(edited, 'preflight')
   await time.advance(1000)
   for (const { look } of nodes) look(edited, 'spread')
   await time.advance(1000)
-  const writing = nodes.filter(({ patchesSince }) => patchesSince(editMs).length > 0)
-  t.ok(writing.length <= NODES / 10, `${writing.length} of ${NODES}`)
+  mostlySilent(t)
   await time.advance(29_000)
   for (const { api, patchesSince } of nodes) {
     t.match(api.conditions.at(-2), { reason: 'Waiting' })
@@ -78,20 +87,13 @@ t.test('an edit of what nodes share does not make each of them write to its Node
 })
 
 t.test('an edit that leaves what runs as it is does not make each node write to its Node at the same moment', async (t) => {
-  const time = new FakeTime()
-  await time.advance(100_000)
-  const nodes = Array.from({ length: NODES }, (_, i) => openNode(time, `node-${i}`))
-  for (const { look } of nodes) look(BEFORE, 'settled')
-  await time.advance(10_000)
-  const editMs = time.nowMs
-  const spread = { bootId: 'b1', source: next, sinceUs: editMs * 1000 }
+  const { time, nodes, editMs, spread, mostlySilent } = await editOnFleet()
   const reworded = { ...following(next, { proven: BEFORE.proven, spread }), ...RUNS_ON }
   for (let second = 0; second < 2; second += 1) {
     for (const { look } of nodes) look(reworded, 'settled')
     await time.advance(1000)
   }
-  const writing = nodes.filter(({ patchesSince }) => patchesSince(editMs).length > 0)
-  t.ok(writing.length <= NODES / 10, `${writing.length} of ${NODES}`)
+  mostlySilent(t)
   await time.advance(29_000)
   for (const { api, patchesSince } of nodes) {
     t.match(api.conditions.at(-2), { reason: 'Promoted', message: /@200 has passed/ })
