@@ -27,8 +27,9 @@ export class SimRuntime {
   #downUntilUs = 0
   /** It accepts connections, and never answers. */
   #hangs = false
-  /** Questions to which no answer has come yet. */
+  /** Questions to which no answer has come yet, of the agent that runs. */
   #questions: readonly Question[] = []
+  #asker = Symbol()
   #killedFromUs = NEVER
   #killedUntilUs = 0
   #text: string | undefined
@@ -72,6 +73,17 @@ export class SimRuntime {
     return new Promise((resolve) => {
       this.#questions = [...this.#questions, { atUs, answer: () => resolve(this.isUp(endpoint)) }]
     })
+  }
+
+  /** The agent that asks: another one is not equal to it. */
+  get asker(): symbol {
+    return this.#asker
+  }
+
+  /** An agent starts. What the last one asked is answered to nobody. */
+  agentStarted(): void {
+    this.#asker = Symbol()
+    this.#questions = []
   }
 
   get isAsked(): boolean {

@@ -125,6 +125,7 @@ export class SimUnit implements Unit, HealthProbe {
 
   /** An agent starts: what the last one held is gone. */
   agentStarted(): void {
+    this.runtime.agentStarted()
     this.#held = undefined
     this.#lost = undefined
     if (!this.#world.kind.signals) return

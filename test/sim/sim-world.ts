@@ -225,12 +225,15 @@ export class SimWorld {
 
   /**
    * A pass of the agent waits for an answer of the container runtime, if there is none at once. The
-   * node goes on meanwhile.
+   * node goes on meanwhile. The wait of an agent that has died ends with it: its end is a time on a
+   * clock that a reboot sets back.
    */
   async waitForRuntime(ms: number): Promise<void> {
+    const { runtime } = this.unit
+    const { asker } = runtime
     const untilUs = this.nowUs + ms * 1000
     await setImmediate()
-    while (this.unit.runtime.isAsked && this.nowUs < untilUs && !this.agentDead) {
+    while (runtime.asker === asker && runtime.isAsked && this.nowUs < untilUs && !this.agentDead) {
       const nextUs = Math.max(this.nowUs, Math.ceil(Math.min(untilUs, this.nextUs())))
       this.faults.lookAside(() => this.advanceTo(nextUs))
       // What the agent does then is later than what has happened meanwhile, such as a start.
