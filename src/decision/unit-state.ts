@@ -51,16 +51,23 @@ export type UnitState =
     }
 
 /**
+ * How the words of kubelet fall short of those of its next start, where the unit does not set every
+ * variable of its command line. `more`: it has those that are known, and perhaps more, or longer
+ * ones. `others`: the process that runs has others than the unit tells, and either may be those of
+ * the next start.
+ */
+export type Incomplete = 'more' | 'others'
+
+/**
  * `nextWords`: its arguments at its next start, with the local config. A unit may have changed
- * since the process that runs was started. undefined: as `words`, or not known. `incomplete`: its
- * next start may have others, since the unit does not set every variable of its command line.
- * `ownEnvironment`: the unit sets variables for libraries, without which kubelet may not run.
+ * since the process that runs was started. undefined: as `words`, or not known. `ownEnvironment`:
+ * the unit sets variables for libraries, without which kubelet may not run.
  */
 export interface KubeletCommand {
   readonly path: string
   readonly words: readonly string[]
   readonly nextWords?: readonly string[] | undefined
-  readonly incomplete?: true | undefined
+  readonly incomplete?: Incomplete | undefined
   readonly ownEnvironment?: true | undefined
 }
 

@@ -3,6 +3,7 @@
  * line. Types only. The daemon runs the same checks before each restart as `validate` does by hand.
  */
 import type { ConfigMapData } from '../decision/config-source.ts'
+import type { Incomplete } from '../decision/unit-state.ts'
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import type { FieldPath } from '../kubelet/field-path.ts'
 import type { ConfigDocument } from './document.ts'
@@ -43,7 +44,7 @@ export interface TargetKubelet {
   /** The arguments that it would be started with, without the program name. */
   readonly flags: readonly string[]
   /** Some of the flags, or parts of them, are not known. */
-  readonly incomplete?: true | undefined
+  readonly incomplete?: Incomplete | undefined
   /** It is started with variables that a check does not give it. */
   readonly ownEnvironment?: true | undefined
 }

@@ -107,7 +107,7 @@ function describeWords(
   isWhole: boolean,
 ): Pick<KubeletCommand, 'nextWords' | 'incomplete'> {
   if (running !== undefined && isSameLine(command, running)) return {}
-  if (!isWhole) return { incomplete: true }
+  if (!isWhole) return { incomplete: running === undefined ? 'more' : 'others' }
   return running === undefined ? {} : { nextWords: textsOf(command) }
 }
 

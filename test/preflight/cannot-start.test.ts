@@ -10,7 +10,7 @@ import { placesIn } from '../../src/preflight/kubelet/places.ts'
 import { asOfNextStart, targetOf } from '../../src/preflight/next-start.ts'
 import { NOTHING_KNOWN } from '../../src/preflight/node/surroundings.ts'
 import { listParts } from '../../src/preflight/parts.ts'
-import { CRASHES, SmallWorld } from '../agent/small-world.ts'
+import { CRASHES, SmallWorld, WELL } from '../agent/small-world.ts'
 import { A, A_EDITED, B, MINUTE_US, textOf } from '../decision/snapshots.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
@@ -117,11 +117,28 @@ t.test('a kubelet that is down falls back all the same', async (t) => {
   t.equal(await world.running(), textOf(A))
 })
 
+t.test('no config is blamed for a flag of a kubelet that is down, though its unit does not set every variable', async (t) => {
+  const world = new SmallWorld()
+  world.checks = checksOf(world)
+  world.behave('local', CRASHES)
+  world.kubeletCommand = { path: '/usr/bin/kubelet', words: [REMOVED], incomplete: 'more' }
+  world.behave(A, CRASHES)
+  world.want(A)
+  const wait = await world.run(30 * MINUTE_US)
+  t.match(wait, { phase: 'unknown', detail: /preflight of .* could not be carried out/ })
+  t.same([...(world.snapshots.at(-1)?.verdicts ?? [])], [], 'the config is not at fault')
+  // The drop-in of kubeadm still names KUBELET_EXTRA_ARGS, which nothing sets.
+  world.kubeletCommand = { path: '/usr/bin/kubelet', words: [], incomplete: 'more' }
+  world.behave(A, WELL)
+  await world.run(30 * MINUTE_US)
+  t.equal(await world.running(), textOf(A))
+})
+
 t.test('a corrected config reaches a kubelet that is down, though its flags are not known completely', async (t) => {
   const world = await settledOn()
   world.behave(A, CRASHES)
   world.behave('local', CRASHES)
-  world.kubeletCommand = { path: '/usr/bin/kubelet', words: [EMPTY], incomplete: true }
+  world.kubeletCommand = { path: '/usr/bin/kubelet', words: [EMPTY], incomplete: 'more' }
   await world.run(30 * MINUTE_US)
   world.want(A_EDITED)
   await world.run(30 * MINUTE_US)

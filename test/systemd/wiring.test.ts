@@ -106,17 +106,17 @@ t.test('the unit gives kubelet an environment of its own where it sets what libr
 
 t.test('the words are incomplete where the unit does not set all of their variables', async (t) => {
   const command = (words: string[], running?: string[]) => describe(withWords(...words), 'auto', running).command
-  t.match(command(['--max-pods=${MAX_PODS}']), { path: '/usr/bin/kubelet', words: ['--max-pods='], incomplete: true })
-  t.match(command(['$NODE_FLAGS']), { words: [], incomplete: true })
+  t.match(command(['--max-pods=${MAX_PODS}']), { path: '/usr/bin/kubelet', words: ['--max-pods='], incomplete: 'more' })
+  t.match(command(['$NODE_FLAGS']), { words: [], incomplete: 'more' })
   t.equal(command(['$KUBELET_KUBEADM_ARGS'])?.incomplete, undefined)
   const running = ['/usr/bin/kubelet', '--max-pods=7']
-  t.match(command(['--max-pods=${MAX_PODS}'], running), { words: ['--max-pods=7'], incomplete: true, nextWords: undefined })
+  t.match(command(['--max-pods=${MAX_PODS}'], running), { words: ['--max-pods=7'], incomplete: 'others', nextWords: undefined })
 })
 
 t.test('flags that were corrected since are not taken for those of the next start, nor those of the process', async (t) => {
   // Most nodes of kubeadm have no file that sets KUBELET_EXTRA_ARGS.
   const running = ['/usr/bin/kubelet', '--kubeconfig=/etc/kubernetes/kubelet.conf', '--config=/c', '--container-runtime=remote']
-  t.match(describe(KUBEADM, 'auto', running).command, { words: running.slice(1), incomplete: true, nextWords: undefined })
+  t.match(describe(KUBEADM, 'auto', running).command, { words: running.slice(1), incomplete: 'others', nextWords: undefined })
   const same = [...running.slice(0, 3), '--container-runtime-endpoint=unix:///run/c.sock']
   t.match(describe(KUBEADM, 'auto', same).command, { words: same.slice(1), incomplete: undefined, nextWords: undefined })
 })

@@ -6,6 +6,7 @@
  * Kubernetes 1.20 to 1.36). In the deep stage a config is refused only for messages that are about
  * the config alone.
  */
+import type { Incomplete } from '../../decision/unit-state.ts'
 import { formatVersion, type KubeletVersion } from '../kubelet-version.ts'
 import { findFinalMessage } from './final-message.ts'
 import type { JudgeStage, KubeletJudgement, ProbePlaces } from './judgement.ts'
@@ -18,7 +19,7 @@ export interface Probe {
   /** Kubelet's real flags. */
   readonly flags: readonly string[]
   /** See `JudgeRequest`. */
-  readonly incomplete?: true | undefined
+  readonly incomplete?: Incomplete | undefined
   readonly version: KubeletVersion
 }
 
@@ -27,6 +28,7 @@ const READING = /failed to read kubelet config file/i
 /** Errors about the node's drop-ins (`--config-dir`), which are not part of the candidate. */
 const DROP_INS = /kubelet dropin file|drop-in kubelet config file|failed to merge kubelet configs/i
 const FLAGS = /failed to parse kubelet flag|unknown (?:shorthand )?flag|failed to validate kubelet flags|invalid argument ".*" for /i
+const UNKNOWN_FLAG = /unknown (?:shorthand )?flag/
 /** A word that is no flag. systemd shows a word that contains a space as two of them. */
 const STRAY_WORD = /^unknown command/
 /** The flag that a message of pflag is about. */
@@ -82,11 +84,13 @@ export function classify(output: string, probe: Probe): KubeletJudgement {
   if (message === undefined) return unjudged(`${kubelet} exited without a known message`)
   const quote = quoteMessage(message, probe.places)
   if (reachedGoal(message, probe)) return { kind: 'accepted', detail: `${kubelet} ${describeGoal(probe)}` }
-  const blameNode = probe.incomplete === true ? unjudged : cannotStart
+  const blameNode = probe.incomplete === undefined ? cannotStart : unjudged
   if (STRAY_WORD.test(message)) return unjudged(`${kubelet} does not accept the words of the probe: ${quote}`)
   if (FLAGS.test(message)) {
     if (isOfProbe(message, probe.flags)) return unjudged(`${kubelet} does not accept the flags of the probe: ${quote}`)
-    return blameNode(`${kubelet} does not accept the flags of this node's kubelet: ${quote}`)
+    // More words do not make kubelet know a flag.
+    const blameFlags = probe.incomplete === 'more' && UNKNOWN_FLAG.test(message) ? cannotStart : blameNode
+    return blameFlags(`${kubelet} does not accept the flags of this node's kubelet: ${quote}`)
   }
   if (DROP_INS.test(message)) {
     const detail = `${kubelet} does not accept the config drop-ins of this node: ${quote}`

@@ -4,6 +4,7 @@
  * anything. Stopped at that point, the binary is an exact judge.
  */
 import type { ConfigMapData } from '../../decision/config-source.ts'
+import type { Incomplete } from '../../decision/unit-state.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 
 /**
@@ -33,8 +34,8 @@ export interface JudgeRequest {
   readonly binary: string
   /** The arguments that this kubelet would be started with, without the program name. */
   readonly flags: readonly string[]
-  /** Some of the flags, or parts of them, are not known: then they are not to blame. */
-  readonly incomplete?: true | undefined
+  /** Some of the flags, or parts of them, are not known: then most of them are not to blame. */
+  readonly incomplete?: Incomplete | undefined
   /** It is started with variables that a probe does not give it. */
   readonly ownEnvironment?: true | undefined
   /** All files of the ConfigMap: the config may name the others by relative paths. */

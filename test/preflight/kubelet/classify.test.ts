@@ -191,11 +191,22 @@ t.test('unjudged: flags that are not known completely', async (t) => {
     ['failed to set feature gates from initial flags-based config: unrecognized feature gate: Old', '--feature-gates=Old=true'],
     ['failed to merge kubelet configs: failed to load kubelet dropin file, path: /etc/a.conf', '--config-dir=/etc/'],
   ] as const) {
-    const judged = classify(failed(message), { ...probe, flags: [flag], incomplete: true })
-    t.match(judged, { kind: 'unjudged' }, message)
-    t.match(judged.kind === 'unjudged' && judged.detail, message)
+    for (const incomplete of ['more', 'others'] as const) {
+      const judged = classify(failed(message), { ...probe, flags: [flag], incomplete })
+      t.match(judged, { kind: 'unjudged' }, message)
+      t.match(judged.kind === 'unjudged' && judged.detail, message)
+    }
     t.match(classify(failed(message), { ...probe, flags: [flag] }), { kind: 'cannot-start' }, message)
   }
+})
+
+t.test('a flag that kubelet does not know is to blame, whatever other flags there are', async (t) => {
+  const probe = { stage: 'load', places: placesIn(DIRECTORY, 'kubelet', 'load'), version: { major: 1, minor: 30, patch: 0 } } as const
+  const output = failed('failed to parse kubelet flag: unknown flag: --container-runtime')
+  const judged = (flag: string, incomplete: 'more' | 'others') => classify(output, { ...probe, flags: [flag], incomplete }).kind
+  t.equal(judged('--container-runtime=remote', 'more'), 'cannot-start')
+  t.equal(judged('--container-runtime=remote', 'others'), 'unjudged', 'the unit may have lost it since')
+  t.equal(judged('--x=y', 'more'), 'unjudged', 'it is a flag of the probe')
 })
 
 t.test('refused: a file that the ConfigMap lacks', async (t) => {
