@@ -25,6 +25,7 @@ export class SameConfigs {
   /** Rejects where the parser cannot run. */
   async isSame(a: string, b: string): Promise<boolean> {
     if (a === b) return true
+    if (!mayMeanTheSame(a, b)) return false
     const first = await this.#meaningOf(a)
     return first !== undefined && first === (await this.#meaningOf(b))
   }
@@ -41,6 +42,23 @@ export class SameConfigs {
     }
     return meaning
   }
+}
+
+/**
+ * Whether it is worth parsing two texts: that takes far longer than all else that is done with most
+ * changes. Comments, quotes, layout and the order of keys leave the letters and digits as many as
+ * they are, apart from escapes, the case of `True` and `Null`, and a null that is left out. A
+ * number with more zeros behind its point counts as another one.
+ */
+function mayMeanTheSame(a: string, b: string): boolean {
+  if (a.includes('\\') || b.includes('\\')) return true
+  const [one, other] = [lettersOf(a), lettersOf(b)]
+  return one.length === other.length && one.sort().equals(other.sort())
+}
+
+function lettersOf(text: string): Buffer {
+  const config = looksLikeJson(text) ? text : text.replace(/(^|[ \t])#.*$/gm, '')
+  return Buffer.from(config.toLowerCase().replace(/\bnull\b|[^a-z0-9]+/g, ''), 'latin1')
 }
 
 /** The same for two values that differ only in the order of their keys. */

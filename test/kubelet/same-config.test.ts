@@ -25,6 +25,13 @@ t.test('what a person changes without a change', async (t) => {
     'a document marker': `---\n${text}`,
   }))
     t.equal(await same(text, other), true, what)
+  for (const [one, other] of [
+    ['failSwapOn: True', 'failSwapOn: true'],
+    ['evictionHard:', 'evictionHard: null'],
+    ['evictionHard: Null', 'evictionHard: null'],
+    ['clusterDomain: "a\\x2eb"', 'clusterDomain: a.b'],
+  ])
+    t.equal(await same(`${HEAD}${one}\n`, `${HEAD}${other}\n`), true, `${one} and ${other}`)
 })
 
 t.test('what is another config', async (t) => {
@@ -117,6 +124,17 @@ function sameValues(one: object, other: object): boolean {
   return sorted(one) === sorted(other)
 }
 
+t.test('texts of other letters are not parsed', async (t) => {
+  const never = new SameConfigs({ ...IN_PLACE, first: () => Promise.reject(new Error('parsed')) })
+  for (const [a, b] of [
+    ['maxPods: 50', 'maxPods: 51'],
+    ['maxPods: 50', 'maxPods: 50\npodPidsLimit: 1'],
+    ['maxPods: 50', 'maxPods: 50 # podPidsLimit: 1\npodPidsLimit: 1'],
+    ['clusterDomain: "é1"', 'clusterDomain: "ü2"'],
+  ] as const)
+    t.equal(await never.isSame(`${HEAD}${a}\n`, `${HEAD}${b}\n`), false, b)
+})
+
 t.test('each text is parsed once, however often it is compared', async (t) => {
   const parsed: string[] = []
   const configs = new SameConfigs({
@@ -127,7 +145,7 @@ t.test('each text is parsed once, however often it is compared', async (t) => {
       return IN_PLACE.first(text, signal)
     },
   })
-  const [a = '', b = '', c = ''] = [1, 2, 3].map((pods) => `${HEAD}maxPods: ${pods}\n`)
+  const [a = '', b = '', c = ''] = ['a, b', 'b, a', 'ab'].map((servers) => `${HEAD}clusterDNS: [${servers}]\n`)
   await t.rejects(configs.isSame(a, b), /too busy/)
   t.equal(await configs.isSame(a, b), false, 'a parser that could not run is asked again')
   t.equal(await configs.isSame(c, a), false)
