@@ -15,11 +15,10 @@ export type BasesReading =
   /** `error` may be published. */
   | { readonly kind: 'faulty'; readonly error: string; readonly detail: string }
 
-const REASONS: Readonly<Record<UnavailableReason, string>> = {
+const REASONS: Readonly<Record<Exclude<UnavailableReason, 'unreachable'>, string>> = {
   'not-found': 'it does not exist',
   forbidden: 'the API server forbids it',
   unauthenticated: 'the API server does not accept the identity of the agent',
-  unreachable: 'the API server does not answer',
   malformed: 'it is malformed',
 }
 
@@ -108,6 +107,8 @@ function readLayer({ ref, object }: BaseView, { place, error }: typeof UNDER): L
     case 'pending':
       return { kind: 'pending', detail: `${name} ${place} has not been read yet` }
     case 'unavailable':
+      // An API server that does not answer has said nothing about it.
+      if (object.reason === 'unreachable') return { kind: 'pending', detail: `${name} ${place} cannot be read: ${object.detail}` }
       return faulty(`${name} ${place} cannot be read: ${REASONS[object.reason]}`, `${name} cannot be read: ${object.detail}`)
     case 'found': {
       const { data, base, rollout } = object

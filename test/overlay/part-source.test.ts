@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Base, Desired } from '../../src/decision/desired.ts'
+import type { Base, Desired, FoundConfigMap } from '../../src/decision/desired.ts'
 import { resolveDesired } from '../../src/decision/desired.ts'
 import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { mergePart } from '../../src/overlay/merge-part.ts'
@@ -232,6 +232,25 @@ t.test('it stops while the local config settles', async (t) => {
   look()
   await source.stop()
   t.equal(world.changes, 0)
+})
+
+t.test('a base that the API server has not answered for is not known yet: nothing says that it is wrong', async (t) => {
+  const { settle, world } = open()
+  const part = assigned(localConfig('maxPods: 1\n'))
+  if (part.kind !== 'config-map' || part.object.kind !== 'found') throw new Error('no ConfigMap')
+  const ref = { namespace: 'kube-system', name: 'base', kubeletConfigKey: 'kubelet' }
+  const under = (reason: 'unreachable' | 'unauthenticated'): Desired => ({
+    ...part,
+    object: {
+      ...part.object,
+      base: { kind: 'config-map', text: 'base', ref },
+      bases: { views: [{ ref, object: { kind: 'unavailable', reason, detail: '10.0.0.1 refused' } }], problem: undefined },
+    } as FoundConfigMap,
+  })
+  world.desired = under('unreachable')
+  t.match(await settle(), { kind: 'unknown', detail: /ConfigMap kube-system\/base:kubelet .* cannot be read: 10.0.0.1 refused/ })
+  world.desired = under('unauthenticated')
+  t.match(await settle(), { kind: 'invalid' })
 })
 
 t.test('layers over a whole config: merged and named; with a rollout, with a base or unread, they are refused', async (t) => {
