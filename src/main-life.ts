@@ -5,6 +5,7 @@
  */
 import { setTimeout as after } from 'node:timers/promises'
 import { Loop, runLoop } from './agent/loop.ts'
+import { readRuntimesAhead } from './agent/probe-runtimes.ts'
 import { Waker } from './agent/waker.ts'
 import { NodeDisk } from './checkpoint/node-disk.ts'
 import type { OnSetAside } from './checkpoint/set-aside.ts'
@@ -113,6 +114,8 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
         if (occasion !== undefined) over.abort(occasion)
         // It starts while the config is saved.
         if (step.kind === 'assign') warm(helper, snapshot.unit)
+        // Once the helper has been asked.
+        if (step.kind === 'preflight') setImmediate(readRuntimesAhead, stores, step, snapshot)
         effect?.decided(snapshot)
         preflight.decided(snapshot)
       },

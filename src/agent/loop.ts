@@ -46,10 +46,10 @@ export class Loop {
 
   /** Observes once and performs at most one step. */
   async pass(): Promise<Step> {
-    const snapshot = (await this.#probeSettled()) ?? (await this.#observe(() => this.#observeKubelet()))
-    const step = snapshot === undefined ? this.#waitBlind() : await this.#decide(snapshot)
-    this.#observer.turned?.(step, snapshot)
-    return step
+    const glance = await this.#probeSettled()
+    if (glance !== undefined) return this.#carryOut(glance.step, glance.snapshot)
+    const snapshot = await this.#observe(() => this.#observeKubelet())
+    return this.#carryOut(snapshot === undefined ? this.#waitBlind() : nextStep(snapshot), snapshot)
   }
 
   /** Passes until there is nothing left to do but wait. */
@@ -61,15 +61,20 @@ export class Loop {
     return undefined
   }
 
-  async #decide(snapshot: Snapshot): Promise<Step> {
-    const step = nextStep(snapshot)
+  async #carryOut(step: Step, snapshot: Snapshot | undefined): Promise<Step> {
+    if (snapshot !== undefined) await this.#decided(snapshot, step)
+    this.#observer.turned?.(step, snapshot)
+    return step
+  }
+
+  async #decided(snapshot: Snapshot, step: Step): Promise<void> {
     this.#observer.decided(snapshot, step)
-    if (step.kind !== 'wait') await this.#try(step, snapshot)
-    else this.#backoff.forgetDue(snapshot)
-    if (!isProbeEnough(step, snapshot)) this.#settled = undefined
+    const end = step.kind === 'wait' ? undefined : await this.#try(step, snapshot)
+    if (step.kind === 'wait') this.#backoff.forgetDue(snapshot)
+    // What follows a preflight that has ended touches kubelet, unless the config is refused.
+    if (!isProbeEnough(step, snapshot) || (step.kind === 'preflight' && end === 'done')) this.#settled = undefined
     else if (isSettled(step) && this.#reusable !== undefined) this.#settled = this.#reusable
     if (step.kind === 'wait' || step.kind === 'restart') this.#reusable = undefined
-    return step
   }
 
   /**
@@ -77,13 +82,15 @@ export class Loop {
    * command that asks systemd takes more CPU than all the rest of a pass. A step that touches
    * kubelet is never decided on this. undefined: systemd has to be asked.
    */
-  async #probeSettled(): Promise<Snapshot | undefined> {
+  async #probeSettled(): Promise<{ readonly snapshot: Snapshot; readonly step: Step } | undefined> {
     const seen = this.#settled
     if (seen === undefined || this.#reusable !== undefined) return undefined
     const isOld = this.#observation.clock.now().monotonicUs - seen.at.monotonicUs >= PROBES_US
     if (isOld || !this.#observation.unit.stillRuns(seen.unit)) return undefined
     const snapshot = await this.#observe(() => probeKubeletAgain(this.#observation, seen))
-    return snapshot !== undefined && isProbeEnough(nextStep(snapshot), snapshot) ? snapshot : undefined
+    if (snapshot === undefined) return undefined
+    const step = nextStep(snapshot)
+    return isProbeEnough(step, snapshot) ? { snapshot, step } : undefined
   }
 
   /**
@@ -116,13 +123,16 @@ export class Loop {
     return { kind: 'wait', phase: 'unknown', detail: this.#blind ?? '', untilUs }
   }
 
-  async #try(step: Action, snapshot: Snapshot): Promise<void> {
+  async #try(step: Action, snapshot: Snapshot): Promise<'done' | 'pending' | 'failed'> {
     const attempt = this.#backoff.begin(step)
     try {
-      if ((await perform(this.#effects, step, snapshot)) === 'pending') this.#backoff.goesOn(attempt)
+      const end = await perform(this.#effects, step, snapshot)
+      if (end === 'pending') this.#backoff.goesOn(attempt)
+      return end
     } catch (error) {
       const isNew = this.#backoff.failed(attempt, errorMessage(error), this.#observation.clock.now().monotonicUs)
       if (isNew) this.#log.error(`${step.kind} failed, trying again in a while`, { error })
+      return 'failed'
     }
   }
 }

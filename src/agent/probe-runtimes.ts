@@ -3,6 +3,9 @@
  * its next start.
  */
 import { type HeldSource, sameSource } from '../decision/config-source.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import type { StepOf } from '../decision/step.ts'
+import { contentOfKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
 import type { ConfigFacts, RuntimeProbe } from '../ports/probes.ts'
 import type { Checkpoints } from '../ports/store.ts'
@@ -32,6 +35,8 @@ export interface RuntimePorts {
   readonly defaultRuntimeSocket: () => string | undefined
 }
 
+type SocketPorts = Omit<RuntimePorts, 'runtimeProbe'>
+
 /**
  * A runtime that k3s starts ends with k3s, so it is no excuse for a kubelet that ended k3s.
  * @param next undefined: what kubelet starts with next is not known
@@ -53,6 +58,19 @@ export async function probeRuntimes(
   return { runtimeUp, changesRuntime, targetRuntimeUp }
 }
 
+/**
+ * Reads ahead, while a config is checked, which runtimes the two configs name: the pass that
+ * restarts kubelet into it then does not wait for a parser. Asks none of them, since that pass
+ * needs an answer of its own.
+ */
+export async function readRuntimesAhead(ports: SocketPorts, step: StepOf<'preflight'>, snapshot: Snapshot): Promise<void> {
+  const { unit, lastKnownGood } = snapshot
+  const isOnDisk = step.data === undefined
+  if (step.fallback || !isOnDisk || unit.kind === 'unknown' || isKubeletInside(unit.command)) return
+  const next = { source: step.source, content: contentOfKey(step.key) }
+  await Promise.all([lastKnownGood, next].map((held) => findRuntimeSocket(ports, unit, held))).catch(() => {})
+}
+
 interface RuntimeSocket {
   readonly path: string
   /** The config that might name it cannot be read. */
@@ -60,7 +78,7 @@ interface RuntimeSocket {
 }
 
 /** Kubelet's flag wins over its config. A kubelet whose config names none takes the default. */
-async function findRuntimeSocket(ports: RuntimePorts, unit: KnownUnit, held: HeldSource): Promise<RuntimeSocket | undefined> {
+async function findRuntimeSocket(ports: SocketPorts, unit: KnownUnit, held: HeldSource): Promise<RuntimeSocket | undefined> {
   // A file that the agent replaces holds the candidate, not the local config.
   const isReplaced = held.source === 'local' && unit.wiring.kind === 'ready' && unit.wiring.replacesLocalFile
   const files = listConfigFiles(unit, findFile(ports, unit, held))
@@ -70,7 +88,7 @@ async function findRuntimeSocket(ports: RuntimePorts, unit: KnownUnit, held: Hel
 }
 
 /** Where the checkpoint is gone, the file in place still holds the config. undefined: local. */
-function findFile({ checkpoints }: RuntimePorts, { wiring }: KnownUnit, { source, onlyInPlace }: HeldSource): string | undefined {
+function findFile({ checkpoints }: SocketPorts, { wiring }: KnownUnit, { source, onlyInPlace }: HeldSource): string | undefined {
   if (source === 'local') return undefined
   return onlyInPlace === true && wiring.kind === 'ready' ? wiring.path : checkpoints.path(source)
 }

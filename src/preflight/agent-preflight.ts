@@ -29,7 +29,7 @@ export interface AgentPreflightOptions {
   settings(): unknown
   /** Drops remembered results: the node may have changed since. */
   forget(): void
-  /** Called when a pending check finishes. */
+  /** Called when a check finishes for which nobody waits any more. */
   readonly onDone: () => void
   /** Called with the time that a check took, whatever its result. Not for one that was ended. */
   readonly onTimed: (seconds: number) => void
@@ -55,6 +55,7 @@ interface Job {
    */
   readonly dependencies: string
   readonly done: Promise<void>
+  isAwaited: boolean
   /** undefined: it has not ended. An error: the config could not be judged. */
   result: PreflightResult | Error | undefined
 }
@@ -76,7 +77,9 @@ export class AgentPreflight implements Preflight {
     // The result was not collected, and its dependencies have changed since.
     const isOutdated = started?.result !== undefined && started.dependencies !== this.#dependencies(candidate)
     const job = started === undefined || isOutdated ? this.#start(candidate) : started
+    job.isAwaited = true
     await Promise.race([job.done, this.#options.sleep(WAIT_MS)])
+    job.isAwaited = false
     if (job.result === undefined) return { kind: 'pending' }
     this.#jobs.delete(candidate.key)
     if (job.result instanceof Error) throw job.result
@@ -126,10 +129,10 @@ export class AgentPreflight implements Preflight {
       if (result === undefined || stopper.signal.aborted || this.#options.signal.aborted) return
       onTimed((clock.now().monotonicUs - startedUs) / 1e6)
       job.result = result
-      this.#options.onDone()
+      if (!job.isAwaited) this.#options.onDone()
     }
     const done = this.#last === undefined ? run() : this.#last.then(run)
-    const job: Job = { stopper, dependencies: this.#dependencies(candidate), result: undefined, done }
+    const job: Job = { stopper, dependencies: this.#dependencies(candidate), isAwaited: false, result: undefined, done }
     this.#last = done
     this.#jobs.set(candidate.key, job)
     const finished = [...this.#jobs].filter(([key, { result }]) => result !== undefined && key !== candidate.key)

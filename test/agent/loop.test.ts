@@ -654,6 +654,14 @@ t.test('systemd is asked again before a restart that has waited for longer than 
   t.equal(world.looksAtSystemd, before + 2)
 })
 
+t.test('a settled node is not looked at twice before a restart', async (t) => {
+  const world = await promoted(A)
+  world.want(B)
+  const before = world.healthProbes
+  await world.until('restart')
+  t.equal(world.healthProbes - before, 3, 'for the assignment, for preflight, and before kubelet gets the config')
+})
+
 t.test('nothing is done to kubelet on the word of a glance; what is wanted is written down and judged on it', async (t) => {
   const world = await promoted(A)
   world.want(B)

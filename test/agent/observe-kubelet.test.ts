@@ -1,13 +1,15 @@
 import t from 'tap'
 import { type KubeletObservation, observeKubelet } from '../../src/agent/observe-kubelet.ts'
-import { NOT_PROBED, probeRuntimes } from '../../src/agent/probe-runtimes.ts'
+import { NOT_PROBED, probeRuntimes, readRuntimesAhead } from '../../src/agent/probe-runtimes.ts'
 import { type CheckpointFile, type HeldSource, LOCAL } from '../../src/decision/config-source.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { StepOf } from '../../src/decision/step.ts'
 import type { KnownUnit, ReadyWiring, UnitState } from '../../src/decision/unit-state.ts'
 import type { ConfigFiles, HealthTarget } from '../../src/ports/probes.ts'
 import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
-import { A, B } from '../decision/snapshots.ts'
+import { A, B, hold, keyOf, snapshot } from '../decision/snapshots.ts'
 import { createRuntime } from './memory-runtime.ts'
 
 const AT = { bootId: 'boot', monotonicUs: 1, wallMs: 1 }
@@ -132,6 +134,34 @@ t.test('the runtime of a config whose checkpoint is gone is read from the file i
     t.same(await probe(wiring, { source: B, content: undefined }, lost, inPlace), both, 'it is last-known-good itself')
     t.match(await probe(wiring, good, lost, { [wiring.path]: CRIO }), { changesRuntime: true, targetRuntimeUp: false }, 'it is another one')
   }
+})
+
+t.test('the runtime that a config names is read ahead while it is checked, once it is on disk', async (t) => {
+  const read: (string | undefined)[] = []
+  const { observation } = nodeWith(unitOf(1, 101))
+  const ports = {
+    ...observation,
+    checkpoints: { ...observation.checkpoints, path: ({ uid }: CheckpointFile) => `/checkpoints/${uid}` },
+    configFacts: {
+      of: async ({ path }: ConfigFiles) => {
+        read.push(path)
+        return { healthz: undefined, runtimeEndpoint: undefined }
+      },
+    },
+    defaultRuntimeSocket: () => undefined,
+  }
+  const readFor = async (step: Partial<StepOf<'preflight'>>, facts: Partial<Snapshot> = {}) => {
+    read.length = 0
+    const whole = { kind: 'preflight', source: B, key: keyOf(B), data: undefined, fallback: false, ...step } as const
+    await readRuntimesAhead(ports, whole, snapshot({ lastKnownGood: hold(A), ...facts }))
+    return [...read]
+  }
+  t.strictSame(await readFor({}), [`/checkpoints/${A.uid}`, `/checkpoints/${B.uid}`])
+  t.strictSame(await readFor({ data: {} }), [], 'it is not on disk')
+  t.strictSame(await readFor({ fallback: true }), [], 'a fallback is only decoded')
+  t.strictSame(await readFor({}, { unit: { kind: 'unknown', detail: 'no answer' } }), [])
+  ports.configFacts.of = () => Promise.reject(new Error('no parser'))
+  t.strictSame(await readFor({}), [], 'the pass that needs it reads again')
 })
 
 t.test("kubelet's drop-ins count for the health port and the runtime, whoever wrote them", async (t) => {

@@ -78,6 +78,7 @@ export class SmallWorld {
   /** Kubelet exits at its start, whatever it starts with. */
   nodeFault = false
   looksAtSystemd = 0
+  healthProbes = 0
   drained: boolean | undefined
   basis = 'basis'
   readonly judging = new Set<string>()
@@ -303,6 +304,7 @@ export class SmallWorld {
       configFacts: { of: async () => ({ healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined }) },
       probe: {
         healthz: async () => {
+          this.healthProbes += 1
           const ok = this.unit.healthy && !this.hangs
           return { ok, detail: ok ? 'ok' : 'connection refused' }
         },

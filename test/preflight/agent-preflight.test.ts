@@ -121,6 +121,7 @@ t.test('a short check returns its result at once', async (t) => {
   t.same(await answer, YES)
   t.same([...world.preflight.pending()], [])
   t.same(world.slept, [700], 'how long the loop waits')
+  t.equal(world.done, 0, 'it has the result, and need not be woken')
 })
 
 t.test('a long check is pending, continues, and returns its result at the next call', async (t) => {
