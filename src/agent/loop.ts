@@ -22,6 +22,12 @@ const PROBES_US = 60e6
 /** An observation of kubelet of this age is used again: on a busy node, a new one takes as long. */
 const FRESH_US = 100e3
 
+interface Decision {
+  /** undefined: the node cannot be observed, and the step is to wait. */
+  readonly snapshot: Snapshot | undefined
+  readonly step: Step
+}
+
 export class Loop {
   readonly #observation: ObservationPorts
   readonly #effects: EffectPorts
@@ -46,10 +52,10 @@ export class Loop {
 
   /** Observes once and performs at most one step. */
   async pass(): Promise<Step> {
-    const glance = await this.#probeSettled()
-    if (glance !== undefined) return this.#carryOut(glance.step, glance.snapshot)
-    const snapshot = await this.#observe(() => this.#observeKubelet())
-    return this.#carryOut(snapshot === undefined ? this.#waitBlind() : nextStep(snapshot), snapshot)
+    const { snapshot, step } = (await this.#probeSettled()) ?? (await this.#look())
+    if (snapshot !== undefined) await this.#carryOut(step, snapshot)
+    this.#observer.turned?.(step, snapshot)
+    return step
   }
 
   /** Passes until there is nothing left to do but wait. */
@@ -61,13 +67,12 @@ export class Loop {
     return undefined
   }
 
-  async #carryOut(step: Step, snapshot: Snapshot | undefined): Promise<Step> {
-    if (snapshot !== undefined) await this.#decided(snapshot, step)
-    this.#observer.turned?.(step, snapshot)
-    return step
+  async #look(): Promise<Decision> {
+    const snapshot = await this.#observe(() => this.#observeKubelet())
+    return { snapshot, step: snapshot === undefined ? this.#waitBlind() : nextStep(snapshot) }
   }
 
-  async #decided(snapshot: Snapshot, step: Step): Promise<void> {
+  async #carryOut(step: Step, snapshot: Snapshot): Promise<void> {
     this.#observer.decided(snapshot, step)
     const end = step.kind === 'wait' ? undefined : await this.#try(step, snapshot)
     if (step.kind === 'wait') this.#backoff.forgetDue(snapshot)
@@ -82,7 +87,7 @@ export class Loop {
    * command that asks systemd takes more CPU than all the rest of a pass. A step that touches
    * kubelet is never decided on this. undefined: systemd has to be asked.
    */
-  async #probeSettled(): Promise<{ readonly snapshot: Snapshot; readonly step: Step } | undefined> {
+  async #probeSettled(): Promise<Decision | undefined> {
     const seen = this.#settled
     if (seen === undefined || this.#reusable !== undefined) return undefined
     const isOld = this.#observation.clock.now().monotonicUs - seen.at.monotonicUs >= PROBES_US

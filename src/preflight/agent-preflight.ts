@@ -55,6 +55,7 @@ interface Job {
    */
   readonly dependencies: string
   readonly done: Promise<void>
+  /** The loop waits for the result, and need not be woken. */
   isAwaited: boolean
   /** undefined: it has not ended. An error: the config could not be judged. */
   result: PreflightResult | Error | undefined

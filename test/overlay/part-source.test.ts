@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Base, Desired, FoundConfigMap } from '../../src/decision/desired.ts'
+import type { Base, BaseView, Desired } from '../../src/decision/desired.ts'
 import { resolveDesired } from '../../src/decision/desired.ts'
 import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { mergePart } from '../../src/overlay/merge-part.ts'
@@ -239,14 +239,11 @@ t.test('a base that the API server has not answered for is not known yet: nothin
   const part = assigned(localConfig('maxPods: 1\n'))
   if (part.kind !== 'config-map' || part.object.kind !== 'found') throw new Error('no ConfigMap')
   const ref = { namespace: 'kube-system', name: 'base', kubeletConfigKey: 'kubelet' }
-  const under = (reason: 'unreachable' | 'unauthenticated'): Desired => ({
-    ...part,
-    object: {
-      ...part.object,
-      base: { kind: 'config-map', text: 'base', ref },
-      bases: { views: [{ ref, object: { kind: 'unavailable', reason, detail: '10.0.0.1 refused' } }], problem: undefined },
-    } as FoundConfigMap,
-  })
+  const whole = part.object
+  const under = (reason: 'unreachable' | 'unauthenticated'): Desired => {
+    const views: BaseView[] = [{ ref, object: { kind: 'unavailable', reason, detail: '10.0.0.1 refused' } }]
+    return { ...part, object: { ...whole, base: { kind: 'config-map', text: 'base', ref }, bases: { views, problem: undefined } } }
+  }
   world.desired = under('unreachable')
   t.match(await settle(), { kind: 'unknown', detail: /ConfigMap kube-system\/base:kubelet .* cannot be read: 10.0.0.1 refused/ })
   world.desired = under('unauthenticated')
