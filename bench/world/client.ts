@@ -13,7 +13,7 @@ export interface OpenWorld extends Omit<World, 'open'> {
   readonly paths: WorldPaths
 }
 
-const PLAIN: WorldOptions = { systemctlCostUs: 0, kubeletVersion: undefined, kubelet: undefined, format: 'json' }
+const PLAIN: WorldOptions = { systemctlCostUs: 0, kubeletVersion: undefined, kubelet: undefined, kubeletFlags: [], format: 'json' }
 
 export async function openWorld(options: Partial<WorldOptions> = {}): Promise<OpenWorld> {
   const dir = mkdtempSync(join(tmpdir(), 'kca-bench-'))

@@ -29,7 +29,8 @@ class BenchWorld implements World {
   #acceptedUs = 0
   readonly #watches = new Map<string, number>()
 
-  async open({ dir, memoryDir, systemctlCostUs, kubeletVersion, kubelet, format }: Parameters<World['open']>[0]): Promise<WorldPaths> {
+  async open(options: Parameters<World['open']>[0]): Promise<WorldPaths> {
+    const { dir, memoryDir, systemctlCostUs, kubeletVersion, kubelet, kubeletFlags, format } = options
     this.#format = format
     const server = await startApiServer({
       authorize: (request) => this.#noteWatch(request),
@@ -43,7 +44,8 @@ class BenchWorld implements World {
     })
     const stateDir = join(dir, 'state')
     const envFile = join(stateDir, 'kubelet.env')
-    const unit = await startUnit(join(memoryDir, 'systemd'), envFile, { costUs: systemctlCostUs, version: kubeletVersion, kubelet })
+    const unitOptions = { costUs: systemctlCostUs, version: kubeletVersion, kubelet, flags: kubeletFlags }
+    const unit = await startUnit(join(memoryDir, 'systemd'), envFile, unitOptions)
     this.#unit = unit
     for (const name of Object.values(CONFIG_MAPS)) server.objects.put(configMap(name, this.#write(0, unit)))
     server.objects.put(node(new Date().toISOString()))

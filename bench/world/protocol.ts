@@ -28,6 +28,8 @@ export interface WorldOptions {
   readonly kubeletVersion: string | undefined
   /** The path of a real one, in its place. Without a sandbox it is only asked to load a config. */
   readonly kubelet: string | undefined
+  /** Of kubelet's unit, besides those of every kubeadm node. */
+  readonly kubeletFlags: readonly string[]
   readonly format: 'json' | 'yaml'
 }
 

@@ -35,9 +35,10 @@ export interface UnitOptions {
   readonly version: string | undefined
   /** The path of a real kubelet, which preflight asks. */
   readonly kubelet: string | undefined
+  readonly flags: readonly string[]
 }
 
-export async function startUnit(dir: string, envFile: string, { costUs, version, kubelet: real }: UnitOptions): Promise<BenchUnit> {
+export async function startUnit(dir: string, envFile: string, { costUs, version, kubelet: real, flags }: UnitOptions): Promise<BenchUnit> {
   mkdirSync(dir, { recursive: true })
   const systemctl = join(dir, 'systemctl')
   const kubelet = join(dir, 'kubelet')
@@ -54,7 +55,8 @@ export async function startUnit(dir: string, envFile: string, { costUs, version,
   const local = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', healthzPort }
   writeFileSync(localConfig, JSON.stringify(local))
   const kubeadm = kubeadmUnit({ localConfig, envFile })
-  const unit: SimulatedUnit = { ...kubeadm, path: kubelet, words: [kubelet, ...kubeadm.words.slice(1)] }
+  const environment = { ...kubeadm.environment, KUBELET_KUBEADM_ARGS: flags.join(' ') }
+  const unit: SimulatedUnit = { ...kubeadm, environment, path: kubelet, words: [kubelet, ...kubeadm.words.slice(1)] }
 
   let child: ChildProcess | undefined
   const machine: UnitMachine = new UnitMachine({
