@@ -32,7 +32,7 @@ export interface AgentWorld extends Pick<LifeWorld, 'clock' | 'yaml' | 'besideDo
 }
 
 export async function runAgent(start: AgentStart, { clock, supervision, parser, ...programs }: AgentWorld): Promise<ExitCode> {
-  setTimeout(keepHeapSmall, LOADED_MS).unref()
+  setTimeout(() => keepHeapSmall(), LOADED_MS).unref()
   // For ps and top: Node.js names the first thread of every process `node` or MainThread.
   process.title = ['kubelet-cfg-agent', ...process.argv.slice(2)].join(' ')
   const { dynamicConfigDir } = start.settings
