@@ -9,7 +9,9 @@ import type { Phase } from './step.ts'
 
 const CLOSE_US = 1e6
 const TRIAL_US = 5e6
-const SETTLED_US = 15e6
+const SETTLED_US = 20e6
+/** Something is about to happen. */
+const WAITING_US = 15e6
 
 export function cadenceUs(snapshot: Snapshot, phase: Phase): number {
   const { policy } = snapshot
@@ -47,7 +49,7 @@ function wantedUs(snapshot: Snapshot, phase: Phase): number {
     case 'kubelet-stopped':
     case 'ineffective':
     case 'blocked':
-      return SETTLED_US
+      return WAITING_US
   }
 }
 

@@ -56,7 +56,7 @@ interface LastSummary {
 }
 
 /**
- * The loop turns at least every 15 s, and one turn may wait some ten seconds for systemd and
+ * The loop turns at least every 20 s, and one turn may wait some ten seconds for systemd and
  * kubelet.
  */
 const LONGEST_TURN_US = 120e6

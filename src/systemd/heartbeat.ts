@@ -16,7 +16,7 @@ import { describeTurn } from './status-line.ts'
  * if its sender has exited before systemd reads it, and without capabilities the sender cannot send
  * it in the agent's name: many messages are lost there.
  */
-const BEATS_PER_WATCHDOG = 12
+const BEATS_PER_WATCHDOG = 9
 const DEFAULT_BEAT_US = 60e6
 /**
  * A message costs a child process, 4 ms of CPU: a new status is sent immediately, but only this

@@ -7,7 +7,7 @@ import { A, B, health, INVOCATION, inTrial, keyOf, MINUTE_US, NOW_US, POLICY, ru
 const PROCESS = { key: keyOf(B), invocationId: INVOCATION, startedAtUs: 0, wasHealthy: true, unhealthySinceUs: undefined, exits: 0 }
 
 t.test('a settled node is looked at rarely, a restarting one closely', async (t) => {
-  t.equal(cadenceUs(snapshot(), 'settled'), 15 * SECOND_US)
+  t.equal(cadenceUs(snapshot(), 'settled'), 20 * SECOND_US)
   t.equal(cadenceUs(snapshot(), 'restarting'), SECOND_US)
 })
 
@@ -28,7 +28,7 @@ t.test('a kubelet that runs on in place of what it starts with next is looked at
   const sinceUs = NOW_US - POLICY.trialUs - SECOND_US
   const process = { ...PROCESS, healthySinceUs: sinceUs }
   const runsOn = { ...runs(B, { startedAgoUs: 2 * POLICY.trialUs }), health: health(A, { healthySinceUs: undefined, process }) }
-  t.equal(cadenceUs(snapshot(runsOn), 'refused'), 15 * SECOND_US)
+  t.equal(cadenceUs(snapshot(runsOn), 'refused'), 20 * SECOND_US)
   const other = { ...process, invocationId: 'another' }
   t.equal(cadenceUs(snapshot({ ...runsOn, health: health(A, { healthySinceUs: undefined, process: other }) }), 'refused'), SECOND_US)
 })

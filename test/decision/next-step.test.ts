@@ -25,7 +25,7 @@ import {
 } from './snapshots.ts'
 
 t.test('a settled node waits', async (t) => {
-  t.match(decide(), { kind: 'wait', phase: 'settled', untilUs: NOW_US + 15 * SECOND_US })
+  t.match(decide(), { kind: 'wait', phase: 'settled', untilUs: NOW_US + 20 * SECOND_US })
   t.match(decide({ ...wants('local'), ...LOCAL_EVERYWHERE }), { kind: 'wait', phase: 'settled' })
 })
 

@@ -13,8 +13,8 @@ import { type Node, withNode } from './node.ts'
 
 const SETTINGS = { ...UP_TO_LOADING, TRIAL_DURATION: '2s' }
 const HEARD = /^subscribed to systemd's signals about kubelet/
-/** A settled node is looked at every 15 s: what is found sooner was told by a signal. */
-const NEXT_LOOK_US = 15_000_000
+/** A settled node is looked at every 20 s: what is found sooner was told by a signal. */
+const NEXT_LOOK_US = 20_000_000
 
 export function addSignalScenarios(plane: ControlPlane, program: string): void {
   scenario('node: an exit of kubelet is found by a signal, and without a bus by a look', (step) =>
