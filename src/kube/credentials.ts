@@ -114,6 +114,9 @@ function useKubeconfig(parsed: ParsedFiles | KubeconfigProblem, options: UseOpti
   return { kind: 'ok', credentials: createCredentials(chosen, nowMs) }
 }
 
+/** client-node drops it. With a backslash, YAML can write it in other letters. */
+const MAY_NAME_TOKEN_FILE = /tokenFile|\\/
+
 function parseFiles(files: readonly KubeconfigText[]): ParsedFiles | KubeconfigProblem {
   const merged = { clusters: new Map<string, Cluster>(), users: new Map<string, User>(), contexts: new Map<string, Context>() }
   const users = new Map<string, { directory: string; document: unknown }>()
@@ -123,8 +126,8 @@ function parseFiles(files: readonly KubeconfigText[]): ParsedFiles | KubeconfigP
     const config = new KubeConfig()
     let document: unknown
     try {
-      document = parseYaml(text)
       config.loadFromString(text)
+      if (MAY_NAME_TOKEN_FILE.test(text)) document = parseYaml(text)
     } catch (error) {
       if (error instanceof YAMLException) return malformed(`is not valid YAML, line ${(error.mark?.line ?? 0) + 1}`)
       return malformed('is incomplete: each cluster, user and context needs a name and its section')

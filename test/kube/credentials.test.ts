@@ -86,6 +86,8 @@ t.test('a token, and a token file that is replaced', async (t) => {
   t.equal((await accessOf(credentials)).headers.Authorization, 'Bearer one')
   writeFileSync(join(directory, 'token'), 'two\n')
   t.equal((await accessOf(credentials)).headers.Authorization, 'Bearer two')
+  const escaped = credentialsOf(write(directory, ['"token\\u0046ile": token']))
+  t.equal((await accessOf(escaped)).headers.Authorization, 'Bearer two', 'a key in other letters')
 })
 
 t.test('the files that a kubeconfig names, whether they exist or not', (t) => {
