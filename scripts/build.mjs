@@ -29,7 +29,8 @@ const require = createRequire(import.meta.url)
 const clientNode = dirname(require.resolve('@kubernetes/client-node'))
 const writeFileAtomic = dirname(require.resolve('write-file-atomic'))
 const promClient = dirname(require.resolve('prom-client'))
-const pinoLib = join(dirname(require.resolve('pino')), 'lib')
+const pino = dirname(require.resolve('pino'))
+const sonicBoom = dirname(createRequire(require.resolve('pino')).resolve('sonic-boom'))
 
 /**
  * Packages of which the bundle takes one file. Of systeminformation, the agent uses only memory.
@@ -61,15 +62,23 @@ const STUBS = [
 })
 
 /**
- * Imports that the agent does not need and that run anyway: replaced with code that does nothing.
+ * Imports that the agent does not need and that run anyway: replaced with code that does nothing,
+ * or as little as is used of it.
  */
-const EMPTY = [
+const SMALL = [
   // It would install and remove a dozen signal handlers at each write, to delete a half-written
   // file. No signal handler runs during a synchronous write, and the agent deletes at its start
   // what a kill left behind.
   { from: writeFileAtomic, module: 'signal-exit', contents: 'export const onExit = () => () => {}' },
   // The worker thread of pino's transports, which the agent does not use.
-  { from: pinoLib, module: 'thread-stream', contents: 'module.exports = undefined' },
+  { from: join(pino, 'lib'), module: 'thread-stream', contents: 'module.exports = undefined' },
+  // Node.js takes 3 ms to load these two, and the logger uses one name of each.
+  { from: pino, module: 'worker_threads', contents: 'export const isMainThread = true' },
+  {
+    from: sonicBoom,
+    module: 'assert',
+    contents: 'module.exports = (value, message) => { if (!value) throw new Error(message) }',
+  },
   // Default metrics (with OpenTelemetry), metrics of other processes, the push gateway and
   // summaries.
   ...['./lib/defaultMetrics', './lib/cluster', './lib/pushgateway', './lib/summary'].map((module) => ({
@@ -83,7 +92,7 @@ const slim = {
   name: 'slim',
   setup(bundle) {
     for (const { module, path } of PARTS) bundle.onResolve({ filter: exactly(module) }, () => ({ path }))
-    for (const stub of [...STUBS, ...EMPTY]) {
+    for (const stub of [...STUBS, ...SMALL]) {
       bundle.onResolve({ filter: exactly(stub.module) }, ({ importer }) =>
         dirname(importer) === stub.from ? { path: stub.module, namespace: 'stub', pluginData: stub } : undefined,
       )
