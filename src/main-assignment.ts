@@ -23,7 +23,7 @@ import type { Counters } from './report/counters.ts'
 import type { Publisher } from './report/publisher.ts'
 import type { Settings } from './settings/settings.ts'
 import { toChannelSettings } from './settings/source-settings.ts'
-import { ClusterSource } from './source/cluster-source.ts'
+import { ClusterSource, type ClusterSourceDeps } from './source/cluster-source.ts'
 import { DirectorySource } from './source/directory-source.ts'
 
 export interface AssignmentWorld {
@@ -41,6 +41,7 @@ export interface AssignmentWorld {
   readonly log: Log
   /** Called when the kubeconfig turns out to belong to another node or cluster. */
   readonly onChangeOfIdentity: (why: string) => void
+  readonly onContact: NonNullable<ClusterSourceDeps['onContact']>
 }
 
 export function openAssignment(world: AssignmentWorld): AssignmentSource {
@@ -89,6 +90,7 @@ function openCluster(world: AssignmentWorld, api: KubeApi): AssignmentSource {
     obstacle: () => kubeconfig.problem(),
     channels: toChannelSettings(world.settings()),
     onNode: (...seen) => publisher?.nodeObserved(...seen),
+    onContact: world.onContact,
     ready: async (signal) => {
       await kubeconfig.ready(pace.sleep, signal)
       // A kubeconfig that is written later may name another node.

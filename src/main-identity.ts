@@ -93,9 +93,11 @@ export function openIdentity({ settings, stores, kubeconfig, onSetAside, log, ho
     return false
   }
 
-  if (!isOurs()) setForeignStateAside(files, layout, resetNextStart, onSetAside)
-  // Records the binding where foreign state has just been set aside.
-  isOurs()
+  if (!isOurs()) {
+    setForeignStateAside(files, layout, resetNextStart, onSetAside)
+    // Records the binding.
+    isOurs()
+  }
   return {
     nodeName,
     findChange: () => {

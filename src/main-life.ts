@@ -40,11 +40,17 @@ import { countRejections } from './report/counters.ts'
 import { type Settings, toPolicy } from './settings/settings.ts'
 import { BusSignals } from './systemd/bus-signals.ts'
 import type { Heartbeat } from './systemd/heartbeat.ts'
+import { Occasion } from './values/occasion.ts'
 
 /** How often the agent checks that the kubeconfig still belongs to its cluster. */
 const REBIND_MS = 60_000
 /** Delay of the self-check. It starts programs, and the agent finds its assignment first. */
 const SELF_CHECK_MS = 1000
+/**
+ * How long the first pass of the loop waits until the Node is watched. It takes the processor from
+ * the requests, and without their answers it decides nothing that a later pass does not.
+ */
+const CONTACT_MS = 200
 /** Limit of a request to the helper that normally takes milliseconds. */
 const FACTS_MS = 20_000
 
@@ -85,9 +91,13 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
   const usesApi = atStart.manifestDir === undefined
   const api = usesApi ? openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${VERSION}` }) : undefined
   const common = { settings, stores, nodeName, api, pace, log }
-  const { counters, history, publisher, reporter, stopServing } = await openReporting(common)
+  const { counters, history, publisher, reporter, serve } = await openReporting(common)
   const onChangeOfIdentity = (why: string) => over.abort(why)
-  const assignment = openAssignment({ ...common, identity, kubeconfig, publisher, counters, onChangeOfIdentity })
+  const contact = new Occasion()
+  signal.addEventListener('abort', contact.happen, { once: true })
+  const assignmentWorld = { ...common, identity, kubeconfig, publisher, counters, onChangeOfIdentity, onContact: contact.happen }
+  const assignment = openAssignment(assignmentWorld)
+  assignment.start(wake)
   const { runtime, runtimeProbe } = openRuntime({ settings: atStart, clock, log, onChange: wake })
   const { preflight, drain, effect } = openPreflight({ ...common, helper, counters, onChange: wake, signal })
   const accepted = new Map<TrialKey, Acceptance>()
@@ -135,11 +145,12 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
     const change = identity.findChange()
     if (change !== undefined) over.abort(change)
   }, REBIND_MS)
+  if (usesApi) await atMost(CONTACT_MS, contact.happened)
+  const stopServing = serve()
   makeRequestsDirectory(stores, log)
   // Each pass reads them, so that the poll need not wake the loop for nothing.
   const requests = watchDirectory(stores.layout.requests, wake, undefined, () => {})
   signals.start()
-  assignment.start(wake)
   const checked = after(SELF_CHECK_MS, undefined, { signal }).then(
     () => checkSelf(atStart, stores, helper, log).catch((error: unknown) => log.warn('the self-check failed', { error })),
     () => {},

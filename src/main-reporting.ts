@@ -56,6 +56,5 @@ export async function openReporting({ settings, stores, nodeName, api, pace, log
       lastReport.write(condition)
     },
   })
-  const stopServing = metrics.serve(reporter, log)
-  return { counters: metrics.counters, history, publisher, reporter, stopServing }
+  return { counters: metrics.counters, history, publisher, reporter, serve: () => metrics.serve(reporter, log) }
 }

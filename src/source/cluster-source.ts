@@ -47,6 +47,11 @@ export interface ClusterSourceDeps {
   readonly channels?: ChannelSettings
   /** Called with each Node that is seen, whole or metadata only. */
   readonly onNode?: (uid: string, node: unknown, form: Form) => void
+  /**
+   * Called once the API server has accepted the watch of the Node, and where the Node cannot be
+   * read. Later ones say nothing new.
+   */
+  readonly onContact?: () => void
   /** Resolves once requests can be made (a kubeconfig exists), or when the signal aborts. */
   readonly ready?: (signal: AbortSignal) => Promise<void>
   /** Why requests cannot be made; undefined: they can. */
@@ -113,7 +118,11 @@ export class ClusterSource implements AssignmentSource {
       if (!isReady) await this.#deps.ready?.(this.#stopper.signal)
       isReady = true
       const watched = { collection: '/api/v1/nodes', kind: 'Node', namespace: '', name: this.#deps.nodeName, extent: this.#extent } as const
-      const observer = { onView: (view: ObjectView) => this.#seeNode(view), ...this.#syncObserver('Node') }
+      const observer = {
+        onView: (view: ObjectView) => this.#seeNode(view),
+        onOpen: () => this.#deps.onContact?.(),
+        ...this.#syncObserver('Node'),
+      }
       await watchObject(this.#watchDeps(), watched, observer, openGate(), this.#stopper.signal)
     })
   }
@@ -132,6 +141,7 @@ export class ClusterSource implements AssignmentSource {
       case 'failed':
         this.#unknown = { detail: `Node ${nodeName} cannot be read: ${view.detail}`, silence: view.reason }
         this.#fail('Node', view.reason)
+        this.#deps.onContact?.()
         return
       case 'absent':
         if (this.#node === undefined) {

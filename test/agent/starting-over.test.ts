@@ -1,5 +1,6 @@
 /** A pass of the loop that still waits when the agent has to end, or to start over. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
@@ -22,20 +23,25 @@ sleep 2
 echo over >> calls
 `
 
-/** An agent that has not begun to live. */
-function prepare(t: Test, systemctl: string, more: { readonly adopt?: 'true' } = {}) {
+/**
+ * An agent that has not begun to live. It follows a directory, or else the cluster of this
+ * kubeconfig. Empty: the file does not exist.
+ */
+function prepare(t: Test, systemctl: string, more: { readonly adopt?: 'true'; readonly kubeconfig?: string } = {}) {
   const directory = t.testdir({ manifests: {}, state: {}, run: {} })
   const path = (name: string) => join(directory, name)
   writeFileSync(path('systemctl'), systemctl, { mode: 0o755 })
+  const { kubeconfig, ...others } = more
+  if (kubeconfig) writeFileSync(path('kubelet.conf'), kubeconfig)
   const flags = {
     nodeName: 'worker-1',
-    manifestDir: path('manifests'),
+    ...(kubeconfig === undefined ? { manifestDir: path('manifests') } : { kubeconfig: path('kubelet.conf') }),
     dynamicConfigDir: path('state'),
     runtimeDir: path('run'),
     envFile: path('state/kubelet.env'),
     systemctl: path('systemctl'),
     systemBus: path('no-bus'),
-    ...more,
+    ...others,
   }
   const resolved = resolveSettings({ flags, env: {}, file: { kind: 'absent', path: '' } })
   if (!resolved.ok) throw new Error(resolved.problems.join())
@@ -79,6 +85,53 @@ t.test('an agent that is told to end does not wait for it', async (t) => {
   stop.abort('SIGTERM')
   t.equal(await life, 'SIGTERM')
   t.same(calls(), ['begun'])
+})
+
+/** An API server that accepts connections, and says nothing. */
+async function startSilentServer(t: Test) {
+  const connections = new Set<Socket>()
+  const server = createServer((socket) => {
+    connections.add(socket)
+    socket.on('error', () => {})
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    for (const socket of connections) socket.destroy()
+    server.close()
+  })
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  const cluster = { name: 'c', cluster: { server: `https://127.0.0.1:${address.port}` } }
+  const user = { name: 'u', user: { token: 'secret' } }
+  const context = { name: 'x', context: { cluster: 'c', user: 'u' } }
+  const kubeconfig = { clusters: [cluster], users: [user], contexts: [context], 'current-context': 'x' }
+  return { kubeconfig: JSON.stringify(kubeconfig), connections }
+}
+
+t.test('an API server that says nothing does not keep the agent from its first pass', async (t) => {
+  const { kubeconfig, connections } = await startSilentServer(t)
+  const { world, stop, path } = prepare(t, '#!/bin/sh\n>"$(dirname "$0")/asked"\nexit 1\n', { kubeconfig })
+  const life = live(world, stop.signal)
+  await until(() => connections.size > 0 && existsSync(path('asked')), 'systemd is asked, and the server does not answer')
+  stop.abort('SIGTERM')
+  t.equal(await life, 'SIGTERM')
+})
+
+t.test('an agent that is told to end does not wait for an API server that says nothing', async (t) => {
+  const { kubeconfig, connections } = await startSilentServer(t)
+  const { world, stop } = prepare(t, '#!/bin/sh\nexit 1\n', { kubeconfig })
+  const life = live(world, stop.signal)
+  await until(() => connections.size > 0, 'the agent connects')
+  stop.abort('SIGTERM')
+  t.equal(await life, 'SIGTERM')
+})
+
+t.test('an agent without a kubeconfig looks at its node all the same', async (t) => {
+  const { world, stop, path } = prepare(t, '#!/bin/sh\n>"$(dirname "$0")/asked"\nexit 1\n', { kubeconfig: '' })
+  const life = live(world, stop.signal)
+  await until(() => existsSync(path('asked')), 'systemd is asked')
+  stop.abort('SIGTERM')
+  t.equal(await life, 'SIGTERM')
 })
 
 t.test('a signal to reload never finds the agent without an answer to it', async (t) => {

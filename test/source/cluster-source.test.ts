@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import type { KubeApi } from '../../src/ports/kube-api.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { ClusterSource, type ClusterSourceDeps } from '../../src/source/cluster-source.ts'
+import { until } from '../until.ts'
 
 const NODE = { metadata: { name: 'n1', uid: 'u', resourceVersion: '1' }, spec: { configSource: { secret: {} } } }
 
@@ -27,6 +28,30 @@ t.test('an invalid configSource is logged also when it was set before the agent 
   await new Promise<void>((resolve) => source.start(resolve))
   t.equal(source.desired().kind, 'invalid')
   t.match(lines, ['initial Node watch event', /^failed to sync: invalid NodeConfigSource.* the previous assignment stays in effect$/])
+})
+
+t.test('there is contact once the watch of the Node is open', async (t) => {
+  const said: string[] = []
+  let accept = () => {}
+  const watch: KubeApi['watch'] = (request) => {
+    accept = () => request.onOpen?.()
+    said.push('watch')
+    return API.watch(request)
+  }
+  const { source } = open(t, { api: { ...API, watch }, onContact: () => void said.push('contact') })
+  source.start(() => {})
+  await until(() => said.length > 0, 'the Node is watched')
+  accept()
+  t.same(said, ['watch', 'contact'])
+})
+
+t.test('there is contact as well where the Node cannot be read', async (t) => {
+  const request: KubeApi['request'] = async () => ({ kind: 'unreachable', detail: 'connect ECONNREFUSED' })
+  const contact = new Promise<void>((resolve) => {
+    const { source } = open(t, { api: { ...API, request }, onContact: resolve })
+    source.start(() => {})
+  })
+  await contact
 })
 
 t.test('what fails before the first request is tried again', async (t) => {
