@@ -22,6 +22,8 @@ export interface Started {
 
 export interface AgentOptions {
   readonly flags?: readonly string[]
+  /** The socket of a bus. Default: there is none, so systemd is asked at intervals. */
+  readonly systemBus?: string
   /** The file in which each fsync is recorded. */
   readonly fsyncLog?: string
 }
@@ -32,7 +34,8 @@ export interface AgentOptions {
 export const WITHOUT_SERVING = '--evidence=serving=off'
 
 /** With default settings, except those that the benchmark needs. */
-export function startAgent({ program, node, bundle }: Installed, paths: WorldPaths, { flags = [], fsyncLog }: AgentOptions = {}): Started {
+export function startAgent({ program, node, bundle }: Installed, paths: WorldPaths, options: AgentOptions = {}): Started {
+  const { flags = [], systemBus = join(paths.stateDir, 'no-bus'), fsyncLog } = options
   mkdirSync(paths.stateDir, { recursive: true })
   const settings = {
     kubeconfig: paths.kubeconfig,
@@ -42,7 +45,7 @@ export function startAgent({ program, node, bundle }: Installed, paths: WorldPat
     'kubelet-env-file': paths.envFile,
     systemctl: paths.systemctl,
     // A bus of this machine knows nothing of the simulated systemd.
-    'system-bus': join(paths.stateDir, 'no-bus'),
+    'system-bus': systemBus,
     // Not the default port, which a real agent on this machine may use.
     'metrics-address': '127.0.0.1:0',
     spread: '0s',

@@ -1,49 +1,67 @@
 /**
  * CPU time of the agent and its commands on a node where nothing happens: the config has passed its
- * trial, observations come at their usual pace, and systemctl takes as much CPU as the real one.
+ * trial, and observations come at their usual pace. Once where systemd is heard, as on most nodes,
+ * and once where it is not: then it is asked, and systemctl takes as much CPU as the real one.
  */
+import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startAgent, startFloor } from '../agent.ts'
 import { install } from '../installed.ts'
-import { monotonicUs, readCpuTime } from '../processes.ts'
+import { monotonicUs, readCpuTime, readOwnCpuMs } from '../processes.ts'
 import { openWorld } from '../world/client.ts'
 import { REAL_SYSTEMCTL_US } from '../world/objects.ts'
+import { startQuietBus } from '../world/quiet-bus.ts'
 import type { Measured } from './figure.ts'
 
-const SETTLING_MS = 40_000
-const LIMIT_PERCENT = 0.1
+/** By then what the start has left in memory has been collected, which happens once. */
+const SETTLING_MS = 70_000
+const LIMIT_PERCENT = { heard: 0.03, asked: 0.1 }
 
 export async function measureIdle(seconds: number): Promise<Measured> {
+  const [heard, asked] = [await measure(seconds, 'heard'), await measure(seconds, 'asked')]
+  return { figures: [...heard.figures, ...asked.figures], details: { heard: heard.details, asked: asked.details } }
+}
+
+async function measure(seconds: number, systemd: 'heard' | 'asked'): Promise<Measured> {
   const installed = await install()
   const world = await openWorld({ systemctlCostUs: REAL_SYSTEMCTL_US })
-  const agent = startAgent(installed, world.paths, { flags: ['--trial-duration=1s'] })
+  const bus = systemd === 'heard' ? await startQuietBus(join(dirname(world.paths.stateDir), 'bus')) : undefined
+  const agent = startAgent(installed, world.paths, { flags: ['--trial-duration=1s'], ...(bus && { systemBus: bus.path }) })
   const floor = startFloor(installed, 'idle.mjs')
+  const read = () => ({
+    agentMs: readOwnCpuMs(agent.pid),
+    childrenMs: readCpuTime(agent.pid).childrenMs,
+    floorMs: readOwnCpuMs(floor.pid),
+    atMs: monotonicUs() / 1000,
+  })
   try {
     await world.active()
     await pause(SETTLING_MS)
-    const before = { agent: readCpuTime(agent.pid), floor: readCpuTime(floor.pid), atUs: monotonicUs() }
+    const before = read()
     await pause(seconds * 1000)
-    const after = { agent: readCpuTime(agent.pid), floor: readCpuTime(floor.pid), atUs: monotonicUs() }
-    const elapsedMs = (after.atUs - before.atUs) / 1000
-    const ownMs = after.agent.ownMs - before.agent.ownMs
-    const childrenMs = after.agent.childrenMs - before.agent.childrenMs
+    const after = read()
+    const elapsedMs = after.atMs - before.atMs
+    const ownMs = after.agentMs - before.agentMs
+    const childrenMs = after.childrenMs - before.childrenMs
     const percent = (100 * (ownMs + childrenMs)) / elapsedMs
+    const limit = LIMIT_PERCENT[systemd]
     return {
       figures: [
         {
-          name: 'CPU while idle, with child processes',
+          name: `CPU while idle, with child processes, systemd is ${systemd}`,
           unit: '% of a core',
           agent: percent,
-          floor: (100 * (after.floor.ownMs - before.floor.ownMs)) / elapsedMs,
+          floor: (100 * (after.floorMs - before.floorMs)) / elapsedMs,
           result: `${percent.toFixed(3)} %`,
-          target: `< ${LIMIT_PERCENT} %`,
-          met: percent < LIMIT_PERCENT,
+          target: `<= ${limit} %`,
+          met: percent <= limit,
         },
       ],
       details: { seconds, ownMs, childrenMs },
     }
   } finally {
     await Promise.all([agent.stop(), floor.stop()])
+    bus?.close()
     await world.close()
   }
 }
