@@ -22,8 +22,8 @@ export interface Started {
 
 export interface AgentOptions {
   readonly flags?: readonly string[]
-  /** The socket of a bus. Default: there is none, so systemd is asked at intervals. */
-  readonly systemBus?: string
+  /** Without it, systemd is asked at intervals. Default: true. */
+  readonly hasBus?: boolean
   /** The file in which each fsync is recorded. */
   readonly fsyncLog?: string
 }
@@ -35,7 +35,7 @@ export const WITHOUT_SERVING = '--evidence=serving=off'
 
 /** With default settings, except those that the benchmark needs. */
 export function startAgent({ program, node, bundle }: Installed, paths: WorldPaths, options: AgentOptions = {}): Started {
-  const { flags = [], systemBus = join(paths.stateDir, 'no-bus'), fsyncLog } = options
+  const { flags = [], hasBus = true, fsyncLog } = options
   mkdirSync(paths.stateDir, { recursive: true })
   const settings = {
     kubeconfig: paths.kubeconfig,
@@ -45,7 +45,7 @@ export function startAgent({ program, node, bundle }: Installed, paths: WorldPat
     'kubelet-env-file': paths.envFile,
     systemctl: paths.systemctl,
     // A bus of this machine knows nothing of the simulated systemd.
-    'system-bus': systemBus,
+    'system-bus': hasBus ? paths.systemBus : join(paths.stateDir, 'no-bus'),
     // Not the default port, which a real agent on this machine may use.
     'metrics-address': '127.0.0.1:0',
     spread: '0s',

@@ -3,14 +3,12 @@
  * trial, and observations come at their usual pace. Once where systemd is heard, as on most nodes,
  * and once where it is not: then it is asked, and systemctl takes as much CPU as the real one.
  */
-import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startAgent, startFloor } from '../agent.ts'
 import { install } from '../installed.ts'
 import { monotonicUs, readCpuTime, readOwnCpuMs } from '../processes.ts'
 import { openWorld } from '../world/client.ts'
 import { REAL_SYSTEMCTL_US } from '../world/objects.ts'
-import { startQuietBus } from '../world/quiet-bus.ts'
 import type { Measured } from './figure.ts'
 
 /** By then what the start has left in memory has been collected, which happens once. */
@@ -25,8 +23,7 @@ export async function measureIdle(seconds: number): Promise<Measured> {
 async function measure(seconds: number, systemd: 'heard' | 'asked'): Promise<Measured> {
   const installed = await install()
   const world = await openWorld({ systemctlCostUs: REAL_SYSTEMCTL_US })
-  const bus = systemd === 'heard' ? await startQuietBus(join(dirname(world.paths.stateDir), 'bus')) : undefined
-  const agent = startAgent(installed, world.paths, { flags: ['--trial-duration=1s'], ...(bus && { systemBus: bus.path }) })
+  const agent = startAgent(installed, world.paths, { flags: ['--trial-duration=1s'], hasBus: systemd === 'heard' })
   const floor = startFloor(installed, 'idle.mjs')
   const read = () => ({
     agentMs: readOwnCpuMs(agent.pid),
@@ -61,7 +58,6 @@ async function measure(seconds: number, systemd: 'heard' | 'asked'): Promise<Mea
     }
   } finally {
     await Promise.all([agent.stop(), floor.stop()])
-    bus?.close()
     await world.close()
   }
 }

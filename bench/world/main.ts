@@ -8,6 +8,7 @@ import { stringify } from 'yaml'
 import { type ApiRequest, nodeIdentity } from '../../demo/api-server/request.ts'
 import { type ApiServer, startApiServer } from '../../demo/api-server/server.ts'
 import { monotonicUs } from '../processes.ts'
+import { type BenchBus, startBus } from './bus.ts'
 import { CONFIG_MAPS, conditions, configMap, type Follower, KEY, NAMESPACE, NODE, node, payload } from './objects.ts'
 import type { Answer, Call, World, WorldOptions, WorldPaths } from './protocol.ts'
 import { type BenchUnit, startUnit } from './unit.ts'
@@ -22,6 +23,7 @@ const FORGET_RESTARTS_EVERY = 50
 class BenchWorld implements World {
   #server: ApiServer | undefined
   #unit: BenchUnit | undefined
+  #bus: BenchBus | undefined
   #paths: WorldPaths | undefined
   #format: WorldOptions['format'] = 'json'
   #serial = 0
@@ -44,7 +46,11 @@ class BenchWorld implements World {
     })
     const stateDir = join(dir, 'state')
     const envFile = join(stateDir, 'kubelet.env')
-    const unitOptions = { costUs: systemctlCostUs, version: kubeletVersion, kubelet, flags: kubeletFlags }
+    const systemBus = join(memoryDir, 'bus')
+    const bus = await startBus(systemBus)
+    this.#bus = bus
+    const onChange = () => bus.signal()
+    const unitOptions = { costUs: systemctlCostUs, version: kubeletVersion, kubelet, flags: kubeletFlags, onChange }
     const unit = await startUnit(join(memoryDir, 'systemd'), envFile, unitOptions)
     this.#unit = unit
     for (const name of Object.values(CONFIG_MAPS)) server.objects.put(configMap(name, this.#write(0, unit)))
@@ -60,6 +66,7 @@ class BenchWorld implements World {
     this.#paths = {
       kubeconfig,
       systemctl: unit.systemctl,
+      systemBus,
       stateDir,
       runtimeDir: join(memoryDir, 'run'),
       envFile,
@@ -125,6 +132,7 @@ class BenchWorld implements World {
 
   async close(): Promise<void> {
     this.#unit?.close()
+    this.#bus?.close()
     await this.#server?.stop()
   }
 

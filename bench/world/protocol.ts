@@ -7,6 +7,8 @@ import type { Follower } from './objects.ts'
 export interface WorldPaths {
   readonly kubeconfig: string
   readonly systemctl: string
+  /** The socket of the bus. */
+  readonly systemBus: string
   /** On disk, like /var/lib. */
   readonly stateDir: string
   /** In memory, like /run. */

@@ -36,9 +36,12 @@ export interface UnitOptions {
   /** The path of a real kubelet, which preflight asks. */
   readonly kubelet: string | undefined
   readonly flags: readonly string[]
+  /** What systemd would tell those who have subscribed to its signals. */
+  readonly onChange: () => void
 }
 
-export async function startUnit(dir: string, envFile: string, { costUs, version, kubelet: real, flags }: UnitOptions): Promise<BenchUnit> {
+export async function startUnit(dir: string, envFile: string, options: UnitOptions): Promise<BenchUnit> {
+  const { costUs, version, kubelet: real, flags, onChange } = options
   mkdirSync(dir, { recursive: true })
   const systemctl = join(dir, 'systemctl')
   const kubelet = join(dir, 'kubelet')
@@ -67,6 +70,7 @@ export async function startUnit(dir: string, envFile: string, { costUs, version,
       child = started
       started.once('exit', () => {
         if (child === started) machine.exited('signal', monotonicUs())
+        onChange()
       })
       show()
     },
@@ -76,6 +80,7 @@ export async function startUnit(dir: string, envFile: string, { costUs, version,
     const path = join(dir, 'show.txt')
     writeFileSync(`${path}.new`, showUnit(unit, machine, child?.pid ?? 0))
     renameSync(`${path}.new`, path)
+    onChange()
   }
 
   const waiting = new Map<string, (startedUs: number) => void>()
