@@ -42,7 +42,8 @@ export interface Container {
 const BOOT_MS = 60_000
 const NAMESPACES = ['-m', '-u', '-i', '-p', '-r', '-w']
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
-const ENVIRONMENT = ['env', '-i', `PATH=${PATH}`, 'LANG=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive']
+/** env(1) with what a command on a node has. */
+export const ENVIRONMENT = ['env', '-i', `PATH=${PATH}`, 'LANG=C.UTF-8', 'DEBIAN_FRONTEND=noninteractive']
 
 /** For a systemd of 256 and later, which else refuses to boot where the machine has cgroup v1. */
 const LEGACY_CGROUPS = 'SYSTEMD_CGROUP_ENABLE_LEGACY_FORCE=1'

@@ -2,6 +2,7 @@
  * Brings the agent onto a running node: from the package, where `npm run package` has made one,
  * else by hand as the README says. One function, so that no test knows which.
  */
+import { existsSync } from 'node:fs'
 import { copyFile, cp, mkdir, readdir, stat, symlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Node } from './node.ts'
@@ -18,6 +19,12 @@ export async function installAgent(node: Node): Promise<void> {
   const deb = await findDeb()
   if (deb === undefined) await installByHand(node)
   else await installDeb(node, deb)
+}
+
+/** The same where the node's root has the package already: what is left of it is to start it. */
+export async function enableOrInstallAgent(node: Node): Promise<void> {
+  if (existsSync(node.host('/usr/bin/kubelet-cfg-agent'))) await node.systemctl('enable', '--now', 'kubelet-cfg-agent')
+  else await installAgent(node)
 }
 
 /** The package for this machine; undefined: none was built. */

@@ -18,7 +18,7 @@ import { CommandError, type CommandOutput } from '../lab/processes.ts'
 import { readVersion } from '../lab/servers.ts'
 import { type HistoryLine, readHistory } from '../records.ts'
 import { bootContainer, type Container } from './container.ts'
-import { installAgent } from './install-agent.ts'
+import { enableOrInstallAgent, findDeb } from './install-agent.ts'
 import { type JournalLine, parseJournal } from './journal.ts'
 import { ensureK3sStandIn, K3S_PROGRAM } from './k3s-stand-in.ts'
 import {
@@ -31,8 +31,9 @@ import {
   type UnitKind,
   writeNodeFiles,
 } from './kubeadm-files.ts'
+import { ensurePackagedRoot } from './packaged-root.ts'
 import { ensureNodeRoot, type NodeRoot, type RootExtras } from './root.ts'
-import { createDirectory, Image, type Storage } from './storage.ts'
+import { canOverlay, createDirectory, Image, type Storage } from './storage.ts'
 
 export interface NodeOptions {
   readonly name: string
@@ -96,7 +97,7 @@ export class Node {
 
   /** Not booted yet. */
   static async create(plane: ControlPlane, program: string, options: NodeOptions): Promise<Node> {
-    const { name, unit = 'kubeadm', settings = {}, storage: kind = 'directory', stateMiB, agentService = [], extras } = options
+    const { name, unit = 'kubeadm', settings = {}, storage: kind = 'directory', stateMiB, agentService = [] } = options
     // Kubelet 1.20 panics where its Node is there already and was not made by a kubelet.
     const { items } = JSON.parse(await plane.kubectl(['get', 'nodes', '-o', 'json']))
     assert(
@@ -104,8 +105,8 @@ export class Node {
       `another scenario has a Node ${name} already`,
     )
     const kubeletMinor = (await readVersion(kubeletOf(plane))).minor
-    const root = await ensureNodeRoot(suiteFor(kubeletMinor), console.log, extras)
     const home = join(plane.directory, 'real-nodes', name)
+    const root = await rootFor(options, kubeletMinor, home)
     const ports = { kubelet: await findFreePort(), healthz: await findFreePort() }
     const plain = await createDirectory(root, home)
     await writeNodeFiles(plane, plain.directory, { name, unit, ports, kubeletMinor })
@@ -377,6 +378,13 @@ async function enable(root: string, unit: string, where: string): Promise<void> 
   await symlink(join(where, unit), join(wants, unit))
 }
 
+/** With the package in it where the agent is installed before the work begins. */
+async function rootFor({ agent, extras }: NodeOptions, kubeletMinor: number, home: string): Promise<NodeRoot> {
+  const root = await ensureNodeRoot(suiteFor(kubeletMinor), console.log, extras)
+  const deb = agent === 'absent' ? undefined : await findDeb()
+  return deb !== undefined && (await canOverlay(home)) ? ensurePackagedRoot(root, deb) : root
+}
+
 /** Gives `work` a booted node whose kubelet is healthy, and ends all of it, whatever happens. */
 export async function withNode(
   plane: ControlPlane,
@@ -388,7 +396,7 @@ export async function withNode(
   try {
     await node.boot()
     await node.untilRegistered()
-    if (options.agent !== 'absent') await installAgent(node)
+    if (options.agent !== 'absent') await enableOrInstallAgent(node)
     await work(node, new Administrator(plane, options.name))
   } catch (error) {
     console.log((await node.describe()).replace(/^/gm, '    '))

@@ -20,6 +20,8 @@ import { IMAGE_FILE, writeImage } from './image.ts'
 export interface NodeRoot {
   /** Never changed: nodes run on copies of it. */
   readonly tree: string
+  /** What its /usr is made of, the uppermost layer first. */
+  readonly usr: readonly string[]
   /** The command line of one of its programs, for the machine that runs the tests. */
   tool(name: 'systemd-nspawn' | 'mke2fs', ...args: readonly string[]): [string, ...string[]]
 }
@@ -88,7 +90,14 @@ function withExtras(recipe: RootRecipe, { include, mask }: RootExtras): RootReci
 export async function rootOf(recipe: RootRecipe | undefined, report: (line: string) => void = console.log): Promise<NodeRoot> {
   const tools = await ensureTree(recipeOf(TOOLS_SUITE), report)
   const tree = recipe === undefined ? tools : await ensureTree(recipe, report)
-  return { tree, tool: (name, ...args) => [loaderOf(tools), '--library-path', librariesOf(tools), join(tools, PROGRAMS[name]), ...args] }
+  const tool: NodeRoot['tool'] = (name, ...args) => [
+    loaderOf(tools),
+    '--library-path',
+    librariesOf(tools),
+    join(tools, PROGRAMS[name]),
+    ...args,
+  ]
+  return { tree, usr: [join(tree, 'usr')], tool }
 }
 
 async function ensureTree(recipe: RootRecipe, report: (line: string) => void): Promise<string> {

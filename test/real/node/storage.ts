@@ -2,11 +2,15 @@
  * Where a node's root file system lies: in a directory, or on an ext4 image that is mounted by a
  * loop device. An image can be copied as it is at one moment; a copy that is mounted shows what a
  * disk would hold after a power failure, without what was not yet synced.
+ *
+ * The directory has a copy of the root, except for /usr. That is most of it, and a node changes
+ * little of it: it is an overlay where the kernel allows one. All else is no overlay, since
+ * containerd has overlays of its own in /var.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdir, rename, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { onProcessEnd, run } from '../lab/processes.ts'
+import { CommandError, onProcessEnd, run } from '../lab/processes.ts'
 import type { NodeRoot } from './root.ts'
 
 export interface Storage {
@@ -19,14 +23,94 @@ export interface Storage {
 export async function createDirectory(root: NodeRoot, home: string): Promise<Storage> {
   const directory = join(home, 'root')
   await mkdir(home, { recursive: true })
-  await run('cp', ['--archive', '--reflink=auto', root.tree, directory])
-  return { directory, remove: () => rm(directory, { recursive: true, force: true }) }
+  if (!(await canOverlay(home))) {
+    await run('cp', ['--archive', '--reflink=auto', root.tree, directory])
+    return { directory, remove: () => rm(directory, { recursive: true, force: true }) }
+  }
+  const overlay = await copyWithOverlay(root, directory, join(home, 'usr'))
+  const remove = async (): Promise<void> => {
+    await overlay.unmount()
+    for (const each of [directory, join(home, 'usr')]) await rm(each, { recursive: true, force: true })
+  }
+  return { directory, remove }
+}
+
+/** Copies all of the root but /usr, and mounts an overlay there. Its changes are in `home`. */
+export async function copyWithOverlay(root: NodeRoot, directory: string, home: string): Promise<Overlay> {
+  await mkdir(join(directory, 'usr'), { recursive: true })
+  const copied = (await readdir(root.tree)).filter((name) => name !== 'usr')
+  await run('cp', ['--archive', '--reflink=auto', ...copied.map((name) => join(root.tree, name)), directory])
+  return Overlay.mount(root.usr, home, join(directory, 'usr'))
+}
+
+/** In a directory of its own: what changes of what is below, which stays as it is. */
+export class Overlay {
+  /** A layer for other overlays, when this one is unmounted. */
+  readonly changes: string
+  readonly #mounted: Mounted
+
+  private constructor(changes: string, mounted: Mounted) {
+    this.changes = changes
+    this.#mounted = mounted
+  }
+
+  /** @param layers the uppermost first */
+  static async mount(layers: readonly string[], home: string, directory: string): Promise<Overlay> {
+    const [changes, work] = [join(home, 'changes'), join(home, 'work')]
+    for (const each of [changes, work]) await mkdir(each, { recursive: true })
+    const options = `lowerdir=${layers.join(':')},upperdir=${changes},workdir=${work}`
+    return new Overlay(changes, await Mounted.by(['-t', 'overlay', '-o', options, 'overlay'], directory))
+  }
+
+  unmount(): Promise<void> {
+    return this.#mounted.unmount()
+  }
+}
+
+/** Whether `directory` may hold one: it may not where it lies on an overlay itself. */
+export async function canOverlay(directory: string): Promise<boolean> {
+  await mkdir(directory, { recursive: true })
+  const home = await mkdtemp(join(directory, 'try-'))
+  try {
+    const [below, place] = [join(home, 'below'), join(home, 'place')]
+    for (const each of [below, place]) await mkdir(each)
+    await (await Overlay.mount([below], home, place)).unmount()
+    return true
+  } catch (error) {
+    if (error instanceof CommandError) return false
+    throw error
+  } finally {
+    await rm(home, { recursive: true, force: true })
+  }
+}
+
+/** Unmounted when this process ends, at the latest. */
+class Mounted {
+  readonly #directory: string
+  #unmountLater: (() => void) | undefined
+
+  private constructor(directory: string) {
+    this.#directory = directory
+    this.#unmountLater = onProcessEnd(() => void spawnSync('umount', ['--lazy', directory]))
+  }
+
+  static async by(args: readonly string[], directory: string): Promise<Mounted> {
+    await run('mount', [...args, directory])
+    return new Mounted(directory)
+  }
+
+  async unmount(): Promise<void> {
+    if (this.#unmountLater === undefined) return
+    await run('umount', [this.#directory])
+    this.#unmountLater()
+    this.#unmountLater = undefined
+  }
 }
 
 export class Image implements Storage {
   readonly directory: string
   readonly #file: string
-  #unmountLater: (() => void) | undefined
+  #mounted: Mounted | undefined
 
   private constructor(file: string, directory: string) {
     this.#file = file
@@ -64,14 +148,10 @@ export class Image implements Storage {
   async #mount(): Promise<void> {
     // The kernel commits its journal when it is asked to and else rarely: what is not synced is
     // lost.
-    await run('mount', ['-o', 'loop,commit=300', '-t', 'ext4', this.#file, this.directory])
-    this.#unmountLater = onProcessEnd(() => void spawnSync('umount', ['--lazy', this.directory]))
+    this.#mounted = await Mounted.by(['-o', 'loop,commit=300', '-t', 'ext4', this.#file], this.directory)
   }
 
   async #unmount(): Promise<void> {
-    if (this.#unmountLater === undefined) return
-    await run('umount', [this.directory])
-    this.#unmountLater()
-    this.#unmountLater = undefined
+    await this.#mounted?.unmount()
   }
 }
