@@ -44,10 +44,13 @@ export async function playbook(node: Node, variables: object): Promise<string> {
   return (await play(node, variables)).trimEnd().split('\n').at(-1) ?? ''
 }
 
+/** Modules go to Python by a pipe, as those set it who play often, and are not copied first. */
+const SETTINGS = ['ANSIBLE_PIPELINING=True']
+
 /** Returns all that Ansible says. */
 export async function play(node: Node, variables: object): Promise<string> {
   const args = ['--inventory', `${INSIDE}/inventory.yaml`, '--extra-vars', JSON.stringify(variables), `${INSIDE}/site.yaml`]
-  const { stdout } = await node.exec('ansible-playbook', ...args).catch((error: unknown) => {
+  const { stdout } = await node.exec('env', ...SETTINGS, 'ansible-playbook', ...args).catch((error: unknown) => {
     // It writes what failed to standard output.
     if (error instanceof CommandError) throw new Error(`ansible-playbook fails: ${error.stdout}\n${error.stderr}`, { cause: error })
     throw error
