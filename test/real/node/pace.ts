@@ -12,7 +12,8 @@ import { promoteGood } from './assign.ts'
 import type { JournalLine } from './journal.ts'
 import { type Node, withNode } from './node.ts'
 
-const CHANGES = 12
+/** For figures: `LAB_PACE_CHANGES=12 npm run test:real -- 'node: pace'`. */
+const CHANGES = Number(process.env.LAB_PACE_CHANGES ?? 4)
 const SETTINGS = { TRIAL_DURATION: '1s', SPREAD: '0s', RESTARTS_PER_HOUR: '60', LOG_LEVEL: 'debug' }
 
 /** In this order in the journal, for each change. */
