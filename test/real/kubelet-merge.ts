@@ -7,6 +7,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isObject } from '../../src/values/is-object.ts'
+import { putCertificate } from './kubelet-certificate.ts'
 import type { AskedKubelet } from './kubelet-verdict.ts'
 
 const HEAD = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
@@ -27,6 +28,7 @@ export async function askMerged({ binary, minor }: AskedKubelet, { file, dropIns
   try {
     const inside = (name: string) => join(directory, name)
     mkdirSync(inside('drop-ins'))
+    await putCertificate(inside('certificates'))
     writeFileSync(inside('config'), JSON.stringify({ ...HEAD, ...file }))
     for (const [index, dropIn] of dropIns.entries())
       writeFileSync(inside(`drop-ins/${10 + index}.conf`), JSON.stringify({ ...HEAD, ...dropIn }))

@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { answerStatus, answerWith, FakeRuntime } from '../runtime/fake-runtime.ts'
+import { putCertificate } from './kubelet-certificate.ts'
 
 export const ACCEPTED = 'accepted'
 
@@ -58,6 +59,7 @@ export async function askKubelet({ binary, minor }: AskedKubelet, text: string, 
     const inside = (name: string) => join(directory, name)
     writeFileSync(inside('config'), text)
     if (stage === 'start') writeFileSync(inside('kubeconfig'), KUBECONFIG)
+    await putCertificate(inside('certificates'))
     const runtime = `--container-runtime-endpoint=unix://${inside('runtime.sock')}`
     const flags = [
       `--config=${inside('config')}`,
