@@ -6,12 +6,13 @@
 import { strict as assert } from 'node:assert'
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
-import { get } from 'node:https'
+import { Agent } from 'node:https'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { Administrator } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
+import { getText } from '../lab/get-text.ts'
 import { suiteFor } from '../lab/node-choice.ts'
 import { findFreePort } from '../lab/ports.ts'
 import { CommandError, type CommandOutput } from '../lab/processes.ts'
@@ -75,6 +76,7 @@ export class Node {
   readonly #ports: NodePorts
   readonly #unit: UnitKind
   #container: Container | undefined
+  #toKubelet: Agent | undefined
 
   private constructor(
     plane: ControlPlane,
@@ -219,25 +221,15 @@ export class Node {
   }
 
   /** The same, asked of kubelet itself: while the API server is away. */
-  configzDirect(): Promise<Readonly<Record<string, unknown>>> {
+  async configzDirect(): Promise<Readonly<Record<string, unknown>>> {
+    this.#toKubelet ??= this.#createAgent()
+    const options = { agent: this.#toKubelet, timeout: 5_000 }
+    return JSON.parse(await getText(`https://127.0.0.1:${this.#ports.kubelet}/configz`, () => options)).kubeletconfig
+  }
+
+  #createAgent(): Agent {
     const identity = (file: string): Buffer => readFileSync(join(this.#plane.directory, 'kubelet-client', file))
-    const options = { cert: identity('tls.crt'), key: identity('tls.key'), rejectUnauthorized: false, agent: false, timeout: 5_000 }
-    return new Promise((resolve, reject) => {
-      const request = get(`https://127.0.0.1:${this.#ports.kubelet}/configz`, options, (response) => {
-        let text = ''
-        response.setEncoding('utf8')
-        response.on('data', (part) => {
-          text += part
-        })
-        response.on('end', () => {
-          if (response.statusCode === 200) resolve(JSON.parse(text).kubeletconfig)
-          else reject(new Error(`/configz answers ${response.statusCode}: ${text}`))
-        })
-        response.on('error', reject)
-      })
-      request.on('timeout', () => request.destroy(new Error('/configz does not answer')))
-      request.on('error', reject)
-    })
+    return new Agent({ keepAlive: true, cert: identity('tls.crt'), key: identity('tls.key'), rejectUnauthorized: false })
   }
 
   /** Waits until the kubelet that runs says it runs with that; 110 is what it has of itself. */
