@@ -190,8 +190,8 @@ export async function earlierRpm(directory: string, rpm: string, version: string
   const [payload, copy] = [join(directory, 'payload'), join(directory, 'rpm')]
   await mkdir(payload, { recursive: true })
   await copyFile(rpm, copy)
-  await run('rpm2archive', [copy])
-  await run('tar', ['--extract', '--gzip', '--file', `${copy}.tgz`, '--directory', payload])
+  await run('rpm2archive', ['--nocompression', copy])
+  await run('tar', ['--extract', '--file', `${copy}.tar`, '--directory', payload])
   const spec = await readFile(SPEC, 'utf8')
   const changed = spec
     .replace(/^%install\n[\s\S]*?^%files$/m, '%install\ncp -R %{payload}/. %{buildroot}/\n\n%files')
