@@ -133,7 +133,9 @@ function assemble(
   }
   const kubectl: ControlPlane['kubectl'] = async (args, { input, kubeconfig = adminKubeconfig } = {}) => {
     const own = ['--kubeconfig', kubeconfig, '--cache-dir', join(directory, 'kubectl-cache')]
-    return (await run(binaries.kubectl, [...own, ...args], input === undefined ? {} : { input })).stdout
+    // It ends before its garbage matters.
+    const env = { GOGC: 'off' }
+    return (await run(binaries.kubectl, [...own, ...args], { env, ...(input !== undefined && { input }) })).stdout
   }
   const create = async (object: object): Promise<void> => void (await kubectl(['create', '-f', '-'], { input: JSON.stringify(object) }))
   return {
