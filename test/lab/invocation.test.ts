@@ -45,13 +45,17 @@ t.test('a run without words has lanes, one with words has none', async (t) => {
   for (const lane of [
     'api',
     'rights',
+    'modern',
     'node',
+    'killed',
     'node-2',
     'node-3',
     'install',
     'rollout',
     'corpus',
     'fault kubelet of today',
+    'outage kubelet of today',
+    'trouble kubelet of today',
     'proof kubelet 1.20',
   ])
     t.ok(whole.includes(lane), lane)
@@ -73,8 +77,8 @@ t.test('a run without words has lanes, one with words has none', async (t) => {
     [28, 'kubelet of today'],
     [20, 'kubelet 1.20'],
   ] as const) {
-    const proofs = ['harm', 'fault', 'proof'].map((what) => `${what} ${kubelet}`)
-    t.strictSame(namesOf([], true, minor), [...proofs, 'node', 'node-2', 'node-3', 'install', 'corpus'])
+    const proofs = ['harm', 'trouble', 'outage', 'fault', 'proof'].map((what) => `${what} ${kubelet}`)
+    t.strictSame(namesOf([], true, minor), [...proofs, 'node', 'killed', 'node-2', 'node-3', 'install', 'corpus'])
   }
 })
 
@@ -84,20 +88,23 @@ t.test('a scenario is in one lane, whatever it is about', async (t) => {
     ['transition: local, assign a good ConfigMap', 'api'],
     ['edits: rights that come late', 'api'],
     ['outage: etcd is restored from a backup', 'api'],
-    ['modern channels: rights to one ConfigMap', 'rights'],
-    ['plugin: from the first config to a rollout', 'rights'],
+    ['modern channels: rights to one ConfigMap', 'modern'],
+    ['plugin: from the first config to a rollout', 'modern'],
     ['release: dnf installs it', 'rights'],
     ['rights: a rollout with the files as they are, by a node', 'rights'],
     ['rollout: twenty nodes, on an API server without policies', 'rollout'],
     ['preflight corpus: loading', 'corpus'],
     ['node: the transition table', 'node'],
     ['node: a config that crashes kubelet is rolled back', 'node'],
+    ['node: interrupted: the agent is killed at random moments through 50 changes', 'killed'],
     ['node: interrupted: the power fails 10 times', 'node-2'],
     ['node: modern: a rollout over two nodes', 'node-2'],
     ['node: preflight: nothing that would break kubelet reaches it', 'node-3'],
     ['node: release: apt installs it', 'node-3'],
     ['node: install: cloud-init installs the deb before the node joins', 'install'],
-    ['node: proof: kubelet of today: a crash loop heals', 'harm kubelet of today'],
+    ['node: proof: kubelet of today: a crash loop heals', 'trouble kubelet of today'],
+    ['node: proof: kubelet of today: a config without static pods', 'harm kubelet of today'],
+    ['node: proof: kubelet of today: fault: the API server stops for 5 minutes of a trial', 'outage kubelet of today'],
     ['node: proof: kubelet of today: fault: kubelet is stopped for half a minute', 'fault kubelet of today'],
     ['node: proof: kubelet of today: kubeadm upgrades the node', 'proof kubelet of today'],
     ['node: proof: kubelet 1.20: a crash loop heals', 'proof kubelet 1.20'],

@@ -13,7 +13,7 @@ t.test('none is given twice', async (t) => {
 t.test('lanes have none in common', async (t) => {
   t.teardown(() => delete process.env.KCA_LAB_PORTS)
   const bounds: number[] = []
-  for (const lane of [0, 1, 15]) {
+  for (const lane of [0, 1, 23]) {
     Object.assign(process.env, portsOfLane(lane))
     const ports = await findMany()
     bounds.push(Math.min(...ports), Math.max(...ports))

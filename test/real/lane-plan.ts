@@ -1,5 +1,5 @@
 /**
- * Which scenarios run side by side, in lanes. Five begin, one more when the busy ones have ended,
+ * Which scenarios run side by side, in lanes. Eight begin, one more when the busy ones have ended,
  * and each of the others when one ends. In their order here the last ones end together on two
  * cores.
  */
@@ -34,8 +34,9 @@ export function chooseLanes(
   if (words.length === 0) {
     const old = withModern ? [OLD_LANE] : []
     const newest = withModern && canChoose ? [NEWEST, NEWEST_CORPUS] : []
-    const { harm, fault, proof } = proofLanesOf(withModern ? TODAY : OLD)
-    return [harm, fault, NODE_2, RIGHTS, NODE, ...old, proof, NODE_3, API, INSTALL, ROLLOUT, ...newest, CORPUS]
+    const { harm, trouble, outage, fault, proof } = proofLanesOf(withModern ? TODAY : OLD)
+    const long = [NODE, proof, NODE_3, harm, API, fault, MODERN, NODE_2]
+    return [...long, ...old, trouble, ROLLOUT, INSTALL, KILLED, outage, RIGHTS, ...newest, CORPUS]
   }
   if (words.length === 1 && words[0] === 'proof:') return (withModern ? [TODAY, OLD] : [OLD]).flatMap(proofLanes)
   return undefined
@@ -44,16 +45,19 @@ export function chooseLanes(
 const PACKAGES = 'pace:|a part over|the metrics as a file|the deb is|the rpm is|release:|judge:|preflight:'
 
 const NODE: Lane = { name: 'node', words: ['node:', `!install:|interrupted:|modern:|proof:|${PACKAGES}`] }
-const NODE_2: Lane = { name: 'node-2', words: ['node:', 'interrupted:|modern:', '!proof:'] }
+const NODE_2: Lane = { name: 'node-2', words: ['node:', 'the power fails|modern:', '!proof:'] }
+const KILLED: Lane = { name: 'killed', words: ['node: interrupted: the agent is killed'] }
 const NODE_3: Lane = { name: 'node-3', words: ['node:', PACKAGES, '!install:|interrupted:|modern:|proof:'] }
-const NODES: readonly Lane[] = [NODE, NODE_2, NODE_3]
+const NODES: readonly Lane[] = [NODE, KILLED, NODE_2, NODE_3]
 
 const INSTALL: Lane = { name: 'install', words: ['node: install:'] }
 
 /** With a simulated kubelet: what needs other rights or another API server, and what does not. */
-const OF_RIGHTS = 'rights:|modern |plugin:|release:'
-const RIGHTS: Lane = { name: 'rights', words: [OF_RIGHTS, '!node:|preflight corpus:|rollout:'] }
-const API: Lane = { name: 'api', words: [`!node:|preflight corpus:|rollout:|${OF_RIGHTS}`] }
+const OF_RIGHTS = 'rights:|release:'
+const OF_TODAY = 'modern |plugin:'
+const RIGHTS: Lane = { name: 'rights', words: [OF_RIGHTS, `!node:|preflight corpus:|rollout:|${OF_TODAY}`] }
+const MODERN: Lane = { name: 'modern', words: [OF_TODAY, '!node:|preflight corpus:|rollout:'] }
+const API: Lane = { name: 'api', words: [`!node:|preflight corpus:|rollout:|${OF_RIGHTS}|${OF_TODAY}`] }
 
 const ROLLOUT: Lane = { name: 'rollout', words: ['rollout:', '!node:'] }
 
@@ -71,13 +75,18 @@ const NEWEST_CORPUS: Lane = { ...CORPUS, name: `corpus ${nameOfMinor(NEWEST_MINO
 const OLD_LANE: Lane = { name: `proof ${OLD}`, words: [`proof: ${OLD}`, WHERE_OLD_DIFFERS] }
 
 /** What a trial sees of a config that harms the node. */
-const HARM = 'static pods|cuts kubelet off|wrong authority|crash loop|hung kubelet|Type=notify|directory is lost|refusal'
+const HARM = 'static pods|cuts kubelet off|wrong authority|Type=notify'
+/** What else keeps a node from what it should run. */
+const TROUBLE = 'crash loop|hung kubelet|directory is lost|refusal'
+const OUTAGE = 'fault: the API server'
 
-function proofLanesOf(kubelet: string): Readonly<Record<'harm' | 'fault' | 'proof', Lane>> {
+function proofLanesOf(kubelet: string): Readonly<Record<'harm' | 'trouble' | 'outage' | 'fault' | 'proof', Lane>> {
   return {
     harm: { name: `harm ${kubelet}`, words: [`proof: ${kubelet}`, HARM, '!fault:'] },
-    fault: { name: `fault ${kubelet}`, words: [`proof: ${kubelet}`, 'fault:'] },
-    proof: { name: `proof ${kubelet}`, words: [`proof: ${kubelet}`, `!fault:|${HARM}`] },
+    trouble: { name: `trouble ${kubelet}`, words: [`proof: ${kubelet}`, TROUBLE, '!fault:'] },
+    outage: { name: `outage ${kubelet}`, words: [`proof: ${kubelet}`, OUTAGE] },
+    fault: { name: `fault ${kubelet}`, words: [`proof: ${kubelet}`, 'fault:', `!${OUTAGE}`] },
+    proof: { name: `proof ${kubelet}`, words: [`proof: ${kubelet}`, `!fault:|${HARM}|${TROUBLE}`] },
   }
 }
 

@@ -7,8 +7,8 @@ import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 const LOWEST = 20_000
-const SLICES = 16
-const IN_SLICE = 750
+const SLICES = 24
+const IN_SLICE = 500
 /** Which slice this process has. Left out: all of them. */
 const SLICE = 'KCA_LAB_PORTS'
 
