@@ -35,8 +35,8 @@ export function chooseLanes(
     const old = withModern ? [OLD_LANE] : []
     const newest = withModern && canChoose ? [NEWEST, NEWEST_CORPUS] : []
     const { harm, trouble, outage, fault, proof } = proofLanesOf(withModern ? TODAY : OLD)
-    const long = [NODE, proof, NODE_3, harm, API, fault, MODERN, NODE_2]
-    return [...long, ...old, trouble, ROLLOUT, INSTALL, KILLED, outage, RIGHTS, ...newest, CORPUS]
+    const long = [NODE, proof, harm, NODE_2, fault, NODE_3, API, ...old, trouble]
+    return [...long, ROLLOUT, MODERN, outage, INSTALL, KILLED, RIGHTS, ...newest, CORPUS]
   }
   if (words.length === 1 && words[0] === 'proof:') return (withModern ? [TODAY, OLD] : [OLD]).flatMap(proofLanes)
   return undefined
