@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { findLockHolder, takeLock } from '../../src/checkpoint/lock.ts'
+import { LOADER } from '../typescript/loader.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'lock-'))
 t.teardown(() => rmSync(directory, { recursive: true }))
@@ -79,7 +80,9 @@ t.test('the lock ends with its process, however that exits', async (t) => {
     import { takeLock } from ${JSON.stringify(new URL('../../src/checkpoint/lock.ts', import.meta.url).href)}
     console.log(takeLock(${JSON.stringify(path)}, process.pid).ok)
     setInterval(() => {}, 1000)`
-  const agent = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const agent = spawn(process.execPath, ['--import', LOADER, '--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const [said] = await once(agent.stdout, 'data')
   t.equal(String(said).trim(), 'true')
   t.same(findLockHolder(path), { kind: 'running', pid: agent.pid })

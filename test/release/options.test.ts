@@ -4,6 +4,7 @@ import t from 'tap'
 import { readOptions, USAGE } from '../../scripts/release/options.ts'
 import { openSigner, readPrimaryFingerprints } from '../../scripts/release/signer.ts'
 import { chooseTag } from '../../scripts/release/source.ts'
+import { LOADER } from '../typescript/loader.ts'
 
 t.test('without a key, only on request', (t) => {
   t.throws(() => readOptions([]), /say --sign-with KEY, or --unsigned/)
@@ -77,7 +78,7 @@ t.test('what is missing is said before the build', async (t) => {
   const failed = (args: readonly string[]) => {
     try {
       const env = { ...process.env, GNUPGHOME: home, PATH: home }
-      execFileSync(process.execPath, ['--import', 'tsx', 'scripts/release/main.ts', ...args], { env, encoding: 'utf8', stdio: 'pipe' })
+      execFileSync(process.execPath, ['--import', LOADER, 'scripts/release/main.ts', ...args], { env, encoding: 'utf8', stdio: 'pipe' })
       return 'it passed'
     } catch (error) {
       return String((error as { stderr?: unknown }).stderr)

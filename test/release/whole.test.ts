@@ -10,6 +10,7 @@ import t from 'tap'
 import { findTool } from '../../scripts/package/tools.ts'
 import { formatSums } from '../../scripts/release/checksums.ts'
 import { digestTree } from '../../scripts/release/files.ts'
+import { LOADER } from '../typescript/loader.ts'
 
 const MAIN = resolve('scripts/release/main.ts')
 const PACKAGE = { name: 'small', version: '1.2.3', description: 'a test', license: 'Apache-2.0', author: 'nobody <nobody@example.org>' }
@@ -40,7 +41,7 @@ t.test('a release', { skip }, async (t) => {
   const env = { ...process.env, GNUPGHOME: keys, SOURCE_DATE_EPOCH: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
   const run = (cwd: string, file: string, ...args: string[]) => execFileSync(file, args, { cwd, env, encoding: 'utf8', stdio: 'pipe' })
   const git = (...args: string[]) => run(at('project'), 'git', '-c', 'user.name=n', '-c', 'user.email=n@example.org', ...args)
-  const release = (...args: string[]) => run(at('project'), process.execPath, '--import', 'tsx', MAIN, ...args)
+  const release = (...args: string[]) => run(at('project'), process.execPath, '--import', LOADER, MAIN, ...args)
   const trial = (output: string, ...args: string[]) => release('--trial', '--packages', at('packages'), '--output', at(output), ...args)
   const failed = (act: () => string) => {
     try {

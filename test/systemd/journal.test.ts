@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { createLog } from '../../src/systemd/journal.ts'
 import { chooseFormat, type LogFormat, type LogTarget, terminalLine } from '../../src/systemd/log-format.ts'
+import { LOADER } from '../typescript/loader.ts'
 
 function capture(format: LogFormat, level: 'debug' | 'info' | 'warn' | 'error' = 'debug') {
   const lines: string[] = []
@@ -148,6 +149,6 @@ t.test('a line is written before the call returns, even if the process is killed
     for (let line = 0; line < 2000; line += 1) log.info('line ' + line)
     process.kill(process.pid, 'SIGKILL')
     for (;;);`
-  const { stdout } = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], { encoding: 'utf8' })
+  const { stdout } = spawnSync(process.execPath, ['--import', LOADER, '--input-type=module', '-e', script], { encoding: 'utf8' })
   t.equal(stdout.trim().split('\n').length, 2000)
 })
