@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { startApiServer } from '../../demo/api-server/server.ts'
 import { CONFIG_LABEL } from '../../src/decision/channels.ts'
+import { LOADER } from '../typescript/loader.ts'
 import { nodeObject } from './world.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -19,7 +20,7 @@ async function open(t: Test) {
   symlinkSync(join(ROOT, 'src/main.ts'), program)
   writeFileSync(kubeconfig, server.kubeconfig(), { mode: 0o600 })
   const start = (...args: readonly string[]) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', program, ...args, '--kubeconfig', kubeconfig], { cwd: ROOT })
+    const child = spawn(process.execPath, ['--import', LOADER, program, ...args, '--kubeconfig', kubeconfig], { cwd: ROOT })
     return { child, code: new Promise((resolve) => child.once('exit', resolve)) }
   }
   return { server, start }
