@@ -21,6 +21,15 @@ export function hashCertificates(pem: string): string[] {
   return [...new Set(hashes)].sort()
 }
 
+/** The same, but a text like the last one is not hashed again: that takes 1 ms. */
+export function rememberHashes(): (pem: string) => readonly string[] {
+  let last: { readonly pem: string; readonly hashes: readonly string[] } | undefined
+  return (pem) => {
+    if (last?.pem !== pem) last = { pem, hashes: hashCertificates(pem) }
+    return last.hashes
+  }
+}
+
 /** undefined: OpenSSL does not know the certificate or its kind of key. */
 function readPublicKey(certificate: Uint8Array): Buffer | undefined {
   try {

@@ -15,7 +15,7 @@ import { errorCode } from '../values/errors.ts'
 import { isObject } from '../values/is-object.ts'
 import { quote } from '../values/kubernetes-names.ts'
 import type { AccessOutcome, Credentials, KubeconfigProblem, KubeconfigReading, NamedFile } from './access.ts'
-import { hashCertificates } from './certificate-hashes.ts'
+import { rememberHashes } from './certificate-hashes.ts'
 import { toAccess } from './to-access.ts'
 
 /**
@@ -243,6 +243,7 @@ function createCredentials(parsed: ParsedKubeconfig, nowMs: () => number): Crede
   const { config, cluster, server, user, tokenFile, runner } = parsed
   let cached: { readonly outcome: AccessOutcome; readonly untilMs: number } | undefined
   let underWay: Promise<AccessOutcome> | undefined
+  const hash = rememberHashes()
 
   const readAccess = async (): Promise<AccessOutcome> => {
     try {
@@ -275,7 +276,7 @@ function createCredentials(parsed: ParsedKubeconfig, nowMs: () => number): Crede
       return findNodeName(readPem(user.certFile, user.certData))
     },
     authorityHashes() {
-      return hashCertificates(readPem(cluster.caFile, cluster.caData))
+      return hash(readPem(cluster.caFile, cluster.caData))
     },
   }
 }

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import t from 'tap'
 import { createAuthority } from '../../demo/api-server/x509.ts'
-import { hashCertificates } from '../../src/kube/certificate-hashes.ts'
+import { hashCertificates, rememberHashes } from '../../src/kube/certificate-hashes.ts'
 
 const pem = (base64: string) => `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`
 
@@ -42,4 +42,9 @@ t.test('the hash of the certificate itself stays what it was in older records', 
   const { fingerprint256 } = new X509Certificate(AUTHORITY)
   t.ok(hashCertificates(AUTHORITY).includes(fingerprint256.replaceAll(':', '').toLowerCase()))
   t.end()
+})
+
+t.test('a text that is not the last one is hashed', async (t) => {
+  const hash = rememberHashes()
+  for (const text of [pem('AAAA'), pem('AAAA'), pem('BBBB'), '', pem('AAAA')]) t.same(hash(text), hashCertificates(text))
 })
