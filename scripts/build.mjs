@@ -23,7 +23,8 @@ const YAML_CHILD = { in: fileURLToPath(new URL('../src/kubelet/yaml-child.ts', i
 const DOCKER_CHILD = { in: fileURLToPath(new URL('../src/preflight/kubelet/docker-child.ts', import.meta.url)), out: 'lib/docker-child' }
 /** The program that the agent asks for what takes much code. */
 const HELPER = { in: fileURLToPath(new URL('../src/main-helper.ts', import.meta.url)), out: 'lib/helper' }
-const [entry = 'src/main.ts', outdir = 'dist', metafilePath] = process.argv.slice(2)
+const MAIN = 'src/main.ts'
+const [entry = MAIN, outdir = 'dist', metafilePath] = process.argv.slice(2)
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
 const require = createRequire(import.meta.url)
 const clientNode = dirname(require.resolve('@kubernetes/client-node'))
@@ -73,7 +74,7 @@ const SMALL = [
   // The worker thread of pino's transports, which the agent does not use.
   { from: join(pino, 'lib'), module: 'thread-stream', contents: 'module.exports = undefined' },
   // Node.js takes 3 ms to load these two, and the logger uses one name of each.
-  { from: pino, module: 'worker_threads', contents: 'export const isMainThread = true' },
+  { from: join(pino, 'lib'), module: 'worker_threads', contents: 'export const isMainThread = true' },
   {
     from: sonicBoom,
     module: 'assert',
@@ -88,14 +89,17 @@ const SMALL = [
   })),
 ]
 
+const usedStubs = new Set()
 const slim = {
   name: 'slim',
   setup(bundle) {
     for (const { module, path } of PARTS) bundle.onResolve({ filter: exactly(module) }, () => ({ path }))
     for (const stub of [...STUBS, ...SMALL]) {
-      bundle.onResolve({ filter: exactly(stub.module) }, ({ importer }) =>
-        dirname(importer) === stub.from ? { path: stub.module, namespace: 'stub', pluginData: stub } : undefined,
-      )
+      bundle.onResolve({ filter: exactly(stub.module) }, ({ importer }) => {
+        if (dirname(importer) !== stub.from) return undefined
+        usedStubs.add(stub)
+        return { path: stub.module, namespace: 'stub', pluginData: stub }
+      })
     }
     bundle.onLoad({ filter: /.*/, namespace: 'stub' }, ({ pluginData: { contents } }) => ({ contents }))
   },
@@ -192,5 +196,8 @@ const heavy = Object.keys(metafile.inputs).filter((input) =>
 )
 if (heavy.length > 0)
   throw new Error(`the bundle contains modules that it must not contain: ${heavy.slice(0, 3).join(', ')} (${heavy.length} files)`)
+const unused = [...STUBS, ...SMALL].filter((stub) => !usedStubs.has(stub)).map(({ module, from }) => `${module} (imported from ${from})`)
+if (entry === MAIN && unused.length > 0)
+  throw new Error(`no module imports what these stubs replace; a package has changed: ${unused.join(', ')}`)
 for (const [file, { bytes }] of Object.entries(metafile.outputs))
   if (file.endsWith('.mjs')) console.log(`${file}\t${Math.ceil(bytes / 1024)} KiB`)

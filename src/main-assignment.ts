@@ -103,5 +103,5 @@ function openCluster(world: AssignmentWorld, api: KubeApi): AssignmentSource {
 
 /** A later look may work: the agent's package may be in the middle of an upgrade. */
 function reportParser(log: Log): (error: unknown) => void {
-  return (error) => log.error('cannot parse the assigned config now; trying again shortly', { error })
+  return (error) => log.error('cannot parse the assigned config now; trying again at the next poll', { error })
 }

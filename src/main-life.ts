@@ -48,7 +48,8 @@ const REBIND_MS = 60_000
 const SELF_CHECK_MS = 1000
 /**
  * How long the first pass of the loop waits until the Node is watched. It takes the processor from
- * the requests, and without their answers it decides nothing that a later pass does not.
+ * the requests. What it decides without their answers, such as a fallback or the end of a restart
+ * that a crash cut short, can wait that long.
  */
 const CONTACT_MS = 200
 /** Limit of a request to the helper that normally takes milliseconds. */
@@ -145,7 +146,7 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
     const change = identity.findChange()
     if (change !== undefined) over.abort(change)
   }, REBIND_MS)
-  if (usesApi) await atMost(CONTACT_MS, contact.happened)
+  if (usesApi && !signal.aborted) await atMost(CONTACT_MS, contact.happened)
   const stopServing = serve()
   makeRequestsDirectory(stores, log)
   // Each pass reads them, so that the poll need not wake the loop for nothing.

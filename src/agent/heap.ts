@@ -39,12 +39,31 @@ export function keepHeapSmall(everyMs = LOOK_MS): void {
   for (const flag of FLAGS) setFlagsFromString(flag)
   const collect: unknown = runInNewContext(`() => ${COLLECT}`)
   if (typeof collect !== 'function') return
-  let left = 0
+  const growth = new HeapGrowth()
   setInterval(() => {
-    if (sizeOfHeap() < left + WORTHWHILE_BYTES) return
+    if (!growth.isWorthwhile(sizeOfHeap())) return
     collect()
-    left = sizeOfHeap()
+    growth.collected(sizeOfHeap())
   }, everyMs).unref()
+}
+
+/** Decides when a collection is worthwhile, by the size of the heap in bytes. Pure. */
+export class HeapGrowth {
+  /** What the last collection left, or less. */
+  #left = 0
+  #isConfirming = false
+
+  isWorthwhile(size: number): boolean {
+    if (size >= this.#left + WORTHWHILE_BYTES) return true
+    this.#left = Math.min(this.#left, size)
+    return false
+  }
+
+  /** A collection beside a large object that is used for a moment leaves it: a second one tells. */
+  collected(size: number): void {
+    this.#isConfirming = !this.#isConfirming && size >= this.#left + WORTHWHILE_BYTES
+    if (!this.#isConfirming) this.#left = size
+  }
 }
 
 /** Resident memory also contains pages that no collection frees: those of files, and of malloc. */

@@ -12,9 +12,10 @@ import type { PassObserver } from '../ports/pass-observer.ts'
 import { describeTurn } from './status-line.ts'
 
 /**
- * With the unit's WatchdogSec=3min, the pace of the loop itself. systemd before 246 drops a message
- * if its sender has exited before systemd reads it, and without capabilities the sender cannot send
- * it in the agent's name: many messages are lost there.
+ * With the unit's WatchdogSec=3min, a message every 20 s, which is the pace of the loop on a
+ * settled node. systemd before 246 drops a message if its sender has exited before systemd reads
+ * it, and without capabilities the sender cannot send it in the agent's name: many messages are
+ * lost there.
  */
 const BEATS_PER_WATCHDOG = 9
 const DEFAULT_BEAT_US = 60e6
@@ -54,7 +55,8 @@ export class Heartbeat implements Pick<PassObserver, 'turned'> {
     // line.
     if (step.kind === 'wait') this.#status = describeTurn(step, snapshot)
     const nowUs = this.#options.clock.now().monotonicUs
-    if (!this.#isDue(nowUs)) return
+    const nextPassUs = step.kind === 'wait' ? step.untilUs : nowUs
+    if (!this.#isDue(nowUs, nextPassUs)) return
     this.#sent = this.#status
     this.#sentAtUs = [...this.#sentAtUs, nowUs].slice(-BURST)
     this.#options.send({ READY: '1', WATCHDOG: '1', STATUS: this.#status ?? 'starting' })
@@ -66,9 +68,11 @@ export class Heartbeat implements Pick<PassObserver, 'turned'> {
     this.#options.send({ STOPPING: '1', STATUS: 'stopping; kubelet keeps running unchanged' })
   }
 
-  #isDue(nowUs: number): boolean {
+  #isDue(nowUs: number, nextPassUs: number): boolean {
     const lastUs = this.#sentAtUs.at(-1)
     if (lastUs === undefined || nowUs - lastUs >= this.beatUs) return true
+    // The next pass would be too late. Passes that follow each other closely send one message.
+    if (nowUs - lastUs >= this.beatUs / 2 && nextPassUs - lastUs > this.beatUs) return true
     return this.#status !== this.#sent && this.#sentAtUs.filter((atUs) => nowUs - atUs < BURST_US).length < BURST
   }
 }

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { HeapGrowth } from '../../src/agent/heap.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
@@ -46,4 +47,38 @@ t.test('what a change leaves is collected, and a heap that does not grow is left
     console.log(JSON.stringify({ grew: large > small, whileQuiet: later - first }))
   `)
   t.same(JSON.parse(stdout), { grew: true, whileQuiet: 0 })
+})
+
+const MIB = 1 << 20
+
+t.test('an object that is used during a collection is collected by the next one', async (t) => {
+  const growth = new HeapGrowth()
+  t.ok(growth.isWorthwhile(9 * MIB))
+  growth.collected(8 * MIB)
+  t.ok(growth.isWorthwhile(8 * MIB), 'all of it could be such an object')
+  growth.collected(8 * MIB)
+  t.notOk(growth.isWorthwhile(8 * MIB))
+  t.ok(growth.isWorthwhile(16 * MIB), 'a large answer is being read')
+  growth.collected(16 * MIB)
+  t.ok(growth.isWorthwhile(16 * MIB), 'the answer is garbage now, and the heap as large as before')
+  growth.collected(8 * MIB)
+  t.notOk(growth.isWorthwhile(8 * MIB))
+})
+
+t.test('a heap that stays larger is collected twice, and not at each look', async (t) => {
+  const growth = new HeapGrowth()
+  let collections = 0
+  for (const size of [8, 8, 8, 12, 12, 12, 12]) {
+    if (!growth.isWorthwhile(size * MIB)) continue
+    collections++
+    growth.collected(size * MIB)
+  }
+  t.equal(collections, 4)
+})
+
+t.test('a heap that has become smaller by itself is measured from there', async (t) => {
+  const growth = new HeapGrowth()
+  for (let look = 0; look < 2; look++) growth.collected(16 * MIB)
+  t.notOk(growth.isWorthwhile(8 * MIB))
+  t.ok(growth.isWorthwhile(9 * MIB))
 })

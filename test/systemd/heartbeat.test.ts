@@ -19,7 +19,9 @@ function world(watchdog: number | 'none' = 180e6) {
     heartbeat.turned(step, seen)
     return world.sent.slice(before)
   }
-  return { heartbeat, pass, sent: world.sent }
+  /** @param nextS when the loop would look again by itself */
+  const nextPass = (afterS: number, nextS: number) => pass(afterS * 1e6, { ...settled, untilUs: world.nowUs + (afterS + nextS) * 1e6 })
+  return { heartbeat, pass, nextPass, sent: world.sent }
 }
 
 t.test('no message before the first pass; then the agent is ready', async (t) => {
@@ -44,14 +46,31 @@ t.test('nine complete messages per watchdog interval', async (t) => {
   t.same(pass(19e6), [])
 })
 
-t.test('a loop with a pass every 20 s sends a message for each pass', async (t) => {
-  const { pass } = world(180e6)
-  pass(0)
-  let silentUs = 0
-  for (let look = 0; look < 100; look++) {
-    silentUs += 20e6
-    if (pass(20e6).length > 0) silentUs = 0
-    t.ok(silentUs < 20e6, `${silentUs / 1e6} s without a message`)
+for (const [cadence, seconds] of [
+  ['each pass', 20],
+  ['each pass, though one begins a little early', 19.99],
+  ['each pass', 15],
+  ['every fourth pass', 5],
+] as const) {
+  t.test(`with a pass every ${seconds} s, ${cadence} sends a message`, async (t) => {
+    const { nextPass } = world(180e6)
+    nextPass(0, seconds)
+    const messages = Array.from({ length: 120 }, () => nextPass(seconds, seconds).length).filter((count) => count > 0)
+    t.equal(messages.length, seconds === 5 ? 30 : 120)
+  })
+}
+
+t.test('passes that are woken send a message every 10 s at most, and never let 30 s go by without one', async (t) => {
+  const { nextPass } = world(180e6)
+  nextPass(0, 20)
+  for (const betweenS of [0.1, 1, 4, 9, 11, 19]) {
+    let silentS = 0
+    for (let pass = 0; pass < 200; pass++) {
+      silentS += betweenS
+      const isSent = nextPass(betweenS, 20).length > 0
+      t.ok(isSent ? silentS >= 9.99 || pass === 0 : silentS <= 30, `${silentS} s after the last message`)
+      if (isSent) silentS = 0
+    }
   }
 })
 
