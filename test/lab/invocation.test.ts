@@ -50,6 +50,7 @@ t.test('a run without words has lanes, one with words has none', async (t) => {
     'killed',
     'node-2',
     'node-3',
+    'node-4',
     'install',
     'rollout',
     'corpus',
@@ -78,7 +79,7 @@ t.test('a run without words has lanes, one with words has none', async (t) => {
     [20, 'kubelet 1.20'],
   ] as const) {
     const proofs = ['harm', 'trouble', 'outage', 'fault', 'proof'].map((what) => `${what} ${kubelet}`)
-    t.strictSame(namesOf([], true, minor), [...proofs, 'node', 'killed', 'node-2', 'node-3', 'install', 'corpus'])
+    t.strictSame(namesOf([], true, minor), [...proofs, 'node', 'killed', 'node-2', 'node-3', 'node-4', 'install', 'corpus'])
   }
 })
 
@@ -101,6 +102,8 @@ t.test('a scenario is in one lane, whatever it is about', async (t) => {
     ['node: modern: a rollout over two nodes', 'node-2'],
     ['node: preflight: nothing that would break kubelet reaches it', 'node-3'],
     ['node: release: apt installs it', 'node-3'],
+    ['node: an exit of kubelet is found by a signal, and without a bus by a look', 'node-4'],
+    ['node: the disk under the state directory is full', 'node-4'],
     ['node: install: cloud-init installs the deb before the node joins', 'install'],
     ['node: proof: kubelet of today: a crash loop heals', 'trouble kubelet of today'],
     ['node: proof: kubelet of today: a config without static pods', 'harm kubelet of today'],

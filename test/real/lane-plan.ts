@@ -1,5 +1,5 @@
 /**
- * Which scenarios run side by side, in lanes. Eight begin, one more when the busy ones have ended,
+ * Which scenarios run side by side, in lanes. Eleven begin, one more when the busy ones have ended,
  * and each of the others when one ends. In their order here the last ones end together on two
  * cores.
  */
@@ -35,8 +35,8 @@ export function chooseLanes(
     const old = withModern ? [OLD_LANE] : []
     const newest = withModern && canChoose ? [NEWEST, NEWEST_CORPUS] : []
     const { harm, trouble, outage, fault, proof } = proofLanesOf(withModern ? TODAY : OLD)
-    const long = [NODE, proof, harm, NODE_2, fault, NODE_3, API, ...old, trouble]
-    return [...long, ROLLOUT, MODERN, outage, INSTALL, KILLED, RIGHTS, ...newest, CORPUS]
+    const long = [proof, harm, MODERN, fault, NODE_3, trouble, NODE_2, ...old, API, NODE_4, ROLLOUT]
+    return [...long, NODE, KILLED, outage, INSTALL, RIGHTS, ...newest, CORPUS]
   }
   if (words.length === 1 && words[0] === 'proof:') return (withModern ? [TODAY, OLD] : [OLD]).flatMap(proofLanes)
   return undefined
@@ -44,11 +44,14 @@ export function chooseLanes(
 
 const PACKAGES = 'pace:|a part over|the metrics as a file|the deb is|the rpm is|release:|judge:|preflight:'
 
-const NODE: Lane = { name: 'node', words: ['node:', `!install:|interrupted:|modern:|proof:|${PACKAGES}`] }
+const LONGER = 'an exit of kubelet|the API server is away|an overlay|the disk under'
+
+const NODE: Lane = { name: 'node', words: ['node:', `!install:|interrupted:|modern:|proof:|${PACKAGES}|${LONGER}`] }
 const NODE_2: Lane = { name: 'node-2', words: ['node:', 'the power fails|modern:', '!proof:'] }
 const KILLED: Lane = { name: 'killed', words: ['node: interrupted: the agent is killed'] }
 const NODE_3: Lane = { name: 'node-3', words: ['node:', PACKAGES, '!install:|interrupted:|modern:|proof:'] }
-const NODES: readonly Lane[] = [NODE, KILLED, NODE_2, NODE_3]
+const NODE_4: Lane = { name: 'node-4', words: ['node:', LONGER, '!install:|interrupted:|modern:|proof:'] }
+const NODES: readonly Lane[] = [NODE, KILLED, NODE_2, NODE_3, NODE_4]
 
 const INSTALL: Lane = { name: 'install', words: ['node: install:'] }
 

@@ -90,9 +90,15 @@ export interface Daemon {
 }
 
 /** Starts a daemon; its output is appended to `logFile`. */
-export function startDaemon(name: string, file: string, args: readonly string[], logFile: string): Daemon {
+export function startDaemon(
+  name: string,
+  file: string,
+  args: readonly string[],
+  logFile: string,
+  env: Readonly<Record<string, string>> = {},
+): Daemon {
   const log = openSync(logFile, 'a')
-  const child = spawn('setpriv', [...dieWithParent, file, ...args], { stdio: ['ignore', log, log] })
+  const child = spawn('setpriv', [...dieWithParent, file, ...args], { stdio: ['ignore', log, log], env: { ...process.env, ...env } })
   closeSync(log)
   const forget = onProcessEnd(() => child.kill('SIGKILL'))
   let ended: string | undefined
