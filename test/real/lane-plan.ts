@@ -1,5 +1,5 @@
 /**
- * Which scenarios run side by side, in lanes. Eleven begin, one more when the busy ones have ended,
+ * Which scenarios run side by side, in lanes. Ten begin, one more when the busy ones have ended,
  * and each of the others when one ends. In their order here the last ones end together on two
  * cores.
  */

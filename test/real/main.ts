@@ -8,7 +8,7 @@
  * proof:`. With `--kubelet` those called `node:` run on that kubelet alone. Prints each step with
  * the time it took, and ends with `N passed, N failed`. Whatever it started ends with it.
  */
-import { buildAgent } from './agent.ts'
+import { buildAgent, buildAgentForLanes } from './agent.ts'
 import { addCommandLineScenarios } from './command-line.ts'
 import { addCrashLoopScenarios } from './crash-loop.ts'
 import { addEditScenarios } from './edits.ts'
@@ -51,6 +51,7 @@ const lanes = chooseLanes(words, missing === undefined, kubeletMinor, !isGiven()
 if (lanes !== undefined) {
   // Before the lanes: a build beside them would slow what they time.
   if (missing === undefined) await ensureModernKubernetes(modernKubeletMinor())
+  await buildAgentForLanes(makeScratch())
   await runLanes(import.meta.filename, lanes)
 }
 const ages: readonly Age[] = missing === undefined ? ['old', 'new'] : ['old']

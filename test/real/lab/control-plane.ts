@@ -97,8 +97,8 @@ export async function startControlPlane(options: ApiserverOptions = {}): Promise
     const [adminKubeconfig] = await Promise.all([writeAdminKubeconfig(cluster), servers.startApiserver()])
     const plane = assemble(cluster, adminKubeconfig, binaries, servers, removeDirectory)
     // Ready is said before these are there.
-    const namespaces = ['namespace', 'default', 'kube-system', 'kube-node-lease']
-    await eventually(() => plane.kubectl(['get', ...namespaces]), { what: 'the system namespaces exist' })
+    const namespaces = ['default', 'kube-system', 'kube-node-lease'].map((name) => `/api/v1/namespaces/${name}`)
+    await eventually(() => Promise.all(namespaces.map((path) => plane.read(path))), { what: 'the system namespaces exist' })
     return plane
   } catch (error) {
     await servers.stop()

@@ -285,7 +285,7 @@ export class Node {
     await eventually(async () => (await this.timesSaid(pattern)) >= times, {
       what: `the journal has ${pattern} (${times})`,
       timeoutMs,
-      intervalMs: 250,
+      intervalMs: 500,
     })
   }
 
