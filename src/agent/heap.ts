@@ -49,19 +49,19 @@ export function keepHeapSmall(everyMs = LOOK_MS): void {
 
 /** Decides when a collection is worthwhile, by the size of the heap in bytes. Pure. */
 export class HeapGrowth {
-  /** What the last collection left, or less. */
-  #left = 0
+  /** What the last collection left, or less. undefined: there was none yet. */
+  #left: number | undefined
   #isConfirming = false
 
   isWorthwhile(size: number): boolean {
-    if (size >= this.#left + WORTHWHILE_BYTES) return true
+    if (this.#left === undefined || size >= this.#left + WORTHWHILE_BYTES) return true
     this.#left = Math.min(this.#left, size)
     return false
   }
 
   /** A collection beside a large object that is used for a moment leaves it: a second one tells. */
   collected(size: number): void {
-    this.#isConfirming = !this.#isConfirming && size >= this.#left + WORTHWHILE_BYTES
+    this.#isConfirming = !this.#isConfirming && this.#left !== undefined && size >= this.#left + WORTHWHILE_BYTES
     if (!this.#isConfirming) this.#left = size
   }
 }

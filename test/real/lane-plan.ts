@@ -1,5 +1,5 @@
 /**
- * Which scenarios run side by side, in lanes. Ten begin, one more when the busy ones have ended,
+ * Which scenarios run side by side, in lanes. Eleven begin, one more when the busy ones have ended,
  * and each of the others when one ends. In their order here the last ones end together on two
  * cores.
  */
@@ -35,8 +35,8 @@ export function chooseLanes(
     const old = withModern ? [OLD_LANE] : []
     const newest = withModern && canChoose ? [NEWEST, NEWEST_CORPUS] : []
     const { harm, trouble, outage, fault, proof } = proofLanesOf(withModern ? TODAY : OLD)
-    const long = [proof, harm, MODERN, fault, NODE_3, trouble, NODE_2, ...old, API, NODE_4, ROLLOUT]
-    return [...long, NODE, KILLED, outage, INSTALL, RIGHTS, ...newest, CORPUS]
+    const long = [proof, harm, NODE_3, NODE_2, fault, trouble, outage, MODERN, API, ...old, ROLLOUT]
+    return [...long, NODE_4, NODE, KILLED, INSTALL, RIGHTS, ...newest, CORPUS]
   }
   if (words.length === 1 && words[0] === 'proof:') return (withModern ? [TODAY, OLD] : [OLD]).flatMap(proofLanes)
   return undefined
