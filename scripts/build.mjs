@@ -89,17 +89,14 @@ const SMALL = [
   })),
 ]
 
-const usedStubs = new Set()
 const slim = {
   name: 'slim',
   setup(bundle) {
     for (const { module, path } of PARTS) bundle.onResolve({ filter: exactly(module) }, () => ({ path }))
     for (const stub of [...STUBS, ...SMALL]) {
-      bundle.onResolve({ filter: exactly(stub.module) }, ({ importer }) => {
-        if (dirname(importer) !== stub.from) return undefined
-        usedStubs.add(stub)
-        return { path: stub.module, namespace: 'stub', pluginData: stub }
-      })
+      bundle.onResolve({ filter: exactly(stub.module) }, ({ importer }) =>
+        dirname(importer) === stub.from ? { path: stub.module, namespace: 'stub', pluginData: stub } : undefined,
+      )
     }
     bundle.onLoad({ filter: /.*/, namespace: 'stub' }, ({ pluginData: { contents } }) => ({ contents }))
   },
@@ -196,7 +193,9 @@ const heavy = Object.keys(metafile.inputs).filter((input) =>
 )
 if (heavy.length > 0)
   throw new Error(`the bundle contains modules that it must not contain: ${heavy.slice(0, 3).join(', ')} (${heavy.length} files)`)
-const unused = [...STUBS, ...SMALL].filter((stub) => !usedStubs.has(stub)).map(({ module, from }) => `${module} (imported from ${from})`)
+const unused = [...STUBS, ...SMALL]
+  .filter(({ module }) => metafile.inputs[`stub:${module}`] === undefined)
+  .map(({ module, from }) => `${module} (imported from ${from})`)
 if (entry === MAIN && unused.length > 0)
   throw new Error(`no module imports what these stubs replace; a package has changed: ${unused.join(', ')}`)
 for (const [file, { bytes }] of Object.entries(metafile.outputs))

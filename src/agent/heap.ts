@@ -49,20 +49,25 @@ export function keepHeapSmall(everyMs = LOOK_MS): void {
 
 /** Decides when a collection is worthwhile, by the size of the heap in bytes. Pure. */
 export class HeapGrowth {
-  /** What the last collection left, or less. undefined: there was none yet. */
-  #left: number | undefined
-  #isConfirming = false
+  /** What the last collection left, or less. */
+  #left = 0
+  /** Whether the next collection is believed. The first one is. */
+  #isConfirming = true
 
   isWorthwhile(size: number): boolean {
-    if (this.#left === undefined || size >= this.#left + WORTHWHILE_BYTES) return true
+    if (this.#hasGrown(size)) return true
     this.#left = Math.min(this.#left, size)
     return false
   }
 
   /** A collection beside a large object that is used for a moment leaves it: a second one tells. */
   collected(size: number): void {
-    this.#isConfirming = !this.#isConfirming && this.#left !== undefined && size >= this.#left + WORTHWHILE_BYTES
+    this.#isConfirming = !this.#isConfirming && this.#hasGrown(size)
     if (!this.#isConfirming) this.#left = size
+  }
+
+  #hasGrown(size: number): boolean {
+    return size >= this.#left + WORTHWHILE_BYTES
   }
 }
 

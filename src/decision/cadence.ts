@@ -10,7 +10,7 @@ import type { Phase } from './step.ts'
 const CLOSE_US = 1e6
 const TRIAL_US = 5e6
 const SETTLED_US = 20e6
-/** The agent waits for something or someone, and it may be that no signal tells of the end. */
+/** The agent waits for something that may end without a signal. */
 const WAITING_US = 15e6
 
 export function cadenceUs(snapshot: Snapshot, phase: Phase): number {
