@@ -10,7 +10,7 @@ import { type CommandOutput, type Daemon, lastLines, run, startDaemon } from './
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** The program that a lane takes, since all of them need the same one. */
+/** The variable that tells a lane which program is built. */
 const BUILT = 'KCA_LAB_AGENT'
 
 /** For the lanes that this process starts. */
@@ -18,7 +18,10 @@ export async function buildAgentForLanes(directory: string): Promise<void> {
   process.env[BUILT] = await buildAgent(directory)
 }
 
-/** Builds the bundle into `directory` and returns the path of the program. */
+/**
+ * Builds the bundle into `directory` and returns the path of the program. A lane builds none: it
+ * takes the one that is built for all of them.
+ */
 export async function buildAgent(directory: string): Promise<string> {
   const { [BUILT]: built } = process.env
   if (built !== undefined) return built

@@ -42,15 +42,17 @@ export function chooseLanes(
   return undefined
 }
 
+const OF_OTHER_LANES = 'install:|interrupted:|modern:|proof:'
 const PACKAGES = 'pace:|a part over|the metrics as a file|the deb is|the rpm is|release:|judge:|preflight:'
 
-const LONGER = 'an exit of kubelet|the API server is away|an overlay|the disk under'
+/** These and the rest of the lane `node` take as long as each other. */
+const LONG_WAITS = 'an exit of kubelet|the API server is away|an overlay|the disk under'
 
-const NODE: Lane = { name: 'node', words: ['node:', `!install:|interrupted:|modern:|proof:|${PACKAGES}|${LONGER}`] }
+const NODE: Lane = { name: 'node', words: ['node:', `!${OF_OTHER_LANES}|${PACKAGES}|${LONG_WAITS}`] }
 const NODE_2: Lane = { name: 'node-2', words: ['node:', 'the power fails|modern:', '!proof:'] }
 const KILLED: Lane = { name: 'killed', words: ['node: interrupted: the agent is killed'] }
-const NODE_3: Lane = { name: 'node-3', words: ['node:', PACKAGES, '!install:|interrupted:|modern:|proof:'] }
-const NODE_4: Lane = { name: 'node-4', words: ['node:', LONGER, '!install:|interrupted:|modern:|proof:'] }
+const NODE_3: Lane = { name: 'node-3', words: ['node:', PACKAGES, `!${OF_OTHER_LANES}`] }
+const NODE_4: Lane = { name: 'node-4', words: ['node:', LONG_WAITS, `!${OF_OTHER_LANES}`] }
 const NODES: readonly Lane[] = [NODE, KILLED, NODE_2, NODE_3, NODE_4]
 
 const INSTALL: Lane = { name: 'install', words: ['node: install:'] }
