@@ -7,8 +7,6 @@ import { join } from 'node:path'
 import type { Architecture } from './architectures.ts'
 import { run } from './tools.ts'
 
-const MOST_BYTES = 30_000_000
-
 /** Mode and path of what deb and rpm install; the directories `UNITS` and `ENVIRONMENT` differ. */
 const INSTALLED = [
   '-rwxr-xr-x /usr/bin/kubelet-cfg-agent',
@@ -34,9 +32,9 @@ const INSTALLED = [
   '-rw-r--r-- /usr/share/doc/kubelet-cfg-agent/sbom.cdx.json',
 ]
 
-export async function inspectDeb(deb: string, scratch: string, architecture: Architecture): Promise<void> {
+export async function inspectDeb(deb: string, scratch: string, architecture: Architecture, mostBytes: number): Promise<void> {
   await mkdir(scratch, { recursive: true })
-  await checkSize(deb)
+  await checkSize(deb, mostBytes)
   const listing = await run('dpkg-deb', ['--contents', deb])
   // `-rwxr-xr-x root/root 108512048 2026-11-21 17:20 ./usr/lib/...`
   const installed = [...listing.matchAll(/^(\S{10}) (\S+) .* \.(\/\S*)$/gm)].map(([, mode, owner, path]) => ({ mode, owner, path }))
@@ -55,8 +53,8 @@ export async function inspectDeb(deb: string, scratch: string, architecture: Arc
   if (architecture.cpu === process.arch) await tryAgent(deb, join(scratch, 'root'))
 }
 
-export async function inspectRpm(rpm: string): Promise<void> {
-  await checkSize(rpm)
+export async function inspectRpm(rpm: string, mostBytes: number): Promise<void> {
+  await checkSize(rpm, mostBytes)
   const listing = await run('rpm', ['-qp', '--queryformat', '[%{FILEMODES:perms} %{FILEUSERNAME} %{FILENAMES}\n]', rpm])
   const installed = [...listing.matchAll(/^(\S{10}) (\S+) (\S+)$/gm)].map(([, mode, owner, path]) => ({ mode, owner, path }))
   const foreign = installed.filter(({ owner }) => owner !== 'root')
@@ -68,9 +66,9 @@ export async function inspectRpm(rpm: string): Promise<void> {
   checkScript(rpm, await run('rpm', ['-qp', '--scripts', rpm]))
 }
 
-async function checkSize(path: string): Promise<void> {
+async function checkSize(path: string, mostBytes: number): Promise<void> {
   const { size } = await stat(path)
-  if (size > MOST_BYTES) throw new Error(`${path} has ${size} bytes, more than ${MOST_BYTES}`)
+  if (size > mostBytes) throw new Error(`${path} has ${size} bytes, more than ${mostBytes}`)
 }
 
 function checkInstalled(path: string, installed: ReadonlySet<string>, places: Readonly<Record<string, string>>): void {

@@ -8,8 +8,8 @@ import { COMPLETER, PLUGIN } from '../../src/plugin/plugin-name.ts'
 import { CONFIG_PAGE } from './man.ts'
 import { run } from './tools.ts'
 
-export async function lintDebs(debs: readonly string[]): Promise<void> {
-  await run('lintian', ['--allow-root', '--tag-display-limit', '0', '--fail-on', 'error,warning', ...debs])
+export async function lintDeb(deb: string): Promise<void> {
+  await run('lintian', ['--allow-root', '--tag-display-limit', '0', '--fail-on', 'error,warning', deb])
 }
 
 export async function lintRpms(rpms: readonly string[]): Promise<void> {

@@ -4,20 +4,21 @@
  * With `--check` it builds everything a second time, in another directory and another environment,
  * and compares the bytes. With `--again` it builds only that second time, and compares with what is
  * in dist/ from before. With `--only amd64.deb` (or `aarch64.rpm`) it builds only that package,
- * which is quicker; it may be given several times. The archives of the kubectl plugin and their
- * manifest for krew are built beside them, or with `--only plugin` alone; `--url` is where the
- * archives will be.
+ * which is quicker; it may be given several times. With `--quick` it compresses less, for tests.
+ * The archives of the kubectl plugin and their manifest for krew are built beside them, or with
+ * `--only plugin` alone; `--url` is where the archives will be.
  */
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ARCHITECTURES, type Architecture } from './architectures.ts'
+import { type Compression, QUICK, SHIPPED } from './compression.ts'
 import { buildDeb } from './deb.ts'
 import { type Requirement, requiredBy, WORKSTATION } from './elf.ts'
 import { inspectDeb, inspectRpm } from './inspect.ts'
 import { inspectPlugin } from './inspect-plugin.ts'
-import { lintDebs, lintManPages, lintRpms, lintScripts } from './lint.ts'
+import { lintDeb, lintManPages, lintRpms, lintScripts } from './lint.ts'
 import { layOut, readComponents } from './payload.ts'
 import { AGENT_PINS, type Pin, PLUGIN_PINS } from './pins.ts'
 import { buildPlugin } from './plugin-archive.ts'
@@ -38,16 +39,19 @@ async function main(args: readonly string[]): Promise<void> {
       check: { type: 'boolean', default: false },
       again: { type: 'boolean', default: false },
       only: { type: 'string', multiple: true },
+      quick: { type: 'boolean', default: false },
       url: { type: 'string', default: URL },
     },
   })
   const wanted = choose(values.only)
+  const compression = values.quick ? QUICK : SHIPPED
   await requireTools()
   const project = await readProject()
   if (project.dirty) console.log('The working tree has uncommitted changes: a build of the same commit will give other bytes.')
   const runtimes = await timed('Node.js fetched', () => fetchRuntimes(wanted))
+  const options = { url: values.url, compression }
   const buildAgain = () =>
-    timed('built again', () => inAnotherEnvironment(() => build(project, runtimes, wanted, { work: join(WORK, 'again'), url: values.url })))
+    timed('built again', () => inAnotherEnvironment(() => build(project, runtimes, wanted, { work: join(WORK, 'again'), ...options })))
   if (values.again) {
     const again = await buildAgain()
     await compare(
@@ -58,8 +62,8 @@ async function main(args: readonly string[]): Promise<void> {
     return
   }
   // Directories of the same depth: the source maps contain relative paths.
-  const files = await timed('built', () => build(project, runtimes, wanted, { work: join(WORK, 'first'), url: values.url }))
-  await timed('inspected and checked', () => check(files, join(WORK, 'first'), runtimes))
+  const files = await timed('built', () => build(project, runtimes, wanted, { work: join(WORK, 'first'), ...options }))
+  await timed('inspected and checked', () => check(files, join(WORK, 'first'), runtimes, compression))
   if (values.check) {
     await compare(files, await buildAgain())
   }
@@ -105,13 +109,14 @@ async function fetchAll(pins: readonly Pin[], name: string, requirement: Require
   return describeRuntimes(fetched)
 }
 
-interface BuildPlace {
+interface BuildOptions {
   readonly work: string
   readonly url: string
+  readonly compression: Compression
 }
 
 /** @returns the packages, the bills of materials, the plugin's archives and manifest */
-async function build(project: Project, runtimes: Runtimes, wanted: Wanted, { work, url }: BuildPlace): Promise<string[]> {
+async function build(project: Project, runtimes: Runtimes, wanted: Wanted, { work, url, compression }: BuildOptions): Promise<string[]> {
   await rm(work, { recursive: true, force: true })
   await mkdir(work, { recursive: true })
   const agent = join(work, 'agent')
@@ -126,35 +131,42 @@ async function build(project: Project, runtimes: Runtimes, wanted: Wanted, { wor
     const directory = join(work, architecture.deb)
     await mkdir(directory)
     const files: string[] = []
-    if (formats.includes('deb')) files.push(await buildDeb(payload, directory, architecture, project))
-    if (formats.includes('rpm')) files.push(await buildRpm(payload, directory, architecture, project))
+    if (formats.includes('deb')) files.push(await buildDeb(payload, directory, architecture, compression, project))
+    if (formats.includes('rpm')) files.push(await buildRpm(payload, directory, architecture, compression, project))
     const bill = join(directory, `${project.name}_${project.version}_${architecture.deb}.cdx.json`)
     await copyFile(join(payload, 'doc/sbom.cdx.json'), bill)
     return [...files, bill]
   })
   const packages = (await Promise.all(built)).flat()
   if (!wanted.hasPlugin) return packages
-  return [...packages, ...(await buildPlugin(join(work, 'plugin'), { project, agent, components, runtimes: runtimes.plugin, url }))]
+  return [
+    ...packages,
+    ...(await buildPlugin(join(work, 'plugin'), { project, agent, components, runtimes: runtimes.plugin, url, compression })),
+  ]
 }
 
-async function check(files: readonly string[], work: string, { plugin }: Runtimes): Promise<void> {
+/** Side by side: lintian takes as long as all the rest. */
+async function check(files: readonly string[], work: string, { plugin }: Runtimes, { mostBytes }: Compression): Promise<void> {
   const debs = files.filter((file) => file.endsWith('.deb'))
   const rpms = files.filter((file) => file.endsWith('.rpm'))
-  for (const architecture of ARCHITECTURES) {
-    const deb = debs.find((file) => file.endsWith(`_${architecture.deb}.deb`))
-    if (deb !== undefined) await inspectDeb(deb, join(work, `inspect-${architecture.deb}`), architecture)
-  }
-  for (const rpm of rpms) await inspectRpm(rpm)
-  for (const { fetched } of plugin) {
-    const { os, arch } = fetched.pin
-    const archive = files.find((file) => file.endsWith(`_${os}_${arch}.tar.gz`))
-    if (archive === undefined) throw new Error(`there is no archive for ${os}/${arch}`)
-    await inspectPlugin(archive, join(work, `inspect-${os}-${arch}`), fetched)
-  }
-  for (const name of await readdir(work)) if (name.startsWith('payload-')) await lintManPages(join(work, name))
-  await lintScripts()
-  if (debs.length > 0) await lintDebs(debs)
-  if (rpms.length > 0) await lintRpms(rpms)
+  const payloads = (await readdir(work)).filter((name) => name.startsWith('payload-'))
+  await Promise.all([
+    ...debs.map(lintDeb),
+    rpms.length > 0 && lintRpms(rpms),
+    lintScripts(),
+    ...payloads.map((name) => lintManPages(join(work, name))),
+    ...ARCHITECTURES.map(async (architecture) => {
+      const deb = debs.find((file) => file.endsWith(`_${architecture.deb}.deb`))
+      if (deb !== undefined) await inspectDeb(deb, join(work, `inspect-${architecture.deb}`), architecture, mostBytes)
+    }),
+    ...rpms.map((rpm) => inspectRpm(rpm, mostBytes)),
+    ...plugin.map(async ({ fetched }) => {
+      const { os, arch } = fetched.pin
+      const archive = files.find((file) => file.endsWith(`_${os}_${arch}.tar.gz`))
+      if (archive === undefined) throw new Error(`there is no archive for ${os}/${arch}`)
+      await inspectPlugin(archive, join(work, `inspect-${os}-${arch}`), fetched)
+    }),
+  ])
 }
 
 /** Changes what must not affect a package: user, time zone, locale and umask of the build. */

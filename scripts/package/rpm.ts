@@ -1,11 +1,18 @@
 /** Builds an rpm from a payload with rpmbuild and the spec in packaging/rpm. */
 import { resolve } from 'node:path'
 import type { Architecture } from './architectures.ts'
+import type { Compression } from './compression.ts'
 import { type Project, rpmDate } from './project.ts'
 import { run } from './tools.ts'
 
 /** @returns the path of the rpm */
-export async function buildRpm(payload: string, directory: string, architecture: Architecture, project: Project): Promise<string> {
+export async function buildRpm(
+  payload: string,
+  directory: string,
+  architecture: Architecture,
+  { xz }: Compression,
+  project: Project,
+): Promise<string> {
   const { name, version, maintainer, epoch } = project
   const top = resolve(directory)
   const macros = {
@@ -16,6 +23,7 @@ export async function buildRpm(payload: string, directory: string, architecture:
     the_version: version,
     maintainer,
     changelog_date: rpmDate(epoch),
+    xz_level: String(xz),
   }
   const defines = Object.entries(macros).flatMap(([macro, value]) => ['--define', `${macro} ${value}`])
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(epoch) }

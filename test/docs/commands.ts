@@ -23,6 +23,7 @@ export const FOREIGN_FLAGS: readonly string[] = [
   '--node-labels',
   '--nodes',
   '--only',
+  '--quick',
   '--processes',
   '--table',
   '--url',

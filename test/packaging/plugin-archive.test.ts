@@ -4,6 +4,7 @@ import { chmodSync, copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFil
 import { basename, delimiter, join } from 'node:path'
 import t from 'tap'
 import { parse } from 'yaml'
+import { QUICK } from '../../scripts/package/compression.ts'
 import { LINK_COMPLETER } from '../../scripts/package/krew.ts'
 import { PLUGIN_PINS } from '../../scripts/package/pins.ts'
 import { buildPlugin } from '../../scripts/package/plugin-archive.ts'
@@ -28,7 +29,14 @@ async function build(directory: string): Promise<string[]> {
     const runtime = { name: 'Node.js', npmName: pin.npmName, licence: 'MIT', homepage: undefined, isStripped: false, parts: {}, ...licence }
     return { fetched: { pin: { ...pin, triplet: undefined }, binary, ...licence }, runtime }
   })
-  return buildPlugin(join(directory, 'work'), { project: PROJECT, agent, components: [], runtimes, url: 'https://example.org/x' })
+  return buildPlugin(join(directory, 'work'), {
+    project: PROJECT,
+    agent,
+    components: [],
+    runtimes,
+    url: 'https://example.org/x',
+    compression: QUICK,
+  })
 }
 
 t.test('an archive', async (t) => {
