@@ -123,14 +123,16 @@ function readVerdict(output: string, directory: string): string {
 }
 
 /**
- * Why Go panics, or the last line of klog's that is fatal, or else an error. Up to 1.24 the command
- * line ends with a plain `Error: ` instead, and its usage before that. With `logging.format: json`
+ * Why Go panics, or the last line of klog's that is fatal: by its severity, or as component-base's
+ * `cli.Run` has it, or else any error. Up to 1.24 the command line ends with a plain `Error: `
+ * instead, and its usage before that. With `logging.format: json`
  * it is the last object, which is no error stream's.
  */
 function lastWords(output: string): string | undefined {
   const lines = output.split('\n')
-  // Beside the fatal one, other threads may still complain of the API server that nobody reaches.
-  const plain = lines.findLast((line) => /^F\d{4} /.test(line)) ?? lines.findLast((line) => /^E\d{4} /.test(line))
+  // Other threads may still complain, even after it, of the API server that nobody reaches.
+  const fatal = [/^F\d{4} /, /^E\d{4} .*\] "command failed"/, /^E\d{4} /]
+  const plain = fatal.map((pattern) => lines.findLast((line) => pattern.test(line))).find((line) => line !== undefined)
   const outside =
     lines.find((line) => line.startsWith('panic: ')) ??
     (plain === undefined ? lines.findLast((line) => line.startsWith('Error: ')) : undefined)
