@@ -42,7 +42,9 @@ exec 3<>/dev/tcp/127.0.0.1/${port} || exit 1
 printf '%s\\n' "${secret} $*" >&3
 read -r code stream <&3
 [ "$stream" = stdout ] || exec 1>&2
-while IFS= read -r line <&3 || [ -n "$line" ]; do printf '%s\\n' "$line"; done
+# The rest at once: line by line, Bash reads one byte at a time.
+IFS= read -r -N 1000000 text <&3
+printf '%s' "$text"
 exit "$code"
 `
 }
