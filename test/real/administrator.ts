@@ -63,8 +63,7 @@ export class Administrator {
   async createConfigMap(name: string, data: string | Readonly<Record<string, string>>): Promise<Source> {
     const files = typeof data === 'string' ? { kubelet: data } : data
     const literals = Object.entries(files).map(([key, text]) => `--from-literal=${key}=${text}`)
-    await this.kubectl(...inNamespace, 'create', 'configmap', this.nameOf(name), ...literals)
-    return this.source(name)
+    return sourceOf(await this.kubectl(...inNamespace, 'create', 'configmap', this.nameOf(name), ...literals, '-o', 'json'))
   }
 
   /** Any object, from a manifest on standard input. */
@@ -81,7 +80,7 @@ export class Administrator {
 
   /** In place. */
   async editConfigMap(name: string, text: string): Promise<Source> {
-    await this.kubectl(
+    const patched = await this.kubectl(
       ...inNamespace,
       'patch',
       'configmap',
@@ -89,13 +88,14 @@ export class Administrator {
       '--type=merge',
       '-p',
       JSON.stringify({ data: { kubelet: text } }),
+      '-o',
+      'json',
     )
-    return this.source(name)
+    return sourceOf(patched)
   }
 
   async labelConfigMap(name: string, label: string): Promise<Source> {
-    await this.kubectl(...inNamespace, 'label', 'configmap', this.nameOf(name), label)
-    return this.source(name)
+    return sourceOf(await this.kubectl(...inNamespace, 'label', 'configmap', this.nameOf(name), label, '-o', 'json'))
   }
 
   async deleteConfigMap(name: string): Promise<void> {
@@ -104,8 +104,7 @@ export class Administrator {
 
   /** As it is now. */
   async source(name: string, kubeletConfigKey = 'kubelet'): Promise<Source> {
-    const { metadata } = JSON.parse(await this.kubectl(...inNamespace, 'get', 'configmap', this.nameOf(name), '-o', 'json'))
-    return { kubeletConfigKey, name: metadata.name, namespace: NAMESPACE, resourceVersion: metadata.resourceVersion, uid: metadata.uid }
+    return sourceOf(await this.#plane.read(`/api/v1/namespaces/${NAMESPACE}/configmaps/${this.nameOf(name)}`), kubeletConfigKey)
   }
 
   async assign(name: string, kubeletConfigKey = 'kubelet'): Promise<void> {
@@ -155,7 +154,7 @@ export class Administrator {
       assert.deepEqual(pointToLog(await this.status(), error), expected)
       return true
     }
-    await eventually(probe, { what: 'the Node shows this status', timeoutMs, intervalMs: 250 })
+    await eventually(probe, { what: 'the Node shows this status', timeoutMs })
   }
 
   /** The annotation in which the agent says all that it says; undefined: there is none. */
@@ -178,13 +177,16 @@ export class Administrator {
       const annotation = await this.annotation()
       return isSo(annotation) ? annotation : undefined
     }
-    return eventually(probe, { what: `the annotation has ${what}`, timeoutMs: 60_000, intervalMs: 250 })
+    return eventually(probe, { what: `the annotation has ${what}`, timeoutMs: 60_000 })
   }
 
   async condition(): Promise<Condition | undefined> {
-    const { status } = JSON.parse(await this.#read())
-    const conditions: readonly (Condition & { readonly type: string })[] = status.conditions ?? []
-    return conditions.find(({ type }) => type === 'KubeletConfigReady')
+    return (await this.conditions()).find(({ type }) => type === 'KubeletConfigReady')
+  }
+
+  /** All of the Node. Kubelet's own have no reason. */
+  async conditions(): Promise<readonly (Condition & { readonly type: string })[]> {
+    return JSON.parse(await this.#read()).status.conditions ?? []
   }
 
   /** Waits until it says all of that; what is not named may be anything. */
@@ -202,7 +204,7 @@ export class Administrator {
       }
       return found
     }
-    return eventually(probe, { what: `the condition says ${expected.status} ${expected.reason}`, timeoutMs, intervalMs: 250 })
+    return eventually(probe, { what: `the condition says ${expected.status} ${expected.reason}`, timeoutMs })
   }
 
   /**
@@ -228,7 +230,7 @@ export class Administrator {
         )
         return events
       },
-      { what: 'these events are there', timeoutMs: 60_000, intervalMs: 250 },
+      { what: 'these events are there', timeoutMs: 60_000 },
     )
   }
 
@@ -244,6 +246,12 @@ export class Administrator {
   kubectl(...args: readonly string[]): Promise<string> {
     return this.#plane.kubectl(args)
   }
+}
+
+/** @param configMap the object, as JSON */
+function sourceOf(configMap: string, kubeletConfigKey = 'kubelet'): Source {
+  const { name, namespace, resourceVersion, uid } = JSON.parse(configMap).metadata
+  return { kubeletConfigKey, name, namespace, resourceVersion, uid }
 }
 
 /**

@@ -16,13 +16,14 @@ import { addHostileScenarios } from './hostile.ts'
 import { addInterruptionScenarios } from './interruptions.ts'
 import { readInvocationOrExit } from './invocation.ts'
 import { addKubeletTroubleScenarios } from './kubelet-trouble.ts'
+import { ensureBinaries } from './lab/build.ts'
 import { ensureModernKubernetes, isGiven, whyNoModernKubernetes } from './lab/build-modern-kubernetes.ts'
 import { startControlPlane } from './lab/control-plane.ts'
 import { runLanes } from './lab/lanes.ts'
 import { modernKubeletMinor, OLD_MINOR } from './lab/node-choice.ts'
 import { makeScratch } from './lab/processes.ts'
 import { runScenarios } from './lab/runner.ts'
-import { chooseLanes } from './lane-plan.ts'
+import { chooseLanes, needNoSharedCluster } from './lane-plan.ts'
 import { addModernChannelScenarios } from './modern-channels.ts'
 import { startModernPlane } from './modern-plane.ts'
 import { addModernServerScenarios } from './modern-server.ts'
@@ -54,15 +55,18 @@ if (lanes !== undefined) {
   await buildAgentForLanes(makeScratch())
   await runLanes(import.meta.filename, lanes)
 }
+const program = await buildAgent(makeScratch())
 const ages: readonly Age[] = missing === undefined ? ['old', 'new'] : ['old']
 if (kubeletMinor !== undefined) await runOnKubelet(kubeletMinor)
 if (words.some((word) => word.startsWith('proof:'))) {
-  // Each has a cluster of its own, and the one that the others share would cost its time.
-  addProofScenarios(await buildAgent(makeScratch()), ages)
+  addProofScenarios(program, ages)
+  await runScenarios(words)
+}
+if (needNoSharedCluster(words)) {
+  await addScenariosOfOwnClusters()
   await runScenarios(words)
 }
 const plane = await startControlPlane()
-const program = await buildAgent(plane.directory)
 addTransitionScenarios(plane, program)
 addEditScenarios(plane, program)
 addCrashLoopScenarios(plane, program)
@@ -71,35 +75,40 @@ addCommandLineScenarios(plane, program)
 addHostileScenarios(plane, program)
 addInterruptionScenarios(plane, program)
 addOutageScenarios(plane, program)
-addModernServerScenarios(program)
-addCorpusScenarios(plane)
-addModernChannelScenarios(program)
-addModernStatusScenarios(program)
-addPluginScenarios(program)
-await addYumScenario()
-await addRealPackagesScenario()
-addNodeIdentityScenarios(program)
-addServiceAccountScenarios(program)
-addOperatorScenarios()
-addRolloutRightsScenarios()
-addRolloutAgentScenarios(program)
-if (missing === undefined) {
-  addAdmissionScenarios(program)
-  addRolloutPolicyScenarios()
-  addRolloutFleetScenarios()
-  addRolloutWholeScenarios(program)
-} else console.log(`the scenarios on an API server of this time are left out: ${missing}`)
-addRolloutScenarios(program, missing === undefined)
+await addScenariosOfOwnClusters()
 await addNodeScenarios(plane, program, ages)
 addModernNodeScenarios(program)
 await runScenarios(words)
 
+/** Each starts the cluster that it needs, or needs none. */
+async function addScenariosOfOwnClusters(): Promise<void> {
+  addCorpusScenarios(await ensureBinaries())
+  addModernServerScenarios(program)
+  addModernChannelScenarios(program)
+  addModernStatusScenarios(program)
+  addPluginScenarios(program)
+  await addYumScenario()
+  await addRealPackagesScenario()
+  addNodeIdentityScenarios(program)
+  addServiceAccountScenarios(program)
+  addOperatorScenarios()
+  addRolloutRightsScenarios()
+  addRolloutAgentScenarios(program)
+  if (missing === undefined) {
+    addAdmissionScenarios(program)
+    addRolloutPolicyScenarios()
+    addRolloutFleetScenarios()
+    addRolloutWholeScenarios(program)
+  } else console.log(`the scenarios on an API server of this time are left out: ${missing}`)
+  addRolloutScenarios(program, missing === undefined)
+}
+
 /** Everything with a real kubelet, on this one alone. */
 async function runOnKubelet(minor: number): Promise<never> {
+  if (minor === OLD_MINOR) addCorpusScenarios(await ensureBinaries())
+  else addLaterCorpusScenarios(await ensureModernKubernetes(minor), minor)
+  if (needNoSharedCluster(words)) return runScenarios(words)
   const plane = minor === OLD_MINOR ? await startControlPlane() : await startModernPlane()
-  const program = await buildAgent(plane.directory)
-  if (minor === OLD_MINOR) addCorpusScenarios(plane)
-  else addLaterCorpusScenarios(plane, minor)
   await addNodeScenarios(plane, program, [minor === OLD_MINOR ? 'old' : 'new'])
   if (minor !== OLD_MINOR) addModernNodeScenarios(program)
   return runScenarios(words)

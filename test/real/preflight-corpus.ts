@@ -10,7 +10,7 @@ import { compare } from '../preflight/corpus/compare.ts'
 import { listGateCandidates } from '../preflight/corpus/of-gates.ts'
 import { type Disagreement, isKnown, type Machine, readDisagreements, readVerdicts } from '../preflight/corpus/recorded.ts'
 import { ACCEPTED, type AskedKubelet, askAll, canStart } from './kubelet-verdict.ts'
-import type { ControlPlane } from './lab/control-plane.ts'
+import type { Binaries } from './lab/build.ts'
 import { OLD_MINOR } from './lab/node-choice.ts'
 import { scenario } from './lab/runner.ts'
 import { compareMerged } from './preflight-drop-ins.ts'
@@ -21,11 +21,11 @@ const FIRST_WITH_DEFAULTS = 32
 const LIMIT_MS = 3_600_000
 
 /** On another kubelet than that of the records. */
-export function addLaterCorpusScenarios({ binaries }: ControlPlane, minor: number): void {
+export function addLaterCorpusScenarios({ kubelet: binary }: Pick<Binaries, 'kubelet'>, minor: number): void {
   scenario(
     `preflight corpus: loading by kubelet 1.${minor}`,
     async (step) => {
-      const kubelet = asked(binaries.kubelet, minor)
+      const kubelet = asked(binary, minor)
       const candidates = listCandidates()
       await step(`of ${candidates.length} candidates it refuses what the rules refuse, and loads the others`, async () => {
         await agree(candidates, await askAll(kubelet, candidates, 'load'), readDisagreements(), minor)
@@ -33,9 +33,9 @@ export function addLaterCorpusScenarios({ binaries }: ControlPlane, minor: numbe
     },
     { timeoutMs: LIMIT_MS },
   )
-  if (minor >= FIRST_WITH_DEFAULTS) addDropInScenario(binaries.kubelet, minor)
-  if (canStart(minor)) addStartScenario(binaries.kubelet, minor)
-  addGateScenario(binaries.kubelet, minor)
+  if (minor >= FIRST_WITH_DEFAULTS) addDropInScenario(binary, minor)
+  if (canStart(minor)) addStartScenario(binary, minor)
+  addGateScenario(binary, minor)
 }
 
 function addDropInScenario(binary: string | undefined, minor: number): void {
@@ -105,9 +105,9 @@ function asked(binary: string | undefined, minor: number): AskedKubelet {
   return { binary, minor }
 }
 
-export function addCorpusScenarios({ binaries }: ControlPlane): void {
+export function addCorpusScenarios({ kubelet: binary }: Pick<Binaries, 'kubelet'>): void {
   const candidates = listCandidates()
-  const ask = (some: readonly Candidate[], stage: 'load' | 'start') => askAll(asked(binaries.kubelet, OLD_MINOR), some, stage)
+  const ask = (some: readonly Candidate[], stage: 'load' | 'start') => askAll(asked(binary, OLD_MINOR), some, stage)
 
   scenario(
     'preflight corpus: loading',
@@ -125,6 +125,6 @@ export function addCorpusScenarios({ binaries }: ControlPlane): void {
     { timeoutMs: LIMIT_MS },
   )
 
-  addStartScenario(binaries.kubelet, OLD_MINOR)
-  addGateScenario(binaries.kubelet, OLD_MINOR)
+  addStartScenario(binary, OLD_MINOR)
+  addGateScenario(binary, OLD_MINOR)
 }

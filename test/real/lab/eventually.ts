@@ -11,10 +11,16 @@ import { outOfTime } from './deadline.ts'
  */
 const SLOWER = 3
 
+/** The longer it has waited, the less often it asks: each question takes CPU from all lanes. */
+const SHORTEST_MS = 100
+const LONGEST_MS = 500
+const PER_WAIT = 16
+
 /**
  * Polls until `probe` returns something other than undefined or false, and returns that. An
  * exception counts as "not yet"; the last one is the cause when time runs out. Throws at once where
- * the whole play is out of time.
+ * the whole play is out of time. `intervalMs` is for what does not last: it asks just as often all
+ * the time.
  */
 export async function eventually<T>(
   probe: () => Promise<T | undefined | false> | T | undefined | false,
@@ -24,7 +30,8 @@ export async function eventually<T>(
   const startedAt = performance.now()
   const playIsOver = outOfTime()
   let last: unknown
-  while (performance.now() - startedAt < timeoutMs) {
+  const waitedMs = () => performance.now() - startedAt
+  while (waitedMs() < timeoutMs) {
     playIsOver?.throwIfAborted()
     try {
       const value = await probe()
@@ -33,7 +40,7 @@ export async function eventually<T>(
     } catch (error) {
       last = error
     }
-    await sleep(options.intervalMs ?? 100)
+    await sleep(options.intervalMs ?? Math.min(LONGEST_MS, Math.max(SHORTEST_MS, waitedMs() / PER_WAIT)))
   }
   const why = last === undefined ? '' : `: ${last instanceof Error ? last.message : String(last)}`
   throw new Error(`not within ${timeoutMs} ms: ${options.what}${why}`, { cause: last })

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs'
 import { Agent } from 'node:https'
 import { join } from 'node:path'
+import { createSecureContext } from 'node:tls'
 import { getText } from './get-text.ts'
 import type { Cluster } from './identities.ts'
 
@@ -21,10 +22,11 @@ export function readAsAdministrator(cluster: Cluster, path: string): Promise<str
 }
 
 function createAgent({ directory, authority }: Cluster): Agent {
-  return new Agent({
-    keepAlive: true,
+  const identity = {
     ca: readFileSync(authority.certificateFile),
     cert: readFileSync(join(directory, 'admin', 'tls.crt')),
     key: readFileSync(join(directory, 'admin', 'tls.key')),
-  })
+  }
+  // A server that is away is asked again and again, each time on a new connection.
+  return new Agent({ keepAlive: true, secureContext: createSecureContext(identity) })
 }

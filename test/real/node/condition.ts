@@ -38,7 +38,7 @@ export function addConditionScenarios(plane: ControlPlane, program: string): voi
           await eventually(isLater, { what: 'kubelet has written its own for a while', timeoutMs: 60_000 })
           assert.deepEqual(await admin.condition(), ours)
           assert.equal(await timesUpdated(node), writes, 'nobody had to mend it')
-          assert.deepEqual((await conditions(admin)).map(({ type }) => type).sort(), [
+          assert.deepEqual((await admin.conditions()).map(({ type }) => type).sort(), [
             'DiskPressure',
             'KubeletConfigDegraded',
             'KubeletConfigReady',
@@ -72,11 +72,7 @@ export function addConditionScenarios(plane: ControlPlane, program: string): voi
 const COLUMNS = 'NAME:.metadata.name,TYPES:.status.conditions[*].type,STATUSES:.status.conditions[*].status'
 
 async function find(admin: Administrator, wanted: string): Promise<Condition | undefined> {
-  return (await conditions(admin)).find(({ type }) => type === wanted)
-}
-
-async function conditions(admin: Administrator): Promise<readonly Condition[]> {
-  return JSON.parse(await admin.kubectl('get', 'node', 'condition', '-o', 'json')).status.conditions
+  return (await admin.conditions()).find(({ type }) => type === wanted)
 }
 
 async function timesUpdated(node: { journal(): Promise<readonly { readonly msg: string }[]> }): Promise<number> {

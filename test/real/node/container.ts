@@ -91,7 +91,7 @@ class Booted implements Container {
   async isUp(): Promise<boolean> {
     const ended = this.#daemon.ended()
     if (ended !== undefined) throw new Error(`it ended: ${ended}`)
-    const state = await this.exec('systemctl', ['is-system-running'], { timeoutMs: BOOT_MS }).catch((error: unknown) => {
+    const state = await this.exec('systemctl', ['is-system-running', '--wait'], { timeoutMs: BOOT_MS }).catch((error: unknown) => {
       if (error instanceof CommandError) return error
       throw error
     })

@@ -45,7 +45,7 @@ export async function addDaemonSetScenarios(plane: ControlPlane, program: string
       })
       await step('its next attempt installs: enabled, running, with the settings of the ConfigMap, and kubelet goes on', () =>
         keepingKubelet(node, async () => {
-          await untilRuns(admin, 'first')
+          await untilRuns(plane, 'first')
           assert.deepEqual(await node.show(AGENT, 'ActiveState', 'UnitFileState'), { ActiveState: 'active', UnitFileState: 'enabled' })
           assert.match(await readFile(node.host('/etc/kubelet-cfg-agent/config.yaml'), 'utf8'), /^trialDuration: 30m$/m)
           await admin.untilCondition({ status: 'True', reason: 'Local' })
@@ -54,7 +54,7 @@ export async function addDaemonSetScenarios(plane: ControlPlane, program: string
       await step('another pod of it changes nothing, and the same agent runs', async () => {
         const before = await node.show(AGENT, 'MainPID')
         await createPod(node, admin, daemonSet, 'second')
-        await untilRuns(admin, 'second')
+        await untilRuns(plane, 'second')
         assert.deepEqual(await node.show(AGENT, 'MainPID'), before)
       })
       await step('a pod that is deleted while dpkg unpacks is given the time to end', async () => {
@@ -86,13 +86,13 @@ interface Container {
 }
 
 /** Waits until its first container has ended well, and the second one runs. */
-async function untilRuns(admin: Administrator, name: string): Promise<void> {
+async function untilRuns(plane: ControlPlane, name: string): Promise<void> {
   const runs = async () => {
-    const { status } = JSON.parse(await admin.kubectl('-n', NAMESPACE, 'get', 'pod', `install-${name}`, '-o', 'json'))
+    const { status } = JSON.parse(await plane.read(`/api/v1/namespaces/${NAMESPACE}/pods/install-${name}`))
     assert.equal(status.phase, 'Running', JSON.stringify(status))
     return true
   }
-  await eventually(runs, { what: `the pod ${name} has installed the agent`, timeoutMs: 120_000, intervalMs: 500 })
+  await eventually(runs, { what: `the pod ${name} has installed the agent`, timeoutMs: 120_000 })
 }
 
 async function untilUnpacks(node: Node): Promise<void> {

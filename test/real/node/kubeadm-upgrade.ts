@@ -172,7 +172,7 @@ function merged(version: string): string {
 
 async function untilSettled(node: Node): Promise<void> {
   const probe = async () => JSON.parse((await node.command('status', '-o', 'json')).stdout).phase === 'settled'
-  await eventually(probe, { what: 'the agent has nothing to do', intervalMs: 500 })
+  await eventually(probe, { what: 'the agent has nothing to do' })
 }
 
 async function untilRunsPart(node: Node, maxPods: number): Promise<void> {

@@ -8,6 +8,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { Agent } from 'node:https'
 import { join } from 'node:path'
+import { createSecureContext } from 'node:tls'
 import { stringify } from 'yaml'
 import { Administrator } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
@@ -101,7 +102,7 @@ export class Node {
   static async create(plane: ControlPlane, program: string, options: NodeOptions): Promise<Node> {
     const { name, unit = 'kubeadm', settings = {}, storage: kind = 'directory', stateMiB, agentService = [] } = options
     // Kubelet 1.20 panics where its Node is there already and was not made by a kubelet.
-    const { items } = JSON.parse(await plane.kubectl(['get', 'nodes', '-o', 'json']))
+    const { items } = JSON.parse(await plane.read('/api/v1/nodes'))
     assert(
       !items.some((node: { metadata: { name: string } }) => node.metadata.name === name),
       `another scenario has a Node ${name} already`,
@@ -229,7 +230,9 @@ export class Node {
 
   #createAgent(): Agent {
     const identity = (file: string): Buffer => readFileSync(join(this.#plane.directory, 'kubelet-client', file))
-    return new Agent({ keepAlive: true, cert: identity('tls.crt'), key: identity('tls.key'), rejectUnauthorized: false })
+    // A kubelet that is away is asked again and again, each time on a new connection.
+    const secureContext = createSecureContext({ cert: identity('tls.crt'), key: identity('tls.key') })
+    return new Agent({ keepAlive: true, secureContext, rejectUnauthorized: false })
   }
 
   /** Waits until the kubelet that runs says it runs with that; 110 is what it has of itself. */

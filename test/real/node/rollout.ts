@@ -108,7 +108,7 @@ function untilHalted([canary, other]: readonly [Member, Member]): Promise<Member
 /** A node whose Lease was not renewed twice in its trial proves the config a little later. */
 async function untilProven(plane: ControlPlane): Promise<void> {
   const probe = async () => {
-    const record = JSON.parse(await plane.kubectl(['-n', 'kube-system', 'get', 'configmap', RECORD, '-o', 'json']))
+    const record = JSON.parse(await plane.read(`/api/v1/namespaces/kube-system/configmaps/${RECORD}`))
     assert.match(Object.values(record.data).join('\n'), / proof$/m)
     return true
   }
@@ -116,7 +116,7 @@ async function untilProven(plane: ControlPlane): Promise<void> {
 }
 
 async function untilLeased(plane: ControlPlane, { name }: Node): Promise<void> {
-  const probe = () => plane.kubectl(['-n', 'kube-node-lease', 'get', 'lease', name])
+  const probe = () => plane.read(`/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${name}`)
   await eventually(probe, { what: `${name} has its Lease`, timeoutMs: STEP_MS })
 }
 

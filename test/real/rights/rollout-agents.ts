@@ -66,7 +66,7 @@ export function addRolloutAgentScenarios(program: string): void {
         step,
         { ...asAccount(plane, program), settings: SETTINGS, prepare: stageConfig },
         'rbac/rollout-events.yaml',
-        { 'events create': { lost: 'no events on the config', shows: (machine, admin) => showsNoEvents(plane, machine, admin) } },
+        { 'events create': { lost: 'no events on the config', shows: (machine) => showsNoEvents(plane, machine) } },
         FOR_ACCOUNT,
       ),
     ),
@@ -104,19 +104,19 @@ async function playWhole(plane: ControlPlane, program: string, whose: 'node' | '
   })
 }
 
-async function showsNoEvents(plane: ControlPlane, machine: Machine, admin: Administrator): Promise<void> {
+async function showsNoEvents(plane: ControlPlane, machine: Machine): Promise<void> {
   await machine.agent.untilSays(/^events about .*rollout.* are refused/)
   await machine.untilRuns(MAX_PODS, READS_MS)
   const record = `${configOf(machine.name)}${RECORD_SUFFIX}`
   const isProven = async () =>
-    / proof$/.test(await admin.kubectl('-n', NAMESPACE, 'get', 'configmap', record, '-o', `jsonpath={.data.node\\.${machine.name}}`))
+    / proof$/.test(JSON.parse(await plane.read(`/api/v1/namespaces/${NAMESPACE}/configmaps/${record}`)).data[`node.${machine.name}`])
   await eventually(isProven, { what: 'the record has its proof', timeoutMs: READS_MS })
   assert.deepEqual(await reasonsAbout(plane, configOf(machine.name)), [])
 }
 
 async function reasonsAbout(plane: ControlPlane, config: string): Promise<string[]> {
-  const selector = `involvedObject.kind=ConfigMap,involvedObject.name=${config}`
-  const { items } = JSON.parse(await plane.kubectl(['-n', NAMESPACE, 'get', 'events', '--field-selector', selector, '-o', 'json']))
+  const selector = encodeURIComponent(`involvedObject.kind=ConfigMap,involvedObject.name=${config}`)
+  const { items } = JSON.parse(await plane.read(`/api/v1/namespaces/${NAMESPACE}/events?fieldSelector=${selector}`))
   const events: readonly { reason: string }[] = items
   return events.map(({ reason }) => reason).sort()
 }

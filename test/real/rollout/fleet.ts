@@ -128,7 +128,7 @@ export class Fleet {
       const record = await this.read()
       return isSo(record) ? record : undefined
     }
-    return eventually(probe, { what: `the record says that ${what}`, timeoutMs, intervalMs: 250 })
+    return eventually(probe, { what: `the record says that ${what}`, timeoutMs })
   }
 
   /** Until kubelet runs with that on all of them, or on these. */
@@ -157,7 +157,6 @@ export class Fleet {
     await eventually(probe, {
       what: `all but ${but.join(', ') || 'nobody'} hold version ${version} back: ${pattern}`,
       timeoutMs,
-      intervalMs: 250,
     })
   }
 

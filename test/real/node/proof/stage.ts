@@ -103,7 +103,7 @@ export class Stage {
   /** Waits for a while, as whoever waits for an outage to end. */
   async pass(ms: number): Promise<void> {
     const startedAt = performance.now()
-    await eventually(() => performance.now() - startedAt > ms, { what: 'time passes', timeoutMs: ms * 2, intervalMs: 500 })
+    await eventually(() => performance.now() - startedAt > ms, { what: 'time passes', timeoutMs: ms * 2 })
   }
 
   async addStaticPod(name: string): Promise<void> {
@@ -120,7 +120,7 @@ export class Stage {
       assert((await this.runningContainers()) > 0, `no container of ${name} runs`)
       return status.containerStatuses.every(({ ready }: { ready: boolean }) => ready)
     }
-    await eventually(probe, { what: `the static pod ${name} runs`, timeoutMs, intervalMs: 250 })
+    await eventually(probe, { what: `the static pod ${name} runs`, timeoutMs })
   }
 
   /** Of all pods, without their sandboxes: as the container runtime knows them. */
