@@ -95,7 +95,9 @@ export class Administrator {
   }
 
   async labelConfigMap(name: string, label: string): Promise<Source> {
-    return sourceOf(await this.kubectl(...inNamespace, 'label', 'configmap', this.nameOf(name), label, '-o', 'json'))
+    await this.kubectl(...inNamespace, 'label', 'configmap', this.nameOf(name), label)
+    // `kubectl label -o json` prints the object as it was.
+    return this.source(name)
   }
 
   async deleteConfigMap(name: string): Promise<void> {

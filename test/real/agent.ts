@@ -1,7 +1,7 @@
 /**
  * The shipped agent as a process: the bundle that `npm run build` makes, built anew into a scratch
- * directory, and one machine's agent and commands of it. They see no environment but a PATH, so
- * that nothing set on the machine that runs the test reaches them.
+ * directory, and one machine's agent and commands of it. Nothing of the environment of the test
+ * reaches them but its PATH.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -116,7 +116,8 @@ export class Agent {
   }
 
   #commandLine(command: string, ...options: readonly string[]): [string, ...string[]] {
-    const environment = ['-i', `PATH=${process.env.PATH ?? ''}`]
+    // As the package has it, its programs keep what Node.js compiled.
+    const environment = ['-i', `PATH=${process.env.PATH ?? ''}`, `NODE_COMPILE_CACHE=${this.#program}.compiled`]
     return ['env', ...environment, process.execPath, this.#program, command, '--config', this.settingsFile, ...options]
   }
 }

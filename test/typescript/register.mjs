@@ -9,3 +9,6 @@ import * as hooks from './hooks.mjs'
 // a message there and back.
 if (module.registerHooks === undefined) module.register('./hooks.mjs', import.meta.url)
 else module.registerHooks(hooks)
+
+// Keeps what Node.js compiled for the next process: a tenth of the CPU of a short test.
+module.enableCompileCache?.(new URL('../../.tap/compiled', import.meta.url).pathname)

@@ -3,9 +3,9 @@
  * loop device. An image can be copied as it is at one moment; a copy that is mounted shows what a
  * disk would hold after a power failure, without what was not yet synced.
  *
- * The directory has a copy of the root, except for /usr. That is most of it, and a node changes
- * little of it: it is an overlay where the kernel allows one. All else is no overlay, since
- * containerd has overlays of its own in /var.
+ * The directory has a copy of the root, except for /usr and what dpkg knows. That is most of it,
+ * and a node changes little of it: each is an overlay where the kernel allows one. All else is no
+ * overlay, since containerd has overlays of its own in /var.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
@@ -27,20 +27,37 @@ export async function createDirectory(root: NodeRoot, home: string): Promise<Sto
     await run('cp', ['--archive', '--reflink=auto', root.tree, directory])
     return { directory, remove: () => rm(directory, { recursive: true, force: true }) }
   }
-  const overlay = await copyWithOverlay(root, directory, join(home, 'usr'))
+  await copyAllBut(['usr', DPKG], root.tree, directory)
+  const usr = await Overlay.mount(root.usr, join(home, 'usr'), join(directory, 'usr'))
+  const dpkg = await Overlay.mount([join(root.tree, DPKG)], join(home, 'dpkg'), join(directory, DPKG))
   const remove = async (): Promise<void> => {
-    await overlay.unmount()
-    for (const each of [directory, join(home, 'usr')]) await rm(each, { recursive: true, force: true })
+    for (const overlay of [dpkg, usr]) await overlay.unmount()
+    for (const each of [directory, join(home, 'usr'), join(home, 'dpkg')]) await rm(each, { recursive: true, force: true })
   }
   return { directory, remove }
 }
 
+/** A thousand small files, two thirds of those outside of /usr. */
+const DPKG = 'var/lib/dpkg'
+
 /** Copies all of the root but /usr, and mounts an overlay there. Its changes are in `home`. */
 export async function copyWithOverlay(root: NodeRoot, directory: string, home: string): Promise<Overlay> {
-  await mkdir(join(directory, 'usr'), { recursive: true })
-  const copied = (await readdir(root.tree)).filter((name) => name !== 'usr')
-  await run('cp', ['--archive', '--reflink=auto', ...copied.map((name) => join(root.tree, name)), directory])
+  await copyAllBut(['usr'], root.tree, directory)
   return Overlay.mount(root.usr, home, join(directory, 'usr'))
+}
+
+/** Makes the directories that are left out, and those above them, as empty ones with mode 0755. */
+async function copyAllBut(left: readonly string[], from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true })
+  const names = await readdir(from)
+  const split = new Set(left.map((path) => path.split('/')[0] ?? path))
+  const whole = names.filter((name) => !split.has(name)).map((name) => join(from, name))
+  if (whole.length > 0) await run('cp', ['--archive', '--reflink=auto', ...whole, to])
+  for (const name of split) {
+    const below = left.filter((path) => path.startsWith(`${name}/`)).map((path) => path.slice(name.length + 1))
+    if (below.length === 0) await mkdir(join(to, name))
+    else await copyAllBut(below, join(from, name), join(to, name))
+  }
 }
 
 /** In a directory of its own: what changes of what is below, which stays as it is. */
