@@ -39,7 +39,7 @@ export interface FleetCluster {
  * whole Nodes
  */
 export async function openFleetCluster(names: readonly string[], storesConfigSource: boolean): Promise<FleetCluster> {
-  const plane = await startControlPlane({ dynamicKubeletConfig: storesConfigSource })
+  const plane = await startControlPlane({ dynamicKubeletConfig: storesConfigSource, onAllProcessors: true })
   try {
     const kubeconfig: KubeconfigView = viewOf(plane.adminKubeconfig)
     const api = openKubeApi(kubeconfig, { userAgent: KUBELET })

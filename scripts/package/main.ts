@@ -3,7 +3,7 @@
  * dist/. Fails if a package is too big or incomplete, or if lintian or rpmlint reports anything.
  * With `--check` it builds everything a second time, in another directory and another environment,
  * and compares the bytes. With `--again` it builds only that second time, and compares with what is
- * in dist/ from before. With `--only amd64.deb` (or `aarch64.rpm`) it builds only that package,
+ * in dist/ from before, built with the same options. With `--only amd64.deb` (or `aarch64.rpm`) it builds only that package,
  * which is quicker; it may be given several times. With `--quick` it compresses less, for tests.
  * The archives of the kubectl plugin and their manifest for krew are built beside them, or with
  * `--only plugin` alone; `--url` is where the archives will be.
@@ -150,9 +150,9 @@ async function check(files: readonly string[], work: string, { plugin }: Runtime
   const debs = files.filter((file) => file.endsWith('.deb'))
   const rpms = files.filter((file) => file.endsWith('.rpm'))
   const payloads = (await readdir(work)).filter((name) => name.startsWith('payload-'))
-  await Promise.all([
+  const results = await Promise.allSettled([
     ...debs.map(lintDeb),
-    rpms.length > 0 && lintRpms(rpms),
+    ...(rpms.length > 0 ? [lintRpms(rpms)] : []),
     lintScripts(),
     ...payloads.map((name) => lintManPages(join(work, name))),
     ...ARCHITECTURES.map(async (architecture) => {
@@ -167,6 +167,8 @@ async function check(files: readonly string[], work: string, { plugin }: Runtime
       await inspectPlugin(archive, join(work, `inspect-${os}-${arch}`), fetched)
     }),
   ])
+  const causes = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
+  if (causes.length > 0) throw new AggregateError(causes, causes.map((cause) => cause?.message ?? String(cause)).join('\n'))
 }
 
 /** Changes what must not affect a package: user, time zone, locale and umask of the build. */

@@ -23,8 +23,8 @@ export const FOREIGN_FLAGS: readonly string[] = [
   '--node-labels',
   '--nodes',
   '--only',
-  '--quick',
   '--processes',
+  '--quick',
   '--table',
   '--url',
 ]

@@ -4,7 +4,7 @@
  * reaches them but its PATH.
  */
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { eventually } from './lab/eventually.ts'
 import { type CommandOutput, type Daemon, lastLines, run, startDaemon } from './lab/processes.ts'
 
@@ -116,8 +116,9 @@ export class Agent {
   }
 
   #commandLine(command: string, ...options: readonly string[]): [string, ...string[]] {
-    // As the package has it, its programs keep what Node.js compiled.
-    const environment = ['-i', `PATH=${process.env.PATH ?? ''}`, `NODE_COMPILE_CACHE=${this.#program}.compiled`]
+    const environment = ['-i', `PATH=${process.env.PATH ?? ''}`]
+    // As the package has it: what Node.js compiled is there for the next agent.
+    if (command === 'run') environment.push(`NODE_COMPILE_CACHE=${join(dirname(this.settingsFile), '../compiled')}`)
     return ['env', ...environment, process.execPath, this.#program, command, '--config', this.settingsFile, ...options]
   }
 }

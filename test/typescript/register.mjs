@@ -3,6 +3,7 @@
  * to the process of every test file.
  */
 import * as module from 'node:module'
+import { fileURLToPath } from 'node:url'
 import * as hooks from './hooks.mjs'
 
 // In the same thread. Node.js 20 has only hooks in a thread of their own, which costs each module
@@ -11,4 +12,4 @@ if (module.registerHooks === undefined) module.register('./hooks.mjs', import.me
 else module.registerHooks(hooks)
 
 // Keeps what Node.js compiled for the next process: a tenth of the CPU of a short test.
-module.enableCompileCache?.(new URL('../../.tap/compiled', import.meta.url).pathname)
+module.enableCompileCache?.(fileURLToPath(new URL('../../.tap/compiled', import.meta.url)))

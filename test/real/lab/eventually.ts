@@ -19,8 +19,8 @@ const PER_WAIT = 16
 /**
  * Polls until `probe` returns something other than undefined or false, and returns that. An
  * exception counts as "not yet"; the last one is the cause when time runs out. Throws at once where
- * the whole play is out of time. `intervalMs` is for what does not last: it asks just as often all
- * the time.
+ * the whole play is out of time. `intervalMs` is for what does not last, or is costly to ask:
+ * it asks as often all the time.
  */
 export async function eventually<T>(
   probe: () => Promise<T | undefined | false> | T | undefined | false,

@@ -26,7 +26,7 @@ export interface Lane {
 }
 
 /** More of them at once, beside a busy one, starve each other on two cores. */
-const LANES_AT_ONCE = 11
+const LANES_AT_ONCE = 13
 /** nice(1) of a busy lane. */
 const BEHIND = 5
 /** More failures than that are no matter of a busy machine. */

@@ -25,6 +25,8 @@ export interface ApiserverOptions {
    * Default: the one with Dynamic Kubelet Configuration.
    */
   readonly release?: 'old' | 'new'
+  /** Whether it and etcd may use more than one processor at a time. Default: they may not. */
+  readonly onAllProcessors?: boolean
   /** Added to kube-apiserver's command line. */
   readonly apiserverFlags?: readonly string[]
 }
@@ -49,11 +51,10 @@ const FIRST_WITHOUT_CONFIG_SOURCE = 26
 const readyMs = 60_000
 /** kube-apiserver lets open watches go on for a minute; a test does not wait for that. */
 const graceMs = 2_000
-/**
- * Fewer collections of garbage, for more memory. One thread alone looks for work: each further one
- * looks in vain most of the time.
- */
-const GO = { GOGC: '400', GOMAXPROCS: '1' }
+/** Fewer collections of garbage, for more memory. */
+const GO = { GOGC: '400' }
+/** Of several threads that look for work, most look in vain. */
+const ON_ONE_PROCESSOR = { ...GO, GOMAXPROCS: '1' }
 
 export async function createServers(binaries: Binaries, directory: string, options: ApiserverOptions): Promise<Servers> {
   const etcdUrl = `http://127.0.0.1:${await findFreePort()}`
@@ -61,16 +62,17 @@ export async function createServers(binaries: Binaries, directory: string, optio
   const url = `https://127.0.0.1:${apiserverPort}`
   const dataDirectory = join(directory, 'etcd')
   const { minor } = await readVersion(binaries.kubeApiserver)
+  const env = options.onAllProcessors === true ? GO : ON_ONE_PROCESSOR
   let etcd: Daemon | undefined
   let apiserver: Daemon | undefined
 
   const startEtcd = async (): Promise<void> => {
-    etcd = startDaemon('etcd', binaries.etcd, etcdFlags(dataDirectory, etcdUrl), join(directory, 'etcd.log'), GO)
+    etcd = startDaemon('etcd', binaries.etcd, etcdFlags(dataDirectory, etcdUrl), join(directory, 'etcd.log'), env)
     await untilReady(etcd, () => answersOk((done) => getHttp(`${etcdUrl}/health`, done)))
   }
   const startApiserver = async (): Promise<void> => {
     const flags = apiserverFlags(directory, etcdUrl, apiserverPort, options, minor)
-    apiserver = startDaemon('kube-apiserver', binaries.kubeApiserver, flags, join(directory, 'kube-apiserver.log'), GO)
+    apiserver = startDaemon('kube-apiserver', binaries.kubeApiserver, flags, join(directory, 'kube-apiserver.log'), env)
     // One for all connections: to make it takes more CPU than a connection.
     const agent = new Agent({ secureContext: createSecureContext({ ca: readFileSync(join(directory, 'ca.crt')) }) })
     await untilReady(apiserver, () => answersOk((done) => getHttps(`${url}/readyz`, { agent }, done)))
@@ -154,14 +156,15 @@ const versions = new Map<string, Promise<{ readonly minor: number }>>()
 export function readVersion(binary: string): Promise<{ readonly minor: number }> {
   const known = versions.get(binary) ?? askVersion(binary)
   versions.set(binary, known)
+  known.catch(() => versions.delete(binary))
   return known
 }
 
 /** `Kubernetes v1.20.2` */
-async function askVersion(kubeApiserver: string): Promise<{ readonly minor: number }> {
-  const { stdout } = await run(kubeApiserver, ['--version'])
+async function askVersion(binary: string): Promise<{ readonly minor: number }> {
+  const { stdout } = await run(binary, ['--version'])
   const minor = Number(/^Kubernetes v1\.(\d+)\./.exec(stdout)?.[1])
-  if (!Number.isInteger(minor)) throw new Error(`${kubeApiserver} has an unknown version: ${stdout}`)
+  if (!Number.isInteger(minor)) throw new Error(`${binary} has an unknown version: ${stdout}`)
   return { minor }
 }
 

@@ -8,7 +8,7 @@
  * overlay, since containerd has overlays of its own in /var.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CommandError, onProcessEnd, run } from '../lab/processes.ts'
 import type { NodeRoot } from './root.ts'
@@ -29,9 +29,12 @@ export async function createDirectory(root: NodeRoot, home: string): Promise<Sto
   }
   await copyAllBut(['usr', DPKG], root.tree, directory)
   const usr = await Overlay.mount(root.usr, join(home, 'usr'), join(directory, 'usr'))
-  const dpkg = await Overlay.mount([join(root.tree, DPKG)], join(home, 'dpkg'), join(directory, DPKG))
+  const dpkg = await mountDpkg(root, home, directory).catch(async (error: unknown) => {
+    await usr.unmount()
+    throw error
+  })
   const remove = async (): Promise<void> => {
-    for (const overlay of [dpkg, usr]) await overlay.unmount()
+    await dpkg.unmount().finally(() => usr.unmount())
     for (const each of [directory, join(home, 'usr'), join(home, 'dpkg')]) await rm(each, { recursive: true, force: true })
   }
   return { directory, remove }
@@ -40,23 +43,28 @@ export async function createDirectory(root: NodeRoot, home: string): Promise<Sto
 /** A thousand small files, two thirds of those outside of /usr. */
 const DPKG = 'var/lib/dpkg'
 
+function mountDpkg(root: NodeRoot, home: string, directory: string): Promise<Overlay> {
+  return Overlay.mount([join(root.tree, DPKG)], join(home, 'dpkg'), join(directory, DPKG))
+}
+
 /** Copies all of the root but /usr, and mounts an overlay there. Its changes are in `home`. */
 export async function copyWithOverlay(root: NodeRoot, directory: string, home: string): Promise<Overlay> {
   await copyAllBut(['usr'], root.tree, directory)
   return Overlay.mount(root.usr, home, join(directory, 'usr'))
 }
 
-/** Makes the directories that are left out, and those above them, as empty ones with mode 0755. */
-async function copyAllBut(left: readonly string[], from: string, to: string): Promise<void> {
+/** What is left out becomes an empty directory. It and those above it have mode 0755. */
+async function copyAllBut(leftOut: readonly string[], from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true })
+  await chmod(to, 0o755)
   const names = await readdir(from)
-  const split = new Set(left.map((path) => path.split('/')[0] ?? path))
+  const split = new Set(leftOut.map((path) => path.split('/')[0] ?? path))
   const whole = names.filter((name) => !split.has(name)).map((name) => join(from, name))
   if (whole.length > 0) await run('cp', ['--archive', '--reflink=auto', ...whole, to])
   for (const name of split) {
-    const below = left.filter((path) => path.startsWith(`${name}/`)).map((path) => path.slice(name.length + 1))
-    if (below.length === 0) await mkdir(join(to, name))
-    else await copyAllBut(below, join(from, name), join(to, name))
+    const below = leftOut.filter((path) => path.startsWith(`${name}/`)).map((path) => path.slice(name.length + 1))
+    if (below.length > 0) await copyAllBut(below, join(from, name), join(to, name))
+    else await mkdir(join(to, name))
   }
 }
 

@@ -128,7 +128,8 @@ export class Fleet {
       const record = await this.read()
       return isSo(record) ? record : undefined
     }
-    return eventually(probe, { what: `the record says that ${what}`, timeoutMs })
+    // Some probes count what they see.
+    return eventually(probe, { what: `the record says that ${what}`, timeoutMs, intervalMs: 250 })
   }
 
   /** Until kubelet runs with that on all of them, or on these. */
