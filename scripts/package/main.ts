@@ -3,10 +3,10 @@
  * dist/. Fails if a package is too big or incomplete, or if lintian or rpmlint reports anything.
  * With `--check` it builds everything a second time, in another directory and another environment,
  * and compares the bytes. With `--again` it builds only that second time, and compares with what is
- * in dist/ from before, built with the same options. With `--only amd64.deb` (or `aarch64.rpm`) it builds only that package,
- * which is quicker; it may be given several times. With `--quick` it compresses less, for tests.
- * The archives of the kubectl plugin and their manifest for krew are built beside them, or with
- * `--only plugin` alone; `--url` is where the archives will be.
+ * in dist/ from before, built with the same options. With `--only amd64.deb` (or `aarch64.rpm`) it
+ * builds only that package, which is quicker; it may be given several times. With `--quick` it
+ * compresses less, for tests. The archives of the kubectl plugin and their manifest for krew are
+ * built beside them, or with `--only plugin` alone; `--url` is where the archives will be.
  */
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
