@@ -4,19 +4,12 @@
  */
 import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Architecture } from './architectures.ts'
-import type { Compression } from './compression.ts'
+import type { PackageInput } from './package-input.ts'
 import { debianDate, type Project } from './project.ts'
 import { run } from './tools.ts'
 
 /** @returns the path of the deb */
-export async function buildDeb(
-  payload: string,
-  directory: string,
-  architecture: Architecture,
-  { xz }: Compression,
-  project: Project,
-): Promise<string> {
+export async function buildDeb({ payload, directory, architecture, compression, project }: PackageInput): Promise<string> {
   const { name, version, maintainer, epoch } = project
   const source = join(directory, 'source')
   const debian = join(source, 'debian')
@@ -35,7 +28,7 @@ export async function buildDeb(
     SOURCE_DATE_EPOCH: String(epoch),
     DEB_BUILD_OPTIONS: 'nocheck noautodbgsym',
     DEB_BUILD_MAINT_OPTIONS: '',
-    XZ_LEVEL: String(xz),
+    XZ_LEVEL: String(compression.xz),
   }
   // -d: nothing is compiled, so no compiler for the architecture is needed.
   await run('dpkg-buildpackage', ['--build=binary', '-us', '-uc', '-d', `--host-arch=${architecture.deb}`], { cwd: source, env })

@@ -12,6 +12,7 @@ import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { errorMessage } from '../../src/values/errors.ts'
 import { ARCHITECTURES, type Architecture } from './architectures.ts'
 import { type Compression, QUICK, SHIPPED } from './compression.ts'
 import { buildDeb } from './deb.ts'
@@ -131,8 +132,9 @@ async function build(project: Project, runtimes: Runtimes, wanted: Wanted, { wor
     const directory = join(work, architecture.deb)
     await mkdir(directory)
     const files: string[] = []
-    if (formats.includes('deb')) files.push(await buildDeb(payload, directory, architecture, compression, project))
-    if (formats.includes('rpm')) files.push(await buildRpm(payload, directory, architecture, compression, project))
+    const input = { payload, directory, architecture, compression, project }
+    if (formats.includes('deb')) files.push(await buildDeb(input))
+    if (formats.includes('rpm')) files.push(await buildRpm(input))
     const bill = join(directory, `${project.name}_${project.version}_${architecture.deb}.cdx.json`)
     await copyFile(join(payload, 'doc/sbom.cdx.json'), bill)
     return [...files, bill]
@@ -168,7 +170,7 @@ async function check(files: readonly string[], work: string, { plugin }: Runtime
     }),
   ])
   const causes = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []))
-  if (causes.length > 0) throw new AggregateError(causes, causes.map((cause) => cause?.message ?? String(cause)).join('\n'))
+  if (causes.length > 0) throw new AggregateError(causes, causes.map(errorMessage).join('\n'))
 }
 
 /** Changes what must not affect a package: user, time zone, locale and umask of the build. */

@@ -1,18 +1,11 @@
 /** Builds an rpm from a payload with rpmbuild and the spec in packaging/rpm. */
 import { resolve } from 'node:path'
-import type { Architecture } from './architectures.ts'
-import type { Compression } from './compression.ts'
-import { type Project, rpmDate } from './project.ts'
+import type { PackageInput } from './package-input.ts'
+import { rpmDate } from './project.ts'
 import { run } from './tools.ts'
 
 /** @returns the path of the rpm */
-export async function buildRpm(
-  payload: string,
-  directory: string,
-  architecture: Architecture,
-  { xz }: Compression,
-  project: Project,
-): Promise<string> {
+export async function buildRpm({ payload, directory, architecture, compression, project }: PackageInput): Promise<string> {
   const { name, version, maintainer, epoch } = project
   const top = resolve(directory)
   const macros = {
@@ -23,7 +16,7 @@ export async function buildRpm(
     the_version: version,
     maintainer,
     changelog_date: rpmDate(epoch),
-    xz_level: String(xz),
+    xz_level: String(compression.xz),
   }
   const defines = Object.entries(macros).flatMap(([macro, value]) => ['--define', `${macro} ${value}`])
   const env = { ...process.env, SOURCE_DATE_EPOCH: String(epoch) }
