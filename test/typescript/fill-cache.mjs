@@ -1,14 +1,16 @@
-/** Before the tests: transpiles all that they load. */
+/**
+ * Before the tests: transpiles all that they load, with one process of esbuild. Each process of a
+ * test would start one of its own.
+ */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { transpile } from './hooks.mjs'
+import { pathToFileURL } from 'node:url'
+import { load } from './hooks.mjs'
 
 const ROOT = join(import.meta.dirname, '../..')
-const FOLDERS = ['src', 'test', 'demo', 'scripts', 'bench']
 
-await transpile(
-  FOLDERS.flatMap((folder) => {
-    const files = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    return files.filter((file) => file.isFile() && file.name.endsWith('.ts')).map(({ parentPath, name }) => join(parentPath, name))
-  }),
-)
+for (const folder of ['src', 'test', 'demo', 'scripts', 'bench']) {
+  for (const file of readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })) {
+    if (file.isFile() && file.name.endsWith('.ts')) load(pathToFileURL(join(file.parentPath, file.name)).href)
+  }
+}

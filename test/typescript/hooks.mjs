@@ -43,27 +43,10 @@ const BUNDLE = {
 
 export function load(url, context, nextLoad) {
   if (!url.startsWith('file:') || !url.endsWith('.ts')) return nextLoad(url, context)
-  const { text, path } = look(url)
+  const text = readFileSync(fileURLToPath(url), 'utf8')
+  const path = cachePath(CACHE, url, text, TRANSPILE)
   if (!existsSync(path)) write(path, esbuild().transformSync(text, { ...TRANSPILE, sourcefile: url }).code)
   return { format: 'module', source: readFileSync(path, 'utf8'), shortCircuit: true }
-}
-
-/**
- * Fills the cache for these files in one process of esbuild. Each process of a test would start one
- * of its own.
- */
-export async function transpile(files) {
-  const fill = async (file) => {
-    const url = pathToFileURL(file).href
-    const { text, path } = look(url)
-    if (!existsSync(path)) write(path, (await esbuild().transform(text, { ...TRANSPILE, sourcefile: url })).code)
-  }
-  await Promise.all(files.map(fill))
-}
-
-function look(url) {
-  const text = readFileSync(fileURLToPath(url), 'utf8')
-  return { text, path: cachePath(CACHE, url, text, TRANSPILE) }
 }
 
 export function resolve(specifier, context, nextResolve) {
