@@ -3,7 +3,7 @@ import t from 'tap'
 import { readInvocation } from '../real/invocation.ts'
 import { MINORS, modernKubeletMinor, suiteFor } from '../real/lab/node-choice.ts'
 import { isMeant } from '../real/lab/runner.ts'
-import { chooseLanes } from '../real/lane-plan.ts'
+import { chooseLanes, needNoSharedCluster } from '../real/lane-plan.ts'
 
 function forgetChoice(): void {
   for (const name of ['KCA_LAB_KUBELET', 'KCA_LAB_ROOT', 'KUBEBUILDER_ASSETS']) delete process.env[name]
@@ -81,6 +81,17 @@ t.test('a run without words has lanes, one with words has none', async (t) => {
     const proofs = ['harm', 'trouble', 'outage', 'fault', 'proof'].map((what) => `${what} ${kubelet}`)
     t.strictSame(namesOf([], true, minor), [...proofs, 'node', 'killed', 'node-2', 'node-3', 'node-4', 'install', 'corpus'])
   }
+})
+
+t.test('the lanes whose scenarios share no cluster start none for them', async (t) => {
+  const lanes = chooseLanes([], true, undefined) ?? []
+  const newest = `1.${Math.max(...MINORS)}`
+  t.strictSame(
+    lanes.filter(({ words }) => needNoSharedCluster(words)).map(({ name }) => name),
+    ['modern', 'rollout', 'rights', `corpus ${newest}`, 'corpus'],
+  )
+  t.ok(needNoSharedCluster([...(lanes.find(({ name }) => name === 'rights')?.words ?? []), 'rights: operator.yaml']), 'played again, too')
+  for (const words of [[], ['node:'], ['rights:'], ['transition']]) t.notOk(needNoSharedCluster(words), words.join(' '))
 })
 
 t.test('a scenario is in one lane, whatever it is about', async (t) => {

@@ -125,8 +125,8 @@ function readVerdict(output: string, directory: string): string {
 /**
  * Why Go panics, or the last line of klog's that is fatal: by its severity, or as component-base's
  * `cli.Run` has it, or else any error. Up to 1.24 the command line ends with a plain `Error: `
- * instead, and its usage before that. With `logging.format: json`
- * it is the last object, which is no error stream's.
+ * instead, and its usage before that. With `logging.format: json` it is the last object, which is
+ * no error stream's.
  */
 function lastWords(output: string): string | undefined {
   const lines = output.split('\n')

@@ -42,12 +42,6 @@ export function chooseLanes(
   return undefined
 }
 
-const OF_OTHER_LANES = 'install:|interrupted:|modern:|proof:'
-const PACKAGES = 'pace:|a part over|the metrics as a file|the deb is|the rpm is|release:|judge:|preflight:'
-
-/** These and the rest of the lane `node` take as long as each other. */
-const LONG_WAITS = 'an exit of kubelet|the API server is away|an overlay|the disk under'
-
 /**
  * Whether the words name only scenarios that share no cluster: it would cost its time, and a
  * hundredth of a processor until the end.
@@ -55,6 +49,12 @@ const LONG_WAITS = 'an exit of kubelet|the API server is away|an overlay|the dis
 export function needNoSharedCluster(words: readonly string[]): boolean {
   return [RIGHTS, MODERN, ROLLOUT, CORPUS].some((lane) => lane.words.every((word) => words.includes(word)))
 }
+
+const OF_OTHER_LANES = 'install:|interrupted:|modern:|proof:'
+const PACKAGES = 'pace:|a part over|the metrics as a file|the deb is|the rpm is|release:|judge:|preflight:'
+
+/** These and the rest of the lane `node` take as long as each other. */
+const LONG_WAITS = 'an exit of kubelet|the API server is away|an overlay|the disk under'
 
 const NODE: Lane = { name: 'node', words: ['node:', `!${OF_OTHER_LANES}|${PACKAGES}|${LONG_WAITS}`] }
 const NODE_2: Lane = { name: 'node-2', words: ['node:', 'the power fails|modern:', '!proof:'] }
@@ -65,8 +65,8 @@ const NODES: readonly Lane[] = [NODE, KILLED, NODE_2, NODE_3, NODE_4]
 
 const INSTALL: Lane = { name: 'install', words: ['node: install:'] }
 
-/** With a simulated kubelet: what needs other rights or another API server, and what does not. */
 const NOT_ON_NODES = '!node:|preflight corpus:|rollout:'
+/** With a simulated kubelet: what needs other rights or another API server, and what does not. */
 const OF_RIGHTS = 'rights:|release:'
 const OF_TODAY = 'modern |plugin:'
 const RIGHTS: Lane = { name: 'rights', words: [OF_RIGHTS, `${NOT_ON_NODES}|${OF_TODAY}`] }
