@@ -1,0 +1,47 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { planProcesses } from './processes.ts'
+
+/** Where one test file, and what it imports, gets a process. */
+function processOf(text: string, others: Readonly<Record<string, string>> = {}) {
+  const { alone, shared } = planProcesses(['test/values/one.test.ts'], (path) => ({ ...others, 'test/values/one.test.ts': text })[path])
+  return alone.length > 0 ? 'alone' : [...shared.keys()].join()
+}
+
+t.test('tests of what only computes share a process', async (t) => {
+  t.equal(processOf("import { posix } from 'node:path'\nimport t from 'tap'\nt.test('one', (t) => t.end())\n"), 'values-1')
+  t.equal(processOf("import type { Stats } from 'node:fs'\n"), 'values-1', 'a type is no code')
+  t.equal(
+    processOf("import {\n  one,\n  two,\n} from '../../src/a.ts'\n", {
+      'src/a.ts': "import rules from './rules.json' with { type: 'json' }",
+    }),
+    'values-1',
+  )
+})
+
+t.test('a test that does more has a process of its own', async (t) => {
+  t.equal(processOf("import { readFileSync } from 'node:fs'\n"), 'alone')
+  t.equal(processOf("import {\n  readFileSync,\n} from 'node:fs'\n"), 'alone')
+  t.equal(processOf("await import('node:fs')\n"), 'alone')
+  t.equal(processOf("import '../../src/a.ts'\n", { 'src/a.ts': "export { b } from './b.ts'\n", 'src/b.ts': "import 'node:fs'\n" }), 'alone')
+  t.equal(processOf("import '../../src/unknown.ts'\n"), 'alone')
+})
+
+t.test('so has a test that reaches for what all files of a process share', async (t) => {
+  for (const text of ['process.env.HOME', 't.setTimeout(1)', 'await t.rejects(one)', 't.testdir({})', "t.matchSnapshot('')"]) {
+    t.equal(processOf(`${text}\n`), 'alone', text)
+  }
+})
+
+t.test('each test of the project has one process', async (t) => {
+  const root = join(import.meta.dirname, '..')
+  const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.test.ts'))
+    .map((path) => `test/${path}`)
+  const read = (path: string) => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : undefined)
+  const { alone, shared } = planProcesses(tests, read)
+  t.strictSame([...alone, ...[...shared.values()].flat()].sort(), tests.sort())
+  t.ok(alone.includes('test/processes.test.ts'))
+  t.ok(shared.size < tests.length / 4, `${shared.size} shared processes`)
+})

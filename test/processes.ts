@@ -1,0 +1,78 @@
+/**
+ * Which test files share a process. tap starts one for each file, and for most of them that takes
+ * more CPU than the tests do. Files share one only where that can change nothing: no module that
+ * they load does I/O, and they leave alone what belongs to the process.
+ */
+import { posix } from 'node:path'
+
+/** Paths from the root of the project. */
+export interface Processes {
+  readonly alone: readonly string[]
+  /** The files of each process that several share, under a name for it. */
+  readonly shared: ReadonlyMap<string, readonly string[]>
+}
+
+/** Of a process. With more, the last processes of a run would be long. */
+const MOST_FILES = 8
+
+/** Modules that compute and do nothing else. */
+const PURE = new Set([
+  ...['assert', 'assert/strict', 'buffer', 'crypto', 'path', 'url', 'util'].map((name) => `node:${name}`),
+  ...['fast-check', 'js-yaml', 'tap', 'yaml'],
+])
+
+/** The process itself, and what tap has once in each: a directory, snapshots, a root. */
+const OF_THE_PROCESS = /\bprocess\.|testdir|matchSnapshot|^(?:await )?t\.(?!test\()/m
+
+/** Imports of values, in the form that biome gives them. */
+const IMPORT = /^(?:import|export) (?!type )(?:[^']*? from )?'([^']+)'|\bimport\('([^']+)'/gm
+
+/** The text of a file, unless there is no such file. */
+export type Read = (path: string) => string | undefined
+
+export function planProcesses(tests: readonly string[], read: Read): Processes {
+  const loads = new Map<string, readonly string[] | undefined>()
+  const importsOf = (file: string) => {
+    if (!loads.has(file)) loads.set(file, pureImports(file, read(file)))
+    return loads.get(file)
+  }
+  const alone: string[] = []
+  const folders = new Map<string, string[]>()
+  for (const test of tests) {
+    if (OF_THE_PROCESS.test(read(test) ?? '') || !isPure(test, importsOf)) alone.push(test)
+    else folders.set(folderOf(test), [...(folders.get(folderOf(test)) ?? []), test])
+  }
+  const shared = new Map<string, readonly string[]>()
+  for (const [folder, files] of folders) {
+    for (let first = 0; first < files.length; first += MOST_FILES) {
+      shared.set(`${folder}-${1 + first / MOST_FILES}`, files.slice(first, first + MOST_FILES))
+    }
+  }
+  return { alone, shared }
+}
+
+/** The first folder below test/. */
+function folderOf(test: string): string {
+  const [, folder = '', file] = test.split('/')
+  return file === undefined ? 'test' : folder
+}
+
+function isPure(test: string, importsOf: (file: string) => readonly string[] | undefined): boolean {
+  const loaded = new Set([test])
+  // A loop over a set also comes to what is added meanwhile.
+  for (const file of loaded) {
+    const imports = importsOf(file)
+    if (imports === undefined) return false
+    for (const imported of imports) loaded.add(imported)
+  }
+  return true
+}
+
+/** The files that a file imports; undefined if it is none, or also imports what is not pure. */
+function pureImports(file: string, text: string | undefined): readonly string[] | undefined {
+  if (text === undefined) return undefined
+  const modules = Array.from(text.matchAll(IMPORT), ([, fixed, dynamic]) => fixed ?? dynamic ?? '')
+  const files = modules.filter((module) => module.startsWith('.') && module.endsWith('.ts'))
+  if (modules.some((module) => !files.includes(module) && !module.endsWith('.json') && !PURE.has(module))) return undefined
+  return files.map((module) => posix.join(posix.dirname(file), module))
+}
