@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { planProcesses } from './processes.ts'
+import { listTests, planProcesses } from './processes.ts'
 
 /** Where one test file, and what it imports, gets a process. */
 function processOf(text: string, others: Readonly<Record<string, string>> = {}) {
@@ -10,13 +11,13 @@ function processOf(text: string, others: Readonly<Record<string, string>> = {}) 
 }
 
 t.test('tests of what only computes share a process', async (t) => {
-  t.equal(processOf("import { posix } from 'node:path'\nimport t from 'tap'\nt.test('one', (t) => t.end())\n"), 'values-1')
-  t.equal(processOf("import type { Stats } from 'node:fs'\n"), 'values-1', 'a type is no code')
+  t.equal(processOf("import { posix } from 'node:path'\nimport t from 'tap'\nt.test('one', (t) => t.end())\n"), 'test/values, part 1')
+  t.equal(processOf("import type { Stats } from 'node:fs'\n"), 'test/values, part 1', 'a type is no code')
   t.equal(
     processOf("import {\n  one,\n  two,\n} from '../../src/a.ts'\n", {
       'src/a.ts': "import rules from './rules.json' with { type: 'json' }",
     }),
-    'values-1',
+    'test/values, part 1',
   )
 })
 
@@ -36,12 +37,11 @@ t.test('so has a test that reaches for what all files of a process share', async
 
 t.test('each test of the project has one process', async (t) => {
   const root = join(import.meta.dirname, '..')
-  const tests = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.endsWith('.test.ts'))
-    .map((path) => `test/${path}`)
+  const tests = execFileSync('npx', ['tap', 'list'], { cwd: root, encoding: 'utf8' }).trim().split('\n')
+  t.strictSame(listTests(root), tests.sort())
   const read = (path: string) => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : undefined)
   const { alone, shared } = planProcesses(tests, read)
-  t.strictSame([...alone, ...[...shared.values()].flat()].sort(), tests.sort())
+  t.strictSame([...alone, ...[...shared.values()].flat()].sort(), tests)
   t.ok(alone.includes('test/processes.test.ts'))
   t.ok(shared.size < tests.length / 4, `${shared.size} shared processes`)
 })

@@ -3,12 +3,13 @@
  * more CPU than the tests do. Files share one only where that can change nothing: no module that
  * they load does I/O, and they leave alone what belongs to the process.
  */
-import { posix } from 'node:path'
+import { readdirSync } from 'node:fs'
+import { join, posix } from 'node:path'
 
 /** Paths from the root of the project. */
 export interface Processes {
   readonly alone: readonly string[]
-  /** The files of each process that several share, under a name for it. */
+  /** The files of each process that several share, under its name. */
   readonly shared: ReadonlyMap<string, readonly string[]>
 }
 
@@ -26,6 +27,15 @@ const OF_THE_PROCESS = /\bprocess\.|testdir|matchSnapshot|^(?:await )?t\.(?!test
 
 /** Imports of values, in the form that biome gives them. */
 const IMPORT = /^(?:import|export) (?!type )(?:[^']*? from )?'([^']+)'|\bimport\('([^']+)'/gm
+
+/** What `tap` runs without arguments. */
+export function listTests(root: string): readonly string[] {
+  const paths = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+  return paths
+    .filter((path) => path.endsWith('.test.ts') && !path.startsWith('real/'))
+    .map((path) => `test/${path}`)
+    .sort()
+}
 
 /** The text of a file, unless there is no such file. */
 export type Read = (path: string) => string | undefined
@@ -45,7 +55,7 @@ export function planProcesses(tests: readonly string[], read: Read): Processes {
   const shared = new Map<string, readonly string[]>()
   for (const [folder, files] of folders) {
     for (let first = 0; first < files.length; first += MOST_FILES) {
-      shared.set(`${folder}-${1 + first / MOST_FILES}`, files.slice(first, first + MOST_FILES))
+      shared.set(`test/${folder}, part ${1 + first / MOST_FILES}`, files.slice(first, first + MOST_FILES))
     }
   }
   return { alone, shared }
@@ -54,7 +64,7 @@ export function planProcesses(tests: readonly string[], read: Read): Processes {
 /** The first folder below test/. */
 function folderOf(test: string): string {
   const [, folder = '', file] = test.split('/')
-  return file === undefined ? 'test' : folder
+  return file === undefined ? '' : folder
 }
 
 function isPure(test: string, importsOf: (file: string) => readonly string[] | undefined): boolean {

@@ -1,6 +1,6 @@
 /**
- * Before the tests: transpiles all that they load, with one process of esbuild. Each process of a
- * test would start one of its own.
+ * Before the tests: removes the types of all that they load, in one process. Else each process of a
+ * test would load TypeScript's parser for what it is the first to need.
  */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

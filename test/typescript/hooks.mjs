@@ -1,7 +1,8 @@
 /**
- * Loads TypeScript: esbuild removes the types, and .tap/transpiled keeps the result under a hash of
- * the text. tap's own plugin compiles every module again in each of its processes, which costs more
- * CPU than most test files themselves.
+ * Loads TypeScript: ts-blank-space puts spaces in place of the types, and .tap/blank keeps the
+ * result under a hash of the text. So a stack trace has the lines of the source without a source
+ * map. tap's own plugin compiles every module again in each of its processes, which costs more CPU
+ * than most test files themselves.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -10,22 +11,14 @@ import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const require = createRequire(import.meta.url)
-/** Loaded only where a text is not in the cache. */
+/** These are loaded only where a text is not in the cache. */
 const esbuild = () => require('esbuild')
+const tsBlankSpace = () => require('ts-blank-space').default
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const CACHE = `${ROOT}.tap/transpiled/`
+const CACHE = `${ROOT}.tap/blank/`
 /** Below a node_modules, as the package is: Node.js does not warn of deprecated modules there. */
 const BUNDLE_CACHE = `${CACHE}node_modules/`
-const TRANSPILE = {
-  loader: 'ts',
-  format: 'esm',
-  target: 'node20',
-  sourcemap: 'inline',
-  sourcesContent: false,
-  tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
-}
-
 /**
  * This package has thousands of modules, and loading them one by one takes seconds. The tests get
  * it as one module, as the release does.
@@ -44,8 +37,8 @@ const BUNDLE = {
 export function load(url, context, nextLoad) {
   if (!url.startsWith('file:') || !url.endsWith('.ts')) return nextLoad(url, context)
   const text = readFileSync(fileURLToPath(url), 'utf8')
-  const path = cachePath(CACHE, url, text, TRANSPILE)
-  if (!existsSync(path)) write(path, esbuild().transformSync(text, { ...TRANSPILE, sourcefile: url }).code)
+  const path = cachePath(CACHE, text)
+  if (!existsSync(path)) write(path, removeTypes(text, url))
   return { format: 'module', source: readFileSync(path, 'utf8'), shortCircuit: true }
 }
 
@@ -55,6 +48,12 @@ export function resolve(specifier, context, nextResolve) {
   const path = cachePath(BUNDLE_CACHE, manifest, BUNDLE)
   if (!existsSync(path)) write(path, esbuild().buildSync(BUNDLE).outputFiles[0].text)
   return { url: pathToFileURL(path).href, format: 'module', shortCircuit: true }
+}
+
+function removeTypes(text, url) {
+  return tsBlankSpace()(text, (node) => {
+    throw new SyntaxError(`${url}: only types may be removed, and this is code: ${node.getText()}`)
+  })
 }
 
 function cachePath(directory, ...inputs) {

@@ -284,9 +284,16 @@ function segments(path: string): readonly string[] {
   return path.split('/').filter((name) => name !== '')
 }
 
+/** Without a stack trace: most of these errors only say that a file is absent. */
 function failure(code: string, path: string): Error & { readonly code: string } {
-  const errno = UNNAMED[code]
-  if (errno === undefined) return codedError(code, `${code}: simulated, '${path}'`)
-  const unnamed = `Unknown system error -${errno}`
-  return Object.assign(codedError(unnamed, `${unnamed}: ${unnamed}, open '${path}'`), { errno: -errno })
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    const errno = UNNAMED[code]
+    if (errno === undefined) return codedError(code, `${code}: simulated, '${path}'`)
+    const unnamed = `Unknown system error -${errno}`
+    return Object.assign(codedError(unnamed, `${unnamed}: ${unnamed}, open '${path}'`), { errno: -errno })
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
 }
