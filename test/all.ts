@@ -1,29 +1,32 @@
 /**
- * `npm test [-- OPTIONS of tap]`: all tests, in few processes. `npx tap FILE` runs one file.
+ * `npm test [-- OPTIONS]`: all tests, in few processes. The options are tap's: `--jobs`,
+ * `--reporter`, `--timeout`, `--bail`. `npx tap FILE...` runs single files.
  *
  * The processes get nothing of tap but what a test imports. What `tap` itself preloads into them,
- * and into all that they start, is for mocks and for coverage, and takes 0.2 s of CPU each.
+ * and into all that they start, is for mocks and coverage, and takes 0.2 s of CPU each.
  */
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { listTests, planProcesses } from './processes.ts'
+import { listTests, planProcesses, readFrom } from './processes.ts'
 import { LOADER } from './typescript/loader.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const TOGETHER = join(import.meta.dirname, 'together.ts')
 
+// Here they would choose among processes, and so leave out all tests.
+if (process.env.TAP_GREP || process.env.TAP_ONLY === '1') throw new Error('--grep and --only need the file: npx tap --grep WORD FILE')
+
 t.jobs = Number(process.env.TAP_JOBS ?? 1)
+// Of each process; the whole run has no limit.
+const timeout = 1000 * Number(process.env.TAP_TIMEOUT ?? 30)
+t.setTimeout(0)
 
-const { alone, shared } = planProcesses(listTests(ROOT), (path) =>
-  existsSync(join(ROOT, path)) ? readFileSync(join(ROOT, path), 'utf8') : undefined,
-)
-// These first: they are long.
-for (const [name, files] of shared) start(name, [TOGETHER, ...files])
-for (const file of alone) start(file, [file])
+const { alone, shared } = planProcesses(listTests(ROOT), readFrom(ROOT))
+for (const file of alone) start(file, [process.execPath, `--import=${LOADER}`, file])
+// Their files have no snapshots, and tap would name the file of them by all arguments.
+for (const [name, files] of shared) start(name, ['TAP_SNAPSHOT=0', process.execPath, `--import=${LOADER}`, TOGETHER, ...files])
 
-function start(name: string, program: readonly string[]): void {
-  // t.spawn() has the preloads of tap in this variable.
-  const command = ['--unset=NODE_OPTIONS', process.execPath, `--import=${LOADER}`, ...program]
-  t.spawn('env', command, { cwd: ROOT }, name)
+function start(name: string, command: readonly string[]): void {
+  // t.spawn() puts tap's preloads into this variable.
+  t.spawn('env', ['--unset=NODE_OPTIONS', ...command], { cwd: ROOT, timeout }, name)
 }

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { listTests, planProcesses } from './processes.ts'
+import { listTests, planProcesses, readFrom } from './processes.ts'
 
 /** Where one test file, and what it imports, gets a process. */
 function processOf(text: string, others: Readonly<Record<string, string>> = {}) {
@@ -27,11 +26,14 @@ t.test('a test that does more has a process of its own', async (t) => {
   t.equal(processOf("await import('node:fs')\n"), 'alone')
   t.equal(processOf("import '../../src/a.ts'\n", { 'src/a.ts': "export { b } from './b.ts'\n", 'src/b.ts': "import 'node:fs'\n" }), 'alone')
   t.equal(processOf("import '../../src/unknown.ts'\n"), 'alone')
+  t.equal(processOf("const { connect } = process.getBuiltinModule('node:net')\n"), 'alone')
+  t.equal(processOf("import '../../src/a.ts'\n", { 'src/a.ts': "process.getBuiltinModule('node:net')\n" }), 'alone')
 })
 
 t.test('so has a test that reaches for what all files of a process share', async (t) => {
   for (const text of ['process.env.HOME', 't.setTimeout(1)', 'await t.rejects(one)', 't.testdir({})', "t.matchSnapshot('')"]) {
     t.equal(processOf(`${text}\n`), 'alone', text)
+    t.equal(processOf("import './helper.ts'\n", { 'test/values/helper.ts': `${text}\n` }), 'alone', `${text} in a helper`)
   }
 })
 
@@ -39,8 +41,7 @@ t.test('each test of the project has one process', async (t) => {
   const root = join(import.meta.dirname, '..')
   const tests = execFileSync('npx', ['tap', 'list'], { cwd: root, encoding: 'utf8' }).trim().split('\n')
   t.strictSame(listTests(root), tests.sort())
-  const read = (path: string) => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : undefined)
-  const { alone, shared } = planProcesses(tests, read)
+  const { alone, shared } = planProcesses(tests, readFrom(root))
   t.strictSame([...alone, ...[...shared.values()].flat()].sort(), tests)
   t.ok(alone.includes('test/processes.test.ts'))
   t.ok(shared.size < tests.length / 4, `${shared.size} shared processes`)

@@ -3,7 +3,7 @@
  * more CPU than the tests do. Files share one only where that can change nothing: no module that
  * they load does I/O, and they leave alone what belongs to the process.
  */
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 
 /** Paths from the root of the project. */
@@ -19,14 +19,15 @@ const MOST_FILES = 8
 /** Modules that compute and do nothing else. */
 const PURE = new Set([
   ...['assert', 'assert/strict', 'buffer', 'crypto', 'path', 'url', 'util'].map((name) => `node:${name}`),
-  ...['fast-check', 'js-yaml', 'tap', 'yaml'],
+  ...['fast-check', 'tap', 'yaml'],
 ])
 
 /** The process itself, and what tap has once in each: a directory, snapshots, a root. */
-const OF_THE_PROCESS = /\bprocess\.|testdir|matchSnapshot|^(?:await )?t\.(?!test\()/m
+const OF_THE_PROCESS =
+  /(?<!\.)\bprocess\.(?:argv|chdir|cpuUsage|env|exit|kill|memoryUsage|on|std|umask)|globalThis|testdir|matchSnapshot|^(?:await )?t\.(?!test\()/m
 
 /** Imports of values, in the form that biome gives them. */
-const IMPORT = /^(?:import|export) (?!type )(?:[^']*? from )?'([^']+)'|\bimport\('([^']+)'/gm
+const IMPORT = /^(?:import|export) (?!type )(?:[^']*? from )?'([^']+)'|\b(?:import|getBuiltinModule)\('([^']+)'/gm
 
 /** What `tap` runs without arguments. */
 export function listTests(root: string): readonly string[] {
@@ -40,6 +41,10 @@ export function listTests(root: string): readonly string[] {
 /** The text of a file, unless there is no such file. */
 export type Read = (path: string) => string | undefined
 
+export function readFrom(root: string): Read {
+  return (path) => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : undefined)
+}
+
 export function planProcesses(tests: readonly string[], read: Read): Processes {
   const loads = new Map<string, readonly string[] | undefined>()
   const importsOf = (file: string) => {
@@ -49,7 +54,7 @@ export function planProcesses(tests: readonly string[], read: Read): Processes {
   const alone: string[] = []
   const folders = new Map<string, string[]>()
   for (const test of tests) {
-    if (OF_THE_PROCESS.test(read(test) ?? '') || !isPure(test, importsOf)) alone.push(test)
+    if (!isPure(test, importsOf)) alone.push(test)
     else folders.set(folderOf(test), [...(folders.get(folderOf(test)) ?? []), test])
   }
   const shared = new Map<string, readonly string[]>()
@@ -78,9 +83,12 @@ function isPure(test: string, importsOf: (file: string) => readonly string[] | u
   return true
 }
 
-/** The files that a file imports; undefined if it is none, or also imports what is not pure. */
+/**
+ * The files that a file imports. undefined: it is none, or does more than compute. That no pure
+ * module of src/ has to do with its process, test/architecture.test.ts holds.
+ */
 function pureImports(file: string, text: string | undefined): readonly string[] | undefined {
-  if (text === undefined) return undefined
+  if (text === undefined || (!file.startsWith('src/') && OF_THE_PROCESS.test(text))) return undefined
   const modules = Array.from(text.matchAll(IMPORT), ([, fixed, dynamic]) => fixed ?? dynamic ?? '')
   const files = modules.filter((module) => module.startsWith('.') && module.endsWith('.ts'))
   if (modules.some((module) => !files.includes(module) && !module.endsWith('.json') && !PURE.has(module))) return undefined

@@ -8,14 +8,11 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { LOADER } from '../typescript/loader.ts'
 import type { Block, Page } from './markdown.ts'
 import { ROOT } from './pages.ts'
 import { PROGRAM } from './program.ts'
 import { splitCommands } from './shell.ts'
-
-/** It keeps what it has compiled. */
-const LOADER = pathToFileURL(join(ROOT, 'test/typescript/register.mjs')).href
 
 export interface Example {
   readonly where: string

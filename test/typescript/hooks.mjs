@@ -19,6 +19,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const CACHE = `${ROOT}.tap/blank/`
 /** Below a node_modules, as the package is: Node.js does not warn of deprecated modules there. */
 const BUNDLE_CACHE = `${CACHE}node_modules/`
+const TS_BLANK_SPACE = readManifest('ts-blank-space')
+
 /**
  * This package has thousands of modules, and loading them one by one takes seconds. The tests get
  * it as one module, as the release does.
@@ -37,22 +39,26 @@ const BUNDLE = {
 export function load(url, context, nextLoad) {
   if (!url.startsWith('file:') || !url.endsWith('.ts')) return nextLoad(url, context)
   const text = readFileSync(fileURLToPath(url), 'utf8')
-  const path = cachePath(CACHE, text)
+  const path = cachePath(CACHE, TS_BLANK_SPACE, text)
   if (!existsSync(path)) write(path, removeTypes(text, url))
   return { format: 'module', source: readFileSync(path, 'utf8'), shortCircuit: true }
 }
 
 export function resolve(specifier, context, nextResolve) {
   if (specifier !== BUNDLED) return nextResolve(specifier, context)
-  const manifest = readFileSync(`${ROOT}node_modules/${BUNDLED}/package.json`, 'utf8')
-  const path = cachePath(BUNDLE_CACHE, manifest, BUNDLE)
+  const path = cachePath(BUNDLE_CACHE, readManifest(BUNDLED), BUNDLE)
   if (!existsSync(path)) write(path, esbuild().buildSync(BUNDLE).outputFiles[0].text)
   return { url: pathToFileURL(path).href, format: 'module', shortCircuit: true }
 }
 
+/** It has the version. */
+function readManifest(name) {
+  return readFileSync(`${ROOT}node_modules/${name}/package.json`, 'utf8')
+}
+
 function removeTypes(text, url) {
-  return tsBlankSpace()(text, (node) => {
-    throw new SyntaxError(`${url}: only types may be removed, and this is code: ${node.getText()}`)
+  return tsBlankSpace()(text, ({ pos, end }) => {
+    throw new SyntaxError(`${url}: this is no type, so it cannot be left out: ${text.slice(pos, end).trim()}`)
   })
 }
 

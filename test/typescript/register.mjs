@@ -1,6 +1,6 @@
 /**
- * `node --import ./test/typescript/register.mjs`: Node loads TypeScript from then on. tap gives it
- * to the process of every test file.
+ * `node --import ./test/typescript/register.mjs`: Node loads TypeScript from then on. Every process
+ * of a test has it.
  */
 import * as module from 'node:module'
 import { fileURLToPath } from 'node:url'

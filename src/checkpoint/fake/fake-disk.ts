@@ -284,7 +284,10 @@ function segments(path: string): readonly string[] {
   return path.split('/').filter((name) => name !== '')
 }
 
-/** Without a stack trace: most of these errors only say that a file is absent. */
+/**
+ * Without a stack trace: most of these errors only say that a file is absent, and it takes most of
+ * their CPU.
+ */
 function failure(code: string, path: string): Error & { readonly code: string } {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0
