@@ -1,6 +1,6 @@
 /**
- * A stage for what a trial proves: a node with a real kubelet on a cluster of its own, once with
- * kubelet 1.20 and once with a kubelet of today, each with an API server of its age. The config is
+ * A stage for what a trial proves: a node with a real kubelet, once with kubelet 1.20 and once with
+ * a kubelet of today, each on the cluster of its age. The config is
  * assigned by a label of the Node, which both know, and is one ConfigMap that is edited in place.
  * The scenarios of each kubelet have a word of their own in their names, so that a lane can take
  * them.
@@ -137,6 +137,21 @@ export class Stage {
 
 export type Play = (stage: Stage) => Promise<void>
 
+/** For all proofs of a process: one after the other has its node there. */
+const clusters = new Map<Age, ControlPlane>()
+
+async function clusterOf(age: Age): Promise<ControlPlane> {
+  const plane = clusters.get(age) ?? (await startCluster(age))
+  clusters.set(age, plane)
+  return plane
+}
+
+async function startCluster(age: Age): Promise<ControlPlane> {
+  const plane = await startControlPlane(AGES[age].options)
+  await plane.kubectl(['apply', '-f', join(DEPLOY, 'rbac/node-configmaps.yaml')])
+  return plane
+}
+
 /**
  * Adds a scenario for each age of kubelet.
  * @param name of its node, which `node` says more about
@@ -151,20 +166,21 @@ export function onEachKubelet(
   node: Pick<NodeOptions, 'unit' | 'agentService'> = {},
 ): void {
   for (const age of ages) {
-    const { word, options } = AGES[age]
     const nodeOptions = { ...node, name: `${name}-${age}`, settings: { SPREAD: '0s', ...settings } }
     scenario(
-      `node: proof: ${word}: ${what}`,
+      `node: proof: ${AGES[age].word}: ${what}`,
       async (step) => {
-        const plane = await step('a cluster', () => startControlPlane(options))
+        const plane = await step('a cluster', () => clusterOf(age))
         try {
-          await plane.kubectl(['apply', '-f', join(DEPLOY, 'rbac/node-configmaps.yaml')])
           await withNode(plane, program, nodeOptions, async (real, admin) => {
             await step('its node is ready', () => real.untilReady())
             await play(new Stage(step, plane, real, admin, age))
           })
-        } finally {
+        } catch (error) {
+          // It may be left without its API server.
+          clusters.delete(age)
           await plane.stop()
+          throw error
         }
       },
       { timeoutMs: 1_800_000 },
