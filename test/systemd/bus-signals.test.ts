@@ -59,9 +59,21 @@ async function startBus(t: Test, dir: string): Promise<ChildProcess> {
   t.teardown(() => void daemon.kill())
   await until(() => {
     if (hasEnded(daemon)) throw new Error(`${DAEMON} ended early (${daemon.signalCode ?? `exit code ${daemon.exitCode}`}): ${said}`)
-    return existsSync(join(dir, 'bus'))
+    return isListening(join(dir, 'bus'))
   }, 'the bus listens')
   return daemon
+}
+
+/** The socket is there a moment before. */
+function isListening(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    socket.once('error', () => resolve(false))
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+  })
 }
 
 function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
