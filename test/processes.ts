@@ -84,8 +84,8 @@ function isPure(test: string, importsOf: (file: string) => readonly string[] | u
 }
 
 /**
- * The files that a file imports. undefined: it is none, or does more than compute. That no pure
- * module of src/ has to do with its process, test/architecture.test.ts holds.
+ * The files that a file imports. undefined: it is none, or does more than compute.
+ * test/architecture.test.ts holds that no pure module of src/ touches its process.
  */
 function pureImports(file: string, text: string | undefined): readonly string[] | undefined {
   if (text === undefined || (!file.startsWith('src/') && OF_THE_PROCESS.test(text))) return undefined
