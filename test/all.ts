@@ -22,11 +22,12 @@ const timeout = 1000 * Number(process.env.TAP_TIMEOUT ?? 30)
 t.setTimeout(0)
 
 const { alone, shared } = planProcesses(listTests(ROOT), readFrom(ROOT))
-for (const file of alone) start(file, [process.execPath, `--import=${LOADER}`, file])
+for (const file of alone) start(file, [file])
 // Their files have no snapshots, and tap would name the file of them by all arguments.
-for (const [name, files] of shared) start(name, ['TAP_SNAPSHOT=0', process.execPath, `--import=${LOADER}`, TOGETHER, ...files])
+for (const [name, files] of shared) start(name, [TOGETHER, ...files], ['TAP_SNAPSHOT=0'])
 
-function start(name: string, command: readonly string[]): void {
-  // t.spawn() puts tap's preloads into this variable.
-  t.spawn('env', ['--unset=NODE_OPTIONS', ...command], { cwd: ROOT, timeout }, name)
+function start(name: string, program: readonly string[], variables: readonly string[] = []): void {
+  // t.spawn() puts tap's preloads into NODE_OPTIONS.
+  const command = ['--unset=NODE_OPTIONS', ...variables, process.execPath, `--import=${LOADER}`, ...program]
+  t.spawn('env', command, { cwd: ROOT, timeout }, name)
 }

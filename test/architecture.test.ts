@@ -9,6 +9,7 @@ import { builtinModules } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
+import { PURE_BUILTINS, PURE_PACKAGES } from './pure-modules.ts'
 
 const SRC = resolve(import.meta.dirname, '../src')
 const MOST_LINES = 320
@@ -83,10 +84,6 @@ const ADAPTERS: readonly string[] = [
   'systemd/systemctl.ts',
 ]
 
-/** Builtins that compute and do nothing else. */
-const PURE_BUILTINS = ['assert', 'buffer', 'crypto', 'path', 'path/posix', 'querystring', 'string_decoder', 'url', 'util']
-/** Libraries that compute and do nothing else. */
-const PURE_PACKAGES = ['yaml']
 /** Globals that read a clock, chance or the process, or reach outside. */
 const IMPURE_GLOBALS = ['performance', 'process', 'console', 'fetch', 'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask']
 const IMPURE_MEMBERS = ['Date.now', 'Math.random']

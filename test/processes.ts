@@ -5,6 +5,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
+import { PURE_BUILTINS, PURE_PACKAGES } from './pure-modules.ts'
 
 /** Paths from the root of the project. */
 export interface Processes {
@@ -16,11 +17,8 @@ export interface Processes {
 /** Of a process. With more, the last processes of a run would be long. */
 const MOST_FILES = 8
 
-/** Modules that compute and do nothing else. */
-const PURE = new Set([
-  ...['assert', 'assert/strict', 'buffer', 'crypto', 'path', 'url', 'util'].map((name) => `node:${name}`),
-  ...['fast-check', 'tap', 'yaml'],
-])
+/** What a test may import besides its own files. */
+const PURE = new Set([...[...PURE_BUILTINS, 'assert/strict'].map((name) => `node:${name}`), ...[...PURE_PACKAGES, 'fast-check', 'tap']])
 
 /** The process itself, and what tap has once in each: a directory, snapshots, a root. */
 const OF_THE_PROCESS =

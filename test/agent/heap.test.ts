@@ -4,13 +4,14 @@ import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { HeapGrowth } from '../../src/agent/heap.ts'
+import { LOADER } from '../typescript/loader.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const run = promisify(execFile)
 
 async function runProgram(program: string) {
   const whole = `const { keepHeapSmall } = await import('./src/agent/heap.ts'); ${program}`
-  const args = ['--import', './test/typescript/register.mjs', '--input-type=module', '--eval', whole]
+  const args = ['--import', LOADER, '--input-type=module', '--eval', whole]
   return run(process.execPath, args, { cwd: ROOT })
 }
 

@@ -64,7 +64,7 @@ async function startBus(t: Test, dir: string): Promise<ChildProcess> {
   return daemon
 }
 
-/** The socket is there a moment before. */
+/** dbus-daemon makes its socket a moment before it listens. */
 function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)

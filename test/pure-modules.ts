@@ -1,0 +1,6 @@
+/** What a module may import and still do nothing but compute. */
+
+/** Of Node.js, without their `node:`. */
+export const PURE_BUILTINS = ['assert', 'buffer', 'crypto', 'path', 'path/posix', 'querystring', 'string_decoder', 'url', 'util']
+/** Libraries. */
+export const PURE_PACKAGES = ['yaml']
