@@ -12,7 +12,7 @@ import type { ChannelState } from '../decision/desired.ts'
 import type { RecordName, RecordState, TrialBoots } from '../decision/records.ts'
 import type { Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
-import type { Verdict } from '../decision/verdict.ts'
+import { keepVerdicts, type Verdict } from '../decision/verdict.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { Records } from '../ports/store.ts'
@@ -29,8 +29,6 @@ import { isChannelState, isProven, isStagings, isTrialBoots } from './record-sha
 import { parseSource, serializeSource } from './serialize.ts'
 import type { OnSetAside } from './set-aside.ts'
 
-/** The number of verdicts kept, the newest first: older ones may be forgotten. */
-const VERDICTS_KEPT = 100
 const NO_VERDICTS: ReadonlyMap<TrialKey, Verdict> = new Map()
 const ABSENT: RecordState = { kind: 'source', source: 'local', absent: true }
 
@@ -185,7 +183,7 @@ export class FileRecords implements Records {
     // Deleted first, so that a new verdict on the same key is the newest entry.
     verdicts.delete(verdict.key)
     verdicts.set(verdict.key, verdict)
-    this.#unwritten = new Map([...verdicts].slice(-VERDICTS_KEPT))
+    this.#unwritten = new Map(keepVerdicts([...verdicts.values()], verdict.key).map((kept) => [kept.key, kept]))
     this.#writeVerdicts()
   }
 

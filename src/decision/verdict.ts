@@ -60,6 +60,29 @@ export interface Verdict {
   readonly suspended?: boolean | undefined
 }
 
+/** How many verdicts are kept. */
+const KEPT = 100
+
+/** What it costs if a verdict is forgotten: a preflight, a restart, or what no restart undoes. */
+function rank({ state, damage }: Verdict): 0 | 1 | 2 {
+  if (damage === 'one-way') return 2
+  return state === 'refused' ? 0 : 1
+}
+
+/**
+ * The verdicts worth keeping, those that cost least if they are forgotten first: an agent of
+ * another version may forget the first ones. One of damage that no restart undoes is never
+ * forgotten, nor the one that was just made.
+ *
+ * @param verdicts the oldest first
+ */
+export function keepVerdicts(verdicts: readonly Verdict[], made: TrialKey): readonly Verdict[] {
+  const ordered = [...verdicts].sort((a, b) => rank(a) - rank(b))
+  const expendable = ordered.filter((verdict) => rank(verdict) < 2 && verdict.key !== made)
+  const forgotten = new Set(expendable.slice(0, Math.max(0, verdicts.length - KEPT)))
+  return ordered.filter((verdict) => !forgotten.has(verdict))
+}
+
 /** Preflight accepted a content on this kubelet, as a change from what runs. */
 export interface Acceptance {
   /** Fields that may change on a drained node only. */

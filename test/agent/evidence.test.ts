@@ -3,7 +3,7 @@ import type { ConfigMapSource, ConfigSource } from '../../src/decision/config-so
 import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import { API_QUESTIONS, type Question, type SeenFact } from '../../src/decision/evidence-facts.ts'
 import { ETCD, lease, node, refused, serving, staticPods, unreachable } from '../decision/evidence-samples.ts'
-import { A, B, C, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { A, B, C, configMap, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { ANSWERS_WELL, type Answer } from './fake-evidence.ts'
 import { SmallWorld } from './small-world.ts'
 
@@ -331,4 +331,23 @@ t.test('a trial of a few seconds is promoted too', async (t) => {
   world.want(A)
   await world.run(30 * SECOND_US)
   t.same(world.record('last-known-good'), A)
+})
+
+t.test('a hundred refusals do not bring back what did damage that no restart undoes', async (t) => {
+  const world = await worldOn(A)
+  const startedAtMs = world.nowUs / 1000 - (5 * HOUR_US) / 1000
+  world.evidence.answer('pods', (nowUs) => (world.startedWith === textOf(B) ? evicted(startedAtMs, nowUs) : ANSWERS_WELL.pods(nowUs)))
+  world.want(B)
+  await world.run(30 * MINUTE_US)
+  t.match(verdictOn(world, B), { state: 'confirmed', damage: 'one-way' })
+  world.preflight = ({ kubelet }) =>
+    kubelet?.startsWith('bad') ? { kind: 'refused', reason: 'validate', detail: 'no' } : { kind: 'accepted', remarks: [], drain: [] }
+  for (let index = 0; index <= 100; index += 1) {
+    world.want(configMap(`bad${index}`))
+    await world.run(MINUTE_US)
+  }
+  const restarts = world.restartsAskedAtUs.length
+  world.want(B)
+  t.match(await world.run(5 * MINUTE_US), { phase: 'fallen-back' })
+  t.equal(world.restartsAskedAtUs.length, restarts)
 })

@@ -227,6 +227,28 @@ t.test('the hundred newest verdicts are kept', (t) => {
   t.end()
 })
 
+t.test('refusals are forgotten before failures, and damage that no restart undoes never is', (t) => {
+  const { disk, files, records } = open()
+  const harmful: Verdict = { ...verdict('harmful', 'confirmed'), damage: 'one-way' }
+  records.writeVerdict(harmful)
+  records.writeVerdict(verdict('failed', 'confirmed'))
+  for (let index = 0; index < 150; index += 1) records.writeVerdict(verdict(`refused-${index}`, 'refused'))
+  t.equal(records.verdicts().size, 100)
+  for (const key of ['harmful', 'failed', 'refused-149', 'refused-52']) t.ok(records.verdicts().has(key), key)
+  t.notOk(records.verdicts().has('refused-51'))
+  const written = JSON.parse(files.read(`${META}/verdicts`)?.toString() ?? '') as readonly Verdict[]
+  t.same(written.at(-1), harmful, 'an agent that keeps only the last ones keeps it, too')
+
+  for (let index = 0; index < 150; index += 1) records.writeVerdict(verdict(`failed-${index}`))
+  records.writeVerdict(verdict('refused', 'refused'))
+  t.ok(records.verdicts().has('harmful'))
+  t.ok(records.verdicts().has('refused'), 'what was said just now')
+  t.equal(records.verdicts().size, 100)
+  for (let index = 0; index < 150; index += 1) records.writeVerdict({ ...harmful, key: `harmful-${index}` })
+  t.same([...open(disk).records.verdicts().keys()].length, 151, 'all of them')
+  t.end()
+})
+
 t.test('on a full disk verdicts count immediately, and are written later', (t) => {
   const { disk, log, records } = open()
   records.writeVerdict(verdict('old'))
@@ -258,8 +280,8 @@ t.test('a verdict with words or fields that are not known counts, and loses no o
   t.match(found.get('bare'), { state: 'provisional', reason: 'evidence', detail: '', atWallMs: 0 })
   t.same(aside, [])
   records.writeVerdict(verdict('b'))
-  const written: unknown = JSON.parse(disk.read(`${META}/verdicts`).toString())
-  t.same(written, [verdict('a'), unknown, refused, { key, state, source }, verdict('b')], 'as the newer agent wrote them')
+  const written = JSON.parse(disk.read(`${META}/verdicts`).toString()) as readonly unknown[]
+  t.same(new Set(written), new Set([verdict('a'), unknown, refused, { key, state, source }, verdict('b')]), 'as the newer agent wrote them')
   t.end()
 })
 
