@@ -109,7 +109,7 @@ function failuresAreTold(end: EndState, name: string, config: ConfigObject, plan
   const parsed = parsedRecord(end.record(name))
   if (!parsed.ok) throw new Violation('a failure is told', parsed.problem)
   const { state, entries } = parsed.record
-  const isBegun = state?.hash === config.content.hash
+  const isBegun = state?.hash === config.content.hash && state.retry >= plan.retry
   const isFinished = state !== undefined && freeShare(plan, state.stage) === 1
   // What had passed its trial fails late, and begins no rollout. In a finished one, only control
   // planes still start one at a time.

@@ -20,6 +20,28 @@ t.test(`${SCHEDULES} schedules of small fleets keep the invariants`, async (t) =
   }
 })
 
+t.test('schedules that once broke an invariant', async (t) => {
+  // An agent without contact that saw the annotation go believed itself in contact from then on.
+  runFleet(randomSchedule(700202907))
+  // A backup brought back a generation from before `retry` was raised.
+  runFleet(randomSchedule(700202899))
+  t.pass('no invariant is broken')
+})
+
+t.test('what failed late, after a backup took back its generation, is vetoed when a node begins it anew', async (t) => {
+  const schedule = randomSchedule(700202899)
+  const config = 'green-config'
+  const joins = { kind: 'join', node: { traits: { ...plainTraits(99), joined: true }, config } } as const
+  const events: Schedule['events'] = [
+    ...schedule.events,
+    { atSeconds: 15_900, event: { kind: 'resume', config } },
+    { atSeconds: 16_000, event: joins },
+  ]
+  const world = runFleet({ ...schedule, events })
+  t.match(world.record(config).data.state, /^1 2 0 .* 1$/, 'the node that joined began the next generation')
+  t.ok(Object.values(world.record(config).data).filter((words) => words.startsWith('2 ') && words.includes(' veto')).length >= 5)
+})
+
 t.test('a good content reaches all nodes, within a time that follows from the plan', async (t) => {
   for (const [nodes, minutes] of [
     [1, 1],

@@ -46,7 +46,7 @@ export class Sightings {
     const parsed = record && parsedRecord(record)
     if (record === undefined || parsed?.ok !== true) return
     // Without the annotation nobody reads or writes the record, so this is no time with contact.
-    if (config.rollout === undefined) this.#contactFromUs = nowUs
+    if (config.rollout === undefined && this.#contactFromUs !== undefined) this.#contactFromUs = nowUs
     this.#takeContact(nowUs)
     this.followsSinceUs = Math.min(this.followsSinceUs, nowUs)
     this.#observation = observe(this.#observation, {
