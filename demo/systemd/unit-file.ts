@@ -69,6 +69,8 @@ export function showUnit(unit: SimulatedUnit, machine: UnitMachine, mainPid: num
     NRestarts: [machine.nRestarts],
     ExecMainStartTimestampMonotonic: [machine.startedAtUs],
     ExecMainExitTimestampMonotonic: [0],
+    ExecMainCode: [machine.wasKilled ? 2 : mainPid > 0 ? 0 : 1],
+    ExecMainStatus: [machine.wasKilled ? 9 : 0],
     InactiveExitTimestampMonotonic: [machine.startedAtUs],
     ActiveEnterTimestampMonotonic: [machine.startedAtUs],
     TimeoutStartUSec: ['1min 30s'],

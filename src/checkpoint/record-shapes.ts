@@ -82,7 +82,14 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   ),
   recentExits: optional(
     listOf(
-      shape<KubeletExit>({ key: isText, invocationId: isText, startedAtUs: optional(isNumber), atUs: isNumber, words: optional(isText) }),
+      shape<KubeletExit>({
+        key: isText,
+        invocationId: isText,
+        startedAtUs: optional(isNumber),
+        atUs: isNumber,
+        words: optional(isText),
+        killedBy: optional(isText),
+      }),
     ),
   ),
   restartedFrom: optional(isText),

@@ -42,7 +42,9 @@ export function logExits(
     (): KubeletExit => ({ key, invocationId: '', atUs }),
   )
   const down = isDown && !isLogged(unit.invocationId)
-  const now: KubeletExit[] = down ? [{ key, invocationId: unit.invocationId, startedAtUs: unit.startedAtUs, atUs }] : []
+  const now: KubeletExit[] = down
+    ? [{ key, invocationId: unit.invocationId, startedAtUs: unit.startedAtUs, atUs, killedBy: unit.killedBy }]
+    : []
   return seen.length + unseen.length + now.length === 0 ? log : keepLatest([...log, ...seen, ...unseen, ...now])
 }
 

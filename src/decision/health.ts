@@ -206,4 +206,6 @@ export interface KubeletExit {
   readonly atUs: number
   /** What kubelet said last. undefined: the journal could not be read, or has not been yet. */
   readonly words?: string | undefined
+  /** The signal that ended it. undefined: it exited by itself, or how it ended is not known. */
+  readonly killedBy?: string | undefined
 }

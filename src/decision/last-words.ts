@@ -20,19 +20,21 @@ function withoutChanging(words: string): string {
   return words.replace(CHANGING, '#')
 }
 
-/** Adds the last words to what happened. */
+/** Adds what is known of the last exit to what happened. */
 export function explain(what: string, { recentExits, subject }: HealthRecord): string {
-  const words = recentExits?.findLast(({ key }) => key === subject)?.words
-  return words === undefined ? what : `${what}: ${words}`
+  const { words, killedBy } = recentExits?.findLast(({ key }) => key === subject) ?? {}
+  return `${what}${killedBy === undefined ? '' : `, killed by ${killedBy}`}${words === undefined ? '' : `: ${words}`}`
 }
 
 /**
  * Whether the subject's two latest exits were alike: with the same last words, each within a minute
- * of its start, and one start right after the other exit. That is a crash loop.
+ * of its start, and one start right after the other exit. That is a crash loop. What a process said
+ * before a signal ended it does not explain its end.
  */
 export function areLatestAlike({ recentExits = [], subject }: HealthRecord): boolean {
   const [before, after] = recentExits.filter(({ key }) => key === subject).slice(-2)
   if (before?.words === undefined || after?.words === undefined || after.startedAtUs === undefined) return false
+  if (before.killedBy !== undefined || after.killedBy !== undefined) return false
   const isNext = after.startedAtUs - before.atUs < MINUTE_US
   return isNext && isAtStart(before) && isAtStart(after) && isSameCause(before.words, after.words)
 }

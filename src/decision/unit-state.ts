@@ -18,6 +18,8 @@ export type UnitState =
       readonly startLimitHit?: boolean
       /** CLOCK_MONOTONIC of the main process' start; 0 when it never ran. */
       readonly startedAtUs: number
+      /** The signal that ended the main process. undefined: it runs, or exited by itself. */
+      readonly killedBy?: string | undefined
       /**
        * Identity of everything besides the config that decides how kubelet takes it: its binary,
        * what in the unit sets its flags, and the files that kubelet merges with the config. The

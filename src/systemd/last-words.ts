@@ -63,6 +63,9 @@ export class JournalLastWords implements LastWords {
       `--lines=${MOST_LINES}`,
       `--unit=${unit}`,
       `_SYSTEMD_INVOCATION_ID=${invocationId}`,
+      // What systemd logs from its child before that becomes kubelet has the same invocation, unit
+      // and process, and comes over a socket of the journal.
+      '_TRANSPORT=stdout',
     ]
     const { end, stdout } = await runCommand(journalctl, args, { timeoutMs, maxOutputBytes: MOST_BYTES, env: SYSTEMD_ENVIRONMENT })
     const lines = stdout.split('\n')

@@ -125,6 +125,7 @@ export class Systemctl implements Unit {
       nRestarts: shown.nRestarts,
       startLimitHit: hasHitStartLimit(shown),
       startedAtUs: shown.startedAtUs,
+      killedBy: shown.killedBy,
       process: process.kind === 'known' ? this.#describeProcess(process, kubelet) : process,
       ...kubelet,
     }

@@ -17,6 +17,8 @@ export const UNIT_PROPERTIES = [
   'NRestarts',
   'ExecMainStartTimestampMonotonic',
   'ExecMainExitTimestampMonotonic',
+  'ExecMainCode',
+  'ExecMainStatus',
   'InactiveExitTimestampMonotonic',
   'ActiveEnterTimestampMonotonic',
   'TimeoutStartUSec',
@@ -49,6 +51,8 @@ export interface UnitProperties {
    * "TimeoutStartSec=").
    */
   readonly startTimedOut: boolean
+  /** The signal that ended the main process. undefined: it runs, or exited by itself. */
+  readonly killedBy: string | undefined
   /** undefined: the unit does not exist or has no command. */
   readonly exec: { readonly path: string; readonly words: readonly string[] } | undefined
   readonly environment: ReadonlyMap<string, string>
@@ -84,6 +88,7 @@ export function parseUnitProperties(output: string): UnitProperties | undefined 
     nRestarts,
     startedAtUs,
     startTimedOut: hasStartTimedOut(first),
+    killedBy: findSignal(parseCount(first('ExecMainCode')), parseCount(first('ExecMainStatus'))),
     exec: parseExec(first('ExecStart') ?? ''),
     environment: parseEnvironment(first('Environment') ?? ''),
     environmentFiles: (values.get('EnvironmentFiles') ?? []).flatMap(parseEnvironmentFileEntry),
@@ -91,6 +96,20 @@ export function parseUnitProperties(output: string): UnitProperties | undefined 
     needDaemonReload: first('NeedDaemonReload') === 'yes',
     startLimited: first('StartLimitIntervalUSec') !== '0',
   }
+}
+
+/** CLD_KILLED and CLD_DUMPED of waitid(2). */
+const KILLED: readonly unknown[] = [2, 3]
+/** signal(7): those that end a process unless it handles them, from 1 on. */
+const SIGNALS =
+  'HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS'.split(
+    ' ',
+  )
+
+function findSignal(code: number | undefined, status: number | undefined): string | undefined {
+  if (!KILLED.includes(code) || status === undefined) return undefined
+  const name = SIGNALS[status - 1]
+  return name === undefined ? `signal ${status}` : `SIG${name}`
 }
 
 /**

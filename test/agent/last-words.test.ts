@@ -88,3 +88,9 @@ t.test('words that reach the journal late are asked for again', async (t) => {
   world.lastWords = () => (++calls % 2 === 0 ? PANIC : undefined)
   t.equal((await untilRolledBack(world)).why, `kubelet exited 2 times: ${PANIC}`)
 })
+
+t.test('a kubelet that a signal ends says nothing of why: the limit of exits decides, and names the signal', async (t) => {
+  const world = await crashing(() => 'the same line at each start')
+  world.behave(B, { exitsAfterUs: 0.4 * SECOND_US, killedBy: 'SIGSEGV' })
+  t.equal((await untilRolledBack(world)).why, 'kubelet exited 3 times, killed by SIGSEGV: the same line at each start')
+})

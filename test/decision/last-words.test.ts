@@ -74,3 +74,10 @@ t.test('two exits have the same cause, whatever differs from start to start', as
     t.ok(isSameCause(before, after), before)
   t.notOk(isSameCause('unknown flag: --a', 'unrecognized feature gate: A'))
 })
+
+t.test('a death by signal says so, and what was said before it explains nothing', async (t) => {
+  const killed = [0, 16, 32].map((startedAt) => exit(startedAt, { killedBy: 'SIGSEGV' }))
+  t.equal(verdictOn(killed.slice(0, 2)), undefined)
+  t.equal(verdictOn(killed), `kubelet exited 3 times, killed by SIGSEGV: ${PANIC}`)
+  t.equal(verdictOn(killed.map((each) => ({ ...each, words: undefined }))), 'kubelet exited 3 times, killed by SIGSEGV')
+})

@@ -26,7 +26,9 @@ t.test('the journal is asked for one start of the unit, and once', async (t) => 
   const lastWords = new JournalLastWords({ journalctl, unit: 'kubelet.service' })
   t.equal(await lastWords.of(ID), 'panic: no such gate')
   t.equal(await lastWords.of(ID), 'panic: no such gate')
-  t.same(calls(), [`--no-pager --quiet --output=cat --reverse --lines=5000 --unit=kubelet.service _SYSTEMD_INVOCATION_ID=${ID}`])
+  t.same(calls(), [
+    `--no-pager --quiet --output=cat --reverse --lines=5000 --unit=kubelet.service _SYSTEMD_INVOCATION_ID=${ID} _TRANSPORT=stdout`,
+  ])
 })
 
 t.test('what is no invocation ID reaches no command line', async (t) => {

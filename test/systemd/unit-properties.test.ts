@@ -152,3 +152,15 @@ t.test('a start that timed out is no stop', async (t) => {
   t.equal(show({ TimeoutStartUSec: '1.5min' }), 'failed')
   t.equal(show({ TimeoutStartUSec: '' }), 'failed', 'a limit that is not known')
 })
+
+t.test('how the main process ended: the numbers are those of waitid(2) and signal(7)', async (t) => {
+  const killedBy = (code: number, status: number) =>
+    parseUnitProperties(`${RUNNING}ExecMainCode=${code}\nExecMainStatus=${status}\n`)?.killedBy
+  t.equal(killedBy(0, 0), undefined, 'it runs')
+  t.equal(killedBy(1, 9), undefined, 'it exited with code 9')
+  t.equal(killedBy(2, 9), 'SIGKILL')
+  t.equal(killedBy(3, 11), 'SIGSEGV')
+  t.equal(killedBy(2, 31), 'SIGSYS')
+  t.equal(killedBy(2, 34), 'signal 34')
+  t.equal(parseUnitProperties(RUNNING)?.killedBy, undefined, 'not known')
+})

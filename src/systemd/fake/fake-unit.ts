@@ -16,6 +16,8 @@ import { type ExitResult, SHOWN_STATE, UnitMachine } from './unit-machine.ts'
  */
 export interface KubeletBehaviour {
   readonly exitsAfterUs?: number
+  /** A signal ends it then. */
+  readonly killedBy?: string
   readonly healthyAfterUs?: number
   readonly unhealthyAfterUs?: number
 }
@@ -56,6 +58,8 @@ export class FakeUnit implements Unit {
   #process: FakeProcess | undefined
   #starts = 0
   #systemStops = false
+  /** The signal that ends processes that are killed. */
+  #killedBy = 'SIGKILL'
   #last: UnitActivity | undefined
 
   /** Starts kubelet, as at boot. */
@@ -72,7 +76,8 @@ export class FakeUnit implements Unit {
     const activity = this.#systemStops ? 'stopping' : classifyActivity(shown)
     this.#last = activity
     const machine = { invocationId, nRestarts, startedAtUs, startLimitHit: hasHitStartLimit(shown), summary: summarizeState(shown) }
-    return { kind: 'known', activity, ...machine, process: this.#describeProcess(), ...this.#options.facts() }
+    const killedBy = this.#machine.wasKilled ? this.#killedBy : undefined
+    return { kind: 'known', activity, ...machine, killedBy, process: this.#describeProcess(), ...this.#options.facts() }
   }
 
   stillRuns(seen: UnitState): boolean {
@@ -157,8 +162,10 @@ export class FakeUnit implements Unit {
   #spawn(): void {
     const configPath = this.#options.startWith()
     const behaviour = this.#options.behave(configPath)
-    const { exitsAfterUs } = behaviour
-    const exit = exitsAfterUs === undefined ? undefined : { atUs: this.#nowUs + exitsAfterUs, result: 'exit-code' as const }
+    const { exitsAfterUs, killedBy } = behaviour
+    const result = killedBy === undefined ? ('exit-code' as const) : ('signal' as const)
+    const exit = exitsAfterUs === undefined ? undefined : { atUs: this.#nowUs + exitsAfterUs, result }
+    this.#killedBy = killedBy ?? 'SIGKILL'
     this.#process = { pid: 1000 + this.#starts, configPath, behaviour, exit }
   }
 

@@ -39,6 +39,7 @@ export class UnitMachine {
   #nRestarts = 0
   #invocationId = ''
   #startedAtUs = 0
+  #wasKilled = false
   #restartAtUs: number | undefined
   #startAfterStop = false
   #starts: { beganUs: number; count: number } | undefined
@@ -61,6 +62,10 @@ export class UnitMachine {
   }
   get startedAtUs(): number {
     return this.#startedAtUs
+  }
+  /** A signal ended the last process. */
+  get wasKilled(): boolean {
+    return this.#wasKilled
   }
   get startLimit(): MachineOptions['startLimit'] {
     return this.#options.startLimit
@@ -98,6 +103,7 @@ export class UnitMachine {
   }
 
   exited(result: ExitResult, nowUs: number): void {
+    this.#wasKilled = result === 'signal' || result === 'timeout'
     if (this.#state === 'stopping') {
       this.#state = result === 'timeout' ? 'failed' : 'inactive'
       this.#result = result === 'timeout' ? 'timeout' : 'success'
@@ -155,6 +161,7 @@ export class UnitMachine {
     this.#result = 'success'
     this.#invocationId = this.#options.newInvocationId()
     this.#startedAtUs = nowUs
+    this.#wasKilled = false
     this.#options.spawn()
     return undefined
   }
