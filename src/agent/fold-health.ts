@@ -30,18 +30,19 @@ interface Look {
   /** The disk does not return what kubelet starts with next, which may not be lost. */
   readonly isUnreadable: boolean
   readonly policy: Policy
-  readonly paused: boolean
+  /** Kubelet's exits and its silence are the doing of an operator, or of its own file. */
+  readonly excused: boolean
   readonly held: readonly HeldSource[]
 }
 
 export async function foldHealth(ports: HealthPorts, before: HealthRecord | undefined, look: Look): Promise<HealthRecord | undefined> {
-  const { sample, nextStart, paused, held } = look
+  const { sample, nextStart, excused, held } = look
   const { unit } = sample
   if (unit.kind === 'unknown' || nextStart.kind === 'unknown') return before
   const after = recordLook(before, look, unit, nextStart.held)
   if (after === undefined) return before
   const named = nameProcess(recordPort(identifyAgain(after, sample.running), sample, unit), unit, held)
-  const charged = paused ? forgetIllness(named) : { ...named, pausedExits: undefined }
+  const charged = excused ? forgetIllness(named) : { ...named, pausedExits: undefined }
   const kept = await hearLastWords(ports.lastWords, charged, sample.at.monotonicUs)
   ports.runtime.writeHealth(kept)
   return kept

@@ -3,6 +3,7 @@
  * is read, not remembered, and what cannot be read is unknown. Writes the health record, into which
  * each observation is folded, and nothing else but what an earlier pass could not write.
  */
+import { hasStarted } from '../decision/cannot-start.ts'
 import { type ConfigSource, type ContentHash, type HeldSource, LOCAL, LOCAL_CONTENT, withoutOverlay } from '../decision/config-source.ts'
 import { type Desired, resolveDesired, sourceOf } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
@@ -47,7 +48,7 @@ export interface ObservationPorts extends KubeletPorts, RuntimePorts, AnswerPort
   readonly activation: Pick<Activation, 'read' | 'readLocal'>
   readonly accepted: ReadonlyMap<TrialKey, Acceptance>
   /** undefined: preflight is not available. */
-  readonly preflight: Pick<Preflight, 'basis' | 'pending'> | undefined
+  readonly preflight: Pick<Preflight, 'basis' | 'pending' | 'obstacle'> | undefined
   readonly drain: DrainProbe
   readonly lastWords: LastWords
 }
@@ -70,12 +71,13 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const desired = ports.assignment.desired(() => readLocalConfig(ports.activation, unit))
   await recognizeDesired(ports, { desired, unit, running, held, lastProcess: past.ofThisBoot?.lastProcess })
   const channel = recallChannel(records)
+  const cannotStart = findCannotStart(ports, unit, past.ofThisBoot)
   const health = await foldHealth(ports, past.record, {
     sample: { ...seen, ...runtimes, running },
     nextStart: kept.nextStart,
     isUnreadable: isUnreadable(kept.nextStart, checkpoints),
     policy,
-    paused: findPause({ requests, desired, ...channel }) !== undefined,
+    excused: findPause({ requests, desired, ...channel }) !== undefined || cannotStart !== undefined,
     held,
   })
   const desiredContent = contentOfDesired(ports, desired)
@@ -98,6 +100,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     accepted: ports.accepted,
     preflightPending: ports.preflight?.pending() ?? NOTHING,
     basis: ports.preflight?.basis(),
+    cannotStart,
     drained: findDrained(ports, unit, running, [kept.assignedContent, desiredContent]),
     unit,
     running,
@@ -121,6 +124,11 @@ interface PastHealth {
 function recallHealth({ runtime, clock }: ObservationPorts, unit: UnitState): PastHealth {
   const record = renameInHealth(runtime.health(), unit)
   return { record, ofThisBoot: record?.bootId === clock.now().bootId ? record : undefined }
+}
+
+function findCannotStart({ preflight, records }: ObservationPorts, unit: UnitState, health: HealthRecord | undefined): string | undefined {
+  if (unit.kind === 'unknown' || hasStarted(unit.kubeletIdentity, { proven: records.proven(), health })) return undefined
+  return preflight?.obstacle(unit.kubeletIdentity)
 }
 
 /** What kubelet starts with next, and the configs that the records name. */

@@ -17,6 +17,7 @@
  * `activate`, and is checked.
  */
 import { isAccepted, listUndrained } from './acceptance.ts'
+import { findStartObstacle } from './cannot-start.ts'
 import { asCandidate, assessHealth } from './condemn-failure.ts'
 import { describeSource, sameSource } from './config-source.ts'
 import { awaitsBaseline, startsWithContent } from './evidence-schedule.ts'
@@ -117,7 +118,12 @@ function check(wiring: ReadyWiring): State {
     const what = describeSource(source)
     if (!fallback && snapshot.preflightPending.has(key))
       return wait(snapshot, 'preflight', `${what} is being checked before kubelet gets it`)
-    const next = fallback ? activate(wiring) : leave(wiring, 'unknown', `preflight of ${what} could not be carried out`)
+    const obstacle = findStartObstacle(snapshot)
+    const unchecked: State =
+      obstacle === undefined
+        ? leave(wiring, 'unknown', `preflight of ${what} could not be carried out`)
+        : leave(wiring, 'node-at-fault', obstacle)
+    const next = fallback ? activate(wiring) : unchecked
     return stepOr(situation, { kind: 'preflight', source, key, data: undefined, fallback }, next)
   }
 }

@@ -21,7 +21,8 @@ type Failed = Omit<Candidate, 'verdict'>
 export function condemnFailure(situation: TargetSituation): Step | undefined {
   const { snapshot, unit, target } = situation
   const { health, nextStart, verdicts } = snapshot
-  if (findPause(snapshot) !== undefined || unit.wiring.kind === 'broken' || target.atFault) return undefined
+  if (findPause(snapshot) !== undefined || snapshot.cannotStart !== undefined || unit.wiring.kind === 'broken' || target.atFault)
+    return undefined
   if (nextStart.kind !== 'known' || isLocalWanted(snapshot)) return undefined
   const failed = asCandidate(nextStart.held, unit)
   if (isBeingReplaced(snapshot, target, failed)) return undefined

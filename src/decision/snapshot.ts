@@ -82,6 +82,11 @@ export interface Snapshot {
    */
   readonly basis: string | undefined
   /**
+   * Why the kubelet on disk starts with no config, as preflight found out lately. undefined: that
+   * is not known, or a kubelet like it has been healthy.
+   */
+  readonly cannotStart?: string | undefined
+  /**
    * Whether only pods that belong to the node are left on it. undefined: not requested, or not
    * known.
    */

@@ -14,6 +14,8 @@ export interface Preflight {
   pending(): ReadonlySet<TrialKey>
   /** See `Snapshot.basis`. */
   basis(): string
+  /** Why this kubelet starts with no config. undefined: no check found that out lately. */
+  obstacle(kubeletIdentity: string): string | undefined
 }
 
 export interface PreflightRequest {

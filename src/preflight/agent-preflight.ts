@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto'
 import { heldSources } from '../decision/held-sources.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import { type TrialKey, trialKey } from '../decision/trial-key.ts'
+import { identityOfKey, type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { PreflightResult } from '../decision/verdict.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -65,6 +65,8 @@ export class AgentPreflight implements Preflight {
   readonly #options: AgentPreflightOptions
   readonly #jobs = new Map<TrialKey, Job>()
   #basis = ''
+  /** What was found out last of a kubelet that starts with no config. */
+  #obstacle: { readonly kubelet: string; readonly detail: string; readonly atUs: number } | undefined
   /** Settles when the check that was asked for last has ended. undefined: it has. */
   #last: Promise<void> | undefined
 
@@ -112,6 +114,11 @@ export class AgentPreflight implements Preflight {
     return createHash('sha256').update(facts).digest('hex').slice(0, 16)
   }
 
+  obstacle(kubeletIdentity: string): string | undefined {
+    const { kubelet, detail, atUs } = this.#obstacle ?? { atUs: 0 }
+    return kubelet === kubeletIdentity && this.#options.clock.now().monotonicUs - atUs < RECHECK_US ? detail : undefined
+  }
+
   #dependencies({ basePath = '' }: PreflightRequest): string {
     return `${this.basis()} ${basePath}`
   }
@@ -144,12 +151,19 @@ export class AgentPreflight implements Preflight {
   async #inspect(candidate: PreflightRequest, signal: AbortSignal): Promise<PreflightResult | Error> {
     try {
       const report = await this.#options.inspect(candidate, AbortSignal.any([signal, this.#options.signal]))
-      return describeObstacle(report) ?? toResult(report)
+      const obstacle = describeObstacle(report)
+      this.#note(identityOfKey(candidate.key), obstacle?.message)
+      return obstacle ?? toResult(report)
     } catch (error) {
       // What it takes to read a config is its own fault.
       if (error instanceof LimitError) return { kind: 'refused', reason: 'validate', detail: `preflight failed: ${error.message}` }
       return error instanceof Error ? error : new Error(String(error))
     }
+  }
+
+  #note(kubelet: string, detail: string | undefined): void {
+    if (detail !== undefined) this.#obstacle = { kubelet, detail, atUs: this.#options.clock.now().monotonicUs }
+    else if (this.#obstacle?.kubelet === kubelet) this.#obstacle = undefined
   }
 }
 

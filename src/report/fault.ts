@@ -8,6 +8,7 @@
  * the cluster, then what is wrong with the assigned config, then what prevents a good config from
  * running.
  */
+import { findStartObstacle } from '../decision/cannot-start.ts'
 import type { ConfigSource } from '../decision/config-source.ts'
 import { sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
@@ -82,6 +83,8 @@ function findSyncFault(snapshot: Snapshot): Fault | undefined {
     return fault('DownloadFailed', texts.syncError(texts.DOWNLOAD_ERROR), describeReadFailure(desired))
   const unsynced = troubles.find(({ step }) => step === 'assign' || step === 'reset-to-local')
   if (unsynced !== undefined) return fault('InternalError', texts.syncError(texts.INTERNAL_ERROR), nameTrouble(unsynced))
+  const obstacle = findStartObstacle(snapshot)
+  if (obstacle !== undefined) return fault('NodeAtFault', texts.NODE_AT_FAULT_ERROR, obstacle)
   const blocking = troubles.find(({ step }) => !HOUSEKEEPING.has(step))
   if (blocking !== undefined) return fault('InternalError', texts.INTERNAL_ERROR, nameTrouble(blocking))
   return assigned.kind === 'damaged' ? fault('InternalError', texts.INTERNAL_ERROR, assigned.detail) : undefined

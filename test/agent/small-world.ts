@@ -81,6 +81,8 @@ export class SmallWorld {
   healthProbes = 0
   drained: boolean | undefined
   basis = 'basis'
+  /** Why this kubelet starts with no config, as preflight found out. */
+  obstacle: (kubeletIdentity: string) => string | undefined = () => undefined
   readonly judging = new Set<string>()
   /** What each process of kubelet says last. */
   lastWords: (invocationId: string) => string | undefined = () => undefined
@@ -356,6 +358,7 @@ export class SmallWorld {
     check: async (candidate) => this.checks?.check(candidate) ?? this.preflight(candidate.data),
     pending: () => this.checks?.pending() ?? this.judging,
     basis: () => this.basis,
+    obstacle: (kubeletIdentity) => this.obstacle(kubeletIdentity),
   }
 
   readonly #clock = { now: () => ({ bootId: `boot-${this.#boots}`, monotonicUs: this.nowUs, wallMs: this.nowUs / 1000 }) }

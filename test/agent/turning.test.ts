@@ -41,7 +41,7 @@ async function drain(): Promise<void> {
 t.test('each turn beats while the loop turns, and none after an executor that hangs', async (t) => {
   const world = new SmallWorld()
   const { loop, sent, turned } = beatingLoop(world, {
-    effects: { preflight: { check: () => never, pending: () => new Set(), basis: () => '' } },
+    effects: { preflight: { check: () => never, pending: () => new Set(), basis: () => '', obstacle: () => undefined } },
   })
   for (let look = 0; look < 4; look++) {
     await loop.settle(new AbortController().signal)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { trialKey } from '../../src/decision/trial-key.ts'
+import { identityOfKey, trialKey } from '../../src/decision/trial-key.ts'
 import type { PreflightResult } from '../../src/decision/verdict.ts'
 import type { PreflightRequest } from '../../src/ports/preflight.ts'
 import { AgentPreflight, toResult } from '../../src/preflight/agent-preflight.ts'
@@ -235,10 +235,13 @@ t.test('a kubelet that would start with no config gets none, and the config gets
       { message: /would start with no config: unknown flag: --container-runtime; correct its flags/ },
       outcome,
     )
+    t.match(world.preflight.obstacle(identityOfKey(candidate().key)), /^the kubelet on disk would start with no config/)
+    t.equal(world.preflight.obstacle('another kubelet'), undefined)
   }
   await world.hurry(candidate())
   await world.finish(2, ACCEPTED)
   t.same(await world.preflight.check(candidate()), YES)
+  t.equal(world.preflight.obstacle(identityOfKey(candidate().key)), undefined)
 })
 
 t.test('a config that takes too much time or memory is refused', async (t) => {

@@ -63,6 +63,10 @@ class SimPreflight implements Preflight {
     return new Set([...this.#answerAtUs].filter(([, atUs]) => atUs > this.#world.nowUs).map(([key]) => key))
   }
 
+  obstacle(): undefined {
+    return undefined
+  }
+
   basis(): string {
     return basisAt(this.#world, this.#world.nowUs)
   }
