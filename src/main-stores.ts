@@ -84,7 +84,7 @@ export function openStores(settings: Settings, { disk, clock, yaml, besideDocker
       activation,
       kubeletConfigDir,
       dynamicConfigDir,
-      binary: new FileKubeletBinary(files, runtimeDir),
+      binary: new FileKubeletBinary({ files, directory: runtimeDir, clock, log }),
       identifyMerged: mergedFiles.identify.bind(mergedFiles),
       held: new HeldAnswer(signals, clock),
     }),

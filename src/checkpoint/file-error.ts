@@ -29,7 +29,7 @@ export function isDamage(cause: unknown): cause is FileError {
  * The disk does not return what is on it, or what it returns is corrupt: XFS and ext4 say EUCLEAN
  * then, and EBADMSG where a checksum is wrong.
  */
-export function isOfDisk({ code }: FileError): boolean {
+export function isOfDisk({ code }: Pick<FileError, 'code'>): boolean {
   return code === 'EIO' || code === 'EUCLEAN' || code === 'EBADMSG'
 }
 

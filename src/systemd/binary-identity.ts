@@ -2,47 +2,107 @@
  * The identity of kubelet's program file: the SHA-256 of its content. So a hard link to it, a
  * `touch`, or a copy of the same bytes is no other kubelet, on which every config would have
  * another trial. The file has more than 100 MB, so it is read only when its stat has changed, and
- * what it came to is kept in /run for the next agent and for the commands.
+ * what it came to is kept in /run for the next agent and for the commands. A file that the disk
+ * does not return goes by its former name, as in `BinaryIdentity`, until it does: what is recorded
+ * under that name is renamed then (rename-kubelet.ts).
  */
 import { createHash } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { type BigIntStats, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
+import { isOfDisk } from '../checkpoint/file-error.ts'
+import { describeSystemError } from '../checkpoint/system-error.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { BinaryIdentity, KubeletBinary } from '../ports/kubelet-binary.ts'
-import { errorCode } from '../values/errors.ts'
-import { isText, parseJson, shape } from '../values/json-shape.ts'
+import type { Log } from '../ports/log.ts'
+import { errorCode, errorMessage } from '../values/errors.ts'
+import { isFlag, isText, optional, parseJson, shape } from '../values/json-shape.ts'
 
 /** Enough for a file in the page cache, where kubelet's is. */
 const PATIENCE_MS = 5000
 const CHUNK_BYTES = 1 << 20
+/** How long nothing is known of a file that cannot be read: a disk may come back. */
+const LASTING_US = 30e6
+/** Then it is read again after this time. */
+const AGAIN_US = 60e6
 
 interface Known {
   readonly path: string
   readonly stat: string
   readonly identity: string
+  /** It could not be read: the identity is its former name. */
+  readonly unread?: boolean | undefined
 }
-const isKnown = shape<Known>({ path: isText, stat: isText, identity: isText })
+const isKnown = shape<Known>({ path: isText, stat: isText, identity: isText, unread: optional(isFlag) })
+
+interface Reading {
+  readonly stat: string
+  readonly result: Promise<Known | undefined>
+}
+
+export interface BinaryWorld {
+  readonly files: Pick<Files, 'read' | 'replace' | 'makeDirectory'>
+  /** In /run: a stat says nothing after a boot. */
+  readonly directory: string
+  readonly clock: Clock
+  readonly log: Pick<Log, 'warn'>
+  readonly patienceMs?: number
+  /** In place of the disk. */
+  readonly program?: Program
+}
+
+interface Program {
+  /** Follows links, because an upgrade may only change a link. */
+  stat(path: string): Pick<BigIntStats, 'dev' | 'ino' | 'size' | 'mtimeNs' | 'ctimeNs'>
+  hash(path: string): Promise<string>
+}
+
+const ON_DISK: Program = { stat: (path) => statSync(path, { bigint: true }), hash: hashContent }
 
 export class FileKubeletBinary implements KubeletBinary {
-  readonly #files: Pick<Files, 'read' | 'replace' | 'makeDirectory'>
-  readonly #directory: string
-  readonly #patienceMs: number
+  readonly #world: BinaryWorld
   #known: Known | undefined
-  #reading: { readonly stat: string; readonly result: Promise<Known | undefined> } | undefined
+  #reading: Reading | undefined
+  /** Of the file with this stat, no read has succeeded. */
+  #failing: { readonly stat: string; readonly sinceUs: number; readonly cause?: unknown } | undefined
+  /** A command that ends soon leaves that to the agent. */
+  #readAgainUs: number
 
-  /** @param directory in /run: a stat says nothing after a boot */
-  constructor(files: Pick<Files, 'read' | 'replace' | 'makeDirectory'>, directory: string, patienceMs = PATIENCE_MS) {
-    this.#files = files
-    this.#directory = directory
-    this.#patienceMs = patienceMs
+  constructor(world: BinaryWorld) {
+    this.#world = world
+    this.#readAgainUs = this.#nowUs() + AGAIN_US
   }
 
   async identify(path: string): Promise<BinaryIdentity> {
-    const seen = lookAt(path)
-    if (typeof seen === 'string') return seen === 'missing' ? { kind: 'missing' } : { kind: 'known', identity: seen, former: seen }
-    const known = this.#find(path, seen.stat) ?? (await this.#read(path, seen))
-    return known === undefined ? { kind: 'reading' } : { kind: 'known', identity: known.identity, former: seen.former }
+    const seen = lookAt(path, this.#program)
+    if (seen === 'missing') return { kind: 'missing' }
+    if (seen === 'not to be looked at') return { kind: 'known', identity: seen, former: seen }
+    const known = seen === 'unreadable' ? this.#recall(path) : await this.#findOrRead(path, seen)
+    if (known === undefined) return { kind: 'reading' }
+    return { kind: 'known', identity: known.identity, former: seen === 'unreadable' ? known.identity : seen.former }
+  }
+
+  async #findOrRead(path: string, seen: Seen): Promise<Known | undefined> {
+    const known = this.#find(path, seen.stat)
+    if (known !== undefined && (known.unread !== true || this.#nowUs() < this.#readAgainUs)) return known
+    const reading = this.#read(path, seen)
+    return known ?? (await this.#waitFor(reading)) ?? this.#giveUp(path, seen)
+  }
+
+  /** Nothing shows that it is another file than before. */
+  #recall(path: string): Known | undefined {
+    this.#known ??= this.#load()
+    return this.#known?.path === path ? this.#known : this.#giveUp(path, UNSEEN)
+  }
+
+  /** undefined: the disk may return it yet. */
+  #giveUp(path: string, { stat, former }: Seen): Known | undefined {
+    if (this.#failing?.stat !== stat) this.#failing = { stat, sinceUs: this.#nowUs() }
+    if (this.#nowUs() - this.#failing.sinceUs < LASTING_US) return undefined
+    const { cause = 'the disk does not answer' } = this.#failing
+    this.#world.log.warn(`${path} cannot be read, so kubelet goes by the size and the times of its file: ${errorMessage(cause)}`)
+    return this.#keep({ path, stat, identity: former, unread: true })
   }
 
   #find(path: string, stat: string): Known | undefined {
@@ -51,30 +111,45 @@ export class FileKubeletBinary implements KubeletBinary {
     return isIt(this.#known) ? this.#known : undefined
   }
 
+  #read(path: string, seen: Seen): Reading {
+    const { stat } = seen
+    if (this.#reading?.stat === stat) return this.#reading
+    this.#readAgainUs = this.#nowUs() + AGAIN_US
+    const result = hashFile(path, seen, this.#program).then(
+      (known) => {
+        if (known !== undefined) this.#failing = undefined
+        return known && this.#keep(known)
+      },
+      (cause: unknown) => {
+        this.#failing = { sinceUs: this.#nowUs(), ...(this.#failing?.stat === stat && this.#failing), stat, cause }
+        return undefined
+      },
+    )
+    const reading = { stat, result }
+    this.#reading = reading
+    void result.finally(() => {
+      if (this.#reading === reading) this.#reading = undefined
+    })
+    return reading
+  }
+
   /** A disk that hangs must not hold up the loop: undefined after a while. */
-  async #read(path: string, seen: Seen): Promise<Known | undefined> {
-    if (this.#reading?.stat !== seen.stat) {
-      const result = hashFile(path, seen).then((known) => this.#keep(known))
-      this.#reading = { stat: seen.stat, result }
-      void result.finally(() => {
-        if (this.#reading?.result === result) this.#reading = undefined
-      })
-    }
+  async #waitFor({ result }: Reading): Promise<Known | undefined> {
     const timeout = new AbortController()
-    const late = setTimeout(this.#patienceMs, undefined, { signal: timeout.signal }).catch(() => undefined)
+    const late = setTimeout(this.#world.patienceMs ?? PATIENCE_MS, undefined, { signal: timeout.signal }).catch(() => undefined)
     try {
-      return await Promise.race([this.#reading.result, late])
+      return await Promise.race([result, late])
     } finally {
       timeout.abort()
     }
   }
 
-  #keep(known: Known | undefined): Known | undefined {
-    if (known === undefined) return undefined
+  #keep(known: Known): Known {
     this.#known = known
+    const { files, directory } = this.#world
     try {
-      this.#files.makeDirectory(this.#directory)
-      this.#files.replace(this.#file, JSON.stringify(known))
+      files.makeDirectory(directory)
+      files.replace(this.#file, JSON.stringify(known))
     } catch {
       // A cache: a command that only reads, or a full /run, reads the file again next time.
     }
@@ -83,7 +158,7 @@ export class FileKubeletBinary implements KubeletBinary {
 
   #load(): Known | undefined {
     try {
-      const bytes = this.#files.read(this.#file)
+      const bytes = this.#world.files.read(this.#file)
       return bytes && parseJson(bytes, isKnown)
     } catch {
       return undefined
@@ -91,7 +166,15 @@ export class FileKubeletBinary implements KubeletBinary {
   }
 
   get #file(): string {
-    return `${this.#directory}/kubelet-binary`
+    return `${this.#world.directory}/kubelet-binary`
+  }
+
+  get #program(): Program {
+    return this.#world.program ?? ON_DISK
+  }
+
+  #nowUs(): number {
+    return this.#world.clock.now().monotonicUs
   }
 }
 
@@ -103,30 +186,34 @@ interface Seen {
   readonly packaged: string
 }
 
-/** Links are followed, because an upgrade may only change a link. */
-function lookAt(path: string): Seen | 'missing' | 'not to be looked at' {
+/** Of a file whose stat cannot be read. The text is part of what verdicts are recorded for. */
+const UNSEEN: Seen = { stat: 'unreadable', former: 'unreadable', packaged: 'unreadable' }
+
+function lookAt(path: string, { stat }: Program): Seen | 'missing' | 'not to be looked at' | 'unreadable' {
   try {
-    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
+    const { dev, ino, size, mtimeNs, ctimeNs } = stat(path)
     const former = [ino, size, mtimeNs, ctimeNs].join(':')
     return { stat: `${dev}:${former}`, former, packaged: `${size}:${mtimeNs}` }
   } catch (error) {
-    const code = errorCode(error)
+    const { code } = describeSystemError(error) ?? {}
+    if (code !== undefined && isOfDisk({ code })) return 'unreadable'
     // Without permission the agent never sees a change: always the same kubelet. The text is part
     // of what verdicts are recorded for, so it must never change.
     return code === 'EACCES' || code === 'EPERM' ? 'not to be looked at' : 'missing'
   }
 }
 
-/** undefined: it cannot be read at the moment, or changed while it was read. Never rejects. */
-async function hashFile(path: string, seen: Seen): Promise<Known | undefined> {
+/** undefined: it changed while it was read. Rejects where it cannot be read. */
+async function hashFile(path: string, seen: Seen, program: Program): Promise<Known | undefined> {
   let identity: string
   try {
-    identity = await hashContent(path)
+    identity = await program.hash(path)
   } catch (error) {
     const code = errorCode(error)
-    return code === 'EACCES' || code === 'EPERM' ? { path, stat: seen.stat, identity: seen.packaged } : undefined
+    if (code !== 'EACCES' && code !== 'EPERM') throw error
+    return { path, stat: seen.stat, identity: seen.packaged }
   }
-  const now = lookAt(path)
+  const now = lookAt(path, program)
   if (typeof now === 'string' || now.stat !== seen.stat) return undefined
   return { path, stat: seen.stat, identity }
 }

@@ -1,6 +1,14 @@
 /** Kubelet's program, read anew by each new reader. */
-import { FileKubeletBinary } from '../../src/systemd/binary-identity.ts'
+import { type BinaryWorld, FileKubeletBinary } from '../../src/systemd/binary-identity.ts'
+import { silentLog } from '../checkpoint/silent-log.ts'
+
+const NO_FILES = { read: () => undefined, makeDirectory: () => {}, replace: () => {} }
+const NEVER = { now: () => ({ bootId: 'boot', monotonicUs: 0, wallMs: 0 }) }
+
+export function openBinary(world: Partial<BinaryWorld> = {}): FileKubeletBinary {
+  return new FileKubeletBinary({ files: NO_FILES, directory: '/run/agent', clock: NEVER, log: silentLog(), ...world })
+}
 
 export function uncachedBinary(patienceMs?: number): FileKubeletBinary {
-  return new FileKubeletBinary({ read: () => undefined, makeDirectory: () => {}, replace: () => {} }, '/run/none', patienceMs)
+  return openBinary(patienceMs === undefined ? {} : { patienceMs })
 }
