@@ -119,6 +119,13 @@ t.test('what a fallback teaches', async (t) => {
     t.strictSame(keysOf(works), [keyOf(A), keyOf(B), keyOf('local')], 'what works is not blamed')
   })
 
+  t.test('that a config which may not be at fault can be tried again, but not during a pause', async (t) => {
+    const rested = { ...healthyFor(HOUR_US), ...judged(verdict(B, 'provisional', { doubtful: true })) }
+    t.match(nextStep(fallenBack(rested)), { kind: 'retry-failed', verdict: { key: keyOf(B) }, number: 1, of: 3 })
+    const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
+    t.match(nextStep(fallenBack({ ...rested, ...paused })), { kind: 'wait' })
+  })
+
   t.test('nothing from an old record of health', async (t) => {
     const stale = health(A, { healthySinceUs: NOW_US - HOUR_US, lastSampleUs: NOW_US - HOUR_US / 2 })
     const broken = unit({ wiring: { kind: 'broken', reason: 'overridden', detail: '' } })

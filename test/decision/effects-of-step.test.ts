@@ -1,0 +1,136 @@
+/** What steps do to the records, on paper: that nothing that was proven outlives its reason. */
+import t from 'tap'
+import type { Effect } from '../../src/decision/effects.ts'
+import { effectsOf } from '../../src/decision/effects-of-step.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Action } from '../../src/decision/step.ts'
+import {
+  A,
+  A_EDITED,
+  B,
+  contentOf,
+  dataOf,
+  fallenBack,
+  health,
+  hold,
+  inTrial,
+  keyOf,
+  restartTo,
+  snapshot,
+  verdict,
+  wants,
+} from './snapshots.ts'
+
+/** Effects on records alone, in their order: what is logged and told is no state. */
+function records(step: Action, facts: Snapshot): readonly object[] {
+  const told: readonly Effect['kind'][] = ['log', 'append-history']
+  return effectsOf(step, facts).filter(({ kind }) => !told.includes(kind))
+}
+
+const NOTHING_PROVEN = { kind: 'write-proven', key: undefined }
+const NO_TRIAL = { kind: 'write-trial-boots', trialBoots: undefined }
+
+function namesLocal(record: string): object {
+  return { kind: 'write-record', record, source: 'local' }
+}
+
+t.test('a reset forgets what passed a trial, so that it has a whole one again', async (t) => {
+  const reset = { kind: 'reset-to-local', isRequested: false, shared: false } as unknown as Action
+  t.strictSame(records(reset, snapshot()), [
+    namesLocal('assigned'),
+    NOTHING_PROVEN,
+    namesLocal('last-known-good'),
+    namesLocal('previous'),
+    NO_TRIAL,
+  ])
+})
+
+t.test('a version that is given other content', async (t) => {
+  const other = 'other content'
+  const facts = { ...wants(A, other), storedContent: contentOf(A) }
+  const assign = { kind: 'assign', source: A, data: dataOf(A), shared: false } as const
+  const replaces = (previous: typeof A | typeof B | 'local') =>
+    records(assign, snapshot({ ...facts, previous: hold(previous) })).slice(0, 4)
+  const goesTo = (source: typeof B | 'local') => ({ kind: 'write-record', record: 'last-known-good', source })
+
+  t.match(replaces(B), [NOTHING_PROVEN, goesTo(B), { kind: 'replace-checkpoint', source: A, content: other }], 'is no last-known-good')
+  t.match(replaces(A), [namesLocal('previous'), NOTHING_PROVEN, goesTo('local'), { kind: 'replace-checkpoint' }], 'nor previous')
+  const isOnlyPrevious = snapshot({ ...facts, lastKnownGood: hold(B), previous: hold(A), proven: keyOf(B) })
+  t.match(records(assign, isOnlyPrevious), [namesLocal('previous'), { kind: 'replace-checkpoint' }], 'what else was proven stays')
+
+  const isStored = records(assign, snapshot({ ...wants(A) }))
+  t.notOk(
+    isStored.some((effect) => /checkpoint|proven/.test(JSON.stringify(effect))),
+    'the same content is not written again',
+  )
+  const edited = { ...assign, source: A_EDITED, data: dataOf(A_EDITED) }
+  const isNew = records(edited, snapshot({ ...wants(A_EDITED), storedContent: undefined }))
+  t.match(isNew, [{ kind: 'save-checkpoint', source: A_EDITED, content: contentOf(A_EDITED) }], 'another version is another checkpoint')
+})
+
+t.test('a trial', async (t) => {
+  t.strictSame(records({ kind: 'prove', key: keyOf(B) }, inTrial()).slice(-2), [{ kind: 'write-proven', key: keyOf(B) }, NO_TRIAL], 'ends')
+  const suspended = (facts: object) => ({
+    suspendedVerdicts: new Map([[keyOf(B), verdict(B, 'provisional', { suspended: true, ...facts })]]),
+  })
+  const drops = (facts: object) => records({ kind: 'prove', key: keyOf(B) }, inTrial(suspended(facts)))
+  t.match(
+    drops({ acquitted: true }),
+    [{}, { kind: 'remove-verdict', key: keyOf(B) }, NO_TRIAL],
+    'that shows that the node had been at fault',
+  )
+  t.strictSame(drops({}).length, 2, 'that shows nothing of the kind')
+
+  const promote = { kind: 'promote', target: { source: B, content: contentOf(B) }, previous: A } as unknown as Action
+  const moved = [
+    { kind: 'write-record', record: 'previous', source: A },
+    { kind: 'write-record', record: 'last-known-good', source: B },
+  ]
+  t.strictSame(records(promote, inTrial()), moved, 'previous names what last-known-good did before that moves')
+})
+
+t.test('a config that failed and is tried again has a whole trial', async (t) => {
+  const failed = verdict(B, 'provisional', { doubtful: true })
+  const retry = { kind: 'retry-failed', verdict: failed, number: 2, of: 3 } as const
+  const suspended = { kind: 'write-verdict', verdict: { ...failed, retrials: 2, suspended: true } }
+  t.match(records(retry, fallenBack({ proven: keyOf(B) })), [
+    NOTHING_PROVEN,
+    suspended,
+    { kind: 'write-health', health: { exits: 0 } },
+    NO_TRIAL,
+  ])
+  t.match(records(retry, fallenBack()), [suspended, { kind: 'write-health' }, NO_TRIAL], 'what another config proved stays')
+})
+
+t.test('a verdict', async (t) => {
+  const failed = verdict(B, 'provisional')
+  t.strictSame(records({ kind: 'confirm', verdicts: [failed] }, fallenBack()), [
+    { kind: 'write-verdict', verdict: { ...failed, state: 'confirmed' } },
+  ])
+  const condemn = { kind: 'condemn', verdict: failed, next: A, requested: false } as unknown as Action
+  t.strictSame(records(condemn, inTrial()), [{ kind: 'write-verdict', verdict: failed }, NO_TRIAL], 'ends the trial')
+  t.strictSame(records(condemn, inTrial({ trialBoots: undefined })), [{ kind: 'write-verdict', verdict: failed }])
+  const requested = { ...condemn, requested: true } as unknown as Action
+  t.match(records(requested, inTrial())[1], { kind: 'clear-request', request: 'rollback' }, 'answers the request after it is written')
+})
+
+t.test('a fallback whose checkpoint is gone', async (t) => {
+  const forget = (record: 'last-known-good' | 'previous') => records({ kind: 'forget-fallback', record, source: A }, snapshot())
+  t.strictSame(forget('last-known-good'), [NOTHING_PROVEN, namesLocal('last-known-good')], 'has a whole trial where it comes back')
+  t.strictSame(forget('previous'), [namesLocal('previous')], 'takes nothing from last-known-good')
+})
+
+t.test('one more restart of a config that had proved itself', async (t) => {
+  const failure = { reason: 'crash-loop', detail: 'kubelet exited 3 times', damage: 'transient' } as const
+  const ill = snapshot({ health: health(A, { exits: 3 }) })
+  const record = restartTo(A, { exempt: true })
+  const again = (made: typeof record | undefined) =>
+    records({ kind: 'try-again', source: A, failure, record: made } as unknown as Action, ill)
+  t.match(
+    again(record),
+    [{ kind: 'write-restarts', restarts: [record] }, { kind: 'write-health' }, { kind: 'restart-kubelet', record, earlier: [] }],
+    'is written down before it is asked for',
+  )
+  t.match(again(undefined), [{ kind: 'write-health' }], 'is left to systemd')
+  t.strictSame(again(undefined).length, 1)
+})
