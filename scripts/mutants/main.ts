@@ -8,16 +8,17 @@
  * With --own, the tests of the whole agent do not run. Exits with 1 where a change survives that
  * `explained.ts` does not explain.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { run } from '../../test/real/lab/processes.ts'
 import { EXPLAINED } from './explained.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const HERE = import.meta.dirname
 const KEPT = join(ROOT, '.tap/mutants')
-const STRYKER = join(HERE, 'stryker/node_modules/@stryker-mutator')
+/** Pinned in `stryker/` beside this file, and installed where no other tool reads. */
+const INSTALLED = join(ROOT, '.tap/stryker')
+const STRYKER = join(INSTALLED, 'node_modules/@stryker-mutator')
 /** The tests of everything together. They notice what no test of one module does. */
 const WHOLE = ['test/agent', 'test/sim']
 /** Changes that do not load, or that nothing could run. */
@@ -46,7 +47,10 @@ if (files.length === 0 || wrong.length > 0) {
   console.error(wrong.length > 0 ? `not a file of src/: ${wrong.join(', ')}` : 'usage: npm run mutants -- [--own] src/FOLDER/FILE.ts...')
   process.exit(2)
 }
-if (!existsSync(STRYKER)) await run('npm', ['ci', '--prefix', join(HERE, 'stryker')], { cwd: ROOT, timeoutMs: LIMIT_MS })
+if (!existsSync(STRYKER)) {
+  cpSync(join(import.meta.dirname, 'stryker'), INSTALLED, { recursive: true })
+  await run('npm', ['ci'], { cwd: INSTALLED, timeoutMs: LIMIT_MS })
+}
 
 let unexplained = 0
 for (const file of files) unexplained += await test(file)
