@@ -7,6 +7,7 @@
  * Unknown: not decided yet, as in a trial. False: kubelet runs something else, because the config
  * has to wait or because of a fault. True never comes with an error.
  */
+import { assessHealth } from '../decision/condemn-failure.ts'
 import type { ConfigSource } from '../decision/config-source.ts'
 import { describeRef, describeSource, LOCAL_CONTENT, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
@@ -141,7 +142,7 @@ function describePhase(snapshot: Snapshot, { phase, detail }: Pick<Wait, 'phase'
       // Without a fault, what is wanted is in place.
       return findUpcoming(snapshot) === undefined ? ['Paused', detail] : describeRest(snapshot, deadlines)
     case 'restarting':
-      return restarting(snapshot)
+      return describeExits(snapshot) ?? restarting(snapshot)
     case 'kubelet-stopped':
       return ['KubeletStopped', detail]
     case 'runtime-down':
@@ -170,8 +171,8 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessag
   const name = describeSource(wanted)
   if (wanted === 'local' || hasPassed(snapshot, running.key)) {
     const steadiness = findSteadiness(snapshot)
-    const recurring = recurringExits(snapshot, wanted)
-    if (recurring !== undefined) return recurring
+    const exits = describeExits(snapshot)
+    if (exits !== undefined) return exits
     if (steadiness === 'starting') return restarting(snapshot)
     if (steadiness === 'unhealthy') return ['Unhealthy', `kubelet runs ${name} and is not healthy${sayNoRollback(snapshot)}`]
     if (wanted === 'local') return ['Local', `nothing is assigned: kubelet runs its local config${pauseText(snapshot)}`]
@@ -185,23 +186,27 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessag
   return ['InTrial', `${text}${trial === undefined ? '' : ` until ${showTime(trial.untilMs)}`}${pauseText(snapshot)}`]
 }
 
-/**
- * In a crash loop, the condition does not change with each start: an alert on it could otherwise
- * never become old enough.
- */
 function betweenStarts(snapshot: Snapshot, wanted: ConfigSource): ReasonAndMessage {
-  const { unit, health } = snapshot
+  const { unit } = snapshot
   if (wanted === 'local' && unit.kind === 'known' && unit.activity === 'failed')
     return ['Unhealthy', 'systemd gave kubelet up; nothing is assigned, so the agent does not start it']
-  const subject = health?.subject ?? ''
-  const isProven = wanted === 'local' ? contentOfKey(subject) === LOCAL_CONTENT : hasPassed(snapshot, subject)
-  return (isProven ? recurringExits(snapshot, wanted) : undefined) ?? restarting(snapshot)
+  return describeExits(snapshot) ?? restarting(snapshot)
 }
 
-function recurringExits(snapshot: Snapshot, wanted: ConfigSource): ReasonAndMessage | undefined {
-  const { health, now } = snapshot
-  const recurring = health && countRecurringExits(health, now.monotonicUs)
-  return recurring && ['Unhealthy', `${describeRecurringExits(recurring)} with ${describeSource(wanted)}${sayNoRollback(snapshot)}`]
+/**
+ * A kubelet that exits again and again with a config that has no trial. In a crash loop, the
+ * condition does not change with each start: an alert on it could otherwise never become old
+ * enough.
+ */
+function describeExits(snapshot: Snapshot): ReasonAndMessage | undefined {
+  const { health, unit, nextStart, now } = snapshot
+  if (health === undefined || unit.kind === 'unknown' || nextStart.kind === 'unknown') return undefined
+  if (contentOfKey(health.subject) !== LOCAL_CONTENT && !hasPassed(snapshot, health.subject)) return undefined
+  const recurring = countRecurringExits(health, now.monotonicUs)
+  const isLoop = assessHealth(snapshot, health, unit)?.reason === 'crash-loop'
+  if (!isLoop && recurring === undefined) return undefined
+  const what = isLoop || recurring === undefined ? 'kubelet exits again and again' : describeRecurringExits(recurring)
+  return ['Unhealthy', `${what} with ${describeSource(nextStart.held.source)}${sayNoRollback(snapshot)}`]
 }
 
 /**

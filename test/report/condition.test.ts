@@ -396,9 +396,16 @@ t.test('a kubelet in a crash loop is unhealthy between its starts too', async (t
     t.match(format(runs), /^False Unhealthy: kubelet exited 5 times within 24 hours with (local|kube-system.*@100)$/)
     t.same(describe(down, 'settled'), runs, 'the same text, so that it is written once')
     t.equal(isTransient(runs, { phase: 'settled' }, down), false, 'no True about a kubelet that is down')
+    const starting = { running: { kind: 'unknown', detail: 'it has no command line yet' } } as const
+    t.same(describe({ ...down, ...starting }, 'restarting'), runs, 'nor does a start that is seen early change it')
     t.equal(describe({ ...down, health: exits(4) }, 'settled').reason, 'Restarting')
     const other = { ...exits(5), subject: 'another' }
     t.equal(describe({ ...down, health: other }, 'settled').reason, 'Restarting', 'of something else')
+    const loop = { ...exits(3), exits: 3, started: true, healthySinceUs: undefined }
+    const again = describe({ ...down, health: loop }, 'settled')
+    t.match(format(again), /^False Unhealthy: kubelet exits again and again with (local|kube-system.*@100)$/)
+    t.same(describe({ ...of, running, health: loop }, 'settled'), again, 'also while it runs')
+    t.same(describe({ ...down, health: { ...loop, ...exits(7), exits: 7 } }, 'settled'), again, 'one text for all of it')
   }
   const onTrial = following(good, { running: { kind: 'none' } })
   t.equal(describe(onTrial, 'in-trial').reason, 'Restarting')
