@@ -26,8 +26,9 @@ import type { ConfigFacts } from '../ports/probes.ts'
 import type { Checkpoints, RuntimeRecords } from '../ports/store.ts'
 import { asArguments, flagValue } from '../systemd/flags.ts'
 import { parseGoBool } from '../values/go-bool.ts'
+import { toSocketPath } from '../values/socket-path.ts'
 import { listConfigFiles } from './config-files.ts'
-import { isCriSocket, toSocketPath } from './probe-runtimes.ts'
+import { isCriSocket } from './probe-runtimes.ts'
 
 /**
  * How long a pass waits for the answers before a restart. They mostly come within some

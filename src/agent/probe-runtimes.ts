@@ -10,6 +10,7 @@ import type { KnownUnit } from '../decision/unit-state.ts'
 import type { ConfigFacts, RuntimeProbe } from '../ports/probes.ts'
 import type { Checkpoints } from '../ports/store.ts'
 import { isKubeletInside } from '../systemd/kubelet-inside.ts'
+import { toSocketPath } from '../values/socket-path.ts'
 import { listConfigFiles } from './config-files.ts'
 
 /** What is known of the container runtime. undefined: not known, or not probed. */
@@ -91,11 +92,6 @@ async function findRuntimeSocket(ports: SocketPorts, unit: KnownUnit, held: Held
 function findFile({ checkpoints }: SocketPorts, { wiring }: KnownUnit, { source, onlyInPlace }: HeldSource): string | undefined {
   if (source === 'local') return undefined
   return onlyInPlace === true && wiring.kind === 'ready' ? wiring.path : checkpoints.path(source)
-}
-
-/** The same path for the same socket: /var/run is a link to /run (file-hierarchy(7)). */
-export function toSocketPath(endpoint: string): string {
-  return endpoint.replace(/^unix:(\/\/)?/, '').replace(/^\/var\/run\//, '/run/')
 }
 
 /** Kubelet itself serves dockershim's socket, up to 1.23: it says nothing of the runtime. */

@@ -11,8 +11,8 @@ export interface Disk {
   readonly owner: string
   read(path: string): Buffer
   list(path: string): string[]
-  /** undefined: nothing exists at this path. Links are not followed. */
-  stat(path: string): FileFacts | undefined
+  /** undefined: nothing exists at this path. Links are not followed, unless that is asked for. */
+  stat(path: string, links?: 'follow'): FileFacts | undefined
   makeDirectory(path: string, mode: number): void
   /** Creates the file and syncs its bytes, not its name. May report success for a short write. */
   write(path: string, bytes: Buffer, mode: number): void

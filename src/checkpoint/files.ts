@@ -45,8 +45,8 @@ export class DurableFiles implements TreeFiles {
       .sort()
   }
 
-  stat(path: string): FileFacts | undefined {
-    return attempt('inspect', path, () => this.#disk.stat(path))
+  stat(path: string, links?: 'follow'): FileFacts | undefined {
+    return attempt('inspect', path, () => this.#disk.stat(path, links))
   }
 
   makeDirectory(path: string, mode: number = DIRECTORY_MODE): void {

@@ -14,6 +14,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   unlinkSync,
 } from 'node:fs'
 import writeFileAtomic from 'write-file-atomic'
@@ -31,8 +32,8 @@ export class NodeDisk implements Disk {
     return readdirSync(path)
   }
 
-  stat(path: string): FileFacts | undefined {
-    const found = lstatSync(path, { bigint: true, throwIfNoEntry: false })
+  stat(path: string, links?: 'follow'): FileFacts | undefined {
+    const found = (links === 'follow' ? statSync : lstatSync)(path, { bigint: true, throwIfNoEntry: false })
     if (found === undefined) return undefined
     return {
       kind: found.isFile() ? 'file' : found.isDirectory() ? 'directory' : 'other',

@@ -19,8 +19,8 @@ export class ReadOnlyDisk implements Disk {
     return this.#disk.list(path)
   }
 
-  stat(path: string): FileFacts | undefined {
-    return this.#disk.stat(path)
+  stat(path: string, links?: 'follow'): FileFacts | undefined {
+    return this.#disk.stat(path, links)
   }
 
   makeDirectory(): void {

@@ -71,7 +71,7 @@ function readManifests(files: ManifestFiles, paths: readonly string[]): readonly
 /** Kubelet ignores names that begin with a dot, and directories (pkg/kubelet/config/file.go). */
 function listFiles(files: ManifestFiles, path: string): readonly string[] {
   try {
-    if (files.stat(path)?.kind === 'file') return [path]
+    if (files.stat(path, 'follow')?.kind === 'file') return [path]
     const names = files.list(path) ?? []
     return names.filter((name) => !name.startsWith('.')).map((name) => join(path, name))
   } catch {
@@ -81,14 +81,17 @@ function listFiles(files: ManifestFiles, path: string): readonly string[] {
 
 function readManifest(files: ManifestFiles, path: string): Manifest | undefined {
   try {
-    const facts = files.stat(path)
+    // Kubelet follows links (`extractFromDir`, pkg/kubelet/config/file.go). One that was turned to
+    // another file is as new as that.
+    const facts = files.stat(path, 'follow')
     if (facts?.kind !== 'file' || facts.size > MANIFEST_BYTES) return undefined
+    const modifiedAtMs = Math.max(facts.mtimeMs, files.stat(path)?.mtimeMs ?? 0)
     const bytes = files.read(path)
     if (bytes === undefined) return undefined
     const text = bytes.toString()
     // Such a pod may complete, and is not missed.
-    if (MAY_COMPLETE.test(text)) return { path, digest: hash(bytes), modifiedAtMs: facts.mtimeMs, names: [] }
-    return { path, digest: hash(bytes), modifiedAtMs: facts.mtimeMs, podName: findPodName(text), names: findNames(text) }
+    if (MAY_COMPLETE.test(text)) return { path, digest: hash(bytes), modifiedAtMs, names: [] }
+    return { path, digest: hash(bytes), modifiedAtMs, podName: findPodName(text), names: findNames(text) }
   } catch {
     return undefined
   }

@@ -11,8 +11,11 @@ export interface Files {
   read(path: string): Buffer | undefined
   /** Entry names, sorted. undefined: the directory does not exist. */
   list(path: string): string[] | undefined
-  /** undefined: nothing exists at this path. Symbolic links are not followed. */
-  stat(path: string): FileFacts | undefined
+  /**
+   * undefined: nothing exists at this path. Symbolic links are not followed, unless that is asked
+   * for.
+   */
+  stat(path: string, links?: 'follow'): FileFacts | undefined
   /** Creates the directory and its missing parents. It may exist already. */
   makeDirectory(path: string, mode?: number): void
   /**

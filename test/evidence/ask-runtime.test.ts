@@ -1,6 +1,8 @@
+import { rmSync, symlinkSync, utimesSync } from 'node:fs'
 import t from 'tap'
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
 import type { PodSandbox, RuntimeContainer, RuntimePods } from '../../src/decision/runtime-pods.ts'
 import { askRuntime, findNames, findPodName, findStaticPods } from '../../src/evidence/ask-runtime.ts'
 import type { RuntimeAnswer, RuntimeStatus } from '../../src/ports/container-runtime.ts'
@@ -127,4 +129,29 @@ t.test('manifests are read from a directory, or by their paths, and each change 
   t.match(await ask([directory, `${directory}/etcd.yaml`, '/no/such']), { manifests: [] })
   files.replace(`${directory}/huge.yaml`, 'x'.repeat(300 * 1024))
   t.match(await ask([directory]), { manifests: [] })
+})
+
+t.test('kubelet follows a symbolic link in its directory, and so does the agent', async (t) => {
+  const directory = t.testdir({
+    outside: { 'etcd.yaml': 'metadata:\n  name: etcd', 'other.yaml': 'metadata:\n  name: other' },
+    manifests: {
+      'etcd.yaml': t.fixture('symlink', '../outside/etcd.yaml'),
+      'gone.yaml': t.fixture('symlink', '../outside/gone.yaml'),
+      'loop.yaml': t.fixture('symlink', 'loop.yaml'),
+      directory: t.fixture('symlink', '../outside'),
+    },
+  })
+  const path = `${directory}/manifests/etcd.yaml`
+  const ask = (manifests: readonly string[]) =>
+    askRuntime(answers({ ok: true, value: status }), new DurableFiles(new NodeDisk())).staticPods({ ...about, manifests })
+  const before = await ask([`${directory}/manifests`])
+  t.match(before, { manifests: [{ path, podName: 'etcd' }] })
+  t.equal(before.kind === 'found' && before.manifests.length, 1)
+  t.same(await ask([path]), before, 'by its own path too')
+  utimesSync(`${directory}/outside/other.yaml`, 1, 1)
+  rmSync(path)
+  symlinkSync('../outside/other.yaml', path)
+  const after = await ask([path])
+  t.match(after, { manifests: [{ path, podName: 'other' }] })
+  t.ok(after.kind === 'found' && (after.manifests[0]?.modifiedAtMs ?? 0) > 1e6, 'a link that was turned is as new as that')
 })

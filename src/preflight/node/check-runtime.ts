@@ -8,6 +8,7 @@
  * alpha in 1.28). A runtime that does not tell leaves it to the config (`getCgroupDriverFromCRI`,
  * cmd/kubelet/app/server.go): containerd before 2.0, CRI-O before 1.28.
  */
+import { toSocketPath } from '../../values/socket-path.ts'
 import type { NodeProblem, NodeView } from './node-view.ts'
 import type { RuntimeFacts } from './runtime-facts.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -117,9 +118,8 @@ function endpointOf(view: NodeView): unknown {
   return view.flag('container-runtime-endpoint') ?? (namesEndpoint(view) ? view.text('containerRuntimeEndpoint') : undefined)
 }
 
-/** The same for the same socket: /var/run is a link to /run (file-hierarchy(7)). */
 function toSocket(endpoint: unknown): string | undefined {
   if (typeof endpoint !== 'string') return undefined
-  const path = endpoint.replace(/^unix:(\/\/)?/, '').replace(/^\/var\/run\//, '/run/')
+  const path = toSocketPath(endpoint)
   return path.startsWith('/') && /^[\x21-\x7e]{1,107}$/.test(path) && !path.endsWith('/dockershim.sock') ? path : undefined
 }
