@@ -120,8 +120,9 @@ function readFleet({ labels }: Metadata, { namespace, key }: ChannelSettings, fl
   if (fleet.kind === 'pending') return fleet
   if (fleet.kind === 'unreadable') {
     const detail = `${what} cannot be listed: ${fleet.detail.slice(0, LONGEST_DETAIL)}${adviseOn(fleet.reason)}`
-    // An API server that does not answer has said nothing about the assignment.
-    return { kind: fleet.reason === 'unreachable' ? 'pending' : 'invalid', detail }
+    // An API server that does not answer, or not to this agent at present, has said nothing about
+    // the assignment.
+    return { kind: fleet.reason === 'unreachable' || fleet.reason === 'unauthenticated' ? 'pending' : 'invalid', detail }
   }
   const choice = chooseFromFleet(fleet.members, labels)
   switch (choice.kind) {

@@ -209,11 +209,20 @@ function textOf(value: unknown): string | undefined {
 t.test('a refused list names what helps', (t) => {
   const detailOf = (fleet: Fleet) => {
     const resolution = resolveChannels(node({}), SETTINGS, fleet)
-    return resolution.kind === 'invalid' ? resolution.detail : resolution.kind
+    return resolution.kind === 'invalid' || resolution.kind === 'pending' ? resolution.detail : resolution.kind
   }
   const long = 'x'.repeat(500)
   t.match(detailOf({ kind: 'unreadable', reason: 'forbidden', detail: long }), /x; deploy\/rbac\/node-fleet-selector\.yaml grants it$/)
   t.match(detailOf({ kind: 'unreadable', reason: 'unauthenticated', detail: '401' }), /does not accept the identity of the kubeconfig$/)
   t.notMatch(detailOf({ kind: 'unreadable', detail: 'a manifest' }), 'deploy/rbac')
+  t.end()
+})
+
+t.test('only an answer about the list makes the assignment invalid: another one may follow in a moment', (t) => {
+  const kindOf = (reason: 'forbidden' | 'unauthenticated' | 'unreachable') =>
+    resolveChannels(node({}), SETTINGS, { kind: 'unreadable', reason, detail: '' }).kind
+  t.equal(kindOf('forbidden'), 'invalid')
+  t.equal(kindOf('unauthenticated'), 'pending')
+  t.equal(kindOf('unreachable'), 'pending')
   t.end()
 })
