@@ -7,6 +7,7 @@ import type { HealthFailure } from './find-failure.ts'
 import type { HealthRecord } from './health.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
 import { isExcuseUsedUp } from './runtime-excuse.ts'
+import { needsStart } from './sample-condition.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Candidate } from './target.ts'
 import { hasPassed, type TrialKey } from './trial-key.ts'
@@ -79,7 +80,7 @@ export function recordAnotherTry({ now }: Snapshot, unit: KnownUnit, { key }: Pi
     fallback: false,
     exempt: true,
     invocationBefore: unit.invocationId,
-    failed: unit.activity === 'failed',
+    failed: needsStart(unit.activity),
     outcome: undefined,
   }
 }

@@ -11,6 +11,7 @@ import type { HealthRecord } from './health.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
 import { findLimitEndUs, isExempt, listTaken } from './restart-limit.ts'
 import { RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
+import { needsStart } from './sample-condition.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
 import type { KnownUnit } from './unit-state.ts'
@@ -56,7 +57,7 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   if (running.kind === 'known' && running.content === target.content && !isOutdated(snapshot, unit, target)) return NOT_DUE
   const requested = findRequested(snapshot, target)
   const halfStarted = isHalfStarted(snapshot, unit)
-  const failed = unit.activity === 'failed' || halfStarted
+  const failed = needsStart(unit.activity) || halfStarted
   const obstacle = findObstacle(snapshot, unit, halfStarted)
   if (obstacle !== undefined) return obstacle
   if (!halfStarted && isAdministrators(snapshot, unit, target)) return NOT_DUE
@@ -121,6 +122,8 @@ function findObstacle(snapshot: Snapshot, unit: KnownUnit, halfStarted: boolean)
     case 'running':
       return running.kind === 'known' ? undefined : underWay(now.monotonicUs, 'kubelet has just been started')
     case 'auto-restart':
+    case 'exited':
+    case 'left-down':
     case 'failed':
       return undefined
   }

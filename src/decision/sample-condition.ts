@@ -31,11 +31,14 @@ export function classifySample(sample: HealthSample, { hasBegun, runsSubject, is
       // What cannot be read is unknown: no health, and no illness.
       if (running.kind === 'unknown' || sample.healthz === 'unknown') return 'unclear'
       return isExcused ? 'excused' : 'ill'
-    // Nothing is known of how long it waits there. Exits before it count.
+    // Nothing is known of how long it waits there, and what it waits for is no doing of the config.
+    // Exits before it count.
     case 'queued':
+    case 'left-down':
       return isExcused ? 'excused' : 'unclear'
     case 'starting':
     case 'auto-restart':
+    case 'exited':
     case 'failed':
       return isExcused ? 'excused' : 'ill'
   }
@@ -43,10 +46,15 @@ export function classifySample(sample: HealthSample, { hasBegun, runsSubject, is
 
 /** Kubelet does not run, and systemd has not been told to leave it so. */
 export function isDown(activity: UnitActivity): boolean {
-  return activity === 'failed' || activity === 'auto-restart' || activity === 'starting' || activity === 'queued'
+  return needsStart(activity) || activity === 'auto-restart' || activity === 'starting' || activity === 'queued'
 }
 
 /** Its process has exited by itself. */
 export function hasEnded(activity: UnitActivity): boolean {
-  return activity === 'failed' || activity === 'auto-restart'
+  return activity === 'failed' || activity === 'exited' || activity === 'auto-restart'
+}
+
+/** Systemd does not start it again, and nobody has told it so. */
+export function needsStart(activity: UnitActivity): boolean {
+  return activity === 'failed' || activity === 'exited' || activity === 'left-down'
 }

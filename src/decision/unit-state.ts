@@ -16,6 +16,10 @@ export type UnitState =
        * (`start-limit-hit`). It says so only where the process before ended without an error.
        */
       readonly startLimitHit?: boolean
+      /** Set where the unit is down: what tells how that came about. */
+      readonly down?: UnitDown | undefined
+      /** What can leave the unit down without anybody's doing. */
+      readonly hazards?: UnitHazards | undefined
       /** CLOCK_MONOTONIC of the main process' start; 0 when it never ran. */
       readonly startedAtUs: number
       /** The signal that ended the main process. undefined: it runs, or exited by itself. */
@@ -76,11 +80,49 @@ export interface KubeletCommand {
 /**
  * running: active, with a main process. starting: activating. auto-restart: waits for an automatic
  * restart. queued: down, and systemd has a start of it in its queue: between the two halves of a
- * restart, or behind a unit that kubelet's is ordered after. stopped: an operator stopped it
- * (inactive, or a stop that timed out). failed: systemd gave up. stopping: the unit or the whole
- * system is going down.
+ * restart, or behind a unit that kubelet's is ordered after. stopped: inactive, or a stop that
+ * timed out; somebody may have stopped it. exited: inactive, since its process ended by itself
+ * without an error (Restart=on-failure). left-down: inactive, since a unit that it requires or is
+ * bound to failed. failed: systemd gave up. stopping: the unit or the whole system is going down.
  */
-export type UnitActivity = 'running' | 'starting' | 'auto-restart' | 'queued' | 'stopped' | 'failed' | 'stopping' | 'not-found'
+export type UnitActivity =
+  | 'running'
+  | 'starting'
+  | 'auto-restart'
+  | 'queued'
+  | 'stopped'
+  | 'exited'
+  | 'left-down'
+  | 'failed'
+  | 'stopping'
+  | 'not-found'
+
+/** All times are CLOCK_MONOTONIC; 0: not in this boot. */
+export interface UnitDown {
+  /** Of the unit, for messages. */
+  readonly name: string
+  /** It ceased to be active: its stop began, or its process ended by itself. */
+  readonly activeExitUs: number
+  readonly inactiveEnterUs: number
+  readonly mainExitUs: number
+  /** Somebody has said that it is not to start, or not at boot. */
+  readonly barred?: 'masked' | 'disabled' | undefined
+  /** A unit that it was bound to (`BindsTo=`) ended, and systemd stopped it for that. */
+  readonly endedWith?: string | undefined
+  /**
+   * When its latest start came to nothing since a unit that it requires had failed. undefined:
+   * there was none, or nothing tells.
+   */
+  readonly dependencyFailedUs?: number | undefined
+}
+
+/** `requires` and `bindsTo` have the names of units. */
+export interface UnitHazards {
+  readonly requires: readonly string[]
+  readonly bindsTo: readonly string[]
+  /** `Restart=`, such as `on-failure`. */
+  readonly restart: string
+}
 
 /**
  * What the running kubelet was started with. `other`: a file that is not a checkpoint, so the local

@@ -16,6 +16,8 @@ export function findUpcoming({ unit, running, nextStart }: Snapshot): HeldSource
       return nextStart.held
     case 'stopping':
     case 'stopped':
+    case 'exited':
+    case 'left-down':
     case 'failed':
     case 'not-found':
       return undefined

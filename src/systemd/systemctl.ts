@@ -7,13 +7,14 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { KubeletProcess, UnitActivity, UnitState } from '../decision/unit-state.ts'
+import type { KnownUnit, KubeletProcess, UnitActivity, UnitState } from '../decision/unit-state.ts'
 import type { BinaryIdentity, KubeletBinary } from '../ports/kubelet-binary.ts'
 import type { CommandOutcome, Unit } from '../ports/unit.ts'
 import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
 import { SYSTEMD_ENVIRONMENT } from '../values/child-environment.ts'
 import { codedError } from '../values/errors.ts'
 import type { ActivationChoice } from './activation-kinds.ts'
+import { BOUND_PROPERTIES, findEndedUnit } from './bound-units.ts'
 import { asArguments, flagValue } from './flags.ts'
 import type { HeldAnswer } from './held-answer.ts'
 import { isKubeletInside } from './kubelet-inside.ts'
@@ -126,6 +127,8 @@ export class Systemctl implements Unit {
       startLimitHit: hasHitStartLimit(shown),
       startedAtUs: shown.startedAtUs,
       killedBy: shown.killedBy,
+      ...(await this.#findDown(shown, activity)),
+      hazards: shown.hazards,
       process: process.kind === 'known' ? this.#describeProcess(process, kubelet) : process,
       ...kubelet,
     }
@@ -215,6 +218,15 @@ export class Systemctl implements Unit {
     if (activity === 'running' || activity === 'stopping' || activity === 'not-found') return activity
     const { output } = await this.#run(['is-system-running'])
     return output.trim() === 'stopping' ? 'stopping' : activity
+  }
+
+  async #findDown(shown: UnitProperties, activity: UnitActivity): Promise<Pick<KnownUnit, 'down'>> {
+    if (activity !== 'stopped' && activity !== 'left-down') return {}
+    const { down, startedAtUs, hazards } = shown
+    const { unit } = this.#options
+    const isBound = hazards.bindsTo.length > 0
+    const { output } = isBound ? await this.#run(['show', '-p', BOUND_PROPERTIES.join(','), unit, ...hazards.bindsTo]) : NOT_NEEDED
+    return { down: { ...down, name: unit, endedWith: findEndedUnit(output, { startedAtUs, activeExitUs: down.activeExitUs }) } }
   }
 
   #describeKubelet(shown: UnitProperties, binary: KnownBinary, command: readonly string[] | undefined): KubeletFacts {

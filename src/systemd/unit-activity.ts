@@ -8,7 +8,10 @@ import type { UnitProperties } from './unit-properties.ts'
 type ShownState = Pick<UnitProperties, 'loadState' | 'activeState' | 'subState' | 'result' | 'mainPid' | 'startTimedOut' | 'hasJob'>
 
 export function classifyActivity(unit: ShownState): UnitActivity {
-  // systemd 254 goes through inactive or failed before an automatic restart, and may queue it.
+  // systemd 254 and later leave it so where a unit that it requires fails at its automatic restart:
+  // nothing is in the queue any more, and nothing starts it.
+  if (unit.subState === 'auto-restart-queued' && !unit.hasJob) return 'left-down'
+  // They go through inactive or failed before an automatic restart, and may queue it.
   if (/^(dead|failed)-before-auto-restart$|^auto-restart(-queued)?$/.test(unit.subState)) return 'auto-restart'
   switch (unit.activeState) {
     case 'active':
@@ -64,7 +67,7 @@ export function summarizeState(unit: Pick<UnitProperties, 'activeState' | 'subSt
  */
 export function chooseVerb(activity: 'failed' | 'other', shown: ShownState | string): 'start' | 'restart' | 'try-restart' {
   const now = typeof shown === 'string' ? activity : classifyActivity(shown)
-  if (now === 'starting' || now === 'auto-restart') return 'restart'
+  if (now === 'starting' || now === 'auto-restart' || now === 'left-down') return 'restart'
   return now === 'failed' || (now === 'stopped' && activity === 'failed') ? 'start' : 'try-restart'
 }
 

@@ -3,6 +3,7 @@
  * (`print_property()` in src/systemctl/systemctl-show.c). It joins `argv[]` with single spaces and
  * without quotes, so a word of ExecStart that contains a space becomes two.
  */
+import type { UnitDown, UnitHazards } from '../decision/unit-state.ts'
 
 /** The properties that `systemctl show` is called with. */
 export const UNIT_PROPERTIES = [
@@ -21,6 +22,12 @@ export const UNIT_PROPERTIES = [
   'ExecMainStatus',
   'InactiveExitTimestampMonotonic',
   'ActiveEnterTimestampMonotonic',
+  'ActiveExitTimestampMonotonic',
+  'InactiveEnterTimestampMonotonic',
+  'UnitFileState',
+  'Requires',
+  'BindsTo',
+  'Restart',
   'TimeoutStartUSec',
   'ExecStart',
   'Environment',
@@ -46,6 +53,9 @@ export interface UnitProperties {
   readonly invocationId: string
   readonly nRestarts: number
   readonly startedAtUs: number
+  /** Of `UnitDown`, whatever the unit does now. */
+  readonly down: Omit<UnitDown, 'name'>
+  readonly hazards: UnitHazards
   /**
    * The last start came to no end in its time, and was given up (systemd.service(5),
    * "TimeoutStartSec=").
@@ -87,12 +97,24 @@ export function parseUnitProperties(output: string): UnitProperties | undefined 
     invocationId: first('InvocationID') ?? '',
     nRestarts,
     startedAtUs,
+    down: {
+      activeExitUs: parseCount(first('ActiveExitTimestampMonotonic')) ?? 0,
+      inactiveEnterUs: parseCount(first('InactiveEnterTimestampMonotonic')) ?? 0,
+      mainExitUs: parseCount(first('ExecMainExitTimestampMonotonic')) ?? 0,
+      ...findBar(loadState, first('UnitFileState') ?? ''),
+    },
+    hazards: {
+      // The others that each service requires, such as its slice, are up as long as the machine is.
+      requires: words(first('Requires')).filter((name) => name.endsWith('.service')),
+      bindsTo: words(first('BindsTo')),
+      restart: first('Restart') ?? '',
+    },
     startTimedOut: hasStartTimedOut(first),
     killedBy: findSignal(parseCount(first('ExecMainCode')), parseCount(first('ExecMainStatus'))),
     exec: parseExec(first('ExecStart') ?? ''),
     environment: parseEnvironment(first('Environment') ?? ''),
     environmentFiles: (values.get('EnvironmentFiles') ?? []).flatMap(parseEnvironmentFileEntry),
-    dropInPaths: (first('DropInPaths') ?? '').split(' ').filter((path) => path !== ''),
+    dropInPaths: words(first('DropInPaths')),
     needDaemonReload: first('NeedDaemonReload') === 'yes',
     startLimited: first('StartLimitIntervalUSec') !== '0',
   }
@@ -110,6 +132,15 @@ function findSignal(code: number | undefined, status: number | undefined): strin
   if (!KILLED.includes(code) || status === undefined) return undefined
   const name = SIGNALS[status - 1]
   return name === undefined ? `signal ${status}` : `SIG${name}`
+}
+
+function findBar(loadState: string, fileState: string): Pick<UnitDown, 'barred'> {
+  if (loadState === 'masked') return { barred: 'masked' }
+  return fileState === 'disabled' ? { barred: 'disabled' } : {}
+}
+
+function words(text: string | undefined): string[] {
+  return (text ?? '').split(' ').filter((word) => word !== '')
 }
 
 /**

@@ -38,7 +38,7 @@ t.test('a node without problems', async (t) => {
 })
 
 t.test('the unit', async (t) => {
-  const activities: UnitActivity[] = ['running', 'starting', 'auto-restart', 'stopped', 'failed', 'stopping']
+  const activities: UnitActivity[] = ['running', 'starting', 'auto-restart', 'stopped', 'exited', 'left-down', 'failed', 'stopping']
   t.matchSnapshot(
     renderFindings(
       activities.flatMap((activity) => finding('unit', { unit: unit({ activity }) }) ?? []),

@@ -3,7 +3,7 @@
  * on a clock that the test sets. It passes the same contract test as the adapter for the real
  * systemd.
  */
-import type { KubeletProcess, UnitActivity, UnitState } from '../../decision/unit-state.ts'
+import type { KubeletProcess, UnitActivity, UnitDown, UnitState } from '../../decision/unit-state.ts'
 import type { CommandOutcome, Unit } from '../../ports/unit.ts'
 import { describeProcess } from '../kubelet-process.ts'
 import { chooseVerb, classifyActivity, hasHitStartLimit, needsReset, summarizeState } from '../unit-activity.ts'
@@ -18,6 +18,8 @@ export interface KubeletBehaviour {
   readonly exitsAfterUs?: number
   /** A signal ends it then. */
   readonly killedBy?: string
+  /** It then ends without an error. */
+  readonly exitsCleanly?: boolean
   readonly healthyAfterUs?: number
   readonly unhealthyAfterUs?: number
 }
@@ -31,6 +33,10 @@ export interface FakeUnitOptions {
   facts(): KubeletFacts
   readonly dynamicConfigDir: string
   readonly restartUs?: number
+  /** `Restart=`. */
+  readonly restart?: 'always' | 'on-failure'
+  /** As systemd 254 and later: an automatic restart that comes to nothing stays queued. */
+  readonly keepsQueued?: boolean
   readonly stopUs?: number
   /** Type=notify: kubelet is active from the time when it is healthy. */
   readonly notify?: boolean
@@ -61,6 +67,11 @@ export class FakeUnit implements Unit {
   /** The signal that ends processes that are killed. */
   #killedBy = 'SIGKILL'
   #last: UnitActivity | undefined
+  /** A unit that it requires (`Requires=`) fails at each start of this one. */
+  dependencyFails = false
+  /** As `UnitDown` has it: what `systemctl mask` or `systemctl disable` did. */
+  barred: UnitDown['barred']
+  #endedWith: string | undefined
 
   /** Starts kubelet, as at boot. */
   constructor(options: FakeUnitOptions, nowUs: number) {
@@ -77,7 +88,17 @@ export class FakeUnit implements Unit {
     this.#last = activity
     const machine = { invocationId, nRestarts, startedAtUs, startLimitHit: hasHitStartLimit(shown), summary: summarizeState(shown) }
     const killedBy = this.#machine.wasKilled ? this.#killedBy : undefined
-    return { kind: 'known', activity, ...machine, killedBy, process: this.#describeProcess(), ...this.#options.facts() }
+    const down = activity === 'stopped' || activity === 'left-down' ? { down: this.#down } : {}
+    return { kind: 'known', activity, ...machine, killedBy, ...down, process: this.#describeProcess(), ...this.#options.facts() }
+  }
+
+  /** As PID 1 writes it to the journal. */
+  get dependencyFailedUs(): number | undefined {
+    return this.#machine.dependencyFailedUs
+  }
+
+  get #down(): UnitDown {
+    return { name: 'kubelet.service', ...this.#machine.downTimes, barred: this.barred, endedWith: this.#endedWith }
   }
 
   stillRuns(seen: UnitState): boolean {
@@ -127,6 +148,11 @@ export class FakeUnit implements Unit {
   restartByHand(): void {
     this.#machine.command('restart', this.#nowUs)
   }
+  /** A unit that it is bound to (`BindsTo=`) ends by itself, and systemd stops this one. */
+  endWith(name: string): void {
+    this.#endedWith = name
+    this.#machine.command('stop', this.#nowUs)
+  }
   kill(): void {
     if (this.#process !== undefined) this.#process.exit = { atUs: this.#nowUs, result: 'signal' }
     this.advanceTo(this.#nowUs)
@@ -149,6 +175,9 @@ export class FakeUnit implements Unit {
   #boot(): UnitMachine {
     return new UnitMachine({
       restartUs: this.#options.restartUs ?? 10e6,
+      restart: this.#options.restart,
+      keepsQueued: this.#options.keepsQueued,
+      dependencyFails: () => this.dependencyFails,
       notify: this.#options.notify,
       startLimit: this.#options.startLimit,
       newInvocationId: () => String(++this.#starts).padStart(32, '0'),
@@ -162,16 +191,18 @@ export class FakeUnit implements Unit {
   #spawn(): void {
     const configPath = this.#options.startWith()
     const behaviour = this.#options.behave(configPath)
-    const { exitsAfterUs, killedBy } = behaviour
-    const result = killedBy === undefined ? ('exit-code' as const) : ('signal' as const)
+    const { exitsAfterUs, exitsCleanly, killedBy } = behaviour
+    const result = killedBy !== undefined ? ('signal' as const) : exitsCleanly === true ? ('success' as const) : ('exit-code' as const)
     const exit = exitsAfterUs === undefined ? undefined : { atUs: this.#nowUs + exitsAfterUs, result }
     this.#killedBy = killedBy ?? 'SIGKILL'
+    this.#endedWith = undefined
     this.#process = { pid: 1000 + this.#starts, configPath, behaviour, exit }
   }
 
   #command(verb: 'start' | 'restart' | 'try-restart' | 'reset-failed'): string | undefined {
     this.#options.onCommand?.(verb, 'before')
-    const complaint = this.#machine.command(verb, this.#nowUs)
+    const isRefused = this.barred === 'masked' && (verb === 'start' || verb === 'restart')
+    const complaint = isRefused ? 'the unit is masked' : this.#machine.command(verb, this.#nowUs)
     this.#options.onCommand?.(verb, 'after')
     return complaint
   }
@@ -179,7 +210,7 @@ export class FakeUnit implements Unit {
   #show() {
     if (this.healthy) this.#machine.ready()
     return {
-      loadState: 'loaded',
+      loadState: this.barred === 'masked' ? 'masked' : 'loaded',
       startTimedOut: false,
       hasJob: false,
       mainPid: this.#process?.pid ?? 0,

@@ -1,11 +1,11 @@
 /**
- * systemd's state machine for a service with `Restart=always`, as far as kubelet's unit needs it.
- * The fake unit and the simulated systemd share it. The caller provides the clock and the
- * processes. Transitions as measured with systemd 252: what resets NRestarts, what keeps it, and
- * what a command does in each state.
+ * systemd's state machine for a service, as far as kubelet's unit needs it. The fake unit and the
+ * simulated systemd share it. The caller provides the clock and the processes. Transitions as
+ * measured with systemd 252 and 257: what resets NRestarts, what keeps it, and what a command does
+ * in each state.
  */
 
-export type MachineState = 'inactive' | 'starting' | 'running' | 'stopping' | 'auto-restart' | 'failed'
+export type MachineState = 'inactive' | 'starting' | 'running' | 'stopping' | 'auto-restart' | 'restart-queued' | 'failed'
 export type ExitResult = 'success' | 'exit-code' | 'signal' | 'timeout'
 export type MachineVerb = 'start' | 'stop' | 'restart' | 'try-restart' | 'reset-failed'
 
@@ -16,11 +16,18 @@ export const SHOWN_STATE = {
   running: { activeState: 'active', subState: 'running' },
   stopping: { activeState: 'deactivating', subState: 'stop-sigterm' },
   'auto-restart': { activeState: 'activating', subState: 'auto-restart' },
+  'restart-queued': { activeState: 'activating', subState: 'auto-restart-queued' },
   failed: { activeState: 'failed', subState: 'failed' },
 } as const
 
 export interface MachineOptions {
   readonly restartUs: number
+  /** `Restart=`. */
+  readonly restart?: 'always' | 'on-failure' | undefined
+  /** Whether a unit that it requires fails now. undefined: it requires none. */
+  dependencyFails?(): boolean
+  /** As systemd 254 and later: an automatic restart that comes to nothing stays queued. */
+  readonly keepsQueued?: boolean | undefined
   /** A start ends when the process says so (Type=notify): `ready` is called then. */
   readonly notify?: boolean | undefined
   /** undefined: no limit, as in kubeadm's unit. */
@@ -40,6 +47,10 @@ export class UnitMachine {
   #invocationId = ''
   #startedAtUs = 0
   #wasKilled = false
+  #activeExitUs = 0
+  #inactiveEnterUs = 0
+  #mainExitUs = 0
+  #dependencyFailedUs: number | undefined
   #restartAtUs: number | undefined
   #startAfterStop = false
   #starts: { beganUs: number; count: number } | undefined
@@ -67,6 +78,17 @@ export class UnitMachine {
   get wasKilled(): boolean {
     return this.#wasKilled
   }
+  /** The times of `UnitDown`. */
+  get downTimes() {
+    return { activeExitUs: this.#activeExitUs, inactiveEnterUs: this.#inactiveEnterUs, mainExitUs: this.#mainExitUs }
+  }
+  /** When its latest start came to nothing for a unit that it requires. */
+  get dependencyFailedUs(): number | undefined {
+    return this.#dependencyFailedUs
+  }
+  get restartsOn(): 'always' | 'on-failure' {
+    return this.#options.restart ?? 'always'
+  }
   get startLimit(): MachineOptions['startLimit'] {
     return this.#options.startLimit
   }
@@ -81,7 +103,7 @@ export class UnitMachine {
       case 'start':
         return this.#start(nowUs)
       case 'stop':
-        this.#stop()
+        this.#stop(nowUs)
         return undefined
       case 'restart':
         return this.#state === 'inactive' || this.#state === 'failed' ? this.#start(nowUs) : this.#restart(nowUs)
@@ -104,12 +126,16 @@ export class UnitMachine {
 
   exited(result: ExitResult, nowUs: number): void {
     this.#wasKilled = result === 'signal' || result === 'timeout'
+    this.#mainExitUs = nowUs
     if (this.#state === 'stopping') {
-      this.#state = result === 'timeout' ? 'failed' : 'inactive'
+      this.#enterInactive(result === 'timeout' ? 'failed' : 'inactive', nowUs)
       this.#result = result === 'timeout' ? 'timeout' : 'success'
       if (this.#startAfterStop) this.#run(nowUs, 'by hand')
       this.#startAfterStop = false
     } else if (this.#isUp()) {
+      this.#activeExitUs = nowUs
+      this.#enterInactive('inactive', nowUs)
+      if (result === 'success' && this.restartsOn === 'on-failure') return
       this.#state = 'auto-restart'
       this.#result = result
       this.#restartAtUs = nowUs + this.#options.restartUs
@@ -125,24 +151,27 @@ export class UnitMachine {
   #start(nowUs: number): string | undefined {
     if (this.#state === 'stopping') this.#startAfterStop = true
     // A unit that waits for its automatic restart keeps waiting.
+    if (this.#state === 'restart-queued') return this.#run(nowUs, 'out of auto-restart')
     return this.#state === 'inactive' || this.#state === 'failed' ? this.#run(nowUs, 'by hand') : undefined
   }
 
-  #stop(): void {
-    if (this.#state === 'auto-restart') {
-      this.#state = 'inactive'
+  #stop(nowUs: number): void {
+    if (this.#state === 'auto-restart' || this.#state === 'restart-queued') {
+      this.#enterInactive('inactive', nowUs)
       this.#restartAtUs = undefined
     }
     this.#startAfterStop = false
     if (!this.#isUp()) return
+    this.#activeExitUs = nowUs
     this.#state = 'stopping'
     this.#options.terminate()
   }
 
   #restart(nowUs: number): string | undefined {
-    if (this.#state === 'auto-restart') return this.#run(nowUs, 'out of auto-restart')
+    if (this.#state === 'auto-restart' || this.#state === 'restart-queued') return this.#run(nowUs, 'out of auto-restart')
     this.#startAfterStop = true
     if (!this.#isUp()) return undefined
+    this.#activeExitUs = nowUs
     this.#state = 'stopping'
     this.#options.terminate()
     return undefined
@@ -150,8 +179,15 @@ export class UnitMachine {
 
   #run(nowUs: number, how: 'by hand' | 'automatically' | 'out of auto-restart'): string | undefined {
     this.#restartAtUs = undefined
+    if (this.#options.dependencyFails?.() === true) {
+      this.#dependencyFailedUs = nowUs
+      if (how === 'automatically') this.#nRestarts += 1
+      if (how === 'automatically' && this.#options.keepsQueued === true) this.#state = 'restart-queued'
+      else if (how !== 'by hand') this.#enterInactive('inactive', nowUs)
+      return undefined
+    }
     if (!this.#mayStart(nowUs)) {
-      this.#state = 'failed'
+      this.#enterInactive('failed', nowUs)
       this.#result = 'start-limit-hit'
       return 'start of the service was attempted too often'
     }
@@ -164,6 +200,11 @@ export class UnitMachine {
     this.#wasKilled = false
     this.#options.spawn()
     return undefined
+  }
+
+  #enterInactive(state: 'inactive' | 'failed', nowUs: number): void {
+    this.#state = state
+    this.#inactiveEnterUs = nowUs
   }
 
   #isUp(): boolean {

@@ -29,7 +29,9 @@ exports[`test/cli/self-check.test.ts > TAP > the unit > must match snapshot 1`] 
 ok    unit  kubelet.service is running: active (running)
 ok    unit  kubelet.service is starting: active (running)
 warn  unit  kubelet.service exited and waits for its automatic restart: active (running)
-warn  unit  kubelet.service was stopped by an operator and stays stopped; its next start uses the activated config: active (running)
+warn  unit  kubelet.service is stopped, and stays so until somebody starts it; its next start uses the activated config: active (running)
+warn  unit  kubelet.service ended without an error, and systemd does not start it again: active (running)
+warn  unit  kubelet.service is down, since a unit that it requires failed: active (running)
 warn  unit  kubelet.service failed: systemd does not restart it any more: active (running)
 ok    unit  kubelet.service is stopping, as it does in a restart: active (running)
 

@@ -114,3 +114,59 @@ t.test('the start limit', async (t) => {
   unit.onTimer(2010)
   t.equal(unit.state, 'running', 'the interval is over')
 })
+
+t.test('a clean exit under Restart=on-failure leaves the unit inactive from that moment on', async (t) => {
+  const { unit } = machine({ restart: 'on-failure' })
+  unit.command('start', 100)
+  unit.exited('success', 200)
+  t.match(unit, { state: 'inactive', timerUs: undefined, downTimes: { activeExitUs: 200, inactiveEnterUs: 200, mainExitUs: 200 } })
+  unit.command('start', 300)
+  unit.exited('exit-code', 400)
+  t.match(unit, { state: 'auto-restart' })
+})
+
+t.test('a stop ends the active time before the unit is inactive', async (t) => {
+  const { unit } = machine()
+  unit.command('start', 100)
+  unit.command('stop', 200)
+  unit.exited('success', 250)
+  t.match(unit.downTimes, { activeExitUs: 200, inactiveEnterUs: 250, mainExitUs: 250 })
+  unit.command('start', 300)
+  unit.exited('signal', 400)
+  unit.command('stop', 405)
+  t.match(unit.downTimes, { activeExitUs: 400, inactiveEnterUs: 405, mainExitUs: 400 }, 'of a unit that waits for its restart')
+})
+
+t.test('a unit that it requires fails', async (t) => {
+  let fails = false
+  const looping = (keepsQueued: boolean) => {
+    fails = false
+    const { unit } = machine({ dependencyFails: () => fails, keepsQueued })
+    unit.command('start', 100)
+    unit.exited('signal', 200)
+    fails = true
+    unit.onTimer(210)
+    return unit
+  }
+  const { unit } = machine({ dependencyFails: () => fails })
+  unit.command('start', 100)
+  fails = true
+  t.equal(unit.command('try-restart', 200), undefined, 'the command does not tell')
+  unit.exited('success', 250)
+  t.match(unit, { state: 'inactive', invocationId: 'i1', nRestarts: 0, dependencyFailedUs: 250 })
+  unit.command('start', 300)
+  t.match(unit, { state: 'inactive', invocationId: 'i1', dependencyFailedUs: 300 })
+
+  const left = looping(false)
+  t.match(left, { state: 'inactive', invocationId: 'i1', nRestarts: 1, downTimes: { activeExitUs: 200, inactiveEnterUs: 210 } })
+  const queued = looping(true)
+  t.match(queued, { state: 'restart-queued', invocationId: 'i1', nRestarts: 1, timerUs: undefined })
+  queued.command('stop', 220)
+  t.match(queued, { state: 'inactive', downTimes: { inactiveEnterUs: 220 } })
+  fails = false
+  for (const unit of [left, queued, looping(true)]) {
+    fails = false
+    unit.command('restart', 300)
+    t.match(unit, { state: 'running', invocationId: 'i2' })
+  }
+})
