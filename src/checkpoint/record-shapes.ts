@@ -60,6 +60,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   excusedExits: optional(shape<ExcusedExits>({ count: isNumber, sinceUs: isNumber })),
   lastNRestarts: isNumber,
   firstNRestarts: optional(isNumber),
+  exitSeenOf: optional(isText),
   lastProcess: optional(
     shape<SeenProcess>({
       invocationId: isText,

@@ -4,6 +4,7 @@
  */
 import { HOUR_US } from '../values/durations.ts'
 import type { HealthRecord, HealthSample, KubeletExit } from './health.ts'
+import { type ChargedExits, isAlive } from './new-exits.ts'
 import type { TrialKey } from './trial-key.ts'
 
 const WINDOW_US = 24 * HOUR_US
@@ -14,38 +15,29 @@ const MOST_CONFIGS = 8
 /** So many are worth a warning. */
 const EXITS_THAT_WARN = 5
 
-/**
- * Adds what this sample shows: an exit is known when systemd waits to restart kubelet, or has given
- * it up, and it is counted in NRestarts once the next start begins.
- *
- * @param charged exits by NRestarts since the last sample
- */
+/** Adds the exits that are new, and charged to the config. */
 export function logExits(
-  before: Pick<HealthRecord, 'recentExits' | 'invocationId' | 'process'> | undefined,
+  before: Pick<HealthRecord, 'recentExits' | 'invocationId' | 'exitSeenOf' | 'process'> | undefined,
   sample: HealthSample,
   key: TrialKey,
-  charged: number,
-  isDown: boolean,
+  { unseen, seen }: ChargedExits,
 ): readonly KubeletExit[] {
   const log = before?.recentExits ?? []
   const { unit, at } = sample
-  if (unit.kind === 'unknown') return log
+  if (unit.kind === 'unknown' || (unseen === 0 && !seen)) return log
   const atUs = at.monotonicUs
-  const ended = before === undefined || charged === 0 ? [] : [before.invocationId]
-  const isLogged = (invocationId: string) => log.some((exit) => exit.invocationId === invocationId && exit.key === key)
-  const startOf = (invocationId: string) => (before?.process?.invocationId === invocationId ? before.process.startedAtUs : undefined)
-  const seen = ended
-    .filter((id) => !isLogged(id))
-    .map((invocationId): KubeletExit => ({ key, invocationId, startedAtUs: startOf(invocationId), atUs }))
-  const unseen = Array.from(
-    { length: Math.min(EXITS_THAT_FAIL, Math.max(0, charged - 1)) },
-    (): KubeletExit => ({ key, invocationId: '', atUs }),
-  )
-  const down = isDown && !isLogged(unit.invocationId)
-  const now: KubeletExit[] = down
-    ? [{ key, invocationId: unit.invocationId, startedAtUs: unit.startedAtUs, atUs, killedBy: unit.killedBy }]
-    : []
-  return seen.length + unseen.length + now.length === 0 ? log : keepLatest([...log, ...seen, ...unseen, ...now])
+  // The first of them is that of the process which the last look found alive.
+  const ended = before !== undefined && unseen > 0 && isAlive(before) ? [before] : []
+  const count = Math.min(EXITS_THAT_FAIL, unseen - ended.length)
+  return keepLatest([
+    ...log,
+    ...ended.map(({ invocationId, process }): KubeletExit => {
+      const startedAtUs = process?.invocationId === invocationId ? process.startedAtUs : undefined
+      return { key, invocationId, startedAtUs, atUs }
+    }),
+    ...Array.from({ length: count }, (): KubeletExit => ({ key, invocationId: '', atUs })),
+    ...(seen ? [{ key, invocationId: unit.invocationId, startedAtUs: unit.startedAtUs, atUs, killedBy: unit.killedBy }] : []),
+  ])
 }
 
 /** Of each config by itself: the exits of another must not push its own out. */

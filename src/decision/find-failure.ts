@@ -38,9 +38,7 @@ function findExits(
   policy: Policy,
 ): HealthFailure | undefined {
   if (unit.kind === 'unknown') return undefined
-  // NRestarts counts an exit only when the next start begins, but between the two the exit is known
-  // already. It does not count for a process from before the record.
-  const exits = record.exits + Number(unit.activity === 'auto-restart' && record.starts > 0 && !record.excused)
+  const { exits } = record
   const failure = { reason: 'crash-loop', damage: 'transient' } as const
   // Without its runtime, kubelet exits with the same last words whatever its config.
   const isRuntimeInnocent = (runtimeUp === true || changesRuntime === true) && !isExcuseUsedUp(record.excusedExits, at.monotonicUs)

@@ -7,22 +7,15 @@ import { describeSample } from './describe-sample.ts'
 import { logExits } from './exit-log.ts'
 import { type HealthRecord, type HealthSample, healthyForUs } from './health.ts'
 import { isMissing } from './missing-content.ts'
+import { type ChargedExits, findNewExits, isAlive } from './new-exits.ts'
 import type { Policy } from './policy.ts'
 import { followProcess } from './process-health.ts'
 import { addExcused, followRuntime, isExcuseUsedUp, isRuntimeExcuse, isSubjectExcused, RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
-import { classifySample, hasEnded, isDown, type SampleHealth } from './sample-condition.ts'
+import { classifySample, isDown, type SampleHealth } from './sample-condition.ts'
 import { presumeProcess, rememberProcess } from './seen-process.ts'
 import type { TrialKey } from './trial-key.ts'
 import { contentOfKey } from './trial-key.ts'
-import {
-  countAtStart,
-  countExits,
-  isNewInvocation,
-  isStartAwaited,
-  isStartedByOthers,
-  isStartedBySystemd,
-  isStartRefused,
-} from './unit-starts.ts'
+import { countAtStart, isNewInvocation, isStartAwaited, isStartedByOthers, isStartedBySystemd, isStartRefused } from './unit-starts.ts'
 import type { KnownUnit } from './unit-state.ts'
 
 /** One sample, and the record of the samples before, into which it is folded. */
@@ -63,25 +56,20 @@ export function recordSample(
   const known = before?.bootId === at.bootId ? before : undefined
   if (unit.kind === 'unknown') return known
   const fold = beginFold(known, sample, unit, subject, policy)
-  const { nowUs, same, ofProcess, gap, runsSubject, isAutomatic } = fold
+  const { nowUs, same, gap, runsSubject, isAutomatic } = fold
   const { hasBegun, ...start } = followStart(fold)
   const runtime = followRuntimeExcuse(fold, start)
   const condition = classifySample(sample, { hasBegun, runsSubject, isExcused: runtime.isExcused })
-  const exits = countNewExits(fold, runtime, condition)
   const times = followCondition(fold, condition)
   const excused = isDownExcused(fold, runtime)
+  const exits = judgeExits(fold, { start, runtime, condition, excused })
   // Without a health port, all that is known is that it runs: it may still ask for its runtime.
   const isUp = condition === 'healthy' && (sample.healthz !== undefined || nowUs - unit.startedAtUs > policy.toleranceUs)
-  const isGivenUp = unit.activity === 'failed' && excused && ofProcess?.excused !== true
   const isSettled = healthyForUs(times.healthySinceUs, unit.startedAtUs, nowUs) >= policy.trialUs
   // A config that ran for a whole trial without a break starts again at zero: three crashes in a
   // year are not a crash loop.
-  const exitCount = isSettled ? 0 : (same?.exits ?? 0) + exits.charged
-  const isRefused = isStartRefused({ exits: exitCount, recentExits: known?.recentExits, subject }, unit, nowUs, policy)
-  const hasExited = hasEnded(unit.activity) && !isRefused && start.started && start.starts > 0 && !excused && condition !== 'excused'
-  const countsExcused = !gap && same?.started === true
-  const processExcused = !runtime.isUsedUp && isRuntimeExcuse(runtime.downSinceUs, sample)
-  const context = { gap, isAutomatic, chargeable: exits.chargeable, excused: processExcused }
+  const exitCount = isSettled ? 0 : (same?.exits ?? 0) + exits.unseen + Number(exits.seen)
+  const context = { gap, isAutomatic, chargeable: exits.chargeable, excused: isProcessExcused(fold, runtime) }
   return {
     bootId: at.bootId,
     subject,
@@ -94,13 +82,14 @@ export function recordSample(
     runtimeDownSinceUs: runtime.downSinceUs,
     exits: exitCount,
     pausedExits: isSettled ? undefined : same?.pausedExits,
-    excusedExits: isSettled ? undefined : addExcused(same?.excusedExits, countsExcused ? exits.excused + Number(isGivenUp) : 0, nowUs),
+    excusedExits: isSettled ? undefined : addExcused(same?.excusedExits, exits.excused, nowUs),
     lastNRestarts: unit.nRestarts,
     firstNRestarts: countAtStart(known, unit),
+    exitSeenOf: exits.exitSeenOf,
     lastProcess:
       known === undefined ? presumeProcess(sample, unit, subject) : rememberProcess(known.lastProcess, sample, unit.kubeletIdentity),
     process: followProcess(known?.process, sample, unit, context, policy),
-    recentExits: logExits(known, sample, subject, exits.charged, hasExited),
+    recentExits: logExits(known, sample, subject, exits),
     ...followRequest(fold),
     triedAgainUs: same?.triedAgainUs,
     lastDetail: describeSample(sample),
@@ -212,33 +201,54 @@ function beganSilent({ known, unit, gap, policy }: Fold): boolean {
   return (!gap || isJustAfter) && lastSampleUs - runtimeDownSinceUs < RUNTIME_EXCUSE_US
 }
 
-/** The exits since the last look, counted by NRestarts. */
-interface NewExits {
-  /** Charged to the subject. */
-  readonly charged: number
-  /** Charged to the process that ran: those that nothing excused when they were seen. */
+interface JudgedExits extends ChargedExits {
+  /** Charged to the process that ran. */
   readonly chargeable: number
   /** Excused, since the container runtime is the reason. */
   readonly excused: number
+  readonly exitSeenOf: string | undefined
 }
 
-function countNewExits({ known, same, unit, gap }: Fold, { isExcused }: RuntimeExcuse, condition: SampleHealth): NewExits {
-  const all = known === undefined ? 0 : countExits(known.lastNRestarts, unit.nRestarts)
-  const isOneExcused = isExcusedExitDue(known)
-  // Where systemd itself did the start that it had refused, it counts the exit of the process from
-  // before with it.
-  const isPredecessors = same?.restartedFrom !== undefined && same.restartedFrom === same.invocationId && same.starts === 0
-  const own = Math.max(0, all - Number(isOneExcused || isPredecessors))
-  const charged = gap || isExcused || condition === 'excused' || same?.started !== true ? 0 : own
-  return { charged, chargeable: Math.max(0, all - Number(isOneExcused)), excused: isExcused || isOneExcused ? all - charged : 0 }
+interface ExitContext {
+  readonly start: Pick<HealthRecord, 'starts'>
+  readonly runtime: RuntimeExcuse
+  readonly condition: SampleHealth
+  /** Kubelet is down, and the container runtime is the reason. */
+  readonly excused: boolean
 }
 
-/**
- * Systemd counts an exit with the start after it: one that was excused stays so, even if the
- * runtime answers by then.
- */
-function isExcusedExitDue(known: HealthRecord | undefined): boolean {
-  return known?.excused === true && known.lastNRestarts === (known.firstNRestarts ?? known.lastNRestarts)
+/** Whose the exits are that are new, once each: as all was when the exit was noticed. */
+function judgeExits(fold: Fold, { start, runtime, condition, excused }: ExitContext): JudgedExits {
+  const { known, same, unit, gap, nowUs, subject, policy } = fold
+  const news = findNewExits(known, unit)
+  // An exit of the process that a restart is to replace is what that restart is the answer to.
+  const isPredecessors = same !== undefined && same.restartedFrom === same.invocationId && isAlive(same)
+  const isCharged = !gap && condition !== 'excused'
+  const own = Math.max(0, news.unseen - Number(isPredecessors))
+  const unseen = isCharged && !runtime.isExcused && same?.started === true ? own : 0
+  const isRefused = isStartRefused({ exits: (same?.exits ?? 0) + unseen, recentExits: known?.recentExits, subject }, unit, nowUs, policy)
+  const hasExited = news.seen && !isRefused
+  const isExcused = hasExited && excused
+  const seen = isCharged && hasExited && !excused && (same !== undefined || start.starts > 0)
+  const countsExcused = !gap && same?.started === true
+  return {
+    unseen,
+    seen,
+    chargeable: isOfWhatRanLast(fold) ? news.unseen + Number(hasExited && !excused) : 0,
+    excused: countsExcused ? (runtime.isExcused ? news.unseen : 0) + Number(isExcused) : 0,
+    exitSeenOf: isRefused ? known?.exitSeenOf : news.exitSeenOf,
+  }
+}
+
+/** What exits is what ran last, or systemd has started it from the same config since. */
+function isOfWhatRanLast({ known, unit }: Fold): boolean {
+  const last = known?.process
+  if (known === undefined || last === undefined) return false
+  return last.invocationId === unit.invocationId || contentOfKey(last.key) === contentOfKey(known.subject)
+}
+
+function isProcessExcused({ sample }: Fold, { isUsedUp, downSinceUs }: RuntimeExcuse): boolean {
+  return !isUsedUp && isRuntimeExcuse(downSinceUs, sample)
 }
 
 function isDownExcused({ unit, ofProcess }: Fold, { isExcused, beganExcused }: RuntimeExcuse): boolean {

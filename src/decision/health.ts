@@ -116,6 +116,11 @@ export interface HealthRecord {
   /** NRestarts when the invocation was first seen. */
   readonly firstNRestarts?: number | undefined
   /**
+   * The invocation whose process a look found ended. That exit is judged, and is not judged again
+   * when systemd counts it.
+   */
+  readonly exitSeenOf?: string | undefined
+  /**
    * The last process seen, by InvocationID. What a process runs is recorded when the process is
    * first seen.
    */

@@ -13,7 +13,7 @@ export interface ProcessContext {
   readonly gap: boolean
   /** If the process is new, systemd has started it by itself. */
   readonly isAutomatic: boolean
-  /** Exits by NRestarts since the last sample that nothing excused when they were seen. */
+  /** Exits that are new, and that nothing excused when they were seen. */
   readonly chargeable: number
   /** The container runtime excuses what kubelet does. */
   readonly excused: boolean
@@ -70,14 +70,15 @@ function followAbsent(
   before: ProcessHealth,
   { at, running }: HealthSample,
   unit: KnownUnit,
-  { gap, excused }: ProcessContext,
+  { gap, chargeable, excused }: ProcessContext,
 ): ProcessHealth {
   // What cannot be read is unknown: no health, and no more illness than before.
   const isSameUnread = running.kind === 'unknown' && unit.invocationId === before.invocationId
   const isDown = unit.activity === 'auto-restart' || unit.activity === 'failed' || unit.activity === 'starting'
   const sinceUs = gap ? at.monotonicUs : (before.unhealthySinceUs ?? at.monotonicUs)
   const isIll = !excused && ((running.kind === 'none' && isDown) || (isSameUnread && before.unhealthySinceUs !== undefined))
-  return { ...before, healthySinceUs: undefined, unhealthySinceUs: isIll ? sinceUs : undefined }
+  const charged = gap || excused ? 0 : chargeable
+  return { ...before, healthySinceUs: undefined, unhealthySinceUs: isIll ? sinceUs : undefined, exits: before.exits + charged }
 }
 
 /** undefined: none runs, or nothing is known of its health yet. */

@@ -19,7 +19,7 @@ function exitInTurn(...contents: readonly string[]): readonly KubeletExit[] {
       healthz: undefined,
       runtimeUp: true,
     }
-    log = logExits({ recentExits: log, invocationId: `i-${index}`, process: undefined }, sample, keyOf(content), 0, true)
+    log = logExits({ recentExits: log, invocationId: `i-${index}`, process: undefined }, sample, keyOf(content), { unseen: 0, seen: true })
   }
   return log
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { findFailure } from '../../src/decision/find-failure.ts'
 import type { HealthRecord, HealthSample } from '../../src/decision/health.ts'
-import { expectAnotherTry, expectStart, forgetIllness } from '../../src/decision/health-changes.ts'
+import { expectAnotherTry, expectStart, forgetExits, forgetIllness } from '../../src/decision/health-changes.ts'
 import { recordProcess, recordSample } from '../../src/decision/health-record.ts'
 import { isExcuseUsedUp, isSubjectExcused, RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { UnitActivity } from '../../src/decision/unit-state.ts'
@@ -134,11 +134,11 @@ t.test('between two processes of a crash loop, while systemd has queued the star
   const last = POLICY.crashLimit - 1
   const record = follow([
     ...looks,
-    down('queued', `i-${last - 1}`, last),
-    ill(A, `i-${last}`, last),
-    down('auto-restart', `i-${last}`, last),
+    down('queued', `i-${last}`, last),
+    ill(A, `i-${last + 1}`, last),
+    down('auto-restart', `i-${last + 1}`, last),
   ])
-  t.equal(verdictOn(record, down('auto-restart', `i-${last}`, last)), 'crash-loop', 'each exit counts, and nobody has stopped kubelet')
+  t.equal(verdictOn(record, down('auto-restart', `i-${last + 1}`, last)), 'crash-loop', 'each exit counts, and nobody has stopped kubelet')
 })
 
 t.test('a start that waits in systemd’s queue is no illness, however long it waits', async (t) => {
@@ -274,7 +274,7 @@ t.test('crash loop', async (t) => {
 
   t.test('a whole trial without a break clears the slate', async (t) => {
     const twice = follow(loop(2))
-    t.equal(twice.exits, 1, 'the second is still waiting for its restart')
+    t.equal(twice.exits, 2, 'also the one that still waits for its restart')
     const calm = Math.ceil(POLICY.trialUs / (30 * SECOND_US)) + 2
     t.equal(follow(times(calm, healthy(A, 'i-3', 2)), twice, SUBJECT, 30 * SECOND_US).exits, 0)
     t.equal(follow(times(3, healthy(A, 'i-3', 2)), twice, SUBJECT, 30 * SECOND_US).exits, 2)
@@ -385,6 +385,59 @@ t.test('crash loop', async (t) => {
     const during = { ...down('failed', 'i-1'), runtimeUp: false }
     const after = { ...down('failed', 'i-1'), runtimeUp: true }
     t.equal(verdictOn(follow([healthy(), during, after]), after), undefined)
+  })
+})
+
+t.test('each exit is judged once, when it is noticed', async (t) => {
+  const seen = follow([ill(), down('auto-restart')])
+  t.match(seen, { exits: 1, process: { exits: 1 }, recentExits: [{ invocationId: 'i-1' }] })
+  const next = ill(A, 'i-2', 1)
+  t.match(follow([next], seen), { exits: 1, process: { exits: 1 }, recentExits: [{ invocationId: 'i-1' }] }, 'systemd counts it later')
+  t.equal(follow([next], seen).recentExits?.length, 1)
+
+  t.test('one that was forgiven while kubelet waits for its restart is not counted after that', async (t) => {
+    const again = expectAnotherTry(seen, seen.lastSampleUs, POLICY, false)
+    t.match(follow([next], again), { exits: 0, process: { exits: 0 } }, 'where the config is tried again')
+    t.match(follow([next], forgetExits(seen)), { exits: 0, recentExits: [] }, 'where its charges are dropped')
+    t.match(follow([next], forgetIllness(seen)), { exits: 0, process: { exits: 0 }, recentExits: [] }, 'where the agent is paused')
+  })
+
+  t.test('what was seen before a gap counts, and what happened in the gap does not', async (t) => {
+    const long = POLICY.toleranceUs + SECOND_US
+    t.equal(follow([next], follow([down('auto-restart')], seen, SUBJECT, long)).exits, 1)
+    const inGap = follow([down('auto-restart')], follow([ill()]), SUBJECT, long)
+    t.match(follow([next], inGap), { exits: 0, process: { exits: 0 } })
+  })
+
+  t.test('nor does what ended before the first look', async (t) => {
+    t.match(follow([down('auto-restart'), next]), { exits: 0, recentExits: [] })
+    t.equal(follow([down('auto-restart'), next, down('auto-restart', 'i-2', 1)]).exits, 1)
+  })
+
+  t.test('one that was seen while the runtime answered is charged, also if the runtime is silent by the time it is counted', async (t) => {
+    const without = follow([{ ...ill(), runtimeUp: false }])
+    const exited = follow([{ ...down('auto-restart'), runtimeUp: true }], without)
+    t.equal(exited.exits, 1)
+    t.match(follow([{ ...next, runtimeUp: false }], exited), { exits: 1, excusedExits: undefined })
+  })
+
+  t.test('it counts also where somebody restarts kubelet before systemd does', async (t) => {
+    const byHand = follow([ill(A, 'i-2', 0)], seen)
+    t.match(byHand, { exits: 1, process: { exits: 1 } })
+    const looks = [1, 2, 3].flatMap((start) => [ill(A, `i-${start}`), down('auto-restart', `i-${start}`)])
+    t.equal(verdictOn(follow(looks), down('auto-restart', 'i-3')), 'crash-loop')
+  })
+
+  t.test('the record of the process has those, too, that are counted while none runs', async (t) => {
+    const starting = down('starting', 'i-2', 1)
+    t.match(follow([ill(), starting, next]), { exits: 1, process: { exits: 1 } })
+    t.match(follow([ill(), down('auto-restart', 'i-1', 1), next]), { exits: 1, process: { exits: 1 } }, 'a moment before the next start')
+    const replaced = follow(
+      [down('auto-restart', 'i-2', 0)],
+      expectStart(follow([ill()], follow([ill()]), keyOf(B)), NOW_US, POLICY),
+      keyOf(B),
+    )
+    t.match(replaced, { exits: 1, process: { key: SUBJECT, exits: 0 } }, 'but not those of another config')
   })
 })
 
