@@ -43,7 +43,11 @@ export type Behaviour =
   /** Fails once kubelet is upgraded. */
   | 'good-until-upgrade'
 
+/** `boot`: systemd, when the machine has booted. `systemd`: after an exit. */
+export type Starter = 'agent' | 'systemd' | 'person' | 'boot'
+
 export interface SimProcess {
+  readonly startedBy: Starter
   readonly configPath: string
   readonly text: string
   /** The kubelet that it was started as: the file on disk may be another one by now. */

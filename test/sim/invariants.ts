@@ -26,9 +26,11 @@
  * 12. A config that did damage which no other config undoes is not tried again
  *     (evidence-invariant.ts), and one that leaves what keeps kubelet from starting with any other
  *     is not tried again and again (settled.ts).
- * 13. A good config is condemned only after something has befallen it that a config may be blamed
- *     for (verdict-invariant.ts).
+ * 13. No config is condemned before it has failed by the table of times of docs/concepts.md, and
+ *     nothing counts that is not its doing (verdict-invariant.ts).
  * 14. A config with which the machine resets is left after some resets (settled.ts).
+ * 15. A config that fails is left within the table of times of docs/concepts.md
+ *     (times-invariant.ts).
  */
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
@@ -42,7 +44,8 @@ import { DIRECTORY } from './paths.ts'
 import { ReportInvariant } from './report-invariant.ts'
 import { RestartInvariant } from './restart-invariant.ts'
 import type { SimWorld } from './sim-world.ts'
-import { checkVerdict } from './verdict-invariant.ts'
+import { TimesInvariant } from './times-invariant.ts'
+import { VerdictInvariant } from './verdict-invariant.ts'
 import { isLastKnownGood } from './victims.ts'
 
 export class Invariants {
@@ -56,6 +59,8 @@ export class Invariants {
   readonly #restarts: RestartInvariant
   readonly #fallback: FallbackInvariant
   readonly #reports: ReportInvariant
+  readonly #times: TimesInvariant
+  readonly #verdicts: VerdictInvariant
   /** A boot counts once, however often the agent says so. */
   readonly #notedBoots = new Set<string>()
   #violation: unknown
@@ -73,6 +78,8 @@ export class Invariants {
     this.#restarts = new RestartInvariant(world, isPaused)
     this.#fallback = new FallbackInvariant(world, isPaused)
     this.#reports = new ReportInvariant(world, isProven)
+    this.#times = new TimesInvariant(world, isPaused)
+    this.#verdicts = new VerdictInvariant(world, isPaused)
     const checkRestart = () => {
       this.#restarts.checkRestart()
       this.#evidence.checkRestart()
@@ -87,7 +94,8 @@ export class Invariants {
       this.#evidence.decided(snapshot, step)
       this.#reports.decided(snapshot, step)
       if (step.kind === 'record-boot') this.#noteReboot(step)
-      checkVerdict(this.#world, step)
+      this.#verdicts.decided(step)
+      this.#times.decided(snapshot, step)
       this.#cause.decided(snapshot, step)
     })
   }
@@ -106,12 +114,15 @@ export class Invariants {
     this.#noteProven()
     this.#evidence.check()
     this.#fallback.check()
+    this.#times.check()
+    this.#verdicts.check()
     this.#disk.check()
   }
 
   /** The agent, or the machine, has died. */
   agentDied(): void {
     this.#fallback.forget()
+    this.#times.agentDied()
     this.#disk.agentDied()
   }
 

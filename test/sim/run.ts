@@ -104,6 +104,7 @@ class Run {
   constructor(world: SimWorld, invariants: Invariants, log: Log, seed: number) {
     this.#slownessUs = SLOWNESS_US[seed % SLOWNESS_US.length] ?? 0
     this.#world = world
+    world.lookUs = Math.max(this.#slownessUs, world.policy.toleranceUs / 3)
     this.#invariants = invariants
     this.#log = log
     world.onRequest = (request) => this.#writeRequest(request)

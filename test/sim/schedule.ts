@@ -27,7 +27,8 @@ export type WorldEvent =
   /** So many reads of the disk may fail; the agent reads again. */
   | { readonly kind: 'read-error'; readonly reads: number }
   /** `hangs`: it accepts connections, and never answers. */
-  | { readonly kind: 'runtime-down'; readonly seconds: number; readonly hangs?: boolean }
+  /** `kills`: kubelet exits after so many seconds of it, too. */
+  | { readonly kind: 'runtime-down'; readonly seconds: number; readonly hangs?: boolean; readonly kills?: number }
   | { readonly kind: 'node-fault'; readonly seconds: number }
   | { readonly kind: 'restart-agent'; readonly afterSeconds: number }
   | { readonly kind: 'kill-kubelet' }
@@ -121,7 +122,8 @@ export function makeSchedule(seed: number): Schedule {
   const reworded = withExtras(suspended, seededRandom(seed ^ 0x4e3d), makeReword)
   const hard = withExtras(reworded, seededRandom(seed ^ 0x4a46), makeHardship, HARDSHIP_SHARE)
   const leaving = withExtras(hard, seededRandom(seed ^ 0x95041), makeLeavingEdit, HARDSHIP_SHARE)
-  return { seed, node, events: withExtras(leaving, seededRandom(seed ^ 0x4e5e7), makeReset, HARDSHIP_SHARE) }
+  const resetting = withExtras(leaving, seededRandom(seed ^ 0x4e5e7), makeReset, HARDSHIP_SHARE)
+  return { seed, node, events: withExtras(resetting, seededRandom(seed ^ 0x7e50), makeIntervention, INTERVENTION_SHARE) }
 }
 
 /**
@@ -196,6 +198,19 @@ function makeLeavingEdit(random: Random): WorldEvent {
 
 function makeReset(random: Random): WorldEvent {
   return random.pick<WorldEvent>([{ kind: 'edit', name: random.pick(NAMES), behaviour: 'resets-node' }, { kind: 'reboot' }])
+}
+
+const INTERVENTION_SHARE = 0.25
+
+/** What somebody else does to kubelet, in the middle of what the agent does. */
+function makeIntervention(random: Random): WorldEvent {
+  const seconds = random.between(150, 500)
+  return random.pick<WorldEvent>([
+    { kind: 'restart-kubelet' },
+    { kind: 'restart-kubelet' },
+    { kind: 'runtime-down', seconds, kills: random.between(40, 100) },
+    { kind: 'runtime-down', seconds, hangs: random.chance(0.5), kills: random.between(40, 100) },
+  ])
 }
 
 /** These go on for hours of simulated time: few are enough. */

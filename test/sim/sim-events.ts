@@ -69,6 +69,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       unit.runtime.goDown(event.seconds, event.hangs === true)
       // By evidence, a runtime that is silent is the fault of the config that moved kubelet to it.
       if (unit.runtime.isNewlyUsed && unit.process !== undefined) world.suffer(unit.process.text)
+      if (event.kills !== undefined) world.after(event.kills, () => killKubelet(world))
       return
     case 'node-fault':
       unit.nodeFault(event.seconds)
@@ -78,8 +79,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       world.agentFromUs = nowUs + (world.kind.standby ? 0 : event.afterSeconds * 1e6)
       return
     case 'kill-kubelet':
-      if (unit.process !== undefined) world.suffer(unit.process.text)
-      unit.exit()
+      killKubelet(world)
       return
     case 'restart-kubelet':
       unit.restartByOperator()
@@ -184,6 +184,12 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       })
       return
   }
+}
+
+function killKubelet(world: SimWorld): void {
+  const { unit } = world
+  if (unit.process !== undefined) world.suffer(unit.process.text)
+  unit.exit()
 }
 
 /** Whether /run says nothing of the process. */

@@ -44,6 +44,11 @@ export class SimRuntime {
     return this.#nowUs() < this.#downUntilUs
   }
 
+  /** From when until when something other than a config keeps it down, or did so last. */
+  get latestFault(): { readonly fromUs: number; readonly untilUs: number } {
+    return { fromUs: this.#downFromUs, untilUs: this.#downUntilUs }
+  }
+
   /** A config took it down. */
   get isKilled(): boolean {
     return this.#nowUs() >= this.#killedFromUs && this.#nowUs() < this.#killedUntilUs

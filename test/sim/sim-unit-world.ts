@@ -1,6 +1,7 @@
 /** What a simulated unit needs of its node. */
 import type { Layout } from '../../src/checkpoint/layout.ts'
 import type { ReadyWiring } from '../../src/decision/unit-state.ts'
+import type { SimProcess } from './behaviour.ts'
 import type { NodeKind } from './node-kind.ts'
 import type { Random } from './random.ts'
 
@@ -26,6 +27,10 @@ export interface SimUnitWorld {
   /** What a config left on the node keeps kubelet from starting with this one. */
   onLeavings(text: string): void
   onCommand(): void
+  /** kubelet has started. */
+  onStarted(process: SimProcess): void
+  /** kubelet has exited by itself. `said`: its last words, if it had any. */
+  onExited(process: SimProcess, said: string | undefined): void
   /** The agent hears that something happened to the unit. */
   onHint(): void
 }

@@ -10,7 +10,18 @@ import type { HealthProbe, HealthTarget } from '../../src/ports/probes.ts'
 import type { CommandOutcome, Unit } from '../../src/ports/unit.ts'
 import { HeldAnswer } from '../../src/systemd/held-answer.ts'
 import { describeProcess } from '../../src/systemd/kubelet-process.ts'
-import { behaviourOf, delayFate, diesAfter, type Fate, fateOf, healthzPortOf, isLocalText, NEVER, type SimProcess } from './behaviour.ts'
+import {
+  behaviourOf,
+  delayFate,
+  diesAfter,
+  type Fate,
+  fateOf,
+  healthzPortOf,
+  isLocalText,
+  NEVER,
+  type SimProcess,
+  type Starter,
+} from './behaviour.ts'
 import { type ExitCause, SimJournal } from './sim-journal.ts'
 import { SimLeavings } from './sim-leavings.ts'
 import { SimRuntime } from './sim-runtime.ts'
@@ -48,6 +59,8 @@ export class SimUnit implements Unit, HealthProbe {
   #stateNow: 'running' | 'auto-restart' | 'queued' | 'stopped' | 'failed' = 'stopped'
   #process: SimProcess | undefined
   #startAtUs: number | undefined
+  /** Who asked for the next start. */
+  #starter: Starter = 'boot'
   /**
    * When an operator starts a unit that systemd gave up on while it ran a local config that had
    * been healthy.
@@ -189,7 +202,10 @@ export class SimUnit implements Unit, HealthProbe {
     // Two commands: `reset-failed`, then `start` or `try-restart`.
     this.#resetFailed()
     this.#world.onCommand()
-    if (this.#state !== 'stopped' || activity === 'failed') this.#queueStart()
+    if (this.#state !== 'stopped' || activity === 'failed') {
+      this.#starter = 'agent'
+      this.#queueStart()
+    }
     return fault === 'late' ? { ok: false, detail: 'systemctl took longer than 30 s' } : { ok: true }
   }
 
@@ -233,6 +249,7 @@ export class SimUnit implements Unit, HealthProbe {
       if (this.#state === 'queued') this.#start()
       else {
         this.#nRestarts += 1
+        this.#starter = 'systemd'
         this.#queueStart()
       }
     }
@@ -250,6 +267,7 @@ export class SimUnit implements Unit, HealthProbe {
     if (this.#process === undefined) return
     this.exits += 1
     const isLocal = isLocalText(this.#process.text)
+    this.#world.onExited(this.#process, this.journal.read(this.invocationId))
     this.#endProcess()
     // On a broken node systemd would give up, too, and then wait for an operator. The schedules
     // have none for that.
@@ -279,6 +297,7 @@ export class SimUnit implements Unit, HealthProbe {
   startByOperator(): void {
     if (this.#state === 'running') return
     this.#nRestarts = 0
+    this.#starter = 'person'
     this.#start()
   }
 
@@ -292,6 +311,7 @@ export class SimUnit implements Unit, HealthProbe {
   restartByOperator(): void {
     this.#endProcess()
     this.#nRestarts = 0
+    this.#starter = 'person'
     this.#start()
   }
 
@@ -336,6 +356,7 @@ export class SimUnit implements Unit, HealthProbe {
     this.#faultUntilUs = 0
     this.#nRestarts = 0
     this.systemctl.repair()
+    this.#starter = 'boot'
     this.#start()
   }
 
@@ -361,6 +382,7 @@ export class SimUnit implements Unit, HealthProbe {
     const configPath = this.#world.nextConfigPath()
     const text = this.#world.readText(configPath)
     this.#process = {
+      startedBy: this.#starter,
       configPath,
       text: text ?? '',
       version: this.#version,
@@ -369,6 +391,7 @@ export class SimUnit implements Unit, HealthProbe {
       cause: this.#causeOfExit(text),
       ...this.#lost,
     }
+    this.#world.onStarted(this.#process)
   }
 
   #fate(text: string | undefined, at: number): Fate {

@@ -16,7 +16,7 @@ import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { createRuntime } from '../agent/memory-runtime.ts'
-import { type Behaviour, configText, type LocalBase, localText, meaningOf, NEVER, resetUsOf } from './behaviour.ts'
+import { type Behaviour, configText, type LocalBase, localText, meaningOf, NEVER, resetUsOf, type SimProcess } from './behaviour.ts'
 import { Crash, type CrashPoint } from './crash.ts'
 import { DiskFaults } from './disk-faults.ts'
 import { Doubts } from './doubts.ts'
@@ -31,6 +31,12 @@ import { SimOverlay } from './sim-overlay.ts'
 import { SimTimers } from './sim-timers.ts'
 import { SimUnit } from './sim-unit.ts'
 import { isLastKnownGood, isNothingAssigned, lastKnownGoodText, Victims } from './victims.ts'
+
+/** Sees all that kubelet does, also between two looks of the agent. */
+export interface KubeletObserver {
+  started(process: SimProcess): void
+  exited(process: SimProcess, said: string | undefined): void
+}
 
 export class SimWorld {
   readonly kind: NodeKind
@@ -98,6 +104,9 @@ export class SimWorld {
   /** Something has happened that wakes the agent. */
   woken = true
   readonly checkRestart: (() => void)[] = []
+  readonly onKubelet: KubeletObserver[] = []
+  /** How long it takes at most until an agent looks again, as busy as this node is. */
+  lookUs = 0
   readonly victims = new Victims()
   /** Configs without evidence: see evidence-invariant.ts. */
   readonly doubts = new Doubts(() => this.nowUs)
@@ -144,6 +153,12 @@ export class SimWorld {
       },
       onHint: () => {
         this.woken = true
+      },
+      onStarted: (process) => {
+        for (const observer of this.onKubelet) observer.started(process)
+      },
+      onExited: (process, said) => {
+        for (const observer of this.onKubelet) observer.exited(process, said)
       },
     })
     this.cluster.forget(this.nowUs)

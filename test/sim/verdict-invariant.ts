@@ -1,22 +1,169 @@
 /**
- * Invariant 13: a good config is condemned only after something has befallen it that a config may
- * be blamed for: victims.ts. A container runtime that is silent for a while is no such thing.
+ * Invariant 13: no config is condemned, or restarted for a failure, before it has failed by the
+ * table of times of docs/concepts.md, and nothing counts that is not the config's doing: a
+ * container runtime that is silent, the time before a person started kubelet again, a pause. And
+ * the health of a fallback that a person or a boot started confirms nothing.
  */
 import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
-import type { Step } from '../../src/decision/step.ts'
-import { isGood, meaningOf } from './behaviour.ts'
+import { RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
+import type { Step, StepOf } from '../../src/decision/step.ts'
+import { breaksNode, isGood, meaningOf, type SimProcess } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
-import type { SimWorld } from './sim-world.ts'
+import type { KubeletObserver, SimWorld } from './sim-world.ts'
+import { ALIKE_EXITS, limitUs } from './times.ts'
+import { lastKnownGoodText } from './victims.ts'
 
 const LAYOUT = layoutOf(DIRECTORY)
+/** An answer of the container runtime may be so old. */
+const ANSWER_AGE_US = 20e6
+/** So many exits of kubelet no container runtime excuses. */
+const EXCUSES_FEWER = 60
+/** Within a day. */
+const RECURRING_EXITS = 10
 
-export function checkVerdict(world: SimWorld, step: Step): void {
-  if (step.kind !== 'condemn' || step.requested) return
-  const { source, detail } = step.verdict
-  if (source === undefined || source === 'local') return
-  const bytes = world.files.read(LAYOUT.file(source))
-  const text = bytes === undefined ? undefined : meaningOf(bytes.toString())
-  if (text === undefined || !isGood(text, world.unit.version)) return
-  assert(world.victims.hasSuffered(text), `invariant 13: a good config is condemned: ${detail}: ${text}`)
+interface Exit {
+  readonly atUs: number
+  readonly boot: string
+  readonly isExcused: boolean
+}
+
+/** What befell kubelet with one config, as the world knows it. */
+interface Facts {
+  readonly exits: readonly Exit[]
+  /** Since when it may be ill. */
+  readonly illFromUs: number
+}
+
+const NOTHING: Facts = { exits: [], illFromUs: Number.NEGATIVE_INFINITY }
+
+export class VerdictInvariant implements KubeletObserver {
+  readonly #world: SimWorld
+  readonly #isPaused: () => boolean
+  readonly #facts = new Map<string, Facts>()
+  #boot = ''
+  /** The agent has requested a start and not yet seen what came of it. */
+  #requestedFrom: string | undefined
+
+  constructor(world: SimWorld, isPaused: () => boolean) {
+    this.#world = world
+    this.#isPaused = isPaused
+    world.onKubelet.push(this)
+    world.checkRestart.push(() => {
+      this.#requestedFrom = world.unit.invocationId
+    })
+  }
+
+  started({ text, startedBy, startedAtUs }: SimProcess): void {
+    if (startedBy !== 'systemd') this.#change(text, { illFromUs: startedAtUs })
+  }
+
+  exited(process: SimProcess): void {
+    const { nowUs, clock } = this.#world
+    const { text } = process
+    const before = this.#of(text).exits
+    const exit: Exit = { atUs: nowUs, boot: clock.now().bootId, isExcused: this.#isSilent(process) }
+    this.#change(text, { exits: [...before, exit] })
+  }
+
+  check(): void {
+    const { unit, nowUs, clock } = this.#world
+    const { bootId } = clock.now()
+    // The clock starts anew.
+    if (bootId !== this.#boot) for (const text of this.#facts.keys()) this.#change(text, { illFromUs: Number.NEGATIVE_INFINITY })
+    this.#boot = bootId
+    const { process } = unit
+    if (process !== undefined && (unit.isHealthy() || this.#isSilent(process))) this.#change(process.text, { illFromUs: nowUs })
+  }
+
+  decided(step: Step): void {
+    const { unit, nowUs } = this.#world
+    if (this.#requestedFrom !== undefined && this.#world.seenInvocation !== this.#requestedFrom) this.#requestedFrom = undefined
+    if (this.#isPaused()) this.#facts.clear()
+    if (step.kind === 'confirm') this.#checkConfirmation(step)
+    if (step.kind === 'condemn' && !step.requested) this.#checkFailure(step.verdict.source, step.verdict.reason, step.verdict.detail)
+    if (step.kind === 'try-again') this.#checkFailure(step.source, step.failure.reason, step.failure.detail)
+    const { process } = unit
+    if (process === undefined) return
+    // For all that a look can show, it was healthy for a whole trial.
+    const healthyUs = Math.min(nowUs, process.unhealthyFromUs) - process.healthyFromUs
+    if (healthyUs > this.#world.policy.trialUs + 4 * this.#world.lookUs)
+      this.#change(process.text, { exits: this.#of(process.text).exits.map(excuse) })
+  }
+
+  #checkFailure(source: StepOf<'condemn'>['verdict']['source'], reason: string, detail: string): void {
+    if (source === undefined || source === 'local') return
+    const bytes = this.#world.files.read(LAYOUT.file(source))
+    const text = bytes === undefined ? undefined : meaningOf(bytes.toString())
+    if (text === undefined) return
+    const { unit, nowUs, policy, victims } = this.#world
+    const { exits, illFromUs } = this.#of(text)
+    const about = `${detail}: ${text}`
+    switch (reason) {
+      case 'crash-loop': {
+        const charged = exits.filter(({ isExcused }) => !isExcused).length
+        const least = Math.min(policy.crashLimit, this.#world.kind.journal ? ALIKE_EXITS : policy.crashLimit)
+        const isEnough = charged >= least || exits.length >= Math.min(EXCUSES_FEWER, RECURRING_EXITS) || unit.activity === 'failed'
+        assert(isEnough, `invariant 13: condemned after ${charged} of ${exits.length} exits: ${about}`)
+        return
+      }
+      case 'start-deadline':
+        assert(
+          nowUs - illFromUs >= limitUs('never healthy', policy),
+          `invariant 13: condemned ${seconds(nowUs - illFromUs)} s after its start: ${about}`,
+        )
+        return
+      case 'ill-health':
+        assert(
+          nowUs - illFromUs >= limitUs('no more healthy', policy),
+          `invariant 13: condemned ${seconds(nowUs - illFromUs)} s after it was healthy: ${about}`,
+        )
+        return
+      default:
+        assert(
+          breaksNode(text) || !isGood(text, unit.version) || victims.hasSuffered(text),
+          `invariant 13: a good config is condemned: ${about}`,
+        )
+    }
+  }
+
+  /** What a person or a boot started may be healthy by that. */
+  #checkConfirmation({ verdicts }: StepOf<'confirm'>): void {
+    const { process } = this.#world.unit
+    if (process === undefined || this.#requestedFrom !== undefined) return
+    const isByOthers = process.startedBy === 'person' || process.startedBy === 'boot'
+    const doubted = verdicts.filter(({ reason, leavesState }) => reason !== 'reboots' && leavesState !== true)
+    assert(
+      !isByOthers || doubted.length === 0,
+      `invariant 13: the health of what a ${process.startedBy} started confirms a verdict: ${doubted[0]?.detail}`,
+    )
+  }
+
+  /** The runtime is not answering, which no config has caused, and the agent has had time to see it. */
+  #isSilent({ text, startedAtUs }: SimProcess): boolean {
+    const { unit, nowUs, lookUs } = this.#world
+    const { runtime } = unit
+    if (!runtime.isFaulty || !runtime.isUsedBy(text)) return false
+    const fallback = this.#world.faults.lookAside(() => lastKnownGoodText(this.#world.files))
+    if (runtime.isBlamedOn(text, fallback)) return false
+    const { fromUs, untilUs } = runtime.latestFault
+    const marginUs = ANSWER_AGE_US + 2 * lookUs
+    return Math.min(startedAtUs, nowUs) - fromUs > marginUs && untilUs - nowUs > marginUs && nowUs - fromUs < RUNTIME_EXCUSE_US - marginUs
+  }
+
+  #of(text: string): Facts {
+    return this.#facts.get(text) ?? NOTHING
+  }
+
+  #change(text: string, change: Partial<Facts>): void {
+    this.#facts.set(text, { ...this.#of(text), ...change })
+  }
+}
+
+function excuse(exit: Exit): Exit {
+  return { ...exit, isExcused: true }
+}
+
+function seconds(us: number): number {
+  return Math.round(us / 1e6)
 }

@@ -1,0 +1,153 @@
+/**
+ * Invariant 15: a config with which kubelet exits, hangs or never gets healthy is left within the
+ * table of times of docs/concepts.md, wherever the agent looks. What keeps the agent from looking,
+ * or excuses kubelet, starts the times anew, and ends nothing else.
+ */
+import assert from 'node:assert/strict'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Step } from '../../src/decision/step.ts'
+import { contentOfKey } from '../../src/decision/trial-key.ts'
+import { isLocalText, type SimProcess } from './behaviour.ts'
+import { CONTAINERD } from './sim-runtime.ts'
+import type { KubeletObserver, SimWorld } from './sim-world.ts'
+import { ALIKE_EXITS, ALIKE_WITHIN_US, type Failing, lateUs, limitUs } from './times.ts'
+import { isUnseen } from './unseen.ts'
+
+interface Exit {
+  readonly startedAtUs: number
+  readonly atUs: number
+  readonly said: string | undefined
+}
+
+interface Due {
+  readonly failing: Failing
+  readonly sinceUs: number
+}
+
+/** With one of these the agent has answered a failure, or forgotten what failed. */
+const ANSWERS: readonly Step['kind'][] = ['condemn', 'try-again', 'forgive', 'retry-failed', 'activate']
+
+export class TimesInvariant implements KubeletObserver {
+  readonly #world: SimWorld
+  readonly #isPaused: () => boolean
+  /** What kubelet starts with next, on which kubelet, and in which look at the world. */
+  #about = ''
+  #exits: readonly Exit[] = []
+  #exitsDueUs: number | undefined
+  #alikeDueUs: number | undefined
+  #givenUpSinceUs: number | undefined
+  #illSinceUs: number | undefined
+  /** The process that runs, or ran last, was healthy. */
+  #wasHealthy = false
+  /** What starts next has a verdict already: the agent rests on it, since it has nothing better. */
+  #isCondemned = false
+
+  constructor(world: SimWorld, isPaused: () => boolean) {
+    this.#world = world
+    this.#isPaused = isPaused
+    world.onKubelet.push(this)
+  }
+
+  started({ startedBy }: SimProcess): void {
+    this.#wasHealthy = false
+    if (startedBy !== 'systemd') this.#forget()
+  }
+
+  exited(process: SimProcess, said: string | undefined): void {
+    const { nowUs, unit } = this.#world
+    const { text, startedAtUs, version } = process
+    if (this.#isProven(process)) this.#forget()
+    if (text !== this.#world.nextText() || version !== unit.version || this.#isExcused()) return
+    this.#exits = [...this.#exits, { startedAtUs, atUs: nowUs, said }]
+    if (this.#exits.length >= this.#world.policy.crashLimit) this.#exitsDueUs ??= nowUs
+    if (this.#world.kind.journal && areAlike(this.#exits.slice(-ALIKE_EXITS))) this.#alikeDueUs ??= nowUs
+  }
+
+  decided(snapshot: Snapshot, step: Step): void {
+    const { nextStart, verdicts, unit } = snapshot
+    const content = nextStart.kind === 'known' ? nextStart.held.content : undefined
+    this.#isCondemned = unit.kind === 'known' && [...verdicts.keys()].some((key) => contentOfKey(key) === content)
+    if (ANSWERS.includes(step.kind)) this.#forget()
+  }
+
+  agentDied(): void {
+    this.#forget()
+  }
+
+  check(): void {
+    const { unit, nowUs, clock, lostRuntimes, freshStarts } = this.#world
+    const about = `${unit.version} ${clock.suspensions} ${lostRuntimes} ${freshStarts} ${this.#world.nextText()}`
+    if (about !== this.#about || this.#isExcused()) this.#forget()
+    this.#about = about
+    this.#follow()
+    for (const { failing, sinceUs } of this.#listDue()) {
+      const lateForUs = nowUs - sinceUs - limitUs(failing, this.#world.policy)
+      assert(
+        lateForUs <= lateUs(failing, this.#world.lookUs),
+        `invariant 15: ${failing}: kubelet (${unit.activity}) is left ${Math.round(lateForUs / 1e6)} s too late: ${this.#world.nextText()}`,
+      )
+    }
+  }
+
+  #forget(): void {
+    this.#exits = []
+    this.#exitsDueUs = undefined
+    this.#alikeDueUs = undefined
+    this.#givenUpSinceUs = undefined
+    this.#illSinceUs = undefined
+  }
+
+  #follow(): void {
+    const { unit, nowUs } = this.#world
+    const { process } = unit
+    const isRunning = process !== undefined && process.text === this.#world.nextText()
+    if (unit.activity === 'failed' && this.#exits.length > 0) this.#givenUpSinceUs ??= nowUs
+    if (isRunning && unit.isHealthy()) {
+      this.#wasHealthy = true
+      this.#illSinceUs = undefined
+      if (this.#isProven(process)) this.#forget()
+      return
+    }
+    // Another config runs: a restart is due.
+    if (process !== undefined && !isRunning) this.#illSinceUs = undefined
+    else this.#illSinceUs ??= nowUs
+  }
+
+  /** After a whole trial it starts again at zero. */
+  #isProven({ startedAtUs, healthyFromUs, unhealthyFromUs }: SimProcess): boolean {
+    const { nowUs, policy } = this.#world
+    return Math.min(nowUs, unhealthyFromUs) - Math.max(startedAtUs, healthyFromUs) >= policy.trialUs
+  }
+
+  #listDue(): readonly Due[] {
+    const due = (failing: Failing, sinceUs: number | undefined): readonly Due[] => (sinceUs === undefined ? [] : [{ failing, sinceUs }])
+    const isHung = this.#wasHealthy && this.#world.unit.process !== undefined
+    return [
+      ...due('exits', this.#exitsDueUs),
+      ...due('same words', this.#alikeDueUs),
+      ...due('given up', this.#givenUpSinceUs),
+      ...due(isHung ? 'no more healthy' : 'never healthy', this.#illSinceUs),
+    ]
+  }
+
+  /** For the time being. */
+  #isExcused(): boolean {
+    const { unit, nowUs, agentFromUs, agentDead, faults } = this.#world
+    const text = this.#world.nextText()
+    // Local is the last that there is, and the administrator's.
+    if (text === undefined || isLocalText(text) || this.#isCondemned) return true
+    if (agentDead || nowUs < agentFromUs || unit.isStoppedByOperator || this.#isPaused()) return true
+    if (unit.systemctl.fault === 'down' || faults.readsFail || faults.writesFail || isUnseen(this.#world)) return true
+    const { runtime } = unit
+    return runtime.endpointOf(text) === CONTAINERD && !runtime.isUp(CONTAINERD)
+  }
+}
+
+/** Numbers and addresses differ from start to start. */
+function areAlike([before, after]: readonly Exit[]): boolean {
+  if (before?.said === undefined || after?.said === undefined) return false
+  const isAtStart = ({ startedAtUs, atUs }: Exit) => atUs - startedAtUs < ALIKE_WITHIN_US
+  const isNext = after.startedAtUs - before.atUs < ALIKE_WITHIN_US
+  const plain = (said: string) => said.replace(/0x[0-9a-f]+|[0-9.]+/g, '#')
+  return isNext && isAtStart(before) && isAtStart(after) && plain(before.said) === plain(after.said)
+}

@@ -1,0 +1,51 @@
+/**
+ * The table of times of docs/concepts.md, "How soon a failing config is left", by the settings of a
+ * node. test/docs compares the two.
+ */
+import type { Policy } from '../../src/decision/policy.ts'
+
+/** So near its start an exit counts as one of a crash loop by its words, and the next start too. */
+export const ALIKE_WITHIN_US = 60e6
+export const ALIKE_EXITS = 2
+/** The agent waits for the journal and for the container runtime in a look. */
+const LOOK_TAKES_US = 5e6
+
+/** The rows of the table, in its order and with its words. */
+export const FAILING = [
+  { failing: 'exits', docs: 'exits for the third time' },
+  { failing: 'same words', docs: 'exits for the second time, with the same last words' },
+  { failing: 'given up', docs: 'is given up by systemd' },
+  { failing: 'never healthy', docs: 'does not get healthy' },
+  { failing: 'no more healthy', docs: 'was healthy, and is no more' },
+] as const
+
+export type Failing = (typeof FAILING)[number]['failing']
+
+/** What a failing kubelet is left after, from when it has failed so. */
+export function limitUs(failing: Failing, { startDeadlineUs, toleranceUs }: Policy): number {
+  switch (failing) {
+    case 'exits':
+    case 'same words':
+    case 'given up':
+      return 0
+    case 'never healthy':
+      return startDeadlineUs
+    case 'no more healthy':
+      return toleranceUs
+  }
+}
+
+/**
+ * How late the agent may be by its looks: illness begins at the look that sees it first, and has
+ * lasted for so long at another.
+ *
+ * @param lookUs the time between two looks
+ */
+export function lateUs(failing: Failing, lookUs: number): number {
+  const looks = limitOfLooks(failing)
+  return looks * lookUs + LOOK_TAKES_US
+}
+
+function limitOfLooks(failing: Failing): number {
+  return failing === 'never healthy' || failing === 'no more healthy' ? 2 : 1
+}
