@@ -8,6 +8,7 @@ import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { Step, StepOf } from '../../src/decision/step.ts'
+import { AWAITED } from './awaited.ts'
 import { breaksNode, isGood, meaningOf, type SimProcess } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 import type { KubeletObserver, SimWorld } from './sim-world.ts'
@@ -78,10 +79,11 @@ export class VerdictInvariant implements KubeletObserver {
 
   decided(step: Step): void {
     const { unit, nowUs } = this.#world
-    if (this.#requestedFrom !== undefined && this.#world.seenInvocation !== this.#requestedFrom) this.#requestedFrom = undefined
+    if (this.#requestedFrom !== undefined && this.#isStartSeen(this.#requestedFrom)) this.#requestedFrom = undefined
     if (this.#isPaused()) this.#facts.clear()
     if (step.kind === 'confirm') this.#checkConfirmation(step)
     if (step.kind === 'condemn' && !step.requested) this.#checkFailure(step.verdict.source, step.verdict.reason, step.verdict.detail)
+    if (AWAITED.restartAfterTryAgain && step.kind === 'try-again' && step.record === undefined) this.#requestedFrom = unit.invocationId
     if (step.kind === 'try-again') this.#checkFailure(step.source, step.failure.reason, step.failure.detail)
     const { process } = unit
     if (process === undefined) return
@@ -149,6 +151,11 @@ export class VerdictInvariant implements KubeletObserver {
     const { fromUs, untilUs } = runtime.latestFault
     const marginUs = ANSWER_AGE_US + 2 * lookUs
     return Math.min(startedAtUs, nowUs) - fromUs > marginUs && untilUs - nowUs > marginUs && nowUs - fromUs < RUNTIME_EXCUSE_US - marginUs
+  }
+
+  #isStartSeen(before: string): boolean {
+    const { seenInvocation, unit } = this.#world
+    return seenInvocation !== before && (!AWAITED.restartAfterTryAgain || unit.process?.startedBy === 'agent')
   }
 
   #of(text: string): Facts {

@@ -1,0 +1,8 @@
+/**
+ * What the simulated world or its invariants leave out, since the agent does not do it right yet.
+ * Each is removed with the mend of what it names.
+ */
+export const AWAITED = {
+  /** After a try without a request of the agent's, a person's restart counts as the agent's. */
+  restartAfterTryAgain: true,
+} as const
