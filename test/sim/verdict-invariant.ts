@@ -141,7 +141,7 @@ export class VerdictInvariant implements KubeletObserver {
     )
   }
 
-  /** The runtime is not answering, which no config has caused, and the agent has had time to see it. */
+  /** No config keeps the runtime from answering, and the agent has had time to see it. */
   #isSilent({ text, startedAtUs }: SimProcess): boolean {
     const { unit, nowUs, lookUs } = this.#world
     const { runtime } = unit
