@@ -84,6 +84,7 @@ function fold(snapshot: Snapshot, candidate: TrialKey | undefined, probe: Eviden
     verdicts,
     proven,
     candidate,
+    changes: candidate === undefined ? undefined : snapshot.accepted.get(candidate)?.changes,
     startDeadlineUs,
     restarts,
     ...(unit.kind === 'known' && { nRestarts: unit.nRestarts }),

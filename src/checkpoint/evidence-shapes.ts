@@ -5,6 +5,7 @@ import type {
   EarlierState,
   EvidenceRecord,
   LeaseSeen,
+  LostPod,
   ManifestFile,
   NodeSeen,
   PodsSeen,
@@ -69,6 +70,7 @@ const isBaseline: Check<Baseline> = shape<Baseline>({
   endpoint: optional(isText),
   isRuntimeSilent: optional(isFlag),
   staticPods: optional(listOf(isStaticPodBefore)),
+  changed: optional(isTexts),
   earlier: optional(isEarlierState),
 })
 
@@ -98,8 +100,11 @@ const isNodeSeen: Check<NodeSeen> = shape<NodeSeen>({
   problem: isText,
 })
 
+const isLostPod: Check<LostPod> = shape<LostPod>({ name: isText, reason: isText, field: optional(isText) })
+
 const isPodsSeen: Check<PodsSeen> = shape<PodsSeen>({
-  lost: listOf(shape<PodsSeen['lost'][number]>({ name: isText, reason: isText })),
+  lost: listOf(isLostPod),
+  unexplained: optional(listOf(isLostPod)),
   sinceUs: isNumber,
   lastUs: isNumber,
   problem: isText,

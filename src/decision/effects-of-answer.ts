@@ -22,7 +22,7 @@ export interface PreflightAnswer {
 export function effectsOfPreflight(
   { source, key }: StepOf<'preflight'>,
   { result, basis, at }: PreflightAnswer,
-  { verdicts, accepted }: Snapshot,
+  { verdicts, accepted, running }: Snapshot,
 ): readonly StateEffect[] {
   const before = verdicts.get(key)
   switch (result.kind) {
@@ -33,7 +33,11 @@ export function effectsOfPreflight(
       return [
         // A repeated result is not logged again.
         ...(accepted.has(key) ? [] : result.remarks.map((remark) => log('warn', remark, { source }))),
-        { kind: 'remember-acceptance', key, acceptance: { drain: result.drain, basis, ...noteRemarks(result) } },
+        {
+          kind: 'remember-acceptance',
+          key,
+          acceptance: { drain: result.drain, basis, ...noteRemarks(result), ...noteChanges(result, running) },
+        },
         ...(before?.state === 'refused'
           ? [history('retrying', undefined, source, why), log('info', why, { source }), { kind: 'remove-verdict', key } as const]
           : []),
@@ -56,6 +60,14 @@ export function effectsOfPreflight(
 
 function noteRemarks({ remarks }: Extract<PreflightResult, { kind: 'accepted' }>): Pick<Acceptance, 'remarks'> {
   return remarks.length === 0 ? {} : { remarks }
+}
+
+/** Preflight compares with what runs, and begins anew where that has changed meanwhile. */
+function noteChanges(
+  { changed }: Extract<PreflightResult, { kind: 'accepted' }>,
+  running: Snapshot['running'],
+): Pick<Acceptance, 'changes'> {
+  return changed === undefined || running.kind !== 'known' ? {} : { changes: { from: running.content, fields: changed } }
 }
 
 export type RestartOutcome = { readonly ok: true } | { readonly ok: false; readonly detail: string }

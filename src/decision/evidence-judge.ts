@@ -34,8 +34,9 @@ const NOTHING = unknown('nothing was asked about this process')
 export function judgeEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
   const view = viewEvidence(snapshot)
   return EVIDENCE_KINDS.filter((kind) => levelOf(snapshot.policy.evidence, kind) !== 'off').map((kind): EvidenceFinding => {
-    const { answer, detail, sinceUs, isDoubtful = false } = judgeKind(kind, snapshot, view)
-    return { kind, answer, detail: cutToBytes(onOneLine(detail), DETAIL_BYTES), sinceUs, damage: damageOf(kind, view), isDoubtful }
+    const { answer, detail, sinceUs, isDoubtful = false, mayBeNodes = false } = judgeKind(kind, snapshot, view)
+    const damage = mayBeNodes ? 'transient' : damageOf(kind, view)
+    return { kind, answer, detail: cutToBytes(onOneLine(detail), DETAIL_BYTES), sinceUs, damage, mayBeNodes, isDoubtful }
   })
 }
 

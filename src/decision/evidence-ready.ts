@@ -6,7 +6,7 @@
  * manager `kubelet` in `metadata.managedFields`. Heartbeats, which are by kubelet's clock, are only
  * equal or not.
  */
-import { doubtful, type KindStanding, no, unknown, yes } from './evidence.ts'
+import { doubtful, type KindStanding, no, perhapsNo, unknown, yes } from './evidence.ts'
 import type { NoAnswer, NodeAnswer } from './evidence-facts.ts'
 import type { Baseline, EvidenceView, NodeSeen } from './evidence-state.ts'
 
@@ -101,7 +101,8 @@ function judgeNotReady({ baseline, process, policy, isAtEnd }: EvidenceView, nod
   const { message, readySinceUs, lastUs } = node
   const detail = `the Node is not Ready: ${message}`
   if (baseline?.ready !== 'True') return unknown(`${detail}; it is not known to have been Ready before`)
-  if (NAMES_RUNTIME.test(message) && !hasChangedEndpoint(baseline, process.runtime?.endpoint)) {
+  const mayBeNodes = NAMES_RUNTIME.test(message) && !hasChangedEndpoint(baseline, process.runtime?.endpoint)
+  if (mayBeNodes) {
     if (runtime.answer !== 'yes') return unknown(`${detail}; the container runtime does not answer`)
     if (lastUs < (runtime.sinceUs ?? 0) + RUNTIME_BACK_US && process.runtime?.wasSilent === true)
       return doubtful(`${detail}; the container runtime has not answered for long`, readySinceUs)
@@ -109,7 +110,9 @@ function judgeNotReady({ baseline, process, policy, isAtEnd }: EvidenceView, nod
   // A moment at the end proves nothing: the trial goes on until it has passed, or was long enough.
   const longUs = isAtEnd ? policy.toleranceUs : NOT_READY_US
   const isLong = lastUs - readySinceUs >= Math.max(SHORTEST_NOT_READY_US, Math.min(longUs, policy.trialUs / 2))
-  return isLong ? no(detail, readySinceUs) : doubtful(detail, readySinceUs)
+  if (!isLong) return doubtful(detail, readySinceUs)
+  // The pod network is others' work, and comes and goes with time.
+  return mayBeNodes ? perhapsNo(detail, readySinceUs) : no(detail, readySinceUs)
 }
 
 /**

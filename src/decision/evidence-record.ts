@@ -17,6 +17,7 @@ import type { Running } from './health.ts'
 import type { Instant } from './instant.ts'
 import type { RestartRecord } from './records.ts'
 import { identityOfKey, type TrialKey } from './trial-key.ts'
+import type { Acceptance } from './verdict.ts'
 
 /** A break in the requests that long may hide an outage of the API server. */
 const BLIND_US = 600e6
@@ -26,6 +27,8 @@ export interface EvidenceFold extends BaselineFacts {
   readonly nodeName: string
   /** What kubelet is about to be restarted into, for which a baseline is taken. */
   readonly candidate: TrialKey | undefined
+  /** What preflight says that the candidate changes. undefined: not known. */
+  readonly changes?: Acceptance['changes']
   readonly startDeadlineUs: number
   readonly restarts?: readonly RestartRecord[]
   /** Of the unit, as systemd counts them. */
@@ -123,9 +126,9 @@ function followBaseline(record: EvidenceRecord | undefined, running: KnownRunnin
  */
 function holdForStarted({ baseline, process }: EvidenceRecord, running: KnownRunning, fold: EvidenceFold): Baseline | undefined {
   const { content, key, invocationId } = running
-  if (baseline === undefined || content === LOCAL_CONTENT || key === fold.proven) return baseline
+  if (baseline === undefined || content === LOCAL_CONTENT || key === fold.proven || key === baseline.candidate) return baseline
   const isNext = process?.invocationId === baseline.invocationId && invocationId !== baseline.invocationId
-  return isNext && isStartedBy(baseline, running, fold) ? { ...baseline, candidate: key } : baseline
+  return isNext && isStartedBy(baseline, running, fold) ? { ...baseline, candidate: key, changed: undefined } : baseline
 }
 
 /** Systemd counts its own restarts anew after that of the agent: no other process came between. */
@@ -138,13 +141,15 @@ function isStartedBy({ candidate, invocationId }: Baseline, { startedAtUs }: Kno
 function openBaseline(
   record: Pick<EvidenceRecord, 'baseline' | 'displaced'>,
   candidate: TrialKey,
-  { invocationId, key }: KnownRunning,
+  { invocationId, key, content }: KnownRunning,
   fold: EvidenceFold,
 ): Baseline {
   const before = record.baseline
+  const changed = fold.changes?.from === content ? fold.changes.fields : undefined
   if (before?.candidate === candidate && before.invocationId === invocationId) {
+    const known = before.changed !== undefined || changed === undefined ? before : { ...before, changed }
     // What has passed its trial since broke nothing.
-    return before.earlier !== undefined && key === fold.proven ? { ...before, earlier: undefined } : before
+    return known.earlier !== undefined && key === fold.proven ? { ...known, earlier: undefined } : known
   }
   const earlier = findEarlier(record, fold)
   return {
@@ -153,6 +158,7 @@ function openBaseline(
     sinceUs: fold.now.monotonicUs,
     kubelet: identityOfKey(key),
     answered: [],
+    ...(changed && { changed }),
     ...(earlier && { earlier }),
   }
 }
@@ -250,7 +256,7 @@ function foldProcess(
     case 'lease':
       return { ...process, lease: foldLease(before.lease, seen.answer, atUs) }
     case 'pods':
-      return { ...process, pods: foldPods(before.pods, seen.answer, atUs, compared) }
+      return { ...process, pods: foldPods(before.pods, seen.answer, atUs, compared, before.key) }
     case 'runtime':
       return { ...process, runtime: foldRuntime(before.runtime, seen.answer, atUs) }
     case 'serving':

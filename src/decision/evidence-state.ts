@@ -51,6 +51,11 @@ export interface Baseline {
   readonly isRuntimeSilent?: boolean | undefined
   readonly staticPods?: readonly StaticPodBefore[] | undefined
   /**
+   * The fields of kubelet's config that the candidate changes of what ran then. undefined: not
+   * known.
+   */
+  readonly changed?: readonly string[] | undefined
+  /**
    * How the node was before the config that ran then, which was on trial: the candidate has to
    * bring back what that one may have broken.
    */
@@ -151,11 +156,20 @@ export interface NodeSeen {
 
 export interface PodsSeen {
   /** Pods that ran before and were refused or evicted since. */
-  readonly lost: readonly { readonly name: string; readonly reason: string }[]
+  readonly lost: readonly LostPod[]
+  /** The same, where no changed field can be the cause. */
+  readonly unexplained?: readonly LostPod[] | undefined
   readonly sinceUs: number
   readonly lastUs: number
   /** Why the last sample has no list; empty: it has. */
   readonly problem: string
+}
+
+export interface LostPod {
+  readonly name: string
+  readonly reason: string
+  /** The changed field that can be the cause. undefined: the node may be at fault. */
+  readonly field?: string | undefined
 }
 
 export interface RuntimeSeen {

@@ -21,13 +21,15 @@ function listRequired(snapshot: Snapshot): readonly EvidenceFinding[] {
 
 /**
  * A failure of the process that runs, on trial or as a fallback. One-way damage goes first, since
- * it decides whether the config is ever tried again.
+ * it decides whether the config is ever tried again, and what the node may have done itself last.
  */
 export function findEvidenceFailure(snapshot: Snapshot): HealthFailure | undefined {
   if (!isObserved(snapshot)) return undefined
   const failed = listRequired(snapshot).filter(({ answer }) => answer === 'no')
-  const worst = failed.find(({ damage }) => damage === 'one-way') ?? failed[0]
-  return worst && { reason: 'evidence', detail: `${worst.kind}: ${worst.detail}`, damage: worst.damage, evidence: worst.kind }
+  const worst = failed.find(({ damage }) => damage === 'one-way') ?? failed.find(({ mayBeNodes }) => !mayBeNodes) ?? failed[0]
+  if (worst === undefined) return undefined
+  const { kind, detail, damage, mayBeNodes } = worst
+  return { reason: 'evidence', detail: `${kind}: ${detail}`, damage, evidence: kind, ...(mayBeNodes && { doubtful: true }) }
 }
 
 /**

@@ -23,6 +23,8 @@ export interface EvidenceFinding {
   /** CLOCK_MONOTONIC since when the answer holds. undefined: not known. */
   readonly sinceUs: number | undefined
   readonly damage: Damage
+  /** Of a no: the node itself may be the cause, so that the verdict is doubtful. */
+  readonly mayBeNodes: boolean
   /**
    * Something wrong was seen, but not for long enough to say no. A config is not promoted
    * meanwhile.
@@ -58,6 +60,7 @@ export interface KindStanding {
   readonly detail: string
   readonly sinceUs?: number | undefined
   readonly isDoubtful?: boolean
+  readonly mayBeNodes?: boolean
 }
 
 export function yes(detail: string, sinceUs?: number): KindStanding {
@@ -66,6 +69,11 @@ export function yes(detail: string, sinceUs?: number): KindStanding {
 
 export function no(detail: string, sinceUs?: number): KindStanding {
   return { answer: 'no', detail, sinceUs }
+}
+
+/** The node itself may be the cause. */
+export function perhapsNo(detail: string, sinceUs?: number): KindStanding {
+  return { answer: 'no', detail, sinceUs, mayBeNodes: true }
 }
 
 export function unknown(detail: string): KindStanding {

@@ -19,6 +19,8 @@ export interface HealthFailure {
   readonly damage: 'transient' | 'one-way'
   /** The kind of evidence that says no. */
   readonly evidence?: EvidenceKind
+  /** The node itself may be the cause. */
+  readonly doubtful?: true
   /** It happened over many starts, so one more start would show nothing. */
   readonly recurring?: true
 }

@@ -27,7 +27,8 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
   const { reason, detail, damage, evidence } = failure
   const retrial = snapshot.suspendedVerdicts.get(key)
   const isRuntimes = health?.runtimeDownSinceUs !== undefined || isExcuseUsedUp(health?.excusedExits, now.monotonicUs)
-  const isDoubtful = hasEverPassed(snapshot, failed) || retrial?.doubtful === true || isRuntimes || reason === 'reboots'
+  const isDoubtful =
+    hasEverPassed(snapshot, failed) || failure.doubtful === true || retrial?.doubtful === true || isRuntimes || reason === 'reboots'
   // One-way damage is proof enough: the health of a fallback adds nothing to it.
   const state = damage === 'one-way' ? 'confirmed' : 'provisional'
   return {

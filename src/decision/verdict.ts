@@ -1,5 +1,5 @@
 /** What the agent remembers of configs that failed or were refused, as data. */
-import type { ConfigSource } from './config-source.ts'
+import type { ConfigSource, ContentHash } from './config-source.ts'
 import type { EvidenceKind } from './evidence.ts'
 import type { TrialKey } from './trial-key.ts'
 
@@ -87,6 +87,8 @@ export function keepVerdicts(verdicts: readonly Verdict[], made: TrialKey): read
 export interface Acceptance {
   /** Fields that may change on a drained node only. */
   readonly drain: readonly string[]
+  /** What it changes of the content that ran then. undefined: not known. */
+  readonly changes?: { readonly from: ContentHash; readonly fields: readonly string[] } | undefined
   /** What preflight warned of. Absent: nothing. */
   readonly remarks?: readonly string[]
   /** What it depends on (`Snapshot.basis`). undefined: content and kubelet only. */
@@ -124,6 +126,12 @@ export function isOfFailure(verdict: Verdict | undefined): boolean {
 
 export type PreflightResult =
   /** `drain`: changed fields that may change on a drained node only. */
-  | { readonly kind: 'accepted'; readonly remarks: readonly string[]; readonly drain: readonly string[] }
+  | {
+      readonly kind: 'accepted'
+      readonly remarks: readonly string[]
+      readonly drain: readonly string[]
+      /** Which fields it changes, such as `evictionHard.memory.available`. undefined: unknown. */
+      readonly changed?: readonly string[] | undefined
+    }
   | { readonly kind: 'refused'; readonly reason: 'load' | 'validate'; readonly detail: string }
   | { readonly kind: 'pending' }

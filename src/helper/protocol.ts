@@ -62,12 +62,19 @@ const isFinding: Check<Finding> = shape<Finding>({
 export const isReport: Check<Report> = shape<Report>({
   outcome: oneOf('accepted', 'refused', 'unjudged'),
   findings: listOf(isFinding),
-  parts: listOf(shape<PartResult>({ part: isText, outcome: oneOf('accepted', 'refused', 'cannot-start', 'unjudged'), detail: isText })),
+  parts: listOf(
+    shape<PartResult>({
+      part: isText,
+      outcome: oneOf('accepted', 'refused', 'cannot-start', 'unjudged'),
+      detail: isText,
+      changed: optional(listOf(isText)),
+    }),
+  ),
 })
 
 type Settled = Exclude<PreflightResult, { kind: 'pending' }>
 export const isPreflightResult: Check<Settled> = either(
-  shape({ kind: oneOf('accepted'), remarks: listOf(isText), drain: listOf(isText) }),
+  shape({ kind: oneOf('accepted'), remarks: listOf(isText), drain: listOf(isText), changed: optional(listOf(isText)) }),
   shape({ kind: oneOf('refused'), reason: oneOf('load', 'validate'), detail: isText }),
 )
 

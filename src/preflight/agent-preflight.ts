@@ -193,5 +193,6 @@ export function toResult(report: Report): PreflightResult {
   const isMentioned = (part: string) => part === 'kubelet-start' && unjudged.some((other) => other.part === 'kubelet')
   const missing = unjudged.filter(({ part }) => !isMentioned(part)).map(({ part, detail }) => `the ${part} check could not run: ${detail}`)
   const drain = report.findings.filter(({ rule }) => rule === REQUIRE_DRAIN).map(({ path }) => formatPath(path))
-  return { kind: 'accepted', remarks: [...warnings, ...missing], drain }
+  const changed = report.parts.find(({ part }) => part === 'change')?.changed
+  return { kind: 'accepted', remarks: [...warnings, ...missing], drain, ...(changed && { changed }) }
 }

@@ -51,6 +51,11 @@ export interface PartResult {
   readonly outcome: 'accepted' | 'refused' | 'cannot-start' | 'unjudged'
   /** What it checked, or why it could not: `kubelet 1.20.2 loaded and validated the config`. */
   readonly detail: string
+  /**
+   * The fields that the config changes on this node, such as `maxPods`,
+   * `evictionHard.memory.available`. undefined: this part does not compare, or not all are known.
+   */
+  readonly changed?: readonly string[] | undefined
 }
 
 export interface Report {

@@ -90,7 +90,12 @@ async function runParts(parts: readonly InspectPart[], input: PartInput): Promis
     }),
   )
   const reconciled = reconcileWithKubelet(reports.flat())
-  const results = reconciled.map(({ part, report }) => ({ part, outcome: report.outcome, detail: report.detail }))
+  const results = reconciled.map(({ part, report: { outcome, detail, changed } }) => ({
+    part,
+    outcome,
+    detail,
+    ...(changed && { changed }),
+  }))
   return { results, findings: reconciled.flatMap(({ report }) => report.findings) }
 }
 

@@ -98,6 +98,7 @@ export interface PartReport {
   readonly outcome: PartResult['outcome']
   readonly detail: string
   readonly findings: readonly Finding[]
+  readonly changed?: PartResult['changed']
 }
 
 /** One field whose meaning differs: defaults and spellings count as equal. */

@@ -10,7 +10,7 @@ import { isStartAsked } from './ask-early.ts'
 import { compareConfigs } from './change/compare.ts'
 import { collectFlags, withoutFlag } from './change/kubelet-flags.ts'
 import { overlayFlags } from './change/overlay-flags.ts'
-import { findOverridden } from './change/overridden.ts'
+import { findOverridden, listEffective } from './change/overridden.ts'
 import { checkFields } from './check-fields.ts'
 import { checkDropIns } from './drop-ins/check-drop-ins.ts'
 import { type Finding, type Position, REQUIRE_DRAIN } from './finding.ts'
@@ -90,7 +90,9 @@ function checkChangeRules({ document, node, version }: PartInput, policy: Change
   if (node.running === undefined) return checkUnknownChange(policy)
   const changes = compareConfigs(node.running, document.config, version)
   const { findings, requiresDrain } = checkPolicy(changes, policy, document)
-  const overridden = findOverridden(changes, collectFlags(node.flags), document)
+  const flags = collectFlags(node.flags)
+  const overridden = findOverridden(changes, flags, document)
+  const changed = listEffective(changes, flags)
   const drain = requiresDrain.map(
     (path): Finding => ({
       rule: REQUIRE_DRAIN,
@@ -102,7 +104,11 @@ function checkChangeRules({ document, node, version }: PartInput, policy: Change
       advice: 'drain the node; the agent then activates the config',
     }),
   )
-  return conclude([...findings, ...overridden, ...drain], `${changes.length} ${changes.length === 1 ? 'field changes' : 'fields change'}`)
+  const report = conclude(
+    [...findings, ...overridden, ...drain],
+    `${changes.length} ${changes.length === 1 ? 'field changes' : 'fields change'}`,
+  )
+  return { ...report, ...(changed && { changed }) }
 }
 
 /** The changes are unknown: refused unless the policy restricts nothing. */

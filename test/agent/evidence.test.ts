@@ -32,7 +32,8 @@ const NOT_READY: Answer = (nowUs) => {
 
 /** A pod that ran before it was evicted. */
 function evicted(startedAtMs: number, nowUs: number): SeenFact {
-  const pod = { uid: 'p', name: 'default/p', reason: 'Evicted', message: '', createdAtMs: startedAtMs, startedAtMs }
+  const message = 'The node was low on resource: memory. '
+  const pod = { uid: 'p', name: 'default/p', reason: 'Evicted', message, createdAtMs: startedAtMs, startedAtMs }
   return { question: 'pods', answer: { kind: 'found', pods: [pod], serverMs: Math.floor(nowUs / 1000) } }
 }
 
@@ -337,6 +338,7 @@ t.test('a hundred refusals do not bring back what did damage that no restart und
   const world = await worldOn(A)
   const startedAtMs = world.nowUs / 1000 - (5 * HOUR_US) / 1000
   world.evidence.answer('pods', (nowUs) => (world.startedWith === textOf(B) ? evicted(startedAtMs, nowUs) : ANSWERS_WELL.pods(nowUs)))
+  world.preflight = () => ({ kind: 'accepted', remarks: [], drain: [], changed: ['evictionHard.memory.available'] })
   world.want(B)
   await world.run(30 * MINUTE_US)
   t.match(verdictOn(world, B), { state: 'confirmed', damage: 'one-way' })
@@ -350,4 +352,86 @@ t.test('a hundred refusals do not bring back what did damage that no restart und
   world.want(B)
   t.match(await world.run(5 * MINUTE_US), { phase: 'fallen-back' })
   t.equal(world.restartsAskedAtUs.length, restarts)
+})
+
+/** A pod that ran before fails with this in the trial of B, which changes these fields. */
+async function losesPod(reason: string, message: string, changed: readonly string[] | undefined): Promise<SmallWorld> {
+  const world = await worldOn(A)
+  world.preflight = () => ({ kind: 'accepted', remarks: [], drain: [], ...(changed && { changed }) })
+  const startedAtMs = world.nowUs / 1000 - (5 * HOUR_US) / 1000
+  const pod = { uid: 'p', name: 'default/p', reason, message, createdAtMs: startedAtMs, startedAtMs }
+  world.evidence.answer('pods', (nowUs) => {
+    const isLost = world.startedWith === textOf(B)
+    return { question: 'pods', answer: { kind: 'found', pods: isLost ? [pod] : [], serverMs: Math.floor(nowUs / 1000) } }
+  })
+  world.want(B)
+  await world.run(15 * MINUTE_US)
+  return world
+}
+
+t.test('a pod that fails for what the config does not change condemns nothing', async (t) => {
+  const rows: readonly (readonly [reason: string, message: string])[] = [
+    ['Evicted', 'The node was low on resource: memory. Threshold quantity: 100Mi, available: 52Mi. '],
+    ['Evicted', 'The node was low on resource: ephemeral-storage. Threshold quantity: 10Gi, available: 9Gi. '],
+    ['UnexpectedAdmissionError', 'Pod Allocate failed due to no healthy devices present; cannot allocate unhealthy devices nvidia.com/gpu'],
+    ['NodeAffinity', 'Pod was rejected: Predicate NodeAffinity failed'],
+  ]
+  for (const [reason, message] of rows) {
+    const world = await losesPod(reason, message, ['hairpinMode'])
+    t.equal(verdictOn(world, B), undefined, reason)
+    t.same(world.record('last-known-good'), B, reason)
+  }
+})
+
+t.test('where nobody knows what the config changes, a pod that fails is a doubt: the config is tried again', async (t) => {
+  const world = await losesPod('OutOfcpu', '', undefined)
+  t.match(verdictOn(world, B), { state: 'provisional', damage: 'transient', doubtful: true })
+  t.equal(await world.running(), textOf(A))
+  world.evidence.answer('pods', ANSWERS_WELL.pods)
+  await world.run(2 * HOUR_US)
+  t.same(world.record('last-known-good'), B)
+})
+
+/** A good config B is on trial, and the pod network is away for a time. */
+async function losesNetwork(fromUs: number, forUs: number): Promise<SmallWorld> {
+  const world = await worldOn(A)
+  world.want(B)
+  await world.until('restart')
+  const startsUs = world.nowUs + fromUs
+  const message = 'container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:cni plugin not initialized'
+  world.evidence.answer('node', (nowUs) => {
+    const ms = Math.floor(nowUs / 1000)
+    const isAway = nowUs >= startsUs && nowUs < startsUs + forUs
+    return isAway ? node('False', { reportedAtMs: ms, serverMs: ms, message }) : ANSWERS_WELL.node(nowUs)
+  })
+  await world.run(12 * HOUR_US)
+  return world
+}
+
+t.test('the pod network that is away for a time in a first trial condemns nothing for good', async (t) => {
+  for (const [from, minutes] of [
+    [4, 8],
+    [1, 15],
+    [9, 3],
+  ] as const) {
+    const world = await losesNetwork(from * MINUTE_US, minutes * MINUTE_US)
+    t.equal(await world.running(), textOf(B), `from ${from} min for ${minutes} min`)
+    t.same(world.record('last-known-good'), B)
+    t.ok(world.restartsAskedAtUs.length <= 8, `${world.restartsAskedAtUs.length} restarts`)
+  }
+})
+
+t.test('a config with which the pod network is away each time is condemned in the end', async (t) => {
+  const world = await worldOn(A)
+  world.evidence.answer('node', (nowUs) => {
+    const ms = Math.floor(nowUs / 1000)
+    const message = 'container runtime network not ready: cni plugin not initialized'
+    return world.startedWith === textOf(B) ? node('False', { reportedAtMs: ms, serverMs: ms, message }) : ANSWERS_WELL.node(nowUs)
+  })
+  world.want(B)
+  await world.run(20 * MINUTE_US)
+  t.match(verdictOn(world, B), { state: 'provisional', doubtful: true })
+  await world.run(12 * HOUR_US)
+  t.match(verdictOn(world, B), { state: 'confirmed', evidence: 'ready', retrials: 3 })
+  t.equal(await world.running(), textOf(A))
 })

@@ -656,22 +656,14 @@ check('static-pods', [
 
 const LISTED = [pods(['c', 'Evicted'])]
 const MANY = Array.from({ length: 1001 }, (_, index) => [`pod-${index}`, 'Evicted'] as const)
+const LOW_ON_MEMORY = 'The node was low on resource: memory. '
 const PRESSED = node('True', { reportedAt: 10, answeredAt: 20, pressure: ['DiskPressure'] })
 check('pods', [
   ['none failed', 'yes', { before: LISTED, seen: [[60, pods()]] }],
   ...['OutOfcpu', 'OutOfmemory', 'OutOfpods', 'UnexpectedAdmissionError', 'NodeAffinity', 'Evicted'].map(
     (reason): Row => [reason, 'no', { before: LISTED, seen: [[60, pods(['b', reason])]] }],
   ),
-  [
-    'pressure on the node',
-    'no',
-    { before: LISTED, seen: [[60, pods(['b', 'Evicted', -9999, { message: 'The node was low on resource: memory. ' }])]] },
-  ],
-  ...[
-    'Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. ',
-    'Container main exceeded its local ephemeral storage limit "1Gi". ',
-    'Usage of EmptyDir volume "cache" exceeds the limit "1Gi". ',
-  ].map((message): Row => [message, 'yes', { before: LISTED, seen: [[60, pods(['b', 'Evicted', -9999, { message }])]] }]),
+  ['pressure on the node', 'no', { before: LISTED, seen: [[60, pods(['b', 'Evicted', -9999, { message: LOW_ON_MEMORY }])]] }],
   [
     'one was evicted from a node that was under pressure before',
     'yes',
@@ -723,6 +715,81 @@ check('pods', [
   ['the agent may not list pods', 'unknown', { before: LISTED, seen: [[60, refused('pods')]] }],
   ['nobody knows which ran before', 'unknown', { seen: [[60, pods(['b', 'Evicted'])]] }],
 ])
+
+/** What becomes of a failed pod, or of pressure, where the config changes these fields. */
+function blame(changed: readonly string[] | undefined, reason: string, message: string): string {
+  const lost = pods(['b', reason, -9999, { message }])
+  const { answer, damage, mayBeNodes } = find('pods', { before: [...WAS_READY, ...LISTED], changed, seen: [[60, lost]] })
+  return answer === 'no' ? `${damage}${mayBeNodes ? ', perhaps' : ''}` : answer
+}
+
+t.test('a pod that failed speaks against the config only where a changed field can be the cause', async (t) => {
+  const rows: readonly (readonly [reason: string, message: string, field: string])[] = [
+    ['OutOfcpu', '', 'kubeReserved.cpu'],
+    ['OutOfcpu', '', 'reservedSystemCPUs'],
+    ['OutOfmemory', '', 'evictionHard.memory.available'],
+    ['OutOfephemeral-storage', '', 'systemReserved.ephemeral-storage'],
+    ['OutOfpods', '', 'podsPerCore'],
+    ['Preempting', 'Preempted in order to admit critical pod', 'maxPods'],
+    ['UnexpectedAdmissionError', 'Allocate failed due to not enough cpus available to satisfy request: requested=4', 'cpuManagerPolicy'],
+    ['UnexpectedAdmissionError', 'Allocate failed due to [memorymanager] failed to get the default NUMA affinity', 'reservedMemory'],
+    ['TopologyAffinityError', 'Resources cannot be allocated with Topology locality', 'topologyManagerPolicy'],
+    ['SysctlForbidden', 'forbidden sysctl: "net.core.somaxconn" not allowlisted', 'allowedUnsafeSysctls'],
+    ['PodFeatureUnsupported', '', 'featureGates.NodeDeclaredFeatures'],
+    ['Evicted', LOW_ON_MEMORY, 'evictionSoft.memory.available'],
+    ['Evicted', LOW_ON_MEMORY, 'evictionHard'],
+    [
+      'Evicted',
+      'The node was low on resource: ephemeral-storage. Threshold quantity: 10Gi, available: 9Gi. ',
+      'evictionHard.imagefs.available',
+    ],
+    ['Evicted', 'The node was low on resource: inodes. ', 'evictionHard.nodefs.inodesFree'],
+    ['Evicted', 'The node had condition: [DiskPressure MemoryPressure]. ', 'kubeReserved.memory'],
+    ['Evicted', 'The node was low on resource: pids. ', 'podPidsLimit'],
+    ['Evicted', 'Usage of EmptyDir volume "cache" exceeds the limit "1Gi". ', 'localStorageCapacityIsolation'],
+  ]
+  for (const [reason, message, field] of rows) {
+    t.equal(blame([field], reason, message), 'one-way', `${reason} ${field}`)
+    t.equal(blame(['hairpinMode', 'logging.verbosity'], reason, message), 'yes', `${reason}, and nothing changed that can cause it`)
+    t.equal(blame(undefined, reason, message), 'transient, perhaps', `${reason}, and nobody knows what changed`)
+    if (!field.startsWith('featureGates'))
+      t.equal(blame(['featureGates.Some'], reason, message), 'transient, perhaps', `${reason}, and a gate changed`)
+  }
+})
+
+t.test('what no field can cause fails nothing, and is told', async (t) => {
+  const every = ['maxPods', 'kubeReserved.cpu', 'evictionHard.memory.available', 'cpuManagerPolicy', 'staticPodPath']
+  const rows: readonly (readonly [reason: string, message: string])[] = [
+    ['NodeAffinity', 'Predicate NodeAffinity failed'],
+    ['UnexpectedAdmissionError', 'Allocate failed due to no healthy devices present; cannot allocate unhealthy devices nvidia.com/gpu'],
+    ['OutOfnvidia.com/gpu', ''],
+    ['Evicted', 'Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. '],
+    ['Evicted', 'Container main exceeded its local ephemeral storage limit "1Gi". '],
+    ['Evicted', 'The node was low on resource: ephemeral-storage. '],
+  ]
+  for (const [reason, message] of rows) t.equal(blame(every, reason, message), 'yes', `${reason} ${message}`)
+  const { detail } = find('pods', { before: LISTED, changed: every, seen: [[60, pods(['b', 'NodeAffinity'])]] })
+  t.match(detail, /default\/b \(NodeAffinity\)/)
+})
+
+t.test('pressure that came with the restart speaks against a config that changes its thresholds', async (t) => {
+  const story = {
+    before: [...WAS_READY, ...LISTED],
+    seen: [
+      [20, PRESSED],
+      [60, pods()],
+    ],
+  } as const
+  t.match(find('pods', { ...story, changed: ['evictionHard.nodefs.available'] }), { answer: 'no', damage: 'one-way', mayBeNodes: false })
+  t.match(find('pods', { ...story, changed: ['maxPods'] }), { answer: 'yes', detail: /DiskPressure/ })
+  t.match(find('pods', story), { answer: 'no', damage: 'transient', mayBeNodes: true })
+})
+
+t.test('another kubelet than before may itself have refused a pod', async (t) => {
+  const lost = pods(['b', 'OutOfpods'])
+  const story = { before: [...LISTED], changed: ['maxPods'], keyBefore: 'content-a@1@other', seen: [[60, lost]] } as const
+  t.match(find('pods', story), { answer: 'no', damage: 'transient', mayBeNodes: true })
+})
 
 t.test('a record of an earlier boot, or about another process, says nothing', async (t) => {
   const story: Story = { before: KNOWN, seen: [[5, serving(403)]] }

@@ -27,6 +27,8 @@ export interface Story {
   readonly tried?: readonly SeenFact[]
   /** The same for the baseline. undefined: there was none. */
   readonly before?: readonly SeenFact[] | undefined
+  /** The fields that B changes. undefined: not known. */
+  readonly changed?: readonly string[] | undefined
   readonly seen?: readonly (readonly [atSeconds: number, seen: SeenFact])[]
   /** Of the process before the restart. */
   readonly keyBefore?: string
@@ -53,7 +55,7 @@ export function recordNothing(candidate: string | undefined, { evidence, now, no
   })
 }
 
-export function recordStory({ earlier, tried = [], before, seen = [], writtenAt, keyBefore = keyOf(A) }: Story): EvidenceRecord {
+export function recordStory({ earlier, tried = [], before, changed, seen = [], writtenAt, keyBefore = keyOf(A) }: Story): EvidenceRecord {
   const common = {
     nodeName: 'node-1',
     startDeadlineUs: POLICY.startDeadlineUs,
@@ -72,6 +74,7 @@ export function recordStory({ earlier, tried = [], before, seen = [], writtenAt,
       now: { bootId: BOOT, monotonicUs: STARTED_US - SECOND_US, wallMs: NODE_MS - 1000 },
       running: of,
       candidate,
+      changes: changed && { from: of.content, fields: changed },
       facts: seenBefore.map((each): Fact => ({ about: of.invocationId, atUs: STARTED_US - SECOND_US, seen: each })),
       writtenAtUs: undefined,
     })

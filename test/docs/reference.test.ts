@@ -5,8 +5,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
+import { CAUSES } from '../../src/decision/evidence-causes.ts'
 import type { TransitionKind } from '../../src/decision/records.ts'
 import { failureError } from '../../src/decision/status-texts.ts'
+import { listLeaves } from '../../src/kubelet/fields.ts'
 import { RISKS } from '../../src/preflight/change/risk-classes.ts'
 import { GUARDS } from '../../src/preflight/guards.ts'
 import { GUARDED } from '../../src/preflight/policy/check-policy.ts'
@@ -65,6 +67,25 @@ t.test('every reason of an event, with its type', async (t) => {
     sorted(rows.map(([reason = '', type]) => `${splitCodes(reason)[0]} ${type}`)),
     sorted(events.map(({ reason, type }) => `${reason} ${type}`)),
   )
+})
+
+t.test('every reason for which a pod fails, with the fields that can cause it', async (t) => {
+  const told = listRows(read('docs/evidence.md'), 'Pods that fail').map(([name = '', fields = '']) => [
+    name.replaceAll('`', ''),
+    splitCodes(fields),
+  ])
+  t.same(
+    told,
+    CAUSES.map(({ name, fields }) => [name, fields]),
+  )
+  const leaves = listLeaves().map(([name]) => name)
+  for (const field of CAUSES.flatMap(({ fields }) => fields)) {
+    const [top = ''] = field.split('.')
+    t.ok(
+      leaves.some((leaf) => leaf === field || new RegExp(`^${top.replaceAll('*', '.*')}$`).test(leaf)),
+      field,
+    )
+  }
 })
 
 /** The members of a union of texts, which no running program can list. */

@@ -226,8 +226,13 @@ t.test('change: does not apply without a node, and cannot run if the current con
 
 t.test('change: findings of the current policy', async (t) => {
   const node = nodeWith({ running: { maxPods: 110 } })
-  t.same((await run('change', 'maxPods: 64\n', { node })).report, { outcome: 'accepted', detail: '1 field changes', findings: [] })
-  t.match((await run('change', 'maxPods: 110\n', { node })).report, { detail: '0 fields change' })
+  t.same((await run('change', 'maxPods: 64\n', { node })).report, {
+    outcome: 'accepted',
+    detail: '1 field changes',
+    findings: [],
+    changed: ['maxPods'],
+  })
+  t.match((await run('change', 'maxPods: 110\n', { node })).report, { detail: '0 fields change', changed: [] })
   const denied = await run('change', 'maxPods: 64\n', { node }, { policy: { ...OPEN, deny: ['maxPods'] } })
   t.match(denied.report, { outcome: 'refused', findings: [{ rule: 'policy/deny[0]', position: { line: 3, column: 1 } }] })
 })
@@ -242,6 +247,19 @@ t.test('change: a field that the tables lack, on a newer kubelet, may be of any 
   t.same(await decide({ base: 'guarded', allow: ['class:restart'] }), ['refuse policy/guarded'], 'what allows has to name it')
   t.same(await decide({ base: 'guarded', allow: ['class:unknown'] }), [])
   t.same(await decide({ deny: ['class:reboot'] }, v120), [], 'a kubelet within the tables ignores it')
+})
+
+t.test('change: the fields that change something are told, or that they are not known', async (t) => {
+  const changedBy = async (text: string, given: Parameters<typeof run>[2]) => (await run('change', text, given)).report?.changed
+  t.same(await changedBy('evictionHard: {memory.available: 1Gi}\nfoo: 1\n', { node: nodeWith(), version: v120 }), [
+    'evictionHard.memory.available',
+    'evictionHard.nodefs.available',
+    'evictionHard.nodefs.inodesFree',
+    'evictionHard.imagefs.available',
+  ])
+  const flags = { node: nodeWith({ flags: ['--max-pods=110'] }) }
+  t.same(await changedBy('maxPods: 64\npodsPerCore: 1\n', flags), ['podsPerCore'], 'a flag wins over the other')
+  t.equal(await changedBy('foo: 1\n', { node: nodeWith(), version: { major: 1, minor: 38, patch: 0 } }), undefined)
 })
 
 t.test('change: a change that waits for a drained node is not refused', async (t) => {

@@ -33,6 +33,20 @@ export function findOverridden(changes: readonly Change[], flags: KubeletFlags, 
   return [...findings.values()]
 }
 
+/** More are not worth their place in a record. */
+const MOST_CHANGED = 200
+
+/**
+ * The fields whose change has an effect, with dots.
+ *
+ * @returns undefined: that is not known of all of them, or they are too many
+ */
+export function listEffective(changes: readonly Change[], flags: KubeletFlags): readonly string[] | undefined {
+  if (changes.length > MOST_CHANGED || changes.some(({ risk }) => risk === 'unknown')) return undefined
+  const effective = changes.filter(({ path, risk }) => risk !== 'none' && overridingFlag(path, flags) === undefined)
+  return effective.map(({ path }) => path.join('.'))
+}
+
 /** Without dashes. undefined: no flag does. */
 export function overridingFlag(path: FieldPath, flags: KubeletFlags): string | undefined {
   const flag = rowAt(path)?.row.flag
