@@ -37,6 +37,7 @@ import { besideSystemctl } from './systemd/beside-systemctl.ts'
 import { FileKubeletBinary } from './systemd/binary-identity.ts'
 import { SystemFileOwnership } from './systemd/file-ownership.ts'
 import { HeldAnswer } from './systemd/held-answer.ts'
+import { JournalJobResults } from './systemd/job-results.ts'
 import { JournalLastWords } from './systemd/last-words.ts'
 import { MergedFiles } from './systemd/merged-files.ts'
 import { Systemctl } from './systemd/systemctl.ts'
@@ -70,6 +71,7 @@ export function openStores(settings: Settings, { disk, clock, yaml, besideDocker
   const configs = new SameConfigs(yaml)
   const isSame = (a: string, b: string) => configs.isSame(a, b)
   const recognizer = new ContentRecognizer({ alike, checkpoints, hashOf: contentHash, isSameConfig: isSame })
+  const journal = { journalctl: besideSystemctl(systemctl, 'journalctl'), unit: kubeletUnit }
   return {
     files,
     layout,
@@ -88,7 +90,8 @@ export function openStores(settings: Settings, { disk, clock, yaml, besideDocker
       identifyMerged: mergedFiles.identify.bind(mergedFiles),
       held: new HeldAnswer(signals, clock),
     }),
-    lastWords: new JournalLastWords({ journalctl: besideSystemctl(systemctl, 'journalctl'), unit: kubeletUnit }),
+    lastWords: new JournalLastWords(journal),
+    jobs: new JournalJobResults(journal),
     activation: new UnitActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, envFile, runtimeDir, log }),
     configFacts: new ConfigFileFacts(files, yaml),
     probe: new NetworkHealthProbe(mostWaitMs(settings)),

@@ -78,6 +78,7 @@ const ADAPTERS: readonly string[] = [
   'systemd/bus-signals.ts',
   'systemd/file-ownership.ts',
   'systemd/journal.ts',
+  'systemd/job-results.ts',
   'systemd/last-words.ts',
   'systemd/notify.ts',
   'systemd/read-agent-service.ts',

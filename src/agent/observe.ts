@@ -23,7 +23,9 @@ import type { Preflight } from '../ports/preflight.ts'
 import type { DrainProbe } from '../ports/probes.ts'
 import type { Checkpoints, OperatorRequests, Records, RuntimeRecords } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
+import type { UnitJobs } from '../ports/unit-jobs.ts'
 import { type CheckpointContents, readContentOnce } from './content-once.ts'
+import { explainUnit } from './explain-unit.ts'
 import { foldHealth } from './fold-health.ts'
 import { identifyRunning, resolveNextStart } from './identify-running.ts'
 import { type AnswerPorts, observeAnswers } from './observe-answers.ts'
@@ -51,6 +53,7 @@ export interface ObservationPorts extends KubeletPorts, RuntimePorts, AnswerPort
   readonly preflight: Pick<Preflight, 'basis' | 'pending' | 'obstacle'> | undefined
   readonly drain: DrainProbe
   readonly lastWords: LastWords
+  readonly jobs: UnitJobs
 }
 
 /** @param kubelet as observed a moment ago. undefined: it is observed now. */
@@ -59,12 +62,13 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const checkpoints = readContentOnce(ports.checkpoints)
   const policy = ports.policy()
   const seen = kubelet ?? (await observeKubelet(ports))
-  const { unit, healthz } = seen
-  const past = recallHealth(ports, unit)
+  const { healthz } = seen
+  const past = recallHealth(ports, seen.unit)
+  const unit = await explainUnit(ports, seen.unit, past.ofThisBoot)
   const { activation, ...kept } = readDisk(ports, checkpoints, unit, past.ofThisBoot?.lastProcess)
   const named = listNamed(kept.assigned, kept.lastKnownGood.source, kept.previous.source)
   const running = identifyRunning(unit, past.ofThisBoot, activation, seen.at.bootId, checkpoints, named)
-  const runtimes = await probeRuntimesWhereTheyMatter(ports, seen, kept, running)
+  const runtimes = await probeRuntimesWhereTheyMatter(ports, { unit, healthz }, kept, running)
   const now = ports.clock.now()
   const requests = ports.requests.read()
   const held = listHeld(kept)
@@ -73,7 +77,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const channel = recallChannel(records)
   const cannotStart = findCannotStart(ports, unit, past.ofThisBoot)
   const health = await foldHealth(ports, past.record, {
-    sample: { ...seen, ...runtimes, running },
+    sample: { ...seen, ...runtimes, unit, running },
     nextStart: kept.nextStart,
     isUnreadable: isUnreadable(kept.nextStart, checkpoints),
     policy,
@@ -167,7 +171,7 @@ function listHeld(kept: Kept): readonly HeldSource[] {
 /** They matter where kubelet is not well, or may be restarted soon. */
 async function probeRuntimesWhereTheyMatter(
   ports: ObservationPorts,
-  { unit, healthz }: KubeletObservation,
+  { unit, healthz }: Pick<KubeletObservation, 'unit' | 'healthz'>,
   { nextStart, lastKnownGood }: Kept,
   running: Running,
 ): Promise<RuntimeObservation> {

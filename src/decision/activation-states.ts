@@ -37,6 +37,7 @@ import type { Action, Phase, Step, Wait } from './step.ts'
 import type { Target } from './target.ts'
 import type { ReadyWiring } from './unit-state.ts'
 import { wait } from './wait.ts'
+import { describeStay } from './why-down.ts'
 import { failsNow, isWellAgain, isWorthKeeping } from './worth-keeping.ts'
 
 type State = (situation: TargetSituation) => Action | Wait | State
@@ -239,8 +240,8 @@ function restartInto(target: Target): State {
         const step = { kind: 'restart', record: decision.record, from: lastRunSource(snapshot), to: target.source } as const
         return stepOr(situation, step, unrecorded)
       }
-      case 'stopped-by-operator':
-        return wait(snapshot, 'kubelet-stopped', `kubelet is stopped; its next start uses ${what}`)
+      case 'stays-down':
+        return wait(snapshot, 'kubelet-stopped', describeStay(unit, what))
       case 'runtime-down':
         return wait(
           snapshot,

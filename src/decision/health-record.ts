@@ -11,7 +11,7 @@ import { type ChargedExits, findNewExits, isAlive } from './new-exits.ts'
 import type { Policy } from './policy.ts'
 import { followProcess } from './process-health.ts'
 import { addExcused, followRuntime, isExcuseUsedUp, isRuntimeExcuse, isSubjectExcused, RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
-import { classifySample, isDown, type SampleHealth } from './sample-condition.ts'
+import { classifySample, isDown, needsStart, type SampleHealth } from './sample-condition.ts'
 import { presumeProcess, rememberProcess } from './seen-process.ts'
 import type { TrialKey } from './trial-key.ts'
 import { contentOfKey } from './trial-key.ts'
@@ -137,7 +137,7 @@ function followStart({ known, same, ofProcess, unit, nowUs, subject, runsSubject
   // A record about what the disk did not return has followed nothing yet.
   const isFirst = known === undefined || isMissing(contentOfKey(known.subject))
   const isNew = ofProcess === undefined
-  const startedBefore = same === undefined ? (isFirst && unit.activity !== 'failed') || startedSinceUpgrade : same.started || isNew
+  const startedBefore = same === undefined ? (isFirst && !needsStart(unit.activity)) || startedSinceUpgrade : same.started || isNew
   const started = runsSubject || (startedBefore && unit.activity !== 'stopped')
   const isAwaited = same !== undefined && isStartAwaited(same, unit)
   return {
@@ -253,7 +253,7 @@ function isProcessExcused({ sample }: Fold, { isUsedUp, downSinceUs }: RuntimeEx
 
 function isDownExcused({ unit, ofProcess }: Fold, { isExcused, beganExcused }: RuntimeExcuse): boolean {
   // Systemd may give kubelet up at the very exit of which the runtime answers again.
-  const gaveUpExcused = unit.activity === 'failed' && beganExcused
+  const gaveUpExcused = needsStart(unit.activity) && beganExcused
   return isDown(unit.activity) && (isExcused || gaveUpExcused || ofProcess?.excused === true)
 }
 

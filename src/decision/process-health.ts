@@ -5,6 +5,7 @@
  */
 import { type HealthRecord, type HealthSample, healthyForUs, isFailing, type ProcessHealth, type Running } from './health.ts'
 import type { Policy } from './policy.ts'
+import { hasEnded } from './sample-condition.ts'
 import type { KnownUnit } from './unit-state.ts'
 
 /** What a fold needs to know besides the sample. */
@@ -74,7 +75,7 @@ function followAbsent(
 ): ProcessHealth {
   // What cannot be read is unknown: no health, and no more illness than before.
   const isSameUnread = running.kind === 'unknown' && unit.invocationId === before.invocationId
-  const isDown = unit.activity === 'auto-restart' || unit.activity === 'failed' || unit.activity === 'starting'
+  const isDown = hasEnded(unit.activity) || unit.activity === 'starting'
   const sinceUs = gap ? at.monotonicUs : (before.unhealthySinceUs ?? at.monotonicUs)
   const isIll = !excused && ((running.kind === 'none' && isDown) || (isSameUnread && before.unhealthySinceUs !== undefined))
   const charged = gap || excused ? 0 : chargeable

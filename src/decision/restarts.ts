@@ -1,7 +1,8 @@
 /**
  * Whether kubelet has to be restarted: only when its next start would use other content than it
- * runs, once per target, and at most so many times an hour. A unit that systemd gave up is started
- * again, at growing intervals. The result of a restart is observed, never assumed. Pure.
+ * runs, once per target, and at most so many times an hour. A unit that is down, and that systemd
+ * does not start again by itself, is started again at growing intervals. The result of a restart is
+ * observed, never assumed. Pure.
  */
 import { HOUR_US } from '../values/durations.ts'
 import { LOCAL_CONTENT } from './config-source.ts'
@@ -16,12 +17,14 @@ import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
 import type { KnownUnit } from './unit-state.ts'
 import { isOfFailure } from './verdict.ts'
+import { describeDown, hasOwnStartFailed } from './why-down.ts'
 import { failsNow, hasFailed, isWorthKeeping } from './worth-keeping.ts'
 
 export type RestartDecision =
   | { readonly kind: 'not-due' }
   | { readonly kind: 'restart'; readonly record: RestartRecord }
-  | { readonly kind: 'stopped-by-operator' }
+  /** Nothing shows that it is down without a person's doing, or it is not the agent's to start. */
+  | { readonly kind: 'stays-down' }
   /** Kubelet runs, and would exit at its start, since the container runtime does not answer. */
   | { readonly kind: 'runtime-down' }
   /** Requested, and not observed yet. */
@@ -51,16 +54,19 @@ const LOST_US = 10e6
 const CUT_SHORT_US = 1e6
 
 const NOT_DUE = { kind: 'not-due' } as const
+const STAYS_DOWN = { kind: 'stays-down' } as const
 
 export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Target): RestartDecision {
   const { running, health } = snapshot
   if (running.kind === 'known' && running.content === target.content && !isOutdated(snapshot, unit, target)) return NOT_DUE
   const requested = findRequested(snapshot, target)
   const halfStarted = isHalfStarted(snapshot, unit)
+  const ownFailed = hasOwnStartFailed(unit, snapshot)
   const failed = needsStart(unit.activity) || halfStarted
   const obstacle = findObstacle(snapshot, unit, halfStarted)
   if (obstacle !== undefined) return obstacle
-  if (!halfStarted && isAdministrators(snapshot, unit, target)) return NOT_DUE
+  if (!halfStarted && !ownFailed && isAdministrators(snapshot, unit, target))
+    return unit.activity === 'exited' || unit.activity === 'left-down' ? STAYS_DOWN : NOT_DUE
   // No process runs, and the last one ran this content: systemd restarts it, unless it gave up. One
   // that came and went unseen ran another.
   const last = health?.lastProcess
@@ -68,7 +74,7 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   const cutShort = halfStarted ? awaitCutShort(snapshot) : undefined
   if (cutShort !== undefined) return cutShort
   const isCutShort = halfStarted && requested?.outcome === undefined
-  const answer = requested === undefined || isCutShort ? undefined : awaitAnswer(snapshot, unit, requested, failed)
+  const answer = requested === undefined || isCutShort || ownFailed ? undefined : awaitAnswer(snapshot, unit, requested, failed)
   if (answer !== undefined) return answer
   if (waitsForRuntime(snapshot)) return { kind: 'runtime-down' }
   return requestRestart(snapshot, unit, target, { failed, halfStarted, wasAccepted: requested?.outcome?.ok === true })
@@ -108,9 +114,9 @@ function findObstacle(snapshot: Snapshot, unit: KnownUnit, halfStarted: boolean)
   const { running, now } = snapshot
   switch (unit.activity) {
     case 'stopped':
-      return halfStarted ? undefined : { kind: 'stopped-by-operator' }
+      return halfStarted ? undefined : STAYS_DOWN
     case 'not-found':
-      return { kind: 'stopped-by-operator' }
+      return STAYS_DOWN
     case 'queued':
       return underWay(now.monotonicUs, 'systemd has queued a start of kubelet')
     case 'stopping':
@@ -170,7 +176,7 @@ function requestRestart(
   if (!fallback && failed) {
     // A start that was cut short is completed and does not count again.
     const untilUs = halfStarted ? 0 : startAgainUs(listTaken(thisBoot, unit), target, now.monotonicUs)
-    if (now.monotonicUs < untilUs) return { kind: 'under-way', untilUs, detail: 'systemd gave kubelet up: it is started again in a while' }
+    if (now.monotonicUs < untilUs) return { kind: 'under-way', untilUs, detail: `${describeDown(unit)}: it is started again in a while` }
   } else if (!fallback && !exempt) {
     const untilUs = findLimitEndUs(snapshot, thisBoot)
     if (untilUs !== undefined) return { kind: 'limit', untilUs }

@@ -137,8 +137,8 @@ function describeObstacle(restart: Exclude<RestartDecision, { kind: 'restart' | 
       return 'the limit of restarts per hour is reached'
     case 'runtime-down':
       return 'the container runtime does not answer'
-    case 'stopped-by-operator':
-      return 'kubelet was stopped with systemd'
+    case 'stays-down':
+      return 'kubelet is stopped'
     case 'ineffective':
       return restart.detail
     case 'not-due':

@@ -134,6 +134,7 @@ function open(scene: Scene) {
     preflight: undefined,
     drain: { isDrained: () => undefined },
     lastWords: { of: async () => undefined },
+    jobs: { dependencyFailedUs: async () => undefined },
   }
   return { look: () => observe(observation, []), looked, written: () => written }
 }

@@ -59,6 +59,8 @@ export const NEVER_HEALTHY: KubeletBehaviour = {}
 interface WorldOptions {
   readonly activation?: ActivationKind
   readonly restartUs?: number
+  readonly restart?: 'always' | 'on-failure'
+  readonly keepsQueued?: boolean
   readonly notify?: boolean
   readonly startLimit?: { readonly burst: number; readonly intervalUs: number }
   readonly nodeName?: string
@@ -73,6 +75,8 @@ export class SmallWorld {
   requests: Snapshot['requests'] = { hold: 'none', rollback: undefined, retry: false }
   kubeletIdentity = KUBELET
   runtimeUp = true
+  /** PID 1's lines can be read. */
+  hasJournal = true
   /** Kubelet's process lives and answers nothing. */
   hangs = false
   /** Kubelet exits at its start, whatever it starts with. */
@@ -126,7 +130,7 @@ export class SmallWorld {
   #wiring: ReadyWiring
   #activation: Activation
 
-  constructor({ activation = 'env', restartUs, notify, startLimit, nodeName = 'node-1' }: WorldOptions = {}) {
+  constructor({ activation = 'env', restartUs, restart, keepsQueued, notify, startLimit, nodeName = 'node-1' }: WorldOptions = {}) {
     this.#nodeName = nodeName
     this.#wiring = wiringFor(activation, PLACE)
     this.disk = new FakeDisk(() => this.nowUs / 1000)
@@ -167,6 +171,8 @@ export class SmallWorld {
         }),
         dynamicConfigDir: DIRECTORY,
         ...(restartUs === undefined ? {} : { restartUs }),
+        ...(restart === undefined ? {} : { restart }),
+        ...(keepsQueued === undefined ? {} : { keepsQueued }),
         ...(notify === undefined ? {} : { notify }),
         ...(startLimit === undefined ? {} : { startLimit }),
       },
@@ -318,6 +324,7 @@ export class SmallWorld {
       accepted: this.#accepted,
       preflight: this.#preflight,
       drain: { isDrained: () => this.drained },
+      jobs: { dependencyFailedUs: async () => (this.hasJournal ? this.unit.dependencyFailedUs : undefined) },
       lastWords: {
         of: async (invocationId) => {
           this.heard.push(invocationId)

@@ -77,7 +77,7 @@ t.test('what runs is the same, whatever its version or kubelet: no restart', asy
 })
 
 t.test('a person stopped it: no restart', async (t) => {
-  for (const activity of ['stopped', 'not-found'] as const) t.match(decide(runsNothing(activity)), { kind: 'stopped-by-operator' })
+  for (const activity of ['stopped', 'not-found'] as const) t.match(decide(runsNothing(activity)), { kind: 'stays-down' })
 })
 
 t.test('an agent that died between reset and start goes on', async (t) => {
@@ -88,11 +88,7 @@ t.test('an agent that died between reset and start goes on', async (t) => {
   }
   t.match(decide({ ...runsNothing('stopped'), restarts: [half] }), { kind: 'restart', record: { failed: true } })
   for (const other of [{ outcome: { ok: true, detail: '' } }, { failed: false }, { invocationBefore: 'another' }, { bootId: 'boot-0' }]) {
-    t.match(
-      decide({ ...runsNothing('stopped'), restarts: [{ ...half, ...other }] }),
-      { kind: 'stopped-by-operator' },
-      JSON.stringify(other),
-    )
+    t.match(decide({ ...runsNothing('stopped'), restarts: [{ ...half, ...other }] }), { kind: 'stays-down' }, JSON.stringify(other))
   }
 })
 

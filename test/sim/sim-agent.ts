@@ -122,6 +122,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       preflight,
       drain: { isDrained: () => world.drained !== false },
       evidence: new SimEvidence(world),
+      jobs: { dependencyFailedUs: async () => undefined },
       lastWords: { of: async (invocationId) => (world.kind.journal ? world.unit.lastWords(invocationId) : undefined) },
     },
     effects: { ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },

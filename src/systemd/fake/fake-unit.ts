@@ -8,7 +8,7 @@ import type { CommandOutcome, Unit } from '../../ports/unit.ts'
 import { describeProcess } from '../kubelet-process.ts'
 import { chooseVerb, classifyActivity, hasHitStartLimit, needsReset, summarizeState } from '../unit-activity.ts'
 import type { KubeletFacts } from '../wiring.ts'
-import { type ExitResult, SHOWN_STATE, UnitMachine } from './unit-machine.ts'
+import { type ExitResult, type MachineState, SHOWN_STATE, UnitMachine } from './unit-machine.ts'
 
 /**
  * The behaviour of one kubelet process, in microseconds since its start. A missing event never
@@ -97,6 +97,10 @@ export class FakeUnit implements Unit {
     return this.#machine.dependencyFailedUs
   }
 
+  get state(): MachineState {
+    return this.#machine.state
+  }
+
   get #down(): UnitDown {
     return { name: 'kubelet.service', ...this.#machine.downTimes, barred: this.barred, endedWith: this.#endedWith }
   }
@@ -152,6 +156,11 @@ export class FakeUnit implements Unit {
   endWith(name: string): void {
     this.#endedWith = name
     this.#machine.command('stop', this.#nowUs)
+  }
+  /** Its process ends without an error, and nobody asked for it. */
+  endCleanly(): void {
+    if (this.#process !== undefined) this.#process.exit = { atUs: this.#nowUs, result: 'success' }
+    this.advanceTo(this.#nowUs)
   }
   kill(): void {
     if (this.#process !== undefined) this.#process.exit = { atUs: this.#nowUs, result: 'signal' }

@@ -1,0 +1,84 @@
+import t from 'tap'
+import type { UnitDown } from '../../src/decision/unit-state.ts'
+import { asksForJobs, explainDown, hasOwnStartFailed } from '../../src/decision/why-down.ts'
+import { A, B, BOOT, health, INVOCATION, NOW_US, restartTo, unit } from './snapshots.ts'
+
+/** As systemd shows it after the stop of a running kubelet. */
+const STOPPED: UnitDown = { name: 'kubelet.service', activeExitUs: NOW_US - 300, mainExitUs: NOW_US - 200, inactiveEnterUs: NOW_US - 100 }
+const CLEAN: UnitDown = { ...STOPPED, activeExitUs: NOW_US - 100 }
+
+interface Facts {
+  readonly down?: Partial<UnitDown>
+  readonly invocationId?: string
+  readonly nRestarts?: number
+  /** When the agent requested a restart. */
+  readonly ownUs?: number
+  readonly ok?: boolean
+  readonly invocationBefore?: string
+  readonly first?: number
+}
+
+function seen({ down, invocationId = INVOCATION, nRestarts = 0, ownUs, ok = true, invocationBefore = INVOCATION, first = 0 }: Facts) {
+  const known = unit({ activity: 'stopped', invocationId, nRestarts, down: { ...STOPPED, ...down } })
+  const own = ownUs === undefined ? [] : [restartTo(B, { atUs: ownUs, invocationBefore, outcome: { ok, detail: '' } })]
+  const past = { health: health(A, { firstNRestarts: first, lastNRestarts: first }), restarts: own, now: { bootId: BOOT } }
+  const explained = explainDown(known, past)
+  return { activity: explained.activity, own: hasOwnStartFailed(explained, past), asks: asksForJobs(known, past) }
+}
+
+const BEFORE_US = NOW_US - 400
+const LATER_US = NOW_US - 50
+
+t.test("the agent's own job ended for a dependency", async (t) => {
+  t.match(seen({ ownUs: BEFORE_US, down: { dependencyFailedUs: NOW_US } }), { activity: 'left-down', own: true, asks: true })
+  t.match(seen({ ownUs: BEFORE_US }), { activity: 'stopped', own: false, asks: true }, 'a person has canceled it')
+  t.match(seen({ ownUs: NOW_US - 10, down: { dependencyFailedUs: NOW_US - 20 } }), { activity: 'stopped' }, 'that was another one')
+  t.match(seen({ down: { dependencyFailedUs: NOW_US } }), { activity: 'stopped', asks: false }, "a person's")
+  const others = { ownUs: BEFORE_US, invocationBefore: 'earlier', down: { dependencyFailedUs: NOW_US } }
+  t.match(seen(others), { activity: 'stopped', asks: false }, 'kubelet has been started since')
+  t.match(seen({ ownUs: BEFORE_US, ok: false, down: { dependencyFailedUs: NOW_US } }), { activity: 'left-down' }, 'no answer came in time')
+})
+
+t.test('systemd forgets a unit that no other needs', async (t) => {
+  const forgotten = { invocationId: '', down: { activeExitUs: 0, mainExitUs: 0, inactiveEnterUs: 0, dependencyFailedUs: NOW_US } }
+  t.match(seen({ ...forgotten, ownUs: BEFORE_US }), { activity: 'left-down', own: true })
+  t.match(seen({ ...forgotten, ownUs: BEFORE_US, invocationBefore: 'earlier' }), { activity: 'stopped' })
+  t.match(seen(forgotten), { activity: 'stopped' }, 'or has never started it')
+})
+
+t.test("systemd's own restart ended for a dependency", async (t) => {
+  t.match(seen({ nRestarts: 1, down: { dependencyFailedUs: LATER_US } }), { activity: 'left-down', own: false, asks: true })
+  t.match(seen({ nRestarts: 1 }), { activity: 'stopped' }, 'a person has stopped it in the queue')
+  t.match(seen({ nRestarts: 1, down: { dependencyFailedUs: NOW_US - 150 } }), { activity: 'stopped' }, 'that was before')
+  t.match(seen({ nRestarts: 2, first: 2, down: { dependencyFailedUs: LATER_US } }), { activity: 'stopped' }, 'it counted none')
+})
+
+t.test('its process ended by itself', async (t) => {
+  t.match(seen({ down: CLEAN }), { activity: 'exited', asks: false })
+  t.match(seen({ down: { ...CLEAN, mainExitUs: 0 } }), { activity: 'exited' })
+  t.match(seen({ down: { ...CLEAN, mainExitUs: NOW_US } }), { activity: 'stopped' })
+  t.match(seen({ down: { ...CLEAN, activeExitUs: 0, inactiveEnterUs: 0, mainExitUs: 0 } }), { activity: 'stopped' }, 'it was never active')
+  t.match(seen({ down: CLEAN, ownUs: LATER_US }), { activity: 'stopped' }, 'a person has canceled the start')
+  t.match(seen({ down: CLEAN, ownUs: LATER_US, ok: false }), { activity: 'exited' }, 'systemd refused the start')
+  t.match(seen({ down: { ...CLEAN, dependencyFailedUs: NOW_US }, ownUs: LATER_US }), { activity: 'left-down', own: true })
+})
+
+t.test('a unit that it was bound to took it with it', async (t) => {
+  t.match(seen({ down: { endedWith: 'containerd.service' } }), { activity: 'left-down', own: false })
+})
+
+t.test('what somebody has barred stays down', async (t) => {
+  for (const barred of ['masked', 'disabled'] as const) {
+    t.match(seen({ down: { ...CLEAN, barred } }), { activity: 'stopped' })
+    t.match(seen({ ownUs: BEFORE_US, down: { dependencyFailedUs: NOW_US, barred } }), { activity: 'stopped', asks: false })
+    const queued = unit({ activity: 'left-down', down: { ...STOPPED, barred } })
+    t.match(explainDown(queued, { health: undefined, restarts: [], now: { bootId: BOOT } }), { activity: 'stopped' })
+  }
+})
+
+t.test('a unit that is not down is as it is', async (t) => {
+  const running = unit()
+  const past = { health: health(A), restarts: [restartTo(B, { invocationBefore: INVOCATION })], now: { bootId: BOOT } }
+  t.equal(explainDown(running, past), running)
+  t.equal(asksForJobs(running, past), false)
+})
