@@ -33,6 +33,8 @@ export type SeenFact =
 export interface NoAnswer {
   readonly kind: 'refused' | 'forbidden' | 'unreachable' | 'not-asked'
   readonly detail: string
+  /** It takes the agent's credentials for nobody's (401). */
+  readonly isUnauthorized?: true
 }
 
 /** There is nothing that could be asked, or no way to ask. */
@@ -97,7 +99,13 @@ export interface RuntimeAnswer {
 
 export type ServingAnswer =
   /** `user`: whom kubelet takes the agent for, as the text of a 403 says. */
-  | { readonly kind: 'answered'; readonly status: number; readonly user: string | undefined }
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      readonly user: string | undefined
+      /** The client certificate, as it says. undefined: that could not be read. */
+      readonly valid?: { readonly fromMs: number; readonly untilMs: number } | undefined
+    }
   /**
    * It speaks TLS, but has no certificate yet: with `serverTLSBootstrap`, someone must approve it.
    */

@@ -260,7 +260,7 @@ function foldProcess(
     case 'runtime':
       return { ...process, runtime: foldRuntime(before.runtime, seen.answer, atUs) }
     case 'serving':
-      return { ...process, serving: foldServing(before.serving, seen.answer, atUs) }
+      return { ...process, serving: foldServing(before.serving, seen.answer, atUs, wallMsAt(atUs, fold.now)) }
     case 'static-pods':
       return { ...process, staticPods: foldStaticPods(before.staticPods, seen.answer, atUs, listExpected(compared, before.key)) }
   }
@@ -279,10 +279,12 @@ function listExpected(baseline: Baseline | undefined, key: TrialKey): readonly S
  */
 function noteAnswer(before: ProcessEvidence, atUs: number, { question, answer }: SeenFact): ProcessEvidence {
   if (!API_QUESTIONS.includes(question) || answer.kind === 'not-asked') return before
-  const serving = noteServer(before.serving, atUs, answer.kind !== 'unreachable')
+  const isUnauthorized = answer.kind === 'refused' && answer.isUnauthorized === true
+  const serving = noteServer(before.serving, atUs, answer.kind !== 'unreachable' && !isUnauthorized)
   if (answer.kind === 'unreachable') return { ...before, serving, reachableSinceUs: undefined }
+  const unauthorizedUs = isUnauthorized ? atUs : undefined
   const requests = before.requests + 1
   const lastUs = Math.max(...API_QUESTIONS.map((each) => before.answeredUs[each] ?? Number.NEGATIVE_INFINITY))
   const isBlind = atUs - lastUs > BLIND_US
-  return { ...before, serving, requests, reachableSinceUs: isBlind ? atUs : (before.reachableSinceUs ?? atUs) }
+  return { ...before, serving, requests, unauthorizedUs, reachableSinceUs: isBlind ? atUs : (before.reachableSinceUs ?? atUs) }
 }

@@ -9,7 +9,7 @@ import { type EvidenceFinding, type EvidencePolicy, levelOf } from './evidence.t
 import { API_QUESTIONS, QUESTIONS, type Question } from './evidence-facts.ts'
 import { judgeEvidence, viewEvidence } from './evidence-judge.ts'
 import { judgeLease, needsWrite } from './evidence-lease.ts'
-import { asksServer } from './evidence-serving.ts'
+import { judgeServing, needsServersWord } from './evidence-serving.ts'
 import type { Baseline, EvidenceView, UnreadQuestion } from './evidence-state.ts'
 import { findRolloutTurn, owesProof } from './rollout-turn.ts'
 import { assess } from './situation.ts'
@@ -268,7 +268,8 @@ function gapUs(question: Question, view: EvidenceView): number {
     }
     case 'node':
       // Only an answer of the API server tells whose fault that is.
-      if (process.serving !== undefined && asksServer(process.serving)) return Math.min(30e6, trialUs / 10)
+      if (process.serving !== undefined && needsServersWord(process.serving) && judgeServing(view).answer !== 'yes')
+        return Math.min(30e6, trialUs / 10)
       return process.node?.ready === 'True' && process.node.provenAtUs !== undefined ? trialUs / 2 : Math.min(30e6, trialUs / 10)
     case 'pods':
       return trialUs / 2

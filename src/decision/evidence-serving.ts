@@ -6,16 +6,21 @@
  * anonymous requests allowed, a certificate that kubelet does not trust is 403 too, but of another
  * user.
  */
-import { doubtful, type KindStanding, no, unknown, yes } from './evidence.ts'
+import { doubtful, type KindStanding, no, perhapsNo, unknown, yes } from './evidence.ts'
 import type { NotAsked, ServingAnswer } from './evidence-facts.ts'
-import type { EvidenceView, ServingBefore, ServingSeen } from './evidence-state.ts'
+import type { EvidenceView, ProcessEvidence, ServingBefore, ServingSeen } from './evidence-state.ts'
 
 const ANONYMOUS = 'system:anonymous'
 /** Within that of an answer of the API server, kubelet reaches it too. */
 const SLACK_US = 15e6
 
 /** undefined: it was not asked. */
-export function foldServing(before: ServingSeen | undefined, answer: ServingAnswer | NotAsked, atUs: number): ServingSeen | undefined {
+export function foldServing(
+  before: ServingSeen | undefined,
+  answer: ServingAnswer | NotAsked,
+  atUs: number,
+  wallMs: number,
+): ServingSeen | undefined {
   if (answer.kind === 'not-asked') return before
   const now =
     answer.kind === 'answered'
@@ -26,12 +31,22 @@ export function foldServing(before: ServingSeen | undefined, answer: ServingAnsw
     before.status === now.status &&
     before.user === now.user &&
     (before.noCertificate ?? false) === now.noCertificate
-  return { ...now, sinceUs: isSame ? before.sinceUs : atUs, lastUs: atUs, serverUpSinceUs: isSame ? before.serverUpSinceUs : undefined }
+  const valid = answer.kind === 'answered' ? answer.valid : undefined
+  const isOutdated = valid !== undefined && !(valid.fromMs <= wallMs && wallMs < valid.untilMs)
+  return {
+    ...now,
+    isOutdated,
+    sinceUs: isSame ? before.sinceUs : atUs,
+    lastUs: atUs,
+    serverUpSinceUs: isSame ? before.serverUpSinceUs : undefined,
+  }
 }
 
 /**
  * The API server was asked. Its first answer counts: where it is asked often, the latest one is
  * always young.
+ *
+ * @param isReachable it answered, and took the agent's credentials
  */
 export function noteServer(before: ServingSeen | undefined, atUs: number, isReachable: boolean): ServingSeen | undefined {
   if (before === undefined || (before.serverUpSinceUs !== undefined) === isReachable) return before
@@ -45,18 +60,35 @@ export function judgeServing({ process, baseline, policy, servesFromUs = Number.
   const isDemoted = isKnownUser(before) && before?.user !== ANONYMOUS && serving.user === ANONYMOUS
   if (isKnownUser(serving) && !isDemoted) return yes("kubelet's TLS port knows the node's certificate", serving.sinceUs)
   const detail = describe(serving, isDemoted)
+  const isStranger = serving.status === 401 || isDemoted
+  if (isStranger && serving.isOutdated === true) return unknown(`${detail}; the certificate has run out, or is not valid yet`)
+  if (isStranger && process.unauthorizedUs !== undefined) return unknown(`${detail}; the API server refuses it, too`)
   if (!isKnownUser(before)) return unknown(`${detail}; it is not known to have been otherwise before`)
   if (asksServer(serving) && reachableSinceUs === undefined) return unknown(`${detail}; the API server is not reachable`)
   if (serving.noCertificate === true)
     return doubtful(`${detail}; its CertificateSigningRequest has to be approved (serverTLSBootstrap)`, serving.sinceUs)
   if (asksServer(serving) && !wasServerUp(serving)) return doubtful(detail, serving.sinceUs)
+  // Only the API server says whether the certificate is still good.
+  const isUntold = isStranger && !wasServerUp(serving)
+  if (isUntold && isServerAsked(process)) return doubtful(detail, serving.sinceUs)
   const sinceUs = serving.status === undefined ? Math.max(serving.sinceUs, servesFromUs) : serving.sinceUs
   const isLong = serving.lastUs - sinceUs >= policy.toleranceUs
-  return isLong ? no(detail, serving.sinceUs) : doubtful(detail, serving.sinceUs)
+  if (!isLong) return doubtful(detail, serving.sinceUs)
+  return isUntold ? perhapsNo(detail, serving.sinceUs) : no(detail, serving.sinceUs)
+}
+
+/** Not where the settings switch all such evidence off. */
+function isServerAsked({ lease, node, pods }: ProcessEvidence): boolean {
+  return lease !== undefined || node !== undefined || pods !== undefined
+}
+
+/** Whether it takes an answer of the API server to tell whose fault the answer of the port is. */
+export function needsServersWord({ status, user }: ServingSeen): boolean {
+  return status === 401 || user === ANONYMOUS || (status !== undefined && status >= 500)
 }
 
 /** What the port answers depends on the API server, which kubelet asks about each request. */
-export function asksServer({ status }: ServingSeen): boolean {
+function asksServer({ status }: ServingSeen): boolean {
   return status !== undefined && status >= 500
 }
 

@@ -108,6 +108,8 @@ export interface ProcessEvidence {
   readonly answeredUs: Readonly<Partial<Record<Question, number>>>
   /** Since when every request to the API server was answered. */
   readonly reachableSinceUs?: number | undefined
+  /** When the API server refused the agent's credentials. undefined: it has taken them since. */
+  readonly unauthorizedUs?: number | undefined
   /** The last write of the agent's own that succeeded. */
   readonly writtenAtUs?: number | undefined
   readonly lease?: LeaseSeen | undefined
@@ -190,11 +192,16 @@ export interface ServingSeen {
   /** It speaks TLS, but has no certificate. */
   readonly noCertificate?: boolean | undefined
   readonly user?: string | undefined
+  /** The client certificate had run out, or was not valid yet, by the clock of the node. */
+  readonly isOutdated?: boolean | undefined
   readonly detail: string
   /** Since when the same was answered. */
   readonly sinceUs: number
   readonly lastUs: number
-  /** Of that time, since when each request to the API server was answered. */
+  /**
+   * Of that time, since when the API server answered each request, and took the agent's
+   * credentials.
+   */
   readonly serverUpSinceUs?: number | undefined
 }
 

@@ -47,7 +47,8 @@ function describeFailure(answer: Exclude<KubeAnswer, { kind: 'ok' }>): NoAnswer 
   // A server that fails has said nothing.
   const isSilent = answer.status >= 500 || answer.status === 429
   const kind = isSilent ? 'unreachable' : answer.status === 403 ? 'forbidden' : 'refused'
-  return { kind, detail: cut(`the API server answers ${answer.status} ${answer.reason}: ${answer.detail}`) }
+  const detail = cut(`the API server answers ${answer.status} ${answer.reason}: ${answer.detail}`)
+  return { kind, detail, ...(answer.status === 401 && { isUnauthorized: true }) }
 }
 
 function cut(text: string): string {

@@ -2,6 +2,7 @@
  * Asks kubelet's TLS port with the client certificate of the kubeconfig. A token is never sent: the
  * certificate of the port is mostly self-signed, so nobody knows who would get it. Never throws.
  */
+import { X509Certificate } from 'node:crypto'
 import { request } from 'node:https'
 import type { NotAsked, ServingAnswer } from '../decision/evidence-facts.ts'
 import type { ClientIdentity } from '../kube/access.ts'
@@ -54,7 +55,9 @@ export class ServingProbe {
             body = (body + chunk).slice(0, BODY_BYTES)
           })
           response.on('error', fail)
-          response.on('end', () => resolve({ kind: 'answered', status, user: status === 403 ? findUser(body) : undefined }))
+          response.on('end', () =>
+            resolve({ kind: 'answered', status, user: status === 403 ? findUser(body) : undefined, ...readValidity(cert) }),
+          )
         })
         sent.on('error', fail)
         sent.end()
@@ -68,4 +71,14 @@ export class ServingProbe {
 /** `Forbidden (user=%s, verb=%s, resource=%s, ...`, pkg/kubelet/server/server.go. */
 function findUser(body: string): string | undefined {
   return /\buser=([^,)\s]{1,253})/.exec(body)?.[1]
+}
+
+/** Of the first certificate. Kubelet takes it only within this time. */
+function readValidity(pem: string): Pick<Extract<ServingAnswer, { kind: 'answered' }>, 'valid'> {
+  try {
+    const { validFrom, validTo } = new X509Certificate(pem)
+    return { valid: { fromMs: Date.parse(validFrom), untilMs: Date.parse(validTo) } }
+  } catch {
+    return {}
+  }
 }

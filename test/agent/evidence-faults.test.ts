@@ -34,6 +34,20 @@ t.test('an API server that is away when a trial begins condemns nothing', async 
   t.same(world.record('last-known-good'), B)
 })
 
+t.test('a client certificate that nobody takes any more condemns no config', async (t) => {
+  const unauthorized = { kind: 'refused', detail: 'the API server answers 401 Unauthorized', isUnauthorized: true } as const
+  const world = await promotedOnA()
+  world.want(B)
+  await world.run(5 * MINUTE_US)
+  const restarts = world.restartsAskedAtUs.length
+  world.evidence.canWrite = false
+  world.evidence.answer('serving', () => serving(401))
+  for (const question of ['node', 'lease', 'pods'] as const) world.evidence.answer(question, () => ({ question, answer: unauthorized }))
+  await world.run(30 * MINUTE_US)
+  t.equal(world.records.verdicts().size, 0)
+  t.equal(world.restartsAskedAtUs.length, restarts)
+})
+
 t.test('a kubelet that is upgraded on disk in the middle of a trial is judged as it runs', async (t) => {
   const world = await promotedOnA()
   world.want(B)

@@ -16,7 +16,7 @@ const BROKEN = [staticPods([API_SERVER]), serving(401), node('False'), runtime('
 const after = (...facts: readonly SeenFact[]): Story => ({
   earlier: WELL,
   before: BROKEN,
-  seen: [20, 500].flatMap((at) => facts.map((each) => [at, each] as const)),
+  seen: [20, 40, 500].flatMap((at) => facts.map((each) => [at, each] as const)),
   now: 600,
 })
 

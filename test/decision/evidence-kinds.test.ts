@@ -384,6 +384,21 @@ check('ready', [
 
 const KNOWN = [serving(403)]
 const NO_TLS = [5, 100].map((at) => [at, serving('no-tls')] as const)
+const UNAUTHORIZED: SeenFact = {
+  question: 'node',
+  answer: { kind: 'refused', detail: 'the API server answers 401 Unauthorized', isUnauthorized: true },
+}
+
+/** Kubelet's port answers 401, and the API server says nothing against the certificate. */
+function withCertificate(valid: { readonly fromMs: number; readonly untilMs: number }): NonNullable<Story['seen']> {
+  const refused: SeenFact = { question: 'serving', answer: { kind: 'answered', status: 401, user: undefined, valid } }
+  return [
+    [5, refused],
+    [40, node('True')],
+    [70, refused],
+  ]
+}
+
 check('serving', [
   [
     'no answer yet at the end of a trial that is shorter than kubelet takes to settle',
@@ -399,10 +414,69 @@ check('serving', [
       before: KNOWN,
       seen: [
         [5, serving(401)],
+        [40, node('True')],
         [70, serving(401)],
       ],
     },
   ],
+  [
+    '403 became 401, and nobody has asked the API server since',
+    'doubtful',
+    {
+      before: KNOWN,
+      seen: [
+        [2, node('True')],
+        [5, serving(401)],
+        [590, serving(401)],
+      ],
+      now: 600,
+    },
+  ],
+  [
+    '403 became 401, and the API server does not answer',
+    'doubtful',
+    {
+      before: KNOWN,
+      seen: [
+        [5, serving(401)],
+        [40, unreachable('node')],
+        [590, serving(401)],
+      ],
+      now: 600,
+    },
+  ],
+  [
+    '403 became 401, and the API server refuses the certificate, too',
+    'unknown',
+    {
+      before: KNOWN,
+      seen: [
+        [5, serving(401)],
+        [40, UNAUTHORIZED],
+        [70, serving(401)],
+      ],
+    },
+  ],
+  [
+    '403 became 401, and the API server had refused the certificate for a while',
+    'no',
+    {
+      before: KNOWN,
+      seen: [
+        [5, serving(401)],
+        [40, UNAUTHORIZED],
+        [70, node('True')],
+        [90, serving(401)],
+      ],
+    },
+  ],
+  ['401 with a certificate that has run out', 'unknown', { before: KNOWN, seen: withCertificate({ fromMs: -9, untilMs: 0 }) }],
+  [
+    '401 with a certificate that is not valid yet, as by a clock that was set back',
+    'unknown',
+    { before: KNOWN, seen: withCertificate({ fromMs: 9, untilMs: 99 }) },
+  ],
+  ['401 with a certificate that is valid', 'no', { before: KNOWN, seen: withCertificate({ fromMs: -9, untilMs: 99 }) }],
   ['401 for a moment', 'doubtful', { before: KNOWN, seen: [[5, serving(401)]] }],
   ['no answer for a moment at the end of the trial', 'doubtful', { before: KNOWN, seen: [[590, serving('no-tls')]], now: 600 }],
   [
@@ -417,6 +491,7 @@ check('serving', [
       before: KNOWN,
       seen: [
         [5, serving(403, 'system:anonymous')],
+        [40, node('True')],
         [70, serving(403, 'system:anonymous')],
       ],
     },
@@ -722,6 +797,17 @@ function blame(changed: readonly string[] | undefined, reason: string, message: 
   const { answer, damage, mayBeNodes } = find('pods', { before: [...WAS_READY, ...LISTED], changed, seen: [[60, lost]] })
   return answer === 'no' ? `${damage}${mayBeNodes ? ', perhaps' : ''}` : answer
 }
+
+t.test('401 where the API server is never asked is a doubt', async (t) => {
+  const story: Story = {
+    before: [serving(403)],
+    seen: [
+      [5, serving(401)],
+      [70, serving(401)],
+    ],
+  }
+  t.match(find('serving', story), { answer: 'no', damage: 'transient', mayBeNodes: true })
+})
 
 t.test('a pod that failed speaks against the config only where a changed field can be the cause', async (t) => {
   const rows: readonly (readonly [reason: string, message: string, field: string])[] = [

@@ -53,12 +53,15 @@ t.test('what kubelet answers on its TLS port', async (t) => {
 
   handler = (_, response) =>
     void response.writeHead(403).end('Forbidden (user=system:node:node-1, verb=get, resource=nodes, subresource=proxy)')
-  t.same(await probe.ask(target), { kind: 'answered', status: 403, user: 'system:node:node-1' })
+  const told = await probe.ask(target)
+  t.match(told, { kind: 'answered', status: 403, user: 'system:node:node-1' })
+  const { fromMs = Number.NaN, untilMs = Number.NaN } = (told.kind === 'answered' ? told.valid : undefined) ?? {}
+  t.ok(fromMs <= Date.now() && Date.now() < untilMs, 'how long the client certificate is valid')
   t.equal(presented, 'system:node:node-1')
   handler = (_, response) => void response.writeHead(401).end('Unauthorized')
-  t.same(await probe.ask(target), { kind: 'answered', status: 401, user: undefined })
+  t.match(await probe.ask(target), { kind: 'answered', status: 401, user: undefined })
   handler = (_, response) => void response.writeHead(403).end('x'.repeat(1_000_000))
-  t.same(await probe.ask(target), { kind: 'answered', status: 403, user: undefined })
+  t.match(await probe.ask(target), { kind: 'answered', status: 403, user: undefined })
   handler = () => {}
   t.same(await new ServingProbe(identity(client.certificate), 300).ask(target), { kind: 'no-tls', detail: 'no answer within 0.3 s' })
   kubelet.close()
