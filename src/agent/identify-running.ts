@@ -12,7 +12,7 @@ import { isMissing, nameEarlier, nameMissing } from '../decision/missing-content
 import type { NextStart } from '../decision/snapshot.ts'
 import { trialKey } from '../decision/trial-key.ts'
 import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
-import type { ActivationState } from '../ports/activation.ts'
+import type { ActivationStamp, ActivationState } from '../ports/activation.ts'
 import type { CheckpointContents } from './content-once.ts'
 
 export function resolveNextStart(activation: ActivationState, checkpoints: CheckpointContents): NextStart {
@@ -33,12 +33,18 @@ function holdActivated({ source, content }: Extract<ActivationState, { kind: 'ch
   return { source, content: checkpoints.knownAs(content), onlyInPlace: true }
 }
 
+export interface Recorded {
+  /** What the records name. */
+  readonly named: readonly ConfigMapSource[]
+  /** What is last-known-good or was. */
+  readonly passed: readonly (ContentHash | undefined)[]
+}
+
 /**
  * What a process runs is recorded when the process is first seen. A checkpoint that is replaced or
  * a binary that is upgraded later changes nothing.
  *
  * @param health the record of this boot
- * @param named what the records name
  */
 export function identifyRunning(
   unit: UnitState,
@@ -46,7 +52,7 @@ export function identifyRunning(
   activation: ActivationState,
   bootId: string,
   checkpoints: CheckpointContents,
-  named: readonly ConfigMapSource[],
+  { named, passed }: Recorded,
 ): Running {
   if (unit.kind === 'unknown') return { kind: 'unknown', detail: unit.detail }
   const { process } = unit
@@ -58,7 +64,7 @@ export function identifyRunning(
   const startedFrom = process.kind === 'checkpoint' ? { ...process, kubeletConfigKey: process.key } : undefined
   const content =
     seen === undefined
-      ? identifyContent(unit, process, activation, bootId, checkpoints)
+      ? identifyContent(unit, process, { activation, passed }, bootId, checkpoints)
       : findAgain(seen.content, startedFrom === undefined ? named : [startedFrom, ...named], checkpoints)
   const source = startedFrom ?? seen?.source ?? 'local'
   // After a restore of etcd, the same version may hold other content by now.
@@ -79,16 +85,20 @@ function hasFixedFlag({ wiring }: KnownUnit): boolean {
 function identifyContent(
   unit: KnownUnit,
   process: Exclude<KnownUnit['process'], { kind: 'none' | 'unknown' }>,
-  activation: ActivationState,
+  { activation, passed }: { readonly activation: ActivationState } & Pick<Recorded, 'passed'>,
   bootId: string,
   checkpoints: CheckpointContents,
 ): ContentHash {
   if (process.kind === 'checkpoint') return contentOrName({ ...process, kubeletConfigKey: process.key }, checkpoints)
   if (hasFixedFlag(unit) && activation.kind !== 'unknown') {
-    const { since } = activation
+    const wasStartedBefore = (stamp: ActivationStamp | undefined) =>
+      stamp !== undefined && stamp.bootId === bootId && unit.startedAtUs < stamp.monotonicUs
     // A process that started before the file was in place does not run what the file holds now.
-    if (since !== undefined && since.bootId === bootId && unit.startedAtUs < since.monotonicUs) return nameEarlier(unit.invocationId)
-    return activation.kind === 'local' ? LOCAL_CONTENT : (holdActivated(activation, checkpoints).content ?? nameMissing(activation.source))
+    if (wasStartedBefore(activation.since)) return nameEarlier(unit.invocationId)
+    if (activation.kind === 'local') return LOCAL_CONTENT
+    const content = holdActivated(activation, checkpoints).content ?? nameMissing(activation.source)
+    // Where nobody knows that, a config that has never passed its trial may never have run.
+    return wasStartedBefore(activation.foundAt) && !passed.includes(content) ? nameEarlier(unit.invocationId) : content
   }
   return process.configPath === unit.localConfigPath ? LOCAL_CONTENT : `other:${process.configPath ?? 'none'}`
 }

@@ -67,7 +67,8 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const unit = await explainUnit(ports, seen.unit, past.ofThisBoot)
   const { activation, ...kept } = readDisk(ports, checkpoints, unit, past.ofThisBoot?.lastProcess)
   const named = listNamed(kept.assigned, kept.lastKnownGood.source, kept.previous.source)
-  const running = identifyRunning(unit, past.ofThisBoot, activation, seen.at.bootId, checkpoints, named)
+  const passed = [kept.lastKnownGood.content, kept.previous.content]
+  const running = identifyRunning(unit, past.ofThisBoot, activation, seen.at.bootId, checkpoints, { named, passed })
   const runtimes = await probeRuntimesWhereTheyMatter(ports, { unit, healthz }, kept, running)
   const now = ports.clock.now()
   const requests = ports.requests.read()

@@ -52,21 +52,24 @@ export type OnWithdrawn = (path: string, how: 'restored' | 'removed') => void
 /**
  * `since`: CLOCK_MONOTONIC after the config, in any wording, was put in place; a process that was
  * started before does not run it. Local is one config, whatever its file holds. undefined where the
- * process' command line names its config, and where the config was in place before the agent's
- * first observation in this boot.
+ * process' command line names its config, where the config was in place before the agent's first
+ * observation in this boot, and where nobody recorded the time.
  */
 export type ActivationState =
   | { readonly kind: 'local'; readonly since: ActivationStamp | undefined }
   /**
    * The adapter stores the namespace and name beside the file, since the path of a checkpoint does
    * not hold them. `content`: of a file that outlives its checkpoint, by the hash of its bytes.
-   * undefined: kubelet reads the checkpoint itself, or the content is not known.
+   * undefined: kubelet reads the checkpoint itself, or the content is not known. `foundAt`: nobody
+   * recorded when it was put in place, and the agent found it there then. So a process that was
+   * started before may run another config.
    */
   | {
       readonly kind: 'checkpoint'
       readonly source: ConfigMapSource
       readonly since: ActivationStamp | undefined
       readonly content?: ContentHash | undefined
+      readonly foundAt?: ActivationStamp | undefined
     }
   /**
    * `unrecorded`: the agent's own file is in place, and what says which config it is was lost.

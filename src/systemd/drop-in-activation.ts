@@ -15,7 +15,7 @@ import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSour
 import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import type { ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
-import { codedError, errorCode } from '../values/errors.ts'
+import { codedError } from '../values/errors.ts'
 import { type ActivationParts, type InPlace, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
 import {
   addContent,
@@ -29,7 +29,9 @@ import {
 import { dropInWiring } from './drop-in-wiring.ts'
 import { asArguments, flagValue } from './flags.ts'
 import { contentToPlace } from './placed-content.ts'
-import { ReplacementStamps } from './replacement-stamps.ts'
+import type { Stamp } from './replacement-stamp.ts'
+import { ReplacementStamps, type StampRecord } from './replacement-stamps.ts'
+import { tolerateFaults } from './tolerate-faults.ts'
 import { readTwin, type TwinFault, type TwinPaths, writeTwin } from './twin-record.ts'
 
 /** Kubelet reads it as root, and a config may hold a secret (staticPodURLHeader). */
@@ -49,6 +51,7 @@ interface Found {
   readonly fault: TwinFault | undefined
   /** As of `Twin`. */
   readonly isIncomplete: boolean
+  readonly stamped: StampRecord
 }
 
 export class DropInActivation implements KindOfActivation {
@@ -71,9 +74,9 @@ export class DropInActivation implements KindOfActivation {
 
   read({ path }: ReadyWiring): ActivationState {
     const bytes = this.#files.read(path)
-    if (bytes === undefined) return { kind: 'local', since: this.#stamps.since(ABSENT, true) }
-    const hash = hashOf(bytes)
+    const hash = bytes && hashOf(bytes)
     const found = this.#find(path, hash)
+    if (hash === undefined) return { kind: 'local', since: this.#stamps.since(ABSENT, true, found.stamped).since }
     const { placed, hasRecord, fault } = found
     if (placed === undefined) return describeUnplaced(path, hasRecord, fault)
     const { source } = placed
@@ -81,7 +84,8 @@ export class DropInActivation implements KindOfActivation {
     const checkpoint = this.#files.read(this.#checkpointPath(source))
     if (checkpoint !== undefined && hashOf(checkpoint) !== hash)
       return { kind: 'unknown', detail: `${path} holds what ${describeSource(source)} was before` }
-    return { kind: 'checkpoint', source, since: this.#stamps.since(hash, false), content: this.#complete(placed, found) }
+    const since = this.#stamps.since(hash, false, found.stamped)
+    return { kind: 'checkpoint', source, ...since, content: this.#complete(placed, found) }
   }
 
   /**
@@ -93,11 +97,7 @@ export class DropInActivation implements KindOfActivation {
     const { source } = placed
     const content = placed.content ?? contentToPlace(this.#files, this.#checkpointPath(source), source.kubeletConfigKey)
     if (!isIncomplete && content === placed.content) return content
-    try {
-      this.#save(addContent(record, { ...placed, content }))
-    } catch (cause) {
-      if (errorCode(cause) === undefined) throw cause
-    }
+    tolerateFaults(() => this.#save(addContent(record, { ...placed, content })))
     return content
   }
 
@@ -126,13 +126,17 @@ export class DropInActivation implements KindOfActivation {
     const { bytes, placed } = this.#load(target, path)
     const inPlace = this.#files.read(path)
     const { record, placed: before } = this.#find(path, inPlace && hashOf(inPlace))
-    this.#recordTarget({ ...record, target: placed, before }, record, placed)
-    if (inPlace?.equals(bytes) === true) return
-    if (!this.#holds(stagedPath(path), bytes)) this.#files.replace(newPath(path), bytes, { mode: MODE })
-    const ready = this.#holds(stagedPath(path), bytes) ? stagedPath(path) : newPath(path)
     // Without a record of it, something else was put in place since it was observed.
     const replacement = { hash: placed.hash, isLocal: false, isRewording: isRewording && before !== undefined }
-    this.#stamps.replace(inPlace === undefined ? ABSENT : hashOf(inPlace), replacement, () => this.#files.rename(ready, path))
+    const isSame = inPlace?.equals(bytes) === true
+    const begun = isSame ? undefined : this.#stamps.begin(inPlace === undefined ? ABSENT : hashOf(inPlace), replacement, record.stamp)
+    const next = { ...record, target: placed, before, ...(begun && { stamp: begun }) }
+    this.#recordTarget(next, record, placed)
+    if (isSame) return
+    if (!this.#holds(stagedPath(path), bytes)) this.#files.replace(newPath(path), bytes, { mode: MODE })
+    const ready = this.#holds(stagedPath(path), bytes) ? stagedPath(path) : newPath(path)
+    const rename = () => this.#files.rename(ready, path)
+    this.#stamps.replace(begun, replacement, rename, (stamp) => this.#save({ ...next, stamp }))
   }
 
   findOutside(unit: UnitState): readonly string[] {
@@ -164,8 +168,12 @@ export class DropInActivation implements KindOfActivation {
   #remove(path: string): void {
     const inPlace = this.#files.read(path)
     if (inPlace !== undefined) {
+      const { record, hasRecord } = this.#find(path, hashOf(inPlace))
       const replacement = { hash: ABSENT, isLocal: true, isRewording: false }
-      this.#stamps.replace(hashOf(inPlace), replacement, () => this.#files.remove(path))
+      const begun = this.#stamps.begin(hashOf(inPlace), replacement, record.stamp)
+      if (hasRecord) tolerateFaults(() => this.#save({ ...record, stamp: begun }))
+      const remove = () => this.#files.remove(path)
+      this.#stamps.replace(begun, replacement, remove, (stamp) => this.#keepOwn(path, stamp))
     }
     for (const left of [stagedPath(path), newPath(path), this.#recordPaths(path).copy]) this.#files.remove(left)
   }
@@ -201,7 +209,16 @@ export class DropInActivation implements KindOfActivation {
     const known = hash === undefined ? undefined : records.find((each) => findPlaced(each, hash) !== undefined)
     const record = known ?? records[0] ?? { path, target: undefined, fallback: undefined, before: undefined, revision: 0 }
     const placed = hash === undefined ? undefined : findPlaced(record, hash)
-    return { record, placed, hasRecord: records.length > 0, fault: faults[0], isIncomplete }
+    const stamps = records.length === 0 ? undefined : [record, ...records].flatMap(({ stamp }) => stamp ?? [])
+    const keep = (stamp: Stamp) => (stamp.isLocal === true ? this.#keepOwn(path, stamp) : this.#save({ ...record, stamp }))
+    return { record, placed, hasRecord: records.length > 0, fault: faults[0], isIncomplete, stamped: { stamps, keep } }
+  }
+
+  /** While local is in place, there is no copy. */
+  #keepOwn(path: string, stamp: Stamp): void {
+    const { own } = this.#recordPaths(path)
+    const record = parseDropInRecord(this.#files.read(own)?.toString() ?? '')
+    if (record !== undefined) this.#files.replace(own, renderDropInRecord({ ...record, stamp, revision: record.revision + 1 }))
   }
 
   #save(record: DropInRecord): void {

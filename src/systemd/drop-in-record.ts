@@ -5,6 +5,7 @@
  */
 import type { ConfigMapSource, ContentHash } from '../decision/config-source.ts'
 import { sameSource } from '../decision/config-source.ts'
+import { isStamp, type Stamp } from './replacement-stamp.ts'
 
 export interface DropInRecord {
   /** The file in kubelet's directory. */
@@ -15,6 +16,8 @@ export interface DropInRecord {
   readonly fallback: PlacedDropIn | undefined
   /** What was in place when `target` was recorded; it still is if the rename did not happen. */
   readonly before: PlacedDropIn | undefined
+  /** undefined: recorded by an agent that kept it in /run alone. */
+  readonly stamp?: Stamp | undefined
   /** As in `twin-record.ts`. */
   readonly revision: number
 }
@@ -47,8 +50,8 @@ export function isRecorded(record: DropInRecord, { source, hash }: PlacedDropIn)
   return placed !== undefined && sameSource(placed.source, source)
 }
 
-export function renderDropInRecord({ path, target, fallback, before, revision }: DropInRecord): string {
-  return `${JSON.stringify({ path, target, fallback, before, revision }, undefined, 2)}\n`
+export function renderDropInRecord({ path, target, fallback, before, stamp, revision }: DropInRecord): string {
+  return `${JSON.stringify({ path, target, fallback, before, stamp, revision }, undefined, 2)}\n`
 }
 
 /**
@@ -57,8 +60,9 @@ export function renderDropInRecord({ path, target, fallback, before, revision }:
  */
 export function parseDropInRecord(text: string): DropInRecord | undefined {
   try {
-    const { path, target, fallback, before, revision = 0 } = JSON.parse(text) as Partial<DropInRecord>
-    return typeof path === 'string' && Number.isInteger(revision) ? { path, target, fallback, before, revision } : undefined
+    const { path, target, fallback, before, stamp, revision = 0 } = JSON.parse(text) as Partial<DropInRecord>
+    if (typeof path !== 'string' || !Number.isInteger(revision)) return undefined
+    return { path, target, fallback, before, ...(isStamp(stamp) && { stamp }), revision }
   } catch {
     return undefined
   }

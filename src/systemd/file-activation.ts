@@ -21,15 +21,16 @@ import { findOtherKind } from '../kubelet/other-kind.ts'
 import type { ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
-import { codedError, errorCode } from '../values/errors.ts'
+import { codedError } from '../values/errors.ts'
 import { type ActivationParts, type InPlace, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
 import type { FileOwnership } from './file-ownership.ts'
 import { fileWiring } from './file-wiring.ts'
-import { means, type OriginalRecord, type Placed, recordContent, recordStaged, recordTarget } from './original-record.ts'
+import { findMeaning, means, type OriginalRecord, type Placed, recordContent, recordStaged } from './original-record.ts'
 import { type Found, hashOf, OriginalRecords } from './original-records.ts'
 import { contentToPlace } from './placed-content.ts'
 import { readyPath } from './ready-path.ts'
 import { ReplacementStamps } from './replacement-stamps.ts'
+import { tolerateFaults } from './tolerate-faults.ts'
 
 /** A file that something else changed more recently may still be incomplete. */
 const SETTLED_MS = 2000
@@ -64,10 +65,10 @@ export class FileActivation implements KindOfActivation {
     const { hash, meaning } = found
     if (hash === undefined) return { kind: 'unknown', detail: `${configPath} does not exist`, absent: true }
     const { source } = meaning ?? LOCAL
-    const since = this.#stamps.since(hash, source === 'local')
+    const { since, foundAt } = this.#stamps.since(hash, source === 'local', found.stamped)
     if (source === 'local') return { kind: 'local', since }
     if (this.#isReplaced(source, hash)) return { kind: 'unknown', detail: `${configPath} holds what ${describeSource(source)} was before` }
-    return { kind: 'checkpoint', source, since, content: this.#complete(source, found) }
+    return { kind: 'checkpoint', source, since, content: this.#complete(source, found), ...(foundAt && { foundAt }) }
   }
 
   /**
@@ -115,7 +116,12 @@ export class FileActivation implements KindOfActivation {
     // For local, what is in place stays, unless it is the agent's.
     const { record, inPlace } = target === 'local' ? this.#keepOriginal(configPath) : this.#keepReplaceable(configPath)
     const { bytes, placed } = this.#load(target, record)
-    const next = recordTarget(record, placed, inPlace)
+    const before = inPlace === undefined ? undefined : findMeaning(record, inPlace)
+    // Without a record of it, or as local, something else was put in place since it was observed.
+    const isAgentsInPlace = before !== undefined && before.source !== 'local'
+    const replacement = { hash: placed.hash, isLocal: target === 'local', isRewording: isRewording && isAgentsInPlace }
+    const begun = inPlace === placed.hash ? undefined : this.#stamps.begin(inPlace, replacement, record.stamp)
+    const next = { ...record, target: placed, before, ...(begun && { stamp: begun }) }
     this.#recordPlaced(next, record, placed)
     if (inPlace === placed.hash) {
       if (target === 'local') this.#records.clear(configPath)
@@ -125,10 +131,8 @@ export class FileActivation implements KindOfActivation {
     const ready = ['local', 'fallback'] as const
     const staged = ready.map((kind) => readyPath(configPath, kind)).find((path) => this.#isReady(path, bytes, record))
     const from = staged ?? this.#write(configPath, bytes, record)
-    // Without a record of it, or as local, something else was put in place since it was observed.
-    const isAgentsInPlace = next.before !== undefined && next.before.source !== 'local'
-    const replacement = { hash: placed.hash, isLocal: target === 'local', isRewording: isRewording && isAgentsInPlace }
-    this.#stamps.replace(inPlace, replacement, () => this.#files.rename(from, configPath))
+    const rename = () => this.#files.rename(from, configPath)
+    this.#stamps.replace(begun, replacement, rename, (stamp) => this.#records.keepStamp(next, stamp))
     if (target === 'local') this.#records.clear(configPath)
   }
 
@@ -288,14 +292,6 @@ export class FileActivation implements KindOfActivation {
 function describeOtherKind(configPath: string, kind: string): string {
   const advice = `name a file of kind ${KIND} in kubelet's --config, or run the agent where kubelet has a unit of its own`
   return `${configPath} is a ${kind}, which kubelet does not read, so the agent does not replace it: ${advice}`
-}
-
-function tolerateFaults(write: () => void): void {
-  try {
-    write()
-  } catch (cause) {
-    if (errorCode(cause) === undefined) throw cause
-  }
 }
 
 function isAgents({ meaning }: Found): boolean {

@@ -5,6 +5,7 @@
  */
 import type { ConfigSource, ContentHash } from '../decision/config-source.ts'
 import { sameSource } from '../decision/config-source.ts'
+import { isStamp, type Stamp } from './replacement-stamp.ts'
 
 export interface OriginalRecord {
   readonly configPath: string
@@ -17,6 +18,8 @@ export interface OriginalRecord {
    * What was in place when `target` was recorded; it still is if the replacement did not happen.
    */
   readonly before: Placed | undefined
+  /** undefined: recorded by an agent that kept it in /run alone. */
+  readonly stamp?: Stamp | undefined
   /** As in `twin-record.ts`. */
   readonly revision: number
 }
@@ -65,11 +68,6 @@ export function recordStaged(record: OriginalRecord, fallback: Placed, inPlace: 
   return { ...record, target: current, fallback, before: undefined }
 }
 
-export function recordTarget(record: OriginalRecord, target: Placed, inPlace: ContentHash | undefined): OriginalRecord {
-  const current = inPlace === undefined ? undefined : findMeaning(record, inPlace)
-  return { ...record, target, before: current }
-}
-
 /** Adds what an earlier agent did not record. */
 export function recordContent(record: OriginalRecord, { source, hash, content }: Placed): OriginalRecord {
   const add = (known: Placed | undefined) => (known?.hash === hash && sameSource(known.source, source) ? { ...known, content } : known)
@@ -82,8 +80,8 @@ export function means(record: OriginalRecord, { source, hash }: Placed): boolean
   return meaning !== undefined && sameSource(meaning.source, source)
 }
 
-export function renderRecord({ configPath, original, target, fallback, before, revision }: OriginalRecord): string {
-  return `${JSON.stringify({ configPath, original, target, fallback, before, revision }, undefined, 2)}\n`
+export function renderRecord({ configPath, original, target, fallback, before, stamp, revision }: OriginalRecord): string {
+  return `${JSON.stringify({ configPath, original, target, fallback, before, stamp, revision }, undefined, 2)}\n`
 }
 
 /**
@@ -92,10 +90,10 @@ export function renderRecord({ configPath, original, target, fallback, before, r
  */
 export function parseRecord(text: string): OriginalRecord | undefined {
   try {
-    const { configPath, original, target, fallback, before, revision = 0 } = JSON.parse(text) as Partial<OriginalRecord>
+    const { configPath, original, target, fallback, before, stamp, revision = 0 } = JSON.parse(text) as Partial<OriginalRecord>
     if (typeof configPath !== 'string' || !/^[0-9a-f]{64}$/.test(original?.hash ?? '') || original === undefined) return undefined
     if (![original.mode, original.uid, original.gid, revision].every(Number.isInteger)) return undefined
-    return { configPath, original, target, fallback, before, revision }
+    return { configPath, original, target, fallback, before, ...(isStamp(stamp) && { stamp }), revision }
   } catch {
     return undefined
   }

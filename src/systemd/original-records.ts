@@ -10,6 +10,8 @@ import type { Files } from '../ports/files.ts'
 import { codedError } from '../values/errors.ts'
 import { chooseRecord, findMeaning, listClaims, type OriginalRecord, type Placed, parseRecord, renderRecord } from './original-record.ts'
 import { readyPath } from './ready-path.ts'
+import type { Stamp } from './replacement-stamp.ts'
+import type { StampRecord } from './replacement-stamps.ts'
 import { readTwin, type TwinFault, type TwinPaths, writeTwin } from './twin-record.ts'
 
 const FORMAT = { parse: parseRecord, render: renderRecord }
@@ -24,6 +26,7 @@ export interface Found {
   readonly meaning: Placed | undefined
   /** As of `Twin`. */
   readonly isIncomplete: boolean
+  readonly stamped: StampRecord
 }
 
 export class OriginalRecords {
@@ -46,7 +49,8 @@ export class OriginalRecords {
     const record = (hash === undefined ? undefined : chooseRecord(records, hash)) ?? records[0]
     const meaning = record && hash !== undefined ? findMeaning(record, hash) : undefined
     const [fault] = meaning !== undefined || (hash === undefined && record !== undefined) ? [] : faults
-    return fault === undefined ? { bytes, hash, record, meaning, isIncomplete } : describeFault(fault, configPath)
+    if (fault !== undefined) return describeFault(fault, configPath)
+    return { bytes, hash, record, meaning, isIncomplete, stamped: this.#stampsOf(record, records) }
   }
 
   mustFind(configPath: string): Found {
@@ -57,6 +61,24 @@ export class OriginalRecords {
 
   save(record: OriginalRecord): void {
     writeTwin(this.#files, this.#pathsOf(record.configPath), FORMAT, record)
+  }
+
+  /** While local is in place, there is no copy. */
+  #stampsOf(record: OriginalRecord | undefined, records: readonly OriginalRecord[]): StampRecord {
+    const stamps = record && [record, ...records].flatMap(({ stamp }) => stamp ?? [])
+    return { stamps, keep: (stamp) => record && this.keepStamp(record, stamp) }
+  }
+
+  keepStamp(record: OriginalRecord, stamp: Stamp): void {
+    if (stamp.isLocal !== true) this.save({ ...record, stamp })
+    else this.#saveOwn(record.configPath, (own) => ({ ...own, stamp }))
+  }
+
+  #saveOwn(configPath: string, change: (own: OriginalRecord) => OriginalRecord | undefined): void {
+    const { own: path } = this.#pathsOf(configPath)
+    const own = parseRecord(this.#files.read(path)?.toString() ?? '')
+    const changed = own && change(own)
+    if (own !== undefined && changed !== undefined) this.#files.replace(path, renderRecord({ ...changed, revision: own.revision + 1 }))
   }
 
   /** The original is in place, and needs neither a fallback nor the copy of the record. */
@@ -70,11 +92,9 @@ export class OriginalRecords {
    */
   disown(configPath: string): void {
     this.clear(configPath)
-    const { own } = this.#pathsOf(configPath)
-    const record = parseRecord(this.#files.read(own)?.toString() ?? '')
-    if (record === undefined || listClaims(record).length === 0) return
-    const disowned = { ...record, target: undefined, fallback: undefined, before: undefined, revision: record.revision + 1 }
-    this.#files.replace(own, renderRecord(disowned))
+    this.#saveOwn(configPath, (own) =>
+      listClaims(own).length === 0 ? undefined : { ...own, target: undefined, fallback: undefined, before: undefined },
+    )
   }
 
   /** The config files with a record, in the agent's own directory or beside what the unit names. */

@@ -1,40 +1,45 @@
 /**
  * Records since when a config file has its present content, on CLOCK_MONOTONIC: a kubelet that was
- * started earlier does not run it. Stored under /run, because a reboot starts kubelet anyway. A
- * record that cannot be written is kept in memory: it must not keep a node from falling back.
+ * started earlier does not run it. Stored under /run, because a reboot starts kubelet anyway, and
+ * in the record of what is in place, because /run can be lost while a restart is due. A stamp that
+ * cannot be written is kept in memory: it must not keep a node from falling back.
  */
+import { dirname } from 'node:path'
 import type { ContentHash } from '../decision/config-source.ts'
 import type { ActivationStamp } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
+import { parseJson } from '../values/json-shape.ts'
+import { isKept, isSameStamp, isStamp, type KnownStamps, resolveStamp, type Stamp } from './replacement-stamp.ts'
+import { tolerateFaults } from './tolerate-faults.ts'
 
-interface Stamped {
-  readonly bootId: string
-  readonly hash: ContentHash
-  /**
-   * It is the local config, and no replacement has begun since. undefined, as in the records of
-   * earlier versions: not known.
-   */
-  readonly isLocal?: boolean | undefined
-  /** undefined: since before the agent's first observation in this boot. */
-  readonly sinceUs: number | undefined
-  /** The same config in other bytes, which may have replaced it. */
-  readonly rewording?: ContentHash | undefined
+/** The record of what is in place, as far as it holds stamps. */
+export interface StampRecord {
+  /** As in `KnownStamps`. */
+  readonly stamps: KnownStamps['kept']
+  /** Throws if it cannot be written. */
+  readonly keep: (stamp: Stamp) => void
 }
 
 /** What is put in place. */
-interface Replacement {
+export interface Replacement {
   readonly hash: ContentHash
   readonly isLocal: boolean
   /** The config that it replaces, in other bytes. */
   readonly isRewording: boolean
 }
 
+/** `foundAt`: nobody recorded it, and the agent found what is in place at that time. */
+export interface Since {
+  readonly since: ActivationStamp | undefined
+  readonly foundAt?: ActivationStamp
+}
+
 export class ReplacementStamps {
   readonly #files: Files
   readonly #path: string
   readonly #clock: Clock
-  #last: Stamped | undefined
+  #last: Stamp | undefined
   #isWritten = true
 
   constructor(files: Files, path: string, clock: Clock) {
@@ -43,78 +48,78 @@ export class ReplacementStamps {
     this.#clock = clock
   }
 
-  /**
-   * Unknown content was written by something else, or by a replacement that crashed before `stamp`.
-   * The time is not known, so it counts from now. But local is one config, whatever its file holds:
-   * where an administrator writes it anew, it is in place since it was. So is a rewording.
-   */
-  since(hash: ContentHash, isLocal: boolean): ActivationStamp | undefined {
-    const { bootId, monotonicUs } = this.#clock.now()
+  since(hash: ContentHash, isLocal: boolean, record: StampRecord): Since {
     this.#write()
-    const last = this.#last ?? this.#load()
-    const isSame = last?.hash === hash || last?.rewording === hash || (isLocal && last?.isLocal === true)
-    if (last === undefined || last.bootId !== bootId) this.#save({ bootId, hash, isLocal, sinceUs: undefined })
-    else if (!isSame) this.#save({ bootId, hash, isLocal, sinceUs: monotonicUs })
-    else if (last.hash !== hash || last.isLocal !== isLocal) this.#save({ bootId, hash, isLocal, sinceUs: last.sinceUs })
-    const sinceUs = this.#last?.sinceUs
-    return sinceUs === undefined ? undefined : { bootId, monotonicUs: sinceUs }
+    const stamp = resolveStamp({ hash, isLocal }, { run: this.#run(), kept: record.stamps }, this.#clock.now())
+    this.#save(stamp)
+    if (record.stamps !== undefined && !isKept(stamp, record.stamps[0])) tolerateFaults(() => record.keep(stamp))
+    const { bootId, sinceUs, foundUs } = stamp
+    return {
+      since: sinceUs === undefined ? undefined : { bootId, monotonicUs: sinceUs },
+      ...(foundUs !== undefined && { foundAt: { bootId, monotonicUs: foundUs } }),
+    }
+  }
+
+  /**
+   * What to record of a replacement that is about to begin. After a crash in it, another config
+   * that is found in place counts from then, and another wording since the first one was in place.
+   *
+   * @param inPlace undefined: there is no file
+   * @param kept in the record of what is in place
+   */
+  begin(inPlace: ContentHash | undefined, { hash, isRewording }: Replacement, kept: Stamp | undefined): Stamp | undefined {
+    if (inPlace === undefined) return undefined
+    const known = { run: this.#run(), kept: kept && [kept] }
+    const { isLocal: _, ...stamp } = resolveStamp({ hash: inPlace, isLocal: false }, known, this.#clock.now())
+    return isRewording ? { ...stamp, rewording: hash } : { ...stamp, next: hash }
   }
 
   /**
    * Carries out a replacement.
    *
-   * @param inPlace undefined: there is no file
+   * @param begun as `begin` has returned it. The record has it, unless the disk is full
    */
-  replace(inPlace: ContentHash | undefined, { hash, isLocal, isRewording }: Replacement, rename: () => void): void {
-    const keepsTime = isRewording && inPlace !== undefined
-    if (keepsTime) this.expectRewording(inPlace, hash)
-    else if (inPlace !== undefined) this.expectReplacement(inPlace)
+  replace(begun: Stamp | undefined, { hash, isLocal }: Replacement, rename: () => void, keep: StampRecord['keep']): void {
+    if (begun !== undefined) this.#save(begun)
     rename()
-    if (!keepsTime) this.stamp(hash, isLocal)
-  }
-
-  /** A replacement begins. After a crash in it, whatever is found in place counts from then. */
-  expectReplacement(inPlace: ContentHash): void {
-    this.since(inPlace, false)
-  }
-
-  /** The same, by the config in other bytes. Either counts since the first one was in place. */
-  expectRewording(inPlace: ContentHash, rewording: ContentHash): void {
-    this.expectReplacement(inPlace)
-    if (this.#last !== undefined) this.#save({ ...this.#last, rewording })
-  }
-
-  /** Records that the content is in place as of now. */
-  stamp(hash: ContentHash, isLocal: boolean): void {
+    if (begun?.rewording !== undefined) return
     const { bootId, monotonicUs } = this.#clock.now()
-    this.#save({ bootId, hash, isLocal, sinceUs: monotonicUs })
+    const stamp = { bootId, hash, isLocal, sinceUs: monotonicUs }
+    this.#save(stamp)
+    tolerateFaults(() => keep(stamp))
   }
 
-  #save(stamped: Stamped): void {
-    this.#last = stamped
+  #run(): Stamp | undefined {
+    this.#last ??= this.#load()
+    return this.#last
+  }
+
+  #save(stamp: Stamp): void {
+    if (isSameStamp(stamp, this.#last)) return
+    this.#last = stamp
     this.#isWritten = false
     this.#write()
   }
 
+  /**
+   * Where the agent ends before it can be written, the disk has an older one. Kubelet is then
+   * restarted once more than necessary, unless the record of what is in place has it.
+   */
   #write(): void {
     if (this.#isWritten) return
-    try {
+    tolerateFaults(() => {
+      this.#files.makeDirectory(dirname(this.#path))
       this.#files.replace(this.#path, JSON.stringify(this.#last))
       this.#isWritten = true
-    } catch {
-      // It stays in memory. If the agent ends before it can be written, the disk has an older
-      // record. Kubelet is then restarted once more than necessary. Or, if what that record names
-      // is in place again, kubelet is taken for one that runs it.
-    }
+    })
   }
 
-  #load(): Stamped | undefined {
+  #load(): Stamp | undefined {
     try {
-      const { bootId, hash, isLocal, sinceUs, rewording } = JSON.parse(this.#files.read(this.#path)?.toString() ?? '') as Partial<Stamped>
-      this.#last = typeof bootId === 'string' && typeof hash === 'string' ? { bootId, hash, isLocal, sinceUs, rewording } : undefined
+      const bytes = this.#files.read(this.#path)
+      return bytes && parseJson(bytes, isStamp)
     } catch {
-      this.#last = undefined
+      return undefined
     }
-    return this.#last
   }
 }
