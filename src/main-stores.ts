@@ -109,13 +109,14 @@ export function openStores(settings: Settings, { disk, clock, yaml, besideDocker
  * Removes what a crash may have left unfinished. Only the agent's own: the directory may be shared
  * (`--adopt`), and files of other programs may begin with dots, too.
  */
-export function settleStores({ files, layout }: Stores, log: Log): void {
+export function settleStores({ files, layout, records }: Stores, log: Log): void {
   try {
     const ours = [layout.meta, layout.checkpoints, layout.rendered, layout.requests]
     files.settle(
       layout.directory,
       ours.map((path) => posix.basename(path)),
     )
+    records.markLocal()
   } catch (error) {
     log.warn('cannot remove what a crash may have left unfinished', { error })
   }

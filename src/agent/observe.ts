@@ -31,7 +31,7 @@ import { identifyRunning, resolveNextStart } from './identify-running.ts'
 import { type AnswerPorts, observeAnswers } from './observe-answers.ts'
 import { type KubeletObservation, type KubeletPorts, observeKubelet } from './observe-kubelet.ts'
 import { NOT_PROBED, probeRuntimes, type RuntimeObservation, type RuntimePorts } from './probe-runtimes.ts'
-import { listNamed, readAssigned } from './read-assigned.ts'
+import { listNamed, readAssigned, readSource } from './read-assigned.ts'
 import { readLocalConfig } from './read-local-config.ts'
 import { type RecognitionPorts, recognizeDesired } from './recognize-content.ts'
 
@@ -148,11 +148,15 @@ function readDisk(
   const { records } = ports
   const activation = readActivation(ports, unit)
   const nextStart = resolveNextStart(activation, checkpoints)
-  const fallbacks = { 'last-known-good': records.read('last-known-good'), previous: records.read('previous') }
+  const traces = { unit, activation, lastProcess }
+  const fallbacks = {
+    'last-known-good': readSource(records, 'last-known-good', traces),
+    previous: readSource(records, 'previous', traces),
+  }
   const lastKnownGood = holdFallback(fallbacks['last-known-good'], checkpoints)
   const previous = holdFallback(fallbacks.previous, checkpoints)
   const damagedFallbacks = FALLBACK_NAMES.filter((name) => fallbacks[name].kind === 'damaged')
-  const assigned = readAssigned(records, { unit, activation, lastProcess })
+  const assigned = readAssigned(records, traces)
   const assignedContent = assigned.kind === 'source' ? contentOf(assigned.source, checkpoints) : undefined
   return {
     ...{ activation, nextStart, lastKnownGood, previous, assigned, assignedContent },

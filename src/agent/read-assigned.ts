@@ -1,13 +1,13 @@
-/** What is assigned, as the record says, or as its absence means. */
+/** What the records of sources say, or what their absence means, or that they are empty. */
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import type { SeenProcess } from '../decision/health.ts'
-import type { RecordState } from '../decision/records.ts'
+import type { RecordName, RecordState } from '../decision/records.ts'
 import type { UnitState } from '../decision/unit-state.ts'
 import type { ActivationState } from '../ports/activation.ts'
 import type { Records } from '../ports/store.ts'
 
 /** What shows that a checkpoint was assigned once. */
-interface Traces {
+export interface Traces {
   readonly unit: UnitState
   readonly activation: ActivationState
   /** The process that was seen last in this boot. */
@@ -20,9 +20,16 @@ interface Traces {
  * is then unknown.
  */
 export function readAssigned(records: Records, traces: Traces): RecordState {
-  const assigned = records.read('assigned')
+  const assigned = readSource(records, 'assigned', traces)
   if (assigned.kind === 'damaged' || assigned.source !== 'local' || !isInUse(traces) || records.has('assigned')) return assigned
   return { kind: 'damaged', detail: 'meta/assigned is lost, and kubelet uses a checkpoint of this directory' }
+}
+
+/** An empty record may be all that a disk has kept of another one. */
+export function readSource(records: Pick<Records, 'read'>, name: RecordName, traces: Traces): RecordState {
+  const record = records.read(name)
+  if (record.kind === 'damaged' || record.unconfirmed !== true || !isInUse(traces)) return record
+  return { kind: 'damaged', detail: `meta/${name} is empty, nothing says that local was recorded, and kubelet uses a checkpoint` }
 }
 
 function isInUse({ unit, activation, lastProcess }: Traces): boolean {

@@ -11,10 +11,12 @@
  */
 import { join } from 'node:path'
 import type { ConfigMapData } from '../decision/config-source.ts'
+import { RECORD_NAMES, type RecordName } from '../decision/records.ts'
 import type { Files } from '../ports/files.ts'
 import type { Checkpoints } from '../ports/store.ts'
 import type { Layout } from './layout.ts'
 import { checkKey, checkVersion } from './layout.ts'
+import { parseMarker, renderMarker } from './local-marker.ts'
 import { planSetAside } from './set-aside.ts'
 
 const RECORDS = ['last-known-good', 'assigned'] as const
@@ -45,14 +47,25 @@ export function adoptKubeletStore(files: Files, checkpoints: Checkpoints, layout
   // not lost.
   const records = readRecords(files, layout, store)
   const isUnused = records.every(isFree)
-  for (const { name, bytes, own } of records) {
+  const isAdopted = ({ own }: RecordPair) => own === undefined || (isUnused && own.length === 0)
+  markAdopted(files, layout, records.filter(isAdopted))
+  for (const record of records) {
+    const { name, bytes, own } = record
     if (bytes === undefined) continue
-    if (own === undefined || (isUnused && own.length === 0)) files.replace(layout.record(name), bytes)
-    else if (!own.equals(bytes)) remarks.push(`the agent already has a record ${name}; kubelet's own was not adopted`)
+    if (isAdopted(record)) files.replace(layout.record(name), bytes)
+    else if (own?.equals(bytes) === false) remarks.push(`the agent already has a record ${name}; kubelet's own was not adopted`)
   }
   const { name } = planSetAside('store.adopted-', files.list(layout.directory) ?? [])
   files.rename(store, join(layout.directory, name))
   return { checkpoints: found.length, remarks }
+}
+
+/** In kubelet's own records, an empty file means local. */
+function markAdopted(files: Files, layout: Layout, adopted: readonly RecordPair[]): void {
+  const marked = parseMarker(files.read(layout.localMarker) ?? Buffer.alloc(0))
+  const lengthOf = (name: RecordName) => adopted.find((record) => record.name === name)?.bytes?.length
+  const isLocal = (name: RecordName) => (lengthOf(name) ?? (marked?.has(name) === true ? 0 : 1)) === 0
+  files.replace(layout.localMarker, renderMarker(RECORD_NAMES.filter(isLocal)))
 }
 
 /** Whether there is a store, and the agent has no config of its own in place of kubelet's. */

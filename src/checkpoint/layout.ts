@@ -81,6 +81,8 @@ export interface Layout {
   readonly directory: string
   readonly meta: string
   record(name: RecordName): string
+  /** Which of the records of sources say local. */
+  readonly localMarker: string
   readonly proven: string
   readonly trialBoots: string
   readonly channelState: string
@@ -111,6 +113,7 @@ export function layoutOf(directory: string): Layout {
     directory,
     meta,
     record: (name) => `${meta}/${name}`,
+    localMarker: join(meta, 'local'),
     proven: join(meta, 'proven'),
     trialBoots: join(meta, 'boots'),
     channelState: join(meta, 'heard'),

@@ -9,7 +9,7 @@
  */
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { ChannelState } from '../decision/desired.ts'
-import type { RecordName, RecordState, TrialBoots } from '../decision/records.ts'
+import { RECORD_NAMES, type RecordName, type RecordState, type TrialBoots } from '../decision/records.ts'
 import type { Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import { keepVerdicts, type Verdict } from '../decision/verdict.ts'
@@ -24,6 +24,7 @@ import { FileError, isDamage } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 import { checkSource } from './layout.ts'
+import { isConfirmed, type Marked, parseMarker, renderMarker } from './local-marker.ts'
 import { parseVerdicts } from './parse-verdicts.ts'
 import { isChannelState, isProven, isStagings, isTrialBoots } from './record-shapes.ts'
 import { parseSource, serializeSource } from './serialize.ts'
@@ -31,6 +32,7 @@ import type { OnSetAside } from './set-aside.ts'
 
 const NO_VERDICTS: ReadonlyMap<TrialKey, Verdict> = new Map()
 const ABSENT: RecordState = { kind: 'source', source: 'local', absent: true }
+const NONE_MARKED: Marked = new Set()
 
 export class RecordError extends Error {
   override readonly name = 'RecordError'
@@ -86,7 +88,7 @@ export class FileRecords implements Records {
     const path = this.#layout.record(name)
     const parsed = this.#load(path, parseSource)
     if (parsed === undefined) return this.#absent(path)
-    if (parsed.ok) return { kind: 'source', source: parsed.source }
+    if (parsed.ok) return { kind: 'source', source: parsed.source, ...(!this.#isConfirmed(name, parsed.source) && { unconfirmed: true }) }
     const detail = `${path}: ${parsed.detail}`
     const isForeign = 'isForeign' in parsed && parsed.isForeign === true
     if (!isForeign) this.#damaged.setAside(path, parsed.detail)
@@ -104,7 +106,37 @@ export class FileRecords implements Records {
     this.#writeVerdicts()
     const check = source === 'local' ? undefined : checkSource(source)
     if (check?.ok === false) throw new RecordError(`cannot record ${name}: ${check.detail}; rename it in the cluster`)
+    // First: without the marker, an empty record may be what a disk has left of another one.
+    this.markLocal({ name, source })
     this.#put(this.#layout.record(name), serializeSource(source))
+  }
+
+  /**
+   * What an agent that wrote no marker has left is marked as this one understands it.
+   *
+   * @param written what one of the records will say
+   */
+  markLocal(written?: { readonly name: RecordName; readonly source: ConfigSource }): void {
+    const isLocal = (name: RecordName) =>
+      name === written?.name ? written.source === 'local' : this.#sourceIn(name) === 'local' && this.#isConfirmed(name, 'local')
+    if (written !== undefined || RECORD_NAMES.some((name) => this.has(name)))
+      this.#put(this.#layout.localMarker, renderMarker(RECORD_NAMES.filter(isLocal)))
+  }
+
+  #isConfirmed(name: RecordName, source: ConfigSource): boolean {
+    return source !== 'local' || isConfirmed(name, this.#marked(), (each) => this.#sourceIn(each))
+  }
+
+  /** undefined: there is no marker. */
+  #marked(): Marked | undefined {
+    const found = this.#load(this.#layout.localMarker, (bytes) => parseMarker(bytes) ?? NONE_MARKED)
+    return found === undefined || 'has' in found ? found : NONE_MARKED
+  }
+
+  /** undefined: there is no such record, or it is damaged. */
+  #sourceIn(name: RecordName): ConfigSource | undefined {
+    const parsed = this.#load(this.#layout.record(name), parseSource)
+    return parsed?.ok === true ? parsed.source : undefined
   }
 
   proven(): TrialKey | undefined {

@@ -7,11 +7,12 @@ import { type ConfigSource, type ContentHash, sameSource } from './config-source
 import type { TrialKey } from './trial-key.ts'
 
 /**
- * A record under `meta/`. `absent`: nothing was ever recorded. `damaged`: it was unreadable and has
- * been set aside, or it has a field that this agent does not know. So its meaning is unknown.
+ * A record under `meta/`. `absent`: nothing was ever recorded. `unconfirmed`: it is empty, and
+ * nothing says that local was recorded. `damaged`: it was unreadable and has been set aside, or it
+ * has a field that this agent does not know. So its meaning is unknown.
  */
 export type RecordState =
-  | { readonly kind: 'source'; readonly source: ConfigSource; readonly absent?: true }
+  | { readonly kind: 'source'; readonly source: ConfigSource; readonly absent?: true; readonly unconfirmed?: true }
   | { readonly kind: 'damaged'; readonly detail: string }
 
 /** Whether the record names this config. A damaged one names none. */
@@ -127,3 +128,4 @@ export type TransitionKind =
 export type RecordName = 'assigned' | FallbackName
 export const FALLBACK_NAMES = ['last-known-good', 'previous'] as const
 export type FallbackName = (typeof FALLBACK_NAMES)[number]
+export const RECORD_NAMES = ['assigned', ...FALLBACK_NAMES] as const

@@ -10,12 +10,14 @@ import type { ActivationKind } from '../../src/decision/unit-state.ts'
 import { A, B, C, MINUTE_US, textOf } from '../decision/snapshots.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'
 
-/** Longer than a trial. */
-const LONG_US = 15 * MINUTE_US
+const TRIAL_US = 2 * MINUTE_US
+/** Longer than a trial and its evidence. */
+const LONG_US = 5 * MINUTE_US
 
 /** A is promoted and runs. */
 async function settledOnA(activation: ActivationKind): Promise<SmallWorld> {
   const world = new SmallWorld({ activation })
+  world.policy = { ...world.policy, trialUs: TRIAL_US }
   world.want(A)
   await world.run(LONG_US)
   return world
@@ -52,7 +54,7 @@ function loseRun(world: SmallWorld): void {
 }
 
 for (const kind of ['file', 'drop-in'] as const) {
-  for (const [why, obstruct] of Object.entries(OBSTACLES)) {
+  for (const [why, obstruct] of Object.entries(OBSTACLES).slice(kind === 'file' ? 0 : 1)) {
     t.test(`${kind}: ${why}, and /run is lost: the config runs before it is promoted`, async (t) => {
       const world = await settledOnA(kind)
       obstruct(world)
@@ -96,10 +98,10 @@ for (const kind of ['file', 'drop-in'] as const) {
   t.test(`${kind}: what runs already is restarted for nothing by no loss of /run`, async (t) => {
     const world = await settledOnA(kind)
     world.want(B)
-    await world.run(2 * MINUTE_US)
-    for (let losses = 0; losses < 3; losses += 1) {
+    await world.run(MINUTE_US)
+    for (let losses = 0; losses < 2; losses += 1) {
       loseRun(world)
-      await world.run(2 * MINUTE_US)
+      await world.run(MINUTE_US)
     }
     t.equal(world.restartsAskedAtUs.length, 2)
     t.equal(await world.running(), textOf(B))
@@ -112,7 +114,12 @@ for (const kind of ['file', 'drop-in'] as const) {
     await world.run(MINUTE_US)
     stripStamps(world)
     loseRun(world)
+    world.requests = { ...world.requests, hold: 'paused' }
     const restarts = world.restartsAskedAtUs.length
+    await world.run(LONG_US)
+    t.equal(world.restartsAskedAtUs.length, restarts, 'nor restarted in a pause')
+    t.same(world.record('last-known-good'), A)
+    world.requests = { ...world.requests, hold: 'none' }
     await world.run(MINUTE_US)
     t.equal(world.restartsAskedAtUs.length, restarts + 1)
     loseRun(world)
@@ -120,20 +127,6 @@ for (const kind of ['file', 'drop-in'] as const) {
     t.equal(world.restartsAskedAtUs.length, restarts + 1, 'and no other one, whatever else is lost')
     t.equal(await world.running(), textOf(B))
     t.same(world.record('last-known-good'), B)
-  })
-
-  t.test(`${kind}: nothing tells that, and the node is paused: it is neither restarted nor promoted`, async (t) => {
-    const world = await settledOnA(kind)
-    world.systemctl = REFUSED
-    world.want(B)
-    await world.run(MINUTE_US)
-    stripStamps(world)
-    loseRun(world)
-    world.requests = { ...world.requests, hold: 'paused' }
-    const restarts = world.restartsAskedAtUs.length
-    await world.run(LONG_US)
-    t.equal(world.restartsAskedAtUs.length, restarts)
-    t.same(world.record('last-known-good'), A)
   })
 
   t.test(`${kind}: nothing tells that, and the config in place has passed its trial: no restart`, async (t) => {
@@ -151,7 +144,7 @@ for (const kind of ['file', 'drop-in'] as const) {
   t.test(`${kind}: an agent of another version left no stamp, and the node boots: one restart at most`, async (t) => {
     const world = await settledOnA(kind)
     world.want(B)
-    await world.run(2 * MINUTE_US)
+    await world.run(MINUTE_US)
     stripStamps(world)
     world.reboot()
     // Kubelet is up before the agent looks.
@@ -168,7 +161,7 @@ for (const kind of ['file', 'drop-in'] as const) {
   t.test(`${kind}: an agent of another version left no stamp, and /run tells: none is needed later`, async (t) => {
     const world = await settledOnA(kind)
     world.want(B)
-    await world.run(2 * MINUTE_US)
+    await world.run(MINUTE_US)
     stripStamps(world)
     world.restartAgent()
     await world.run(MINUTE_US)
