@@ -65,7 +65,7 @@ function markAdopted(files: Files, layout: Layout, adopted: readonly RecordPair[
   const marked = parseMarker(files.read(layout.localMarker) ?? Buffer.alloc(0))
   const lengthOf = (name: RecordName) => adopted.find((record) => record.name === name)?.bytes?.length
   const isLocal = (name: RecordName) => (lengthOf(name) ?? (marked?.has(name) === true ? 0 : 1)) === 0
-  files.replace(layout.localMarker, renderMarker(RECORD_NAMES.filter(isLocal)))
+  files.replace(layout.localMarker, renderMarker(RECORD_NAMES.filter(isLocal), marked))
 }
 
 /** Whether there is a store, and the agent has no config of its own in place of kubelet's. */

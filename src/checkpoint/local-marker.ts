@@ -13,8 +13,10 @@ type SourceIn = (name: RecordName) => ConfigSource | undefined
 
 const isMarker = shape<{ readonly local: readonly string[] }>({ local: listOf(isText) })
 
-export function renderMarker(names: readonly RecordName[]): string {
-  return JSON.stringify({ local: names })
+/** @param before what another agent has marked besides stays marked */
+export function renderMarker(names: readonly RecordName[], before: Marked | undefined): string {
+  const others = [...(before ?? [])].filter((marked) => !RECORD_NAMES.some((name) => name === marked))
+  return JSON.stringify({ local: [...names, ...others] })
 }
 
 /** undefined: damaged. */

@@ -120,7 +120,7 @@ export class FileRecords implements Records {
     const isLocal = (name: RecordName) =>
       name === written?.name ? written.source === 'local' : this.#sourceIn(name) === 'local' && this.#isConfirmed(name, 'local')
     if (written !== undefined || RECORD_NAMES.some((name) => this.has(name)))
-      this.#put(this.#layout.localMarker, renderMarker(RECORD_NAMES.filter(isLocal)))
+      this.#put(this.#layout.localMarker, renderMarker(RECORD_NAMES.filter(isLocal), this.#marked()))
   }
 
   #isConfirmed(name: RecordName, source: ConfigSource): boolean {

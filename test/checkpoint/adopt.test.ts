@@ -67,6 +67,18 @@ t.test('an agent that first ran without --adopt, and so opened its records, adop
   t.end()
 })
 
+t.test("an empty record of kubelet's own means local, and is marked", (t) => {
+  const { disk, records, adopt } = open()
+  plantStore(disk)
+  disk.plant(`${ROOT}/store/meta/last-known-good`, '')
+  adopt()
+  t.same(records.read('last-known-good'), { kind: 'source', source: 'local' })
+  t.same(records.read('assigned'), { kind: 'source', source: ASSIGNED })
+  disk.plant(`${ROOT}/meta/assigned`, '')
+  t.match(records.read('assigned'), { unconfirmed: true })
+  t.end()
+})
+
 t.test('an empty record beside one of its own is no leftover: it means local', (t) => {
   const { disk, records, adopt } = open()
   plantStore(disk)

@@ -391,6 +391,74 @@ t.test('a crash at any point leaves the old record or the new one, never a torn 
   t.end()
 })
 
+t.test('after a crash at any point, each record of local is confirmed, or is written again', (t) => {
+  const recordsOf = (files: DurableFiles) =>
+    new FileRecords({ files, layout: layoutOf(ROOT), log: silentLog(), onSetAside: ({ why }) => assert.fail(why), faults: faultsOver() })
+  const written = [
+    ['assigned', source('1')],
+    ['last-known-good', source('1')],
+    ['previous', 'local'],
+    ['assigned', 'local'],
+    ['last-known-good', 'local'],
+  ] as const
+  const act = (files: DurableFiles) => {
+    const records = recordsOf(files)
+    for (const [name, source] of written) records.write(name, source)
+  }
+  const crashes = crashEverywhere({
+    prepare: (files) => {
+      const records = recordsOf(files)
+      for (const name of ['assigned', 'last-known-good'] as const) records.write(name, 'local')
+    },
+    act,
+    check: (files, where) => {
+      const records = recordsOf(files)
+      const unconfirmed = NAMES.filter((name) => 'unconfirmed' in records.read(name))
+      assert.ok(unconfirmed.length <= 1, `${where}: ${unconfirmed.join(', ')}`)
+      // Only what is being replaced by a source.
+      assert.ok(
+        unconfirmed.every((name) => name !== 'previous'),
+        where,
+      )
+      act(files)
+      for (const name of NAMES) assert.deepEqual(recordsOf(files).read(name), { kind: 'source', source: 'local' }, where)
+    },
+  })
+  t.ok(crashes > 100)
+  t.end()
+})
+
+t.test('an empty record that nobody wrote is not confirmed, and neither is one of an agent of before the marker', (t) => {
+  const { disk, files, records } = open()
+  const kinds = () => NAMES.map((name) => ('unconfirmed' in records.read(name) ? 'unconfirmed' : 'confirmed'))
+  for (const name of NAMES) records.write(name, source('1'))
+  for (const name of NAMES) disk.plant(`${META}/${name}`, '')
+  t.same(kinds(), ['unconfirmed', 'unconfirmed', 'unconfirmed'])
+  records.write('previous', 'local')
+  t.same(kinds(), ['unconfirmed', 'unconfirmed', 'confirmed'])
+
+  files.remove(`${META}/local`)
+  t.same(kinds(), ['unconfirmed', 'confirmed', 'confirmed'], 'fallbacks count as local all the same')
+  records.markLocal()
+  t.same(kinds(), ['unconfirmed', 'confirmed', 'confirmed'])
+  t.same(JSON.parse(files.read(`${META}/local`)?.toString() ?? ''), { local: ['last-known-good', 'previous'] })
+  disk.plant(`${META}/last-known-good`, serializeSource(source('2')))
+  disk.plant(`${META}/local`, '{"local":["last-known-good"]}')
+  t.same(kinds(), ['unconfirmed', 'confirmed', 'confirmed'], 'an agent that marks nothing has promoted a config')
+  disk.plant(`${META}/local`, '{"local":["later","assigned"],"more":1}')
+  t.same(kinds(), ['confirmed', 'confirmed', 'unconfirmed'], 'a name and a field that are not known hide nothing')
+  records.write('previous', 'local')
+  t.same(JSON.parse(files.read(`${META}/local`)?.toString() ?? ''), { local: ['assigned', 'previous', 'later'] }, 'which stays')
+  t.end()
+})
+
+t.test('a new directory gets no marker before a record', (t) => {
+  const { files, records } = open()
+  records.markLocal()
+  t.equal(files.stat(META), undefined)
+  t.end()
+})
+
 t.test('a crash while a damaged assigned is set aside never makes it local', (t) => {
   const recordsOf = (files: DurableFiles) =>
     new FileRecords({ files, layout: layoutOf(ROOT), log: silentLog(), onSetAside: () => undefined, faults: faultsOver() })
