@@ -5,4 +5,6 @@
 export const AWAITED = {
   /** After a try without a request of the agent's, a person's restart counts as the agent's. */
   restartAfterTryAgain: true,
+  /** A unit that is down, and that nobody stopped, is started again. */
+  leftDown: true,
 } as const

@@ -33,6 +33,8 @@ export type Behaviour =
   | 'resets-node'
   | 'crash-at-start'
   | 'crash-later'
+  /** Ends without an error, soon after each start. */
+  | 'ends-cleanly'
   | 'never-healthy'
   /** Exits more seldom than a trial takes. */
   | 'slow-crash-loop'
@@ -219,6 +221,7 @@ export function fateOf(text: string, startedAtUs: number, version: number): Fate
     case 'slow-start':
       return lives(30)
     case 'crash-later':
+    case 'ends-cleanly':
     case 'leaves-state':
       return lives(4, { exitsAfter: 20 })
     case 'never-healthy':

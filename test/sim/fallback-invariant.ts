@@ -83,6 +83,8 @@ export class FallbackInvariant {
   #isExcused(): boolean {
     const { unit, nowUs, agentFromUs, faults } = this.#world
     if (!unit.isNodeWell() || unit.isStoppedByOperator || nowUs < agentFromUs) return true
+    // None starts either.
+    if (unit.isDependencyFailing) return true
     // No fallback works until a person has deleted what the config left.
     if (unit.leavings.isKilling) return true
     // Without systemctl no restart is possible, and where the config cannot be changed none helps.

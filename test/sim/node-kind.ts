@@ -4,6 +4,7 @@
 import type { SwitchedChannel } from '../../src/decision/channels.ts'
 import type { WhenRefused } from '../../src/decision/policy.ts'
 import type { ActivationKind } from '../../src/decision/unit-state.ts'
+import { AWAITED } from './awaited.ts'
 import { seededRandom } from './random.ts'
 
 export interface NodeKind {
@@ -14,6 +15,8 @@ export interface NodeKind {
   readonly unit: 'simple' | 'notify'
   /** `StartLimitBurst=`: systemd gives up after so many automatic restarts. */
   readonly startLimit: number
+  /** `Restart=`. */
+  readonly restart: 'always' | 'on-failure'
   readonly channel: SwitchedChannel
   /** The ConfigMaps hold parts, which are merged over the local config. */
   readonly parts: boolean
@@ -38,6 +41,7 @@ export const PLAIN_NODE: NodeKind = {
   activation: 'env',
   unit: 'simple',
   startLimit: Number.POSITIVE_INFINITY,
+  restart: 'always',
   channel: 'config-source',
   parts: false,
   evidence: false,
@@ -55,6 +59,7 @@ export function makeNodeKind(seed: number): NodeKind {
     activation: random.chance(0.35) ? (seed % 2 === 0 ? 'drop-in' : 'file') : 'env',
     unit: random.chance(0.25) ? 'notify' : 'simple',
     startLimit: random.chance(0.2) ? 6 : Number.POSITIVE_INFINITY,
+    restart: !AWAITED.leftDown && seededRandom(seed ^ 0x4e57).chance(0.25) ? 'on-failure' : 'always',
     channel: random.pick(['config-source', 'config-source', 'config-source', 'label', 'annotation', 'selector'] as const),
     evidence: random.chance(0.3),
     whenRefused: random.chance(0.25) ? 'last-known-good' : 'stay',

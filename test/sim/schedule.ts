@@ -3,6 +3,7 @@
  * seconds since the previous event. They range from zero to more than half an hour, so events meet
  * the agent in every phase.
  */
+import { AWAITED } from './awaited.ts'
 import type { Behaviour, LocalBase } from './behaviour.ts'
 import { makeNodeKind, type NodeKind } from './node-kind.ts'
 import { type Random, seededRandom } from './random.ts'
@@ -32,8 +33,12 @@ export type WorldEvent =
   | { readonly kind: 'node-fault'; readonly seconds: number }
   | { readonly kind: 'restart-agent'; readonly afterSeconds: number }
   | { readonly kind: 'kill-kubelet' }
+  /** kubelet ends without an error. */
+  | { readonly kind: 'end-kubelet' }
+  /** For so long a unit that kubelet's requires fails. `at`: with what comes then. */
+  | { readonly kind: 'dependency-fails'; readonly seconds: number; readonly at?: 'restart' | 'exit' }
   | { readonly kind: 'restart-kubelet' }
-  | { readonly kind: 'stop-kubelet'; readonly seconds: number }
+  | { readonly kind: 'stop-kubelet'; readonly seconds: number; readonly bars?: 'masked' | 'disabled' }
   /** A package may replace kubelet's file and leave the old process running. */
   | { readonly kind: 'upgrade-kubelet'; readonly restarts?: boolean }
   | { readonly kind: 'reboot' }
@@ -123,7 +128,9 @@ export function makeSchedule(seed: number): Schedule {
   const hard = withExtras(reworded, seededRandom(seed ^ 0x4a46), makeHardship, HARDSHIP_SHARE)
   const leaving = withExtras(hard, seededRandom(seed ^ 0x95041), makeLeavingEdit, HARDSHIP_SHARE)
   const resetting = withExtras(leaving, seededRandom(seed ^ 0x4e5e7), makeReset, HARDSHIP_SHARE)
-  return { seed, node, events: withExtras(resetting, seededRandom(seed ^ 0x7e50), makeIntervention, INTERVENTION_SHARE) }
+  const intervened = withExtras(resetting, seededRandom(seed ^ 0x7e50), makeIntervention, INTERVENTION_SHARE)
+  const left = AWAITED.leftDown ? intervened : withExtras(intervened, seededRandom(seed ^ 0xd093), makeDown, INTERVENTION_SHARE)
+  return { seed, node, events: left }
 }
 
 /**
@@ -210,6 +217,20 @@ function makeIntervention(random: Random): WorldEvent {
     { kind: 'restart-kubelet' },
     { kind: 'runtime-down', seconds, kills: random.between(40, 100) },
     { kind: 'runtime-down', seconds, hangs: random.chance(0.5), kills: random.between(40, 100) },
+  ])
+}
+
+/** Kubelet is down, and systemd does not start it again. */
+function makeDown(random: Random): WorldEvent {
+  const seconds = random.pick([random.between(1, 60), random.between(60, 600)])
+  return random.pick<WorldEvent>([
+    { kind: 'dependency-fails', seconds },
+    { kind: 'dependency-fails', seconds, at: 'exit' },
+    { kind: 'dependency-fails', seconds, at: 'restart' },
+    { kind: 'end-kubelet' },
+    { kind: 'edit', name: random.pick(NAMES), behaviour: 'ends-cleanly' },
+    { kind: 'edit', name: random.pick(NAMES), behaviour: 'good' },
+    { kind: 'stop-kubelet', seconds, bars: random.pick(['masked', 'disabled'] as const) },
   ])
 }
 

@@ -81,11 +81,22 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
     case 'kill-kubelet':
       killKubelet(world)
       return
+    case 'end-kubelet':
+      if (unit.process !== undefined) world.suffer(unit.process.text)
+      unit.exit(true)
+      return
+    case 'dependency-fails':
+      unit.failDependency(event.seconds)
+      world.after(event.seconds, () => {})
+      if (event.at === 'exit') killKubelet(world)
+      if (event.at === 'restart') unit.restartByOperator()
+      return
     case 'restart-kubelet':
       unit.restartByOperator()
       return
     case 'stop-kubelet':
       unit.stopByOperator()
+      unit.barred = event.bars
       world.after(event.seconds, () => unit.startByOperator())
       return
     case 'upgrade-kubelet':

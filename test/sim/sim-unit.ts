@@ -4,7 +4,7 @@
  * the config that kubelet.env names, or with the config file that the agent replaces.
  */
 
-import type { KubeletProcess, ReadyWiring, UnitActivity, UnitState } from '../../src/decision/unit-state.ts'
+import type { KubeletProcess, ReadyWiring, UnitActivity, UnitDown, UnitHazards, UnitState } from '../../src/decision/unit-state.ts'
 import type { HealthProbe, HealthTarget } from '../../src/ports/probes.ts'
 
 import type { CommandOutcome, Unit } from '../../src/ports/unit.ts'
@@ -45,7 +45,18 @@ interface Shown {
   readonly invocationId: string
   readonly nRestarts: number
   readonly startedAtUs: number
+  readonly down: UnitDown | undefined
+  readonly hazards: UnitHazards
 }
+
+const NAME = 'kubelet.service'
+
+/**
+ * Why the unit is inactive. `person`: so it stays. `dependency`: a unit that it requires failed.
+ * `clean exit`: kubelet ended without an error, on a node with `Restart=on-failure`. `boot`: it has
+ * not been started since the boot, since a unit that it requires failed.
+ */
+type DownCause = 'person' | 'dependency' | 'clean exit' | 'boot'
 
 export class SimUnit implements Unit, HealthProbe {
   readonly systemctl: SimSystemctl
@@ -78,6 +89,13 @@ export class SimUnit implements Unit, HealthProbe {
   #isLeftStopped = false
   /** Of what kubelet is started with while no agent has seen what was lost. */
   #lost: Pick<SimProcess, 'isUntraceable' | 'isRenamed'> | undefined
+  #downCause: DownCause = 'boot'
+  #down = { activeExitUs: 0, inactiveEnterUs: 0, mainExitUs: 0 }
+  #dependencyFailedUs: number | undefined
+  #dependencyFailsUntilUs = 0
+  /** A person has said that it is not to start. */
+  barred: UnitDown['barred']
+  #isStartedInBoot = false
   /** Of kubelet, so far. */
   exits = 0
   /** Pods that kubelet refused after it had run them. */
@@ -106,7 +124,22 @@ export class SimUnit implements Unit, HealthProbe {
 
   /** As far as an agent can know. */
   get isStoppedByOperator(): boolean {
-    return this.#state === 'stopped' && !this.#isLeftStopped
+    if (this.#state !== 'stopped' || this.#isLeftStopped) return false
+    return this.#downCause === 'person' || this.#downCause === 'boot' || this.barred !== undefined
+  }
+
+  /** A unit that it requires fails: no start comes to anything. */
+  get isDependencyFailing(): boolean {
+    return this.#world.nowUs() < this.#dependencyFailsUntilUs
+  }
+
+  /** Nobody has stopped it, and systemd does not start it again. */
+  get isLeftDown(): boolean {
+    return this.#state === 'stopped' && !this.isStoppedByOperator
+  }
+
+  failDependency(seconds: number): void {
+    this.#dependencyFailsUntilUs = this.#world.nowUs() + seconds * 1e6
   }
 
   get #readyAtUs(): number {
@@ -114,7 +147,7 @@ export class SimUnit implements Unit, HealthProbe {
   }
 
   get invocationId(): string {
-    return `invocation-${this.#invocations}`
+    return this.#isStartedInBoot ? `invocation-${this.#invocations}` : ''
   }
 
   get wiring(): ReadyWiring {
@@ -175,7 +208,11 @@ export class SimUnit implements Unit, HealthProbe {
 
   #show(): Shown {
     const { activity, invocationId } = this
-    return { activity, invocationId, nRestarts: this.#nRestarts, startedAtUs: this.lastStartedAtUs }
+    const { barred } = this
+    const dependencyFailedUs = this.#dependencyFailedUs
+    const down = activity === 'stopped' ? { name: NAME, ...this.#down, barred, dependencyFailedUs } : undefined
+    const hazards = { requires: ['runtime-setup.service'], bindsTo: [], restart: this.#world.kind.restart }
+    return { activity, invocationId, nRestarts: this.#nRestarts, startedAtUs: this.lastStartedAtUs, down, hazards }
   }
 
   get #state() {
@@ -190,6 +227,7 @@ export class SimUnit implements Unit, HealthProbe {
   async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
     const { fault } = this.systemctl
     this.#held?.drop()
+    if (this.barred !== undefined) return { ok: false, detail: `${NAME} is ${this.barred}` }
     if (this.systemctl.refuses) {
       // Every other time, it takes `reset-failed` and refuses `start`.
       if (fault === 'refuses' && this.#invocations % 2 === 1) this.#resetFailed()
@@ -243,7 +281,7 @@ export class SimUnit implements Unit, HealthProbe {
     if (this.#process !== undefined && now >= this.#process.exitsAtUs) {
       this.journal.write(this.invocationId, this.#process.cause, this.#process.text, this.#invocations)
       if (this.#exitsInVain(this.#process)) this.#world.onVictim(this.#process.text)
-      this.exit()
+      this.exit(this.#process.cause === 'config' && behaviourOf(this.#process.text) === 'ends-cleanly')
     } else if (now >= this.#startTimeoutUs()) this.exit()
     if (this.#startAtUs !== undefined && now >= this.#startAtUs) {
       if (this.#state === 'queued') this.#start()
@@ -262,18 +300,27 @@ export class SimUnit implements Unit, HealthProbe {
     return isLate === true && isForRuntime && this.runtime.isUp(this.runtime.endpointOf(text))
   }
 
-  /** The process ends, for any reason. */
-  exit(): void {
+  /** The process ends by itself, or is killed. */
+  exit(isClean = false): void {
     if (this.#process === undefined) return
     this.exits += 1
+    const now = this.#world.nowUs()
     const isLocal = isLocalText(this.#process.text)
     this.#world.onExited(this.#process, this.journal.read(this.invocationId))
     this.#endProcess()
+    this.#down = { activeExitUs: now, mainExitUs: now, inactiveEnterUs: now }
+    if (isClean && this.#world.kind.restart === 'on-failure') {
+      this.#downCause = 'clean exit'
+      this.#startAtUs = undefined
+      this.#state = 'stopped'
+      return
+    }
     // On a broken node systemd would give up, too, and then wait for an operator. The schedules
     // have none for that.
     const givenUp = this.#nRestarts >= this.#world.kind.startLimit && this.isNodeWell()
+    if (givenUp) this.#down = { ...this.#down, activeExitUs: now - 1 }
     this.#state = givenUp ? 'failed' : 'auto-restart'
-    this.#startAtUs = givenUp ? undefined : this.#world.nowUs() + RESTART_SEC_US
+    this.#startAtUs = givenUp ? undefined : now + RESTART_SEC_US
     // A local config that nobody replaces is not the agent's.
     const isOperators = this.#wasHealthy || (isLocal && this.#world.isNothingAssigned())
     this.#operatorAtUs = givenUp && isOperators ? this.#world.nowUs() + OPERATOR_COMES_AFTER_US : undefined
@@ -288,14 +335,37 @@ export class SimUnit implements Unit, HealthProbe {
 
   stopByOperator(): void {
     this.#isLeftStopped = false
-    this.#endProcess()
-    this.#startAtUs = undefined
+    this.#stop()
     this.#operatorAtUs = undefined
+    // A stop of what is down leaves no trace.
+    if (this.#state !== 'stopped') this.#downCause = 'person'
+    this.#state = 'stopped'
+  }
+
+  /** What a stop leaves behind: it takes a moment. */
+  #stop(): void {
+    const now = this.#world.nowUs()
+    if (this.#process !== undefined) this.#down = { activeExitUs: now - 2, mainExitUs: now - 1, inactiveEnterUs: now }
+    else if (this.#startAtUs !== undefined) this.#down = { ...this.#down, inactiveEnterUs: now }
+    this.#startAtUs = undefined
+    this.#endProcess()
+  }
+
+  /** The start that is due comes to nothing. */
+  #failStart(): void {
+    this.#stop()
+    this.#dependencyFailedUs = this.#world.nowUs()
+    this.#isLeftStopped = false
+    if (this.#starter === 'boot') this.#isStartedInBoot = false
+    // A person sees the error, and tries again.
+    this.#downCause = this.#starter === 'boot' ? 'boot' : this.#starter === 'person' ? 'person' : 'dependency'
+    this.#operatorAtUs = this.#downCause === 'dependency' ? undefined : this.#world.nowUs() + OPERATOR_COMES_AFTER_US
     this.#state = 'stopped'
   }
 
   startByOperator(): void {
     if (this.#state === 'running') return
+    this.barred = undefined
     this.#nRestarts = 0
     this.#starter = 'person'
     this.#start()
@@ -355,6 +425,10 @@ export class SimUnit implements Unit, HealthProbe {
     this.runtime.repair()
     this.#faultUntilUs = 0
     this.#nRestarts = 0
+    this.#endProcess()
+    this.#isStartedInBoot = false
+    this.#dependencyFailedUs = undefined
+    this.#down = { activeExitUs: 0, mainExitUs: 0, inactiveEnterUs: 0 }
     this.systemctl.repair()
     this.#starter = 'boot'
     this.#start()
@@ -362,6 +436,10 @@ export class SimUnit implements Unit, HealthProbe {
 
   /** A restart is a stop, and then a start that systemd queues: a look may fall in between. */
   #queueStart(): void {
+    if (this.isDependencyFailing) {
+      this.#failStart()
+      return
+    }
     if (!isSlow(this.#invocations)) {
       this.#start()
       return
@@ -372,8 +450,13 @@ export class SimUnit implements Unit, HealthProbe {
   }
 
   #start(): void {
+    if (this.isDependencyFailing) {
+      this.#failStart()
+      return
+    }
     const startedAtUs = this.#world.nowUs()
     this.#invocations += 1
+    this.#isStartedInBoot = true
     this.#startAtUs = undefined
     this.#operatorAtUs = undefined
     this.#isLeftStopped = false

@@ -136,7 +136,7 @@ export class TimesInvariant implements KubeletObserver {
     const text = this.#world.nextText()
     // Local is the last that there is, and the administrator's.
     if (text === undefined || isLocalText(text) || this.#isCondemned) return true
-    if (agentDead || nowUs < agentFromUs || unit.isStoppedByOperator || this.#isPaused()) return true
+    if (agentDead || nowUs < agentFromUs || unit.isStoppedByOperator || unit.isLeftDown || this.#isPaused()) return true
     if (unit.systemctl.fault === 'down' || faults.readsFail || faults.writesFail || isUnseen(this.#world)) return true
     const { runtime } = unit
     return runtime.endpointOf(text) === CONTAINERD && !runtime.isUp(CONTAINERD)
