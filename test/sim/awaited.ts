@@ -7,4 +7,14 @@ export const AWAITED = {
   restartAfterTryAgain: true,
   /** A unit that is down, and that nobody stopped, is started again. */
   leftDown: true,
+  /** The pod network is away in a trial. */
+  notReady: true,
+  /** What is not known of the time before neither condemns nor promotes. */
+  unknownBefore: true,
+  /** Looks come later than the tolerance for health. */
+  lateLooks: true,
+  /** Kubelet's identity differs at each start. */
+  identity: true,
+  /** /run is lost while a restart is due. */
+  lostRunWhileDue: true,
 } as const

@@ -53,6 +53,8 @@ const ORDINARY: ReadonlySet<WorldEvent['kind']> = new Set([
  * looks take less time to simulate.
  */
 const SLOWNESS_US = [0, 3e6, 5e6, 5e6] as const
+/** Of an agent that gets no CPU, as under a config that reserves it for others. */
+const STARVED_US = 65e6
 const ROUNDS = 8
 /**
  * A config that had proved itself is tried three times again within seven hours after it failed,
@@ -92,7 +94,7 @@ class Run {
   readonly #world: SimWorld
   readonly #invariants: Invariants
   readonly #log: Log
-  readonly #slownessUs: number
+  readonly #ownSlownessUs: number
   #agent: Loop | undefined
   #wakeAtUs = 0
   #doze: Doze | undefined
@@ -102,9 +104,9 @@ class Run {
   #steps = 0
 
   constructor(world: SimWorld, invariants: Invariants, log: Log, seed: number) {
-    this.#slownessUs = SLOWNESS_US[seed % SLOWNESS_US.length] ?? 0
+    this.#ownSlownessUs = SLOWNESS_US[seed % SLOWNESS_US.length] ?? 0
     this.#world = world
-    world.lookUs = Math.max(this.#slownessUs, world.policy.toleranceUs / 3)
+    world.lookUs = Math.max(this.#ownSlownessUs, world.policy.toleranceUs / 3)
     this.#invariants = invariants
     this.#log = log
     world.onRequest = (request) => this.#writeRequest(request)
@@ -160,6 +162,10 @@ class Run {
     }
   }
 
+  get #slownessUs(): number {
+    return this.#world.troubles.has('starved') ? STARVED_US : this.#ownSlownessUs
+  }
+
   async #letAgentAct(): Promise<void> {
     const world = this.#world
     if (world.agentDead) {
@@ -179,7 +185,7 @@ class Run {
         world.woken = true
         world.assignment.startAgent()
       }
-      if (!world.woken && world.nowUs < this.#wakeAtUs) return
+      if (world.nowUs < this.#wakeAtUs && (!world.woken || world.troubles.has('starved'))) return
       this.#endDoze()
       world.woken = false
       for (let passes = 0; ; passes += 1) {

@@ -8,6 +8,7 @@ import type { Behaviour, LocalBase } from './behaviour.ts'
 import { makeNodeKind, type NodeKind } from './node-kind.ts'
 import { type Random, seededRandom } from './random.ts'
 import type { SystemctlFault } from './sim-systemctl.ts'
+import { EVICTIONS, type Trouble } from './sim-troubles.ts'
 
 export type WorldEvent =
   | { readonly kind: 'assign'; readonly name: string }
@@ -31,6 +32,9 @@ export type WorldEvent =
   /** `kills`: kubelet exits after so many seconds of it, too. */
   | { readonly kind: 'runtime-down'; readonly seconds: number; readonly hangs?: boolean; readonly kills?: number }
   | { readonly kind: 'node-fault'; readonly seconds: number }
+  | { readonly kind: 'trouble'; readonly trouble: Trouble; readonly seconds: number }
+  /** A pod fails for a reason that no config has caused. */
+  | { readonly kind: 'evict'; readonly eviction: number }
   | { readonly kind: 'restart-agent'; readonly afterSeconds: number }
   | { readonly kind: 'kill-kubelet' }
   /** kubelet ends without an error. */
@@ -130,7 +134,8 @@ export function makeSchedule(seed: number): Schedule {
   const resetting = withExtras(leaving, seededRandom(seed ^ 0x4e5e7), makeReset, HARDSHIP_SHARE)
   const intervened = withExtras(resetting, seededRandom(seed ^ 0x7e50), makeIntervention, INTERVENTION_SHARE)
   const left = AWAITED.leftDown ? intervened : withExtras(intervened, seededRandom(seed ^ 0xd093), makeDown, INTERVENTION_SHARE)
-  return { seed, node, events: left }
+  const troubled = withExtras(left, seededRandom(seed ^ 0x70b1), makeTrouble, INTERVENTION_SHARE)
+  return { seed, node, events: troubled }
 }
 
 /**
@@ -218,6 +223,21 @@ function makeIntervention(random: Random): WorldEvent {
     { kind: 'runtime-down', seconds, kills: random.between(40, 100) },
     { kind: 'runtime-down', seconds, hangs: random.chance(0.5), kills: random.between(40, 100) },
   ])
+}
+
+/** The weights of what happens by itself; none of it is a config's doing. */
+const TROUBLES: readonly [Trouble | 'evict', ...(Trouble | 'evict')[]] = [
+  'evict',
+  ...(AWAITED.notReady ? [] : (['not-ready'] as const)),
+  ...(AWAITED.unknownBefore ? [] : (['api-busy'] as const)),
+  ...(AWAITED.lateLooks ? [] : (['starved'] as const)),
+  ...(AWAITED.identity ? [] : (['identity-varies'] as const)),
+]
+
+function makeTrouble(random: Random): WorldEvent {
+  const seconds = random.pick([random.between(5, 60), random.between(60, 600)])
+  const trouble = random.pick(TROUBLES)
+  return trouble === 'evict' ? { kind: 'evict', eviction: random.between(0, EVICTIONS.length) } : { kind: 'trouble', trouble, seconds }
 }
 
 /** Kubelet is down, and systemd does not start it again. */

@@ -56,7 +56,9 @@ class SimPreflight implements Preflight {
     if (this.#world.unit.leavings.kills(text ?? '') && !fallback)
       return { kind: 'refused', reason: 'validate', detail: 'cpu_manager_state was written by policy static' }
     if (behaviour === 'invalid') return { kind: 'refused', reason: 'validate', detail: 'kubeAPIQPS is negative' }
-    return { kind: 'accepted', remarks: [], drain: behaviour === 'needs-drain' ? ['cpuManagerPolicy'] : [] }
+    // What the others change makes no pod fail.
+    const changed = [behaviour === 'refuses-pods' ? 'systemReserved.cpu' : 'nodeStatusReportFrequency']
+    return { kind: 'accepted', remarks: [], drain: behaviour === 'needs-drain' ? ['cpuManagerPolicy'] : [], changed }
   }
 
   pending(): ReadonlySet<TrialKey> {

@@ -1,12 +1,16 @@
 /** What each event of a schedule does to the simulated node. */
 import { layoutOf } from '../../src/checkpoint/layout.ts'
+import { AWAITED } from './awaited.ts'
 import { isLocalText, type LocalBase } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 import type { WorldEvent } from './schedule.ts'
+import { EVICTIONS } from './sim-troubles.ts'
 import type { SimWorld } from './sim-world.ts'
 
 /** Faults of the disk end after this time, used up or not. */
 const LONGEST_FAULT_SECONDS = 600
+/** What was seen of a node is judged for so long. */
+const EVIDENCE_LASTS_SECONDS = 900
 
 export function applyEvent(world: SimWorld, event: WorldEvent): void {
   const { cluster, disk, faults, files, overlay, unit, nowUs } = world
@@ -69,6 +73,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       unit.runtime.goDown(event.seconds, event.hangs === true)
       // By evidence, a runtime that is silent is the fault of the config that moved kubelet to it.
       if (unit.runtime.isNewlyUsed && unit.process !== undefined) world.suffer(unit.process.text)
+      world.troubles.blame(event.seconds + EVIDENCE_LASTS_SECONDS)
       if (event.kills !== undefined) world.after(event.kills, () => killKubelet(world))
       return
     case 'node-fault':
@@ -80,6 +85,16 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       return
     case 'kill-kubelet':
       killKubelet(world)
+      return
+    case 'trouble':
+      world.troubles.begin(event.trouble, event.seconds)
+      if (event.trouble === 'not-ready') world.troubles.blame(event.seconds + EVIDENCE_LASTS_SECONDS)
+      world.after(event.seconds, () => {
+        world.woken = true
+      })
+      return
+    case 'evict':
+      world.troubles.evictions.push(EVICTIONS[event.eviction] ?? EVICTIONS[0])
       return
     case 'end-kubelet':
       if (unit.process !== undefined) world.suffer(unit.process.text)
@@ -158,7 +173,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       world.after(event.seconds, () => {})
       return
     case 'lose-runtime':
-      if (isOnlyInRuntime(world)) return
+      if (isOnlyInRuntime(world) && (AWAITED.lostRunWhileDue || world.wasRestored)) return
       // The agent keeps what it has read of it, as it keeps the files that it has open.
       world.loseRuntime()
       world.agentDead = true

@@ -51,7 +51,9 @@ export class SimEvidence implements EvidenceProbe {
   }
 
   #answer(question: Question): SeenFact {
-    const unreachable = { kind: 'unreachable', detail: 'connection refused' } as const
+    const isBusy = this.#world.cluster.isUp(this.#world.nowUs)
+    const busy = { kind: 'refused', detail: '429 Too Many Requests' } as const
+    const unreachable = isBusy ? busy : ({ kind: 'unreachable', detail: 'connection refused' } as const)
     const answer = { question, answer: unreachable } as const
     switch (question) {
       case 'node':
@@ -73,7 +75,7 @@ export class SimEvidence implements EvidenceProbe {
   }
 
   #isApiUp(): boolean {
-    return this.#world.cluster.isUp(this.#world.nowUs)
+    return this.#world.cluster.isUp(this.#world.nowUs) && !this.#world.troubles.has('api-busy')
   }
 
   /** kubelet writes its status when it is up, and every 5 minutes. */
@@ -81,9 +83,15 @@ export class SimEvidence implements EvidenceProbe {
     const { process, reported } = this.#observe()
     const lastMs = reported ?? 0
     const isStale = process === undefined && this.#world.now().wallMs - lastMs > GRACE_US / 1000
-    const isNotReady = process !== undefined && behaviourOf(process.text) === 'not-ready'
+    const isNetworkAway = process !== undefined && this.#world.troubles.has('not-ready')
+    const isConfigs = process !== undefined && behaviourOf(process.text) === 'not-ready'
+    const isNotReady = isNetworkAway || isConfigs
     const ready = isStale ? 'Unknown' : isNotReady ? 'False' : 'True'
-    const message = isNotReady ? 'swap is on' : 'kubelet is posting ready status'
+    const message = isConfigs
+      ? 'swap is on'
+      : isNetworkAway
+        ? 'container runtime network not ready: cni plugin not initialized'
+        : 'kubelet is posting ready status'
     return { kind: 'found', ready, message, reportedAtMs: lastMs, serverMs: this.#world.now().wallMs, pressure: [] } as const
   }
 
@@ -116,7 +124,15 @@ export class SimEvidence implements EvidenceProbe {
       createdAtMs: 0,
       startedAtMs: 0,
     }))
-    return { kind: 'found', pods: lost, serverMs: this.#world.now().wallMs }
+    const evicted = this.#world.troubles.evictions.map(([reason, message], index) => ({
+      uid: `evicted-${index}`,
+      name: `default/evicted-${index}`,
+      reason,
+      message,
+      createdAtMs: 0,
+      startedAtMs: 0,
+    }))
+    return { kind: 'found', pods: [...lost, ...evicted], serverMs: this.#world.now().wallMs }
   }
 
   #serving() {

@@ -20,6 +20,8 @@ export interface SimUnitWorld {
   readonly layout: Layout
   readonly localPath: string
   readonly wiring: ReadyWiring
+  /** Each start has another identity, as by a wrapper that writes a file which names it. */
+  hasVaryingIdentity(): boolean
   /** Called before the effect: the simulation counts commands, and may crash here. */
   onRestart(): void
   /** kubelet ends or dies with this config, which is not the cause. */

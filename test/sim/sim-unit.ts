@@ -192,7 +192,7 @@ export class SimUnit implements Unit, HealthProbe {
       kind: 'known',
       ...shown,
       summary: shown.activity,
-      kubeletIdentity: `kubelet-${this.#version}`,
+      kubeletIdentity: `kubelet-${this.#version}${this.#world.hasVaryingIdentity() ? `-${this.#invocations}` : ''}`,
       process: this.#describeProcess(),
       localConfigPath: localPath,
       runtimeEndpoint: undefined,

@@ -29,6 +29,7 @@ import { SimClock } from './sim-clock.ts'
 import { SimCluster } from './sim-cluster.ts'
 import { SimOverlay } from './sim-overlay.ts'
 import { SimTimers } from './sim-timers.ts'
+import { SimTroubles } from './sim-troubles.ts'
 import { SimUnit } from './sim-unit.ts'
 import { isLastKnownGood, isNothingAssigned, lastKnownGoodText, Victims } from './victims.ts'
 
@@ -52,6 +53,7 @@ export class SimWorld {
   /** The records in /run: they outlive the agent, not the boot. */
   runtime: RuntimeRecords = createRuntime()
   readonly clock = new SimClock()
+  readonly troubles = new SimTroubles(() => this.nowUs)
   readonly #timers = new SimTimers()
   #serial = 0
   #localSerial = 0
@@ -140,6 +142,7 @@ export class SimWorld {
       layout: layoutOf(DIRECTORY),
       localPath: LOCAL_PATH,
       wiring: wiringOf(kind.activation),
+      hasVaryingIdentity: () => this.troubles.has('identity-varies'),
       onRestart: () => {
         this.#operate('before')
         for (const check of this.checkRestart) check()
@@ -304,6 +307,7 @@ export class SimWorld {
     this.agentDead = true
     const before = this.nowUs
     this.clock.reboot()
+    this.troubles.end()
     this.doubts.rebase()
     this.#timers.rebase(before, this.nowUs)
     this.loseRuntime()

@@ -100,7 +100,7 @@ export class VerdictInvariant implements KubeletObserver {
     const bytes = this.#world.files.read(LAYOUT.file(source))
     const text = bytes === undefined ? undefined : meaningOf(bytes.toString())
     if (text === undefined) return
-    const { unit, nowUs, policy, victims } = this.#world
+    const { unit, nowUs, policy, victims, troubles } = this.#world
     const { exits, illFromUs } = this.#of(text)
     const about = `${detail}: ${text}`
     switch (reason) {
@@ -125,7 +125,7 @@ export class VerdictInvariant implements KubeletObserver {
         return
       default:
         assert(
-          breaksNode(text) || !isGood(text, unit.version) || victims.hasSuffered(text),
+          breaksNode(text) || !isGood(text, unit.version) || (reason === 'reboots' ? victims.wasRebooted(text) : troubles.isBlamed),
           `invariant 13: a good config is condemned: ${about}`,
         )
     }

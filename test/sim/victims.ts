@@ -54,8 +54,8 @@ export class Victims {
     this.#rolledBack.add(text)
   }
 
-  hasSuffered(text: string): boolean {
-    return this.#suffered.has(text)
+  wasRebooted(text: string): boolean {
+    return this.#givenUp.has(text)
   }
 
   excuseVerdict(text: string): boolean {

@@ -1,0 +1,50 @@
+/**
+ * What happens to a simulated node that no config causes, and that passes: the pod network is away,
+ * pods are evicted, the API server answers 429, the agent gets no CPU, kubelet's identity differs
+ * at each start.
+ */
+const KINDS = ['not-ready', 'api-busy', 'starved', 'identity-varies'] as const
+export type Trouble = (typeof KINDS)[number]
+
+/** Reasons with which kubelet fails pods, and their messages. */
+export const EVICTIONS = [
+  ['Evicted', 'The node was low on resource: memory. '],
+  ['UnexpectedAdmissionError', 'Allocate failed due to no healthy devices present; cannot allocate unhealthy devices example.com/gpu'],
+  ['NodeAffinity', 'Predicate NodeAffinity failed'],
+] as const
+export type Eviction = (typeof EVICTIONS)[number]
+
+export class SimTroubles {
+  readonly #nowUs: () => number
+  readonly #untilUs = new Map<Trouble, number>()
+  readonly evictions: Eviction[] = []
+  /** Evidence may say no of any config until then. */
+  #blamedUntilUs = 0
+
+  constructor(nowUs: () => number) {
+    this.#nowUs = nowUs
+  }
+
+  begin(trouble: Trouble, seconds: number): void {
+    this.#untilUs.set(trouble, this.#nowUs() + seconds * 1e6)
+  }
+
+  has(trouble: Trouble): boolean {
+    return this.#nowUs() < (this.#untilUs.get(trouble) ?? 0)
+  }
+
+  /** The clock starts anew. */
+  end(): void {
+    this.#untilUs.clear()
+    this.#blamedUntilUs = 0
+  }
+
+  /** Evidence of now looks as if the config were the cause, and so does what was read shortly before. */
+  blame(seconds: number): void {
+    this.#blamedUntilUs = Math.max(this.#blamedUntilUs, this.#nowUs() + seconds * 1e6)
+  }
+
+  get isBlamed(): boolean {
+    return this.#nowUs() < this.#blamedUntilUs
+  }
+}
