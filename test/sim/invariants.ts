@@ -31,6 +31,8 @@
  * 14. A config with which the machine resets is left after some resets (settled.ts).
  * 15. A config that fails is left within the table of times of docs/concepts.md
  *     (times-invariant.ts).
+ * 16. Once the faults stop, or all but one, what is wanted and good runs within the table of times,
+ *     or the documentation says why not (liveness.ts).
  */
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'

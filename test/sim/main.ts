@@ -4,13 +4,15 @@
  * log, or with
  * --shrink the shortest schedule that fails as this one does. With --crash each schedule has a
  * crash at a random operation. With --crashes it also runs each schedule with a crash at each
- * operation.
+ * operation. With --stop the faults of each schedule stop at a random event, or all but one, and
+ * what came of it is counted.
  */
 import { parseArgs } from 'node:util'
 import { makeCrash } from './crash.ts'
 import { runSchedule } from './run.ts'
 import { makeSchedule } from './schedule.ts'
 import { shrink } from './shrink.ts'
+import { makeStop } from './stop.ts'
 
 const { values } = parseArgs({
   options: {
@@ -20,11 +22,14 @@ const { values } = parseArgs({
     crash: { type: 'boolean', default: false },
     crashes: { type: 'boolean', default: false },
     shrink: { type: 'boolean', default: false },
+    stop: { type: 'boolean', default: false },
   },
 })
 const log = (level: string) => (message: string, fields?: object) =>
   console.log(`      ${level} ${message}`, fields === undefined ? '' : JSON.stringify(fields))
 const printed = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
+
+const ends = new Map<string, number>()
 
 async function runSeed(seed: number, single: boolean): Promise<number> {
   const schedule = makeSchedule(seed)
@@ -33,7 +38,9 @@ async function runSeed(seed: number, single: boolean): Promise<number> {
     onEvent: (event: object, atUs: number) => console.log(`${Math.round(atUs / 1e6)} s: ${JSON.stringify(event)}`),
   }
   const crash = values.crash ? { crash: makeCrash(seed) } : {}
-  const calm = await runSchedule(schedule, { ...crash, ...(single && printing) })
+  const stop = values.stop ? { stop: makeStop(schedule) } : {}
+  const calm = await runSchedule(schedule, { ...crash, ...stop, ...(single && printing) })
+  if (calm.end !== undefined) ends.set(calm.end, (ends.get(calm.end) ?? 0) + 1)
   if (!values.crashes) return 1
   for (let operation = 1; operation <= calm.operations; operation += 1) {
     for (const phase of ['before', 'after'] as const) {
@@ -68,6 +75,7 @@ for (let seed = from; seed < from + count; seed += 1) {
     if (values.seed !== undefined) console.log(error)
   }
 }
+for (const [end, count] of [...ends].sort(([, a], [, b]) => b - a)) console.log(`${String(count).padStart(6)}  ${end}`)
 const { user, system } = process.cpuUsage(usedBefore)
 const cpuSeconds = (user + system) / 1e6
 console.log(`${runs} runs, ${failed} of ${count} seeds failed; ${Math.round(runs / cpuSeconds)} runs per second of CPU time`)

@@ -20,11 +20,12 @@ import { faultsOver } from '../checkpoint/faults.ts'
 import { Crash, type CrashPoint } from './crash.ts'
 import { Doze } from './doze.ts'
 import { Invariants } from './invariants.ts'
+import { explainEnd, livenessUs, type Staying } from './liveness.ts'
 import { hasLostStamp } from './lost-stamp.ts'
 import { PLAIN_NODE } from './node-kind.ts'
 import { DIRECTORY, RUNTIME_DIRECTORY } from './paths.ts'
 import type { Schedule, WorldEvent } from './schedule.ts'
-import { checkSettled, isWell, type Settled } from './settled.ts'
+import { checkSettled, describeEnd, isWell, type Settled } from './settled.ts'
 import { activationOn, startAgent } from './sim-agent.ts'
 import { applyEvent } from './sim-events.ts'
 import { SimWorld } from './sim-world.ts'
@@ -55,6 +56,7 @@ const ORDINARY: ReadonlySet<WorldEvent['kind']> = new Set([
 const SLOWNESS_US = [0, 3e6, 5e6, 5e6] as const
 /** Of an agent that gets no CPU, as under a config that reserves it for others. */
 const STARVED_US = 65e6
+const FOR_EVER_SECONDS = 1e9
 const ROUNDS = 8
 /**
  * A config that had proved itself is tried three times again within seven hours after it failed,
@@ -65,6 +67,8 @@ const MOST_PASSES_IN_A_ROW = 60
 const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 export interface RunOptions {
+  /** The faults stop after so many events, and no event comes any more. */
+  readonly stop?: { readonly after: number; readonly stays: Staying }
   readonly crash?: CrashPoint
   readonly log?: Log
   readonly onEvent?: (event: WorldEvent, atUs: number) => void
@@ -75,7 +79,7 @@ export async function runSchedule(schedule: Schedule, options: RunOptions = {}):
   world.crashAt = options.crash
   const invariants = new Invariants(world)
   const run = new Run(world, invariants, options.log ?? SILENT, schedule.seed)
-  for (const { afterSeconds, event } of schedule.events) {
+  for (const { afterSeconds, event } of schedule.events.slice(0, options.stop?.after)) {
     await run.liveFor(afterSeconds * 1e6)
     options.onEvent?.(event, world.nowUs)
     world.happenings += 1
@@ -84,7 +88,9 @@ export async function runSchedule(schedule: Schedule, options: RunOptions = {}):
   }
   // What waits for a drained node gets one at last.
   world.drained = 'for good'
+  const end = options.stop && (await run.stopFaults(options.stop.stays))
   await run.settle()
+  if (end !== undefined) return { ...describeEnd(world), end }
   const settled = checkSettled(world, invariants.isPaused())
   if (isWell(world, settled)) invariants.checkConditionAtRest()
   return settled
@@ -159,6 +165,24 @@ class Run {
         this.#endDoze()
         return
       }
+    }
+  }
+
+  /** @returns why what is wanted runs, or does not */
+  async stopFaults(stays: Staying): Promise<string> {
+    const world = this.#world
+    world.heal()
+    if (stays === 'api-down') world.cluster.goDown(world.nowUs, FOR_EVER_SECONDS)
+    await this.liveFor(livenessUs(world))
+    for (let passes = 0; ; passes += 1) {
+      const [snapshot, wait] = [this.#lastSnapshot, this.#lastWait]
+      const end = snapshot && wait && explainEnd(world, snapshot, wait, stays)
+      if (end !== undefined) return end
+      assert(
+        passes < 3,
+        `invariant 16: ${wait?.phase}: ${wait?.detail}: kubelet is ${world.unit.activity}, with ${world.unit.process?.text}`,
+      )
+      await this.liveFor(2 * world.lookUs)
     }
   }
 

@@ -33,6 +33,15 @@ export interface Settled {
   readonly lastKnownGood: string
   readonly runs: string
   readonly operations: number
+  /** After the faults were stopped: why what is wanted runs, or does not. */
+  readonly end?: string
+}
+
+/** Without a judgement. */
+export function describeEnd(world: SimWorld): Settled {
+  const { process } = world.unit
+  const runs = process === undefined ? 'nothing' : isLocalText(process.text) ? 'local' : process.text
+  return { assigned: '', lastKnownGood: '', runs, operations: world.operations }
 }
 
 /**

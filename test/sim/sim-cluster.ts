@@ -90,6 +90,13 @@ export class SimCluster implements AssignmentSource {
     this.#deliverAtUs = this.#downUntilUs + this.#random.between(0, 60e6)
   }
 
+  /** The agent learns all that it has missed. */
+  comeBack(nowUs: number): void {
+    this.#downUntilUs = nowUs
+    this.#lossyUntilUs = nowUs
+    this.#deliverAtUs = nowUs + this.#random.between(0, 3e6)
+  }
+
   loseEvents(nowUs: number, seconds: number): void {
     this.#lossyUntilUs = nowUs + seconds * 1e6
   }

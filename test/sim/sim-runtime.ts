@@ -133,6 +133,12 @@ export class SimRuntime {
     this.#downUntilUs = this.#nowUs() + seconds * 1e6
   }
 
+  /** What a config keeps down stays down. */
+  endFault(): void {
+    this.#downUntilUs = Math.min(this.#downUntilUs, this.#nowUs())
+    this.#questions = this.#questions.map((question) => ({ ...question, atUs: this.#nowUs() }))
+  }
+
   repair(): void {
     this.#downUntilUs = 0
     this.#killedUntilUs = 0

@@ -27,6 +27,11 @@ export class SimTimers {
     return due.length
   }
 
+  /** All that is to come happens at once. */
+  runAll(): void {
+    for (let rounds = 0; rounds < 10 && this.#timers.length > 0; rounds += 1) this.run(Number.POSITIVE_INFINITY)
+  }
+
   /** The clock starts anew. */
   rebase(beforeUs: number, nowUs: number): void {
     this.#timers = this.#timers.map(({ atUs, act }) => ({ atUs: atUs - beforeUs + nowUs, act }))

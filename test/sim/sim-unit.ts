@@ -419,6 +419,16 @@ export class SimUnit implements Unit, HealthProbe {
     this.exit()
   }
 
+  /** Every fault ends, and a person starts what a person has stopped. */
+  heal(): void {
+    this.#faultUntilUs = 0
+    this.#dependencyFailsUntilUs = 0
+    this.systemctl.repair()
+    this.runtime.endFault()
+    if (this.leavings.isKilling) this.deleteLeavings()
+    if (this.isStoppedByOperator) this.startByOperator()
+  }
+
   boot(): void {
     this.signals.forget()
     this.#held = undefined

@@ -303,6 +303,24 @@ export class SimWorld {
     this.losePower()
   }
 
+  /** Every fault ends now. */
+  heal(): void {
+    const { unit, disk, faults, cluster } = this
+    this.#timers.runAll()
+    disk.full = false
+    faults.repairWrites()
+    faults.repairReads()
+    faults.readOnly = false
+    this.troubles.end()
+    this.preflightFailsUntilUs = 0
+    this.drained = 'for good'
+    this.agentFromUs = Math.min(this.agentFromUs, this.nowUs)
+    cluster.comeBack(this.nowUs)
+    unit.heal()
+    this.happenings += 1
+    this.woken = true
+  }
+
   reboot(): void {
     this.agentDead = true
     const before = this.nowUs

@@ -1,0 +1,65 @@
+/**
+ * Invariant 16: from the moment on at which the faults stop, or one of them stays for ever, what is
+ * wanted and good runs and has passed its trial within the times of docs/concepts.md. Where it does
+ * not, the reason is one that the documentation gives for just these facts. Each is counted.
+ */
+
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Wait } from '../../src/decision/step.ts'
+import { contentOfKey } from '../../src/decision/trial-key.ts'
+import { isOfFailure } from '../../src/decision/verdict.ts'
+import { isGood, isLocalText, isRefused, meaningOf } from './behaviour.ts'
+import type { SimWorld } from './sim-world.ts'
+import { lateUs, limitUs } from './times.ts'
+import { lastKnownGoodText } from './victims.ts'
+
+/** What stays for ever. */
+export type Staying = 'nothing' | 'api-down'
+
+/** As preflight takes here. */
+const PREFLIGHT_US = 20e6
+/** Of a config that comes, the one that it replaces, and two fallbacks of that. */
+const MOST_FAILURES = 4
+
+/** How long it takes at most, from what runs at the moment to a trial that has passed. */
+export function livenessUs({ policy, lookUs }: SimWorld): number {
+  const failing = 'never healthy'
+  const failuresUs = MOST_FAILURES * (limitUs(failing, policy) + lateUs(failing, lookUs))
+  return policy.spreadUs + PREFLIGHT_US + failuresUs + policy.trialUs + 4 * lookUs
+}
+
+/** undefined: none that the documentation gives. */
+export function explainEnd(world: SimWorld, snapshot: Snapshot, wait: Wait, staying: Staying): string | undefined {
+  const { unit, victims } = world
+  const desired = staying === 'nothing' ? world.assignment.truth() : world.assignment.desired()
+  const isLocal = unit.process !== undefined && isLocalText(unit.process.text)
+  if (!unit.isHealthy()) {
+    if (wait.phase === 'node-at-fault') return 'every config has failed: all are tried again after three trials'
+    return unit.isStoppedByOperator ? 'a person has stopped kubelet' : undefined
+  }
+  if (desired.kind === 'local') return isLocal ? 'local is wanted, and runs' : undefined
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return 'it is not known what is wanted: what ran goes on'
+  const { rendered, data } = desired.object
+  const text = meaningOf((rendered?.data ?? data)[desired.ref.kubeletConfigKey] ?? '')
+  const runs = unit.process?.text
+  if (isRefused(text)) return runs === text ? undefined : 'what is wanted is refused: what ran goes on'
+  if (!isGood(text, unit.version)) return explainBad(world, wait, text)
+  if (runs === text) {
+    if (lastKnownGoodText(world.files) === text) return 'what is wanted runs, and has passed its trial'
+    if (unit.process?.version !== unit.version) return 'kubelet was replaced on disk: the trial comes with its next start'
+  }
+  const verdicts = [...snapshot.verdicts.values(), ...snapshot.suspendedVerdicts.values()].filter(
+    ({ key, ...verdict }) => isOfFailure({ key, ...verdict }) && contentOfKey(key) === snapshot.assignedContent,
+  )
+  if (verdicts.some(({ doubtful }) => doubtful === true)) return 'it has failed, perhaps not by its own doing: it is tried again'
+  if (verdicts.length > 0 && victims.excuseVerdict(text)) return 'it has failed before it had proved itself: condemned'
+  if (wait.phase === 'restart-limit') return 'the hourly limit of restarts is reached'
+  if (verdicts.length > 0 && verdicts.every(({ state }) => state === 'provisional'))
+    return 'it has failed, and the fallback has yet to prove itself'
+  return undefined
+}
+
+function explainBad({ unit }: SimWorld, wait: Wait, text: string): string | undefined {
+  if (unit.process?.text !== text) return 'what is wanted fails: a fallback runs'
+  return wait.phase === 'in-trial' || wait.phase === 'settled' ? 'what is wanted fails later: it is on trial' : undefined
+}
