@@ -124,7 +124,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       preflight,
       drain: { isDrained: () => world.drained !== false },
       evidence: new SimEvidence(world),
-      jobs: { dependencyFailedUs: async () => undefined },
+      jobs: { dependencyFailedUs: async () => world.unit.dependencyFailedUs },
       lastWords: { of: async (invocationId) => (world.kind.journal ? world.unit.lastWords(invocationId) : undefined) },
     },
     effects: { ...shared, preflight, history: new FileHistory({ files, directory: DIRECTORY, clock, log }), log },

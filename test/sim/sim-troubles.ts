@@ -39,7 +39,7 @@ export class SimTroubles {
     this.#blamedUntilUs = 0
   }
 
-  /** Evidence of now looks as if the config were the cause, and so does what was read shortly before. */
+  /** Evidence looks as if the config were the cause. */
   blame(seconds: number): void {
     this.#blamedUntilUs = Math.max(this.#blamedUntilUs, this.#nowUs() + seconds * 1e6)
   }

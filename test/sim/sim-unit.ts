@@ -138,6 +138,11 @@ export class SimUnit implements Unit, HealthProbe {
     return this.#state === 'stopped' && !this.isStoppedByOperator
   }
 
+  /** When a start of it came to nothing for that, as the results of systemd's jobs tell. */
+  get dependencyFailedUs(): number | undefined {
+    return this.systemctl.fault === 'down' ? undefined : this.#dependencyFailedUs
+  }
+
   failDependency(seconds: number): void {
     this.#dependencyFailsUntilUs = this.#world.nowUs() + seconds * 1e6
   }
@@ -209,8 +214,7 @@ export class SimUnit implements Unit, HealthProbe {
   #show(): Shown {
     const { activity, invocationId } = this
     const { barred } = this
-    const dependencyFailedUs = this.#dependencyFailedUs
-    const down = activity === 'stopped' ? { name: NAME, ...this.#down, barred, dependencyFailedUs } : undefined
+    const down = activity === 'stopped' ? { name: NAME, ...this.#down, barred } : undefined
     const hazards = { requires: ['runtime-setup.service'], bindsTo: [], restart: this.#world.kind.restart }
     return { activity, invocationId, nRestarts: this.#nRestarts, startedAtUs: this.lastStartedAtUs, down, hazards }
   }
