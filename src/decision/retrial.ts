@@ -5,9 +5,11 @@
  * keeps the node going. Damage that no restart undoes is done only once. Pure.
  */
 import { HOUR_US } from '../values/durations.ts'
+import { isAwaitedByOthers } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Candidate, Target } from './target.ts'
 import { isSteady, measureTrial } from './trial.ts'
+import { contentOfKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
 
 const PAUSES_US = [600e6, HOUR_US, 6 * HOUR_US] as const
@@ -25,15 +27,23 @@ export interface Retrial {
 }
 
 /** undefined: what the verdict condemns is not tried again by itself. */
-export function planRetrial({ health, now }: Snapshot, verdict: Verdict): Retrial | undefined {
-  const { state, reason, damage, source, doubtful, leavesState, bootId = now.bootId, retrials = 0 } = verdict
+export function planRetrial(snapshot: Snapshot, verdict: Verdict): Retrial | undefined {
+  const { health, now } = snapshot
+  const { key, state, reason, damage, source, doubtful, leavesState, bootId = now.bootId, retrials = 0 } = verdict
   if (state !== 'provisional' || damage === 'one-way' || source === 'local') return undefined
-  const pauseUs = PAUSES_US[retrials]
-  if (doubtful === true && pauseUs !== undefined) return { verdict, pauseUs, number: retrials + 1, of: PAUSES_US.length }
+  // Other nodes wait for what this one has to say.
+  const pauses = isAwaitedByOthers(snapshot, source, contentOfKey(key)) ? PAUSES_US.slice(0, 1) : PAUSES_US
+  const pauseUs = pauses[retrials]
+  if (doubtful === true && pauseUs !== undefined) return { verdict, pauseUs, number: retrials + 1, of: pauses.length }
   // A boot, or a restart by an operator, may have cured what the config failed with. Then it proves
   // nothing that the fallback is healthy. Reboots are no such cure where the config failed by them.
   if (leavesState === true || reason === 'reboots' || (health?.startedByOthers !== true && bootId === now.bootId)) return undefined
-  return { verdict, pauseUs: pauseUs ?? furtherPauseUs(retrials), number: retrials + 1, of: Math.max(PAUSES_US.length, retrials + 1) }
+  return {
+    verdict,
+    pauseUs: PAUSES_US[retrials] ?? furtherPauseUs(retrials),
+    number: retrials + 1,
+    of: Math.max(PAUSES_US.length, retrials + 1),
+  }
 }
 
 /**

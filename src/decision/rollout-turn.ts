@@ -9,7 +9,7 @@ import { SECOND_US } from '../values/durations.ts'
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import { findDoubt } from './doubt.ts'
 import type { Snapshot } from './snapshot.ts'
-import { configOf, findStaging, isOfHash, latestContent } from './staging.ts'
+import { configOf, findStaging, hasWorkedOtherwise, isOfHash, latestContent } from './staging.ts'
 import { contentOfKey, hasPassed } from './trial-key.ts'
 
 /** How long a turn counts after it was read. */
@@ -122,6 +122,19 @@ function isStarted(snapshot: Snapshot, content: ContentHash): boolean {
   if (health?.started === true && contentOfKey(health.subject) === content) return true
   const staging = assigned.kind === 'source' ? findStaging(snapshot, assigned.source) : undefined
   return staging?.contents.some((staged) => staged.content === content && staged.started === true) === true
+}
+
+/**
+ * Whether a failure of this content would be a veto: its rollout is under way, and it has not
+ * worked here before.
+ */
+export function isAwaitedByOthers(snapshot: Snapshot, source: ConfigSource, content: ContentHash): boolean {
+  const { rollout } = snapshot
+  const staging = findStaging(snapshot, source)
+  const staged = staging && latestContent(staging)
+  if (source === 'local' || staging === undefined || staged === undefined || staged.content !== content) return false
+  if (staged.promoted === true || hasWorkedOtherwise(staging, staged)) return false
+  return rollout?.config === configOf(source) && rollout.hash === staged.hash && rollout.progress?.finished === false
 }
 
 /**

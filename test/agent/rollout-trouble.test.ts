@@ -1,6 +1,8 @@
 /** A node in trouble while its assigned config waits for a rollout. */
 import t from 'tap'
-import { MINUTE_US, SECOND_US } from '../decision/snapshots.ts'
+import { node } from '../decision/evidence-samples.ts'
+import { HOUR_US, MINUTE_US, SECOND_US } from '../decision/snapshots.ts'
+import { ANSWERS_WELL } from './fake-evidence.ts'
 import { FleetWorld, RECORD } from './fleet-world.ts'
 import { CRASHES, WELL } from './small-world.ts'
 
@@ -64,4 +66,44 @@ t.test('a start waits for the container runtime, and the turn is lost meanwhile:
     t.equal(await world.running(), 'first', 'also by a kubelet that exits it is not started')
     await fleet.stop()
   }
+})
+
+/** Two nodes, of which the witness of the second content has no pod network with it. */
+async function witnessInDoubt() {
+  const fleet = new FleetWorld(2)
+  fleet.edit('first', {})
+  await fleet.run(3 * MINUTE_US)
+  fleet.api.put(RECORD, {})
+  let isAway = true
+  for (const { world } of fleet.nodes) {
+    world.evidence.answer('node', (nowUs) => {
+      const ms = Math.floor(nowUs / 1000)
+      const message = 'container runtime network not ready: cni plugin not initialized'
+      const isSecond = world.startedWith === 'second'
+      return isAway && isSecond ? node('False', { reportedAtMs: ms, serverMs: ms, message }) : ANSWERS_WELL.node(nowUs)
+    })
+  }
+  fleet.edit('second')
+  const witness = () => fleet.nodes.find(({ world }) => world.steps.some((step) => step.kind === 'condemn'))
+  t.ok(await fleet.until(() => witness() !== undefined, 20 * MINUTE_US), 'it falls back')
+  const words = () => Object.entries(fleet.record() ?? {}).flatMap(([key, text]) => (key.startsWith('node.') ? [text.split(' ')[2]] : []))
+  return { fleet, words, comeBack: () => (isAway = false) }
+}
+
+t.test('a witness in doubt gives its place up, and vetoes when it doubts a second time', async (t) => {
+  const { fleet, words } = await witnessInDoubt()
+  t.same(words(), ['claim'], 'a first doubt says nothing to others')
+  t.ok(await fleet.until(() => words().length === 2, 10 * MINUTE_US), 'the other one is the next witness')
+  t.ok(await fleet.until(() => words().includes('veto'), 25 * MINUTE_US))
+  await fleet.run(1.5 * HOUR_US)
+  for (const { world } of fleet.nodes) t.equal(await world.running(), 'first')
+  await fleet.stop()
+})
+
+t.test('a witness in doubt proves the content if it is well with it after the pause', async (t) => {
+  const { fleet, words, comeBack } = await witnessInDoubt()
+  comeBack()
+  t.ok(await fleet.until(() => words().includes('proof'), 20 * MINUTE_US))
+  t.notOk(words().includes('veto'))
+  await fleet.stop()
 })
