@@ -47,6 +47,7 @@ export function listFindings(facts: SelfCheckFacts): readonly SelfCheckResult[] 
   }
   return [
     checkUnit(facts.unitName, unit),
+    ...checkHazards(facts.unitName, unit),
     ...checkDistribution(unit),
     checkWiring(facts, unit),
     checkKubelet(facts, unit),
@@ -71,6 +72,19 @@ const ACTIVITIES: Readonly<Record<UnitActivity, Pick<SelfCheckResult, 'level' | 
   failed: { level: 'warn', text: 'failed: systemd does not restart it any more' },
   stopping: { level: 'ok', text: 'is stopping, as it does in a restart' },
   'not-found': { level: 'fail', text: 'does not exist' },
+}
+
+/** Settings of the unit with which systemd may leave kubelet down though nobody stopped it. */
+function checkHazards(unitName: string, { hazards }: KnownUnit): SelfCheckResult[] {
+  if (hazards === undefined) return []
+  const { requires, bindsTo, restart } = hazards
+  const found = [
+    ...requires.map((name) => `Requires=${name}: systemd leaves kubelet down if ${name} fails when kubelet is restarted`),
+    ...bindsTo.map((name) => `BindsTo=${name}: systemd stops kubelet when ${name} ends`),
+    ...(restart === 'always' ? [] : [`Restart=${restart || 'no'}: systemd does not start kubelet again after every exit`]),
+  ]
+  const out = 'while a config is assigned, the agent starts it again'
+  return found.map((text) => ({ topic: 'unit', level: 'warn', text: `${unitName} has ${text}; ${out}` }))
 }
 
 /** Nothing is said of a unit that looks like none. */
@@ -100,6 +114,8 @@ function checkWiring({ unitName, envFile }: SelfCheckFacts, { wiring }: KnownUni
 
 function describeRemedy(problem: WiringProblem, unitName: string, envFile: string): string {
   switch (problem) {
+    case 'masked':
+      return `run systemctl unmask ${unitName}, then systemctl start ${unitName}`
     case 'drop-in-missing':
       return `add a drop-in to ${unitName} with EnvironmentFile=-${envFile} in [Service], then systemctl daemon-reload`
     case 'daemon-reload-needed':

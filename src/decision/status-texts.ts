@@ -131,6 +131,8 @@ function refugeText(refuge: Refuge): string {
 
 export function wiringError(problem: WiringProblem): string {
   switch (problem) {
+    case 'masked':
+      return activationError("kubelet's unit is masked")
     case 'drop-in-missing':
       return activationError("kubelet's unit does not read the agent's drop-in")
     case 'daemon-reload-needed':

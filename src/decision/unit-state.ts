@@ -199,6 +199,7 @@ export interface BrokenWiring {
   readonly detail: string
 }
 export type WiringProblem =
+  | 'masked'
   | 'drop-in-missing'
   | 'daemon-reload-needed'
   | 'overridden'

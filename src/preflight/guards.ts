@@ -7,6 +7,7 @@
 import type { Finding } from './finding.ts'
 
 export const GUARDS = {
+  'run-once': 'runOnce, with which kubelet ends once its static pods have run',
   'content-type': 'a contentType in which kubelet cannot talk to the API server',
   'node-lease': 'a nodeLeaseDurationSeconds with which kubelet renews its lease more seldom than node controllers wait',
   'static-pods': 'a staticPodPath that is removed or moved away from a directory with manifests',

@@ -152,7 +152,7 @@ function describePhase(snapshot: Snapshot, { phase, detail }: Pick<Wait, 'phase'
     case 'ineffective':
       return ['Ineffective', detail]
     case 'blocked':
-      return ['Wiring', `kubelet's unit does not take its config from the agent; desired: ${nameDesired(snapshot)}`]
+      return ['Wiring', `${describeWiring(snapshot)}; desired: ${nameDesired(snapshot)}`]
     case 'node-at-fault':
       return ['NodeAtFault', detail]
     case 'unknown':
@@ -207,6 +207,11 @@ function describeExits(snapshot: Snapshot): ReasonAndMessage | undefined {
   if (!isLoop && recurring === undefined) return undefined
   const what = isLoop || recurring === undefined ? 'kubelet exits again and again' : describeRecurringExits(recurring)
   return ['Unhealthy', `${what} with ${describeSource(nextStart.held.source)}${sayNoRollback(snapshot)}`]
+}
+
+function describeWiring({ unit }: Snapshot): string {
+  const isMasked = unit.kind === 'known' && unit.wiring.kind === 'broken' && unit.wiring.reason === 'masked'
+  return isMasked ? unit.wiring.detail : "kubelet's unit does not take its config from the agent"
 }
 
 /**

@@ -7,7 +7,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { KnownUnit, KubeletProcess, UnitActivity, UnitState } from '../decision/unit-state.ts'
+import type { BrokenWiring, KnownUnit, KubeletProcess, UnitActivity, UnitState } from '../decision/unit-state.ts'
 import type { BinaryIdentity, KubeletBinary } from '../ports/kubelet-binary.ts'
 import type { CommandOutcome, Unit } from '../ports/unit.ts'
 import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
@@ -232,10 +232,8 @@ export class Systemctl implements Unit {
   #describeKubelet(shown: UnitProperties, binary: KnownBinary, command: readonly string[] | undefined): KubeletFacts {
     const { exec } = shown
     if (exec === undefined) {
-      const detail = `${this.#options.unit} has no command: ${shown.loadState}`
-      const wiring = { kind: 'broken', reason: 'no-config-argument', detail } as const
       return {
-        wiring,
+        wiring: describeMissing(this.#options.unit, shown),
         localConfigPath: undefined,
         runtimeEndpoint: undefined,
         healthzFlags: {},
@@ -272,6 +270,13 @@ export class Systemctl implements Unit {
     const wasCut = result.end.kind === 'signalled' || result.end.kind === 'aborted'
     return { ok: false, output, detail: `systemctl ${parameters[0]}: ${describeFailure(result)}`, wasCut }
   }
+}
+
+/** Of a unit without a command. */
+function describeMissing(unit: string, { loadState, down }: UnitProperties): BrokenWiring {
+  return down.barred === 'masked'
+    ? { kind: 'broken', reason: 'masked', detail: `${unit} is masked, so that nothing can start it: systemctl unmask ${unit}` }
+    : { kind: 'broken', reason: 'no-config-argument', detail: `${unit} has no command: ${loadState}` }
 }
 
 /**

@@ -55,6 +55,7 @@ t.test('the unit', async (t) => {
 
 t.test('the drop-in, and how to correct it', async (t) => {
   const problems: WiringProblem[] = [
+    'masked',
     'drop-in-missing',
     'daemon-reload-needed',
     'overridden',
@@ -73,6 +74,16 @@ t.test('the drop-in, and how to correct it', async (t) => {
   t.match(finding('drop-in', { unit: file }), { level: 'ok', text: 'the agent replaces /etc/kubelet.json' })
   const dropIn = unit({ wiring: dropInWiring('/etc/kubelet.d') })
   t.match(finding('drop-in', { unit: dropIn }), { level: 'ok', text: 'the agent adds /etc/kubelet.d/90-kubelet-cfg-agent.conf' })
+})
+
+t.test('what in the unit can leave kubelet down', async (t) => {
+  const about = (hazards: NonNullable<Parameters<typeof unit>[0]>['hazards']) =>
+    findings({ unit: unit({ hazards }) })
+      .filter(({ topic, level }) => topic === 'unit' && level === 'warn')
+      .map(({ text }) => text)
+  t.same(about({ requires: [], bindsTo: [], restart: 'always' }), [])
+  t.matchSnapshot(about({ requires: ['sandbox-image.service'], bindsTo: ['containerd.service'], restart: 'on-failure' }).join('\n'))
+  t.match(about({ requires: [], bindsTo: [], restart: '' }), [/Restart=no/])
 })
 
 t.test('the distribution, and the activation that fits', async (t) => {

@@ -151,6 +151,7 @@ t.test('what prevents a good config from running', async (t) => {
   t.equal(error({}, 'spread'), '')
   const broken = (reason: WiringProblem) => ({ unit: unit({ wiring: { kind: 'broken', reason, detail: '/etc/secret' } }) })
   for (const reason of [
+    'masked',
     'drop-in-missing',
     'daemon-reload-needed',
     'overridden',

@@ -2,6 +2,9 @@
  * Guards the fields by which kubelet stays in touch with the API server. Pure: they need no facts
  * about the node, only what runs there, if it is known. Kubelet starts with any value.
  *
+ * `runOnce`: kubelet never talks to the API server, and ends without an error (`RunKubelet`,
+ * cmd/kubelet/app/server.go, up to 1.31).
+ *
  * `contentType`: a request whose type has no encoder fails with "no serializers registered"
  * (`clientNegotiator.Encoder`, k8s.io/apimachinery/pkg/runtime/negotiate.go, compares the whole
  * text), and there is no watch in YAML. CBOR falls back to JSON where its gate is off
@@ -22,7 +25,20 @@ const RENEWALS = 4
 const LONGEST_RENEWAL_S = 30
 
 export function checkClient(view: NodeView): NodeProblem[] {
-  return [...checkContentType(view), ...checkLease(view)]
+  return [...checkRunOnce(view), ...checkContentType(view), ...checkLease(view)]
+}
+
+function checkRunOnce(view: NodeView): NodeProblem[] {
+  if (!view.is('runOnce')) return []
+  return [
+    {
+      rule: 'guard/run-once',
+      severity: view.running('runOnce') === true ? 'warn' : 'refuse',
+      at: 'runOnce',
+      problem: 'with runOnce, kubelet runs its static pods once and ends: the node would leave the cluster',
+      advice: 'remove the field',
+    },
+  ]
 }
 
 function checkContentType(view: NodeView): NodeProblem[] {

@@ -15,6 +15,7 @@ ok  node     Debian GNU/Linux 12 (bookworm), kernel 6.1.0, 4 CPUs (x64), 16.0 Gi
 `
 
 exports[`test/cli/self-check.test.ts > TAP > the drop-in, and how to correct it > must match snapshot 1`] = `
+fail  drop-in  (masked): run systemctl unmask kubelet.service, then systemctl start kubelet.service
 fail  drop-in  (drop-in-missing): add a drop-in to kubelet.service with EnvironmentFile=-/var/lib/kubelet-cfg-agent/kubelet.env in [Service], then systemctl daemon-reload
 fail  drop-in  (daemon-reload-needed): run systemctl daemon-reload
 fail  drop-in  (overridden): remove the setting that overrides the drop-in (systemctl cat kubelet.service shows it)
@@ -35,4 +36,10 @@ warn  unit  kubelet.service is down, since a unit that it requires failed: activ
 warn  unit  kubelet.service failed: systemd does not restart it any more: active (running)
 ok    unit  kubelet.service is stopping, as it does in a restart: active (running)
 
+`
+
+exports[`test/cli/self-check.test.ts > TAP > what in the unit can leave kubelet down > must match snapshot 1`] = `
+kubelet.service has Requires=sandbox-image.service: systemd leaves kubelet down if sandbox-image.service fails when kubelet is restarted; while a config is assigned, the agent starts it again
+kubelet.service has BindsTo=containerd.service: systemd stops kubelet when containerd.service ends; while a config is assigned, the agent starts it again
+kubelet.service has Restart=on-failure: systemd does not start kubelet again after every exit; while a config is assigned, the agent starts it again
 `

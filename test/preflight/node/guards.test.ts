@@ -24,6 +24,13 @@ t.test('static pods: staticPodPath leaves a directory with manifests', async (t)
   t.same(verdicts({}, holds(4), runs({ staticPodPath: 'm' })), [], 'relative to an unknown directory')
 })
 
+t.test('run-once: kubelet ends', async (t) => {
+  t.same(verdicts({ runOnce: true }), ['refuse guard/run-once runOnce'])
+  t.same(verdicts({}, {}, runs({}, ['--runonce'])), ['refuse guard/run-once runOnce'], 'a flag')
+  t.same(verdicts({ runOnce: true }, {}, runs({ runOnce: true })), ['warn guard/run-once runOnce'], 'as before')
+  t.same(verdicts({ runOnce: false }), [])
+})
+
 t.test('healthz: a port that another process has', async (t) => {
   const listening = (owner: Listener['owner'], address = '127.0.0.1') => ({ listeners: [{ port: 8080, owner, address }] })
   const config = { healthzPort: 8080 }
