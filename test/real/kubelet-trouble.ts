@@ -23,7 +23,9 @@ export function addKubeletTroubleScenarios(plane: ControlPlane, program: string)
         await eventually(() => machine.kubelet.state === 'inactive', { what: 'kubelet is stopped' })
         const source = await assignNew(admin, 'next', machine.config('maxPods: 61'))
         await admin.untilStatus({ assigned: source, active: good, lastKnownGood: good })
-        await machine.agent.untilSays(/^kubelet-stopped: kubelet is stopped; its next start uses kube-system\/stopped-next:kubelet@/)
+        await machine.agent.untilSays(
+          /^kubelet-stopped: kubelet is stopped; systemctl start \S+ starts it with kube-system\/stopped-next:kubelet@/,
+        )
         assert.equal(machine.kubelet.state, 'inactive')
         assert.equal(machine.restarts(), 1)
         return source

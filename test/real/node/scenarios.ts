@@ -12,6 +12,7 @@ import { addDaemonSetScenarios } from './daemonset.ts'
 import { addFullDiskScenarios } from './full-disk.ts'
 import { addInterruptionScenarios } from './interruptions.ts'
 import { addJudgeScenarios } from './judge.ts'
+import { addLeftDownScenarios } from './left-down.ts'
 import { addNodeOutageScenarios } from './outage.ts'
 import { addOverlayScenarios } from './overlay.ts'
 import { addPaceScenarios } from './pace.ts'
@@ -36,6 +37,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   addWorkflowScenarios(plane, program)
   addConditionScenarios(plane, program)
   addCrashLoopScenarios(plane, program)
+  addLeftDownScenarios(plane, program)
   addRebootScenarios(plane, program)
   addSignalScenarios(plane, program)
   addSpelledOutScenarios(plane, program)
