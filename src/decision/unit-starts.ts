@@ -40,9 +40,13 @@ export function isStartedBySystemd(known: HealthRecord, { nRestarts }: KnownUnit
   return nRestarts > (known.firstNRestarts ?? known.lastNRestarts)
 }
 
-/** Neither systemd nor the agent has started this process. */
+/**
+ * Neither systemd nor the agent has started this process. Where the agent left another try to
+ * systemd, it has requested nothing.
+ */
 export function isStartedByOthers(same: HealthRecord, unit: KnownUnit, nowUs: number): boolean {
-  const isAgents = nowUs < (same.restartDueUntilUs ?? 0) || same.restartedFrom === same.invocationId
+  const { restartDueUntilUs: dueUntilUs, restartedFrom, invocationId } = same
+  const isAgents = dueUntilUs !== undefined && (nowUs < dueUntilUs || restartedFrom === invocationId)
   return isNewInvocation(same, unit) && !isStartedBySystemd(same, unit) && !isAgents
 }
 

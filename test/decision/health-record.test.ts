@@ -696,6 +696,7 @@ t.test('a restart that was requested is the agent’s, also where systemd restar
   const late = follow(times(POLICY.startDeadlineUs / SECOND_US, down('auto-restart', 'i-2', 2)), between, keyOf(B))
   t.match(follow([healthy(B, 'i-3', 0)], late, keyOf(B)), { startedByOthers: true }, 'as is one long after the request')
   const retried = expectAnotherTry(waits, waits.lastSampleUs, POLICY, false)
+  t.match(follow([healthy(B, 'i-2', 0)], retried, keyOf(B)), { startedByOthers: true }, 'also before systemd restarts it')
   const bySystemd = follow([ill(B, 'i-2', 2)], retried, keyOf(B))
   t.match(follow([healthy(B, 'i-3', 0)], bySystemd, keyOf(B)), { startedByOthers: true }, 'systemd restarted it, and the agent did not')
 })
