@@ -260,8 +260,12 @@ function isDownExcused({ unit, ofProcess }: Fold, { isExcused, beganExcused }: R
 type ConditionTimes = Pick<HealthRecord, 'wasHealthy' | 'everHealthy' | 'healthySinceUs' | 'unhealthySinceUs'>
 
 /** Since when kubelet has been healthy, or not. */
-function followCondition({ same, ofProcess, nowUs, gap, isAutomatic }: Fold, condition: SampleHealth): ConditionTimes {
+function followCondition({ known, same, ofProcess, unit, subject, nowUs, gap, isAutomatic }: Fold, condition: SampleHealth): ConditionTimes {
   const isHealthy = condition === 'healthy'
+  // The record of the process has it from before the config became what kubelet starts with next,
+  // too.
+  const process = known?.process
+  const isOfSubject = process?.key === subject && process.invocationId === unit.invocationId
   // The health of one process says nothing of the next, even if both were healthy at two looks in a
   // row.
   const healthyBeforeUs = gap ? undefined : ofProcess?.healthySinceUs
@@ -271,7 +275,7 @@ function followCondition({ same, ofProcess, nowUs, gap, isAutomatic }: Fold, con
   const startedAnew = ofProcess === undefined && (!isAutomatic || same?.beganExcused === true)
   const illBeforeUs = gap || startedAnew ? undefined : same?.unhealthySinceUs
   return {
-    wasHealthy: isHealthy || ofProcess?.wasHealthy === true,
+    wasHealthy: isHealthy || (isOfSubject && process.wasHealthy),
     everHealthy: isHealthy || same?.everHealthy === true,
     healthySinceUs: isHealthy ? (healthyBeforeUs ?? nowUs) : undefined,
     unhealthySinceUs: condition === 'ill' ? (illBeforeUs ?? nowUs) : undefined,

@@ -454,6 +454,14 @@ t.test('start deadline and tolerance', async (t) => {
     t.equal(verdictOn(record, ill(), POLICY.toleranceUs + 1), 'ill-health')
   })
 
+  t.test('one that was before another config took its place for a while has, too', async (t) => {
+    const displaced = follow([healthy()], follow([healthy()]), keyOf(B))
+    const record = follow([ill()], displaced)
+    t.match(record, { wasHealthy: true, healthySinceUs: undefined })
+    t.equal(verdictOn(record, ill(), POLICY.toleranceUs + 1), 'ill-health')
+    t.match(follow([ill(A, 'i-2', 1)], record), { wasHealthy: false }, 'the next process has the start deadline')
+  })
+
   t.test('the deadline runs on from one start to the next', async (t) => {
     const record = follow([ill(A, 'i-1'), down('auto-restart', 'i-1'), down('starting', 'i-2', 1), ill(A, 'i-2', 1)])
     t.match(record, { unhealthySinceUs: NOW_US, wasHealthy: false })
