@@ -79,6 +79,9 @@ export function showUnit(unit: SimulatedUnit, machine: UnitMachine, mainPid: num
     Requires: ['system.slice sysinit.target'],
     BindsTo: [''],
     Restart: [machine.restartsOn],
+    RestartUSec: [`${machine.restartUs / 1000}ms`],
+    RestartUSecNext: [`${machine.restartUs / 1000}ms`],
+    StateChangeTimestampMonotonic: [machine.restartWait?.sinceUs ?? machine.startedAtUs],
     TimeoutStartUSec: ['1min 30s'],
     ExecStart: [
       `{ path=${unit.path} ; argv[]=${unit.words.join(' ')} ; ignore_errors=no ; start_time=[n/a] ; stop_time=[n/a] ; pid=${mainPid} ; code=(null) ; status=0/0 }`,

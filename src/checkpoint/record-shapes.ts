@@ -52,6 +52,8 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   healthySinceUs: optional(isNumber),
   unhealthySinceUs: optional(isNumber),
   lastSampleUs: isNumber,
+  lateLooks: optional(isNumber),
+  restartsAtUs: optional(isNumber),
   excused: isFlag,
   beganExcused: optional(isFlag),
   runtimeDownSinceUs: optional(isNumber),

@@ -3,6 +3,7 @@
  * Pure; all times are CLOCK_MONOTONIC of one boot. Only what is known counts: a gap between samples
  * is neither health nor illness.
  */
+import { beginInterval, chargeExits, type Interval, illSinceUs } from './between-looks.ts'
 import { describeSample } from './describe-sample.ts'
 import { logExits } from './exit-log.ts'
 import { type HealthRecord, type HealthSample, healthyForUs } from './health.ts'
@@ -31,10 +32,8 @@ interface Fold {
   readonly same: HealthRecord | undefined
   /** The same, if it is also about this invocation of the unit. */
   readonly ofProcess: HealthRecord | undefined
-  /**
-   * Nobody looked for longer than is tolerated. What happened in a gap was not seen: no deadline
-   * and no trial runs through it, and no exit in it is charged.
-   */
+  readonly interval: Interval
+  /** As in the interval. */
   readonly gap: boolean
   readonly runsSubject: boolean
   /** If the process is new, systemd has started it by itself. */
@@ -56,7 +55,7 @@ export function recordSample(
   const known = before?.bootId === at.bootId ? before : undefined
   if (unit.kind === 'unknown') return known
   const fold = beginFold(known, sample, unit, subject, policy)
-  const { nowUs, same, gap, runsSubject, isAutomatic } = fold
+  const { nowUs, same, interval, runsSubject, isAutomatic } = fold
   const { hasBegun, ...start } = followStart(fold)
   const runtime = followRuntimeExcuse(fold, start)
   const condition = classifySample(sample, { hasBegun, runsSubject, isExcused: runtime.isExcused })
@@ -69,7 +68,7 @@ export function recordSample(
   // A config that ran for a whole trial without a break starts again at zero: three crashes in a
   // year are not a crash loop.
   const exitCount = isSettled ? 0 : (same?.exits ?? 0) + exits.unseen + Number(exits.seen)
-  const context = { gap, isAutomatic, chargeable: exits.chargeable, excused: isProcessExcused(fold, runtime) }
+  const context = { interval, isAutomatic, chargeable: exits.chargeable, excused: isProcessExcused(fold, runtime) }
   return {
     bootId: at.bootId,
     subject,
@@ -77,6 +76,8 @@ export function recordSample(
     invocationId: unit.invocationId,
     ...times,
     lastSampleUs: nowUs,
+    lateLooks: interval.lateLooks || undefined,
+    restartsAtUs: unit.restartWait?.untilUs,
     excused,
     beganExcused: runtime.beganExcused && !isUp,
     runtimeDownSinceUs: runtime.downSinceUs,
@@ -105,6 +106,7 @@ export function recordProcess(record: HealthRecord, sample: HealthSample, kubele
 function beginFold(known: HealthRecord | undefined, sample: HealthSample, unit: KnownUnit, subject: TrialKey, policy: Policy): Fold {
   const nowUs = sample.at.monotonicUs
   const same = known?.subject === subject ? known : undefined
+  const interval = beginInterval(known, unit, nowUs, policy)
   return {
     sample,
     unit,
@@ -114,7 +116,8 @@ function beginFold(known: HealthRecord | undefined, sample: HealthSample, unit: 
     known,
     same,
     ofProcess: same?.invocationId === unit.invocationId ? same : undefined,
-    gap: known === undefined || nowUs - known.lastSampleUs > policy.toleranceUs,
+    interval,
+    gap: interval.gap,
     runsSubject: sample.running.kind === 'known' && sample.running.key === subject,
     isAutomatic: known !== undefined && isStartedBySystemd(known, unit),
   }
@@ -219,17 +222,19 @@ interface ExitContext {
 
 /** Whose the exits are that are new, once each: as all was when the exit was noticed. */
 function judgeExits(fold: Fold, { start, runtime, condition, excused }: ExitContext): JudgedExits {
-  const { known, same, unit, gap, nowUs, subject, policy } = fold
+  const { known, same, unit, interval, gap, nowUs, subject, policy } = fold
   const news = findNewExits(known, unit)
   // An exit of the process that a restart is to replace is what that restart is the answer to.
   const isPredecessors = same !== undefined && same.restartedFrom === same.invocationId && isAlive(same)
-  const isCharged = !gap && condition !== 'excused'
+  const isCharged = condition !== 'excused'
   const own = Math.max(0, news.unseen - Number(isPredecessors))
-  const unseen = isCharged && !runtime.isExcused && same?.started === true ? own : 0
+  const isIllThroughout = condition === 'ill' && same?.unhealthySinceUs !== undefined && same.runtimeDownSinceUs === undefined
+  const unseen = isCharged && !runtime.isExcused && same?.started === true ? chargeExits(own, interval, isIllThroughout) : 0
   const isRefused = isStartRefused({ exits: (same?.exits ?? 0) + unseen, recentExits: known?.recentExits, subject }, unit, nowUs, policy)
   const hasExited = news.seen && !isRefused
   const isExcused = hasExited && excused
-  const seen = isCharged && hasExited && !excused && (same !== undefined || start.starts > 0)
+  const isSeenCharged = isCharged && hasExited && !excused && (same !== undefined || start.starts > 0)
+  const seen = isSeenCharged && chargeExits(unseen + 1, interval, isIllThroughout) > unseen
   const countsExcused = !gap && same?.started === true
   return {
     unseen,
@@ -260,7 +265,8 @@ function isDownExcused({ unit, ofProcess }: Fold, { isExcused, beganExcused }: R
 type ConditionTimes = Pick<HealthRecord, 'wasHealthy' | 'everHealthy' | 'healthySinceUs' | 'unhealthySinceUs'>
 
 /** Since when kubelet has been healthy, or not. */
-function followCondition({ known, same, ofProcess, unit, subject, nowUs, gap, isAutomatic }: Fold, condition: SampleHealth): ConditionTimes {
+function followCondition(fold: Fold, condition: SampleHealth): ConditionTimes {
+  const { known, same, ofProcess, unit, subject, nowUs, interval, gap, isAutomatic } = fold
   const isHealthy = condition === 'healthy'
   // The record of the process has it from before the config became what kubelet starts with next,
   // too.
@@ -273,11 +279,12 @@ function followCondition({ known, same, ofProcess, unit, subject, nowUs, gap, is
   // own restarts, does not, except after a process that began without its runtime: that one exits,
   // also where the runtime answers by then.
   const startedAnew = ofProcess === undefined && (!isAutomatic || same?.beganExcused === true)
-  const illBeforeUs = gap || startedAnew ? undefined : same?.unhealthySinceUs
+  const isContinued = gap ? ofProcess !== undefined : !startedAnew
+  const illBeforeUs = isContinued ? same?.unhealthySinceUs : undefined
   return {
     wasHealthy: isHealthy || (isOfSubject && process.wasHealthy),
     everHealthy: isHealthy || same?.everHealthy === true,
     healthySinceUs: isHealthy ? (healthyBeforeUs ?? nowUs) : undefined,
-    unhealthySinceUs: condition === 'ill' ? (illBeforeUs ?? nowUs) : undefined,
+    unhealthySinceUs: condition === 'ill' ? illSinceUs(illBeforeUs, interval) : undefined,
   }
 }

@@ -91,6 +91,10 @@ export interface HealthRecord {
   readonly healthySinceUs: number | undefined
   readonly unhealthySinceUs: number | undefined
   readonly lastSampleUs: number
+  /** How many of the latest looks came late, one after another. undefined: the last one did not. */
+  readonly lateLooks?: number | undefined
+  /** When systemd is to restart kubelet, which waited for that at the last look. */
+  readonly restartsAtUs?: number | undefined
   /**
    * Kubelet went down while the container runtime did not answer, and has not run since. Systemd
    * may give up kubelet for that reason alone.

@@ -3,6 +3,7 @@
  * the wanted config changes, when its binary, flags or drop-ins change on disk, and when an
  * operator resets the node. Pure; all times are CLOCK_MONOTONIC of one boot.
  */
+import { chargeExits, type Interval, illSinceUs } from './between-looks.ts'
 import { type HealthRecord, type HealthSample, healthyForUs, isFailing, type ProcessHealth, type Running } from './health.ts'
 import type { Policy } from './policy.ts'
 import { hasEnded } from './sample-condition.ts'
@@ -10,8 +11,7 @@ import type { KnownUnit } from './unit-state.ts'
 
 /** What a fold needs to know besides the sample. */
 export interface ProcessContext {
-  /** Nothing is known of the time since the last sample. */
-  readonly gap: boolean
+  readonly interval: Interval
   /** If the process is new, systemd has started it by itself. */
   readonly isAutomatic: boolean
   /** Exits that are new, and that nothing excused when they were seen. */
@@ -36,12 +36,13 @@ function followRunning(
   before: ProcessHealth | undefined,
   { at, running, healthz }: HealthSample,
   unit: KnownUnit,
-  { gap, isAutomatic, chargeable, excused }: ProcessContext,
+  { interval, isAutomatic, chargeable, excused }: ProcessContext,
   policy: Policy,
 ): ProcessHealth | undefined {
   if (running.kind !== 'known') return before
   const { key, invocationId, startedAtUs } = running
   const nowUs = at.monotonicUs
+  const { gap } = interval
   const same = before?.key === key ? before : undefined
   const isSameProcess = same?.invocationId === invocationId
   const isRunning = unit.activity === 'running'
@@ -50,18 +51,19 @@ function followRunning(
   const healthySinceUs = isHealthy ? (gap || !isSameProcess ? nowUs : (same.healthySinceUs ?? nowUs)) : undefined
   // A person who starts kubelet gives it its time again. Systemd, which counts its restarts, does
   // not.
-  const isContinued = same !== undefined && !gap && (isSameProcess || isAutomatic)
+  const isContinued = same !== undefined && (isSameProcess || (isAutomatic && !gap))
   const settled = healthyForUs(healthySinceUs, startedAtUs, nowUs) >= policy.trialUs
   // It has not exited since the last look, which is long ago: its crash loop is over.
   const outlived = gap && isSameProcess && isHealthy
-  const charged = same === undefined || isSameProcess || gap || excused ? 0 : chargeable
+  const isIllThroughout = isIll && same?.unhealthySinceUs !== undefined
+  const charged = same === undefined || isSameProcess || excused ? 0 : chargeExits(chargeable, interval, isIllThroughout)
   return {
     key,
     invocationId,
     startedAtUs,
     wasHealthy: isHealthy || (isSameProcess && same.wasHealthy),
     healthySinceUs,
-    unhealthySinceUs: isIll ? ((isContinued ? same.unhealthySinceUs : undefined) ?? nowUs) : undefined,
+    unhealthySinceUs: isIll ? illSinceUs(isContinued ? same.unhealthySinceUs : undefined, interval) : undefined,
     exits: settled || outlived ? 0 : (same?.exits ?? 0) + charged,
   }
 }
@@ -69,17 +71,18 @@ function followRunning(
 /** No process is known to run: between two starts kubelet is ill with what ran last. */
 function followAbsent(
   before: ProcessHealth,
-  { at, running }: HealthSample,
+  { running }: HealthSample,
   unit: KnownUnit,
-  { gap, chargeable, excused }: ProcessContext,
+  { interval, chargeable, excused }: ProcessContext,
 ): ProcessHealth {
   // What cannot be read is unknown: no health, and no more illness than before.
-  const isSameUnread = running.kind === 'unknown' && unit.invocationId === before.invocationId
+  const isSame = unit.invocationId === before.invocationId
+  const isSameUnread = running.kind === 'unknown' && isSame
   const isDown = hasEnded(unit.activity) || unit.activity === 'starting'
-  const sinceUs = gap ? at.monotonicUs : (before.unhealthySinceUs ?? at.monotonicUs)
   const isIll = !excused && ((running.kind === 'none' && isDown) || (isSameUnread && before.unhealthySinceUs !== undefined))
-  const charged = gap || excused ? 0 : chargeable
-  return { ...before, healthySinceUs: undefined, unhealthySinceUs: isIll ? sinceUs : undefined, exits: before.exits + charged }
+  const charged = excused ? 0 : chargeExits(chargeable, interval, isIll && before.unhealthySinceUs !== undefined)
+  const sinceUs = isIll ? illSinceUs(interval.gap && !isSame ? undefined : before.unhealthySinceUs, interval) : undefined
+  return { ...before, healthySinceUs: undefined, unhealthySinceUs: sinceUs, exits: before.exits + charged }
 }
 
 /** undefined: none runs, or nothing is known of its health yet. */

@@ -18,6 +18,8 @@ export type UnitState =
       readonly startLimitHit?: boolean
       /** Set where the unit is down: what tells how that came about. */
       readonly down?: UnitDown | undefined
+      /** Set where systemd waits to restart the unit. undefined: for how long is not known. */
+      readonly restartWait?: RestartWait | undefined
       /** What can leave the unit down without anybody's doing. */
       readonly hazards?: UnitHazards | undefined
       /** CLOCK_MONOTONIC of the main process' start; 0 when it never ran. */
@@ -96,6 +98,12 @@ export type UnitActivity =
   | 'failed'
   | 'stopping'
   | 'not-found'
+
+/** `RestartSec=`, on CLOCK_MONOTONIC. */
+export interface RestartWait {
+  readonly sinceUs: number
+  readonly untilUs: number
+}
 
 /** All times are CLOCK_MONOTONIC; 0: not in this boot. */
 export interface UnitDown {

@@ -127,6 +127,7 @@ export class Systemctl implements Unit {
       startLimitHit: hasHitStartLimit(shown),
       startedAtUs: shown.startedAtUs,
       killedBy: shown.killedBy,
+      ...(activity === 'auto-restart' && { restartWait: shown.restartWait }),
       ...(await this.#findDown(shown, activity)),
       hazards: shown.hazards,
       process: process.kind === 'known' ? this.#describeProcess(process, kubelet) : process,

@@ -3,7 +3,7 @@
  * (`print_property()` in src/systemctl/systemctl-show.c). It joins `argv[]` with single spaces and
  * without quotes, so a word of ExecStart that contains a space becomes two.
  */
-import type { UnitDown, UnitHazards } from '../decision/unit-state.ts'
+import type { RestartWait, UnitDown, UnitHazards } from '../decision/unit-state.ts'
 
 /** The properties that `systemctl show` is called with. */
 export const UNIT_PROPERTIES = [
@@ -28,6 +28,9 @@ export const UNIT_PROPERTIES = [
   'Requires',
   'BindsTo',
   'Restart',
+  'RestartUSec',
+  'RestartUSecNext',
+  'StateChangeTimestampMonotonic',
   'TimeoutStartUSec',
   'ExecStart',
   'Environment',
@@ -56,6 +59,8 @@ export interface UnitProperties {
   /** Of `UnitDown`, whatever the unit does now. */
   readonly down: Omit<UnitDown, 'name'>
   readonly hazards: UnitHazards
+  /** Of the present state, whatever the unit does now. undefined: it has no end, or is not known. */
+  readonly restartWait: RestartWait | undefined
   /**
    * The last start came to no end in its time, and was given up (systemd.service(5),
    * "TimeoutStartSec=").
@@ -97,6 +102,7 @@ export function parseUnitProperties(output: string): UnitProperties | undefined 
     invocationId: first('InvocationID') ?? '',
     nRestarts,
     startedAtUs,
+    restartWait: findRestartWait(first),
     down: {
       activeExitUs: parseCount(first('ActiveExitTimestampMonotonic')) ?? 0,
       inactiveEnterUs: parseCount(first('InactiveEnterTimestampMonotonic')) ?? 0,
@@ -141,6 +147,14 @@ function findBar(loadState: string, fileState: string): Pick<UnitDown, 'barred'>
 
 function words(text: string | undefined): string[] {
   return (text ?? '').split(' ').filter((word) => word !== '')
+}
+
+/** Systemd 254 and later may wait longer from restart to restart, and tell how long now. */
+function findRestartWait(first: (name: PropertyName) => string | undefined): RestartWait | undefined {
+  const sinceUs = parseCount(first('StateChangeTimestampMonotonic'))
+  const waitUs = parseTimespan(first('RestartUSecNext') ?? first('RestartUSec') ?? '')
+  const isKnown = sinceUs !== undefined && waitUs !== undefined && Number.isFinite(waitUs)
+  return isKnown ? { sinceUs, untilUs: sinceUs + waitUs } : undefined
 }
 
 /**

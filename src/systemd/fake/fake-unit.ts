@@ -88,8 +88,18 @@ export class FakeUnit implements Unit {
     this.#last = activity
     const machine = { invocationId, nRestarts, startedAtUs, startLimitHit: hasHitStartLimit(shown), summary: summarizeState(shown) }
     const killedBy = this.#machine.wasKilled ? this.#killedBy : undefined
+    const { restartWait } = this.#machine
     const down = activity === 'stopped' || activity === 'left-down' ? { down: this.#down } : {}
-    return { kind: 'known', activity, ...machine, killedBy, ...down, process: this.#describeProcess(), ...this.#options.facts() }
+    return {
+      kind: 'known',
+      activity,
+      ...machine,
+      killedBy,
+      restartWait,
+      ...down,
+      process: this.#describeProcess(),
+      ...this.#options.facts(),
+    }
   }
 
   /** As PID 1 writes it to the journal. */

@@ -4,6 +4,7 @@
  * measured with systemd 252 and 257: what resets NRestarts, what keeps it, and what a command does
  * in each state.
  */
+import type { RestartWait } from '../../decision/unit-state.ts'
 
 export type MachineState = 'inactive' | 'starting' | 'running' | 'stopping' | 'auto-restart' | 'restart-queued' | 'failed'
 export type ExitResult = 'success' | 'exit-code' | 'signal' | 'timeout'
@@ -91,6 +92,14 @@ export class UnitMachine {
   }
   get startLimit(): MachineOptions['startLimit'] {
     return this.#options.startLimit
+  }
+  get restartUs(): number {
+    return this.#options.restartUs
+  }
+  /** While it waits to restart the unit. */
+  get restartWait(): RestartWait | undefined {
+    const untilUs = this.#state === 'auto-restart' ? this.#restartAtUs : undefined
+    return untilUs === undefined ? undefined : { sinceUs: untilUs - this.#options.restartUs, untilUs }
   }
   /** When to call `onTimer`. undefined: never. */
   get timerUs(): number | undefined {

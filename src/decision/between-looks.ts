@@ -1,0 +1,62 @@
+/**
+ * For how much the time between two looks counts. Looks come late where the agent does not run, as
+ * on a machine that is paused, or gets no CPU. One late look says nothing of what came before it:
+ * what is known stays as it was. If the look before was late, too, the agent is slow, and what was
+ * ill at both is taken for ill in between, for a part of that time. Pure; CLOCK_MONOTONIC.
+ */
+import type { HealthRecord } from './health.ts'
+import type { Policy } from './policy.ts'
+import type { KnownUnit } from './unit-state.ts'
+
+export interface Interval {
+  /** Of the look before. undefined: there was none. */
+  readonly lastUs: number | undefined
+  readonly nowUs: number
+  /**
+   * Nobody looked for longer than is tolerated. No health and no trial runs through a gap, and an
+   * exit in it is not charged.
+   */
+  readonly gap: boolean
+  /** How often in a row this was so, the present gap included. */
+  readonly lateLooks: number
+  /** How much of the interval counts for a kubelet that is ill at both of its ends. */
+  readonly countedUs: number
+}
+
+export function beginInterval(known: HealthRecord | undefined, unit: KnownUnit, nowUs: number, { toleranceUs }: Policy): Interval {
+  if (known === undefined) return { lastUs: undefined, nowUs, gap: true, lateLooks: 0, countedUs: 0 }
+  const lastUs = known.lastSampleUs
+  const gap = nowUs - lastUs > toleranceUs
+  const lateLooks = gap ? (known.lateLooks ?? 0) + 1 : 0
+  const ranUs = nowUs - lastUs - findWaitedUs(known, unit, nowUs)
+  return { lastUs, nowUs, gap, lateLooks, countedUs: gap ? Math.min(ranUs, areLate({ lateLooks }) ? toleranceUs / 2 : 0) : ranUs }
+}
+
+/** The latest looks come late, not just one. */
+export function areLate({ lateLooks = 0 }: Pick<HealthRecord, 'lateLooks'>): boolean {
+  return lateLooks > 1
+}
+
+/** While systemd waits to restart kubelet (`RestartSec=`), that is no illness. */
+function findWaitedUs({ lastSampleUs, restartsAtUs = 0 }: HealthRecord, { restartWait }: KnownUnit, nowUs: number): number {
+  const fromUs = restartsAtUs > lastSampleUs ? lastSampleUs : Math.max(lastSampleUs, restartWait?.sinceUs ?? nowUs)
+  return Math.max(0, Math.min(nowUs, restartWait?.untilUs ?? restartsAtUs) - fromUs)
+}
+
+/**
+ * @param beforeUs since when it was ill at the look before. undefined: it was not, or that illness
+ * ended
+ * @returns since when it has been ill, as if all time counted
+ */
+export function illSinceUs(beforeUs: number | undefined, { lastUs, nowUs, countedUs }: Interval): number {
+  return beforeUs === undefined || lastUs === undefined ? nowUs : nowUs - (lastUs - beforeUs) - countedUs
+}
+
+/**
+ * @param isIllThroughout it was ill at the look before, and is ill now
+ * @returns how many of the exits since the look before are charged
+ */
+export function chargeExits(exits: number, { gap, lateLooks }: Interval, isIllThroughout: boolean): number {
+  if (!gap) return exits
+  return areLate({ lateLooks }) && isIllThroughout ? Math.min(1, exits) : 0
+}
