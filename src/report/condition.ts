@@ -7,6 +7,7 @@
  * Unknown: not decided yet, as in a trial. False: kubelet runs something else, because the config
  * has to wait or because of a fault. True never comes with an error.
  */
+import { areLate } from '../decision/between-looks.ts'
 import { assessHealth } from '../decision/condemn-failure.ts'
 import type { ConfigSource } from '../decision/config-source.ts'
 import { describeRef, describeSource, LOCAL_CONTENT, sameSource } from '../decision/config-source.ts'
@@ -75,11 +76,17 @@ export function describeCondition(snapshot: Snapshot, wait: Pick<Wait, 'phase' |
   const active = runningSource(snapshot)
   const fault = findFault(snapshot, active, wait.phase)
   const [reason, message] = describeReason(snapshot, wait, deadlines, fault, active)
-  const condition = { status: statusOf(reason), reason, message: cutToBytes(onOneLine(message), MESSAGE_BYTES) }
+  const condition = { status: statusOf(reason), reason, message: cutToBytes(onOneLine(`${message}${sayLate(snapshot)}`), MESSAGE_BYTES) }
   const isRequested = reason === 'RolledBack' && findAssignedVerdict(snapshot)?.reason === 'requested'
   if (isRequested) return { ...condition, deliberate: true }
   const isUnread = reason === 'AssignmentUnknown' || reason === 'DownloadFailed'
   return isUnread && isCutOff(snapshot) ? { ...condition, cutOff: true } : condition
+}
+
+function sayLate({ health }: Snapshot): string {
+  return health !== undefined && areLate(health)
+    ? '; the agent looks at kubelet too rarely to judge it in time: see whether the node is short of CPU or memory'
+    : ''
 }
 
 /**

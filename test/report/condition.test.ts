@@ -411,6 +411,15 @@ t.test('a kubelet in a crash loop is unhealthy between its starts too', async (t
   t.equal(describe(onTrial, 'in-trial').reason, 'Restarting')
 })
 
+t.test('that looks come late is said, whatever else there is to say', async (t) => {
+  const { now, policy } = snapshot()
+  const sample = { at: now, unit: unit(), running: runningContent('local'), runtimeUp: true, healthz: { ok: true, detail: '' } }
+  const record = required(recordSample(undefined, sample, proven, policy))
+  const late = (lateLooks: number | undefined) => describe(snapshot({ health: { ...record, lateLooks } }), 'settled')
+  t.match(late(2).message, /; the agent looks at kubelet too rarely to judge it in time: see whether the node is short of CPU or memory$/)
+  for (const count of [undefined, 1]) t.notMatch(late(count).message, 'too rarely', 'a restart of the agent is no reason')
+})
+
 t.test('a kubelet that systemd gave up is not starting, where nothing starts it again', async (t) => {
   const gaveUp = { running: { kind: 'none' }, unit: unit({ activity: 'failed' }) } as const
   const local = describe(snapshot(gaveUp), 'settled')
