@@ -37,6 +37,7 @@ export class TimesInvariant implements KubeletObserver {
   #alikeDueUs: number | undefined
   #givenUpSinceUs: number | undefined
   #illSinceUs: number | undefined
+  #lastUs = 0
   /** The process that runs, or ran last, was healthy. */
   #wasHealthy = false
   /** What starts next has a verdict already: the agent rests on it, since it has nothing better. */
@@ -99,6 +100,10 @@ export class TimesInvariant implements KubeletObserver {
 
   #follow(): void {
     const { unit, nowUs } = this.#world
+    // Nothing ails a kubelet that systemd is to restart in a while.
+    const waitedUs = unit.activity === 'auto-restart' ? nowUs - this.#lastUs : 0
+    this.#lastUs = nowUs
+    if (this.#illSinceUs !== undefined) this.#illSinceUs += waitedUs
     const { process } = unit
     const isRunning = process !== undefined && process.text === this.#world.nextText()
     if (unit.activity === 'failed' && this.#exits.length > 0) this.#givenUpSinceUs ??= nowUs
