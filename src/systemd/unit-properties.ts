@@ -59,7 +59,7 @@ export interface UnitProperties {
   /** Of `UnitDown`, whatever the unit does now. */
   readonly down: Omit<UnitDown, 'name'>
   readonly hazards: UnitHazards
-  /** Of the present state, whatever the unit does now. undefined: it has no end, or is not known. */
+  /** RestartSec=, from the present state on. undefined: it has no end, or is not known. */
   readonly restartWait: RestartWait | undefined
   /**
    * The last start came to no end in its time, and was given up (systemd.service(5),
