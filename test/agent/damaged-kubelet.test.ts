@@ -14,7 +14,7 @@ const DAMAGED = 'damaged kubelet'
 async function damaged({ onTrial = false } = {}): Promise<SmallWorld> {
   const world = new SmallWorld()
   world.want(A)
-  await world.run(15 * MINUTE_US)
+  await world.run(11 * MINUTE_US)
   if (onTrial) {
     world.want(B)
     await world.run(MINUTE_US)
@@ -37,7 +37,7 @@ for (const onTrial of [false, true]) {
   t.test(`no config is blamed for a kubelet that starts with none, ${onTrial ? 'on trial' : 'promoted'}`, async (t) => {
     const world = await damaged({ onTrial })
     world.unit.restartByHand()
-    const wait = await world.run(30 * MINUTE_US)
+    const wait = await world.run(3 * MINUTE_US)
     t.equal(world.records.verdicts().size, 0)
     t.notOk(world.history.some(({ kind }) => kind === 'rolled-back'))
     t.match(wait, { phase: 'node-at-fault', detail: OBSTACLE })
@@ -46,7 +46,7 @@ for (const onTrial of [false, true]) {
 
     world.kubeletIdentity = 'repaired kubelet'
     world.nodeFault = false
-    await world.run(20 * MINUTE_US)
+    await world.run(12 * MINUTE_US)
     t.equal(world.records.verdicts().size, 0)
     t.equal(await world.running(), textOf(onTrial ? B : A))
     t.same(world.record('last-known-good'), onTrial ? B : A)
@@ -55,11 +55,11 @@ for (const onTrial of [false, true]) {
 
 t.test('a kubelet from before the damage runs on, and is not left for one that cannot start', async (t) => {
   const world = await damaged()
-  await world.run(5 * MINUTE_US)
+  await world.run(2 * MINUTE_US)
   const last = world.snapshots.at(-1)
   t.equal(last && findFault(last, A, 'settled')?.reason, undefined)
   world.want(B)
-  await world.run(5 * MINUTE_US)
+  await world.run(2 * MINUTE_US)
   t.equal(await world.running(), textOf(A))
   t.equal(world.records.verdicts().size, 0)
 })
