@@ -64,8 +64,9 @@ const times = fc.integer({ min: 0, max: 600 })
 const seenFrom = (facts: fc.Arbitrary<SeenFact>) =>
   fc.array(fc.tuple(times, facts), { maxLength: 30 }).map((list) => list.sort(([a], [b]) => a - b))
 const before = fc.option(fc.array(anyFact, { maxLength: 6 }), { nil: undefined })
+const changed = fc.option(fc.subarray(['maxPods', 'evictionHard.memory.available', 'featureGates.Some']), { nil: undefined })
 const anyStory: fc.Arbitrary<Story> = fc
-  .record({ before, seen: seenFrom(anyFact), writtenAt: fc.option(times) })
+  .record({ before, changed, seen: seenFrom(anyFact), writtenAt: fc.option(times) })
   .map(({ writtenAt, ...rest }) => ({ ...rest, now: 600, ...(writtenAt !== null && { writtenAt }) }))
 
 t.test('answers that say nothing never make a no', async () => {
@@ -266,4 +267,33 @@ t.test('a baseline holds for whatever kubelet was restarted into', (t) => {
   t.notOk(isCompared({ atUs: NOW_US + 2 * SECOND_US }), 'that was a start before')
   t.notOk(isCompared({}, { ...after, startedAtUs: NOW_US + 2 * POLICY.startDeadlineUs }), 'nor does a start much later count')
   t.end()
+})
+
+t.test('what a config changes counts for that change alone', async (t) => {
+  const fields = ['maxPods']
+  const waits = { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B) }
+  t.same(recordFacts(undefined, { ...waits, changes: { from: 'a', fields } }).baseline?.changed, fields)
+  t.equal(
+    recordFacts(undefined, { ...waits, changes: { from: 'other', fields } }).baseline?.changed,
+    undefined,
+    'compared with another config',
+  )
+  const early = recordFacts(undefined, waits)
+  t.equal(early.baseline?.changed, undefined)
+  const taken = recordFacts(early, { ...waits, changes: { from: 'a', fields } })
+  t.same(taken.baseline?.changed, fields, 'preflight answers after the baseline has begun')
+  const restart = {
+    bootId: BOOT,
+    atUs: NOW_US,
+    target: keyOf(B),
+    fallback: false,
+    failed: false,
+    invocationBefore: 'i-a',
+    outcome: undefined,
+  }
+  const started = { ...NOTHING_NEW, restarts: [restart], nRestarts: 0 }
+  const running = { ...RUNS_B, startedAtUs: NOW_US }
+  t.same(recordFacts(taken, { ...started, running }).baseline?.changed, fields)
+  const other = recordFacts(taken, { ...started, running: { ...running, content: 'good', key: keyOf(GOOD) } })
+  t.match(other.baseline, { candidate: keyOf(GOOD), changed: undefined }, 'the restart started another config')
 })

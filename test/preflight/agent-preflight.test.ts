@@ -347,6 +347,8 @@ t.test('turns a report into a result', async (t) => {
     remarks: ['maxPod (line 3, column 1): no such field', 'the kubelet check could not run: no systemd'],
     drain: ['evictionHard["memory.available"]'],
   })
+  const change = { part: 'change', outcome: 'accepted', detail: '1 field changes', changed: ['maxPods'] } as const
+  t.same(toResult({ outcome: 'accepted', findings: [], parts: [change] }), { ...YES, changed: ['maxPods'] })
   t.same(toResult({ outcome: 'unjudged', findings: [], parts: [] }), YES, 'an unjudged config is not refused')
   t.same(toResult({ ...REFUSED, findings: [warning, finding({ reason: 'load' })] }), { ...NO, reason: 'load' })
 })
