@@ -5,6 +5,7 @@
 import { fstatSync } from 'node:fs'
 import { keepHeapSmall } from './agent/heap.ts'
 import { DurableFiles } from './checkpoint/files.ts'
+import { holdDirectory } from './checkpoint/held-directory.ts'
 import { layoutOf } from './checkpoint/layout.ts'
 import { takeLock } from './checkpoint/lock.ts'
 import { NodeDisk } from './checkpoint/node-disk.ts'
@@ -52,14 +53,22 @@ export async function runAgent(start: AgentStart, { clock, supervision, parser, 
     log.error(taken.detail)
     return EXIT.failed
   }
+  // Only systemd makes the directory again, and starts the next agent.
+  const supervised = supervision.socket === undefined ? undefined : { held: holdDirectory(dynamicConfigDir), end }
+  let failed = false
+  function end(why: string): void {
+    log.error(`ending: ${why}`)
+    failed = true
+    stop.abort('the directory was removed')
+  }
   while (!stop.signal.aborted) {
-    const why = await live({ ...programs, liveSettings, heartbeat, clock, log }, stop.signal)
+    const why = await live({ ...programs, liveSettings, heartbeat, clock, log, supervised }, stop.signal)
     if (!stop.signal.aborted) log.warn(`starting over: ${why}`)
   }
   log.info('stopped; kubelet keeps running unchanged', { signal: String(stop.signal.reason) })
   taken.lock.release()
   await atMost(STOP_LIMIT_MS / 4, notifier.settled())
-  return EXIT.fine
+  return failed ? EXIT.failed : EXIT.fine
 }
 
 function openLog(settings: Settings): LeveledLog {

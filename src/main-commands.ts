@@ -7,7 +7,7 @@ import { hostname } from 'node:os'
 import { type ObservationPorts, observe } from './agent/observe.ts'
 import { readLocalConfig } from './agent/read-local-config.ts'
 import { DurableFiles } from './checkpoint/files.ts'
-import { findLockHolder, takeLock } from './checkpoint/lock.ts'
+import { findLockHolder, holdsRemovedLock, type LockHolder, takeLock } from './checkpoint/lock.ts'
 import { NodeDisk } from './checkpoint/node-disk.ts'
 import { ReadOnlyDisk } from './checkpoint/read-only-disk.ts'
 import { RequestWriter } from './checkpoint/request-writer.ts'
@@ -107,7 +107,7 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml, b
     takeOver: () => takeOver(settings, stores, { clock, yaml, besideDocker }),
     history: { read: () => readHistory(stores.files, settings.dynamicConfigDir) },
     lastReport: (bootId) => readLastReport(stores.files, settings.runtimeDir, bootId),
-    agent: () => findLockHolder(stores.layout.lock),
+    agent: () => findAgent(settings, stores, clock),
     service: () => readAgentService(settings.systemctl),
     credentialFiles: () => listNamedFiles(settings.kubeconfig),
     rights: (needs) => readRightsFrom(vantage(), needs),
@@ -143,6 +143,17 @@ async function openPatches(directory: string, found: OverlayFiles, { yaml }: Pic
   const parsed = new ParsedTexts(parse, () => {})
   const view = await readOverlay(found.files, yaml, (text, onParsed) => parsed.look(text, onParsed))
   return view.kind === 'faulty' ? { kind: 'faulty', detail: `${directory}/${view.detail}` } : view
+}
+
+/** The agent runs on where its directory was removed, with the lock in it. */
+function findAgent(
+  { runtimeDir }: Settings,
+  { files, layout }: Pick<Stores, 'files' | 'layout'>,
+  clock: CommandWorld['clock'],
+): LockHolder {
+  const holder = findLockHolder(layout.lock)
+  const pid = holder.kind === 'absent' ? readLastReport(files, runtimeDir, clock.now().bootId)?.pid : undefined
+  return pid !== undefined && holdsRemovedLock(pid, layout.lock) ? { kind: 'running', pid, isWithoutDirectory: true } : holder
 }
 
 /**

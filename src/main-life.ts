@@ -5,8 +5,10 @@
  */
 import { setTimeout as after } from 'node:timers/promises'
 import { Loop, runLoop } from './agent/loop.ts'
+import { LostDirectory } from './agent/lost-directory.ts'
 import { readRuntimesAhead } from './agent/probe-runtimes.ts'
 import { Waker } from './agent/waker.ts'
+import type { HeldDirectory } from './checkpoint/held-directory.ts'
 import { NodeDisk } from './checkpoint/node-disk.ts'
 import type { OnSetAside } from './checkpoint/set-aside.ts'
 import { gatherFindings, logFindings } from './cli/gather-findings.ts'
@@ -36,6 +38,7 @@ import { openStores, type Stores, settleStores } from './main-stores.ts'
 import { VERSION } from './main-version.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Log } from './ports/log.ts'
+import type { Unit } from './ports/unit.ts'
 import { countRejections } from './report/counters.ts'
 import { type Settings, toPolicy } from './settings/settings.ts'
 import { BusSignals } from './systemd/bus-signals.ts'
@@ -64,7 +67,16 @@ export interface LifeWorld {
   /** Starts the helper. */
   readonly helperProgram: Pick<HelperOptions, 'command' | 'env'>
   readonly yamlChild: string
+  /** undefined: nothing would start the agent again if it ended. */
+  readonly supervised?: Supervised | undefined
   readonly log: Log
+}
+
+interface Supervised {
+  /** The agent's directory. */
+  readonly held: HeldDirectory
+  /** Ends the process. */
+  readonly end: (why: string) => void
 }
 
 /** Resolves with the reason why it ended. */
@@ -101,12 +113,14 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
   assignment.start(wake)
   const { runtime, runtimeProbe } = openRuntime({ settings: atStart, clock, log, onChange: wake })
   const { preflight, drain, effect } = openPreflight({ ...common, helper, counters, onChange: wake, signal })
+  const lost = openLostDirectory(world, atStart, stores)
   const accepted = new Map<TrialKey, Acceptance>()
   const evidence = openEvidence({ ...common, kubeconfig, publisher, runtime, onChange: wake })
   const rollout = openRollout({ ...common, counters, onChange: wake })
   const loop = new Loop({
     observation: {
       ...stores,
+      unit: lost === undefined ? stores.unit : watchDirectoryOf(stores.unit, lost),
       rollout,
       runtimeProbe,
       evidence,
@@ -133,6 +147,8 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
       turned: (...seen) => {
         heartbeat.turned(...seen)
         reporter.turned(...seen)
+        const why = lost?.findOccasion()
+        if (why !== undefined) world.supervised?.end(why)
       },
     },
     log,
@@ -166,6 +182,20 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
     await atMost(STOP_LIMIT_MS, Promise.all(ends))
   }
   return String(signal.reason)
+}
+
+function openLostDirectory({ supervised, clock }: LifeWorld, settings: Settings, { files }: Stores): LostDirectory | undefined {
+  const { dynamicConfigDir: directory, runtimeDir } = settings
+  return (
+    supervised && new LostDirectory({ held: supervised.held, directory, runtimeDir, files, clock, uptimeUs: () => process.uptime() * 1e6 })
+  )
+}
+
+function watchDirectoryOf(unit: Stores['unit'], lost: LostDirectory): Pick<Unit, 'observe' | 'stillRuns'> {
+  return {
+    observe: async () => lost.explain(await unit.observe()),
+    stillRuns: (seen) => lost.explain(seen).kind === 'known' && unit.stillRuns(seen),
+  }
 }
 
 /** Commands leave their requests in it. */

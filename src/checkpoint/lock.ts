@@ -5,7 +5,7 @@
  * ends with the agent however that ends. The pid in the file is only informative.
  */
 import { closeSync, constants, ftruncateSync, openSync, readdirSync, readFileSync, readlinkSync, realpathSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { describeFailure, runCommandSync } from '../process/run-command.ts'
 import { errorCode, errorMessage } from '../values/errors.ts'
 
@@ -19,7 +19,8 @@ export interface DirectoryLock {
 }
 
 export type LockHolder =
-  | { readonly kind: 'running'; readonly pid: number | undefined }
+  /** `isWithoutDirectory`: it runs on after the directory with the lock was removed. */
+  | { readonly kind: 'running'; readonly pid: number | undefined; readonly isWithoutDirectory?: true }
   | { readonly kind: 'absent' }
   | { readonly kind: 'unknown'; readonly detail: string }
 
@@ -68,6 +69,19 @@ export function findLockHolder(path: string): LockHolder {
     return answer.kind === 'locked' ? { kind: 'absent' } : { kind: 'running', pid: findHolder(path) }
   } finally {
     closeSync(descriptor)
+  }
+}
+
+/**
+ * Whether this process still holds the lock of a directory that was removed: the kernel shows the
+ * name of such a file with a remark.
+ */
+export function holdsRemovedLock(pid: number, path: string): boolean {
+  const descriptors = `/proc/${pid}/fd`
+  try {
+    return readdirSync(descriptors).some((name) => readName(join(descriptors, name))?.endsWith(`/${basename(path)} (deleted)`) === true)
+  } catch {
+    return false
   }
 }
 

@@ -216,6 +216,7 @@ export type AgentPresence = LockHolder
 export function describeReach(agent: AgentPresence): string {
   switch (agent.kind) {
     case 'running':
+      if (agent.isWithoutDirectory) return 'The directory of the running agent was removed: this applies when the agent starts again.'
       return `The running agent${agent.pid === undefined ? '' : ` (pid ${agent.pid})`} applies this at once.`
     case 'absent':
       return 'No agent is running: this applies when the agent starts.'

@@ -14,6 +14,8 @@ export interface AgentDocument {
   /** null: unknown. */
   readonly running: boolean | null
   readonly pid?: number
+  /** It was removed while the agent ran. Absent: it was not. */
+  readonly directory?: 'removed'
 }
 
 export interface UnitDocument {
@@ -42,7 +44,11 @@ export type SourceDocument =
 export function documentAgent(agent: AgentPresence): AgentDocument {
   switch (agent.kind) {
     case 'running':
-      return agent.pid === undefined ? { running: true } : { running: true, pid: agent.pid }
+      return {
+        running: true,
+        ...(agent.pid !== undefined && { pid: agent.pid }),
+        ...(agent.isWithoutDirectory && { directory: 'removed' }),
+      }
     case 'absent':
       return { running: false }
     case 'unknown':

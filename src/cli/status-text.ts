@@ -104,10 +104,14 @@ export function describeDocument(source: SourceDocument): Cell[] {
   }
 }
 
-export function describeAgent({ running, pid }: AgentDocument): Cell {
+/** The agent does so by itself, but not twice within 10 minutes. */
+const RESTART = 'systemctl restart kubelet-cfg-agent'
+
+export function describeAgent({ running, pid, directory }: AgentDocument): Cell {
   if (running === null) return tone('unknown', 'warning')
   if (!running) return tone('not running', 'warning')
-  return pid === undefined ? 'running' : `running (pid ${pid})`
+  const process = pid === undefined ? 'running' : `running (pid ${pid})`
+  return directory === undefined ? process : tone(`${process}, and its directory was removed: ${RESTART}`, 'bad')
 }
 
 function describeHold(hold: 'paused' | 'local'): string {

@@ -4,7 +4,7 @@ import { constants, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, syml
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { findLockHolder, takeLock } from '../../src/checkpoint/lock.ts'
+import { findLockHolder, holdsRemovedLock, takeLock } from '../../src/checkpoint/lock.ts'
 import { LOADER } from '../typescript/loader.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'lock-'))
@@ -39,6 +39,21 @@ exec ${real} "$1" --timeout 3600 "$4"
     process.env.PATH = path
   })
 }
+
+t.test('an agent whose directory was removed still holds the lock that was in it', (t) => {
+  const path = newPath()
+  const { pid } = process
+  const taken = takeLock(path, pid)
+  if (!taken.ok) return t.fail(taken.detail)
+  t.notOk(holdsRemovedLock(pid, path))
+  rmSync(path)
+  t.same(findLockHolder(path), { kind: 'absent' })
+  t.ok(holdsRemovedLock(pid, path))
+  taken.lock.release()
+  t.notOk(holdsRemovedLock(pid, path))
+  t.notOk(holdsRemovedLock(2 ** 30, path), 'no such process')
+  t.end()
+})
 
 t.test('one holder at a time, identified by its pid; free after release', (t) => {
   const path = newPath()

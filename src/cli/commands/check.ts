@@ -53,9 +53,12 @@ async function checkAll(context: CommandContext): Promise<readonly SelfCheckResu
   return [agent, ...node, ...cluster]
 }
 
+const WITHOUT_DIRECTORY = 'is running, and its directory was removed: systemctl restart kubelet-cfg-agent'
+
 /** systemd is asked only where no agent is seen. */
 async function checkAgent({ agent, service, settings }: CommandContext): Promise<SelfCheckResult> {
   const seen = agent()
+  if (seen.kind === 'running' && seen.isWithoutDirectory) return { topic: 'agent', level: 'fail', text: WITHOUT_DIRECTORY }
   if (seen.kind === 'running')
     return { topic: 'agent', level: 'ok', text: `is running${seen.pid === undefined ? '' : ` (pid ${seen.pid})`}` }
   return { topic: 'agent', ...judgeService(await service(), seen, settings.dynamicConfigDir) }

@@ -45,6 +45,8 @@ t.test('an agent that does not run fails where systemd is to run it, and only th
   t.match(await check(state('disabled', 'inactive (dead)')), { code: 0, line: /^warn +agent +is not running: systemctl enable --now/ })
   t.match(await check(state('masked', 'inactive (dead)')), { code: 0, line: /^warn +agent +.*is masked/ })
   t.match(await check(state('enabled', 'activating (start)', 'starting')), { code: 0, line: /^warn +agent +is starting/ })
+  const lost: AgentPresence = { kind: 'running', pid: 5, isWithoutDirectory: true }
+  t.match(await check({ kind: 'absent' }, lost), { code: 1, line: /^fail +agent +is running, and its directory was removed/ })
   t.match(await check({ kind: 'absent' }), { code: 0, line: /^warn +agent +is not running: systemd does not know/ })
   t.match(await check({ kind: 'unknown', detail: 'no bus' }), { code: 0, line: /^warn +agent +is not running; .*no bus/ })
   const elsewhere = await check(state('enabled', 'active (running)', 'active'))

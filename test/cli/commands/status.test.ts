@@ -143,6 +143,7 @@ t.test('shows whether the agent is running', async (t) => {
   const agent = async (presence: Parameters<typeof fakeNode>[0]) => (await gatherStatus(fakeNode(presence).context)).agent
   t.same(await agent({ agent: { kind: 'running', pid: 5 } }), { running: true, pid: 5 })
   t.same(await agent({ agent: { kind: 'running', pid: undefined } }), { running: true })
+  t.same(await agent({ agent: { kind: 'running', pid: 5, isWithoutDirectory: true } }), { running: true, pid: 5, directory: 'removed' })
   t.same(await agent({ agent: { kind: 'absent' } }), { running: false })
   t.same(await agent({ agent: { kind: 'unknown', detail: '' } }), { running: null })
 })
