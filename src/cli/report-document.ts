@@ -15,7 +15,7 @@ export interface ReportDocument {
   /** The name that the user gave, or its full form. */
   readonly candidate: string
   readonly outcome: Report['outcome']
-  readonly parts: readonly PartResult[]
+  readonly parts: readonly Omit<PartResult, 'changed'>[]
   readonly findings: readonly FindingDocument[]
   /** What the config is merged from, as in `status`. Absent: not asked for. */
   readonly layers?: MergedDocument['layers']
@@ -37,8 +37,15 @@ export interface FindingDocument {
 }
 
 export function documentReport(candidate: string, { outcome, parts, findings }: Report, merged?: MergedDocument): ReportDocument {
-  const documents = findings.map(documentFinding)
-  return { apiVersion: CONFIG_API_VERSION, kind: 'ValidationReport', candidate, outcome, parts, findings: documents, ...merged }
+  return {
+    apiVersion: CONFIG_API_VERSION,
+    kind: 'ValidationReport',
+    candidate,
+    outcome,
+    parts: parts.map(({ part, outcome, detail }) => ({ part, outcome, detail })),
+    findings: findings.map(documentFinding),
+    ...merged,
+  }
 }
 
 export function documentFinding({ rule, severity, reason, path, position, problem, advice, layer }: Finding): FindingDocument {
