@@ -1,7 +1,8 @@
 /**
- * Observes the evidence: folds the answers that have arrived into the record in /run, and asks in
- * the background what is due then.
+ * Observes the evidence: folds the answers that have arrived into the record in /run, with the
+ * baseline also in `meta/`, and asks in the background what is due then.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { findBasePath } from '../decision/base-config.ts'
 import { withEarlier } from '../decision/evidence-baseline.ts'
 import type { Question } from '../decision/evidence-facts.ts'
@@ -16,6 +17,7 @@ import {
   startsWithContent,
 } from '../decision/evidence-schedule.ts'
 import type { EvidenceRecord } from '../decision/evidence-state.ts'
+import { keepBaseline } from '../decision/kept-baseline.ts'
 import { healthOfRunning } from '../decision/process-health.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
@@ -23,7 +25,7 @@ import type { KnownUnit } from '../decision/unit-state.ts'
 import { DEFAULT_SERVING, reachableAddress } from '../kubelet/health-target.ts'
 import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
 import type { ConfigFacts } from '../ports/probes.ts'
-import type { Checkpoints, RuntimeRecords } from '../ports/store.ts'
+import type { Checkpoints, Records, RuntimeRecords } from '../ports/store.ts'
 import { asArguments, flagValue } from '../systemd/flags.ts'
 import { parseGoBool } from '../values/go-bool.ts'
 import { toSocketPath } from '../values/socket-path.ts'
@@ -38,6 +40,7 @@ const ANSWERS_MS = 200
 
 export interface EvidencePorts {
   readonly runtime: Pick<RuntimeRecords, 'writeEvidence'>
+  readonly records: Pick<Records, 'baseline' | 'writeBaseline'>
   readonly checkpoints: Pick<Checkpoints, 'path'>
   readonly configFacts: ConfigFacts
   readonly defaultRuntimeSocket: () => string | undefined
@@ -63,8 +66,16 @@ export async function observeEvidence(ports: EvidencePorts, snapshot: Snapshot):
       evidence = fold(asked, candidate, probe)
     }
   }
+  writeKept(ports, { ...snapshot, evidence }, candidate)
   if (evidence !== before) ports.runtime.writeEvidence(evidence)
   return evidence
+}
+
+/** First, and at each look: the agent may end before it has written both, or an earlier one wrote one. */
+function writeKept({ records }: EvidencePorts, snapshot: Snapshot, candidate: TrialKey | undefined): void {
+  const before = records.baseline()
+  const kept = keepBaseline(snapshot.evidence, snapshot, candidate, before)
+  if (!isDeepStrictEqual(kept, before)) records.writeBaseline(kept)
 }
 
 /** Not a claim in a rollout, for which there is time. */
@@ -73,7 +84,7 @@ function isRestartWaiting(snapshot: Snapshot, candidate: TrialKey): boolean {
 }
 
 function fold(snapshot: Snapshot, candidate: TrialKey | undefined, probe: EvidenceProbe): EvidenceRecord {
-  const { now, nodeName, running, verdicts, proven, policy, evidence, restarts, unit } = snapshot
+  const { now, nodeName, running, verdicts, proven, lastKnownGood, previous, policy, evidence, restarts, unit } = snapshot
   const before =
     candidate === undefined || evidence === undefined ? evidence : takeBaselineAgain(evidence, snapshot, candidate, probe.asksSinceUs())
   const { startDeadlineUs } = policy
@@ -83,6 +94,8 @@ function fold(snapshot: Snapshot, candidate: TrialKey | undefined, probe: Eviden
     running,
     verdicts,
     proven,
+    lastKnownGood,
+    previous,
     candidate,
     changes: candidate === undefined ? undefined : snapshot.accepted.get(candidate)?.changes,
     startDeadlineUs,

@@ -9,6 +9,7 @@ import { type Desired, resolveDesired, sourceOf } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
 import { type HealthRecord, isFailing, type Running, type SeenProcess } from '../decision/health.ts'
 import { fallbackSources } from '../decision/held-sources.ts'
+import { recallBaseline } from '../decision/kept-baseline.ts'
 import type { Policy } from '../decision/policy.ts'
 import { FALLBACK_NAMES, type RecordState } from '../decision/records.ts'
 import { renameInHealth } from '../decision/rename-kubelet.ts'
@@ -111,7 +112,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     running,
     health,
     healthz,
-    evidence: runtime.evidence(),
+    evidence: recallBaseline(runtime.evidence(), () => records.baseline(), now),
     ...runtimes,
     restarts: runtime.restarts(),
     spread: runtime.spread(),

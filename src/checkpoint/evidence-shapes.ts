@@ -1,9 +1,10 @@
-/** The shape of the evidence record in /run, which is stored as JSON. Pure. */
+/** The shapes of the evidence record in /run and of the baseline in `meta/`, stored as JSON. Pure. */
 import { QUESTIONS, type Question } from '../decision/evidence-facts.ts'
 import type {
   Baseline,
   EarlierState,
   EvidenceRecord,
+  KeptBaseline,
   LeaseSeen,
   LostPod,
   ManifestFile,
@@ -43,6 +44,7 @@ const isUnreadQuestion: Check<UnreadQuestion> = shape<UnreadQuestion>({
   kind: oneOf('refused', 'forbidden', 'unreachable', 'not-asked'),
   detail: isText,
   atUs: optional(isNumber),
+  busy: optional(isFlag),
 })
 
 const isEarlierState: Check<EarlierState> = shape<EarlierState>({
@@ -50,6 +52,7 @@ const isEarlierState: Check<EarlierState> = shape<EarlierState>({
   serving: optional(isServingBefore),
   endpoint: optional(isText),
   staticPods: optional(listOf(isStaticPodBefore)),
+  ofPromoted: optional(isFlag),
 })
 
 const isBaseline: Check<Baseline> = shape<Baseline>({
@@ -72,6 +75,8 @@ const isBaseline: Check<Baseline> = shape<Baseline>({
   staticPods: optional(listOf(isStaticPodBefore)),
   changed: optional(isTexts),
   earlier: optional(isEarlierState),
+  ofPromoted: optional(isFlag),
+  beforeBoot: optional(isFlag),
 })
 
 const isAnsweredUs: Check<Readonly<Partial<Record<Question, number>>>> = (value): value is Readonly<Partial<Record<Question, number>>> =>
@@ -83,6 +88,8 @@ const isLeaseSeen: Check<LeaseSeen> = shape<LeaseSeen>({
   renewals: isNumber,
   sameSinceUs: optional(isNumber),
   lastUs: isNumber,
+  renewedUs: optional(isNumber),
+  slowUs: optional(isNumber),
   provenAtUs: optional(isNumber),
   problem: isText,
 })
@@ -94,6 +101,8 @@ const isNodeSeen: Check<NodeSeen> = shape<NodeSeen>({
   lastUs: isNumber,
   firstReportedAtMs: optional(isNumber),
   firstHeartbeat: optional(isText),
+  transitionMs: optional(isNumber),
+  unknownUs: optional(isNumber),
   reportedAtUs: optional(isNumber),
   provenAtUs: optional(isNumber),
   newPressure: isTexts,
@@ -165,4 +174,11 @@ export const isEvidenceRecord: Check<EvidenceRecord> = shape<EvidenceRecord>({
   displaced: optional(isBaseline),
   process: optional(isProcessEvidence),
   runsControlPlane: optional(isFlag),
+})
+
+/** In `meta/`, since it outlives the boot. */
+export const isKeptBaseline: Check<KeptBaseline> = shape<KeptBaseline>({
+  bootId: isText,
+  baseline: optional(isBaseline),
+  displaced: optional(isBaseline),
 })

@@ -85,6 +85,8 @@ export interface Layout {
   readonly localMarker: string
   readonly proven: string
   readonly trialBoots: string
+  /** How the node was before the config on trial. */
+  readonly baseline: string
   readonly channelState: string
   readonly stagings: string
   readonly verdicts: string
@@ -116,6 +118,7 @@ export function layoutOf(directory: string): Layout {
     localMarker: join(meta, 'local'),
     proven: join(meta, 'proven'),
     trialBoots: join(meta, 'boots'),
+    baseline: join(meta, 'baseline'),
     channelState: join(meta, 'heard'),
     stagings: join(meta, 'rollouts'),
     verdicts: join(meta, 'verdicts'),

@@ -1,6 +1,6 @@
 /**
  * The records under `meta/`: the assigned, last-known-good and previous sources, what was proven,
- * and the verdicts. They survive reboots, so each is one file that is replaced as a whole. A read
+ * the baseline, and the verdicts. They survive reboots, so each is one file that is replaced as a whole. A read
  * that finds a record that cannot be parsed sets it aside and logs that; its content is never
  * guessed. A source that a newer agent may have written stays where it is.
  *
@@ -9,6 +9,7 @@
  */
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { ChannelState } from '../decision/desired.ts'
+import type { KeptBaseline } from '../decision/evidence-state.ts'
 import { RECORD_NAMES, type RecordName, type RecordState, type TrialBoots } from '../decision/records.ts'
 import type { Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
@@ -18,13 +19,14 @@ import type { Log } from '../ports/log.ts'
 import type { Records } from '../ports/store.ts'
 import { errorMessage } from '../values/errors.ts'
 import type { Check } from '../values/json-shape.ts'
-import { parseJson } from '../values/json-shape.ts'
 import { DamagedRecords } from './damaged-records.ts'
+import { isKeptBaseline } from './evidence-shapes.ts'
 import { FileError, isDamage } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 import { checkSource } from './layout.ts'
 import { isConfirmed, type Marked, parseMarker, renderMarker } from './local-marker.ts'
+import { type Damaged, type Json, loadJson } from './loaded-json.ts'
 import { parseVerdicts } from './parse-verdicts.ts'
 import { isChannelState, isProven, isStagings, isTrialBoots } from './record-shapes.ts'
 import { parseSource, serializeSource } from './serialize.ts'
@@ -37,16 +39,6 @@ const NONE_MARKED: Marked = new Set()
 export class RecordError extends Error {
   override readonly name = 'RecordError'
   readonly code = 'unsafe-name'
-}
-
-interface Json<T> {
-  readonly ok: true
-  readonly value: T
-}
-
-interface Damaged {
-  readonly ok: false
-  readonly detail: string
 }
 
 export interface RecordsOptions {
@@ -157,6 +149,23 @@ export class FileRecords implements Records {
     this.#writeVerdicts()
     if (trialBoots === undefined) this.#files.remove(this.#layout.trialBoots)
     else this.#put(this.#layout.trialBoots, JSON.stringify(trialBoots))
+  }
+
+  baseline(): KeptBaseline | undefined {
+    return this.#readJson(this.#layout.baseline, isKeptBaseline)
+  }
+
+  writeBaseline(kept: KeptBaseline | undefined): void {
+    try {
+      if (kept === undefined) this.#files.remove(this.#layout.baseline)
+      else this.#put(this.#layout.baseline, JSON.stringify(kept))
+    } catch (cause) {
+      if (!(cause instanceof FileError)) throw cause
+      this.#logOnce(
+        `the state of the node before the config on trial would be lost with the boot: ${cause.message}`,
+        `baseline ${cause.code}`,
+      )
+    }
   }
 
   channelState(): ChannelState | 'damaged' | undefined {
@@ -270,10 +279,7 @@ export class FileRecords implements Records {
 
   /** undefined: the file does not exist. Sets a damaged one aside. */
   #loadJson<T>(path: string, check: Check<T>): Json<T> | Damaged | undefined {
-    const parsed = this.#load(path, (bytes): Json<T> | Damaged => {
-      const value = parseJson(bytes, check)
-      return value === undefined ? { ok: false, detail: 'not the expected JSON' } : { ok: true, value }
-    })
+    const parsed = this.#load(path, (bytes) => loadJson(bytes, check))
     if (parsed?.ok === false) this.#damaged.setAside(path, parsed.detail)
     return parsed
   }

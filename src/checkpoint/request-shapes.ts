@@ -13,6 +13,11 @@ export interface RetryRequest {
   readonly retry: 'all'
 }
 
+export interface PromoteRequest {
+  readonly content: ContentHash
+}
+
 export const isHoldRequest: Check<HoldRequest> = shape<HoldRequest>({ hold: oneOf('paused', 'local') })
 export const isRollbackRequest: Check<RollbackRequest> = shape<RollbackRequest>({ content: isText })
+export const isPromoteRequest: Check<PromoteRequest> = shape<PromoteRequest>({ content: isText })
 export const isRetryRequest: Check<RetryRequest> = shape<RetryRequest>({ retry: oneOf('all') })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import type { ContentHash } from '../decision/config-source.ts'
 import type { Files } from '../ports/files.ts'
 import type { Layout } from './layout.ts'
-import type { HoldRequest, RetryRequest, RollbackRequest } from './request-shapes.ts'
+import type { HoldRequest, PromoteRequest, RetryRequest, RollbackRequest } from './request-shapes.ts'
 
 export class RequestWriter {
   readonly #files: Files
@@ -31,11 +31,15 @@ export class RequestWriter {
     this.#write('rollback', { content } satisfies RollbackRequest)
   }
 
+  requestPromote(content: ContentHash): void {
+    this.#write('promote', { content } satisfies PromoteRequest)
+  }
+
   requestRetry(): void {
     this.#write('retry', { retry: 'all' } satisfies RetryRequest)
   }
 
-  #write(name: string, request: HoldRequest | RollbackRequest | RetryRequest): void {
+  #write(name: string, request: HoldRequest | RollbackRequest | PromoteRequest | RetryRequest): void {
     this.#files.makeDirectory(this.#directory)
     this.#files.replace(join(this.#directory, name), JSON.stringify(request))
   }

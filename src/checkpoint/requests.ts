@@ -1,11 +1,11 @@
 /**
  * Reads the operator's requests from the files under `requests/`, for the agent. Write permission
- * there is permission to make requests, so there are only three of them. Any other file is ignored,
+ * there is permission to make requests, so there are only four of them. Any other file is ignored,
  * and logged once. But a `hold` that is damaged or cannot be read counts as a pause: a person may
  * be working on the node.
  */
 import { join } from 'node:path'
-import type { Hold, Requests } from '../decision/records.ts'
+import type { Hold, RequestName, Requests } from '../decision/records.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { OperatorRequests } from '../ports/store.ts'
@@ -14,7 +14,7 @@ import { parseJson } from '../values/json-shape.ts'
 import { FileError, isDamage, isOfDisk } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
-import { isHoldRequest, isRetryRequest, isRollbackRequest } from './request-shapes.ts'
+import { isHoldRequest, isPromoteRequest, isRetryRequest, isRollbackRequest } from './request-shapes.ts'
 
 /** A request is one line; a longer file is not a request. */
 const LONGEST = 4096
@@ -22,7 +22,7 @@ const LONGEST = 4096
 const countsForHold = (cause: FileError): boolean => isOfDisk(cause) || cause.code === 'EACCES' || cause.code === 'EPERM'
 const COUNTS_AS_PAUSE = '; this node counts as paused, until you end that: kubelet-cfg-agent resume'
 
-type RequestName = 'hold' | 'rollback' | 'retry'
+type FileName = 'hold' | RequestName
 
 interface Seen {
   /** undefined: it could not be read. */
@@ -47,7 +47,7 @@ export class FileRequests implements OperatorRequests {
    * Each file as last read: `done` removes just that one, and it stays in force while the disk
    * cannot be read.
    */
-  readonly #seen = new Map<RequestName, Seen>()
+  readonly #seen = new Map<FileName, Seen>()
   readonly #logged = new Set<string>()
 
   constructor({ files, layout, log, faults }: RequestsOptions) {
@@ -60,14 +60,16 @@ export class FileRequests implements OperatorRequests {
   /** Throws while it is not known whether there is a `hold`. */
   read(): Requests {
     const rollback = this.#look('rollback', isRollbackRequest)?.value
+    const promote = this.#look('promote', isPromoteRequest)?.value
     return {
       hold: this.#readHold(),
       rollback: isRollbackRequest(rollback) ? rollback : undefined,
       retry: this.#look('retry', isRetryRequest)?.value !== undefined,
+      ...(isPromoteRequest(promote) && { promote }),
     }
   }
 
-  done(request: 'rollback' | 'retry'): void {
+  done(request: RequestName): void {
     const path = join(this.#directory, request)
     // A request that arrived after the last read has not been carried out.
     if (this.#files.stat(path)?.identity === this.#seen.get(request)?.identity) this.#files.remove(path)
@@ -81,7 +83,7 @@ export class FileRequests implements OperatorRequests {
   }
 
   /** undefined: there is no such file. */
-  #look(name: RequestName, check: Check<unknown>): Seen | undefined {
+  #look(name: FileName, check: Check<unknown>): Seen | undefined {
     const facts = this.#inspect(name)
     if (facts === 'unknown') return this.#seen.get(name)
     const seen = facts && this.#readOnce(name, facts, check)
@@ -90,7 +92,7 @@ export class FileRequests implements OperatorRequests {
     return seen
   }
 
-  #inspect(name: RequestName): FileFacts | 'unknown' | undefined {
+  #inspect(name: FileName): FileFacts | 'unknown' | undefined {
     const path = join(this.#directory, name)
     try {
       const facts = this.#files.stat(path)
@@ -106,7 +108,7 @@ export class FileRequests implements OperatorRequests {
     }
   }
 
-  #readOnce(name: RequestName, facts: FileFacts, check: Check<unknown>): Seen {
+  #readOnce(name: FileName, facts: FileFacts, check: Check<unknown>): Seen {
     const path = join(this.#directory, name)
     const before = this.#seen.get(name)
     if (before?.identity === facts.identity) return before

@@ -7,6 +7,7 @@ import { historyCommand } from './commands/history.ts'
 import { pauseCommand } from './commands/pause.ts'
 import { planCommand } from './commands/plan.ts'
 import { preflightUpgradeCommand } from './commands/preflight-upgrade.ts'
+import { promoteCommand } from './commands/promote.ts'
 import { releaseCommand } from './commands/release.ts'
 import { resetCommand } from './commands/reset.ts'
 import { resumeCommand } from './commands/resume.ts'
@@ -35,6 +36,7 @@ export const COMMANDS: readonly Command[] = [
   resumeCommand,
   rollbackCommand,
   retryCommand,
+  promoteCommand,
   resetCommand,
   releaseCommand,
 ]

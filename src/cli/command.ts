@@ -192,6 +192,7 @@ export interface OperatorRequestWriter {
   clearHold(): void
   requestRollback(content: ContentHash): void
   requestRetry(): void
+  requestPromote(content: ContentHash): void
 }
 
 /**

@@ -53,6 +53,8 @@ export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
       return `drop ${step.drop.length + (step.suspend ?? []).length === 1 ? 'the verdict on a config' : 'the verdicts on configs'}: ${step.why}`
     case 'drop-rollback':
       return 'drop the requested rollback: the config it names is no longer wanted'
+    case 'drop-promote':
+      return 'drop the requested promotion: the config it names is not on trial any more'
     case 'assign':
       return `assign ${describeSource(step.source)}`
     case 'reset-to-local':

@@ -8,7 +8,7 @@ import { type Answer, type EvidenceFinding, type EvidenceKind, type EvidenceLeve
 import { listObserved } from '../decision/evidence-schedule.ts'
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
 import { heldSources } from '../decision/held-sources.ts'
-import { isNamed, listOfBoot, type RestartRecord } from '../decision/records.ts'
+import { isNamed, listOfBoot, listRequested, type RequestName, type RestartRecord } from '../decision/records.ts'
 import { listCounted } from '../decision/restart-limit.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { contentOfKey, identityOfKey } from '../decision/trial-key.ts'
@@ -51,7 +51,7 @@ export interface StatusDocument {
   /** The channel of the assignment, as last read from the cluster. null: none, or never read. */
   readonly channel: Channel | null
   /** Requests that the agent has not carried out yet. */
-  readonly requests: readonly ('rollback' | 'retry')[]
+  readonly requests: readonly RequestName[]
   /** The rollout of the assigned config, as the running agent knew it last. null: it has none. */
   readonly rollout: RolloutDocument | null
   /** The phase of the agent; `due`: it has a step to do. */
@@ -146,7 +146,7 @@ export function documentStatus(
     hold: requests.hold,
     paused: pause === undefined ? null : { by: pause.by, detail: describePause(pause) },
     channel: latestChannelState(snapshot.desired, snapshot.recordedChannelState)?.channel ?? null,
-    requests: [...(requests.rollback === undefined ? [] : ['rollback' as const]), ...(requests.retry ? ['retry' as const] : [])],
+    requests: listRequested(requests),
     rollout: documentRollout(snapshot),
     phase,
     detail: explanation.detail,

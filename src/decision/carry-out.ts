@@ -91,7 +91,7 @@ function foldEffect(snapshot: Snapshot, effect: StateEffect): Snapshot {
     case 'forget-acceptance':
       return { ...snapshot, accepted: withoutKey(snapshot.accepted, effect.key) }
     case 'clear-request': {
-      const cleared = effect.request === 'retry' ? { retry: false } : { rollback: undefined }
+      const cleared = { retry: { retry: false }, rollback: { rollback: undefined }, promote: { promote: undefined } }[effect.request]
       return { ...snapshot, requests: { ...snapshot.requests, ...cleared } }
     }
     case 'activate': {

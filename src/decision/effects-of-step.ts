@@ -10,7 +10,7 @@ import { type ConfigSource, describeSource } from './config-source.ts'
 import { dropCharges, type Effect, endTrialBoots, history, log, writeRecord } from './effects.ts'
 import { assign, startSpread } from './effects-of-assign.ts'
 import { mark, markActivated, markRequested, stage } from './effects-of-staging.ts'
-import { isEvidenceKnown } from './evidence-verdict.ts'
+import { isEvidenceKnown, listUncompared } from './evidence-verdict.ts'
 import { expectAnotherTry, expectStart } from './health-changes.ts'
 import { findContent } from './held-sources.ts'
 import { excuseRestarts } from './restart-limit.ts'
@@ -50,6 +50,11 @@ const EFFECTS: EffectsOf = {
   'drop-rollback': () => [
     log('info', 'rollback was requested, but the config it names is no longer in use'),
     { kind: 'clear-request', request: 'rollback' },
+  ],
+
+  'drop-promote': () => [
+    log('info', 'a promotion was requested, but the config it names is not on trial any more'),
+    { kind: 'clear-request', request: 'promote' },
   ],
 
   assign,
@@ -201,6 +206,7 @@ const EFFECTS: EffectsOf = {
     // It did not fail again: the node had been at fault.
     ...(snapshot.suspendedVerdicts.get(key)?.acquitted === true ? [{ kind: 'remove-verdict', key } as const] : []),
     log('debug', 'trial passed', { key }),
+    ...(snapshot.requests.promote === undefined ? [] : promoteAsRequested(snapshot)),
     ...endTrialBoots(snapshot),
   ],
 
@@ -229,6 +235,17 @@ const EFFECTS: EffectsOf = {
       const { uid, resourceVersion, overlay } = checkpoint
       return [{ kind: 'remove-checkpoint', checkpoint }, log('debug', 'old checkpoint removed', { uid, resourceVersion, overlay })]
     }),
+}
+
+/** What no evidence says stays untold: this proves nothing to a rollout. */
+function promoteAsRequested(snapshot: Snapshot): readonly Effect[] {
+  const unknown = listUncompared(snapshot)
+  return [
+    ...(unknown.length === 0
+      ? []
+      : [log('warn', 'the trial passed as requested on the node, although how the node was before is not known', { unknown })]),
+    { kind: 'clear-request', request: 'promote' },
+  ]
 }
 
 /** The kubelet with which the trial passed. */

@@ -6,7 +6,7 @@ import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, Cont
 import type { ChannelState } from './desired.ts'
 import type { HealthRecord } from './health.ts'
 import { forgetExits } from './health-changes.ts'
-import type { RecordName, RestartRecord, SpreadRecord, Transition, TrialBoots } from './records.ts'
+import type { RecordName, RequestName, RestartRecord, SpreadRecord, Transition, TrialBoots } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Staging } from './staging-state.ts'
 import type { StepOf } from './step.ts'
@@ -55,7 +55,7 @@ export type StateEffect =
   | { readonly kind: 'write-restarts'; readonly restarts: readonly RestartRecord[] }
   | { readonly kind: 'remember-acceptance'; readonly key: TrialKey; readonly acceptance: Acceptance }
   | { readonly kind: 'forget-acceptance'; readonly key: TrialKey }
-  | { readonly kind: 'clear-request'; readonly request: 'rollback' | 'retry' }
+  | { readonly kind: 'clear-request'; readonly request: RequestName }
   /**
    * Writes what a later fallback to `fallback` needs, so that falling back works on a full disk.
    */

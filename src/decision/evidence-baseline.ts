@@ -1,11 +1,15 @@
-/** Chooses the baseline that the running process is compared with. Pure. */
+/**
+ * Chooses the baseline that the running process is compared with. It belongs to the content of a
+ * config, on whatever kubelet. Pure.
+ */
+import { type ContentHash, LOCAL_CONTENT } from './config-source.ts'
 import { isKnownUser } from './evidence-serving.ts'
 import type { Baseline, EarlierState, EvidenceRecord, StaticPodBefore } from './evidence-state.ts'
 import { MOST_PODS, markNewer } from './evidence-static-pods.ts'
 import type { Snapshot } from './snapshot.ts'
-import { hasPassed, identityOfKey } from './trial-key.ts'
+import { contentOfKey, hasPassed, identityOfKey } from './trial-key.ts'
 
-export type BaselineFacts = Pick<Snapshot, 'running' | 'verdicts' | 'proven'>
+export type BaselineFacts = Pick<Snapshot, 'running' | 'verdicts' | 'proven' | 'lastKnownGood' | 'previous'>
 
 /**
  * A baseline concerns the config it was taken before, and the fallbacks from it: they have to bring
@@ -14,8 +18,27 @@ export type BaselineFacts = Pick<Snapshot, 'running' | 'verdicts' | 'proven'>
 function concernsRunning({ candidate, invocationId }: Baseline, facts: BaselineFacts): boolean {
   const { running, verdicts } = facts
   if (running.kind !== 'known' || invocationId === running.invocationId) return false
-  const isFallback = verdicts.get(candidate)?.state === 'provisional' && !hasPassed(facts, candidate)
-  return candidate === running.key || isFallback
+  const content = contentOfKey(candidate)
+  if (content === running.content) return !isProven(facts, content) || hasPassed(facts, running.key)
+  return [...verdicts].some(([key, { state }]) => state === 'provisional' && contentOfKey(key) === content && !hasPassed(facts, key))
+}
+
+/** Whether it passed its trial last, on whatever kubelet. */
+function isProven({ proven }: BaselineFacts, content: ContentHash): boolean {
+  return proven !== undefined && contentOfKey(proven) === content
+}
+
+/** Whether local runs, or what has been promoted here. What is wrong then is not its doing. */
+export function runsPromoted({ running, proven, lastKnownGood, previous }: BaselineFacts): boolean {
+  if (running.kind !== 'known') return false
+  const { content } = running
+  return content === LOCAL_CONTENT || proven === running.key || [lastKnownGood, previous].some((each) => each.content === content)
+}
+
+/** Whether a baseline is still of use: for what runs, or for what is assigned, before its trial is over. */
+export function isBaselineNeeded(baseline: Baseline, facts: BaselineFacts & Pick<Snapshot, 'assignedContent'>): boolean {
+  const content = contentOfKey(baseline.candidate)
+  return !isProven(facts, content) && (content === facts.assignedContent || concernsRunning(baseline, facts))
 }
 
 /** undefined: there is none. */
@@ -36,7 +59,7 @@ export function findDisplaced(
 ): Baseline | undefined {
   if (facts.running.kind !== 'known') return record?.displaced
   if (baseline !== undefined && concernsRunning(baseline, facts)) return undefined
-  const isNeeded = (each: Baseline) => !hasPassed(facts, each.candidate) && concernsRunning(each, facts)
+  const isNeeded = (each: Baseline) => !isProven(facts, contentOfKey(each.candidate)) && concernsRunning(each, facts)
   return [record?.baseline, record?.displaced].find((each) => each !== undefined && isNeeded(each))
 }
 
@@ -47,23 +70,28 @@ export function findDisplaced(
  */
 export function findEarlier(record: Pick<EvidenceRecord, 'baseline' | 'displaced'>, facts: BaselineFacts): EarlierState | undefined {
   const { running } = facts
-  if (running.kind !== 'known' || hasPassed(facts, running.key)) return undefined
-  const concerns = ({ candidate, invocationId }: Baseline) => candidate === running.key && invocationId !== running.invocationId
+  if (running.kind !== 'known' || runsPromoted(facts)) return undefined
+  const concerns = ({ candidate, invocationId }: Baseline) =>
+    contentOfKey(candidate) === running.content && invocationId !== running.invocationId
   const found = [record.baseline, record.displaced].find((each) => each !== undefined && concerns(each))
   if (found === undefined) return undefined
-  const { ready, serving, endpoint, staticPods } = withEarlier(found)
+  const { ready, serving, endpoint, staticPods, ofPromoted } = withEarlier(found)
   const isSameKubelet = found.kubelet === undefined || found.kubelet === identityOfKey(running.key)
-  return { ready, serving, endpoint, staticPods: isSameKubelet ? staticPods : staticPods?.map(markNewer) }
+  const known = { ready, serving, endpoint, ...(ofPromoted === true && { ofPromoted }) }
+  return { ...known, staticPods: isSameKubelet ? staticPods : staticPods?.map(markNewer) }
 }
 
 /** The baseline, with what has to be brought back in place of what was broken by then. */
 export function withEarlier(baseline: Baseline): Baseline {
   const { earlier } = baseline
   if (earlier === undefined) return baseline
+  // Under a config on trial, only what was well is known.
+  const { ready, serving } = earlier.ofPromoted === true ? earlier : baseline
   return {
     ...baseline,
-    ready: earlier.ready === 'True' ? earlier.ready : baseline.ready,
-    serving: isKnownUser(earlier.serving) ? earlier.serving : baseline.serving,
+    ...(earlier.ofPromoted === true && { ofPromoted: true }),
+    ready: [earlier, baseline].some((each) => each.ready === 'True') ? 'True' : ready,
+    serving: [earlier.serving, baseline.serving].find(isKnownUser) ?? serving,
     endpoint: isMoveDone(baseline) ? baseline.endpoint : (earlier.endpoint ?? baseline.endpoint),
     staticPods: joinStaticPods(earlier.staticPods, baseline.staticPods),
   }

@@ -35,6 +35,8 @@ export interface NoAnswer {
   readonly detail: string
   /** It takes the agent's credentials for nobody's (401). */
   readonly isUnauthorized?: true
+  /** The API server said that it will answer later (429, 503). */
+  readonly busy?: boolean | undefined
 }
 
 /** There is nothing that could be asked, or no way to ask. */
@@ -54,6 +56,8 @@ export interface NodeAnswer {
    * `lastHeartbeatTime` of the condition Ready, by kubelet's clock: only compared with another one.
    */
   readonly heartbeat?: string | undefined
+  /** `lastTransitionTime` of the condition Ready, which is by the clock of the node if it is False. */
+  readonly transitionMs?: number | undefined
   /** When the API server answered, by its own clock. undefined: it did not say. */
   readonly serverMs: number | undefined
   /** The types of the pressure conditions that are True. */
@@ -64,6 +68,8 @@ export interface LeaseAnswer {
   readonly kind: 'found'
   readonly resourceVersion: string
   readonly durationSeconds: number
+  /** `spec.renewTime`, by the clock of the node. */
+  readonly renewedAtMs?: number | undefined
 }
 
 /** The pods of the node that have failed. */

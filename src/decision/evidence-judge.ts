@@ -3,6 +3,7 @@
  * counts as yes, no and unknown.
  */
 import { cutToBytes, onOneLine } from '../values/cut.ts'
+import type { CheckpointInfo } from './config-source.ts'
 import {
   type Damage,
   EVIDENCE_KINDS,
@@ -25,6 +26,7 @@ import { judgeStaticPods } from './evidence-static-pods.ts'
 import { healthOfRunning } from './process-health.ts'
 import type { Snapshot } from './snapshot.ts'
 import { measureTrial } from './trial.ts'
+import { contentOfKey } from './trial-key.ts'
 
 /** A part of it comes from the API server and from the container runtime. */
 const DETAIL_BYTES = 600
@@ -34,18 +36,21 @@ const NOTHING = unknown('nothing was asked about this process')
 export function judgeEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
   const view = viewEvidence(snapshot)
   return EVIDENCE_KINDS.filter((kind) => levelOf(snapshot.policy.evidence, kind) !== 'off').map((kind): EvidenceFinding => {
-    const { answer, detail, sinceUs, isDoubtful = false, mayBeNodes = false } = judgeKind(kind, snapshot, view)
+    const standing = judgeKind(kind, snapshot, view)
+    const { answer, sinceUs, isDoubtful = false, isUncompared = false, mayBeNodes = false } = standing
+    const detail = cutToBytes(onOneLine(standing.detail), DETAIL_BYTES)
     const damage = mayBeNodes ? 'transient' : damageOf(kind, view)
-    return { kind, answer, detail: cutToBytes(onOneLine(detail), DETAIL_BYTES), sinceUs, damage, mayBeNodes, isDoubtful }
+    return { kind, answer, detail, sinceUs, damage, mayBeNodes, isDoubtful, isUncompared }
   })
 }
 
 /**
  * Only the config that the baseline was taken before can do damage. A fallback may fail to mend it,
- * and so may a config that replaced one on trial.
+ * and so may a config that replaced one on trial. What is gone after a boot may be late, or the doing
+ * of the boot.
  */
 function damageOf(kind: EvidenceKind, view: EvidenceView | undefined): Damage {
-  if (view?.isCandidate !== true) return 'transient'
+  if (view?.isCandidate !== true || view.baseline?.beforeBoot === true) return 'transient'
   const isOwn = kind === 'pods' || (kind === 'static-pods' && !view.hadLostPods)
   return isOwn ? 'one-way' : 'transient'
 }
@@ -58,19 +63,33 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
   if (process.invocationId !== running.invocationId) return undefined
   const found = findBaseline(evidence, snapshot)
   const baseline = found && withEarlier(found)
-  const isCandidate = baseline?.candidate === running.key
+  const isCandidate = baseline !== undefined && contentOfKey(baseline.candidate) === running.content
   const isAtEnd = measureTrial(snapshot, running.key)?.remainingUs === 0
   const servesFromUs = findServing(snapshot, process)
   return {
     process,
     baseline,
     isCandidate,
+    assignedMs: findAssigned(snapshot),
     hadLostPods: found !== undefined && hadLostPods(found),
     policy,
     servesFromUs,
     renewsFromUs: findRenewing(snapshot),
     isAtEnd,
   }
+}
+
+/**
+ * What the node was before the first config that was not promoted arrived is no such config's doing.
+ * A config's checkpoint is saved before kubelet gets it. undefined: not known.
+ */
+function findAssigned({ checkpoints, lastKnownGood, previous }: Snapshot): number | undefined {
+  const isPromoted = (each: CheckpointInfo) =>
+    [lastKnownGood, previous].some(
+      ({ source }) => source !== 'local' && source.uid === each.uid && source.resourceVersion === each.resourceVersion,
+    )
+  const times = checkpoints.filter((each) => !isPromoted(each)).map(({ savedAtMs }) => savedAtMs)
+  return times.length === 0 ? undefined : Math.min(...times)
 }
 
 /**

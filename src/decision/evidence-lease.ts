@@ -11,6 +11,8 @@ import type { EvidenceView, LeaseSeen } from './evidence-state.ts'
 const DEFAULT_DURATION_SECONDS = 40
 const SHORTEST_SILENCE_US = 40e6
 const SHORTEST_SLACK_US = 20e6
+/** Node controllers wait for 40 s, or for 50 s since Kubernetes 1.32 (`--node-monitor-grace-period`). */
+const CONTROLLER_WAITS_US = 40e6
 /**
  * For so long, the agent does not write yet, since the next sample may show that a Lease is renewed
  * after all: half of the 30 s between two samples.
@@ -18,14 +20,21 @@ const SHORTEST_SLACK_US = 20e6
 const AWAITED_SAMPLE_US = 15e6
 
 /** undefined: it was not asked. */
-export function foldLease(before: LeaseSeen | undefined, answer: LeaseAnswer | NoAnswer, atUs: number): LeaseSeen | undefined {
+export function foldLease(
+  before: LeaseSeen | undefined,
+  answer: LeaseAnswer | NoAnswer,
+  atUs: number,
+  wallMs: number,
+): LeaseSeen | undefined {
   if (answer.kind === 'not-asked') return before
   if (answer.kind !== 'found') {
     const nothing = { durationSeconds: DEFAULT_DURATION_SECONDS, renewals: 0 }
     return { ...(before ?? nothing), lastUs: atUs, problem: answer.detail }
   }
-  const { resourceVersion, durationSeconds } = answer
-  const seen = { resourceVersion, durationSeconds, lastUs: atUs, problem: '' }
+  const { resourceVersion, durationSeconds, renewedAtMs } = answer
+  const renewedUs = renewedAtMs === undefined ? undefined : atUs - 1000 * (wallMs - renewedAtMs)
+  const isSlow = renewedUs !== undefined && atUs - renewedUs >= CONTROLLER_WAITS_US
+  const seen = { resourceVersion, durationSeconds, lastUs: atUs, renewedUs, slowUs: isSlow ? atUs : before?.slowUs, problem: '' }
   if (before?.resourceVersion === undefined) return { ...seen, renewals: 0, sameSinceUs: atUs }
   if (before.resourceVersion === resourceVersion) return { ...before, ...seen }
   const renewals = Math.min(2, before.renewals + 1)
@@ -52,12 +61,30 @@ export function judgeLease(view: EvidenceView): KindStanding {
 }
 
 /**
+ * How kubelet renews its Lease, by the measure of node controllers: more seldom than they wait for
+ * (`slow`), although it could have (`silent`), as far as the last sample tells. undefined: in time,
+ * or not known.
+ */
+export function findSlowness(view: SilenceView): 'slow' | 'silent' | undefined {
+  const { lease, writtenAtUs = Number.NEGATIVE_INFINITY } = view.process
+  if (lease?.renewedUs === undefined || lease.problem !== '') return undefined
+  const sinceUs = findSilence(view, lease, lease.renewedUs)
+  if (lease.lastUs - sinceUs < CONTROLLER_WAITS_US) return undefined
+  const isWritten = writtenAtUs >= sinceUs + SHORTEST_SLACK_US && writtenAtUs <= lease.lastUs - SHORTEST_SLACK_US
+  return isWritten ? 'silent' : 'slow'
+}
+
+/**
  * Whether the agent should write, since only a write that succeeds tells a kubelet that is cut off
  * from an API server that takes no writes.
  */
 export function needsWrite(view: SilenceView, nowUs: number): boolean {
   const { lease, writtenAtUs = Number.NEGATIVE_INFINITY } = view.process
   if (lease?.resourceVersion === undefined || lease.problem !== '') return false
+  if (view.process.node?.ready === 'Unknown' && lease.renewedUs !== undefined) {
+    const fromUs = findSilence(view, lease, lease.renewedUs) + SHORTEST_SLACK_US
+    if (lease.lastUs >= fromUs && writtenAtUs < fromUs) return true
+  }
   const silentSinceUs = findSilence(view, lease)
   const fromUs = silentSinceUs + slackUs(lease)
   // A Lease that was never renewed is in doubt before the next sample, which then decides.
@@ -90,7 +117,11 @@ type SilenceView = Pick<EvidenceView, 'process' | 'policy' | 'renewsFromUs'>
  * healthy, or that nobody saw: it may have been suspended with its node. A time in the future:
  * nothing is expected yet.
  */
-function findSilence({ process, policy, renewsFromUs = Number.NEGATIVE_INFINITY }: SilenceView, lease: LeaseSeen): number {
+function findSilence(
+  { process, policy, renewsFromUs = Number.NEGATIVE_INFINITY }: SilenceView,
+  lease: LeaseSeen,
+  renewedUs = lease.sameSinceUs ?? lease.lastUs,
+): number {
   const { sinceUs, reachableSinceUs = Number.POSITIVE_INFINITY } = process
-  return Math.max(sinceUs + policy.startDeadlineUs, reachableSinceUs, renewsFromUs, lease.sameSinceUs ?? lease.lastUs)
+  return Math.max(sinceUs + policy.startDeadlineUs, reachableSinceUs, renewsFromUs, renewedUs)
 }

@@ -6,15 +6,20 @@
  * manager `kubelet` in `metadata.managedFields`. Heartbeats, which are by kubelet's clock, are only
  * equal or not.
  */
-import { doubtful, type KindStanding, no, perhapsNo, unknown, yes } from './evidence.ts'
+import { doubtful, type KindStanding, no, perhapsNo, uncompared, unknown, yes } from './evidence.ts'
 import type { NoAnswer, NodeAnswer } from './evidence-facts.ts'
-import type { Baseline, EvidenceView, NodeSeen } from './evidence-state.ts'
+import { findSlowness } from './evidence-lease.ts'
+import type { Baseline, EvidenceView, LeaseSeen, NodeSeen } from './evidence-state.ts'
 
 const NOT_READY_US = 300e6
 /**
  * The shortest, also in a short trial: 1.20 always reports not Ready first, and Ready 10 s later.
  */
 const SHORTEST_NOT_READY_US = 60e6
+/** As long as node controllers wait for a Lease before they write Unknown. */
+export const UNKNOWN_US = 40e6
+/** A Lease of the longest duration that preflight allows is renewed each 30 s; a longer one more seldom. */
+const UNKNOWN_AGAIN_US = 150e6
 /**
  * Kubelet reports each 10 s what has changed, and PLEG lists the pods of a runtime that is back.
  */
@@ -48,6 +53,8 @@ export function foldNode(before: NodeSeen | undefined, answer: NodeAnswer | NoAn
     lastUs: atUs,
     firstReportedAtMs: before?.firstReportedAtMs ?? reportedAtMs,
     firstHeartbeat: before?.firstHeartbeat ?? answer.heartbeat,
+    transitionMs: answer.transitionMs,
+    unknownUs: ready === 'Unknown' ? atUs : before?.unknownUs,
     reportedAtUs: before?.reportedAtUs ?? (isReported ? atUs : undefined),
     provenAtUs: before?.provenAtUs ?? (isProven ? atUs : undefined),
     newPressure: isReported ? foldPressure(before, answer, atUs, fold) : (before?.newPressure ?? []),
@@ -87,20 +94,22 @@ export function judgeReady(view: EvidenceView, runtime: KindStanding): KindStand
   switch (node.ready) {
     case 'True':
       if (node.provenAtUs === undefined) return unknown('kubelet has not reported since its start')
+      if (isUnknownAtTimes(view.process)) return doubtful('the Node was Unknown shortly before, since kubelet renews its Lease too seldom')
       return yes('the Node is Ready', node.provenAtUs)
     case 'False':
       return judgeNotReady(view, node, runtime)
     case 'Unknown':
-      return unknown('Ready is Unknown: kubelet does not report')
+      return judgeUnknown(view, node)
     default:
       return unknown('the Node has no condition Ready')
   }
 }
 
-function judgeNotReady({ baseline, process, policy, isAtEnd }: EvidenceView, node: NodeSeen, runtime: KindStanding): KindStanding {
+function judgeNotReady(view: EvidenceView, node: NodeSeen, runtime: KindStanding): KindStanding {
+  const { baseline, process, policy, isAtEnd } = view
   const { message, readySinceUs, lastUs } = node
   const detail = `the Node is not Ready: ${message}`
-  if (baseline?.ready !== 'True') return unknown(`${detail}; it is not known to have been Ready before`)
+  if (baseline?.ready !== 'True') return wasNotReady(view, node) ? unknown(`${detail}; it was not Ready before`) : uncompared(detail)
   const mayBeNodes = NAMES_RUNTIME.test(message) && !hasChangedEndpoint(baseline, process.runtime?.endpoint)
   if (mayBeNodes) {
     if (runtime.answer !== 'yes') return unknown(`${detail}; the container runtime does not answer`)
@@ -113,6 +122,44 @@ function judgeNotReady({ baseline, process, policy, isAtEnd }: EvidenceView, nod
   if (!isLong) return doubtful(detail, readySinceUs)
   // The pod network is others' work, and comes and goes with time.
   return mayBeNodes ? perhapsNo(detail, readySinceUs) : no(detail, readySinceUs)
+}
+
+/** A node controller writes Unknown over what kubelet reported, and pods are evicted then. */
+function judgeUnknown(view: EvidenceView, node: NodeSeen): KindStanding {
+  const { baseline, process } = view
+  const detail = 'Ready is Unknown: kubelet does not report'
+  const { lease } = process
+  if (lease?.renewedUs === undefined || lease.problem !== '') return unknown(detail)
+  // The next sample of the Lease tells.
+  if (lease.lastUs < node.readySinceUs) return doubtful(detail, node.readySinceUs)
+  const slowness = findSlowness(view)
+  if (slowness === undefined) return isSlowLately(node, lease) ? doubtful(detail, node.readySinceUs) : unknown(detail)
+  if (baseline?.ready !== 'True') return wasNotReady(view, node) ? unknown(`${detail}; it was not Ready before`) : uncompared(detail)
+  const isLong = node.lastUs - node.readySinceUs >= UNKNOWN_US && lease.lastUs >= node.readySinceUs + UNKNOWN_US
+  return isLong && slowness === 'silent'
+    ? no(`${detail}, while the agent could write to the API server`)
+    : doubtful(detail, node.readySinceUs)
+}
+
+/** Also whether the Node may be Unknown again soon: what is asked for then is due sooner. */
+export function isUnknownAtTimes({ node, lease }: EvidenceView['process']): boolean {
+  if (node === undefined || node.ready === 'Unknown') return node !== undefined
+  const { unknownUs, lastUs } = node
+  return unknownUs !== undefined && lastUs - unknownUs < UNKNOWN_AGAIN_US && isSlowLately(node, lease)
+}
+
+/** A sample of the Lease that shows why the Node was Unknown. */
+function isSlowLately({ unknownUs = 0 }: NodeSeen, lease: LeaseSeen | undefined): boolean {
+  return lease?.slowUs !== undefined && lease.slowUs >= unknownUs - UNKNOWN_AGAIN_US
+}
+
+/**
+ * Whether it is known that the Node was not Ready before: under local or a promoted config, or since
+ * before any other config was here. A Node that is Unknown has that time by another clock.
+ */
+function wasNotReady({ baseline, assignedMs }: EvidenceView, { ready, transitionMs }: NodeSeen): boolean {
+  if (baseline?.ofPromoted === true && baseline.ready !== undefined) return true
+  return ready === 'False' && transitionMs !== undefined && assignedMs !== undefined && transitionMs < assignedMs
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { LOCAL_CONTENT } from './config-source.ts'
 import { hasControlPlane } from './control-plane.ts'
-import { type BaselineFacts, findDisplaced, findEarlier, withEarlier } from './evidence-baseline.ts'
+import { type BaselineFacts, findDisplaced, findEarlier, runsPromoted, withEarlier } from './evidence-baseline.ts'
 import { API_QUESTIONS, type Fact, type RuntimeAnswer, type SeenFact } from './evidence-facts.ts'
 import { foldLease } from './evidence-lease.ts'
 import { foldPods, recordPods } from './evidence-pods.ts'
@@ -149,7 +149,7 @@ function openBaseline(
   if (before?.candidate === candidate && before.invocationId === invocationId) {
     const known = before.changed !== undefined || changed === undefined ? before : { ...before, changed }
     // What has passed its trial since broke nothing.
-    return known.earlier !== undefined && key === fold.proven ? { ...known, earlier: undefined } : known
+    return known.ofPromoted !== true && runsPromoted(fold) ? { ...known, earlier: undefined, ofPromoted: true } : known
   }
   const earlier = findEarlier(record, fold)
   return {
@@ -160,6 +160,7 @@ function openBaseline(
     answered: [],
     ...(changed && { changed }),
     ...(earlier && { earlier }),
+    ...(runsPromoted(fold) && { ofPromoted: true }),
   }
 }
 
@@ -191,7 +192,8 @@ function noteUnread(before: Baseline['unread'], { question, answer }: SeenFact, 
   const { kind } = answer
   const others = before?.filter((unread) => unread.question !== question)
   if (kind !== 'refused' && kind !== 'forbidden' && kind !== 'unreachable' && kind !== 'not-asked') return others
-  return [...(others ?? []), { question, kind, detail: answer.detail.slice(0, LONGEST_DETAIL), atUs }]
+  const busy = 'busy' in answer && answer.busy === true
+  return [...(others ?? []), { question, kind, detail: answer.detail.slice(0, LONGEST_DETAIL), atUs, ...(busy && { busy }) }]
 }
 
 /**
@@ -254,7 +256,7 @@ function foldProcess(
       return { ...process, node: foldNode(before.node, seen.answer, atUs, context) }
     }
     case 'lease':
-      return { ...process, lease: foldLease(before.lease, seen.answer, atUs) }
+      return { ...process, lease: foldLease(before.lease, seen.answer, atUs, wallMsAt(atUs, fold.now)) }
     case 'pods':
       return { ...process, pods: foldPods(before.pods, seen.answer, atUs, compared, before.key) }
     case 'runtime':

@@ -2,7 +2,7 @@
  * Evidence `runtime`: the container runtime answers the calls that kubelet makes. Its silence is
  * the config's fault only if the config moved kubelet to another endpoint. Pure.
  */
-import { doubtful, type KindStanding, no, unknown, yes } from './evidence.ts'
+import { doubtful, type KindStanding, no, uncompared, unknown, yes } from './evidence.ts'
 import type { NotAsked, RuntimeAnswer } from './evidence-facts.ts'
 import { hasChangedEndpoint } from './evidence-ready.ts'
 import type { EvidenceView, RuntimeSeen } from './evidence-state.ts'
@@ -28,6 +28,7 @@ export function judgeRuntime({ process, baseline, policy }: EvidenceView): KindS
   const { endpoint, sinceUs, lastUs } = runtime
   if (runtime.answers) return yes('the container runtime answers', sinceUs)
   const detail = `the container runtime does not answer at ${endpoint}: ${runtime.detail}`
+  if (baseline?.endpoint === undefined) return uncompared(detail)
   if (!hasChangedEndpoint(baseline, endpoint)) return unknown(detail)
   return lastUs - sinceUs >= policy.toleranceUs ? no(detail, sinceUs) : doubtful(detail, sinceUs)
 }

@@ -1,7 +1,7 @@
 /**
  * When the evidence is asked for. Pure. Nothing is asked while a node is settled. A trial costs the
- * API server at most 13 requests, the baseline included. Two writes of the annotation come on top,
- * and the Lease once before a claim in a rollout.
+ * API server at most 13 requests, the baseline included, and 2 more where the Node is Unknown. Two
+ * writes of the annotation come on top, and the Lease once before a claim in a rollout.
  */
 
 import type { ConfigSource, ContentHash } from './config-source.ts'
@@ -9,8 +9,10 @@ import { type EvidenceFinding, type EvidencePolicy, levelOf } from './evidence.t
 import { API_QUESTIONS, QUESTIONS, type Question } from './evidence-facts.ts'
 import { judgeEvidence, viewEvidence } from './evidence-judge.ts'
 import { judgeLease, needsWrite } from './evidence-lease.ts'
+import { isUnknownAtTimes, UNKNOWN_US } from './evidence-ready.ts'
 import { judgeServing, needsServersWord } from './evidence-serving.ts'
 import type { Baseline, EvidenceView, UnreadQuestion } from './evidence-state.ts'
+import { healthOfRunning } from './process-health.ts'
 import { findRolloutTurn, owesProof } from './rollout-turn.ts'
 import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -19,6 +21,8 @@ import { contentOfKey, hasPassed, type TrialKey } from './trial-key.ts'
 
 /** How long a restart waits for the baseline. */
 const BASELINE_WAIT_US = 5e6
+/** The same of a healthy kubelet, where the API server says that it will answer later. */
+const BUSY_WAIT_US = 60e6
 /** Where a restart or a claim has to wait, the baseline is taken again. */
 const BASELINE_OLD_US = 600e6
 /**
@@ -34,6 +38,8 @@ const REPORTS_WITHIN_US = 10e6
 const AT_ONCE = 3
 const IN_TRIAL = 8
 const PER_LATER_TRIAL = 4
+/** For a Node that was seen Unknown. */
+const FOR_UNKNOWN = 2
 const SHORTEST_GAP_US = 1e6
 /** For how long a fallback is asked: what it does not bring back by then, it does not. */
 const FALLBACK_TRIALS = 1.5
@@ -73,8 +79,14 @@ function asksBeforeClaim(snapshot: Snapshot, { source, content }: { source: Conf
 export function awaitsBaseline(snapshot: Snapshot, candidate: TrialKey): boolean {
   const { now, policy } = snapshot
   const baseline = findTaken(snapshot, candidate)
-  if (baseline === undefined || now.monotonicUs - awaitedSinceUs(baseline) >= BASELINE_WAIT_US) return false
+  if (baseline === undefined || now.monotonicUs - awaitedSinceUs(baseline) >= waitsForUs(snapshot, baseline)) return false
   return !isComplete(baseline, policy.evidence)
+}
+
+/** A kubelet that is not healthy is not kept for that. */
+function waitsForUs(snapshot: Snapshot, baseline: Baseline): number {
+  const isBusy = listUnreached(baseline, snapshot.policy.evidence).some(({ busy }) => busy === true)
+  return isBusy && healthOfRunning(snapshot)?.healthySinceUs !== undefined ? BUSY_WAIT_US : BASELINE_WAIT_US
 }
 
 /** The baseline of the process that runs, from before its restart into the candidate. */
@@ -91,12 +103,17 @@ function listUnreached({ unread = [] }: Baseline, policy: EvidencePolicy): reado
   )
 }
 
-/** Once a second, for as long as a restart waits. */
-function listAskedAgain({ now, policy }: Snapshot, baseline: Baseline): readonly Question[] {
-  const nowUs = now.monotonicUs
-  if (nowUs - awaitedSinceUs(baseline) >= BASELINE_WAIT_US) return []
-  const unreached = listUnreached(baseline, policy.evidence)
-  return unreached.filter(({ atUs = 0 }) => nowUs - atUs >= SHORTEST_GAP_US).map(({ question }) => question)
+/**
+ * Once a second, for as long as a restart waits. A server that has too much to do is asked after
+ * pauses that grow with the wait.
+ */
+function listAskedAgain(snapshot: Snapshot, baseline: Baseline): readonly Question[] {
+  const nowUs = snapshot.now.monotonicUs
+  const sinceUs = awaitedSinceUs(baseline)
+  if (nowUs - sinceUs >= waitsForUs(snapshot, baseline)) return []
+  const unreached = listUnreached(baseline, snapshot.policy.evidence)
+  const gapUs = ({ atUs = 0, busy }: UnreadQuestion) => Math.max(SHORTEST_GAP_US, busy === true ? atUs - sinceUs : 0)
+  return unreached.filter((each) => nowUs - (each.atUs ?? 0) >= gapUs(each)).map(({ question }) => question)
 }
 
 export function isBaselineOld(snapshot: Snapshot): boolean {
@@ -263,6 +280,7 @@ function gapUs(question: Question, view: EvidenceView): number {
   switch (question) {
     case 'lease': {
       const durationUs = 1e6 * (process.lease?.durationSeconds ?? 0)
+      if (process.node?.ready === 'Unknown') return Math.min(UNKNOWN_US, trialUs / 4)
       const seldomUs = judgeLease(view).answer === 'yes' ? trialUs / 2 : 0
       return Math.max(seldomUs, Math.min(Math.max(30e6, 0.75 * durationUs), trialUs / 4))
     }
@@ -270,6 +288,7 @@ function gapUs(question: Question, view: EvidenceView): number {
       // Only an answer of the API server tells whose fault that is.
       if (process.serving !== undefined && needsServersWord(process.serving) && judgeServing(view).answer !== 'yes')
         return Math.min(30e6, trialUs / 10)
+      if (isUnknownAtTimes(process)) return Math.min(UNKNOWN_US, trialUs / 4)
       return process.node?.ready === 'True' && process.node.provenAtUs !== undefined ? trialUs / 2 : Math.min(30e6, trialUs / 10)
     case 'pods':
       return trialUs / 2
@@ -287,7 +306,10 @@ function withinBudget(wanted: readonly Question[], snapshot: Snapshot, view: Evi
   const nowUs = snapshot.now.monotonicUs
   const elapsed = (nowUs - process.requestsSinceUs) / policy.trialUs
   const trials = nowUs >= findLastLook(snapshot, view) ? Math.max(1, elapsed) : elapsed
-  const granted = AT_ONCE + IN_TRIAL * Math.min(1, trials) + PER_LATER_TRIAL * Math.max(0, trials - 1)
+  const wasUnknown = process.node?.unknownUs !== undefined
+  // At the end of a trial, those of the next one are due at once: it waits only for what they show.
+  const later = wasUnknown && trials >= 1 ? Math.ceil(trials - 1 + 1e-9) : Math.max(0, trials - 1)
+  const granted = AT_ONCE + IN_TRIAL * Math.min(1, trials) + PER_LATER_TRIAL * later + (wasUnknown ? FOR_UNKNOWN : 0)
   const left = Math.max(0, Math.floor(granted) - process.requests)
   // What was answered longest ago comes first, so that one question cannot use up the budget.
   const lastUs = (question: Question) => process.answeredUs[question] ?? 0

@@ -6,7 +6,7 @@
  * anonymous requests allowed, a certificate that kubelet does not trust is 403 too, but of another
  * user.
  */
-import { doubtful, type KindStanding, no, perhapsNo, unknown, yes } from './evidence.ts'
+import { doubtful, type KindStanding, no, perhapsNo, uncompared, unknown, yes } from './evidence.ts'
 import type { NotAsked, ServingAnswer } from './evidence-facts.ts'
 import type { EvidenceView, ProcessEvidence, ServingBefore, ServingSeen } from './evidence-state.ts'
 
@@ -63,8 +63,11 @@ export function judgeServing({ process, baseline, policy, servesFromUs = Number.
   const isStranger = serving.status === 401 || isDemoted
   if (isStranger && serving.isOutdated === true) return unknown(`${detail}; the certificate has run out, or is not valid yet`)
   if (isStranger && process.unauthorizedUs !== undefined) return unknown(`${detail}; the API server refuses it, too`)
-  if (!isKnownUser(before)) return unknown(`${detail}; it is not known to have been otherwise before`)
   if (asksServer(serving) && reachableSinceUs === undefined) return unknown(`${detail}; the API server is not reachable`)
+  if (!isKnownUser(before)) {
+    const isKnown = before !== undefined && baseline?.ofPromoted === true
+    return isKnown ? unknown(`${detail}; it was no otherwise before`) : uncompared(detail)
+  }
   if (serving.noCertificate === true)
     return doubtful(`${detail}; its CertificateSigningRequest has to be approved (serverTLSBootstrap)`, serving.sinceUs)
   if (asksServer(serving) && !wasServerUp(serving)) return doubtful(detail, serving.sinceUs)

@@ -60,9 +60,19 @@ export interface Baseline {
    * bring back what that one may have broken.
    */
   readonly earlier?: EarlierState | undefined
+  /**
+   * Local ran then, or a config that had been promoted. Else only what was well is known: what was
+   * not may be the doing of the config that was on trial.
+   */
+  readonly ofPromoted?: boolean | undefined
+  /** The node was booted since. */
+  readonly beforeBoot?: boolean | undefined
 }
 
-export type EarlierState = Pick<Baseline, 'ready' | 'serving' | 'endpoint' | 'staticPods'>
+export type EarlierState = Pick<Baseline, 'ready' | 'serving' | 'endpoint' | 'staticPods' | 'ofPromoted'>
+
+/** The baselines that lie in `meta/`, so that they outlive the boot. */
+export type KeptBaseline = Pick<EvidenceRecord, 'bootId' | 'baseline' | 'displaced'>
 
 export interface UnreadQuestion {
   readonly question: Question
@@ -70,6 +80,8 @@ export interface UnreadQuestion {
   readonly detail: string
   /** CLOCK_MONOTONIC. undefined: recorded by an agent that did not record it. */
   readonly atUs?: number | undefined
+  /** As in the answer. */
+  readonly busy?: boolean | undefined
 }
 
 export interface ServingBefore {
@@ -129,6 +141,10 @@ export interface LeaseSeen {
   /** When it was first seen with this resourceVersion. */
   readonly sameSinceUs?: number | undefined
   readonly lastUs: number
+  /** When kubelet renewed it last, by what the last sample says. */
+  readonly renewedUs?: number | undefined
+  /** When a sample last showed one that was not renewed for as long as node controllers wait. */
+  readonly slowUs?: number | undefined
   /** Of the second renewal. */
   readonly provenAtUs?: number | undefined
   /** Why the last sample has no Lease; empty: it has. */
@@ -146,6 +162,10 @@ export interface NodeSeen {
    * The first heartbeat that was seen in the life of this process: perhaps of the one before it.
    */
   readonly firstHeartbeat?: string | undefined
+  /** As in the last answer. */
+  readonly transitionMs?: number | undefined
+  /** When Ready was last seen Unknown. */
+  readonly unknownUs?: number | undefined
   /** When a report of this process was first seen, whatever it said. */
   readonly reportedAtUs?: number | undefined
   /** When Ready was first seen True in a report of this process. */
@@ -227,6 +247,8 @@ export interface EvidenceView {
   readonly baseline: Baseline | undefined
   /** The process runs the config that the baseline was taken before, not a fallback from it. */
   readonly isCandidate: boolean
+  /** When the first config arrived that was not promoted, by the clock of the node. */
+  readonly assignedMs: number | undefined
   /** Static pods were missing already when the baseline was taken. */
   readonly hadLostPods: boolean
   readonly policy: Policy

@@ -8,7 +8,7 @@ import { isObserved } from './evidence-schedule.ts'
 import type { HealthFailure } from './find-failure.ts'
 import type { Snapshot } from './snapshot.ts'
 import { measureTrial } from './trial.ts'
-import type { TrialKey } from './trial-key.ts'
+import { contentOfKey, type TrialKey } from './trial-key.ts'
 import { isSeenByHealth, type Verdict } from './verdict.ts'
 
 /**
@@ -36,9 +36,28 @@ export function findEvidenceFailure(snapshot: Snapshot): HealthFailure | undefin
  * The kinds of evidence that a trial still waits for when its time is over. Empty: it has passed.
  */
 export function listMissingEvidence(snapshot: Snapshot): readonly EvidenceKind[] {
+  return listOpen(snapshot).map(({ kind }) => kind)
+}
+
+function listOpen(snapshot: Snapshot): readonly EvidenceFinding[] {
   const required = listRequired(snapshot)
   const open = required.filter(({ answer, isDoubtful }) => answer === 'no' || isDoubtful)
-  return (open.length > 0 ? open : listMissingContact(snapshot, required)).map(({ kind }) => kind)
+  const held = isVouchedFor(snapshot) ? open.filter(({ isUncompared }) => !isUncompared) : open
+  return held.length > 0 ? held : listMissingContact(snapshot, required)
+}
+
+/**
+ * Whether nothing has to be compared with before. A person said so of what runs; or it was promoted
+ * here, and passes its trial on another kubelet: that moves last-known-good nowhere.
+ */
+function isVouchedFor({ running, lastKnownGood, requests }: Snapshot): boolean {
+  if (running.kind !== 'known') return false
+  return lastKnownGood.content === running.content || requests.promote?.content === running.content
+}
+
+/** The kinds that would be a no if the node had been well before, which nobody knows. */
+export function listUncompared(snapshot: Snapshot): readonly EvidenceKind[] {
+  return listRequired(snapshot).flatMap(({ kind, isUncompared }) => (isUncompared ? [kind] : []))
 }
 
 /**
@@ -67,7 +86,8 @@ const COMPARED: readonly EvidenceKind[] = ['static-pods', 'pods']
  */
 function startedFromNothing({ running, restarts, evidence, now }: Snapshot): boolean {
   if (running.kind !== 'known') return false
-  if ([evidence?.baseline, evidence?.displaced].some((each) => each?.candidate === running.key)) return false
+  const { content } = running
+  if ([evidence?.baseline, evidence?.displaced].some((each) => each !== undefined && contentOfKey(each.candidate) === content)) return false
   return restarts.some(({ bootId, target }) => bootId === now.bootId && target === running.key)
 }
 
@@ -90,8 +110,12 @@ function listMissingContact(snapshot: Snapshot, required: readonly EvidenceFindi
 /** undefined: the trial is not over, or waits for no evidence. */
 export function describeMissingEvidence(snapshot: Snapshot, key: TrialKey): string | undefined {
   if (measureTrial(snapshot, key)?.remainingUs !== 0) return undefined
-  const missing = listMissingEvidence(snapshot)
-  return missing.length === 0 ? undefined : `is over, but for evidence that is missing: ${missing.join(', ')}`
+  const open = listOpen(snapshot)
+  if (open.length === 0) return undefined
+  const missing = open.filter(({ isUncompared }) => !isUncompared).map(({ kind }) => kind)
+  if (missing.length > 0) return `is over, but for evidence that is missing: ${missing.join(', ')}`
+  const kinds = open.map(({ kind }) => kind)
+  return `is over, but ${kinds.join(', ')} ${kinds.length === 1 ? 'says' : 'say'} no, and whether that was so before is not known: mend it, or run kubelet-cfg-agent promote`
 }
 
 /**
@@ -104,5 +128,7 @@ export function isBroughtBack(snapshot: Snapshot, { reason, evidence }: Verdict)
   const required = listRequired(snapshot)
   if (required.find(({ kind }) => kind === evidence)?.answer === 'yes') return true
   const trial = running.kind === 'known' ? measureTrial(snapshot, running.key) : undefined
-  return trial?.remainingUs === 0 && required.every(({ answer, isDoubtful }) => answer !== 'no' && !isDoubtful)
+  // What cannot be compared speaks neither for nor against the config, but where it failed with that.
+  const isOpen = ({ kind, isDoubtful, isUncompared }: EvidenceFinding) => isDoubtful && (!isUncompared || kind === evidence)
+  return trial?.remainingUs === 0 && required.every((each) => each.answer !== 'no' && !isOpen(each))
 }

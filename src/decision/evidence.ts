@@ -30,6 +30,11 @@ export interface EvidenceFinding {
    * meanwhile.
    */
   readonly isDoubtful: boolean
+  /**
+   * Doubtful since it is not known how the node was before: this process shows what would be a no
+   * if the node had been well.
+   */
+  readonly isUncompared: boolean
 }
 
 /** `required`: a no is a failure. `watched`: it is only reported. `off`: nothing is asked. */
@@ -61,6 +66,7 @@ export interface KindStanding {
   readonly sinceUs?: number | undefined
   readonly isDoubtful?: boolean
   readonly mayBeNodes?: boolean
+  readonly isUncompared?: boolean
 }
 
 export function yes(detail: string, sinceUs?: number): KindStanding {
@@ -78,6 +84,14 @@ export function perhapsNo(detail: string, sinceUs?: number): KindStanding {
 
 export function unknown(detail: string): KindStanding {
   return { answer: 'unknown', detail }
+}
+
+/**
+ * A no of this process, and nobody knows whether the node was well before. That neither condemns a
+ * config nor lets it pass.
+ */
+export function uncompared(detail: string): KindStanding {
+  return { answer: 'unknown', detail: `${detail}; how that was before is not known`, isDoubtful: true, isUncompared: true }
 }
 
 /** Something is wrong, but has not been for long enough. */

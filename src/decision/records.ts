@@ -23,12 +23,26 @@ export function isNamed(record: RecordState, source: ConfigSource): boolean {
 /** How an operator holds the node back, until `resume`. */
 export type Hold = 'none' | 'paused' | 'local'
 
+/** What is requested once, and is done then. */
+export const REQUEST_NAMES = ['rollback', 'retry', 'promote'] as const
+export type RequestName = (typeof REQUEST_NAMES)[number]
+
 /** What an operator requested on the node: the files under `requests/`. */
 export interface Requests {
   readonly hold: Hold
   /** Roll back this content, if it is still the target. */
   readonly rollback: { readonly content: ContentHash } | undefined
   readonly retry: boolean
+  /**
+   * Promote this content when its trial is over, if it still runs, although nobody knows whether
+   * what it lacks was there before.
+   */
+  readonly promote?: { readonly content: ContentHash } | undefined
+}
+
+export function listRequested({ rollback, retry, promote }: Requests): readonly RequestName[] {
+  const isRequested = { rollback: rollback !== undefined, retry, promote: promote !== undefined }
+  return REQUEST_NAMES.filter((name) => isRequested[name])
 }
 
 /**

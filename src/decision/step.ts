@@ -29,6 +29,8 @@ export type Step =
     }
   /** The requested rollback is about a config that is no longer the target. */
   | { readonly kind: 'drop-rollback' }
+  /** The promotion that was requested is about a config that is not on trial any more. */
+  | { readonly kind: 'drop-promote' }
   /**
    * Save the checkpoint and move meta/assigned to it. `shared`: the change comes from something
    * that nodes share, and not from this Node, so it is spread.

@@ -45,10 +45,11 @@ export function askCluster(api: Pick<KubeApi, 'request'> | undefined, nodeName: 
 function describeFailure(answer: Exclude<KubeAnswer, { kind: 'ok' }>): NoAnswer {
   if (answer.kind === 'unreachable') return { kind: answer.reason === 'too-long' ? 'refused' : 'unreachable', detail: cut(answer.detail) }
   // A server that fails has said nothing.
-  const isSilent = answer.status >= 500 || answer.status === 429
+  const busy = answer.status === 429 || answer.status === 503
+  const isSilent = answer.status >= 500 || busy
   const kind = isSilent ? 'unreachable' : answer.status === 403 ? 'forbidden' : 'refused'
   const detail = cut(`the API server answers ${answer.status} ${answer.reason}: ${answer.detail}`)
-  return { kind, detail, ...(answer.status === 401 && { isUnauthorized: true }) }
+  return { kind, detail, ...(answer.status === 401 && { isUnauthorized: true }), ...(busy && { busy }) }
 }
 
 function cut(text: string): string {
@@ -67,6 +68,7 @@ function readNode(object: unknown, nodeName: string, serverMs: number | undefine
     message: cut(textOf(ready?.message)),
     reportedAtMs: findReport(object.metadata.managedFields),
     ...(typeof ready?.lastHeartbeatTime === 'string' && { heartbeat: cut(ready.lastHeartbeatTime) }),
+    transitionMs: timeOf(ready?.lastTransitionTime),
     serverMs,
     pressure,
   }
@@ -87,12 +89,20 @@ function findReport(managedFields: unknown): number | undefined {
   return times.length === 0 ? undefined : Math.max(...times)
 }
 
-function readLease(object: unknown, nodeName: string): LeaseAnswer | undefined {
+/** Kubelet holds its Lease by the name of its node. */
+function readLease(object: unknown, nodeName: string): LeaseAnswer | NoAnswer | undefined {
   if (!isObject(object) || object.kind !== 'Lease' || !isObject(object.metadata) || object.metadata.name !== nodeName) return undefined
   const resourceVersion = cut(textOf(object.metadata.resourceVersion))
-  const seconds = isObject(object.spec) ? object.spec.leaseDurationSeconds : undefined
+  const { leaseDurationSeconds: seconds, renewTime, holderIdentity }: Record<string, unknown> = isObject(object.spec) ? object.spec : {}
   if (resourceVersion === '') return undefined
-  return { kind: 'found', resourceVersion, durationSeconds: typeof seconds === 'number' && seconds > 0 ? seconds : 40 }
+  const holder = cut(textOf(holderIdentity))
+  if (holder !== '' && holder !== nodeName) return { kind: 'refused', detail: `${holder} holds the Lease, and not this kubelet` }
+  return {
+    kind: 'found',
+    resourceVersion,
+    durationSeconds: typeof seconds === 'number' && seconds > 0 ? seconds : 40,
+    renewedAtMs: timeOf(renewTime),
+  }
 }
 
 function readPods(object: unknown, serverMs: number | undefined): PodsAnswer | undefined {

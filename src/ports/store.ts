@@ -4,12 +4,13 @@
  */
 import type { CheckpointFile, CheckpointInfo, ConfigMapData, ConfigSource, ContentHash } from '../decision/config-source.ts'
 import type { ChannelState } from '../decision/desired.ts'
-import type { EvidenceRecord } from '../decision/evidence-state.ts'
+import type { EvidenceRecord, KeptBaseline } from '../decision/evidence-state.ts'
 import type { HealthRecord } from '../decision/health.ts'
 import type {
   ObservationRecord,
   RecordName,
   RecordState,
+  RequestName,
   Requests,
   RestartRecord,
   SpreadRecord,
@@ -86,6 +87,12 @@ export interface Records {
   trialBoots(): TrialBoots | undefined
   /** undefined: the trial that they were recorded for has ended. */
   writeTrialBoots(trialBoots: TrialBoots | undefined): void
+  baseline(): KeptBaseline | undefined
+  /**
+   * undefined: nothing is compared with it any more. If the write fails, it is done again at the
+   * next look; nothing is thrown.
+   */
+  writeBaseline(kept: KeptBaseline | undefined): void
   /** `damaged`: it was, and has not been written since. */
   channelState(): ChannelState | 'damaged' | undefined
   writeChannelState(state: ChannelState): void
@@ -123,7 +130,7 @@ export interface RuntimeRecords {
 export interface OperatorRequests {
   read(): Requests
   /** Removes a request that has been carried out. */
-  done(request: 'rollback' | 'retry'): void
+  done(request: RequestName): void
 }
 
 /**

@@ -38,6 +38,7 @@ async function findSubject(
   }
   const ports: EvidencePorts = {
     runtime: { writeEvidence: () => {} },
+    records: { baseline: () => undefined, writeBaseline: () => {} },
     checkpoints: { path: () => FILE },
     configFacts: new ConfigFileFacts(new DurableFiles(disk), IN_PLACE),
     defaultRuntimeSocket: () => undefined,

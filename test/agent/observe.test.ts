@@ -79,6 +79,8 @@ function open(scene: Scene) {
       proven: () => undefined,
       trialBoots: () => undefined,
       writeTrialBoots: () => {},
+      baseline: () => undefined,
+      writeBaseline: () => {},
       channelState: () => undefined,
       writeChannelState: () => {},
       stagings: () => [],

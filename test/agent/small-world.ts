@@ -344,7 +344,7 @@ export class SmallWorld {
       runtime: this.runtime,
       requests: {
         done: (request) => {
-          this.requests = { ...this.requests, ...(request === 'retry' ? { retry: false } : { rollback: undefined }) }
+          this.requests = { ...this.requests, [request]: request === 'retry' ? false : undefined }
         },
       },
       unit: {

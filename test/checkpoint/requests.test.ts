@@ -32,9 +32,12 @@ t.test('the agent reads the requests of the command line', (t) => {
   asks.requestHold('local')
   asks.requestRollback('hash')
   asks.requestRetry()
-  t.same(requests.read(), { hold: 'local', rollback: { content: 'hash' }, retry: true })
-  t.same(open(disk).requests.read(), { hold: 'local', rollback: { content: 'hash' }, retry: true }, 'so does an agent that starts later')
+  asks.requestPromote('other')
+  const all = { hold: 'local', rollback: { content: 'hash' }, retry: true, promote: { content: 'other' } }
+  t.same(requests.read(), all)
+  t.same(open(disk).requests.read(), all, 'so does an agent that starts later')
   asks.clearHold()
+  requests.done('promote')
   requests.done('rollback')
   requests.done('retry')
   t.same(requests.read(), NONE)
@@ -66,10 +69,10 @@ t.test('garbage is logged once; as a hold it counts as a pause, and otherwise it
   ]
   for (const text of garbage) {
     const { disk, log, asks, requests } = open()
-    for (const name of ['hold', 'rollback', 'retry', 'unheard-of']) disk.plant(`/dynamic/requests/${name}`, text)
+    for (const name of ['hold', 'rollback', 'retry', 'promote', 'unheard-of']) disk.plant(`/dynamic/requests/${name}`, text)
     t.same(requests.read(), { ...NONE, hold: 'paused' }, text.slice(0, 40))
     t.same(requests.read(), { ...NONE, hold: 'paused' })
-    t.equal(log.said.length, 3)
+    t.equal(log.said.length, 4)
     asks.clearHold()
     t.same(requests.read(), NONE)
   }
@@ -96,7 +99,7 @@ t.test('if `requests` is a file, there are no requests', (t) => {
   disk.plant('/dynamic/requests', '')
   t.same(requests.read(), NONE)
   t.same(requests.read(), NONE)
-  t.equal(log.said.length, 3)
+  t.equal(log.said.length, 4)
   t.end()
 })
 

@@ -103,6 +103,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
       clearHold: () => void actions.push('no hold'),
       requestRollback: (content) => void actions.push(`roll back ${content}`),
       requestRetry: () => void actions.push('retry'),
+      requestPromote: (content) => void actions.push(`promote ${content}`),
     },
     takeOver: async () => ({
       kind: 'taken',

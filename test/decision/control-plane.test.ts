@@ -7,7 +7,21 @@ import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { hashConfig } from '../../src/rollout/config-hash.ts'
 import { API_SERVER, ETCD, staticPods } from './evidence-samples.ts'
-import { assignedTo, B, BOOT, contentOf, dataOf, INVOCATION, keyOf, MINUTE_US, NOW_US, runs, snapshot, wants } from './snapshots.ts'
+import {
+  A_IS_KEPT,
+  assignedTo,
+  B,
+  BOOT,
+  contentOf,
+  dataOf,
+  INVOCATION,
+  keyOf,
+  MINUTE_US,
+  NOW_US,
+  runs,
+  snapshot,
+  wants,
+} from './snapshots.ts'
 
 const HASH = hashConfig(dataOf(B), 'kubelet')
 const KUBE_PROXY: StaticPod = { hash: 'hash-3', name: 'kube-system/kube-proxy-node-1', isRunning: true }
@@ -18,7 +32,7 @@ function recorded(pods: readonly StaticPod[] | undefined, before?: EvidenceRecor
   if (running?.kind !== 'known') throw new Error('nothing runs')
   const facts = pods === undefined ? [] : [{ about: INVOCATION, atUs: NOW_US, seen: staticPods(pods) }]
   const now = { bootId: BOOT, monotonicUs: NOW_US, wallMs: 0 }
-  const known = { verdicts: new Map(), proven: undefined, healthySinceUs: undefined, writtenAtUs: undefined }
+  const known = { verdicts: new Map(), ...A_IS_KEPT, proven: undefined, healthySinceUs: undefined, writtenAtUs: undefined }
   const rest = { nodeName: 'node-1', startDeadlineUs: MINUTE_US, ...known }
   return recordFacts(before, { ...rest, now, running, candidate: keyOf(B), facts })
 }

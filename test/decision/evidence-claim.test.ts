@@ -13,6 +13,7 @@ import { lease, node, pods, refused, runtime, serving, staticPods, unreachable }
 import {
   A,
   A_EDITED,
+  A_IS_KEPT,
   accepts,
   assignedTo,
   BOOT,
@@ -63,6 +64,7 @@ function recorded(seen: readonly SeenFact[], agoSeconds = 1): EvidenceRecord {
     startDeadlineUs: 0,
     healthySinceUs: undefined,
     verdicts: new Map(),
+    ...A_IS_KEPT,
     proven: undefined,
     facts,
     writtenAtUs: undefined,

@@ -81,7 +81,7 @@ check('runtime', [
   ],
   [
     'silent, and the endpoint before is not known',
-    'unknown',
+    'doubtful',
     {
       seen: [
         [5, runtime('silent')],
@@ -263,6 +263,17 @@ const NOT_READY = [10, 100, 200, 311].map((at) => [at, node('False', { reportedA
 const says = (message: string) => NOT_READY.map(([at]) => [at, node('False', { reportedAt: 2, answeredAt: at, message })] as const)
 const SHORT_TRIAL = { policy: { ...POLICY, trialUs: 15 * SECOND_US } }
 const AT_FIRST = [3, 12].map((at) => [at, node('False', { reportedAt: 2, answeredAt: at })] as const)
+/** A was on trial itself when the baseline was taken, and nothing is known of the node before A. */
+const UNPROVEN: Story = { earlier: [], before: [node('False')] }
+/** Renewed last at 150 s. The clock of the node stands still here: -50,000 is 50 s ago. */
+const UNKNOWN: NonNullable<Story['seen']> = [
+  [5, lease('0', 600, -4000)],
+  [200, node('Unknown', { reportedAt: 2, answeredAt: 200 })],
+  [200, lease('1', 600, -50_000)],
+  [240, node('Unknown', { reportedAt: 2, answeredAt: 240 })],
+  [240, lease('1', 600, -90_000)],
+]
+
 check('ready', [
   ['Ready, as the new process reports', 'yes', { before: WAS_READY, seen: [[5, node('True', { reportedAt: 1, answeredAt: 5 })]] }],
   [
@@ -344,7 +355,24 @@ check('ready', [
     { before: WAS_READY, seen: [...AT_FIRST, [65, node('False', { reportedAt: 60, answeredAt: 65 })]], now: 65, snapshot: SHORT_TRIAL },
   ],
   ['it was not Ready before', 'unknown', { before: [node('False', { reportedAt: -100 })], seen: NOT_READY }],
-  ['nobody knows how it was before', 'unknown', { seen: NOT_READY }],
+  ['nobody knows how it was before', 'doubtful', { seen: NOT_READY }],
+  ['a config on trial was there before, and nobody knows how it was before that', 'doubtful', { ...UNPROVEN, seen: NOT_READY }],
+  ['not Ready before a config on trial', 'unknown', { ...UNPROVEN, earlier: [node('False')], seen: NOT_READY }],
+  ['Unknown at one look', 'doubtful', { before: WAS_READY, seen: UNKNOWN.slice(0, 3), writtenAt: 201 }],
+  ['Unknown at two looks, and the agent could write', 'no', { before: WAS_READY, seen: UNKNOWN, writtenAt: 201 }],
+  ['Unknown at two looks, and the agent could not write', 'doubtful', { before: WAS_READY, seen: UNKNOWN }],
+  ['Unknown before, too', 'unknown', { before: [node('Unknown')], seen: UNKNOWN, writtenAt: 201 }],
+  ['Unknown, and nobody knows how it was before', 'doubtful', { seen: UNKNOWN, writtenAt: 201 }],
+  [
+    'Unknown, and the Lease is renewed in time',
+    'unknown',
+    { before: WAS_READY, seen: UNKNOWN.map(([at, seen]) => [at, seen.question === 'lease' ? lease('1', 600, -9000) : seen] as const) },
+  ],
+  [
+    'Ready again after it was Unknown, while the Lease is renewed too seldom',
+    'doubtful',
+    { before: WAS_READY, seen: [...UNKNOWN, [280, node('True', { reportedAt: 279, answeredAt: 280 })]], writtenAt: 201 },
+  ],
   ['Ready is Unknown', 'unknown', { before: WAS_READY, seen: [[300, node('Unknown', { reportedAt: 2, answeredAt: 300 })]] }],
   [
     'the network is not ready, and the runtime is down',
@@ -383,6 +411,7 @@ check('ready', [
 ])
 
 const KNOWN = [serving(403)]
+const REFUSED = [5, 70].map((at) => [at, serving(401)] as const)
 const NO_TLS = [5, 100].map((at) => [at, serving('no-tls')] as const)
 const UNAUTHORIZED: SeenFact = {
   question: 'node',
@@ -477,6 +506,9 @@ check('serving', [
     { before: KNOWN, seen: withCertificate({ fromMs: 9, untilMs: 99 }) },
   ],
   ['401 with a certificate that is valid', 'no', { before: KNOWN, seen: withCertificate({ fromMs: -9, untilMs: 99 }) }],
+  ['401 as before', 'unknown', { before: [serving(401)], seen: REFUSED }],
+  ['401, and nobody knows how it was before', 'doubtful', { seen: REFUSED }],
+  ['401 as under a config on trial', 'doubtful', { earlier: [], before: [serving(401)], seen: REFUSED }],
   ['401 for a moment', 'doubtful', { before: KNOWN, seen: [[5, serving(401)]] }],
   ['no answer for a moment at the end of the trial', 'doubtful', { before: KNOWN, seen: [[590, serving('no-tls')]], now: 600 }],
   [

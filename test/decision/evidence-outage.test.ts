@@ -23,7 +23,7 @@ import {
   staticPods,
   unreachable,
 } from './evidence-samples.ts'
-import { POLICY, SECOND_US } from './snapshots.ts'
+import { A_IS_KEPT, POLICY, SECOND_US } from './snapshots.ts'
 
 interface Outage {
   readonly from: number
@@ -52,7 +52,9 @@ function answer(question: Question, now: number, { from, seconds, lag, phase }: 
     case 'lease': {
       const ticks = Array.from({ length: Math.max(0, Math.floor((now - phase) / 10) + 1) }, (_, index) => phase + 10 * index)
       const renewals = ticks.filter((at) => at < from || at >= from + seconds + lag).length
-      return isDown ? unreachable('lease') : lease(String(renewals))
+      const renewedAt = ticks.filter((at) => at < from || at >= from + seconds + lag).at(-1) ?? phase - 10
+      // The wall clock of this world stands still.
+      return isDown ? unreachable('lease') : lease(String(renewals), 40, 1000 * (renewedAt - now))
     }
     case 'node': {
       const reportedAt = from <= 1 ? from + seconds + lag : 1
@@ -98,6 +100,7 @@ function runTrial(outage: Outage): { readonly failure?: string; readonly promote
       startDeadlineUs: POLICY.startDeadlineUs,
       healthySinceUs: undefined,
       verdicts: new Map(),
+      ...A_IS_KEPT,
       proven: undefined,
       facts,
       writtenAtUs,
@@ -129,7 +132,7 @@ t.test('one outage of the API server condemns no good config', async (t) => {
       const { failure, promotedAt, requests } = runTrial(outage)
       if (failure !== undefined) throw new Error(failure)
       if (promotedAt === undefined) throw new Error('never promoted')
-      if (promotedAt <= 605 && requests > 11) throw new Error(`${requests} requests`)
+      if (promotedAt <= 605 && requests > 13) throw new Error(`${requests} requests`)
     }),
     { numRuns: 150 },
   )

@@ -23,7 +23,7 @@ import {
   staticPods,
   unreachable,
 } from './evidence-samples.ts'
-import { A, B, BOOT, C, GOOD, keyOf, NOW_US, POLICY, restartTo, runs, SECOND_US, verdict } from './snapshots.ts'
+import { A, A_IS_KEPT, B, BOOT, C, contentOf, GOOD, keyOf, NOW_US, POLICY, restartTo, runs, SECOND_US, verdict } from './snapshots.ts'
 
 const notAsked = { kind: 'not-asked', detail: 'nothing to ask' } as const
 
@@ -127,8 +127,8 @@ t.test('the record stays small, whatever is answered', async (t) => {
   t.ok(JSON.stringify(record).length < 64 * 1024, `${JSON.stringify(record).length}`)
 })
 
-const RUNS_A: Running = { kind: 'known', content: 'a', key: keyOf(A), startedAtUs: NOW_US - SECOND_US, invocationId: 'i-a' }
-const RUNS_B: Running = { ...RUNS_A, content: 'b', key: keyOf(B), invocationId: 'i-b' }
+const RUNS_A: Running = { kind: 'known', content: contentOf(A), key: keyOf(A), startedAtUs: NOW_US - SECOND_US, invocationId: 'i-a' }
+const RUNS_B: Running = { ...RUNS_A, content: contentOf(B), key: keyOf(B), invocationId: 'i-b' }
 const NOTHING_NEW = {
   now: { bootId: BOOT, monotonicUs: NOW_US, wallMs: 0 },
   nodeName: 'node-1',
@@ -136,6 +136,7 @@ const NOTHING_NEW = {
   startDeadlineUs: POLICY.startDeadlineUs,
   healthySinceUs: undefined,
   verdicts: new Map(),
+  ...A_IS_KEPT,
   proven: undefined,
   facts: [],
   writtenAtUs: undefined,
@@ -235,7 +236,7 @@ t.test('a record of another boot is left behind', async (t) => {
 })
 
 t.test('a baseline holds for whatever kubelet was restarted into', (t) => {
-  const facts = { nodeName: 'node-1', startDeadlineUs: POLICY.startDeadlineUs, verdicts: new Map(), proven: undefined }
+  const facts = { nodeName: 'node-1', startDeadlineUs: POLICY.startDeadlineUs, verdicts: new Map(), ...A_IS_KEPT, proven: undefined }
   const common = { ...facts, healthySinceUs: undefined, writtenAtUs: undefined }
   const now = { bootId: BOOT, monotonicUs: NOW_US, wallMs: 0 }
   const { running: before } = runs(A, { invocationId: 'invocation-0' })

@@ -9,7 +9,7 @@ import { recordFacts } from '../../src/decision/evidence-record.ts'
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
 import type { Running } from '../../src/decision/health.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { A, B, BOOT, health, inTrial, KUBELET, keyOf, MINUTE_US, NOW_US, POLICY, runs, SECOND_US, snapshot } from './snapshots.ts'
+import { A, B, BOOT, C, health, hold, inTrial, KUBELET, keyOf, MINUTE_US, NOW_US, POLICY, runs, SECOND_US, snapshot } from './snapshots.ts'
 
 /** The process of A, from which the baseline is taken. */
 const BEFORE = 'invocation-0'
@@ -40,7 +40,7 @@ export interface Story {
 }
 
 /** The evidence of a Snapshot before anything is answered in it. */
-export function recordNothing(candidate: string | undefined, { evidence, now, nodeName, running }: Snapshot): EvidenceRecord {
+export function recordNothing(candidate: string | undefined, { evidence, now, nodeName, running, ...kept }: Snapshot): EvidenceRecord {
   return recordFacts(evidence, {
     now,
     nodeName,
@@ -50,6 +50,8 @@ export function recordNothing(candidate: string | undefined, { evidence, now, no
     healthySinceUs: undefined,
     verdicts: new Map(),
     proven: undefined,
+    lastKnownGood: kept.lastKnownGood,
+    previous: kept.previous,
     facts: [],
     writtenAtUs: undefined,
   })
@@ -62,6 +64,9 @@ export function recordStory({ earlier, tried = [], before, changed, seen = [], w
     healthySinceUs: undefined,
     verdicts: new Map(),
     proven: undefined,
+    // A was promoted, unless it was on trial itself.
+    lastKnownGood: earlier === undefined ? hold(A) : { source: C, content: 'content-0' },
+    previous: hold('local'),
   }
   const recordAnswers = (
     record: EvidenceRecord | undefined,
@@ -112,8 +117,9 @@ export function find(kind: EvidenceKind, story: Story): EvidenceFinding {
   return found
 }
 
-export function lease(resourceVersion: string, durationSeconds = 40): SeenFact {
-  return { question: 'lease', answer: { kind: 'found', resourceVersion, durationSeconds } }
+/** @param renewedAtMs by the clock of the node. undefined: the Lease does not say */
+export function lease(resourceVersion: string, durationSeconds = 40, renewedAtMs?: number): SeenFact {
+  return { question: 'lease', answer: { kind: 'found', resourceVersion, durationSeconds, renewedAtMs } }
 }
 
 /** @param reportedAt seconds after the start of the process, by the server's clock */

@@ -15,6 +15,7 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { lease, node, pods, recordNothing, refused, runtime, serving, staticPods, unreachable } from './evidence-samples.ts'
 import {
   A,
+  A_IS_KEPT,
   accepts,
   assignedTo,
   B,
@@ -80,6 +81,7 @@ function playTrial(
       startDeadlineUs: policy.startDeadlineUs,
       healthySinceUs: undefined,
       verdicts: new Map(),
+      ...A_IS_KEPT,
       proven: undefined,
       writtenAtUs: undefined,
     }
@@ -182,6 +184,7 @@ t.test('the baseline is asked for before a restart, and the restart waits for it
     startDeadlineUs: 1,
     healthySinceUs: undefined,
     verdicts: new Map(),
+    ...A_IS_KEPT,
     proven: undefined,
     facts,
     writtenAtUs: undefined,
@@ -203,6 +206,7 @@ t.test('what the API server did not answer is asked again, once a second, while 
       startDeadlineUs: 1,
       healthySinceUs: undefined,
       verdicts: new Map(),
+      ...A_IS_KEPT,
       proven: undefined,
       writtenAtUs: undefined,
     }

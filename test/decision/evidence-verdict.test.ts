@@ -23,6 +23,7 @@ t.test('what a trial waits for when its time is over', async (t) => {
       'it was not Ready before, and is reported',
       [],
       {
+        before: [node('False')],
         seen: [
           [0, refused('lease')],
           [5, node('False', { reportedAt: 2, answeredAt: 5 })],

@@ -244,6 +244,9 @@ export function snapshot(facts: Piece = {}): Snapshot {
   return { ...built, trialBoots: 'trialBoots' in facts ? facts.trialBoots : noteBoot(built) }
 }
 
+/** What the records name where A was promoted. */
+export const A_IS_KEPT = { lastKnownGood: hold(A), previous: hold('local') } as const
+
 /** If something is on trial in this boot, that has been written down. See trial-boots.test.ts. */
 function noteBoot({ nextStart, now }: Snapshot): TrialBoots | undefined {
   if (nextStart.kind !== 'known' || nextStart.held.content === undefined || nextStart.held.source === 'local') return undefined

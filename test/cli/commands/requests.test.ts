@@ -1,11 +1,15 @@
 import t from 'tap'
 import type { Command } from '../../../src/cli/command.ts'
 import { pauseCommand } from '../../../src/cli/commands/pause.ts'
+import { promoteCommand } from '../../../src/cli/commands/promote.ts'
 import { resetCommand } from '../../../src/cli/commands/reset.ts'
 import { resumeCommand } from '../../../src/cli/commands/resume.ts'
 import { retryCommand } from '../../../src/cli/commands/retry.ts'
 import { rollbackCommand } from '../../../src/cli/commands/rollback.ts'
+import { LOCAL } from '../../../src/decision/config-source.ts'
+import { recordFacts } from '../../../src/decision/evidence-record.ts'
 import type { Hold } from '../../../src/decision/records.ts'
+import { serving } from '../../decision/evidence-samples.ts'
 import { following, held, snapshot, source, verdictOn } from '../../report/build.ts'
 import { execute, type FakeNodeFields, fakeNode } from '../fake-node.ts'
 
@@ -68,6 +72,34 @@ t.test('rollback refuses a config that it cannot identify', async (t) => {
     const result = await request(rollbackCommand, { snapshot: of })
     t.match(result, { code: 1, actions: [], out: '', err: why }, why)
   }
+})
+
+t.test('promote names what is held, and nothing else can be promoted', async (t) => {
+  const of = following(source('7'))
+  const { running, now } = of
+  if (running.kind !== 'known') throw new Error('it runs')
+  const evidence = recordFacts(undefined, {
+    ...of,
+    candidate: undefined,
+    startDeadlineUs: of.policy.startDeadlineUs,
+    healthySinceUs: undefined,
+    facts: [{ about: running.invocationId, atUs: now.monotonicUs, seen: serving(401) }],
+    writtenAtUs: undefined,
+  })
+  const onTrial = { ...of, proven: undefined, lastKnownGood: LOCAL, evidence }
+  const result = await request(promoteCommand, { snapshot: onTrial })
+  t.match(result, { code: 0, actions: ['promote content-7'], err: '' })
+  t.match(result.out, /^Requested to promote kube-system\/my-node-config:kubelet@7.*: serving\.\n/)
+  t.match((await request(promoteCommand, { snapshot: onTrial, hold: 'paused' })).out, 'This node is paused')
+  const refusals = {
+    'nothing holds the trial of kube-system/my-node-config:kubelet@7': { ...onTrial, evidence: undefined },
+    'has passed its trial': { ...onTrial, proven: running.key },
+    'there is nothing to promote': snapshot(),
+    'kubelet does not run': { ...onTrial, running: { kind: 'none' } } as const,
+    'nothing is on trial': { ...onTrial, nextStart: { kind: 'known', held: held(source('8')) } } as const,
+  }
+  for (const [why, each] of Object.entries(refusals))
+    t.match(await request(promoteCommand, { snapshot: each }), { code: 1, actions: [], out: '', err: why }, why)
 })
 
 t.test('retry names the verdicts that it drops', async (t) => {

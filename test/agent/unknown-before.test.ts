@@ -1,0 +1,232 @@
+/**
+ * What is not known of the node before a config neither condemns that config nor promotes it: B
+ * does harm that only evidence sees, and the agent cannot compare, or has lost what it compares
+ * with.
+ */
+import t from 'tap'
+import { API_QUESTIONS, type SeenFact } from '../../src/decision/evidence-facts.ts'
+import { lease, node, serving, staticPods } from '../decision/evidence-samples.ts'
+import { A, B, C, MINUTE_US, SECOND_US, textOf, UPGRADED_KUBELET } from '../decision/snapshots.ts'
+import { ANSWERS_WELL } from './fake-evidence.ts'
+import { SmallWorld } from './small-world.ts'
+
+const TRIAL_US = 11 * MINUTE_US
+const ETCD = { hash: 'h1', name: 'kube-system/etcd-node-1', isRunning: true, startedAtMs: 1000 }
+const HARMS = ['ready', 'static-pods', 'serving'] as const
+type Harm = (typeof HARMS)[number]
+
+const isOnB = (world: SmallWorld) => world.startedWith === textOf(B)
+const notReady = (nowUs: number, since?: number): SeenFact => {
+  const ms = Math.floor(nowUs / 1000)
+  return node('False', { reportedAtMs: ms, serverMs: ms, ...(since !== undefined && { transitionMs: since }) })
+}
+const busy: SeenFact = { question: 'node', answer: { kind: 'unreachable', detail: 'the API server answers 429', busy: true } }
+const verdicts = (world: SmallWorld) => [...world.records.verdicts().values()]
+
+/** A is last-known-good, and B does this harm for as long as it runs. */
+async function worldWhereBHarms(harm: Harm): Promise<SmallWorld> {
+  const world = new SmallWorld()
+  world.evidence.answer('static-pods', () => staticPods(harm === 'static-pods' && isOnB(world) ? [] : [ETCD], { etcd: 'd' }))
+  if (harm === 'ready') world.evidence.answer('node', (nowUs) => (isOnB(world) ? notReady(nowUs) : ANSWERS_WELL.node(nowUs)))
+  if (harm === 'serving') world.evidence.answer('serving', () => serving(isOnB(world) ? 401 : 403))
+  world.want(A)
+  await world.run(15 * MINUTE_US)
+  t.same(world.record('last-known-good'), A)
+  return world
+}
+
+async function startB(world: SmallWorld): Promise<void> {
+  world.want(B)
+  for (let second = 0; !isOnB(world); second += 1) {
+    if (second > 120) throw new Error('B does not start')
+    await world.run(SECOND_US)
+  }
+}
+
+const INTERRUPTIONS: Readonly<Record<string, (world: SmallWorld) => void>> = {
+  'a restart by a person': (world) => world.unit.restartByHand(),
+  'a reboot': (world) => world.reboot(),
+  'an upgrade of kubelet': (world) => {
+    world.kubeletIdentity = UPGRADED_KUBELET
+    world.unit.restartByHand()
+  },
+  'a loss of /run': (world) => {
+    world.forgetRun()
+    world.restartAgent()
+  },
+}
+
+for (const harm of HARMS)
+  for (const [what, interrupt] of Object.entries(INTERRUPTIONS))
+    t.test(`${harm}: a config that harms is left in spite of ${what}`, async (t) => {
+      const world = await worldWhereBHarms(harm)
+      await startB(world)
+      await world.run(harm === 'ready' ? 3 * MINUTE_US : 20 * SECOND_US)
+      t.equal(await world.running(), textOf(B), 'it is still on trial')
+      interrupt(world)
+      await world.run(20 * MINUTE_US)
+      t.same(world.record('last-known-good'), A)
+      t.match(
+        verdicts(world).find(({ source }) => source !== 'local' && textOf(source) === textOf(B)),
+        { reason: 'evidence', evidence: harm },
+      )
+    })
+
+t.test('what a boot found damaged is transient: static pods may start late then', async (t) => {
+  const world = await worldWhereBHarms('static-pods')
+  await startB(world)
+  await world.run(20 * SECOND_US)
+  world.reboot()
+  await world.run(10 * MINUTE_US)
+  t.match(verdicts(world), [{ evidence: 'static-pods', damage: 'transient' }])
+})
+
+t.test('an API server that is too busy to answer delays the restart, for a minute at most', async (t) => {
+  const world = await worldWhereBHarms('ready')
+  const wantedUs = world.nowUs
+  const answerFor = (seconds: number) =>
+    world.evidence.answer('node', (nowUs) => {
+      if (nowUs < wantedUs + seconds * SECOND_US) return busy
+      return isOnB(world) ? notReady(nowUs) : ANSWERS_WELL.node(nowUs)
+    })
+  answerFor(12)
+  await startB(world)
+  const waitedUs = (world.restartsAskedAtUs.at(-1) ?? 0) - wantedUs
+  t.ok(waitedUs >= 12 * SECOND_US && waitedUs < 20 * SECOND_US, `${waitedUs}`)
+  const asked = world.evidence.asked.filter(({ question, atUs }) => question === 'node' && atUs >= wantedUs && atUs < wantedUs + waitedUs)
+  t.ok(asked.length <= 6, `asked ${asked.length} times`)
+  await world.run(10 * MINUTE_US)
+  t.match(verdicts(world), [{ evidence: 'ready' }])
+  t.same(world.record('last-known-good'), A)
+})
+
+t.test('a config that came while the API server was too busy all the time is held, until a person says so', async (t) => {
+  const world = await worldWhereBHarms('ready')
+  const wantedUs = world.nowUs
+  world.evidence.answer('node', (nowUs) => {
+    if (nowUs < wantedUs + 2 * MINUTE_US) return busy
+    return isOnB(world) ? notReady(nowUs) : ANSWERS_WELL.node(nowUs)
+  })
+  await startB(world)
+  const waitedUs = (world.restartsAskedAtUs.at(-1) ?? 0) - wantedUs
+  t.ok(waitedUs >= 60 * SECOND_US && waitedUs < 70 * SECOND_US, `${waitedUs}`)
+  const wait = await world.run(30 * MINUTE_US)
+  t.equal(await world.running(), textOf(B), 'nothing is condemned by what is not known')
+  t.same(world.record('last-known-good'), A)
+  t.match(wait, { phase: 'in-trial', detail: /is over, but ready says no, .*not known.*kubelet-cfg-agent promote/ })
+  world.requests = { ...world.requests, promote: { content: 'content-of-another' } }
+  await world.run(MINUTE_US)
+  t.equal(world.requests.promote, undefined, 'a request that names another config is dropped')
+  t.same(world.record('last-known-good'), A)
+  const { running } = world.snapshots.at(-1) ?? {}
+  world.requests = { ...world.requests, promote: { content: running?.kind === 'known' ? running.content : '' } }
+  await world.run(MINUTE_US)
+  t.same(world.record('last-known-good'), B)
+  t.equal(world.requests.promote, undefined, 'the request is done')
+})
+
+t.test('a config that is held is promoted once the node is well', async (t) => {
+  const world = await worldWhereBHarms('ready')
+  world.evidence.answer('node', () => busy)
+  await startB(world)
+  world.evidence.answer('node', (nowUs) => notReady(nowUs))
+  await world.run(30 * MINUTE_US)
+  t.same(world.record('last-known-good'), A)
+  world.evidence.answer('node', ANSWERS_WELL.node)
+  await world.run(10 * MINUTE_US)
+  t.same(world.record('last-known-good'), B)
+})
+
+t.test('a fallback does not wait for an API server that is too busy', async (t) => {
+  const world = await worldWhereBHarms('ready')
+  await startB(world)
+  world.evidence.answer('node', () => busy)
+  world.behave(B, { exitsAfterUs: 0.4 * SECOND_US })
+  world.unit.restartByHand()
+  await world.run(30 * SECOND_US)
+  t.equal(await world.running(), textOf(A))
+})
+
+t.test('a config on trial proves no illness of the node', async (t) => {
+  t.test('the next one is compared with the node before both', async (t) => {
+    const world = await worldWhereBHarms('ready')
+    await startB(world)
+    world.evidence.answer('node', (nowUs) => notReady(nowUs))
+    await world.run(2 * MINUTE_US)
+    world.want(C)
+    await world.run(8 * MINUTE_US)
+    t.match(verdicts(world), [{ evidence: 'ready' }])
+  })
+  t.test('and held where that is not known', async (t) => {
+    const world = await worldWhereBHarms('ready')
+    await startB(world)
+    world.evidence.answer('node', (nowUs) => notReady(nowUs))
+    await world.run(2 * MINUTE_US)
+    world.forgetRun()
+    world.disk.unlink('/state/meta/baseline')
+    world.restartAgent()
+    world.want(C)
+    await world.run(30 * MINUTE_US)
+    t.equal(await world.running(), textOf(C))
+    t.same(world.record('last-known-good'), A, 'C does not pass over what B may have done')
+  })
+})
+
+t.test('a node that was not Ready before is known to have been so', async (t) => {
+  t.test('under a promoted config', async (t) => {
+    const world = await worldWhereBHarms('ready')
+    world.evidence.answer('node', (nowUs) => notReady(nowUs))
+    await startB(world)
+    await world.run(TRIAL_US)
+    t.same(world.record('last-known-good'), B)
+  })
+  t.test('by the time since when it is not Ready', async (t) => {
+    for (const [isOlder, promoted] of [
+      [true, B],
+      [false, A],
+    ] as const) {
+      const world = await worldWhereBHarms('ready')
+      const sinceMs = Math.floor(world.nowUs / 1000) + (isOlder ? -60_000 : 60_000)
+      world.evidence.answer('node', () => busy)
+      await startB(world)
+      world.evidence.answer('node', (nowUs) => notReady(nowUs, sinceMs))
+      await world.run(TRIAL_US + 10 * MINUTE_US)
+      t.same(world.record('last-known-good'), promoted)
+    }
+  })
+})
+
+t.test('a kubelet that renews its Lease too seldom for its cluster is no good, though it is healthy', async (t) => {
+  for (const [duration, promoted, requests] of [
+    [40, B, 13],
+    [160, B, 13],
+    [600, A, 19],
+    [3600, A, 19],
+  ] as const) {
+    const world = await worldWhereBHarms('static-pods')
+    const every = duration / 4
+    let sinceUs = 0
+    const agoUs = (nowUs: number) => (nowUs - sinceUs) % (every * SECOND_US)
+    world.evidence.answer('static-pods', ANSWERS_WELL['static-pods'])
+    world.evidence.answer('lease', (nowUs) =>
+      isOnB(world)
+        ? lease(`b${Math.floor((nowUs - sinceUs) / SECOND_US / every)}`, duration, (nowUs - agoUs(nowUs)) / 1000)
+        : ANSWERS_WELL.lease(nowUs),
+    )
+    world.evidence.answer('node', (nowUs) => {
+      if (!isOnB(world)) return ANSWERS_WELL.node(nowUs)
+      const reportedAtMs = Math.floor((nowUs - ((nowUs - sinceUs) % (5 * MINUTE_US))) / 1000)
+      return node(agoUs(nowUs) > 50 * SECOND_US ? 'Unknown' : 'True', { reportedAtMs, serverMs: Math.floor(nowUs / 1000) })
+    })
+    await startB(world)
+    sinceUs = world.nowUs
+    await world.run(25 * MINUTE_US)
+    t.same(world.record('last-known-good'), promoted, `each ${every} s`)
+    const untilUs = promoted === A ? (world.restartsAskedAtUs.at(-1) ?? 0) : world.nowUs
+    const asked = world.evidence.asked.filter(
+      ({ question, atUs }) => atUs >= sinceUs - 10 * SECOND_US && atUs < untilUs && API_QUESTIONS.includes(question),
+    )
+    t.ok(asked.length <= requests, `${asked.length} requests, each ${every} s`)
+    if (promoted === A) t.match(verdicts(world), [{ reason: 'evidence', evidence: duration === 600 ? 'ready' : /ready|lease/ }])
+  }
+})
