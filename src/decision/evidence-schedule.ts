@@ -306,10 +306,10 @@ function withinBudget(wanted: readonly Question[], snapshot: Snapshot, view: Evi
   const nowUs = snapshot.now.monotonicUs
   const elapsed = (nowUs - process.requestsSinceUs) / policy.trialUs
   const trials = nowUs >= findLastLook(snapshot, view) ? Math.max(1, elapsed) : elapsed
-  const wasUnknown = process.node?.unknownUs !== undefined
   // At the end of a trial, those of the next one are due at once: it waits only for what they show.
-  const later = wasUnknown && trials >= 1 ? Math.ceil(trials - 1 + 1e-9) : Math.max(0, trials - 1)
-  const granted = AT_ONCE + IN_TRIAL * Math.min(1, trials) + PER_LATER_TRIAL * later + (wasUnknown ? FOR_UNKNOWN : 0)
+  const later = isUnknownAtTimes(process) && trials >= 1 ? Math.floor(trials) : Math.max(0, trials - 1)
+  const more = process.node?.unknownUs === undefined ? 0 : FOR_UNKNOWN
+  const granted = AT_ONCE + IN_TRIAL * Math.min(1, trials) + PER_LATER_TRIAL * later + more
   const left = Math.max(0, Math.floor(granted) - process.requests)
   // What was answered longest ago comes first, so that one question cannot use up the budget.
   const lastUs = (question: Question) => process.answeredUs[question] ?? 0
