@@ -198,6 +198,29 @@ Exit codes: 0 every config is accepted, 1 a config is refused, 2 not all could b
 
 `
 
+exports[`test/cli/program.test.ts > TAP > help > of promote 1`] = `
+Usage: kubelet-cfg-agent promote [flags]
+
+A trial does not end where evidence says no and the agent does not know whether it said so before
+the config, for example since the API server did not answer then. This says that the node was so
+before, or that you accept it: the config becomes last-known-good when its trial is over. Evidence
+that says no of a node that was well before is not overruled: set it to watched. The promotion
+proves nothing in a rollout.
+
+Options:
+  -h, --help  show help for the program or a command
+
+Examples:
+  kubelet-cfg-agent promote    end a trial on a node that was not Ready before the config either
+
+Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
+see kubelet-cfg-agent run --help.
+
+Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
+
+
+`
+
 exports[`test/cli/program.test.ts > TAP > help > of release 1`] = `
 Usage: kubelet-cfg-agent release [flags]
 
@@ -521,6 +544,7 @@ Control:
   resume             end pause and reset
   rollback           roll back the config that kubelet starts with next
   retry              drop verdicts and try the assigned config again
+  promote            promote the config on trial although how the node was before it is not known
   reset              return to the local config until resume
 
 Remove:
