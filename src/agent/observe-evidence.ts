@@ -71,7 +71,10 @@ export async function observeEvidence(ports: EvidencePorts, snapshot: Snapshot):
   return evidence
 }
 
-/** First, and at each look: the agent may end before it has written both, or an earlier one wrote one. */
+/**
+ * First, and at each look: the agent may end before it has written both, or an earlier one wrote
+ * one.
+ */
 function writeKept({ records }: EvidencePorts, snapshot: Snapshot, candidate: TrialKey | undefined): void {
   const before = records.baseline()
   const kept = keepBaseline(snapshot.evidence, snapshot, candidate, before)

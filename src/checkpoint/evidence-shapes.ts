@@ -1,4 +1,6 @@
-/** The shapes of the evidence record in /run and of the baseline in `meta/`, stored as JSON. Pure. */
+/**
+ * The shapes of the evidence record in /run and of the baseline in `meta/`, stored as JSON. Pure.
+ */
 import { QUESTIONS, type Question } from '../decision/evidence-facts.ts'
 import type {
   Baseline,

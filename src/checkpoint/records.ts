@@ -1,8 +1,8 @@
 /**
  * The records under `meta/`: the assigned, last-known-good and previous sources, what was proven,
- * the baseline, and the verdicts. They survive reboots, so each is one file that is replaced as a whole. A read
- * that finds a record that cannot be parsed sets it aside and logs that; its content is never
- * guessed. A source that a newer agent may have written stays where it is.
+ * the baseline, and the verdicts. They survive reboots, so each is one file that is replaced as a
+ * whole. A read that finds a record that cannot be parsed sets it aside and logs that; its content
+ * is never guessed. A source that a newer agent may have written stays where it is.
  *
  * Upstream: `fsstore.go` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`: an empty
  * file means local.

@@ -35,7 +35,10 @@ export function runsPromoted({ running, proven, lastKnownGood, previous }: Basel
   return content === LOCAL_CONTENT || proven === running.key || [lastKnownGood, previous].some((each) => each.content === content)
 }
 
-/** Whether a baseline is still of use: for what runs, or for what is assigned, before its trial is over. */
+/**
+ * Whether a baseline is still of use: for what runs, or for what is assigned, before its trial is
+ * over.
+ */
 export function isBaselineNeeded(baseline: Baseline, facts: BaselineFacts & Pick<Snapshot, 'assignedContent'>): boolean {
   const content = contentOfKey(baseline.candidate)
   return !isProven(facts, content) && (content === facts.assignedContent || concernsRunning(baseline, facts))

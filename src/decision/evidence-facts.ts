@@ -56,7 +56,9 @@ export interface NodeAnswer {
    * `lastHeartbeatTime` of the condition Ready, by kubelet's clock: only compared with another one.
    */
   readonly heartbeat?: string | undefined
-  /** `lastTransitionTime` of the condition Ready, which is by the clock of the node if it is False. */
+  /**
+   * `lastTransitionTime` of the condition Ready, which is by the clock of the node if it is False.
+   */
   readonly transitionMs?: number | undefined
   /** When the API server answered, by its own clock. undefined: it did not say. */
   readonly serverMs: number | undefined

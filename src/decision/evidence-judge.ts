@@ -46,8 +46,8 @@ export function judgeEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
 
 /**
  * Only the config that the baseline was taken before can do damage. A fallback may fail to mend it,
- * and so may a config that replaced one on trial. What is gone after a boot may be late, or the doing
- * of the boot.
+ * and so may a config that replaced one on trial. What is gone after a boot may be late, or the
+ * doing of the boot.
  */
 function damageOf(kind: EvidenceKind, view: EvidenceView | undefined): Damage {
   if (view?.isCandidate !== true || view.baseline?.beforeBoot === true) return 'transient'
@@ -80,8 +80,8 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
 }
 
 /**
- * What the node was before the first config that was not promoted arrived is no such config's doing.
- * A config's checkpoint is saved before kubelet gets it. undefined: not known.
+ * What the node was before the first config that was not promoted arrived is no such config's
+ * doing. A config's checkpoint is saved before kubelet gets it. undefined: not known.
  */
 function findAssigned({ checkpoints, lastKnownGood, previous }: Snapshot): number | undefined {
   const isPromoted = (each: CheckpointInfo) =>

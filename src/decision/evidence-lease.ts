@@ -11,7 +11,10 @@ import type { EvidenceView, LeaseSeen } from './evidence-state.ts'
 const DEFAULT_DURATION_SECONDS = 40
 const SHORTEST_SILENCE_US = 40e6
 const SHORTEST_SLACK_US = 20e6
-/** Node controllers wait for 40 s, or for 50 s since Kubernetes 1.32 (`--node-monitor-grace-period`). */
+/**
+ * Node controllers wait for 40 s, or for 50 s since Kubernetes 1.32
+ * (`--node-monitor-grace-period`).
+ */
 const CONTROLLER_WAITS_US = 40e6
 /**
  * For so long, the agent does not write yet, since the next sample may show that a Lease is renewed

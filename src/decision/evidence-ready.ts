@@ -18,7 +18,10 @@ const NOT_READY_US = 300e6
 const SHORTEST_NOT_READY_US = 60e6
 /** As long as node controllers wait for a Lease before they write Unknown. */
 export const UNKNOWN_US = 40e6
-/** A Lease of the longest duration that preflight allows is renewed each 30 s; a longer one more seldom. */
+/**
+ * A Lease of the longest duration that preflight allows is renewed each 30 s; a longer one more
+ * seldom.
+ */
 const UNKNOWN_AGAIN_US = 150e6
 /**
  * Kubelet reports each 10 s what has changed, and PLEG lists the pods of a runtime that is back.
@@ -154,8 +157,8 @@ function isSlowLately({ unknownUs = 0 }: NodeSeen, lease: LeaseSeen | undefined)
 }
 
 /**
- * Whether it is known that the Node was not Ready before: under local or a promoted config, or since
- * before any other config was here. A Node that is Unknown has that time by another clock.
+ * Whether it is known that the Node was not Ready before: under local or a promoted config, or
+ * since before any other config was here. A Node that is Unknown has that time by another clock.
  */
 function wasNotReady({ baseline, assignedMs }: EvidenceView, { ready, transitionMs }: NodeSeen): boolean {
   if (baseline?.ofPromoted === true && baseline.ready !== undefined) return true

@@ -128,7 +128,8 @@ export function isBroughtBack(snapshot: Snapshot, { reason, evidence }: Verdict)
   const required = listRequired(snapshot)
   if (required.find(({ kind }) => kind === evidence)?.answer === 'yes') return true
   const trial = running.kind === 'known' ? measureTrial(snapshot, running.key) : undefined
-  // What cannot be compared speaks neither for nor against the config, but where it failed with that.
+  // What cannot be compared speaks neither for nor against the config, but where it failed with
+  // that.
   const isOpen = ({ kind, isDoubtful, isUncompared }: EvidenceFinding) => isDoubtful && (!isUncompared || kind === evidence)
   return trial?.remainingUs === 0 && required.every((each) => each.answer !== 'no' && !isOpen(each))
 }

@@ -1,6 +1,6 @@
 /**
- * The rule for what an operator asked for on the node: forget verdicts, or roll back what runs. What
- * is to be promoted has to pass its trial first: see `promote.ts`. Pure.
+ * The rule for what an operator asked for on the node: forget verdicts, or roll back what runs.
+ * What is to be promoted has to pass its trial first: see `promote.ts`. Pure.
  */
 import type { ContentHash } from './config-source.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'

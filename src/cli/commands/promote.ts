@@ -1,6 +1,7 @@
 /**
- * `promote`: lets what is on trial pass although nobody knows how the node was before it. The request
- * names the content, so it cannot hit a config that arrives before the agent reads the request.
+ * `promote`: lets what is on trial pass although nobody knows how the node was before it. The
+ * request names the content, so it cannot hit a config that arrives before the agent reads the
+ * request.
  */
 import { describeSource } from '../../decision/config-source.ts'
 import { listUncompared } from '../../decision/evidence-verdict.ts'
