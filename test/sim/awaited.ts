@@ -4,15 +4,15 @@
  */
 export const AWAITED = {
   /** After a try without a request of the agent's, a person's restart counts as the agent's. */
-  restartAfterTryAgain: true,
+  restartAfterTryAgain: false,
   /** A unit that is down, and that nobody stopped, is started again. */
-  leftDown: true,
+  leftDown: false,
   /** The pod network is away in a trial. */
-  notReady: true,
+  notReady: false,
   /** What is not known of the time before neither condemns nor promotes. */
   unknownBefore: true,
   /** Looks come later than the tolerance for health. */
-  lateLooks: true,
+  lateLooks: false,
   /** Kubelet's identity differs at each start. */
   identity: true,
   /** /run is lost while a restart is due. */

@@ -18,6 +18,8 @@ import { isUnseen } from './unseen.ts'
 const FALLBACK_BUDGET_US = 4 * POLICY.startDeadlineUs + 60e6
 /** A runtime that the config killed excuses it for a while, and comes back some time after that. */
 const RUNTIME_BUDGET_US = RUNTIME_EXCUSE_US + 60e6
+/** A unit that is left down is started again at growing intervals, up to this. */
+const START_AGAIN_US = 300e6
 /** How long the agent rests after everything has failed. */
 const REST_TRIALS = 3
 
@@ -29,6 +31,7 @@ export class FallbackInvariant {
   #rested = false
   /** The config itself took the runtime down: the agent cannot know that at once. */
   #excusedByRuntime = false
+  #wasLeftDown = false
   #wish: string | undefined
   /** It has been what kubelet starts with next, at least once. */
   #isWishActive = false
@@ -50,6 +53,7 @@ export class FallbackInvariant {
     this.#failedSinceUs = undefined
     this.#rested = false
     this.#excusedByRuntime = false
+    this.#wasLeftDown = false
   }
 
   check(): void {
@@ -61,12 +65,14 @@ export class FallbackInvariant {
     const last = this.#lastStep
     this.#rested ||= last?.kind === 'wait' && (last.phase === 'node-at-fault' || last.detail.includes(NOTHING_LEFT))
     this.#excusedByRuntime ||= unit.runtime.isKilled
+    this.#wasLeftDown ||= unit.isLeftDown
     this.#failedSinceUs ??= nowUs
     const failedForUs = nowUs - this.#failedSinceUs
     assert(
       failedForUs <=
         FALLBACK_BUDGET_US +
           (this.#rested ? REST_TRIALS * this.#world.policy.trialUs : 0) +
+          (this.#wasLeftDown ? START_AGAIN_US : 0) +
           (this.#excusedByRuntime ? RUNTIME_BUDGET_US : 0),
       `invariant 6: kubelet (${unit.activity}) has failed for ${Math.round(failedForUs / 1e6)} s: ${unit.process?.text}`,
     )

@@ -231,7 +231,7 @@ export class SimUnit implements Unit, HealthProbe {
   async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
     const { fault } = this.systemctl
     this.#held?.drop()
-    if (this.barred !== undefined) return { ok: false, detail: `${NAME} is ${this.barred}` }
+    if (this.barred === 'masked') return { ok: false, detail: `${NAME} is ${this.barred}` }
     if (this.systemctl.refuses) {
       // Every other time, it takes `reset-failed` and refuses `start`.
       if (fault === 'refuses' && this.#invocations % 2 === 1) this.#resetFailed()
@@ -316,6 +316,7 @@ export class SimUnit implements Unit, HealthProbe {
     if (isClean && this.#world.kind.restart === 'on-failure') {
       this.#downCause = 'clean exit'
       this.#startAtUs = undefined
+      this.#operatorAtUs = this.#world.isNothingAssigned() ? now + OPERATOR_COMES_AFTER_US : undefined
       this.#state = 'stopped'
       return
     }
@@ -350,7 +351,7 @@ export class SimUnit implements Unit, HealthProbe {
   #stop(): void {
     const now = this.#world.nowUs()
     if (this.#process !== undefined) this.#down = { activeExitUs: now - 2, mainExitUs: now - 1, inactiveEnterUs: now }
-    else if (this.#startAtUs !== undefined) this.#down = { ...this.#down, inactiveEnterUs: now }
+    else if (this.#startAtUs !== undefined) this.#down = { ...this.#down, inactiveEnterUs: now + 1 }
     this.#startAtUs = undefined
     this.#endProcess()
   }
@@ -358,18 +359,19 @@ export class SimUnit implements Unit, HealthProbe {
   /** The start that is due comes to nothing. */
   #failStart(): void {
     this.#stop()
-    this.#dependencyFailedUs = this.#world.nowUs()
+    this.#dependencyFailedUs = this.#world.nowUs() + 2
     this.#isLeftStopped = false
     if (this.#starter === 'boot') this.#isStartedInBoot = false
     // A person sees the error, and tries again.
     this.#downCause = this.#starter === 'boot' ? 'boot' : this.#starter === 'person' ? 'person' : 'dependency'
-    this.#operatorAtUs = this.#downCause === 'dependency' ? undefined : this.#world.nowUs() + OPERATOR_COMES_AFTER_US
+    const isAgents = this.#downCause === 'dependency' && !this.#world.isNothingAssigned()
+    this.#operatorAtUs = isAgents ? undefined : this.#world.nowUs() + OPERATOR_COMES_AFTER_US
     this.#state = 'stopped'
   }
 
   startByOperator(): void {
-    if (this.#state === 'running') return
     this.barred = undefined
+    if (this.#state === 'running') return
     this.#nRestarts = 0
     this.#starter = 'person'
     this.#start()
@@ -383,7 +385,7 @@ export class SimUnit implements Unit, HealthProbe {
   }
 
   restartByOperator(): void {
-    this.#endProcess()
+    this.#stop()
     this.#nRestarts = 0
     this.#starter = 'person'
     this.#start()
@@ -458,7 +460,7 @@ export class SimUnit implements Unit, HealthProbe {
       this.#start()
       return
     }
-    this.#endProcess()
+    this.#stop()
     this.#state = 'queued'
     this.#startAtUs = this.#world.nowUs() + QUEUED_US
   }
