@@ -8,6 +8,7 @@ import { RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { meaningOf } from './behaviour.ts'
 import { POLICY } from './policy.ts'
+import { STARVED_US } from './sim-troubles.ts'
 import type { SimWorld } from './sim-world.ts'
 import { isUnseen } from './unseen.ts'
 
@@ -89,6 +90,8 @@ export class FallbackInvariant {
   #isExcused(): boolean {
     const { unit, nowUs, agentFromUs, faults } = this.#world
     if (!unit.isNodeWell() || unit.isStoppedByOperator || nowUs < agentFromUs) return true
+    // The table of times has what late looks make of it.
+    if (nowUs < this.#world.starvedUntilUs + 3 * STARVED_US) return true
     // None starts either.
     if (unit.isDependencyFailing) return true
     // No fallback works until a person has deleted what the config left.

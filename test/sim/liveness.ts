@@ -24,7 +24,7 @@ const MOST_FAILURES = 4
 /** How long it takes at most, from what runs at the moment to a trial that has passed. */
 export function livenessUs({ policy, lookUs }: SimWorld): number {
   const failing = 'never healthy'
-  const failuresUs = MOST_FAILURES * (limitUs(failing, policy) + lateUs(failing, lookUs))
+  const failuresUs = MOST_FAILURES * (limitUs(failing, policy) + lateUs(failing, lookUs, policy))
   return policy.spreadUs + PREFLIGHT_US + failuresUs + policy.trialUs + 4 * lookUs
 }
 

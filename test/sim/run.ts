@@ -28,6 +28,7 @@ import type { Schedule, WorldEvent } from './schedule.ts'
 import { checkSettled, describeEnd, isWell, type Settled } from './settled.ts'
 import { activationOn, startAgent } from './sim-agent.ts'
 import { applyEvent } from './sim-events.ts'
+import { STARVED_US } from './sim-troubles.ts'
 import { SimWorld } from './sim-world.ts'
 
 // The simulated disk throws an error for every file that does not exist, and stacks are expensive.
@@ -54,8 +55,6 @@ const ORDINARY: ReadonlySet<WorldEvent['kind']> = new Set([
  * looks take less time to simulate.
  */
 const SLOWNESS_US = [0, 3e6, 5e6, 5e6] as const
-/** Of an agent that gets no CPU, as under a config that reserves it for others. */
-const STARVED_US = 65e6
 const FOR_EVER_SECONDS = 1e9
 const ROUNDS = 8
 /**

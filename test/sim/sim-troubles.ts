@@ -14,6 +14,9 @@ export const EVICTIONS = [
 ] as const
 export type Eviction = (typeof EVICTIONS)[number]
 
+/** How late an agent looks that gets no CPU, as under a config that reserves it for others. */
+export const STARVED_US = 65e6
+
 export class SimTroubles {
   readonly #nowUs: () => number
   readonly #untilUs = new Map<Trouble, number>()
@@ -31,6 +34,10 @@ export class SimTroubles {
 
   has(trouble: Trouble): boolean {
     return this.#nowUs() < (this.#untilUs.get(trouble) ?? 0)
+  }
+
+  endUs(trouble: Trouble): number {
+    return this.#untilUs.get(trouble) ?? Number.NEGATIVE_INFINITY
   }
 
   /** The clock starts anew. */

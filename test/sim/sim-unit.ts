@@ -143,6 +143,10 @@ export class SimUnit implements Unit, HealthProbe {
     return this.systemctl.fault === 'down' ? undefined : this.#dependencyFailedUs
   }
 
+  get isLeftByDependency(): boolean {
+    return this.isLeftDown && this.#downCause === 'dependency'
+  }
+
   failDependency(seconds: number): void {
     this.#dependencyFailsUntilUs = this.#world.nowUs() + seconds * 1e6
   }

@@ -171,6 +171,11 @@ export class SimWorld {
     return this.clock.now()
   }
 
+  /** Until then the agent looks late. */
+  get starvedUntilUs(): number {
+    return this.troubles.endUs('starved')
+  }
+
   get nowUs(): number {
     return this.clock.nowUs
   }

@@ -37,15 +37,15 @@ export function limitUs(failing: Failing, { startDeadlineUs, toleranceUs }: Poli
 
 /**
  * How late the agent may be by its looks: illness begins at the look that sees it first, and has
- * lasted for so long at another.
+ * lasted for so long at another. Of a gap that is longer than the tolerance, half the tolerance
+ * counts, and one exit, and nothing of the first one.
  *
  * @param lookUs the time between two looks
  */
-export function lateUs(failing: Failing, lookUs: number): number {
-  const looks = limitOfLooks(failing)
-  return looks * lookUs + LOOK_TAKES_US
-}
-
-function limitOfLooks(failing: Failing): number {
-  return failing === 'never healthy' || failing === 'no more healthy' ? 2 : 1
+export function lateUs(failing: Failing, lookUs: number, policy: Policy): number {
+  const { toleranceUs, crashLimit } = policy
+  const isOfTime = failing === 'never healthy' || failing === 'no more healthy'
+  if (lookUs <= toleranceUs) return (isOfTime ? 2 : 1) * lookUs + LOOK_TAKES_US
+  const counted = isOfTime ? Math.ceil(limitUs(failing, policy) / (toleranceUs / 2)) : crashLimit
+  return (3 + counted) * (lookUs + LOOK_TAKES_US)
 }

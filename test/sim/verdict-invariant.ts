@@ -75,7 +75,7 @@ export class VerdictInvariant implements KubeletObserver {
     this.#boot = bootId
     const { process } = unit
     // No process is to blame.
-    if (unit.isLeftDown || unit.isDependencyFailing) this.#change(this.#world.nextText() ?? '', { illFromUs: nowUs })
+    if (unit.isLeftByDependency || unit.isDependencyFailing) this.#change(this.#world.nextText() ?? '', { illFromUs: nowUs })
     if (process !== undefined && (unit.isHealthy() || this.#isSilent(process))) this.#change(process.text, { illFromUs: nowUs })
   }
 
