@@ -17,7 +17,7 @@ import type { Stores } from './main-stores.ts'
 import type { ConfigzAnswer } from './ports/configz.ts'
 import type { ContainerRuntime } from './ports/container-runtime.ts'
 import type { Files } from './ports/files.ts'
-import type { PreflightRequest } from './ports/preflight.ts'
+import { keyOf, type PreflightRequest } from './ports/preflight.ts'
 import { askEarly } from './preflight/ask-early.ts'
 import type { Comparison } from './preflight/change/check-same.ts'
 import { collectFlags } from './preflight/change/kubelet-flags.ts'
@@ -29,7 +29,7 @@ import { findDropIns } from './preflight/drop-ins/find-drop-ins.ts'
 import { asMerged, mergeAround, mergesByPatch } from './preflight/drop-ins/merge-drop-ins.ts'
 import type { Report } from './preflight/finding.ts'
 import { inspectWith } from './preflight/inspect.ts'
-import type { Compare, Inspect, MergeHere, Recipient, TargetNode } from './preflight/inspection.ts'
+import type { Compare, ConfigPlace, Inspect, MergeHere, Recipient, TargetNode } from './preflight/inspection.ts'
 import { KubeletBinaries } from './preflight/kubelet/binaries.ts'
 import { KubeletJudge } from './preflight/kubelet/judge.ts'
 import type { VersionAnswer } from './preflight/kubelet/judgement.ts'
@@ -39,6 +39,7 @@ import { findStateNeeds, remarkOnStates } from './preflight/node/check-node.ts'
 import { readImageService, readRuntime } from './preflight/node/read-runtime.ts'
 import { readSurroundings } from './preflight/node/read-surroundings.ts'
 import { listParts } from './preflight/parts.ts'
+import type { ChangePolicy } from './preflight/policy/check-policy.ts'
 import { toChangePolicy } from './settings/preflight-settings.ts'
 import type { Settings } from './settings/settings.ts'
 import { besideSystemctl } from './systemd/beside-systemctl.ts'
@@ -78,7 +79,7 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     const answer = binary === undefined ? undefined : await binaries.version(binary)
     return answer?.ok === true ? answer.version : undefined
   }
-  const partsWith = (kubeletJudge: KubeletJudge, ended: AbortSignal = signal) =>
+  const partsWith = (kubeletJudge: KubeletJudge, ended: AbortSignal = signal, policy?: ChangePolicy) =>
     listParts({
       surroundings: async (needs) => {
         const { imageSocket, runtimeSocket } = needs
@@ -87,7 +88,7 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
         const found = await readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts })
         return { ...found, runtime: await asked, imageService: await imageService }
       },
-      policy: () => toChangePolicy(settings()),
+      policy: () => policy ?? toChangePolicy(settings()),
       guardsOff: () => settings().guardsOff,
       judge: kubeletJudge,
       signal: ended,
@@ -98,17 +99,17 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     process.kind === 'other' && process.configPath === undefined ? {} : readConfig(stores, path)
 
   /**
-   * @param folder the directory of the candidate
+   * @param own the directory of the candidate, and whose it is
    * @param path the running config
    */
   const describeNode = async (
     unit: KnownUnit | undefined,
-    folder: string,
+    { folder, place: own }: { readonly folder: string; readonly place: ConfigPlace },
     path: string | undefined,
     version: KubeletVersion | undefined,
   ): Promise<Pick<Recipient, 'dropIns'> & { readonly node: TargetNode }> => {
     const next = unit && asOfNextStart(unit)
-    const dropIns = next && (await findDropIns(next, 'assigned', stores))
+    const dropIns = next && (await findDropIns(next, own, stores))
     // A running config that is not the local one was assigned, too.
     const place = path !== undefined && path === unit?.localConfigPath ? 'local' : 'assigned'
     const around = unit && (await findDropIns(unit, place, stores))
@@ -122,27 +123,37 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
    * For the agent's loop.
    * @param superseded the config is no longer wanted
    */
-  const checkCandidate = async ({ source, data, unit, basePath }: PreflightRequest, superseded: AbortSignal): Promise<Report> => {
+  const checkCandidate = async (
+    { source, data, localPath, unit, basePath }: PreflightRequest,
+    superseded: AbortSignal,
+  ): Promise<Report> => {
     const { preflight: depth, unknownFields } = settings()
+    const isLocal = source === 'local'
     const next = asOfNextStart(unit)
     const { command } = next
     const kubelet = command === undefined || depth === 'rules' ? undefined : targetOf(command)
     const version = await versionOf(command?.path)
-    const name = `configmap/${source.namespace}/${source.name}:${source.kubeletConfigKey}`
+    const name = isLocal ? (localPath ?? source) : `configmap/${source.namespace}/${source.name}:${source.kubeletConfigKey}`
     const deep = depth === 'start' ? 'if-possible' : 'no'
     const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep, node: true } as const
-    const config = { name, files: data, key: source.kubeletConfigKey }
+    const config = { name, files: data, key: keyOf({ source, localPath }), localPath }
     const stopper = new AbortController()
     const ended = AbortSignal.any([signal, superseded, stopper.signal])
     // Kubelet takes most of the time, and needs nothing of what the other parts read first.
     const early =
-      kubelet && askEarly(judge, { ...kubelet, ...config }, { deep, version, dropIns: await findDropIns(next, 'assigned', stores) }, ended)
+      kubelet &&
+      !isLocal &&
+      askEarly(judge, { ...kubelet, ...config }, { deep, version, dropIns: await findDropIns(next, 'assigned', stores) }, ended)
     await nextTurn()
     const findRecipient = async (): Promise<Recipient> => {
-      const folder = posix.dirname(stores.checkpoints.path(source))
-      return { kubelet, version, ...(await describeNode(unit, folder, basePath, version)), unknownKeys: unknownFields }
+      const folder = posix.dirname(isLocal ? (localPath ?? '/') : stores.checkpoints.path(source))
+      const place = isLocal ? 'local' : 'assigned'
+      // Kubelet drops what it does not know, and the file is the administrator's.
+      const unknownKeys = isLocal ? 'warn' : unknownFields
+      return { kubelet, version, ...(await describeNode(unit, { folder, place }, basePath, version)), unknownKeys }
     }
-    const parts = partsWith(judge, ended).filter(({ name }) => depth !== 'rules' || !name.startsWith('kubelet'))
+    const policy = isLocal ? toLocalPolicy(toChangePolicy(settings()), basePath) : undefined
+    const parts = partsWith(judge, ended, policy).filter(({ name }) => depth !== 'rules' || !name.startsWith('kubelet'))
     try {
       return await inspectWith(parts, findRecipient, stores.yaml, ended)(config, options)
     } finally {
@@ -153,6 +164,7 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
 
   /** A fallback does not wait: what is not found in time is left out. */
   const remarkOnFallback = async ({ source, data, unit }: PreflightRequest): Promise<readonly string[]> => {
+    if (source === 'local') return []
     const text = data[source.kubeletConfigKey] ?? ''
     const decoded = await decodeText(text, stores.yaml)
     if (!decoded.ok) return []
@@ -181,10 +193,12 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     const version = await versionOf(binary)
     const isOther = options.version !== undefined && (options.version.major !== version?.major || options.version.minor !== version.minor)
     // Like the directory of a checkpoint, it contains only the candidate's own files.
-    const folder = join(settings().dynamicConfigDir, 'checkpoints/candidate/0')
+    const own = config.localPath === undefined ? undefined : posix.dirname(config.localPath)
+    const folder = own ?? join(settings().dynamicConfigDir, 'checkpoints/candidate/0')
+    const place = own === undefined ? 'assigned' : 'local'
     const running = here && findRunningPath(here)
     const command = here && asOfNextStart(here).command
-    const target = options.node ? await describeNode(here, folder, running, options.version ?? version) : { node: undefined }
+    const target = options.node ? await describeNode(here, { folder, place }, running, options.version ?? version) : { node: undefined }
     const recipient: Recipient = {
       kubelet: binary === undefined || isOther ? undefined : { flags: [], ...(command && targetOf(command)), binary },
       version: options.version ?? version,
@@ -237,6 +251,14 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
 /** The config that kubelet makes of this one with its drop-ins. */
 function mergeWith(dropIns: DropInsHere | undefined, config: KubeletConfig, version: KubeletVersion | undefined): KubeletConfig {
   return dropIns?.kind === 'usable' && mergesByPatch(version) ? mergeAround(config, dropIns.order, version) : config
+}
+
+/**
+ * Local belongs to the administrator: no policy forbids it. Draining is for the pods, and where
+ * nothing says what changes, it is not waited for.
+ */
+function toLocalPolicy({ requireDrain }: ChangePolicy, basePath: string | undefined): ChangePolicy {
+  return { base: 'open', allow: [], deny: [], requireDrain: basePath === undefined ? [] : requireDrain }
 }
 
 /** For a user who may not write to the runtime directory. */

@@ -4,12 +4,21 @@
  * each observation is folded, and nothing else but what an earlier pass could not write.
  */
 import { hasStarted } from '../decision/cannot-start.ts'
-import { type ConfigSource, type ContentHash, type HeldSource, LOCAL, LOCAL_CONTENT, withoutOverlay } from '../decision/config-source.ts'
+import {
+  type ConfigMapSource,
+  type ConfigSource,
+  type ContentHash,
+  type HeldSource,
+  LOCAL,
+  LOCAL_CONTENT,
+  withoutOverlay,
+} from '../decision/config-source.ts'
 import { type Desired, resolveDesired, sourceOf } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
 import { type HealthRecord, isFailing, type Running, type SeenProcess } from '../decision/health.ts'
 import { fallbackSources } from '../decision/held-sources.ts'
 import { recallBaseline } from '../decision/kept-baseline.ts'
+import { isLocalAssigned } from '../decision/left.ts'
 import type { Policy } from '../decision/policy.ts'
 import { FALLBACK_NAMES, type RecordState } from '../decision/records.ts'
 import { renameInHealth } from '../decision/rename-kubelet.ts'
@@ -33,7 +42,7 @@ import { type AnswerPorts, observeAnswers } from './observe-answers.ts'
 import { type KubeletObservation, type KubeletPorts, observeKubelet } from './observe-kubelet.ts'
 import { NOT_PROBED, probeRuntimes, type RuntimeObservation, type RuntimePorts } from './probe-runtimes.ts'
 import { listNamed, readAssigned, readSource } from './read-assigned.ts'
-import { readLocalConfig } from './read-local-config.ts'
+import { identifyLocal, readLocalConfig } from './read-local-config.ts'
 import { type RecognitionPorts, recognizeDesired } from './recognize-content.ts'
 
 const NOTHING: ReadonlySet<TrialKey> = new Set()
@@ -67,13 +76,15 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const past = recallHealth(ports, seen.unit)
   const unit = await explainUnit(ports, seen.unit, past.ofThisBoot)
   const { activation, ...kept } = readDisk(ports, checkpoints, unit, past.ofThisBoot?.lastProcess)
-  const named = listNamed(kept.assigned, kept.lastKnownGood.source, kept.previous.source)
+  const left = readLeft(ports, checkpoints)
+  const leftSources = (left.left ?? []).map(({ source }) => source)
+  const named = listNamed(kept.assigned, kept.lastKnownGood.source, kept.previous.source, ...leftSources)
   const passed = [kept.lastKnownGood.content, kept.previous.content]
   const running = identifyRunning(unit, past.ofThisBoot, activation, seen.at.bootId, checkpoints, { named, passed })
   const runtimes = await probeRuntimesWhereTheyMatter(ports, { unit, healthz }, kept, running)
   const now = ports.clock.now()
   const requests = ports.requests.read()
-  const held = listHeld(kept)
+  const held = listHeld({ ...kept, ...left })
   const desired = ports.assignment.desired(() => readLocalConfig(ports.activation, unit))
   await recognizeDesired(ports, { desired, unit, running, held, lastProcess: past.ofThisBoot?.lastProcess })
   const channel = recallChannel(records)
@@ -99,6 +110,10 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     ...channel,
     ...recallStagings(records),
     ...kept,
+    ...left,
+    ...(isLocalInQuestion({ kept, left, running, desired, requests }) && {
+      localConfig: identifyLocal(readLocalConfig(ports.activation, unit)),
+    }),
     proven: records.proven(),
     trialBoots: records.trialBoots(),
     verdicts: filterVerdicts(records, (verdict) => verdict.suspended !== true),
@@ -139,6 +154,7 @@ function findCannotStart({ preflight, records }: ObservationPorts, unit: UnitSta
 
 /** What kubelet starts with next, and the configs that the records name. */
 type Kept = Pick<Snapshot, 'nextStart' | 'lastKnownGood' | 'previous' | 'damagedFallbacks' | 'assigned' | 'assignedContent'>
+type Left = Pick<Snapshot, 'left' | 'leftDamaged' | 'triedLocalConfig'>
 
 function readDisk(
   ports: ObservationPorts,
@@ -165,11 +181,32 @@ function readDisk(
   }
 }
 
+/** What a return to local has left. */
+function readLeft({ records }: ObservationPorts, checkpoints: CheckpointContents): Left {
+  const record = records.left()
+  if (record === 'damaged') return { leftDamaged: true }
+  if (record === undefined || record.sources.length === 0) return {}
+  const { sources, localConfig } = record
+  return { left: sources.map((source) => hold(source, checkpoints)), triedLocalConfig: localConfig }
+}
+
+/** The local config is read only where a return to it is under way, or about to be. */
+function isLocalInQuestion({ kept, left, running, desired, requests }: LocalQuestion): boolean {
+  if (left.left !== undefined) return true
+  if (running.kind !== 'known' || running.content === LOCAL_CONTENT) return false
+  return isLocalAssigned(kept) || desired.kind === 'local' || requests.hold === 'local'
+}
+
+interface LocalQuestion extends Pick<Snapshot, 'running' | 'desired' | 'requests'> {
+  readonly kept: Kept
+  readonly left: Left
+}
+
 /**
  * In the order in which a content is looked for. The assigned version comes last: a process that
  * runs the same content was started from an older one.
  */
-function listHeld(kept: Kept): readonly HeldSource[] {
+function listHeld(kept: Kept & Left): readonly HeldSource[] {
   const { assigned, assignedContent } = kept
   return [LOCAL, ...fallbackSources(kept), ...(assigned.kind === 'source' ? [{ source: assigned.source, content: assignedContent }] : [])]
 }
@@ -262,9 +299,13 @@ function filterVerdicts(records: Records, isWanted: (verdict: Verdict) => boolea
  */
 function holdFallback(record: RecordState, checkpoints: CheckpointContents): HeldSource {
   if (record.kind === 'damaged' || record.source === 'local') return LOCAL
-  const content = checkpoints.contentToStart(record.source)
-  const held = { source: record.source, content }
-  return content === undefined && checkpoints.isUnreadable(record.source) ? { ...held, unreadable: true } : held
+  return hold(record.source, checkpoints)
+}
+
+function hold(source: ConfigMapSource, checkpoints: CheckpointContents): HeldSource {
+  const content = checkpoints.contentToStart(source)
+  const held = { source, content }
+  return content === undefined && checkpoints.isUnreadable(source) ? { ...held, unreadable: true } : held
 }
 
 function readActivation(ports: ObservationPorts, unit: UnitState): ActivationState {

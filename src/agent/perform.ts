@@ -4,19 +4,22 @@
  * throws, and the loop tries the step again later.
  */
 import { findBasePath } from '../decision/base-config.ts'
+import type { ConfigMapData, ConfigMapSource } from '../decision/config-source.ts'
 import type { CommandEffect, Effect, StateEffect } from '../decision/effects.ts'
 import { effectsOfPreflight, effectsOfRestart, missingCheckpoint, type PreflightAnswer } from '../decision/effects-of-answer.ts'
 import { effectsOf } from '../decision/effects-of-step.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Action, StepOf } from '../decision/step.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
-import type { Acceptance } from '../decision/verdict.ts'
+import type { KnownUnit } from '../decision/unit-state.ts'
+import type { Acceptance, PreflightResult } from '../decision/verdict.ts'
 import type { Activation } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { Preflight } from '../ports/preflight.ts'
 import type { Checkpoints, History, OperatorRequests, Records, RuntimeRecords } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
+import { identifyLocal, readLocalConfig } from './read-local-config.ts'
 
 /** Everything that the agent changes. */
 export interface EffectPorts {
@@ -26,7 +29,7 @@ export interface EffectPorts {
   readonly runtime: RuntimeRecords
   readonly requests: Pick<OperatorRequests, 'done'>
   readonly unit: Pick<Unit, 'restart'>
-  readonly activation: Pick<Activation, 'stage' | 'activate'>
+  readonly activation: Pick<Activation, 'stage' | 'activate' | 'readLocal'>
   readonly preflight: Preflight
   readonly history: History
   readonly log: Log
@@ -73,16 +76,43 @@ async function runPreflight(ports: EffectPorts, step: StepOf<'preflight'>, snaps
   const { preflight, checkpoints, clock, log } = ports
   const { source, key, fallback } = step
   const { unit } = snapshot
-  const data = step.data ?? checkpoints.data(source.uid, source.resourceVersion, source.overlay)
-  if (data === undefined) throw missingCheckpoint(step)
   if (unit.kind === 'unknown') throw new Error(`preflight needs kubelet's unit, which cannot be read: ${unit.detail}`)
+  const found = source === 'local' ? loadLocal(ports, unit) : loadCheckpoint(ports, { ...step, source })
   // Read before preflight runs: a setting that changes meanwhile makes the result outdated.
   const basis = preflight.basis()
   const beganUs = clock.now().monotonicUs
-  const result = await preflight.check({ source, data, key, fallback, unit, basePath: findBasePath(checkpoints, unit, snapshot) })
+  const { result: known, data, localPath, localConfig } = found
+  const basePath = findBasePath(checkpoints, unit, snapshot)
+  const result = known ?? (await preflight.check({ source, data, key, fallback, unit, basePath, ...(localPath && { localPath }) }))
   const at = clock.now()
   log.debug('preflight answered', { source, answer: result.kind, tookMs: (at.monotonicUs - beganUs) / 1000 })
-  return { result, basis, at }
+  return { result, basis, at, ...(localConfig !== undefined && { localConfig }) }
+}
+
+interface Loaded {
+  readonly data: ConfigMapData
+  readonly localPath?: string
+  readonly localConfig?: string | undefined
+  /** It is known without a check. */
+  readonly result?: PreflightResult
+}
+
+function loadCheckpoint({ checkpoints }: EffectPorts, step: StepOf<'preflight'> & { readonly source: ConfigMapSource }): Loaded {
+  const { uid, resourceVersion, overlay } = step.source
+  const data = step.data ?? checkpoints.data(uid, resourceVersion, overlay)
+  if (data === undefined) throw missingCheckpoint(step)
+  return { data }
+}
+
+/** Throws where it cannot be read at the moment. */
+function loadLocal({ activation }: EffectPorts, unit: KnownUnit): Loaded {
+  const view = readLocalConfig(activation, unit)
+  const localConfig = identifyLocal(view)
+  if (view.kind === 'found') return { data: { [view.path]: view.text }, localPath: view.path, localConfig }
+  const why = view.kind === 'unusable' ? view.why : undefined
+  if (why === 'none') return { data: {}, localConfig, result: { kind: 'accepted', remarks: [], drain: [] } }
+  if (why === 'missing') return { data: {}, localConfig, result: { kind: 'refused', reason: 'load', detail: view.detail } }
+  throw new Error(`the local config cannot be checked: ${view.detail}`)
 }
 
 function applyAll(ports: EffectPorts, effects: readonly StateEffect[]): void {
@@ -106,6 +136,7 @@ const EXECUTORS: Executors = {
     checkpoints.remove(checkpoint.uid, checkpoint.resourceVersion, checkpoint.overlay),
   'keep-wordings': ({ checkpoints }) => checkpoints.keepKnownAs(),
   'write-record': ({ records }, { record, source }) => records.write(record, source),
+  'write-left': ({ records }, { left }) => records.writeLeft(left),
   'write-proven': ({ records }, { key }) => records.writeProven(key),
   'write-trial-boots': ({ records }, { trialBoots }) => records.writeTrialBoots(trialBoots),
   'write-channel-state': ({ records }, { channelState }) => records.writeChannelState(channelState),

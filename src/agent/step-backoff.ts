@@ -45,7 +45,14 @@ export class StepBackoff {
   /** @returns whether it failed otherwise than the last time, which is worth a line in the log */
   failed({ step, before }: Attempt, detail: string, nowUs: number): boolean {
     const pauseUs = Math.min(LAST_RETRY_US, (before?.pauseUs ?? FIRST_RETRY_US / 2) * 2)
-    this.#troubles.set(keyOf(step), { step: step.kind, about: aboutOf(step), detail, retryAtUs: nowUs + pauseUs, pauseUs })
+    this.#troubles.set(keyOf(step), {
+      step: step.kind,
+      about: aboutOf(step),
+      detail,
+      retryAtUs: nowUs + pauseUs,
+      sinceUs: before?.sinceUs ?? nowUs,
+      pauseUs,
+    })
     return before?.detail !== detail
   }
 

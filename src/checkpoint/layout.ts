@@ -83,6 +83,7 @@ export interface Layout {
   record(name: RecordName): string
   /** Which of the records of sources say local. */
   readonly localMarker: string
+  readonly left: string
   readonly proven: string
   readonly trialBoots: string
   /** How the node was before the config on trial. */
@@ -116,6 +117,7 @@ export function layoutOf(directory: string): Layout {
     meta,
     record: (name) => `${meta}/${name}`,
     localMarker: join(meta, 'local'),
+    left: join(meta, 'left'),
     proven: join(meta, 'proven'),
     trialBoots: join(meta, 'boots'),
     baseline: join(meta, 'baseline'),

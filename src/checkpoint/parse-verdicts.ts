@@ -20,6 +20,7 @@ const CHECKS: Checks<Verdict> = {
   atWallMs: isNumber,
   bootId: optional(isText),
   basis: optional(isText),
+  localConfig: optional(isText),
   evidence: optional(oneOf(...EVIDENCE_KINDS)),
   damage: optional(oneOf('transient', 'one-way')),
   doubtful: optional(isFlag),

@@ -2,7 +2,7 @@
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import type { ChannelState, ClusterPause, LayeredField } from '../decision/desired.ts'
 import type { ExcusedExits, HealthPort, HealthRecord, KubeletExit, ProcessHealth, SeenProcess } from '../decision/health.ts'
-import type { ObservationRecord, RestartRecord, SpreadRecord, TrialBoot, TrialBoots } from '../decision/records.ts'
+import type { LeftRecord, ObservationRecord, RestartRecord, SpreadRecord, TrialBoot, TrialBoots } from '../decision/records.ts'
 import type { RolloutKnowledge, StagedContent, Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Progress } from '../rollout/progress.ts'
@@ -22,6 +22,8 @@ const isConfigMapSource: Check<ConfigMapSource> = shape<ConfigMapSource>({
 export const isConfigSource: Check<ConfigSource> = either(oneOf('local'), isConfigMapSource)
 
 const isHealthPort: Check<HealthPort> = either(oneOf('none'), shape<Exclude<HealthPort, 'none'>>({ host: isText, port: isNumber }))
+
+export const isLeft: Check<LeftRecord> = shape<LeftRecord>({ sources: listOf(isConfigMapSource), localConfig: optional(isText) })
 
 export const isProven: Check<{ readonly key: TrialKey }> = shape<{ readonly key: TrialKey }>({ key: isText })
 

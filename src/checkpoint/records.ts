@@ -10,7 +10,7 @@
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { ChannelState } from '../decision/desired.ts'
 import type { KeptBaseline } from '../decision/evidence-state.ts'
-import { RECORD_NAMES, type RecordName, type RecordState, type TrialBoots } from '../decision/records.ts'
+import { type LeftRecord, RECORD_NAMES, type RecordName, type RecordState, type TrialBoots } from '../decision/records.ts'
 import type { Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import { keepVerdicts, type Verdict } from '../decision/verdict.ts'
@@ -28,7 +28,8 @@ import { checkSource } from './layout.ts'
 import { type Damaged, type Json, loadJson } from './loaded-json.ts'
 import { isConfirmed, type Marked, parseMarker, renderMarker } from './local-marker.ts'
 import { parseVerdicts } from './parse-verdicts.ts'
-import { isChannelState, isProven, isStagings, isTrialBoots } from './record-shapes.ts'
+import { ParsedOnce } from './parsed-once.ts'
+import { isChannelState, isLeft, isProven, isStagings, isTrialBoots } from './record-shapes.ts'
 import { parseSource, serializeSource } from './serialize.ts'
 import type { OnSetAside } from './set-aside.ts'
 
@@ -61,11 +62,7 @@ export class FileRecords implements Records {
   #originals: ReadonlyMap<Verdict, unknown> = new Map()
   /** The verdicts that could not be written; they are in force until they can. */
   #unwritten: ReadonlyMap<TrialKey, Verdict> | undefined
-  /**
-   * By path, what was parsed last, and of which bytes: every observation reads each record, and few
-   * have changed since the last one.
-   */
-  readonly #parsed = new Map<string, { readonly bytes: Buffer; readonly found: unknown }>()
+  readonly #parsed = new ParsedOnce()
   readonly #logged = new Set<string>()
 
   constructor({ files, layout, log, onSetAside, faults }: RecordsOptions) {
@@ -129,6 +126,17 @@ export class FileRecords implements Records {
   #sourceIn(name: RecordName): ConfigSource | undefined {
     const parsed = this.#load(this.#layout.record(name), parseSource)
     return parsed?.ok === true ? parsed.source : undefined
+  }
+
+  left(): LeftRecord | 'damaged' | undefined {
+    const left = this.#readOrDamaged(this.#layout.left, isLeft)
+    // Names that become paths.
+    return left === undefined || left === 'damaged' || left.sources.every((source) => checkSource(source).ok) ? left : 'damaged'
+  }
+
+  writeLeft({ sources, localConfig }: LeftRecord): void {
+    this.#writeVerdicts()
+    this.#put(this.#layout.left, JSON.stringify({ sources, localConfig }))
   }
 
   proven(): TrialKey | undefined {
@@ -292,19 +300,11 @@ export class FileRecords implements Records {
     try {
       const bytes = this.#files.read(path)
       this.#faults.worked(path)
-      return bytes && this.#parseOnce(path, bytes, parse)
+      return bytes && this.#parsed.of(path, bytes, parse)
     } catch (cause) {
       if (isDamage(cause) || this.#faults.hasLasted(path, cause)) return { ok: false, detail: errorMessage(cause) }
       throw cause
     }
-  }
-
-  #parseOnce<T>(path: string, bytes: Buffer, parse: (bytes: Buffer) => T): T {
-    const last = this.#parsed.get(path)
-    if (last?.bytes.equals(bytes) === true) return last.found as T
-    const found = parse(bytes)
-    this.#parsed.set(path, { bytes, found })
-    return found
   }
 
   /** @param fact identifies the message, where its text may contain different figures each time */

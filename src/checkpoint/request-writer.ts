@@ -17,8 +17,8 @@ export class RequestWriter {
     this.#directory = layout.requests
   }
 
-  requestHold(hold: HoldRequest['hold']): void {
-    this.#write('hold', { hold } satisfies HoldRequest)
+  requestHold(hold: HoldRequest['hold'], force = false): void {
+    this.#write('hold', { hold, ...(force && { force }) } satisfies HoldRequest)
   }
 
   clearHold(): void {

@@ -5,7 +5,7 @@
  * be working on the node.
  */
 import { join } from 'node:path'
-import type { Hold, RequestName, Requests } from '../decision/records.ts'
+import type { RequestName, Requests } from '../decision/records.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { OperatorRequests } from '../ports/store.ts'
@@ -62,7 +62,7 @@ export class FileRequests implements OperatorRequests {
     const rollback = this.#look('rollback', isRollbackRequest)?.value
     const promote = this.#look('promote', isPromoteRequest)?.value
     return {
-      hold: this.#readHold(),
+      ...this.#readHold(),
       rollback: isRollbackRequest(rollback) ? rollback : undefined,
       retry: this.#look('retry', isRetryRequest)?.value !== undefined,
       ...(isPromoteRequest(promote) && { promote }),
@@ -76,10 +76,12 @@ export class FileRequests implements OperatorRequests {
     this.#seen.delete(request)
   }
 
-  #readHold(): Hold {
+  #readHold(): Pick<Requests, 'hold' | 'force'> {
     const seen = this.#look('hold', isHoldRequest)
-    if (seen === undefined) return 'none'
-    return isHoldRequest(seen.value) ? seen.value.hold : 'paused'
+    if (seen === undefined) return { hold: 'none' }
+    if (!isHoldRequest(seen.value)) return { hold: 'paused' }
+    const { hold, force } = seen.value
+    return { hold, ...(force === true && { force }) }
   }
 
   /** undefined: there is no such file. */

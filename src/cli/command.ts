@@ -188,7 +188,8 @@ export interface CommandContext {
 
 /** Writes what OperatorRequests reads. Each request is durable when the method returns. */
 export interface OperatorRequestWriter {
-  requestHold(hold: 'paused' | 'local'): void
+  /** @param force as `Requests.force` */
+  requestHold(hold: 'paused' | 'local', force?: boolean): void
   clearHold(): void
   requestRollback(content: ContentHash): void
   requestRetry(): void

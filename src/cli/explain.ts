@@ -31,7 +31,10 @@ export function explain(snapshot: Snapshot): Explanation {
   // Only the running agent knows what preflight accepted. Without this, every config that is not
   // yet activated would seem to wait for preflight.
   const accepted = new Map(snapshot.accepted)
-  if (target !== undefined) accepted.set(target.key, { drain: [], basis: snapshot.basis })
+  if (target !== undefined) {
+    const { basis, localConfig } = snapshot
+    accepted.set(target.key, { drain: [], basis, ...(target.source === 'local' && { localConfig }) })
+  }
   const step = nextVisibleStep({ ...snapshot, accepted })
   if (step.kind !== 'wait') {
     return { target, phase: 'due', detail: describeStep(step), trialRemainingUs: undefined, waitRemainingUs: undefined }
@@ -59,6 +62,8 @@ export function describeStep(step: Exclude<Step, { kind: 'wait' }>): string {
       return `assign ${describeSource(step.source)}`
     case 'reset-to-local':
       return 'return to the local config'
+    case 'forget-left':
+      return 'end the return to the local config, with which kubelet has been healthy for a whole trial'
     case 'condemn':
       return `roll back ${describeSource(step.verdict.source)} to ${step.next === undefined ? 'no other config' : describeSource(step.next)}: ${step.verdict.detail}`
     case 'confirm':

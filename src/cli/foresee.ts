@@ -78,13 +78,13 @@ function passTime(snapshot: Snapshot, us: number): Snapshot {
 
 function answersFrom({ refusal, drain }: Foretold): Answers {
   return {
-    preflight({ key }, { basis, now }) {
+    preflight({ key, source }, { basis, localConfig, now }) {
       const verdict = refusal(key)
       const result: PreflightResult =
         verdict === undefined
           ? { kind: 'accepted', remarks: [], drain: drain(key) }
           : { kind: 'refused', reason: verdict.reason === 'load' ? 'load' : 'validate', detail: verdict.detail }
-      return { result, basis, at: now }
+      return { result, basis, at: now, ...(source === 'local' && { localConfig }) }
     },
     restart: (snapshot) => ({ outcome: { ok: true }, after: startKubelet(snapshot) }),
   }

@@ -5,14 +5,15 @@
 import type { ConfigMapSource, ConfigSource, ContentHash, HeldSource } from '../decision/config-source.ts'
 import { describeSource, LOCAL } from '../decision/config-source.ts'
 import { findRunning } from '../decision/held-sources.ts'
+import { listLeft } from '../decision/left.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
 import type { InspectedConfig } from '../preflight/inspection.ts'
 import { readConfigOf } from './active-config.ts'
 import type { CommandContext } from './command.ts'
 
-/** In the order in which a node falls back. */
-export const FALLBACKS = ['last-known-good', 'previous', 'local'] as const
+/** In the order in which a node falls back. `left`: what a return to local left. */
+export const FALLBACKS = ['last-known-good', 'previous', 'left', 'local'] as const
 export type ConfigRole = 'assigned' | 'active' | (typeof FALLBACKS)[number]
 
 export interface HeldConfig {
@@ -20,7 +21,7 @@ export interface HeldConfig {
   /** In the order of the type. */
   readonly roles: readonly ConfigRole[]
   readonly config:
-    | { readonly ok: true; readonly files: InspectedConfig['files']; readonly key: string }
+    | ({ readonly ok: true } & Pick<InspectedConfig, 'files' | 'key' | 'localPath'>)
     | { readonly ok: false; readonly detail: string }
 }
 
@@ -35,6 +36,7 @@ export function listHeldConfigs(snapshot: Snapshot, unit: KnownUnit, readers: Re
     ...(running === undefined ? [] : [['active', running] as const]),
     ['last-known-good', lastKnownGood],
     ['previous', previous],
+    ...listLeft(snapshot).map((held) => ['left', held] as const),
     ['local', LOCAL],
   ]
   const groups = new Map<ContentHash | ConfigSource, { readonly source: ConfigSource; readonly roles: ConfigRole[] }>()
@@ -54,7 +56,7 @@ export function listHeldConfigs(snapshot: Snapshot, unit: KnownUnit, readers: Re
 
 function readLocal(snapshot: Snapshot, unit: KnownUnit, readers: Readers): HeldConfig['config'] {
   const read = readConfigOf('local', snapshot, unit, readers)
-  return read.ok ? { ok: true, files: { kubelet: read.text }, key: 'kubelet' } : read
+  return read.ok ? { ok: true, files: { kubelet: read.text }, key: 'kubelet', localPath: unit.localConfigPath } : read
 }
 
 function readCheckpoint(source: ConfigMapSource, { checkpoints }: Readers): HeldConfig['config'] {

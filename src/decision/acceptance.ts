@@ -1,21 +1,25 @@
 /** What preflight said of a config, and whether it still counts. Pure. */
 
+import type { ConfigSource } from './config-source.ts'
+import { isLocalAssigned } from './left.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import type { Target } from './target.ts'
 import { hasPassed } from './trial-key.ts'
+import type { Acceptance, Verdict } from './verdict.ts'
+import { isWorthKeeping } from './worth-keeping.ts'
 
 /**
  * The rule that asks preflight again. The reason of a refusal may have gone while the config stayed
- * the same: a file that was missing, a setting of the agent. The verdict stays until preflight
- * accepts the config.
+ * the same: a file that was missing, a setting of the agent. Local may have changed itself. The
+ * verdict stays until preflight accepts the config.
  */
 export function recheckRefusal({ snapshot, candidates }: TargetSituation): Step | undefined {
   const { basis, preflightPending } = snapshot
   const [wanted] = candidates
-  if (basis === undefined || wanted === undefined || wanted.source === 'local' || wanted.verdict?.state !== 'refused') return undefined
-  if (wanted.verdict.basis === basis || preflightPending.has(wanted.key)) return undefined
+  if (basis === undefined || wanted === undefined || wanted.verdict?.state !== 'refused') return undefined
+  if (isOfToday(snapshot, wanted.source, wanted.verdict) || preflightPending.has(wanted.key)) return undefined
   return { kind: 'preflight', source: wanted.source, key: wanted.key, data: undefined, fallback: false }
 }
 
@@ -28,10 +32,29 @@ export function isAccepted(snapshot: Snapshot, target: Target, activated: boolea
   if (activated && hasPassed(snapshot, target.key)) return true
   const acceptance = snapshot.accepted.get(target.key)
   if (acceptance === undefined) return false
-  return activated || target.fallback || snapshot.basis === undefined || acceptance.basis === snapshot.basis
+  return activated || target.fallback || snapshot.basis === undefined || isOfToday(snapshot, target.source, acceptance)
+}
+
+/** Whether a result of preflight rests on what it would rest on now. */
+function isOfToday({ basis, localConfig }: Snapshot, source: ConfigSource, result: Acceptance | Verdict): boolean {
+  return result.basis === basis && (source !== 'local' || result.localConfig === localConfig)
+}
+
+/**
+ * Whether kubelet may be restarted with local without preflight: it runs that already, it is not
+ * well with what it runs, or an operator forces it. Where local stands in for what failed, kubelet
+ * waits for it.
+ */
+export function needsNoCheck(snapshot: Snapshot, { fallback }: Target): boolean {
+  const { running, requests } = snapshot
+  if (fallback || !isLocalAssigned(snapshot) || (requests.hold === 'local' && requests.force === true)) return true
+  if (running.kind !== 'known' || running.content.startsWith('other:')) return true
+  return !isWorthKeeping(snapshot)
 }
 
 /** The fields that the target changes, and that may change on a drained node only. */
 export function listUndrained(snapshot: Snapshot, target: Target): readonly string[] {
-  return target.fallback || snapshot.drained === true ? [] : (snapshot.accepted.get(target.key)?.drain ?? [])
+  // An operator who resets a node knows what runs there.
+  const isReset = target.source === 'local' && snapshot.requests.hold === 'local'
+  return target.fallback || isReset || snapshot.drained === true ? [] : (snapshot.accepted.get(target.key)?.drain ?? [])
 }

@@ -16,7 +16,7 @@
  * Once there is only waiting left on it, the assigned config goes the same way as far as
  * `activate`, and is checked.
  */
-import { isAccepted, listUndrained } from './acceptance.ts'
+import { isAccepted, listUndrained, needsNoCheck } from './acceptance.ts'
 import { findStartObstacle } from './cannot-start.ts'
 import { asCandidate, assessHealth } from './condemn-failure.ts'
 import { describeSource, sameSource } from './config-source.ts'
@@ -39,6 +39,9 @@ import type { ReadyWiring } from './unit-state.ts'
 import { wait } from './wait.ts'
 import { describeStay } from './why-down.ts'
 import { failsNow, isWellAgain, isWorthKeeping } from './worth-keeping.ts'
+
+/** For how long preflight is asked about local where it cannot judge. */
+const UNJUDGED_US = 600e6
 
 type State = (situation: TargetSituation) => Action | Wait | State
 
@@ -109,13 +112,14 @@ function start(situation: TargetSituation): ReturnType<State> {
  * - step: preflight
  * - leave: preflight could not be carried out lately
  * - activate: preflight is not needed, has accepted the target, or could not be carried out lately
- *   for a fallback, which has run before
+ *   for a fallback, which has run before, or for long for local
  */
 function check(wiring: ReadyWiring): State {
   return (situation) => {
     const { snapshot, target } = situation
     const { source, key, fallback } = target
-    if (isRunning(situation) || source === 'local' || isAccepted(snapshot, target, isActivated(situation))) return activate(wiring)
+    if (isRunning(situation) || isAccepted(snapshot, target, isActivated(situation))) return activate(wiring)
+    if (source === 'local' && (needsNoCheck(snapshot, target) || isRefused(snapshot, target))) return activate(wiring)
     const what = describeSource(source)
     if (!fallback && snapshot.preflightPending.has(key))
       return wait(snapshot, 'preflight', `${what} is being checked before kubelet gets it`)
@@ -124,9 +128,26 @@ function check(wiring: ReadyWiring): State {
       obstacle === undefined
         ? leave(wiring, 'unknown', `preflight of ${what} could not be carried out`)
         : leave(wiring, 'node-at-fault', obstacle)
-    const next = fallback ? activate(wiring) : unchecked
+    const goes = fallback || (source === 'local' && snapshot.cannotStart === undefined && isLongUnjudged(snapshot))
+    const next = goes ? activate(wiring) : unchecked
     return stepOr(situation, { kind: 'preflight', source, key, data: undefined, fallback }, next)
   }
+}
+
+/**
+ * Nothing else can be started, so local is what starts next. What runs goes on: see `findRunOn`.
+ */
+function isRefused({ verdicts }: Snapshot, { key }: Target): boolean {
+  return verdicts.get(key)?.state === 'refused'
+}
+
+/**
+ * For so long that the return to local goes on without preflight. Local belongs to the
+ * administrator, and the node goes back where kubelet fails with it.
+ */
+function isLongUnjudged({ troubles, now }: Snapshot): boolean {
+  const trouble = troubles.find(({ step, about }) => step === 'preflight' && about === 'local')
+  return trouble !== undefined && now.monotonicUs - (trouble.sinceUs ?? now.monotonicUs) >= UNJUDGED_US
 }
 
 /**
@@ -152,8 +173,9 @@ function activate(wiring: ReadyWiring): State {
     if (rolloutWait !== undefined) return leave(wiring, 'rollout', describeRolloutWait(what, rolloutWait))
     const turn = spreadTurnOf(situation)
     if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits for its turn to use ${what}: ${turn.detail}`, turn.atUs)
-    const isRefuge = (target.fallback && !target.goesOn) || target.source === 'local'
-    const fallback = isRefuge ? undefined : (nextAfter(situation, target)?.source ?? 'local')
+    const isRefuge = target.fallback && !target.goesOn
+    const after = isRefuge ? undefined : nextAfter(situation, target)?.source
+    const fallback = isRefuge || target.source === 'local' ? after : (after ?? 'local')
     const next = leave(wiring, 'unknown', `${what} could not be activated`)
     return stepOr(situation, { kind: 'activate', target: target.source, fallback, wiring }, next)
   }

@@ -64,6 +64,11 @@ function foldEffect(snapshot: Snapshot, effect: StateEffect): Snapshot {
       return { ...snapshot, checkpoints: snapshot.checkpoints.filter((one) => !isSameCheckpoint(one, effect.checkpoint)) }
     case 'write-record':
       return writeRecord(snapshot, effect)
+    case 'write-left': {
+      const { sources, localConfig } = effect.left
+      const left = sources.map((source) => ({ source, content: findContent(snapshot, source) }))
+      return { ...snapshot, left, leftDamaged: false, triedLocalConfig: localConfig }
+    }
     case 'write-proven':
       return { ...snapshot, proven: effect.key }
     case 'write-trial-boots':
@@ -125,7 +130,7 @@ function storeCheckpoint(snapshot: Snapshot, { source, content }: Extract<StateE
     return { source: held.source, content: sameSource(held.source, source) ? content : `${content}/${describeSource(held.source)}` }
   }
   const isOther = snapshot.storedContent !== content
-  const { nextStart, lastKnownGood, previous, assigned, assignedContent } = snapshot
+  const { nextStart, lastKnownGood, previous, left, assigned, assignedContent } = snapshot
   return {
     ...snapshot,
     checkpoints,
@@ -135,6 +140,7 @@ function storeCheckpoint(snapshot: Snapshot, { source, content }: Extract<StateE
       assignedContent: assigned.kind === 'source' ? renew({ source: assigned.source, content: assignedContent }).content : undefined,
       lastKnownGood: renew(lastKnownGood),
       previous: renew(previous),
+      ...(left && { left: left.map(renew) }),
       nextStart: nextStart.kind === 'known' ? { kind: 'known', held: renew(nextStart.held) } : nextStart,
     }),
   }

@@ -5,6 +5,7 @@
 import type { ConfigSource, HeldSource } from './config-source.ts'
 import { describeSource, LOCAL, sameSource } from './config-source.ts'
 import { findVerdict } from './find-verdict.ts'
+import { isLocalAssigned, listLeft } from './left.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { KnownUnit, ReadyWiring } from './unit-state.ts'
 
@@ -50,16 +51,19 @@ function leaveProven(snapshot: Snapshot, unit: KnownUnit, wiring: ReadyWiring): 
   const next = nextStart.held
   if (next.source === 'local') return { kind: 'keep', why: 'kubelet starts with its local config next' }
   const same = sameSource(next.source, source) || next.content === content
-  if (same && next.content !== undefined)
-    return { kind: 'keep', why: `kubelet starts with last-known-good next, ${describeSource(next.source)}` }
+  if (same && next.content !== undefined) {
+    const what = isLocalAssigned(snapshot) ? 'what it runs, since its local config is not usable' : 'last-known-good'
+    return { kind: 'keep', why: `kubelet starts with ${what} next, ${describeSource(next.source)}` }
+  }
   return { kind: 'activate', target: source, wiring, why: `${describeSource(next.source)} is not proven` }
 }
 
 /**
- * The first of last-known-good, previous and local that has a checkpoint and has not failed on this
- * kubelet.
+ * The first of last-known-good, previous, what a return to local left, and local that has a
+ * checkpoint and has neither failed nor been refused on this kubelet.
  */
-function chooseRefuge({ lastKnownGood, previous, verdicts }: Snapshot, unit: KnownUnit): HeldSource {
+function chooseRefuge(snapshot: Snapshot, unit: KnownUnit): HeldSource {
+  const { lastKnownGood, previous, verdicts } = snapshot
   const isFit = ({ content }: HeldSource) => content !== undefined && findVerdict({ verdicts }, content, unit.kubeletIdentity) === undefined
-  return [lastKnownGood, previous].find(isFit) ?? LOCAL
+  return [lastKnownGood, previous, ...listLeft(snapshot)].find(isFit) ?? LOCAL
 }

@@ -19,14 +19,18 @@ type Failed = Omit<Candidate, 'verdict'>
 
 /** Only what kubelet starts with next can fail. */
 export function condemnFailure(situation: TargetSituation): Step | undefined {
-  const { snapshot, unit, target } = situation
+  const { snapshot, unit, target, candidates } = situation
   const { health, nextStart, verdicts } = snapshot
   if (findPause(snapshot) !== undefined || snapshot.cannotStart !== undefined || unit.wiring.kind === 'broken' || target.atFault)
     return undefined
-  if (nextStart.kind !== 'known' || isLocalWanted(snapshot)) return undefined
+  // Local with nothing left to go back to is the administrator's.
+  if (nextStart.kind !== 'known' || (isLocalWanted(snapshot) && candidates.length === 1)) return undefined
   const failed = asCandidate(nextStart.held, unit)
   if (isBeingReplaced(snapshot, target, failed)) return undefined
-  if (health?.subject !== failed.key || verdicts.has(failed.key)) return undefined
+  const verdict = verdicts.get(failed.key)
+  // Kubelet gets a refused local all the same where nothing else is left.
+  const isKnown = verdict !== undefined && (failed.source !== 'local' || verdict.state !== 'refused')
+  if (health?.subject !== failed.key || isKnown) return undefined
   const failure = assessHealth(snapshot, health, unit) ?? findRebootFailure(snapshot, failed.key)
   return failure === undefined ? condemnByEvidence(situation, failed, health) : answerFailure(situation, failed, failure, health)
 }

@@ -16,15 +16,18 @@ export interface PreflightAnswer {
    * again.
    */
   readonly basis: string | undefined
+  /** Of local: what was checked (`Snapshot.localConfig`). */
+  readonly localConfig?: string | undefined
   readonly at: Instant
 }
 
 export function effectsOfPreflight(
   { source, key }: StepOf<'preflight'>,
-  { result, basis, at }: PreflightAnswer,
+  { result, basis, localConfig, at }: PreflightAnswer,
   { verdicts, accepted, running }: Snapshot,
 ): readonly StateEffect[] {
   const before = verdicts.get(key)
+  const restsOn = { basis, ...(localConfig !== undefined && { localConfig }) }
   switch (result.kind) {
     case 'pending':
       return []
@@ -36,7 +39,7 @@ export function effectsOfPreflight(
         {
           kind: 'remember-acceptance',
           key,
-          acceptance: { drain: result.drain, basis, ...noteRemarks(result), ...noteChanges(result, running) },
+          acceptance: { drain: result.drain, ...restsOn, ...noteRemarks(result), ...noteChanges(result, running) },
         },
         ...(before?.state === 'refused'
           ? [history('retrying', undefined, source, why), log('info', why, { source }), { kind: 'remove-verdict', key } as const]
@@ -46,13 +49,16 @@ export function effectsOfPreflight(
     case 'refused': {
       const { reason, detail } = result
       const isRepeated = before?.state === 'refused' && before.detail === detail
-      const rendered = source.overlay === undefined ? '' : ', as this node merges it'
+      const rendered = source === 'local' || source.overlay === undefined ? '' : ', as this node merges it'
       return [
         { kind: 'forget-acceptance', key },
         ...(isRepeated
           ? []
-          : [history('rejected', source, undefined, detail), log('error', `failed to ${reason} config${rendered}: ${detail}`, { source })]),
-        { kind: 'write-verdict', verdict: { key, state: 'refused', reason, detail, source, atWallMs: at.wallMs, basis } },
+          : [
+              history('rejected', source, undefined, detail),
+              log('error', `failed to ${reason} ${source === 'local' ? 'local ' : ''}config${rendered}: ${detail}`, { source }),
+            ]),
+        { kind: 'write-verdict', verdict: { key, state: 'refused', reason, detail, source, atWallMs: at.wallMs, ...restsOn } },
       ]
     }
   }

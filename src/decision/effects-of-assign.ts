@@ -6,7 +6,7 @@ import { describeChannel } from './channels.ts'
 import type { ConfigMapSource, ConfigSource } from './config-source.ts'
 import { describeSource, sameRef, sameVersion, withoutOverlay } from './config-source.ts'
 import type { Channel, Desired } from './desired.ts'
-import { dropCharges, type Effect, history, log, writeRecord } from './effects.ts'
+import { dropCharges, type Effect, forgetLeft, history, log, writeRecord } from './effects.ts'
 import { stage } from './effects-of-staging.ts'
 import { fallbackSources } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -32,6 +32,7 @@ export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Eff
     // From here on this content is compared with no other one, so what was found has to be durable.
     { kind: 'keep-wordings' },
     writeRecord('assigned', source),
+    ...forgetLeft(snapshot),
     // The verdicts on what kubelet did before may be lost with the record. Last: where it cannot be
     // written, this is done again and again.
     ...(snapshot.assigned.kind === 'damaged' ? dropCharges(snapshot) : []),

@@ -6,9 +6,10 @@
  * History precedes the effect, so that a crash can repeat a line but never lose one.
  */
 import { describeChannel } from './channels.ts'
-import { type ConfigSource, describeSource } from './config-source.ts'
-import { dropCharges, type Effect, endTrialBoots, history, log, writeRecord } from './effects.ts'
+import { type ConfigSource, describeSource, LOCAL_CONTENT } from './config-source.ts'
+import { dropCharges, type Effect, endTrialBoots, forgetLeft, history, log, writeRecord } from './effects.ts'
 import { assign, startSpread } from './effects-of-assign.ts'
+import { leave, prepareWayBack } from './effects-of-return.ts'
 import { mark, markActivated, markRequested, stage } from './effects-of-staging.ts'
 import { isEvidenceKnown, listUncompared } from './evidence-verdict.ts'
 import { expectAnotherTry, expectStart } from './health-changes.ts'
@@ -67,19 +68,30 @@ const EFFECTS: EffectsOf = {
     const removed = isUpstream ? 'Node.Spec.ConfigSource was removed' : `no longer assigned by ${describeChannel(channel)}`
     const why = isRequested ? 'reset was requested on the node' : removed
     const subject = isUpstream && !isRequested ? 'Node.Spec.ConfigSource is empty' : why
+    const { proven, running } = snapshot
+    const keepsProof = proven !== undefined && running.kind === 'known' && running.key === proven && running.content !== LOCAL_CONTENT
     return [
       log('info', `${subject}, will reset assigned and last-known-good to defaults`),
       history('assigned', from, 'local', why),
       // Cut off after `assigned` was written, it goes on by the turn that it had.
       ...(from === 'local' ? [] : startSpread('local', shared, snapshot)),
+      // Before `assigned`, so that nothing is lost. Cut off after that, it stays as it is.
+      ...(from === 'local' ? [] : leave(snapshot)),
       writeRecord('assigned', 'local'),
-      // A config that is assigned later has a whole trial again, even if it passed one before.
-      { kind: 'write-proven', key: undefined },
+      // A config that is assigned later has a whole trial again, even if it passed one before. What
+      // goes on because local is refused keeps what it has proved.
+      ...(keepsProof ? [] : [{ kind: 'write-proven', key: undefined } as const]),
       writeRecord('last-known-good', 'local'),
       writeRecord('previous', 'local'),
       ...endTrialBoots(snapshot),
     ]
   },
+
+  'forget-left': (_, snapshot) => [
+    ...forgetLeft(snapshot),
+    { kind: 'write-proven', key: undefined },
+    log('info', 'kubelet has been healthy with its local config for a whole trial: the return to it is over'),
+  ],
 
   // The new name first: a crash between the two loses no verdict.
   'rename-kubelet': ({ verdicts, proven }) => [
@@ -169,7 +181,7 @@ const EFFECTS: EffectsOf = {
 
   activate: ({ target, fallback, wiring }, snapshot) => [
     ...markActivated(snapshot, target),
-    ...(fallback === undefined ? [] : [{ kind: 'stage-fallback', fallback, wiring } as const]),
+    ...(fallback === undefined || target === 'local' ? [] : [{ kind: 'stage-fallback', fallback, wiring } as const]),
     {
       kind: 'activate',
       target,
@@ -178,6 +190,7 @@ const EFFECTS: EffectsOf = {
       isRewording: isRewordingInPlace(snapshot, target),
     },
     log('info', `activated ${describeSource(target)}: kubelet uses it at its next start`, { source: target }),
+    ...(target === 'local' ? prepareWayBack(snapshot, fallback, wiring) : []),
   ],
 
   restart: ({ record, from, to }, { accepted, restarts, health, now, policy }) => {

@@ -6,7 +6,7 @@ import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, Cont
 import type { ChannelState } from './desired.ts'
 import type { HealthRecord } from './health.ts'
 import { forgetExits } from './health-changes.ts'
-import type { RecordName, RequestName, RestartRecord, SpreadRecord, Transition, TrialBoots } from './records.ts'
+import type { LeftRecord, RecordName, RequestName, RestartRecord, SpreadRecord, Transition, TrialBoots } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Staging } from './staging-state.ts'
 import type { StepOf } from './step.ts'
@@ -42,6 +42,7 @@ export type StateEffect =
   /** Which contents are other wordings of one. Fails where it cannot be written. */
   | { readonly kind: 'keep-wordings' }
   | { readonly kind: 'write-record'; readonly record: RecordName; readonly source: ConfigSource }
+  | { readonly kind: 'write-left'; readonly left: LeftRecord }
   /** undefined: nothing is proven any more. */
   | { readonly kind: 'write-proven'; readonly key: TrialKey | undefined }
   /** undefined: the trial has ended. */
@@ -103,4 +104,10 @@ export function endTrialBoots({ trialBoots }: Pick<Snapshot, 'trialBoots'>): rea
 
 export function writeRecord(record: RecordName, source: ConfigSource): StateEffect {
   return { kind: 'write-record', record, source }
+}
+
+/** Nothing is left to go back to from local. */
+export function forgetLeft({ left, leftDamaged }: Pick<Snapshot, 'left' | 'leftDamaged'>): readonly StateEffect[] {
+  const isKnown = (left ?? []).length === 0 && leftDamaged !== true
+  return isKnown ? [] : [{ kind: 'write-left', left: { sources: [] } }]
 }

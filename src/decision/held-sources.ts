@@ -7,18 +7,19 @@ import { LOCAL, LOCAL_CONTENT, sameSource, sameVersion } from './config-source.t
 import { resolveDesired } from './desired.ts'
 import type { Snapshot } from './snapshot.ts'
 
-type Records = Pick<Snapshot, 'assigned' | 'assignedContent' | 'lastKnownGood' | 'previous' | 'nextStart'>
+type Records = Pick<Snapshot, 'assigned' | 'assignedContent' | 'lastKnownGood' | 'previous' | 'nextStart' | 'left'>
 
 /**
- * What kubelet starts with next, assigned, last-known-good and previous, each with the content it
- * has on disk.
+ * What kubelet starts with next, assigned, last-known-good, previous, and what a return to local
+ * left, each with the content it has on disk.
  */
-export function heldSources({ assigned, assignedContent, lastKnownGood, previous, nextStart }: Records): readonly HeldSource[] {
+export function heldSources({ assigned, assignedContent, lastKnownGood, previous, nextStart, left = [] }: Records): readonly HeldSource[] {
   return [
     ...(nextStart.kind === 'known' ? [nextStart.held] : []),
     ...(assigned.kind === 'source' ? [{ source: assigned.source, content: assignedContent }] : []),
     lastKnownGood,
     previous,
+    ...left,
   ]
 }
 
@@ -27,8 +28,9 @@ export function fallbackSources({
   nextStart,
   lastKnownGood,
   previous,
+  left = [],
 }: Omit<Records, 'assigned' | 'assignedContent'>): readonly HeldSource[] {
-  return [...(nextStart.kind === 'known' ? [nextStart.held] : []), lastKnownGood, previous]
+  return [...(nextStart.kind === 'known' ? [nextStart.held] : []), lastKnownGood, previous, ...left]
 }
 
 /** The ConfigMap sources among them. Their checkpoints are in use. */

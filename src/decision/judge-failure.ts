@@ -5,6 +5,7 @@
 import { HOUR_US } from '../values/durations.ts'
 import type { HealthFailure } from './find-failure.ts'
 import type { HealthRecord } from './health.ts'
+import { listLeft } from './left.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
 import { isExcuseUsedUp } from './runtime-excuse.ts'
 import { needsStart } from './sample-condition.ts'
@@ -41,10 +42,17 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
     bootId: snapshot.now.bootId,
     damage,
     ...(evidence !== undefined && { evidence }),
+    ...(source === 'local' && noteLocalConfig(snapshot)),
     ...(isDoubtful && { doubtful: true }),
     ...(retrial?.retrials !== undefined && { retrials: retrial.retrials }),
     ...(retrial?.acquitted === true && { acquitted: true }),
   }
+}
+
+/** What kubelet was set to start with, also where the file has changed since. */
+function noteLocalConfig(snapshot: Snapshot): Pick<Verdict, 'localConfig'> {
+  const localConfig = listLeft(snapshot).length === 0 ? undefined : (snapshot.triedLocalConfig ?? snapshot.localConfig)
+  return localConfig === undefined ? {} : { localConfig }
 }
 
 /**

@@ -5,6 +5,7 @@
  */
 import { type ConfigSource, sameSource } from './config-source.ts'
 import { listMissingEvidence } from './evidence-verdict.ts'
+import { isLocalAssigned } from './left.ts'
 import type { FallbackName } from './records.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -15,7 +16,8 @@ import { hasPassed, identityOfKey, trialKey } from './trial-key.ts'
 
 export function promote({ snapshot, target }: TargetSituation): Step | undefined {
   const { nextStart, lastKnownGood, running } = snapshot
-  if (target.source === 'local' || target.verdict !== undefined) return undefined
+  // Last-known-good is local with it, whatever goes on.
+  if (target.source === 'local' || isLocalAssigned(snapshot) || target.verdict !== undefined) return undefined
   const isStandIn = target.fallback && !target.goesOn
   if (isStandIn && target.content !== lastKnownGood.content) return undefined
   if (nextStart.kind !== 'known' || nextStart.held.content !== target.content) return undefined

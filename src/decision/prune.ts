@@ -19,10 +19,10 @@ export function prune({ snapshot, target }: TargetSituation): Step | undefined {
 }
 
 export function choosePrunable(snapshot: Snapshot): readonly CheckpointInfo[] {
-  const { assigned, damagedFallbacks = [], nextStart, unit, policy } = snapshot
+  const { assigned, damagedFallbacks = [], leftDamaged, nextStart, unit, policy } = snapshot
   if (snapshot.checkpoints.length <= policy.keepCheckpoints) return []
   // While one name is unknown, any checkpoint may be the one it stands for.
-  if (assigned.kind === 'damaged' || damagedFallbacks.length > 0 || nextStart.kind === 'unknown') return []
+  if (assigned.kind === 'damaged' || damagedFallbacks.length > 0 || leftDamaged === true || nextStart.kind === 'unknown') return []
   if (unit.kind === 'unknown' || unit.process.kind === 'unknown') return []
   const inProcess = unit.process.kind === 'checkpoint' ? [unit.process] : []
   const inUse: readonly Version[] = [...namedSources(snapshot), ...inProcess, ...listStartedFrom(snapshot), ...listHarmful(snapshot)]

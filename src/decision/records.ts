@@ -3,7 +3,7 @@
  * write it.
  */
 import type { Observation } from '../rollout/silence.ts'
-import { type ConfigSource, type ContentHash, sameSource } from './config-source.ts'
+import { type ConfigMapSource, type ConfigSource, type ContentHash, sameSource } from './config-source.ts'
 import type { TrialKey } from './trial-key.ts'
 
 /**
@@ -30,6 +30,8 @@ export type RequestName = (typeof REQUEST_NAMES)[number]
 /** What an operator requested on the node: the files under `requests/`. */
 export interface Requests {
   readonly hold: Hold
+  /** Of the hold `local`: also where preflight refuses the local config. */
+  readonly force?: boolean | undefined
   /** Roll back this content, if it is still the target. */
   readonly rollback: { readonly content: ContentHash } | undefined
   readonly retry: boolean
@@ -43,6 +45,20 @@ export interface Requests {
 export function listRequested({ rollback, retry, promote }: Requests): readonly RequestName[] {
   const isRequested = { rollback: rollback !== undefined, retry, promote: promote !== undefined }
   return REQUEST_NAMES.filter((name) => isRequested[name])
+}
+
+/**
+ * What a return to local left: the node goes back to it where kubelet does not run with local.
+ * Kept until kubelet has been healthy with local for a whole trial.
+ */
+export interface LeftRecord {
+  /** What ran, and what it would have fallen back to, in this order. Empty: nothing is left. */
+  readonly sources: readonly ConfigMapSource[]
+  /**
+   * `Snapshot.localConfig` when kubelet was last set to start with local. undefined: it was not, or
+   * that was not known.
+   */
+  readonly localConfig?: string | undefined
 }
 
 /**

@@ -9,6 +9,7 @@ import { LOCAL_CONTENT } from './config-source.ts'
 import { findPause } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
 import type { HealthRecord } from './health.ts'
+import { listLeft } from './left.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
 import { findLimitEndUs, isExempt, listTaken } from './restart-limit.ts'
 import { RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
@@ -229,6 +230,8 @@ function isAdministrators(snapshot: Snapshot, unit: KnownUnit, target: Target): 
   const { running, health, restarts, now } = snapshot
   if (target.source !== 'local' || target.fallback) return false
   if (running.kind === 'known') return running.content.startsWith('other:')
+  // A return that is not over.
+  if (listLeft(snapshot).length > 0) return false
   const last = health?.lastProcess
   // Without the record of it, a verdict still tells that a config failed in this boot.
   if (health === undefined || last === undefined) return restarts.length === 0 && !hasCondemned(snapshot)

@@ -4,6 +4,7 @@ import { describeSource } from './config-source.ts'
 import { describeMissingEvidence } from './evidence-verdict.ts'
 import { countRecurringExits, describeRecurringExits } from './exit-log.ts'
 import { describeOwedProof } from './late-proof.ts'
+import { isLocalAssigned } from './left.ts'
 import { findRetrial, findRetrialUs } from './retrial.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -66,7 +67,7 @@ type RestingPhase = 'node-at-fault' | 'fallen-back' | 'refused' | 'settled' | 'i
 
 export function restingPhase({ snapshot, target, candidates }: TargetSituation): RestingPhase {
   if (target.atFault) return 'node-at-fault'
-  const isOnTrial = target.goesOn && target.source !== 'local' && !hasPassed(snapshot, target.key)
+  const isOnTrial = target.goesOn && target.source !== 'local' && !isLocalAssigned(snapshot) && !hasPassed(snapshot, target.key)
   if (target.fallback && !isOnTrial) return isRefusedAlone(candidates, target) ? 'refused' : 'fallen-back'
   if (target.source === 'local') return 'settled'
   return hasPassed(snapshot, target.key) ? 'settled' : 'in-trial'

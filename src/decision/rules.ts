@@ -17,6 +17,7 @@ import { promote } from './promote.ts'
 import { prune } from './prune.ts'
 import { recordBoot } from './record-boot.ts'
 import { renameKubelet } from './rename-kubelet.ts'
+import { finishReturn, retryLocal } from './return-to-local.ts'
 import { hasTarget, type Situation, type TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
 import { ASSIGNED_DAMAGED, wait } from './wait.ts'
@@ -49,6 +50,9 @@ export const RULES: readonly Rule[] = [
   waitForKnowledge,
   // The checkpoint of a fallback is gone and cannot be downloaded again.
   withTarget(forgetLostFallback),
+  // Kubelet is well with local again, or local has changed since it failed.
+  withTarget(finishReturn),
+  withTarget(retryLocal),
   // A fallback has proved healthy, or the node has after every config failed.
   withTarget(learnFromFallback),
   // A config that may not be at fault has failed, and the fallback has been healthy for a while.

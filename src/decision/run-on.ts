@@ -19,10 +19,11 @@ export function findRunOn({ snapshot, unit, target }: TargetSituation): Wait | u
   if (unit.activity !== 'running' || running.kind !== 'known' || running.content === target.content) return undefined
   if (isCondemned(snapshot, unit) || failsNow(snapshot)) return undefined
   if (assigned.kind === 'damaged') return wait(snapshot, 'unknown', ASSIGNED_DAMAGED)
-  if (!target.fallback) return undefined
+  if (!target.fallback && target.source !== 'local') return undefined
   const runsOn = `kubelet runs on, and its next start uses ${describeSource(target.source)}`
   const unavailable = findUnavailable(snapshot, unit)
   if (unavailable === 'refused') return wait(snapshot, 'refused', `the assigned config was refused: ${runsOn}`)
+  if (!target.fallback) return undefined
   if (unavailable === 'gone') return wait(snapshot, 'unknown', `the checkpoint of the assigned config is gone: ${runsOn}`)
   if (running.lost === true) return wait(snapshot, 'unknown', `the checkpoint of the running config is gone: ${runsOn}`)
   return undefined

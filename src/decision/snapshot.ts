@@ -65,6 +65,17 @@ export interface Snapshot {
    * one that they name.
    */
   readonly damagedFallbacks?: readonly FallbackName[] | undefined
+  /** Of what `LeftRecord` names. undefined: nothing is left, or the record is damaged. */
+  readonly left?: readonly HeldSource[] | undefined
+  /** It was damaged, and has not been written since: any checkpoint may be one that it names. */
+  readonly leftDamaged?: boolean | undefined
+  /** As of `LeftRecord`. */
+  readonly triedLocalConfig?: string | undefined
+  /**
+   * Hash of the local config, as far as a return to local asks for it. undefined: nothing asks, or
+   * it is not known.
+   */
+  readonly localConfig?: string | undefined
   /** What passed its trial last. It may not be last-known-good yet. */
   readonly proven: TrialKey | undefined
   /** undefined: none was recorded since the last trial that ended. */
@@ -126,4 +137,6 @@ export interface Trouble {
   readonly about: string
   readonly detail: string
   readonly retryAtUs: number
+  /** When it failed first, without a success since. */
+  readonly sinceUs?: number | undefined
 }

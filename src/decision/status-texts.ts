@@ -70,8 +70,11 @@ function nameInEvent(source: ConfigSource | undefined): string {
   return `${sourcePath(source)}, UID: ${source.uid}, ResourceVersion: ${source.resourceVersion}, KubeletConfigKey: ${source.kubeletConfigKey}`
 }
 
-/** Where the node went instead. `under-way`: it is not there yet. */
-export type Refuge = 'last-known-good' | 'previous' | 'local' | 'under-way'
+/**
+ * Where the node went instead. `left`: what ran before a return to local. `under-way`: it is not
+ * there yet.
+ */
+export type Refuge = 'last-known-good' | 'previous' | 'local' | 'left' | 'under-way'
 
 /** Why the assigned config does not run although kubelet could be started with it. */
 export function failureError({ reason, evidence }: Pick<Verdict, 'reason' | 'evidence'>, refuge: Refuge): string {
@@ -124,6 +127,8 @@ function refugeText(refuge: Refuge): string {
       return 'rolled back to previous, the last-known-good before the current one'
     case 'local':
       return 'rolled back to local config'
+    case 'left':
+      return 'rolled back to what ran before'
     case 'under-way':
       return 'rolling back'
   }

@@ -46,6 +46,8 @@ export type Step =
     }
   /** `shared`: what assigned a config to many nodes is gone, so the fall to local is spread. */
   | { readonly kind: 'reset-to-local'; readonly from: ConfigSource | undefined; readonly shared: boolean }
+  /** Kubelet is well with local: there is nothing to go back to any more. */
+  | { readonly kind: 'forget-left' }
   /** The records call this kubelet by the name that an earlier agent gave it. */
   | {
       readonly kind: 'rename-kubelet'
@@ -81,7 +83,7 @@ export type Step =
   /** `data`: checked before it is on disk. undefined: the checkpoint's. */
   | {
       readonly kind: 'preflight'
-      readonly source: ConfigMapSource
+      readonly source: ConfigSource
       readonly key: TrialKey
       readonly data: ConfigMapData | undefined
       /** It is to replace a config that failed. */
@@ -89,7 +91,7 @@ export type Step =
     }
   /**
    * Make `target` what kubelet starts with next. `fallback`: where to go if it fails. undefined:
-   * this is itself a fallback.
+   * this is itself a fallback, or local with nothing left.
    */
   | { readonly kind: 'activate'; readonly target: ConfigSource; readonly fallback: ConfigSource | undefined; readonly wiring: ReadyWiring }
   | {

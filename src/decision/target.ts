@@ -1,12 +1,14 @@
 /**
  * Which config should run: the assigned one, unless it was refused or failed on this kubelet, or
  * waits for its turn in a rollout. If it was refused or waits, the running config stays. If it
- * failed, the target is the first of last-known-good, previous and local without a verdict. Falling
- * back is nothing more than a verdict that makes this function choose another target. Pure.
+ * failed, the target is the first of last-known-good, previous and local without a verdict. Where
+ * local is assigned, what the return to it left takes their place. Falling back is nothing more
+ * than a verdict that makes this function choose another target. Pure.
  */
 import { type ConfigSource, type HeldSource, LOCAL } from './config-source.ts'
 import { findVerdict } from './find-verdict.ts'
 import { findRunning } from './held-sources.ts'
+import { isLocalAssigned, isLocalRefused, listLeft } from './left.ts'
 import { healthOfRunning } from './process-health.ts'
 import { findRolloutWait } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -45,8 +47,9 @@ function findWanted({ assigned, assignedContent, nextStart }: Snapshot): HeldSou
 }
 
 /**
- * Local needs no fallback. Where local only stands in for a damaged record, it may itself be a
- * fallback: a provisional verdict, or another fallback on record, says so.
+ * Local needs no fallback but what a return to it has left. Where local only stands in for a
+ * damaged record, it may itself be a fallback: a provisional verdict, or another fallback on
+ * record, says so.
  */
 export function isLocalWanted(snapshot: Snapshot): boolean {
   if (findWanted(snapshot)?.source !== 'local') return false
@@ -99,8 +102,10 @@ function findUndisturbed(snapshot: Snapshot, unit: KnownUnit, awaitingTurn: Targ
 export function findUnavailable(snapshot: Snapshot, { kubeletIdentity }: KnownUnit): 'refused' | 'gone' | undefined {
   const content = findWanted(snapshot)?.content
   if (content === undefined) return 'gone'
-  const isRefused = snapshot.verdicts.get(trialKey(content, kubeletIdentity))?.state === 'refused'
-  return isRefused && snapshot.policy.whenRefused === 'stay' ? 'refused' : undefined
+  const verdict = snapshot.verdicts.get(trialKey(content, kubeletIdentity))
+  // Last-known-good is local then, too: there is nowhere else to go.
+  if (isLocalAssigned(snapshot)) return isLocalRefused(snapshot, verdict) ? 'refused' : undefined
+  return verdict?.state === 'refused' && snapshot.policy.whenRefused === 'stay' ? 'refused' : undefined
 }
 
 /**
@@ -129,14 +134,32 @@ interface Undisturbed {
 export function listCandidates(snapshot: Snapshot, unit: KnownUnit, { awaitingTurn, goingOn }: Undisturbed): readonly Candidate[] {
   const wanted = findWanted(snapshot)
   if (wanted === undefined) return []
-  const fallbacks = [...(goingOn === undefined ? [] : [goingOn]), snapshot.lastKnownGood, snapshot.previous, LOCAL]
   const candidates: Candidate[] = []
-  for (const { source, content } of isLocalWanted(snapshot) ? [wanted] : [wanted, ...fallbacks]) {
+  for (const { source, content } of [wanted, ...listFallbacks(snapshot, goingOn)]) {
     if (content === undefined || content === awaitingTurn?.content || candidates.some((known) => known.content === content)) continue
     const key = trialKey(content, unit.kubeletIdentity)
     candidates.push({ source, content, key, verdict: findVerdict(snapshot, content, unit.kubeletIdentity) })
   }
-  return candidates
+  return admitLocal(snapshot, candidates)
+}
+
+function listFallbacks(snapshot: Snapshot, goingOn: HeldSource | undefined): readonly HeldSource[] {
+  const own = goingOn === undefined ? [] : [goingOn]
+  if (isLocalAssigned(snapshot)) return [...own, ...listLeft(snapshot)]
+  return isLocalWanted(snapshot) ? [] : [...own, snapshot.lastKnownGood, snapshot.previous, LOCAL]
+}
+
+/**
+ * A refusal of local keeps it from replacing what runs. It never keeps it from being the last
+ * resort: a kubelet that fails with everything else gets it all the same.
+ */
+function admitLocal(snapshot: Snapshot, candidates: readonly Candidate[]): readonly Candidate[] {
+  const isFree = candidates.some(({ verdict }) => verdict === undefined)
+  return candidates.map((candidate) => {
+    const { source, verdict } = candidate
+    if (source !== 'local' || verdict?.state !== 'refused') return candidate
+    return isFree && isLocalRefused(snapshot, verdict) ? candidate : { ...candidate, verdict: undefined }
+  })
 }
 
 /** @param candidates as `listCandidates` returns them. undefined: there are none. */
@@ -148,7 +171,7 @@ export function chooseTarget(
   const [first] = candidates
   if (first === undefined) return undefined
   // There is nothing else to run, whatever its verdict says.
-  if (isLocalWanted(snapshot)) return { ...first, fallback: false, goesOn: false, atFault: false }
+  if (isLocalWanted(snapshot) && candidates.length === 1) return { ...first, fallback: false, goesOn: false, atFault: false }
   // While the assigned config is unknown, every target is a fallback: nothing is promoted then.
   const isFallback = (candidate: Candidate) => candidate.content !== snapshot.assignedContent
   const free = candidates.find((candidate) => candidate.verdict === undefined)
@@ -158,9 +181,10 @@ export function chooseTarget(
   // Rest on the best fallback whose verdict is not confirmed: a broken node gives a provisional
   // verdict to every config. What kubelet is healthy with is better than any.
   const provisional = candidates.filter((candidate) => candidate.verdict?.state === 'provisional')
+  const best = listLeft(snapshot)[0] ?? snapshot.lastKnownGood
   const rest =
     provisional.find((candidate) => isHealthyWith(snapshot, candidate)) ??
-    provisional.find((candidate) => candidate.content === snapshot.lastKnownGood.content) ??
+    provisional.find((candidate) => candidate.content === best.content) ??
     provisional.find(isFallback) ??
     candidates.find((candidate) => candidate.source === 'local') ??
     first

@@ -26,6 +26,8 @@ export interface Verdict {
    * again.
    */
   readonly basis?: string | undefined
+  /** On the local config: what it held (`Snapshot.localConfig`). undefined: not known. */
+  readonly localConfig?: string | undefined
   /** Of the reason `evidence`: which kind said no. */
   readonly evidence?: EvidenceKind | undefined
   /**
@@ -93,6 +95,8 @@ export interface Acceptance {
   readonly remarks?: readonly string[]
   /** What it depends on (`Snapshot.basis`). undefined: content and kubelet only. */
   readonly basis?: string | undefined
+  /** Of local: what its file held (`Snapshot.localConfig`). */
+  readonly localConfig?: string | undefined
 }
 
 /**

@@ -18,13 +18,21 @@ export interface Preflight {
   obstacle(kubeletIdentity: string): string | undefined
 }
 
+/** A fallback is never local: kubelet gets that unchecked. */
 export interface PreflightRequest {
-  readonly source: Exclude<ConfigSource, 'local'>
+  readonly source: ConfigSource
   readonly data: Readonly<Record<string, string>>
   readonly key: TrialKey
   /** It has run before, and kubelet is waiting for it: it is only decoded. */
   readonly fallback: boolean
+  /** The file that `local` is in, or was before the agent replaced it: the only key of `data`. */
+  readonly localPath?: string | undefined
   readonly unit: KnownUnit
   /** Path of the running config, with which the candidate is compared. undefined: none is known. */
   readonly basePath: string | undefined
+}
+
+/** The key of `data` that kubelet reads. */
+export function keyOf({ source, localPath }: Pick<PreflightRequest, 'source' | 'localPath'>): string {
+  return source === 'local' ? (localPath ?? source) : source.kubeletConfigKey
 }

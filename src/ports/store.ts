@@ -7,6 +7,7 @@ import type { ChannelState } from '../decision/desired.ts'
 import type { EvidenceRecord, KeptBaseline } from '../decision/evidence-state.ts'
 import type { HealthRecord } from '../decision/health.ts'
 import type {
+  LeftRecord,
   ObservationRecord,
   RecordName,
   RecordState,
@@ -80,6 +81,9 @@ export interface Records {
   has(name: RecordName): boolean
   /** Writes only if the record changes. */
   write(name: RecordName, source: ConfigSource): void
+  /** undefined: nothing is left. `damaged`: it was, and has not been written since. */
+  left(): LeftRecord | 'damaged' | undefined
+  writeLeft(left: LeftRecord): void
   /** What passed its trial last. It may not be last-known-good yet. */
   proven(): TrialKey | undefined
   /** undefined: nothing is proven any more. */

@@ -119,8 +119,9 @@ export class AgentPreflight implements Preflight {
     return kubelet === kubeletIdentity && this.#options.clock.now().monotonicUs - atUs < RECHECK_US ? detail : undefined
   }
 
-  #dependencies({ basePath = '' }: PreflightRequest): string {
-    return `${this.basis()} ${basePath}`
+  #dependencies({ basePath = '', source, data }: PreflightRequest): string {
+    // The key of local is the same whatever its file holds.
+    return `${this.basis()} ${basePath}${source === 'local' ? ` ${JSON.stringify(data)}` : ''}`
   }
 
   #start(candidate: PreflightRequest): Job {

@@ -6,13 +6,13 @@
 import type { PreflightResult } from '../decision/verdict.ts'
 import { decodeText } from '../kubelet/decode-text.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
-import type { PreflightRequest } from '../ports/preflight.ts'
+import { keyOf, type PreflightRequest } from '../ports/preflight.ts'
 
 export async function decodeCandidate(
-  { source, data }: Pick<PreflightRequest, 'source' | 'data'>,
+  { source, data, localPath }: Pick<PreflightRequest, 'source' | 'data' | 'localPath'>,
   yaml: YamlReader,
 ): Promise<PreflightResult> {
-  const key = source.kubeletConfigKey
+  const key = keyOf({ source, localPath })
   const text = Object.hasOwn(data, key) ? data[key] : undefined
   if (text === undefined)
     return { kind: 'refused', reason: 'load', detail: `the ConfigMap has no key ${key} (its keys: ${listKeys(data)})` }

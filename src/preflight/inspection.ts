@@ -18,6 +18,11 @@ export interface InspectedConfig {
   readonly files: ConfigMapData
   /** Name of the file that kubelet reads. */
   readonly key: string
+  /**
+   * Of a local config: the file that kubelet reads it from. A check of its copy elsewhere resolves
+   * relative paths as there. undefined: it is a checkpoint's.
+   */
+  readonly localPath?: string | undefined
 }
 
 export interface InspectOptions {

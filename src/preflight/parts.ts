@@ -3,9 +3,12 @@
  * kubelet itself. The rules are in other modules; the facts they need are passed in.
  */
 
+import { posix } from 'node:path'
 import { API_VERSION, KIND } from '../kubelet/decode.ts'
 import { formatPath } from '../kubelet/field-path.ts'
+import { absolutePaths } from '../kubelet/relative-paths.ts'
 import { isObject } from '../values/is-object.ts'
+import { mergePatch } from '../values/merge-patch.ts'
 import { isStartAsked } from './ask-early.ts'
 import { compareConfigs } from './change/compare.ts'
 import { collectFlags, withoutFlag } from './change/kubelet-flags.ts'
@@ -166,12 +169,17 @@ async function judgeByKubelet(subject: PartInput, { judge, signal }: PartSources
 
 /**
  * A config that is a drop-in is probed as what kubelet makes of all files: a probe does not write
- * to kubelet's directory.
+ * to kubelet's directory. A local config with relative paths is probed with absolute ones.
  */
-function toProbe({ config, document, kubelet, dropIns }: PartInput): Pick<JudgeRequest, 'files' | 'key' | 'flags'> {
+function toProbe({ config, assigned, document, kubelet, dropIns }: PartInput): Pick<JudgeRequest, 'files' | 'key' | 'flags'> {
   const flags = kubelet?.flags ?? []
-  if (dropIns?.kind !== 'usable' || dropIns.order.base === undefined) return { files: config.files, key: config.key, flags }
   const head = { apiVersion: API_VERSION, kind: KIND }
+  if (dropIns?.kind !== 'usable' || dropIns.order.base === undefined) {
+    const { key, files, localPath } = config
+    const patch = localPath === undefined ? {} : absolutePaths(assigned.config, posix.dirname(localPath))
+    if (Object.keys(patch).length === 0) return { files, key, flags }
+    return { files: { ...files, [key]: JSON.stringify({ ...Object(mergePatch(assigned.config, patch)), ...head }) }, key, flags }
+  }
   const files = { ...config.files, [config.key]: JSON.stringify({ ...document.config, ...head }) }
   return { files, key: config.key, flags: withoutFlag(flags, 'config-dir') }
 }

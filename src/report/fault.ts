@@ -14,6 +14,7 @@ import { sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
 import { findPresentVerdict } from '../decision/find-verdict.ts'
+import { isLocalRefused, listLeft } from '../decision/left.ts'
 import { isNamed } from '../decision/records.ts'
 import { assess } from '../decision/situation.ts'
 import type { Snapshot, Trouble } from '../decision/snapshot.ts'
@@ -100,15 +101,23 @@ const HOUSEKEEPING: ReadonlySet<Action['kind']> = new Set<Action['kind']>(['prun
 /** What is wrong with the assigned config itself. */
 function findRunFault(snapshot: Snapshot, active: ConfigSource | undefined, phase: Phase | undefined): Fault | undefined {
   const { assigned, assignedContent } = snapshot
-  if (assigned.kind === 'damaged' || assigned.source === 'local') return undefined
+  if (assigned.kind === 'damaged') return undefined
   if (assignedContent === undefined) return fault('CheckpointMissing', texts.LOAD_ERROR, 'its checkpoint is missing or damaged')
   const verdict = findAssignedVerdict(snapshot)
   if (verdict === undefined) return undefined
+  // Where local runs, or nothing else can, its verdict is of no consequence.
+  if (assigned.source === 'local' && !isLocalGivenUp(snapshot, verdict)) return undefined
   // A kubelet that fails with every config is restarting for the same reason.
   const atFault = phase === 'node-at-fault' || (phase === 'restarting' && isAtFault(snapshot))
   if (atFault && verdict.state === 'provisional') return fault('NodeAtFault', texts.NODE_AT_FAULT_ERROR)
   const error = texts.failureError(verdict, findRefuge(snapshot, active, assigned.source))
   return fault(verdict.state === 'refused' ? 'Refused' : 'RolledBack', error, verdict.detail)
+}
+
+/** Something else runs, or is about to, since local was refused or kubelet failed with it. */
+function isLocalGivenUp(snapshot: Snapshot, verdict: Verdict): boolean {
+  if (verdict.state === 'refused') return isLocalRefused(snapshot, verdict) && assess(snapshot).target?.verdict === undefined
+  return listLeft(snapshot).length > 0
 }
 
 function isAtFault(snapshot: Snapshot): boolean {
@@ -121,7 +130,7 @@ function isAtFault(snapshot: Snapshot): boolean {
  */
 export function findAssignedVerdict(snapshot: Snapshot): Verdict | undefined {
   const { assigned, assignedContent, desired, desiredContent } = snapshot
-  if (assigned.kind === 'damaged' || assigned.source === 'local' || assignedContent === undefined) return undefined
+  if (assigned.kind === 'damaged' || assignedContent === undefined) return undefined
   const wanted = resolveDesired(desired)
   const currentContent = wanted !== undefined && sameSource(wanted, assigned.source) ? desiredContent : undefined
   return (
@@ -133,6 +142,7 @@ export function findAssignedVerdict(snapshot: Snapshot): Verdict | undefined {
 function findRefuge(snapshot: Snapshot, active: ConfigSource | undefined, assigned: ConfigSource): texts.Refuge {
   if (active === undefined || sameSource(active, assigned)) return 'under-way'
   if (active === 'local') return 'local'
+  if (assigned === 'local') return 'left'
   if (sameSource(active, findLastKnownGood(snapshot).source)) return 'last-known-good'
   return sameSource(active, snapshot.previous.source) ? 'previous' : 'under-way'
 }

@@ -76,6 +76,8 @@ function open(scene: Scene) {
         return { kind: 'source', source: name === 'last-known-good' ? (scene.lastKnownGood ?? 'local') : 'local' }
       },
       has: () => scene.hasAssigned ?? true,
+      left: () => undefined,
+      writeLeft: () => {},
       proven: () => undefined,
       trialBoots: () => undefined,
       writeTrialBoots: () => {},

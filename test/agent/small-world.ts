@@ -137,7 +137,7 @@ export class SmallWorld {
     this.disk.faultOf = (step) => (this.diskFails(step) ? 'ENOSPC' : undefined)
     this.#files = new DurableFiles(this.disk)
     this.#files.makeDirectory(DIRECTORY)
-    if (activation === 'file') this.disk.plant(LOCAL_PATH, LOCAL_TEXT)
+    this.disk.plant(LOCAL_PATH, LOCAL_TEXT)
     if (activation === 'drop-in') this.#files.makeDirectory(PLACE.dropIns)
     this.#activation = openSmallActivation({ files: this.#files, clock: this.#clock, log: this.log }, PLACE)
     const faults = faultsOver(() => this.nowUs, this.log)

@@ -67,6 +67,12 @@ t.test("records have kubelet's bytes, and are written only on change", (t) => {
     t.equal(files.read(`${META}/${name}`)?.length, 0)
     t.same(records.read(name), { kind: 'source', source: 'local' })
   }
+  t.equal(records.left(), undefined)
+  const left = { sources: [source('212'), source('211')], localConfig: 'hash' }
+  records.writeLeft(left)
+  t.same(open(disk).records.left(), left)
+  records.writeLeft({ sources: [] })
+  t.same(open(disk).records.left(), { sources: [] })
   records.writeProven('key')
   t.equal(
     stepsOf(disk, () => records.writeProven('key')),
@@ -324,6 +330,23 @@ t.test('damaged rollouts and a damaged state of the channel are not absent ones,
       t.same(each.stagings(), [])
       t.match(each.channelState(), { channel: 'label' })
     }
+  }
+  t.end()
+})
+
+t.test('a record of what a return to local left: another agent may have written more, and names are checked', (t) => {
+  const read = (text: string) => {
+    const { disk, records } = open()
+    disk.plant(`${META}/left`, text)
+    return { disk, left: records.left(), records }
+  }
+  const newer = { sources: [{ ...source('1'), later: 1 }], localConfig: 'hash', later: [] }
+  t.match(read(JSON.stringify(newer)).left, { sources: [source('1')], localConfig: 'hash' })
+  for (const text of ['', '{}', '{"sources":[{}]}', JSON.stringify({ sources: [{ ...source('1'), uid: '../..' }] })]) {
+    const { left, records } = read(text)
+    t.equal(left, 'damaged', text)
+    records.writeLeft({ sources: [] })
+    t.same(records.left(), { sources: [] }, 'until it is written again')
   }
   t.end()
 })

@@ -99,7 +99,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     activation: { read: () => ({ kind: 'local', since: undefined }) },
     requests: { read: () => seen.requests },
     requestWriter: {
-      requestHold: (hold) => void actions.push(`hold ${hold}`),
+      requestHold: (hold, force) => void actions.push(`hold ${hold}${force === true ? ' by force' : ''}`),
       clearHold: () => void actions.push('no hold'),
       requestRollback: (content) => void actions.push(`roll back ${content}`),
       requestRetry: () => void actions.push('retry'),

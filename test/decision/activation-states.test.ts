@@ -169,7 +169,7 @@ t.test('the spread', async (t) => {
 t.test('the spread of a fall to local', async (t) => {
   const sinceUs = NOW_US - spreadDelayUs('node-1', 'local', POLICY.spreadUs) + SECOND_US
   const spread = { bootId: BOOT, source: 'local', sinceUs } as const
-  const vanished = { ...LOCAL_EVERYWHERE, ...wants('local'), ...startsWith(A), ...runs(A), health: health(A), spread }
+  const vanished = { ...LOCAL_EVERYWHERE, ...accepts('local'), ...wants('local'), ...startsWith(A), ...runs(A), health: health(A), spread }
   t.match(decide(vanished), { kind: 'wait', phase: 'spread', untilUs: NOW_US + SECOND_US })
   t.match(decide({ ...vanished, spread: { ...spread, sinceUs: sinceUs - SECOND_US } }), { kind: 'activate', target: 'local' })
   t.match(decide({ ...vanished, spread: undefined }), { kind: 'activate', target: 'local' }, 'a person unassigned this Node')

@@ -4,6 +4,7 @@ import type { Channel, ChannelState, Desired } from '../../src/decision/desired.
 import {
   A,
   A_EDITED,
+  accepts,
   assignedTo,
   B,
   contentOf,
@@ -42,8 +43,11 @@ t.test('what is wanted', async (t) => {
     t.same(decide(half), { kind: 'reset-to-local', from: 'local', shared: false }, 'a crash on the way there is made good')
     t.same(decide({ ...half, lastKnownGood: hold('local'), previous: hold(B) }), { kind: 'reset-to-local', from: 'local', shared: false })
     const reset = { ...wants('local'), ...LOCAL_EVERYWHERE, ...startsWith(A), ...runs(A) }
-    t.match(decide(reset), { kind: 'activate', target: 'local', fallback: undefined })
-    t.match(decide({ ...reset, ...startsWith('local') }), { kind: 'restart', to: 'local' })
+    t.match(decide(reset), { kind: 'preflight', source: 'local' }, 'local is a change as any other')
+    const accepted = { ...reset, ...accepts('local') }
+    t.match(decide(accepted), { kind: 'activate', target: 'local', fallback: undefined })
+    t.match(decide({ ...accepted, left: [hold(A)] }), { kind: 'activate', target: 'local', fallback: A })
+    t.match(decide({ ...accepted, ...startsWith('local') }), { kind: 'restart', to: 'local' })
   })
 
   t.test('an edit in place, a new uid, another key: a new version is assigned', async (t) => {

@@ -368,7 +368,7 @@ t.test('while a record is damaged that could forbid it, nothing new starts until
     t.match(decide(inPlace), { kind: 'restart', to: C }, 'what is in place, and the only one to start, is not undone')
     const failed = crashing(C, { ...SICK, exits: 5, lastNRestarts: 5 })
     t.match(decide({ ...held, ...startsWith(C), ...failed }), { kind: 'condemn', verdict: { source: C }, next: A }, 'it fails itself')
-    t.match(decide({ ...held, ...assignedTo('local') }), { kind: 'activate', target: 'local' }, 'local has no rollout')
+    t.match(decide({ ...held, ...assignedTo('local'), ...accepts('local') }), { kind: 'activate', target: 'local' }, 'local has no rollout')
     t.match(decide({ ...held, ...assignedTo(A) }), { kind: 'wait', phase: 'settled' }, 'what runs')
   }
   t.match(decide({ ...forgotten, stagingsDamaged: true, ...wants(C) }), { kind: 'record-staging' }, 'its ConfigMap was read')

@@ -77,7 +77,7 @@ t.test('nothing is written down of what is not on trial', async (t) => {
   const requested = inTrial({ ...none, ...runs(A), health: health(B, { started: true }) })
   t.not(nextStep(requested).kind, 'record-boot', 'a restart into it that systemd has not done')
   const left = { ...inTrial(none), ...wants('local'), ...assignedTo('local'), lastKnownGood: hold('local'), previous: hold('local') }
-  t.match(nextStep({ ...left, proven: undefined }), { kind: 'activate', target: 'local' }, 'what is being left')
+  t.match(nextStep({ ...left, proven: undefined }), { kind: 'preflight', source: 'local' }, 'what is being left')
   const unread = inTrial({ ...ofB(boots(20)), nextStart: { kind: 'known', held: lost(B) } })
   t.not(nextStep(unread).kind, 'record-boot', 'what cannot be read')
 })

@@ -3,6 +3,7 @@
  * nobody has restarted the one that runs. A config that is edited now must not end it.
  */
 import t from 'tap'
+import { describeSource } from '../../src/decision/config-source.ts'
 import { AgentPreflight } from '../../src/preflight/agent-preflight.ts'
 import { inspectWith } from '../../src/preflight/inspect.ts'
 import { classify } from '../../src/preflight/kubelet/classify.ts'
@@ -49,7 +50,7 @@ function checksOf(world: SmallWorld): AgentPreflight {
     inspect: ({ source, data, unit }, ended) => {
       const { command } = asOfNextStart(unit)
       const recipient = { kubelet: command && targetOf(command), version: VERSION, node: undefined, unknownKeys: 'warn' } as const
-      const config = { name: source.name, files: { kubelet: `${HEAD}# ${data.kubelet}\n` }, key: 'kubelet' }
+      const config = { name: describeSource(source), files: { kubelet: `${HEAD}# ${data.kubelet}\n` }, key: 'kubelet' }
       const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: 'if-possible', node: true } as const
       return inspectWith(parts, async () => recipient, IN_PLACE, ended)(config, options)
     },

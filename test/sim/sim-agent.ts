@@ -18,7 +18,7 @@ import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
 import type { Activation } from '../../src/ports/activation.ts'
 import type { Log } from '../../src/ports/log.ts'
 import type { PassObserver } from '../../src/ports/pass-observer.ts'
-import type { Preflight, PreflightRequest } from '../../src/ports/preflight.ts'
+import { keyOf, type Preflight, type PreflightRequest } from '../../src/ports/preflight.ts'
 import type { ConfigFacts, ConfigFiles, RuntimeProbe } from '../../src/ports/probes.ts'
 import { FileHistory } from '../../src/report/history.ts'
 import { RecentAnswers } from '../../src/runtime/recent-answers.ts'
@@ -45,9 +45,9 @@ class SimPreflight implements Preflight {
     this.#world = world
   }
 
-  async check({ data, source, key, fallback }: PreflightRequest): Promise<PreflightResult> {
+  async check({ data, source, localPath, key, fallback }: PreflightRequest): Promise<PreflightResult> {
     if (this.#world.nowUs < this.#world.preflightFailsUntilUs) throw new Error('preflight: kubelet cannot be started')
-    const text = data[source.kubeletConfigKey]
+    const text = data[keyOf({ source, localPath })]
     if (!fallback && !this.#answerAtUs.has(key)) this.#answerAtUs.set(key, this.#world.nowUs + ((text?.length ?? 0) % 3) * 3e6)
     if (!fallback && this.pending().has(key)) return { kind: 'pending' }
     this.#answerAtUs.delete(key)

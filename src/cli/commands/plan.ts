@@ -4,6 +4,7 @@
  * nothing, and does not contact a running agent.
  */
 
+import { LOCAL_CONTENT } from '../../decision/config-source.ts'
 import type { Desired } from '../../decision/desired.ts'
 import { resolveDesired } from '../../decision/desired.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
@@ -17,6 +18,7 @@ import { findLayersHere, nameLayersIn, readDesiredLayers } from '../config-layer
 import { findDesired, nameDesired } from '../desired-config.ts'
 import { type Foretold, foresee } from '../foresee.ts'
 import { formatJson } from '../format-json.ts'
+import { judgeLocal, type LocalJudgement } from '../inspect-local.ts'
 import { documentPlan, type PlanFacts } from '../plan-document.ts'
 import { renderPlan } from '../plan-text.ts'
 
@@ -45,9 +47,10 @@ async function plan(context: CommandContext, options: OptionValues): Promise<Exi
   const layers = await readDesiredLayers(desired, context)
   const wanted = found.ok ? { ...found, layers } : found
   const { around } = found.ok ? await findLayersHere({ ...found, own: layers }, true, context) : { around: layers }
+  const local = await judgeReturn(snapshot, context)
   const inspected = await inspectDesired(desired, context)
   const report = inspected && { ...inspected, report: nameLayersIn(inspected.report, layers, around) }
-  const foretold = foretell(snapshot, report?.report)
+  const foretold = withLocal(foretell(snapshot, report?.report), snapshot, local)
   const { hold } = snapshot.requests
   const facts: PlanFacts = {
     snapshot,
@@ -70,6 +73,27 @@ async function inspectDesired(desired: Desired, { inspect, settings }: CommandCo
   const deep = settings.preflight === 'start' ? 'if-possible' : 'no'
   const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep, node: true } as const
   return { name, report: await inspect(config, options) }
+}
+
+/** What preflight would say of local, where the node is about to return to it. */
+async function judgeReturn({ desired, requests, running }: Snapshot, context: CommandContext): Promise<LocalJudgement | undefined> {
+  const isWanted = desired.kind === 'local' || requests.hold === 'local'
+  return isWanted && running.kind === 'known' && running.content !== LOCAL_CONTENT ? judgeLocal(context) : undefined
+}
+
+function withLocal(foretold: Foretold, { unit, now }: Snapshot, local: LocalJudgement | undefined): Foretold {
+  if (unit.kind !== 'known' || local === undefined || local.kind === 'accepted') return foretold
+  const localKey = trialKey(LOCAL_CONTENT, unit.kubeletIdentity)
+  const { detail } = local
+  return {
+    ...foretold,
+    refusal: (key) => {
+      if (key !== localKey || local.kind !== 'refused') return foretold.refusal(key)
+      return { key, state: 'refused', reason: local.reason, detail, source: 'local', atWallMs: now.wallMs }
+    },
+    obstacle: (key) =>
+      key === localKey && local.kind === 'unjudged' ? `the local config cannot be checked: ${detail}` : foretold.obstacle(key),
+  }
 }
 
 /**

@@ -22,7 +22,7 @@ export const preflightUpgradeCommand: NodeCommand = {
   group: 'Check configs',
   summary: "check this node's configs against another kubelet, before an upgrade",
   description:
-    'Checks every config that this node holds (assigned, active, last-known-good, previous, local) against another kubelet: ' +
+    'Checks every config that this node holds (assigned, active, last-known-good, previous, what a return to local left, local) against another kubelet: ' +
     'which it would refuse, and which fields and feature gates it ignores or no longer knows. Name its binary, which then ' +
     "judges itself, or its version. Without either, it is the kubelet that is on disk now. The agent's change policy does not count.",
   options: [
@@ -77,10 +77,10 @@ async function judge({ name, roles, config }: HeldConfig, context: CommandContex
     const report: Report = { outcome: 'unjudged', findings: [], parts: [{ part: 'source', outcome: 'unjudged', detail: config.detail }] }
     return { name, roles, text: undefined, report }
   }
-  const { files, key } = config
+  const { files, key, localPath } = config
   if (!Object.hasOwn(files, key)) return { name, roles, text: undefined, report: refuseUnread('source/missing-key', `no key ${key}`) }
   const asked = readInspectOptions(options)
-  const report = await context.inspect({ name, files, key }, asked)
+  const report = await context.inspect({ name, files, key, localPath }, asked)
   const demanded = [...(asked.kubelet === undefined ? [] : ['kubelet']), ...(asked.deep === 'demanded' ? ['kubelet-start'] : [])]
   return { name, roles, text: files[key], report: withoutChanges(report, demanded) }
 }

@@ -9,6 +9,7 @@ import type { Snapshot } from '../../decision/snapshot.ts'
 import type { Withdrawal } from '../../ports/activation.ts'
 import { type Clearing, clearNode } from '../clear-node.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand } from '../command.ts'
+import { judgeLocal } from '../inspect-local.ts'
 import { plainText } from '../terminal.ts'
 
 export const releaseCommand: NodeCommand = {
@@ -53,6 +54,7 @@ async function release(context: CommandContext): Promise<ExitCode> {
     // Includes files that the unit no longer names: it may name them again after the agent is gone.
     withdraw(decision.kind === 'withdraw' ? 'everything' : 'replaced-files', snapshot)
     tellClearing(await clearNode(context), context)
+    await warnOfLocal(context)
     if (decision.kind === 'unknown') return refuse(`cannot tell what kubelet starts with next, and left it as it is: ${decision.detail}`)
     terminal.out(`${plainText(describe(decision))}\nKubelet was not restarted.\n`)
     return EXIT.fine
@@ -64,6 +66,19 @@ async function release(context: CommandContext): Promise<ExitCode> {
     terminal.err(`kubelet-cfg-agent release: ${plainText(detail)}\n`)
     return EXIT.failed
   }
+}
+
+/**
+ * Without the package, kubelet starts with its local config, and nobody goes back from there. Never
+ * in the way of a removal.
+ */
+async function warnOfLocal(context: CommandContext): Promise<void> {
+  const judgement = await judgeLocal(context).catch(() => undefined)
+  if (judgement?.kind !== 'refused') return
+  context.terminal.out(
+    `Warning: this kubelet refuses its local config, and without the agent nothing goes back from it: ${plainText(judgement.detail)}\n` +
+      'Correct it before kubelet starts with it.\n',
+  )
 }
 
 /** What names a config in the agent's own directory is then left of another kind of activation. */

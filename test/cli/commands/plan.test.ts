@@ -35,6 +35,7 @@ async function plan(of: Snapshot, options: Record<string, string> = {}, context:
       },
       checkpoints: { data: () => ({ kubelet: `${HEAD}maxPods: 110\n` }) },
       files: { read: () => Buffer.from(HEAD) },
+      readLocalConfig: async () => ({ kind: 'found', path: '/var/lib/kubelet/config.yaml', text: HEAD }),
       ...context,
     },
   })
@@ -68,6 +69,13 @@ const worlds: Readonly<Record<string, Snapshot>> = {
     running: { kind: 'none' },
   },
 }
+
+t.test('a return to a local config that kubelet refuses restarts nothing', async (t) => {
+  const back = { ...settled, desired: { kind: 'local' }, desiredContent: undefined } as const
+  const found = (text: string) => ({ readLocalConfig: async () => ({ kind: 'found', path: '/etc/kubelet.yaml', text }) as const })
+  t.match((await plan(back, {}, found(`${HEAD}kubeAPIQPS: -1\n`))).out, /then +refused.*\n.*not restarted/)
+  t.match((await plan(back, {}, found(HEAD))).out, /restart kubelet to use local/)
+})
 
 t.test('prints the plan for people', async (t) => {
   for (const [name, of] of Object.entries(worlds)) t.matchSnapshot((await plan(of)).out, name)

@@ -7,7 +7,7 @@ import { dropInWiring } from '../../../src/systemd/drop-in-wiring.ts'
 import { envWiring } from '../../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../../src/systemd/file-wiring.ts'
 import { silentLog } from '../../checkpoint/silent-log.ts'
-import { following, held, snapshot, source, unit } from '../../report/build.ts'
+import { following, held, snapshot, source, unit, verdictOn } from '../../report/build.ts'
 import { CONFIG, DIRECTORY, ORIGINAL, sourceOf, worldWith } from '../../systemd/disk.ts'
 import { execute, type FakeNodeFields, fakeNode } from '../fake-node.ts'
 
@@ -50,6 +50,25 @@ t.test('reports that there is nothing to do', async (t) => {
   })
   const untouched = await release({ context: { takeOver: async () => ({ kind: 'untouched' }) } })
   t.same(untouched, { code: 0, actions: [], out: 'Nothing to release: no agent has worked on this node.\n', err: '' })
+})
+
+t.test('warns of a local config that kubelet refuses, and keeps what runs in its place', async (t) => {
+  const text = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: many\n'
+  const context = { readLocalConfig: async () => ({ kind: 'found', path: '/var/lib/kubelet/config.yaml', text }) as const }
+  t.match(await release({ context }), { code: 0, out: /Warning: this kubelet refuses its local config, .*maxPods/ })
+  const readLocalConfig = async () => {
+    throw new Error('EIO')
+  }
+  t.match(await release({ context: { readLocalConfig } }), { code: 0, out: /^Nothing to release/ }, 'a removal goes on')
+  const left = held(source('2'))
+  const returning = following(source('2'), {
+    assigned: { kind: 'source', source: 'local' },
+    assignedContent: 'local',
+    lastKnownGood: LOCAL,
+    left: [left],
+    verdicts: verdictOn('local', { state: 'refused', source: 'local' }),
+  })
+  t.match(await release({ snapshot: returning }), { actions: ['end'], out: /what it runs, since its local config is not usable/ })
 })
 
 t.test('does nothing while an agent is running', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Command } from '../../../src/cli/command.ts'
+import type { Command, CommandContext } from '../../../src/cli/command.ts'
 import { pauseCommand } from '../../../src/cli/commands/pause.ts'
 import { promoteCommand } from '../../../src/cli/commands/promote.ts'
 import { resetCommand } from '../../../src/cli/commands/reset.ts'
@@ -37,6 +37,28 @@ t.test('pause, reset and resume', async (t) => {
     t.equal(result.code, 0)
     t.matchSnapshot(result.out, `${command.name} while the hold is ${hold}`)
   }
+})
+
+t.test('reset asks for --force where kubelet refuses its local config', async (t) => {
+  const path = '/var/lib/kubelet/config.yaml'
+  const found = (text: string) => ({ readLocalConfig: async () => ({ kind: 'found', path, text }) as const })
+  const bad = found('apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: many\n')
+  const of = following(source())
+  const reset = async (context: Partial<CommandContext>, given: Record<string, string> = {}, fields: FakeNodeFields = {}) => {
+    const node = fakeNode({ snapshot: of, ...fields, context })
+    const code = await execute(resetCommand, node, given)
+    return { code, actions: node.actions, err: node.err() }
+  }
+  t.match(await reset(bad), { code: 1, actions: [], err: /refuses its local config.*maxPods.*\n.*reset --force/ })
+  t.match(await reset(bad, { force: 'true' }), { code: 0, actions: ['hold local by force'] })
+  t.match(await reset(bad, { force: 'true' }, { hold: 'local' }), { code: 0, actions: ['hold local by force'] }, 'a reset that is refused')
+  const missing = { readLocalConfig: async () => ({ kind: 'unusable', detail: `${path} does not exist`, why: 'missing' }) as const }
+  t.match(await reset(missing), { code: 1, actions: [], err: /does not exist/ })
+  const none = { readLocalConfig: async () => ({ kind: 'unusable', detail: 'no --config', why: 'none' }) as const }
+  t.match(await reset(none), { code: 0, actions: ['hold local'] }, 'kubelet takes its defaults')
+  const unread = { readLocalConfig: async () => ({ kind: 'unusable', detail: 'EIO' }) as const }
+  t.match(await reset(unread), { code: 0, actions: ['hold local'] }, 'the agent asks again')
+  t.match(await reset(bad, {}, { snapshot: snapshot() }), { code: 0, actions: ['hold local'] }, 'it runs already')
 })
 
 t.test('every request reports when it takes effect', async (t) => {

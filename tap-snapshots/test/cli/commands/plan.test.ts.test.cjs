@@ -243,8 +243,9 @@ Last known good  kube-system/my-node-config:kubelet  100  uid-1
 
 The agent would, if all goes well:
 1  now   return to the local config
-2  now   make local what kubelet starts with
-3  now   restart kubelet to use local
+2  now   check local: accepted
+3  now   make local what kubelet starts with
+4  now   restart kubelet to use local
    then  settled: local
 Kubelet is restarted at once.
 

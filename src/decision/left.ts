@@ -1,0 +1,57 @@
+/**
+ * A return to local is a change as any other. `meta/` changes at once, as upstream's does. But what
+ * ran is kept on record as left: it goes on where preflight refuses the local config, and the node
+ * goes back to it where kubelet fails with local. Pure.
+ */
+import { type ConfigMapSource, type HeldSource, LOCAL_CONTENT } from './config-source.ts'
+import { findVerdict } from './find-verdict.ts'
+import { findRunning } from './held-sources.ts'
+import type { Snapshot } from './snapshot.ts'
+import { isOfFailure, type Verdict } from './verdict.ts'
+
+type Assigned = Pick<Snapshot, 'assigned'>
+
+/**
+ * Whether the cluster, or an operator, wants local. Not where it only stands in for a damaged
+ * record.
+ */
+export function isLocalAssigned({ assigned }: Assigned): boolean {
+  return assigned.kind === 'source' && assigned.source === 'local'
+}
+
+/** What the node can go back to from local. Empty also: something is assigned. */
+export function listLeft(snapshot: Assigned & Pick<Snapshot, 'left'>): readonly HeldSource[] {
+  return isLocalAssigned(snapshot) ? (snapshot.left ?? []).filter(({ content }) => content !== undefined) : []
+}
+
+/**
+ * What a return to local leaves: what runs, or what kubelet starts with next where nothing runs,
+ * and then its fallbacks. Nothing where local runs already, since no restart of the agent follows.
+ * Nor what has failed.
+ */
+export function chooseLeft(snapshot: Snapshot): readonly ConfigMapSource[] {
+  const { running, nextStart, lastKnownGood, previous, unit } = snapshot
+  if (running.kind === 'known' && running.content === LOCAL_CONTENT) return []
+  const own = findRunning(snapshot)
+  const next = nextStart.kind === 'known' ? nextStart.held : undefined
+  const found: ConfigMapSource[] = []
+  const contents = new Set<string>()
+  for (const held of [own, next, lastKnownGood, previous]) {
+    if (held === undefined || held.source === 'local' || held.content === undefined || contents.has(held.content)) continue
+    contents.add(held.content)
+    const hasFailed = unit.kind === 'known' && isOfFailure(findVerdict(snapshot, held.content, unit.kubeletIdentity))
+    if (!hasFailed) found.push(held.source)
+  }
+  return found
+}
+
+/**
+ * Whether preflight's refusal of local counts. It keeps local from replacing what runs. It holds
+ * nothing up that an operator forces, nor a node that has nothing else to run.
+ */
+export function isLocalRefused(snapshot: Snapshot, verdict: Verdict | undefined): boolean {
+  const { running, requests } = snapshot
+  if (verdict?.state !== 'refused' || !isLocalAssigned(snapshot)) return false
+  const isForced = requests.hold === 'local' && requests.force === true
+  return !isForced && !(running.kind === 'known' && running.content === LOCAL_CONTENT)
+}

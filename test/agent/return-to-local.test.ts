@@ -1,0 +1,246 @@
+import t from 'tap'
+import type { PreflightResult } from '../../src/decision/verdict.ts'
+import { describeCondition } from '../../src/report/condition.ts'
+import { describeStatus } from '../../src/report/status.ts'
+import { A, B, MINUTE_US, SECOND_US } from '../decision/snapshots.ts'
+import { CRASHES, LOCAL_TEXT, SmallWorld, WELL } from './small-world.ts'
+
+const KINDS = ['env', 'file', 'drop-in'] as const
+const TRIAL_US = 3 * MINUTE_US
+const refused = (detail = 'unrecognized feature gate: Gone'): PreflightResult => ({ kind: 'refused', reason: 'validate', detail })
+
+/** Preflight refuses these texts. */
+function refuse(world: SmallWorld, ...texts: string[]): void {
+  world.preflight = (data) =>
+    Object.values(data).some((text) => texts.includes(text)) ? refused() : { kind: 'accepted', remarks: [], drain: [] }
+}
+
+async function promoted(options: ConstructorParameters<typeof SmallWorld>[0] = {}): Promise<SmallWorld> {
+  const world = new SmallWorld(options)
+  world.policy = { ...world.policy, trialUs: 2 * MINUTE_US }
+  await world.run(MINUTE_US)
+  world.want(A)
+  await world.run(TRIAL_US)
+  t.same(world.record('last-known-good'), A)
+  return world
+}
+
+function shown(world: SmallWorld) {
+  const snapshot = world.snapshots.at(-1)
+  const step = world.steps.at(-1)
+  if (snapshot === undefined || step?.kind !== 'wait') throw new Error('the agent does not wait')
+  const condition = describeCondition(snapshot, step, { trial: undefined, waitUntilMs: undefined })
+  return { condition, status: describeStatus(snapshot, step.phase), wait: step }
+}
+
+const restarts = (world: SmallWorld) => world.restartsAskedAtUs.length
+
+for (const activation of KINDS) {
+  t.test(`${activation}: a local config that is refused costs no restart, and what ran goes on`, async (t) => {
+    const world = await promoted({ activation })
+    refuse(world, LOCAL_TEXT)
+    const before = [restarts(world), await world.running()]
+    world.want('local')
+    await world.run(6 * MINUTE_US)
+    t.same([restarts(world), await world.running()], before)
+    const { condition, status, wait } = shown(world)
+    t.equal(wait.phase, 'refused')
+    t.match(condition, {
+      status: 'False',
+      reason: 'Refused',
+      message: /^local was refused before a restart, .* runs: .*feature gate: Gone/,
+    })
+    t.match(status, {
+      active: A,
+      assigned: 'local',
+      lastKnownGood: 'local',
+      error: 'failed to validate config, see Kubelet log for details',
+    })
+    t.same([world.record('assigned'), world.record('last-known-good'), world.record('previous')], ['local', 'local', 'local'])
+    t.match(world.records.left(), { sources: [A] })
+
+    t.test('it takes what is corrected', async (t) => {
+      world.editLocal('a corrected local config')
+      await world.run(2 * MINUTE_US)
+      t.equal(restarts(world), (before[0] as number) + 1)
+      t.match(shown(world).condition, { status: 'True', reason: 'Local' })
+      await world.run(TRIAL_US)
+      t.match(world.records.left(), { sources: [] }, 'local is the administrator’s again')
+    })
+  })
+
+  t.test(`${activation}: kubelet fails with local after our restart: the node goes back`, async (t) => {
+    const world = await promoted({ activation })
+    const [count, ran] = [restarts(world), await world.running()]
+    world.behave('local', CRASHES)
+    world.want('local')
+    await world.run(5 * MINUTE_US)
+    t.equal(await world.running(), ran)
+    t.equal(restarts(world), count + 2, 'there and back')
+    const { condition, status } = shown(world)
+    t.match(condition, { status: 'False', reason: 'RolledBack', message: /^local failed, .* runs: kubelet exited/ })
+    t.match(status, { active: A, assigned: 'local', lastKnownGood: 'local', error: /crash-looped; rolled back to what ran before/ })
+    await world.run(13 * MINUTE_US)
+    t.equal(restarts(world), count + 2, 'it is not tried again while it stays the same')
+    t.equal(await world.running(), ran)
+
+    t.test('another kubelet takes it', async () => {
+      world.behave('local', WELL)
+      world.kubeletIdentity = 'upgraded'
+      await world.run(5 * MINUTE_US)
+      t.equal(await world.running(), 'local')
+      t.match(shown(world).condition, { status: 'True', reason: 'Local' })
+    })
+  })
+}
+
+t.test('local is tried again when its file changes', async (t) => {
+  const world = await promoted()
+  world.behave('local', CRASHES)
+  world.want('local')
+  await world.run(5 * MINUTE_US)
+  const count = restarts(world)
+  world.editLocal('another local config')
+  await world.run(5 * MINUTE_US)
+  t.equal(restarts(world), count + 2, 'there and back once more')
+  world.behave('local', WELL)
+  world.editLocal('a good local config')
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), 'local')
+})
+
+t.test('a refused local is still the last fallback of a kubelet that fails', async (t) => {
+  const world = await promoted()
+  refuse(world, LOCAL_TEXT)
+  world.want('local')
+  await world.run(MINUTE_US)
+  world.behave(A, CRASHES)
+  world.unit.kill()
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), 'local')
+  await world.run(6 * MINUTE_US)
+  t.equal(await world.running(), 'local', 'and stays where it is healthy')
+})
+
+t.test('a kubelet that fails already gets local without preflight', async (t) => {
+  const world = await promoted()
+  refuse(world, LOCAL_TEXT)
+  world.behave(A, CRASHES)
+  world.unit.kill()
+  await world.run(5 * SECOND_US)
+  world.want('local')
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), 'local')
+})
+
+t.test('where preflight cannot judge it is asked for 10 minutes, and then local goes', async (t) => {
+  const world = await promoted()
+  const count = restarts(world)
+  world.preflight = () => {
+    throw new Error('the helper does not start')
+  }
+  world.want('local')
+  await world.run(9 * MINUTE_US)
+  t.equal(restarts(world), count)
+  t.match(shown(world).condition, { reason: 'InternalError', message: /the helper does not start/ })
+  await world.run(3 * MINUTE_US)
+  t.equal(await world.running(), 'local')
+})
+
+t.test('a local config that is not there is refused, one that cannot be read is asked for again', async (t) => {
+  const gone = await promoted()
+  gone.disk.unlink('/var/lib/kubelet/config.yaml')
+  gone.want('local')
+  await gone.run(6 * MINUTE_US)
+  t.match(shown(gone).condition, { reason: 'Refused', message: /config\.yaml does not exist/ })
+})
+
+t.test('an operator forces a local config that is refused, and the node goes back where it fails', async (t) => {
+  const world = await promoted()
+  const ran = await world.running()
+  refuse(world, LOCAL_TEXT)
+  world.requests = { ...world.requests, hold: 'local' }
+  await world.run(MINUTE_US)
+  t.equal(await world.running(), ran, 'not without force')
+  world.requests = { ...world.requests, force: true }
+  await world.run(MINUTE_US)
+  t.equal(await world.running(), 'local')
+})
+
+t.test('what is assigned again while it goes on is promoted again, without a restart', async (t) => {
+  const world = await promoted()
+  refuse(world, LOCAL_TEXT)
+  world.want('local')
+  await world.run(5 * MINUTE_US)
+  const count = restarts(world)
+  world.want(A)
+  await world.run(TRIAL_US)
+  t.equal(restarts(world), count)
+  t.same(world.record('last-known-good'), A)
+  t.match(world.records.left(), { sources: [] })
+})
+
+t.test('with nothing assigned and no restart of ours, local stays the administrator’s', async (t) => {
+  const world = new SmallWorld()
+  await world.run(6 * MINUTE_US)
+  world.behave('local', CRASHES)
+  world.unit.kill()
+  await world.run(6 * MINUTE_US)
+  t.equal(restarts(world), 0)
+  const returned = await promoted()
+  returned.want('local')
+  await returned.run(TRIAL_US)
+  const count = restarts(returned)
+  returned.behave('local', CRASHES)
+  returned.unit.kill()
+  await returned.run(6 * MINUTE_US)
+  t.equal(restarts(returned), count)
+})
+
+t.test('neither a reboot nor the loss of /run between our restart and the failure leaves kubelet dead', async (t) => {
+  for (const happens of ['reboot', 'run', 'agent'] as const) {
+    const world = await promoted()
+    const ran = await world.running()
+    world.behave('local', { healthyAfterUs: SECOND_US, exitsAfterUs: 100 * SECOND_US })
+    world.want('local')
+    await world.run(20 * SECOND_US)
+    t.equal(await world.running(), 'local')
+    world.behave('local', CRASHES)
+    if (happens === 'reboot') world.reboot()
+    else {
+      if (happens === 'run') world.forgetRun()
+      world.restartAgent()
+      world.unit.kill()
+    }
+    await world.run(5 * MINUTE_US)
+    t.equal(await world.running(), ran, happens)
+  }
+})
+
+t.test('a unit that systemd gave up with local is brought back after the loss of /run', async (t) => {
+  const world = await promoted({ startLimit: { burst: 2, intervalUs: MINUTE_US } })
+  const ran = await world.running()
+  world.behave('local', CRASHES)
+  world.want('local')
+  await world.until('restart')
+  world.advance(40 * SECOND_US)
+  world.forgetRun()
+  world.restartAgent()
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), ran)
+})
+
+t.test('a config on trial goes on, and what it would fall back to is kept with it', async (t) => {
+  const world = await promoted()
+  refuse(world, LOCAL_TEXT)
+  world.want(B)
+  await world.run(MINUTE_US)
+  world.want('local')
+  await world.run(TRIAL_US)
+  t.match(world.records.left(), { sources: [B, A] })
+  t.same(world.record('last-known-good'), 'local', 'it is not promoted')
+  world.behave(B, CRASHES)
+  world.unit.kill()
+  await world.run(5 * MINUTE_US)
+  t.match(shown(world).status, { active: A, assigned: 'local' })
+})
