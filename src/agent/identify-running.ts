@@ -36,7 +36,7 @@ function holdActivated({ source, content }: Extract<ActivationState, { kind: 'ch
 export interface Recorded {
   /** What the records name. */
   readonly named: readonly ConfigMapSource[]
-  /** What is last-known-good or was. */
+  /** What is last-known-good or was, and what ran before a return to local. */
   readonly passed: readonly (ContentHash | undefined)[]
 }
 

@@ -79,7 +79,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const left = readLeft(ports, checkpoints)
   const leftSources = (left.left ?? []).map(({ source }) => source)
   const named = listNamed(kept.assigned, kept.lastKnownGood.source, kept.previous.source, ...leftSources)
-  const passed = [kept.lastKnownGood.content, kept.previous.content]
+  const passed = [kept.lastKnownGood, kept.previous, ...(left.left ?? [])].map(({ content }) => content)
   const running = identifyRunning(unit, past.ofThisBoot, activation, seen.at.bootId, checkpoints, { named, passed })
   const runtimes = await probeRuntimesWhereTheyMatter(ports, { unit, healthz }, kept, running)
   const now = ports.clock.now()

@@ -10,6 +10,7 @@ import type { Observation, RolloutPosition } from '../rollout/silence.ts'
 import type { RolloutTurn, WhenFailed } from '../rollout/view.ts'
 import type { Check } from '../values/json-shape.ts'
 import { either, isFlag, isNumber, isText, listOf, mapOf, oneOf, optional, shape } from '../values/json-shape.ts'
+import { checkSource } from './layout.ts'
 
 const isConfigMapSource: Check<ConfigMapSource> = shape<ConfigMapSource>({
   namespace: isText,
@@ -23,7 +24,10 @@ export const isConfigSource: Check<ConfigSource> = either(oneOf('local'), isConf
 
 const isHealthPort: Check<HealthPort> = either(oneOf('none'), shape<Exclude<HealthPort, 'none'>>({ host: isText, port: isNumber }))
 
-export const isLeft: Check<LeftRecord> = shape<LeftRecord>({ sources: listOf(isConfigMapSource), localConfig: optional(isText) })
+/** Its names become paths. */
+const isSafeSource: Check<ConfigMapSource> = (value): value is ConfigMapSource => isConfigMapSource(value) && checkSource(value).ok
+
+export const isLeft: Check<LeftRecord> = shape<LeftRecord>({ sources: listOf(isSafeSource), localConfig: optional(isText) })
 
 export const isProven: Check<{ readonly key: TrialKey }> = shape<{ readonly key: TrialKey }>({ key: isText })
 

@@ -129,9 +129,7 @@ export class FileRecords implements Records {
   }
 
   left(): LeftRecord | 'damaged' | undefined {
-    const left = this.#readOrDamaged(this.#layout.left, isLeft)
-    // Names that become paths.
-    return left === undefined || left === 'damaged' || left.sources.every((source) => checkSource(source).ok) ? left : 'damaged'
+    return this.#readOrDamaged(this.#layout.left, isLeft)
   }
 
   writeLeft({ sources, localConfig }: LeftRecord): void {

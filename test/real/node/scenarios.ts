@@ -13,6 +13,7 @@ import { addFullDiskScenarios } from './full-disk.ts'
 import { addInterruptionScenarios } from './interruptions.ts'
 import { addJudgeScenarios } from './judge.ts'
 import { addLeftDownScenarios } from './left-down.ts'
+import { addLocalConfigScenarios } from './local-config.ts'
 import { addNodeOutageScenarios } from './outage.ts'
 import { addOverlayScenarios } from './overlay.ts'
 import { addPaceScenarios } from './pace.ts'
@@ -67,5 +68,6 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
 /** On an API server that drops `configSource`. */
 export function addModernNodeScenarios(program: string): void {
   addNodeChannelScenarios(program)
+  addLocalConfigScenarios(program)
   addNodeRolloutScenarios(program)
 }
