@@ -5,13 +5,16 @@
 import { HOUR_US } from '../values/durations.ts'
 import type { HealthRecord, HealthSample, KubeletExit } from './health.ts'
 import { type ChargedExits, isAlive } from './new-exits.ts'
-import type { TrialKey } from './trial-key.ts'
+import type { Policy } from './policy.ts'
+import { contentOfKey, type TrialKey } from './trial-key.ts'
 
 const WINDOW_US = 24 * HOUR_US
 /** So many exits within the window are a failure. No more are kept of one config. */
 const EXITS_THAT_FAIL = 10
 /** The exits of so many configs are kept. */
 const MOST_CONFIGS = 8
+/** Nobody upgrades a kubelet so often within a few minutes. */
+const KUBELETS_OF_NO_UPGRADE = 3
 /** So many are worth a warning. */
 const EXITS_THAT_WARN = 5
 
@@ -56,6 +59,25 @@ export function countRecurringExits(record: HealthRecord, nowUs: number): Recurr
   const exits = recent.length
   const isOver = record.healthySinceUs !== undefined && (recent.at(-1)?.atUs ?? 0) < record.healthySinceUs
   return exits < EXITS_THAT_WARN ? undefined : { exits, failed: exits >= EXITS_THAT_FAIL, isOver }
+}
+
+/**
+ * How often kubelet has exited in a row with the content that it starts with next, as one kubelet
+ * after another: something that counts as its identity, such as an environment file, differs at
+ * each start. A few upgrades never look like that.
+ *
+ * @returns 0: not so often that it is a crash loop
+ */
+export function countVaryingExits(
+  { recentExits = [], subject }: Pick<HealthRecord, 'recentExits' | 'subject'>,
+  nowUs: number,
+  { crashLimit, trialUs }: Pick<Policy, 'crashLimit' | 'trialUs'>,
+): number {
+  const own = recentExits.filter(({ key }) => contentOfKey(key) === contentOfKey(subject))
+  const isNext = ({ atUs }: KubeletExit, index: number) => (own[index + 1]?.atUs ?? nowUs) - atUs < trialUs
+  const inARow = own.slice(own.findLastIndex((exit, index) => !isNext(exit, index)) + 1)
+  const kubelets = new Set(inARow.map(({ key }) => key)).size
+  return inARow.length >= crashLimit && kubelets >= KUBELETS_OF_NO_UPGRADE ? inARow.length : 0
 }
 
 interface RecurringExits {

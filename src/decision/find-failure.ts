@@ -3,7 +3,7 @@
  * time, on trial or long promoted. Pure.
  */
 import type { EvidenceKind } from './evidence.ts'
-import { countRecurringExits, describeRecurringExits } from './exit-log.ts'
+import { countRecurringExits, countVaryingExits, describeRecurringExits } from './exit-log.ts'
 import { type HealthRecord, type HealthSample, healthyForUs } from './health.ts'
 import { areLatestAlike, explain } from './last-words.ts'
 import type { Policy } from './policy.ts'
@@ -40,7 +40,7 @@ function findExits(
   policy: Policy,
 ): HealthFailure | undefined {
   if (unit.kind === 'unknown') return undefined
-  const { exits } = record
+  const exits = Math.max(record.exits, countVaryingExits(record, at.monotonicUs, policy))
   const failure = { reason: 'crash-loop', damage: 'transient' } as const
   // Without its runtime, kubelet exits with the same last words whatever its config.
   const isRuntimeInnocent = (runtimeUp === true || changesRuntime === true) && !isExcuseUsedUp(record.excusedExits, at.monotonicUs)

@@ -90,7 +90,7 @@ export function recordSample(
     lastProcess:
       known === undefined ? presumeProcess(sample, unit, subject) : rememberProcess(known.lastProcess, sample, unit.kubeletIdentity),
     process: followProcess(known?.process, sample, unit, context, policy),
-    recentExits: logExits(known, sample, subject, exits),
+    recentExits: logAll(fold, exits),
     ...followRequest(fold),
     triedAgainUs: same?.triedAgainUs,
     lastDetail: describeSample(sample),
@@ -209,6 +209,8 @@ interface JudgedExits extends ChargedExits {
   readonly chargeable: number
   /** Excused, since the container runtime is the reason. */
   readonly excused: number
+  /** Charged to nothing but what ran: the same content, started as another kubelet than is installed. */
+  readonly former: ChargedExits
   readonly exitSeenOf: string | undefined
 }
 
@@ -241,8 +243,21 @@ function judgeExits(fold: Fold, { start, runtime, condition, excused }: ExitCont
     seen,
     chargeable: isOfWhatRanLast(fold) ? news.unseen + Number(hasExited && !excused) : 0,
     excused: countsExcused ? (runtime.isExcused ? news.unseen : 0) + Number(isExcused) : 0,
+    former: isLogged(fold, runtime)
+      ? { unseen: news.unseen - unseen, seen: hasExited && !excused && unit.invocationId === known?.process?.invocationId }
+      : { unseen: 0, seen: false },
     exitSeenOf: isRefused ? known?.exitSeenOf : news.exitSeenOf,
   }
+}
+
+function isLogged({ known, subject, gap }: Fold, { isExcused }: RuntimeExcuse): boolean {
+  const key = known?.process?.key
+  return key !== undefined && key !== subject && contentOfKey(key) === contentOfKey(subject) && !gap && !isExcused
+}
+
+function logAll({ known, sample, subject }: Fold, exits: JudgedExits): HealthRecord['recentExits'] {
+  const key = known?.process?.key ?? subject
+  return logExits(known && { ...known, recentExits: logExits(known, sample, key, exits.former) }, sample, subject, exits)
 }
 
 /** What exits is what ran last, or systemd has started it from the same config since. */

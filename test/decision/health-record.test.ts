@@ -455,6 +455,29 @@ t.test('each exit is judged once, when it is noticed', async (t) => {
   })
 })
 
+t.test('a kubelet that has another identity at each start exits as often as any other', async (t) => {
+  const keys = [1, 2, 3, 4].map((start) => keyOf(A, `kubelet-${start}`))
+  const startedAs = (looks: (index: number) => Look[]) =>
+    keys.reduce<HealthRecord | undefined>((record, key, index) => (index < 3 ? follow(looks(index), record, key) : record), undefined)
+  const last = down('auto-restart', 'i-2', 2)
+  const fails = (record: HealthRecord | undefined, nowUs = 0) => record && verdictOn(record, last, nowUs)
+  const dies = (index: number) => [down('starting', `i-${index}`, index), down('auto-restart', `i-${index}`, index)]
+  t.equal(fails(startedAs(dies)), 'crash-loop')
+  t.equal(fails(startedAs(dies), POLICY.trialUs), 'start-deadline', 'but not for long')
+  const once = follow(dies(1), follow(dies(0), undefined, keys[0]), keys[1])
+  t.equal(verdictOn(once, down('auto-restart', 'i-1', 1)), undefined, 'an upgrade is none of its exits')
+  const runs = (index: number): Look => ({ ...ill(A, `i-${index}`, index), unit: unit({ invocationId: `i-${index}`, nRestarts: index }) })
+  const seenBefore = keys.reduce<HealthRecord | undefined>((record, key, index) => {
+    const seen = {
+      ...runs(index),
+      running: { kind: 'known', content: contentOf(A), key, startedAtUs: NOW_US, invocationId: `i-${index}` },
+    } as const
+    const next = keys[index + 1]
+    return next === undefined ? record : follow([seen, down('auto-restart', `i-${index}`, index)], follow([seen], record, key), next)
+  }, undefined)
+  t.equal(seenBefore && fails(follow([ill(A, 'i-3', 3)], seenBefore, keys[3])), 'crash-loop', 'also where it changes after the start')
+})
+
 t.test('start deadline and tolerance', async (t) => {
   t.test('a kubelet that never was healthy has until the start deadline', async (t) => {
     const record = follow([ill()])
