@@ -209,7 +209,7 @@ interface JudgedExits extends ChargedExits {
   readonly chargeable: number
   /** Excused, since the container runtime is the reason. */
   readonly excused: number
-  /** Charged to nothing but what ran: the same content, started as another kubelet than is installed. */
+  /** Of the same content, started as another kubelet than is installed: charged to what ran. */
   readonly former: ChargedExits
   readonly exitSeenOf: string | undefined
 }
