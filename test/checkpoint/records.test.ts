@@ -86,6 +86,14 @@ t.test("records have kubelet's bytes, and are written only on change", (t) => {
   records.writeTrialBoots(undefined)
   t.equal(open(disk).records.trialBoots(), undefined)
   t.equal(files.stat(`${META}/boots`), undefined)
+  const baseline = { candidate: 'content@kubelet', invocationId: 'i', sinceUs: 1, answered: ['node'], ready: 'True' } as const
+  t.equal(records.baseline(), undefined)
+  records.writeBaseline({ bootId: 'boot-1', baseline })
+  t.same(open(disk).records.baseline(), { bootId: 'boot-1', baseline })
+  disk.plant(`${META}/baseline`, JSON.stringify({ bootId: 'boot-1', baseline: { ...baseline, addedLater: 1 }, addedLater: {} }))
+  t.match(open(disk).records.baseline(), { bootId: 'boot-1', baseline }, 'of a newer agent')
+  records.writeBaseline(undefined)
+  t.equal(files.stat(`${META}/baseline`), undefined)
   const heard = { channel: 'label', paused: { on: 'Node', by: 'a person' }, problem: undefined } as const
   t.equal(records.channelState(), undefined)
   records.writeChannelState(heard)
