@@ -273,7 +273,7 @@ t.test('a baseline holds for whatever kubelet was restarted into', (t) => {
 t.test('what a config changes counts for that change alone', async (t) => {
   const fields = ['maxPods']
   const waits = { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B) }
-  t.same(recordFacts(undefined, { ...waits, changes: { from: 'a', fields } }).baseline?.changed, fields)
+  t.same(recordFacts(undefined, { ...waits, changes: { from: contentOf(A), fields } }).baseline?.changed, fields)
   t.equal(
     recordFacts(undefined, { ...waits, changes: { from: 'other', fields } }).baseline?.changed,
     undefined,
@@ -281,7 +281,7 @@ t.test('what a config changes counts for that change alone', async (t) => {
   )
   const early = recordFacts(undefined, waits)
   t.equal(early.baseline?.changed, undefined)
-  const taken = recordFacts(early, { ...waits, changes: { from: 'a', fields } })
+  const taken = recordFacts(early, { ...waits, changes: { from: contentOf(A), fields } })
   t.same(taken.baseline?.changed, fields, 'preflight answers after the baseline has begun')
   const restart = {
     bootId: BOOT,
@@ -295,6 +295,6 @@ t.test('what a config changes counts for that change alone', async (t) => {
   const started = { ...NOTHING_NEW, restarts: [restart], nRestarts: 0 }
   const running = { ...RUNS_B, startedAtUs: NOW_US }
   t.same(recordFacts(taken, { ...started, running }).baseline?.changed, fields)
-  const other = recordFacts(taken, { ...started, running: { ...running, content: 'good', key: keyOf(GOOD) } })
+  const other = recordFacts(taken, { ...started, running: { ...running, content: contentOf(GOOD), key: keyOf(GOOD) } })
   t.match(other.baseline, { candidate: keyOf(GOOD), changed: undefined }, 'the restart started another config')
 })
