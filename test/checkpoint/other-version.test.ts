@@ -1,0 +1,157 @@
+/**
+ * What agents of other versions make of the records that were added since 0.1.0, whose own are in
+ * `older-agent.test.ts`. An agent that does not know a record leaves it where it is, and what it
+ * writes itself lacks it. So each record has a row: what it says, and what its absence, damage, and
+ * a field of a later agent mean.
+ */
+import { posix } from 'node:path'
+import t from 'tap'
+import { setForeignStateAside } from '../../src/checkpoint/binding.ts'
+import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { layoutOf } from '../../src/checkpoint/layout.ts'
+import { FileRecords } from '../../src/checkpoint/records.ts'
+import { parseDropInRecord } from '../../src/systemd/drop-in-record.ts'
+import { parseRecord } from '../../src/systemd/original-record.ts'
+import { isObject } from '../../src/values/is-object.ts'
+import { DROP_IN, ORIGINAL, SOURCE } from './agent-0.1.0.ts'
+import { faultsOver } from './faults.ts'
+import { silentLog } from './silent-log.ts'
+
+const ROOT = '/dynamic'
+
+function open() {
+  const disk = new FakeDisk(() => 0)
+  const files = new DurableFiles(disk)
+  const layout = layoutOf(ROOT)
+  const aside: string[] = []
+  const options = { files, layout, log: silentLog(), faults: faultsOver() }
+  const records = new FileRecords({ ...options, onSetAside: ({ path }) => aside.push(path) })
+  return { disk, files, layout, records, aside }
+}
+
+type Opened = ReturnType<typeof open>
+
+interface Row {
+  /** In the dynamic config directory. */
+  readonly path: string
+  /** As this agent writes it. */
+  readonly text: string
+  /** What this agent reads. */
+  readonly read: (opened: Opened) => unknown
+  readonly value: unknown
+  /** Another agent wrote everything but this, or this without what was added. */
+  readonly withoutIt: { readonly text: string | undefined; readonly value: unknown }
+  readonly damaged: unknown
+}
+
+const STAMP = { bootId: 'boot', hash: 'ab', isLocal: false, sinceUs: 10 }
+const ENDED = { ...STAMP, rewording: 'cd', next: 'ef', foundUs: 11 }
+const textAt = ({ disk }: Opened, path: string) => disk.read(`${ROOT}/${path}`).toString()
+
+const ROWS: readonly Row[] = [
+  {
+    path: 'meta/local',
+    text: '{"local":["assigned","previous"]}',
+    // Both are empty files.
+    read: ({ records, disk, layout }) => {
+      for (const name of ['assigned', 'previous'] as const) disk.plant(layout.record(name), '')
+      return [records.read('assigned'), records.read('previous')]
+    },
+    value: [
+      { kind: 'source', source: 'local' },
+      { kind: 'source', source: 'local' },
+    ],
+    withoutIt: {
+      text: undefined,
+      value: [
+        { kind: 'source', source: 'local', unconfirmed: true },
+        { kind: 'source', source: 'local' },
+      ],
+    },
+    damaged: [
+      { kind: 'source', source: 'local', unconfirmed: true },
+      { kind: 'source', source: 'local', unconfirmed: true },
+    ],
+  },
+  ...[STAMP, ENDED].map(
+    (stamp): Row => ({
+      path: 'local/0123456789abcdef/record.json',
+      text: JSON.stringify({ ...ORIGINAL, stamp }),
+      read: (opened) => parseRecord(textAt(opened, 'local/0123456789abcdef/record.json')),
+      value: { ...ORIGINAL, stamp },
+      withoutIt: { text: JSON.stringify(ORIGINAL), value: ORIGINAL },
+      damaged: undefined,
+    }),
+  ),
+  {
+    path: 'drop-ins/0123456789abcdef.json',
+    text: JSON.stringify({ ...DROP_IN, stamp: STAMP }),
+    read: (opened) => parseDropInRecord(textAt(opened, 'drop-ins/0123456789abcdef.json')),
+    value: { ...DROP_IN, stamp: STAMP },
+    withoutIt: { text: JSON.stringify({ ...DROP_IN, stamp: { bootId: 7 } }), value: DROP_IN },
+    damaged: undefined,
+  },
+]
+
+/** With a field that no agent knows, in each object. */
+function addField(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(addField)
+  if (!isObject(value)) return value
+  return { ...Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, addField(inner)])), addedLater: { more: 1 } }
+}
+
+function withoutField(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutField)
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).flatMap(([name, inner]) => (name === 'addedLater' ? [] : [[name, withoutField(inner)]])))
+}
+
+/** As JSON shows it: a field that is undefined is left out. */
+const plain = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)))
+
+for (const { path, text, read, value, withoutIt, damaged } of ROWS) {
+  t.test(`${path}: ${text.slice(-60)}`, async (t) => {
+    const readWith = (written: string | undefined) => {
+      const opened = open()
+      if (written !== undefined) opened.disk.plant(`${ROOT}/${path}`, written)
+      const found = withoutField(plain(read(opened)))
+      t.same(opened.aside, [], 'nothing is set aside')
+      return found
+    }
+    t.same(readWith(text), plain(value))
+    t.same(readWith(JSON.stringify(addField(JSON.parse(text)))), plain(value), 'a field that is not known hides nothing')
+    t.same(readWith(withoutIt.text), plain(withoutIt.value), 'of an agent that did not write it')
+    for (const garbage of ['', 'garbage', '\0\0']) t.same(readWith(garbage), damaged, `damaged: ${JSON.stringify(garbage)}`)
+  })
+}
+
+t.test('a record that is not known stays where it is, and goes with the rest', async (t) => {
+  const { disk, files, layout, records } = open()
+  const known = [...new Set(ROWS.map(({ path }) => posix.dirname(path))), 'meta'].map((directory) => `${directory}/added-later`)
+  for (const path of known) disk.plant(`${ROOT}/${path}`, '{"later":1}')
+  records.write('assigned', SOURCE)
+  records.write('last-known-good', 'local')
+  records.markLocal()
+  records.verdicts()
+  files.settle(ROOT)
+  for (const path of known) t.equal(disk.read(`${ROOT}/${path}`).toString(), '{"later":1}', path)
+  setForeignStateAside(
+    files,
+    layout,
+    () => true,
+    () => {},
+  )
+  t.equal(files.read(`${ROOT}/foreign-1/meta/added-later`)?.toString(), '{"later":1}')
+})
+
+t.test('an agent that keeps the last hundred verdicts forgets none of damage that no restart undoes', async (t) => {
+  const { disk, layout, records } = open()
+  const verdict = { reason: 'validate', detail: '', source: SOURCE, atWallMs: 1 } as const
+  records.writeVerdict({ ...verdict, key: 'harmful', state: 'confirmed', damage: 'one-way' })
+  for (let index = 0; index < 120; index += 1) records.writeVerdict({ ...verdict, key: `refused-${index}`, state: 'refused' })
+  const written = JSON.parse(disk.read(layout.verdicts).toString()) as readonly { readonly key: string }[]
+  const byTheOther = [...written, { ...verdict, key: 'new', state: 'refused' }].slice(-100)
+  disk.plant(layout.verdicts, JSON.stringify(byTheOther))
+  t.ok(records.verdicts().has('harmful'))
+})
