@@ -10,9 +10,9 @@ import type { ActivationKind } from '../../src/decision/unit-state.ts'
 import { A, B, C, MINUTE_US, textOf } from '../decision/snapshots.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'
 
-const TRIAL_US = 2 * MINUTE_US
+const TRIAL_US = MINUTE_US
 /** Longer than a trial and its evidence. */
-const LONG_US = 5 * MINUTE_US
+const LONG_US = 3 * MINUTE_US
 
 /** A is promoted and runs. */
 async function settledOnA(activation: ActivationKind): Promise<SmallWorld> {
