@@ -362,12 +362,14 @@ export class SimUnit implements Unit, HealthProbe {
 
   /** The start that is due comes to nothing. */
   #failStart(): void {
+    // Of what is left down already, a start that fails leaves no trace.
+    const isPersons = this.#starter === 'person' && !this.isLeftDown
     this.#stop()
     this.#dependencyFailedUs = this.#world.nowUs() + 2
     this.#isLeftStopped = false
     if (this.#starter === 'boot') this.#isStartedInBoot = false
     // A person sees the error, and tries again.
-    this.#downCause = this.#starter === 'boot' ? 'boot' : this.#starter === 'person' ? 'person' : 'dependency'
+    this.#downCause = this.#starter === 'boot' ? 'boot' : isPersons ? 'person' : 'dependency'
     const isAgents = this.#downCause === 'dependency' && !this.#world.isNothingAssigned()
     this.#operatorAtUs = isAgents ? undefined : this.#world.nowUs() + OPERATOR_COMES_AFTER_US
     this.#state = 'stopped'
