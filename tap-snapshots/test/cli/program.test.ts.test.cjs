@@ -170,10 +170,10 @@ Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
 exports[`test/cli/program.test.ts > TAP > help > of preflight-upgrade 1`] = `
 Usage: kubelet-cfg-agent preflight-upgrade [flags]
 
-Checks every config that this node holds (assigned, active, last-known-good, previous, local)
-against another kubelet: which it would refuse, and which fields and feature gates it ignores or no
-longer knows. Name its binary, which then judges itself, or its version. Without either, it is the
-kubelet that is on disk now. The agent's change policy does not count.
+Checks every config that this node holds (assigned, active, last-known-good, previous, what a return
+to local left, local) against another kubelet: which it would refuse, and which fields and feature
+gates it ignores or no longer knows. Name its binary, which then judges itself, or its version.
+Without either, it is the kubelet that is on disk now. The agent's change policy does not count.
 
 Options:
   --kubelet <path>             check with this kubelet: the new binary
@@ -249,13 +249,16 @@ Usage: kubelet-cfg-agent reset [flags]
 
 Returns this node to the config that kubelet was provisioned with. The node ignores what the cluster
 assigns until resume. Last-known-good and previous become local too, so the trial after resume has
-local as its only fallback. Kubelet is restarted if it runs another config.
+local as its only fallback. Kubelet is restarted if it runs another config. A local config that this
+kubelet refuses takes --force. If kubelet fails with local, the node goes back to what ran.
 
 Options:
+  --force     also where this kubelet refuses its local config
   -h, --help  show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent reset    take this node out of dynamic configuration
+  kubelet-cfg-agent reset            take this node out of dynamic configuration
+  kubelet-cfg-agent reset --force    the same, although preflight refuses the local config
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
@@ -423,9 +426,9 @@ Preflight:
   --require-drain <list>         fields and risk classes that change only while the node is drained
                                  (default: none)
   --guards-off <list>            guards that only warn instead of refusing a config that would take
-                                 the node out of the cluster or end what runs on it: content-type,
-                                 node-lease, static-pods, healthz, reservation, resolv-conf,
-                                 runtime-endpoint, cgroup-driver (default: none)
+                                 the node out of the cluster or end what runs on it: run-once,
+                                 content-type, node-lease, static-pods, healthz, reservation,
+                                 resolv-conf, runtime-endpoint, cgroup-driver (default: none)
   --preflight <choice>           checks before kubelet gets a config: rules are the agent's own;
                                  load has kubelet load it in a sandbox too; start also starts
                                  kubelet there (rules, load, start; default: start)
