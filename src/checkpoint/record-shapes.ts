@@ -68,6 +68,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   excusedExits: optional(shape<ExcusedExits>({ count: isNumber, sinceUs: isNumber })),
   lastNRestarts: isNumber,
   firstNRestarts: optional(isNumber),
+  takenDownOf: optional(isText),
   exitSeenOf: optional(isText),
   lastProcess: optional(
     shape<SeenProcess>({

@@ -86,6 +86,7 @@ export function recordSample(
     excusedExits: isSettled ? undefined : addExcused(same?.excusedExits, exits.excused, nowUs),
     lastNRestarts: unit.nRestarts,
     firstNRestarts: countAtStart(known, unit),
+    takenDownOf: unit.down?.endedWith === undefined ? known?.takenDownOf : unit.invocationId,
     exitSeenOf: exits.exitSeenOf,
     lastProcess:
       known === undefined ? presumeProcess(sample, unit, subject) : rememberProcess(known.lastProcess, sample, unit.kubeletIdentity),

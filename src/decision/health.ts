@@ -120,6 +120,11 @@ export interface HealthRecord {
   /** NRestarts when the invocation was first seen. */
   readonly firstNRestarts?: number | undefined
   /**
+   * The invocation that systemd ended for a unit that it was bound to. Only as long as that unit
+   * does nothing more do its own times tell.
+   */
+  readonly takenDownOf?: string | undefined
+  /**
    * The invocation whose process a look found ended. That exit is judged, and is not judged again
    * when systemd counts it.
    */

@@ -6,7 +6,6 @@
 import { chargeExits, type Interval, illSinceUs } from './between-looks.ts'
 import { type HealthRecord, type HealthSample, healthyForUs, isFailing, type ProcessHealth, type Running } from './health.ts'
 import type { Policy } from './policy.ts'
-import { hasEnded } from './sample-condition.ts'
 import type { KnownUnit } from './unit-state.ts'
 
 /** What a fold needs to know besides the sample. */
@@ -78,7 +77,7 @@ function followAbsent(
   // What cannot be read is unknown: no health, and no more illness than before.
   const isSame = unit.invocationId === before.invocationId
   const isSameUnread = running.kind === 'unknown' && isSame
-  const isDown = hasEnded(unit.activity) || unit.activity === 'starting'
+  const isDown = unit.activity === 'auto-restart' || unit.activity === 'failed' || unit.activity === 'starting'
   const isIll = !excused && ((running.kind === 'none' && isDown) || (isSameUnread && before.unhealthySinceUs !== undefined))
   const charged = excused ? 0 : chargeExits(chargeable, interval, isIll && before.unhealthySinceUs !== undefined)
   const sinceUs = isIll ? illSinceUs(interval.gap && !isSame ? undefined : before.unhealthySinceUs, interval) : undefined

@@ -31,14 +31,14 @@ export function classifySample(sample: HealthSample, { hasBegun, runsSubject, is
       // What cannot be read is unknown: no health, and no illness.
       if (running.kind === 'unknown' || sample.healthz === 'unknown') return 'unclear'
       return isExcused ? 'excused' : 'ill'
-    // Nothing is known of how long it waits there, and what it waits for is no doing of the config.
-    // Exits before it count.
+    // How long it waits there is no doing of the config: the agent makes it wait itself. Exits
+    // before it count.
     case 'queued':
+    case 'exited':
     case 'left-down':
       return isExcused ? 'excused' : 'unclear'
     case 'starting':
     case 'auto-restart':
-    case 'exited':
     case 'failed':
       return isExcused ? 'excused' : 'ill'
   }

@@ -51,7 +51,7 @@ function findActivity(unit: KnownUnit, past: Past): 'stopped' | 'exited' | 'left
   if (inactiveEnterUs > 0 && activeExitUs === inactiveEnterUs && activeExitUs >= mainExitUs) return 'exited'
   // A stop while systemd itself starts the unit again shows the same but for the failed dependency.
   if (hasSystemdStarted(unit, past) && dependencyFailedUs >= inactiveEnterUs) return 'left-down'
-  return endedWith === undefined ? 'stopped' : 'left-down'
+  return endedWith !== undefined || past.health?.takenDownOf === invocationId ? 'left-down' : 'stopped'
 }
 
 /** Nothing in the state of the unit itself tells why it is down. */

@@ -128,6 +128,24 @@ t.test('a kubelet that ends without an error under Restart=on-failure', async (t
   t.match([...again.records.verdicts().values()][0]?.detail, /kubelet exited [23] times/)
 })
 
+t.test('how long the agent waits before it starts it again is held against no config', async (t) => {
+  const world = await promoted({ restart: 'on-failure' })
+  world.unit.dependencyFails = true
+  world.unit.endCleanly()
+  await world.run(10 * MINUTE_US)
+  world.unit.dependencyFails = false
+  await world.run(5 * MINUTE_US)
+  t.equal(await world.running(), textOf(A))
+  world.unit.endCleanly()
+  await world.run(6 * MINUTE_US)
+  t.equal(await world.running(), textOf(A))
+  t.equal(world.records.verdicts().size, 0)
+  t.notOk(
+    world.snapshots.some(({ health }) => health?.triedAgainUs !== undefined),
+    'not even tried once more',
+  )
+})
+
 t.test('a unit that it was bound to ended', async (t) => {
   const world = await promoted()
   world.unit.endWith('containerd.service')

@@ -16,12 +16,22 @@ interface Facts {
   readonly ok?: boolean
   readonly invocationBefore?: string
   readonly first?: number
+  readonly takenDownOf?: string
 }
 
-function seen({ down, invocationId = INVOCATION, nRestarts = 0, ownUs, ok = true, invocationBefore = INVOCATION, first = 0 }: Facts) {
+function seen({
+  down,
+  invocationId = INVOCATION,
+  nRestarts = 0,
+  ownUs,
+  ok = true,
+  invocationBefore = INVOCATION,
+  first = 0,
+  takenDownOf,
+}: Facts) {
   const known = unit({ activity: 'stopped', invocationId, nRestarts, down: { ...STOPPED, ...down } })
   const own = ownUs === undefined ? [] : [restartTo(B, { atUs: ownUs, invocationBefore, outcome: { ok, detail: '' } })]
-  const past = { health: health(A, { firstNRestarts: first, lastNRestarts: first }), restarts: own, now: { bootId: BOOT } }
+  const past = { health: health(A, { firstNRestarts: first, lastNRestarts: first, takenDownOf }), restarts: own, now: { bootId: BOOT } }
   const explained = explainDown(known, past)
   return { activity: explained.activity, own: hasOwnStartFailed(explained, past), asks: asksForJobs(known, past) }
 }
@@ -65,6 +75,8 @@ t.test('its process ended by itself', async (t) => {
 
 t.test('a unit that it was bound to took it with it', async (t) => {
   t.match(seen({ down: { endedWith: 'containerd.service' } }), { activity: 'left-down', own: false })
+  t.match(seen({ takenDownOf: INVOCATION }), { activity: 'left-down' }, 'it has ended once more since, or was started')
+  t.match(seen({ takenDownOf: 'earlier' }), { activity: 'stopped' }, 'kubelet has been started since')
 })
 
 t.test('what somebody has barred stays down', async (t) => {
