@@ -26,6 +26,7 @@ const CHECKS: Checks<Verdict> = {
   doubtful: optional(isFlag),
   retrials: optional(isNumber),
   acquitted: optional(isFlag),
+  recurring: optional(isFlag),
   leavesState: optional(isFlag),
   yielded: optional(isFlag),
   suspended: optional(isFlag),

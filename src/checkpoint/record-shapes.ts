@@ -97,6 +97,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
         invocationId: isText,
         startedAtUs: optional(isNumber),
         atUs: isNumber,
+        awayUs: optional(isNumber),
         words: optional(isText),
         killedBy: optional(isText),
       }),

@@ -167,7 +167,7 @@ const EFFECTS: EffectsOf = {
       // It has a whole trial again, with all the evidence.
       ...(hasPassed(snapshot, verdict.key) ? [{ kind: 'write-proven', key: undefined } as const] : []),
       { kind: 'write-verdict', verdict: { ...verdict, retrials: number, suspended: true } },
-      ...dropCharges(snapshot),
+      ...dropCharges(snapshot, verdict.key),
       log('info', `config is tried again: ${describeSource(verdict.source)}`, {
         source: verdict.source,
         reason: verdict.reason,

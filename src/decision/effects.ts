@@ -92,10 +92,14 @@ export function history(kind: Transition['kind'], from: ConfigSource | undefined
   return { kind: 'append-history', transition: { kind, from, to, why } }
 }
 
-/** Exits and reboots before this point are charged to nothing any more. */
-export function dropCharges(snapshot: Pick<Snapshot, 'health' | 'trialBoots'>): readonly StateEffect[] {
+/**
+ * Exits and reboots before this point are charged to nothing any more.
+ *
+ * @param of the slow crash loops of other configs go on
+ */
+export function dropCharges(snapshot: Pick<Snapshot, 'health' | 'trialBoots'>, of?: TrialKey): readonly StateEffect[] {
   const { health } = snapshot
-  return [...(health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(health) } as const]), ...endTrialBoots(snapshot)]
+  return [...(health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(health, of) } as const]), ...endTrialBoots(snapshot)]
 }
 
 export function endTrialBoots({ trialBoots }: Pick<Snapshot, 'trialBoots'>): readonly StateEffect[] {

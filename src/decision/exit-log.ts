@@ -8,6 +8,7 @@ import { type ChargedExits, isAlive } from './new-exits.ts'
 import type { Policy } from './policy.ts'
 import { contentOfKey, type TrialKey } from './trial-key.ts'
 
+/** Of the time in which kubelet starts with the config: the time of another one does not count. */
 const WINDOW_US = 24 * HOUR_US
 /** So many exits within the window are a failure. No more are kept of one config. */
 const EXITS_THAT_FAIL = 10
@@ -51,14 +52,32 @@ function keepLatest(exits: readonly KubeletExit[]): readonly KubeletExit[] {
   return exits.filter((exit) => kept.has(exit))
 }
 
+/** Since the last look, kubelet would have started with the subject, and with no other config. */
+export function ageExits(exits: readonly KubeletExit[] = [], subject: TrialKey, sinceUs: number): readonly KubeletExit[] {
+  return exits.map((exit) => (exit.key === subject ? exit : { ...exit, awayUs: (exit.awayUs ?? 0) + sinceUs }))
+}
+
 /**
  * The exits of what kubelet starts with next within the window, so many that they tell something.
  */
 export function countRecurringExits(record: HealthRecord, nowUs: number): RecurringExits | undefined {
-  const recent = (record.recentExits ?? []).filter(({ key, atUs }) => key === record.subject && nowUs - atUs < WINDOW_US)
+  const recent = listRecent(record, nowUs)
   const exits = recent.length
   const isOver = record.healthySinceUs !== undefined && (recent.at(-1)?.atUs ?? 0) < record.healthySinceUs
   return exits < EXITS_THAT_WARN ? undefined : { exits, failed: exits >= EXITS_THAT_FAIL, isOver }
+}
+
+/**
+ * Whether the processes of what kubelet starts with next live for as long as a trial, and exit
+ * then, so often that another trial would show nothing.
+ */
+export function outlivesTrials(record: HealthRecord, nowUs: number, { trialUs }: Pick<Policy, 'trialUs'>): boolean {
+  const late = listRecent(record, nowUs).filter(({ startedAtUs, atUs }) => startedAtUs !== undefined && atUs - startedAtUs >= trialUs)
+  return late.length >= EXITS_THAT_WARN
+}
+
+function listRecent({ recentExits = [], subject }: HealthRecord, nowUs: number): readonly KubeletExit[] {
+  return recentExits.filter(({ key, atUs, awayUs = 0 }) => key === subject && nowUs - atUs - awayUs < WINDOW_US)
 }
 
 /**

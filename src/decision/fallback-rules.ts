@@ -53,7 +53,10 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
   // A node at fault fails every config, also an assigned one whose record is damaged at the moment.
   const suspects = target.atFault ? [...snapshot.verdicts.values()] : candidates.flatMap(({ verdict }) => verdict ?? [])
   const blamed = findBlamed(target, candidates)
-  const provisional = suspects.filter((verdict) => verdict.state === 'provisional' && verdict !== blamed)
+  // Another config that is healthy for a minute says nothing of one that is healthy for longer
+  // before it exits.
+  const isOpen = ({ state, recurring }: Verdict) => state === 'provisional' && (target.atFault || recurring !== true)
+  const provisional = suspects.filter((verdict) => isOpen(verdict) && verdict !== blamed)
   if (provisional.length === 0 || !provisional.every((verdict) => isBroughtBack(snapshot, verdict))) return undefined
   const why = 'kubelet is healthy again after other configs had failed too: the node was at fault'
   if (!target.atFault) return { kind: 'forgive', drop: provisional.map(({ key }) => key), requested: false, why }

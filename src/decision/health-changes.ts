@@ -1,6 +1,7 @@
 /** What the agent's own steps, and an operator's, change in the health record. Pure. */
 import type { HealthRecord } from './health.ts'
 import type { Policy } from './policy.ts'
+import type { TrialKey } from './trial-key.ts'
 
 /**
  * A restart was requested: kubelet's exits and silence after that start are charged to the subject.
@@ -49,7 +50,12 @@ export function forgetIllness(record: HealthRecord): HealthRecord {
   return { ...record, exits: 0, pausedExits, excusedExits: undefined, unhealthySinceUs: undefined, process, recentExits: [] }
 }
 
-/** What was charged before is not charged again. */
-export function forgetExits(record: HealthRecord): HealthRecord {
-  return { ...record, exits: 0, excusedExits: undefined, recentExits: [] }
+/**
+ * What was charged before is not charged again.
+ *
+ * @param of undefined: to any config
+ */
+export function forgetExits(record: HealthRecord, of?: TrialKey): HealthRecord {
+  const recentExits = of === undefined ? [] : record.recentExits?.filter(({ key }) => key !== of)
+  return { ...record, exits: 0, excusedExits: undefined, recentExits }
 }

@@ -5,7 +5,7 @@
  */
 import { beginInterval, chargeExits, type Interval, illSinceUs } from './between-looks.ts'
 import { describeSample } from './describe-sample.ts'
-import { logExits } from './exit-log.ts'
+import { ageExits, logExits } from './exit-log.ts'
 import { type HealthRecord, type HealthSample, healthyForUs } from './health.ts'
 import { isMissing } from './missing-content.ts'
 import { type ChargedExits, findNewExits, isAlive } from './new-exits.ts'
@@ -256,9 +256,12 @@ function isLogged({ known, subject, gap }: Fold, { isExcused }: RuntimeExcuse): 
   return key !== undefined && key !== subject && contentOfKey(key) === contentOfKey(subject) && !gap && !isExcused
 }
 
-function logAll({ known, sample, subject }: Fold, exits: JudgedExits): HealthRecord['recentExits'] {
-  const key = known?.process?.key ?? subject
-  return logExits(known && { ...known, recentExits: logExits(known, sample, key, exits.former) }, sample, subject, exits)
+function logAll({ known, sample, subject, nowUs }: Fold, exits: JudgedExits): HealthRecord['recentExits'] {
+  if (known === undefined) return logExits(known, sample, subject, exits)
+  // Since the last look, kubelet would have started with what the record was about until now.
+  const aged = { ...known, recentExits: ageExits(known.recentExits, known.subject, nowUs - known.lastSampleUs) }
+  const key = known.process?.key ?? subject
+  return logExits({ ...known, recentExits: logExits(aged, sample, key, exits.former) }, sample, subject, exits)
 }
 
 /** What exits is what ran last, or systemd has started it from the same config since. */

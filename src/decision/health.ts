@@ -218,6 +218,8 @@ export interface KubeletExit {
   readonly startedAtUs?: number | undefined
   /** When it was noticed. */
   readonly atUs: number
+  /** For how long kubelet has started with other configs since then. */
+  readonly awayUs?: number | undefined
   /** What kubelet said last. undefined: the journal could not be read, or has not been yet. */
   readonly words?: string | undefined
   /** The signal that ended it. undefined: it exited by itself, or how it ended is not known. */

@@ -46,6 +46,7 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
     ...(isDoubtful && { doubtful: true }),
     ...(retrial?.retrials !== undefined && { retrials: retrial.retrials }),
     ...(retrial?.acquitted === true && { acquitted: true }),
+    ...((failure.recurring ?? retrial?.recurring) === true && { recurring: true }),
   }
 }
 

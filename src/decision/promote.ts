@@ -4,14 +4,13 @@
  * assigned, but goes on since the assigned one was refused. Pure.
  */
 import { type ConfigSource, sameSource } from './config-source.ts'
-import { listMissingEvidence } from './evidence-verdict.ts'
 import { isLocalAssigned } from './left.ts'
+import { isTrialPassed } from './open-trial.ts'
 import type { FallbackName } from './records.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import type { Target } from './target.ts'
-import { measureTrial } from './trial.ts'
 import { hasPassed, identityOfKey, trialKey } from './trial-key.ts'
 
 export function promote({ snapshot, target }: TargetSituation): Step | undefined {
@@ -22,9 +21,7 @@ export function promote({ snapshot, target }: TargetSituation): Step | undefined
   if (isStandIn && target.content !== lastKnownGood.content) return undefined
   if (nextStart.kind !== 'known' || nextStart.held.content !== target.content) return undefined
   if (!hasPassed(snapshot, target.key)) {
-    const trial = measureTrial(snapshot, target.key)
-    const isOver = trial?.remainingUs === 0 && listMissingEvidence(snapshot).length === 0
-    return isOver ? { kind: 'prove', key: target.key } : undefined
+    return isTrialPassed(snapshot, target.key) ? { kind: 'prove', key: target.key } : undefined
   }
   // Its checkpoint is gone: it could not be the fallback of another config.
   if (nextStart.held.onlyInPlace === true) return undefined

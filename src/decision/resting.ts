@@ -1,10 +1,10 @@
 /** The waits of a node that runs its target: on trial, settled, or fallen back. Pure. */
 import { formatDuration } from '../values/durations.ts'
 import { describeSource } from './config-source.ts'
-import { describeMissingEvidence } from './evidence-verdict.ts'
 import { countRecurringExits, describeRecurringExits } from './exit-log.ts'
 import { describeOwedProof } from './late-proof.ts'
 import { isLocalAssigned } from './left.ts'
+import { describeOpenTrial } from './open-trial.ts'
 import { findRetrial, findRetrialUs } from './retrial.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -26,7 +26,7 @@ export function restOn(situation: TargetSituation): Wait {
   const what = describeSource(target.source)
   switch (phase) {
     case 'in-trial': {
-      const missing = describeMissingEvidence(snapshot, target.key)
+      const missing = describeOpenTrial(snapshot, target.key)
       if (missing !== undefined) return wait(snapshot, phase, `${describeTrial(snapshot, target)} ${missing}`)
       return wait(snapshot, phase, describeTrial(snapshot, target), measureTrial(snapshot, target.key)?.endsAtUs)
     }

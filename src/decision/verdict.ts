@@ -49,6 +49,11 @@ export interface Verdict {
    */
   readonly acquitted?: boolean | undefined
   /**
+   * Kubelet exited again and again with it, however healthy it was in between: another trial that
+   * passes would show nothing.
+   */
+  readonly recurring?: boolean | undefined
+  /**
    * A fallback from it died of what it had left on the node. A person who starts kubelet since has
    * deleted that, and cured nothing else.
    */

@@ -12,9 +12,9 @@ import { assessHealth } from '../decision/condemn-failure.ts'
 import type { ConfigSource } from '../decision/config-source.ts'
 import { describeRef, describeSource, LOCAL_CONTENT, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
-import { describeMissingEvidence } from '../decision/evidence-verdict.ts'
 import { countRecurringExits, describeRecurringExits } from '../decision/exit-log.ts'
 import { describePause, findPause } from '../decision/find-pause.ts'
+import { describeOpenTrial } from '../decision/open-trial.ts'
 import { isNamed } from '../decision/records.ts'
 import { runningSource } from '../decision/running-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
@@ -188,7 +188,7 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessag
   const { unit } = snapshot
   const key = unit.kind === 'known' ? trialKey(running.content, unit.kubeletIdentity) : running.key
   const text = describeTrial(snapshot, { source: wanted, content: running.content, key })
-  const missing = describeMissingEvidence(snapshot, key)
+  const missing = describeOpenTrial(snapshot, key)
   if (missing !== undefined) return ['InTrial', `${text} ${missing}${pauseText(snapshot)}`]
   return ['InTrial', `${text}${trial === undefined ? '' : ` until ${showTime(trial.untilMs)}`}${pauseText(snapshot)}`]
 }

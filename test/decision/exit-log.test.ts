@@ -1,9 +1,9 @@
 /** The log of exits: ten of each config, however they alternate. */
 import t from 'tap'
-import { countRecurringExits, logExits } from '../../src/decision/exit-log.ts'
+import { ageExits, countRecurringExits, logExits } from '../../src/decision/exit-log.ts'
 import type { HealthSample, KubeletExit } from '../../src/decision/health.ts'
 import { trialKey } from '../../src/decision/trial-key.ts'
-import { health, KUBELET, MINUTE_US, NOW_US, A as SUBJECT, unit } from './snapshots.ts'
+import { HOUR_US, health, KUBELET, MINUTE_US, NOW_US, A as SUBJECT, unit } from './snapshots.ts'
 
 const keyOf = (content: string) => trialKey(content, KUBELET)
 
@@ -33,6 +33,15 @@ t.test('two configs that alternate in a slow crash loop both reach the limit', a
   const log = exitInTurn(...Array.from({ length: 10 }, () => ['a', 'b']).flat())
   t.strictSame(countOf('a', log), { exits: 10, failed: true, isOver: false })
   t.strictSame(countOf('b', log), { exits: 10, failed: true, isOver: false })
+})
+
+t.test('the window is 24 hours in which kubelet starts with that config', async (t) => {
+  const log = exitInTurn(...Array.from({ length: 10 }, () => 'a'))
+  const countAfter = (exits: readonly KubeletExit[], us: number) =>
+    countRecurringExits({ ...health(SUBJECT), subject: keyOf('a'), recentExits: exits }, NOW_US + us)
+  t.equal(countAfter(log, 30 * HOUR_US), undefined)
+  t.match(countAfter(ageExits(log, keyOf('b'), 20 * HOUR_US), 30 * HOUR_US), { exits: 10, failed: true })
+  t.equal(countAfter(ageExits(log, keyOf('a'), 20 * HOUR_US), 30 * HOUR_US), undefined)
 })
 
 t.test('a kubelet that became healthy after the last exit is not condemned for the exits any more', async (t) => {
