@@ -23,6 +23,9 @@ const STORAGE = ['kubeReserved.ephemeral-storage', 'systemReserved.ephemeral-sto
 const PODS = ['maxPods', 'podsPerCore']
 const MANAGERS = ['cpuManagerPolicy*', 'memoryManagerPolicy', 'reservedMemory', 'topologyManager*', ...CPU]
 const HOLD = 'evictionPressureTransitionPeriod'
+/** Each has a value for each signal. */
+const THRESHOLDS = ['evictionHard', 'evictionSoft', 'evictionSoftGracePeriod', 'evictionMinimumReclaim']
+const thresholds = (...signals: readonly string[]) => THRESHOLDS.flatMap((map) => signals.map((signal) => `${map}.${signal}`))
 const QUOTA = 'localStorageCapacityIsolation'
 
 /**
@@ -70,7 +73,7 @@ export const CAUSES: readonly Row[] = [
     reason: /^(Evicted|MemoryPressure)$/,
     says: /low on resource: memory\b|MemoryPressure/,
     fields: [
-      'eviction*.memory.available',
+      ...thresholds('memory.available'),
       HOLD,
       'kubeReserved.memory',
       'systemReserved.memory',
@@ -87,9 +90,7 @@ export const CAUSES: readonly Row[] = [
     reason: /^(Evicted|DiskPressure)$/,
     says: /low on resource: (ephemeral-storage|inodes)\b|DiskPressure/,
     fields: [
-      'eviction*.nodefs.*',
-      'eviction*.imagefs.*',
-      'eviction*.containerfs.*',
+      ...thresholds('nodefs.*', 'imagefs.*', 'containerfs.*'),
       HOLD,
       'image*GC*',
       'containerLog*',
@@ -102,7 +103,7 @@ export const CAUSES: readonly Row[] = [
     name: 'Evicted or pressure, for process IDs',
     reason: /^(Evicted|PIDPressure)$/,
     says: /low on resource: pids\b|PIDPressure/,
-    fields: ['eviction*.pid.available', HOLD, 'podPidsLimit'],
+    fields: [...thresholds('pid.available'), HOLD, 'podPidsLimit'],
   },
   // `podEphemeralStorageMessageFmt` and its siblings, eviction/helpers.go.
   {

@@ -868,7 +868,11 @@ t.test('a pod that failed speaks against the config only where a changed field c
   ]
   for (const [reason, message, field] of rows) {
     t.equal(blame([field], reason, message), 'one-way', `${reason} ${field}`)
-    t.equal(blame(['hairpinMode', 'logging.verbosity'], reason, message), 'yes', `${reason}, and nothing changed that can cause it`)
+    t.equal(
+      blame(['hairpinMode', 'logging.verbosity', 'evictionMaxPodGracePeriod'], reason, message),
+      'yes',
+      `${reason}, and nothing changed that can cause it`,
+    )
     t.equal(blame(undefined, reason, message), 'transient, perhaps', `${reason}, and nobody knows what changed`)
     if (!field.startsWith('featureGates'))
       t.equal(blame(['featureGates.Some'], reason, message), 'transient, perhaps', `${reason}, and a gate changed`)
