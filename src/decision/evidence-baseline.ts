@@ -13,13 +13,14 @@ export type BaselineFacts = Pick<Snapshot, 'running' | 'verdicts' | 'proven' | '
 
 /**
  * A baseline concerns the config it was taken before, and the fallbacks from it: they have to bring
- * back what was there. After a trial that passed, it is too old for that.
+ * back what was there. After a trial that passed, or a boot, it is too old for that.
  */
-function concernsRunning({ candidate, invocationId }: Baseline, facts: BaselineFacts): boolean {
+function concernsRunning({ candidate, invocationId, beforeBoot }: Baseline, facts: BaselineFacts): boolean {
   const { running, verdicts } = facts
   if (running.kind !== 'known' || invocationId === running.invocationId) return false
   const content = contentOfKey(candidate)
   if (content === running.content) return !isProven(facts, content) || hasPassed(facts, running.key)
+  if (beforeBoot === true) return false
   return [...verdicts].some(([key, { state }]) => state === 'provisional' && contentOfKey(key) === content && !hasPassed(facts, key))
 }
 

@@ -37,7 +37,8 @@ export function judgeEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
   const view = viewEvidence(snapshot)
   return EVIDENCE_KINDS.filter((kind) => levelOf(snapshot.policy.evidence, kind) !== 'off').map((kind): EvidenceFinding => {
     const standing = judgeKind(kind, snapshot, view)
-    const { answer, sinceUs, isDoubtful = false, isUncompared = false, mayBeNodes = false } = standing
+    const { answer, sinceUs, isDoubtful = false, isUncompared = false } = standing
+    const mayBeNodes = standing.mayBeNodes === true || (answer === 'no' && mayBeOfBoot(kind, view))
     const detail = cutToBytes(onOneLine(standing.detail), DETAIL_BYTES)
     const damage = mayBeNodes ? 'transient' : damageOf(kind, view)
     return { kind, answer, detail, sinceUs, damage, mayBeNodes, isDoubtful, isUncompared }
@@ -46,14 +47,21 @@ export function judgeEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
 
 /**
  * Only the config that the baseline was taken before can do damage. A fallback may fail to mend it,
- * and so may a config that replaced one on trial. What is gone after a boot may be late, or the
- * doing of the boot.
+ * and so may a config that replaced one on trial.
  */
 function damageOf(kind: EvidenceKind, view: EvidenceView | undefined): Damage {
-  if (view?.isCandidate !== true || view.baseline?.beforeBoot === true) return 'transient'
+  if (view?.isCandidate !== true) return 'transient'
   const isOwn = kind === 'pods' || (kind === 'static-pods' && !view.hadLostPods)
   return isOwn ? 'one-way' : 'transient'
 }
+
+/** What was there before a boot, and is gone, may be late, or the doing of the boot. */
+function mayBeOfBoot(kind: EvidenceKind, view: EvidenceView | undefined): boolean {
+  return view?.baseline?.beforeBoot === true && COMPARED.includes(kind)
+}
+
+/** The kinds that say no only of what the baseline has otherwise. It has no pods after a boot. */
+const COMPARED: readonly EvidenceKind[] = ['runtime', 'ready', 'serving', 'static-pods']
 
 /** undefined: nothing is known of the process that runs. */
 export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {

@@ -81,8 +81,8 @@ const COMPARED: readonly EvidenceKind[] = ['static-pods', 'pods']
 
 /**
  * Whether the agent started this content while no kubelet ran: a baseline is taken before each
- * other restart. A reboot leaves neither a baseline nor a record of a restart, so that what ran
- * before it is not known.
+ * other restart, and outlives a boot. After a boot there is no record of a restart, so that what
+ * ran before is not known where the baseline is lost.
  */
 function startedFromNothing({ running, restarts, evidence, now }: Snapshot): boolean {
   if (running.kind !== 'known') return false

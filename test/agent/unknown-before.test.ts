@@ -16,9 +16,9 @@ const HARMS = ['ready', 'static-pods', 'serving'] as const
 type Harm = (typeof HARMS)[number]
 
 const isOnB = (world: SmallWorld) => world.startedWith === textOf(B)
-const notReady = (nowUs: number, since?: number): SeenFact => {
+const notReady = (nowUs: number, facts: { readonly transitionMs?: number; readonly message?: string } = {}): SeenFact => {
   const ms = Math.floor(nowUs / 1000)
-  return node('False', { reportedAtMs: ms, serverMs: ms, ...(since !== undefined && { transitionMs: since }) })
+  return node('False', { reportedAtMs: ms, serverMs: ms, ...facts })
 }
 const busy: SeenFact = { question: 'node', answer: { kind: 'unreachable', detail: 'the API server answers 429', busy: true } }
 const verdicts = (world: SmallWorld) => [...world.records.verdicts().values()]
@@ -72,14 +72,42 @@ for (const harm of HARMS)
       )
     })
 
-t.test('what a boot found damaged is transient: static pods may start late then', async (t) => {
-  const world = await worldWhereBHarms('static-pods')
-  await startB(world)
-  await world.run(20 * SECOND_US)
-  world.reboot()
-  await world.run(10 * MINUTE_US)
-  t.match(verdicts(world), [{ evidence: 'static-pods', damage: 'transient' }])
+t.test('what is gone after a boot may be late', async (t) => {
+  t.test('so the config that ran then is doubted, and passes when it is tried again', async (t) => {
+    const world = await worldWhereBHarms('ready')
+    world.evidence.answer('node', ANSWERS_WELL.node)
+    await startB(world)
+    await world.run(MINUTE_US)
+    rebootWithLatePods(world)
+    await world.run(10 * MINUTE_US)
+    t.equal(await world.running(), textOf(A))
+    t.match(verdicts(world), [{ state: 'provisional', evidence: 'static-pods', damage: 'transient', doubtful: true }])
+    await world.run(30 * MINUTE_US)
+    t.same(world.record('last-known-good'), B)
+  })
+  t.test('and a fallback is not left for it', async (t) => {
+    const world = await worldWhereBHarms('ready')
+    const message = 'container runtime network not ready'
+    world.evidence.answer('node', (nowUs) => (isOnB(world) ? notReady(nowUs, { message }) : ANSWERS_WELL.node(nowUs)))
+    await startB(world)
+    await world.run(9 * MINUTE_US)
+    t.match(verdicts(world), [{ source: B, state: 'provisional' }])
+    rebootWithLatePods(world)
+    await world.run(8 * MINUTE_US)
+    t.equal(await world.running(), textOf(A))
+    t.match(
+      verdicts(world).map(({ source }) => source),
+      [B],
+    )
+  })
 })
+
+/** The static pods run 200 s after the boot. */
+function rebootWithLatePods(world: SmallWorld): void {
+  world.reboot()
+  const bootUs = world.nowUs
+  world.evidence.answer('static-pods', (nowUs) => staticPods(nowUs < bootUs + 200 * SECOND_US ? [] : [ETCD], { etcd: 'd' }))
+}
 
 t.test('an API server that is too busy to answer delays the restart, for a minute at most', async (t) => {
   const world = await worldWhereBHarms('ready')
@@ -189,7 +217,7 @@ t.test('a node that was not Ready before is known to have been so', async (t) =>
       const sinceMs = Math.floor(world.nowUs / 1000) + (isOlder ? -60_000 : 60_000)
       world.evidence.answer('node', () => busy)
       await startB(world)
-      world.evidence.answer('node', (nowUs) => notReady(nowUs, sinceMs))
+      world.evidence.answer('node', (nowUs) => notReady(nowUs, { transitionMs: sinceMs }))
       await world.run(TRIAL_US + 10 * MINUTE_US)
       t.same(world.record('last-known-good'), promoted)
     }
