@@ -276,6 +276,9 @@ t.test('a fallback that is lost becomes local by itself, and a reset makes every
   world.records.writeProven(keyOf(A))
   await carryOut(world, { kind: 'reset-to-local', from: A, shared: false }, { now: { bootId: 'boot-1', monotonicUs: NOW_US, wallMs: 0 } })
   t.same([world.record('assigned'), world.record('last-known-good'), world.record('previous')], ['local', 'local', 'local'])
+  t.equal(world.records.proven(), keyOf(A), 'what goes on while local is refused keeps its proof')
+  world.records.write('assigned', A)
+  await carryOut(world, { kind: 'reset-to-local', from: A, shared: false }, { running: { kind: 'none' } })
   t.equal(world.records.proven(), undefined, 'what comes back has its whole trial again')
 })
 

@@ -7,6 +7,7 @@ import type { Action } from '../../src/decision/step.ts'
 import {
   A,
   A_EDITED,
+  assignedTo,
   B,
   contentOf,
   dataOf,
@@ -15,8 +16,12 @@ import {
   hold,
   inTrial,
   keyOf,
+  READY,
   restartTo,
+  runs,
+  runsNothing,
   snapshot,
+  startsWith,
   verdict,
   wants,
 } from './snapshots.ts'
@@ -34,15 +39,19 @@ function namesLocal(record: string): object {
   return { kind: 'write-record', record, source: 'local' }
 }
 
-t.test('a reset forgets what passed a trial, so that it has a whole one again', async (t) => {
-  const reset = { kind: 'reset-to-local', isRequested: false, shared: false } as unknown as Action
-  t.strictSame(records(reset, snapshot()), [
-    namesLocal('assigned'),
-    NOTHING_PROVEN,
-    namesLocal('last-known-good'),
-    namesLocal('previous'),
-    NO_TRIAL,
-  ])
+t.test('a return to local forgets what passed a trial, so that it has a whole one again', async (t) => {
+  const reset = { kind: 'reset-to-local', from: A, isRequested: false, shared: false } as unknown as Action
+  const everyRecord = [namesLocal('last-known-good'), namesLocal('previous'), NO_TRIAL]
+  const left = { kind: 'write-left', left: { sources: [A] } }
+  t.strictSame(records(reset, snapshot()), [left, namesLocal('assigned'), ...everyRecord], 'but for what goes on while local is refused')
+  t.strictSame(records(reset, snapshot(runsNothing('stopped'))), [left, namesLocal('assigned'), NOTHING_PROVEN, ...everyRecord])
+  const onLocal = snapshot({ ...startsWith('local'), ...runs('local') })
+  t.strictSame(records(reset, onLocal), [namesLocal('assigned'), NOTHING_PROVEN, ...everyRecord.slice(0, 2)], 'local runs already')
+
+  const activate = { kind: 'activate', target: 'local', fallback: A, wiring: READY } as unknown as Action
+  const returning = snapshot({ ...assignedTo('local'), left: [hold(A)] })
+  const done = records(activate, returning).slice(-4)
+  t.match(done, [{ kind: 'activate', target: 'local' }, NOTHING_PROVEN, left, { kind: 'stage-fallback', fallback: A }])
 })
 
 t.test('a version that is given other content', async (t) => {

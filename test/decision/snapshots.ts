@@ -195,11 +195,10 @@ export function restartTo(source: ConfigSource, facts: Partial<RestartRecord> = 
 }
 
 /**
- * What a crash loop looks like between two automatic restarts, one exit short of the limit without
- * the one just seen.
+ * What a crash loop looks like between two automatic restarts: the exit just seen reached the limit.
  */
 export function crashing(source: ConfigSource, facts: Partial<HealthRecord> = {}): Piece {
-  const sick = { wasHealthy: false, healthySinceUs: undefined, unhealthySinceUs: NOW_US - 30 * SECOND_US, exits: POLICY.crashLimit - 1 }
+  const sick = { wasHealthy: false, healthySinceUs: undefined, unhealthySinceUs: NOW_US - 30 * SECOND_US, exits: POLICY.crashLimit }
   return { ...runsNothing('auto-restart', { nRestarts: 2 }), health: health(source, { ...sick, lastNRestarts: 2, ...facts }) }
 }
 

@@ -9,7 +9,7 @@ export type Part =
   | { readonly kind: 'crashes'; readonly story: string; readonly slice: number; readonly of: number }
 
 /** With fewer operations the story has not happened. */
-const FEWEST_CRASHES = 100
+const FEWEST_CRASHES = 120
 
 /** @returns how many runs there were */
 export async function runPart(part: Part, failed: OnFailure): Promise<number> {

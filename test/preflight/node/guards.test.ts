@@ -2,7 +2,7 @@ import t from 'tap'
 import { parseFibTrie } from '../../../src/preflight/node/local-addresses.ts'
 import type { NodeOptions } from '../../../src/preflight/node/node-view.ts'
 import type { CgroupUse, Listener } from '../../../src/preflight/node/surroundings.ts'
-import { optionsOf, verdicts } from './node-options.ts'
+import { clientVerdicts, optionsOf, verdicts } from './node-options.ts'
 
 const runs = (running: object, args: readonly string[] = [], more: Partial<NodeOptions> = {}) =>
   optionsOf(30, args, { running: { ...running }, ...more })
@@ -25,10 +25,10 @@ t.test('static pods: staticPodPath leaves a directory with manifests', async (t)
 })
 
 t.test('run-once: kubelet ends', async (t) => {
-  t.same(verdicts({ runOnce: true }), ['refuse guard/run-once runOnce'])
-  t.same(verdicts({}, {}, runs({}, ['--runonce'])), ['refuse guard/run-once runOnce'], 'a flag')
-  t.same(verdicts({ runOnce: true }, {}, runs({ runOnce: true })), ['warn guard/run-once runOnce'], 'as before')
-  t.same(verdicts({ runOnce: false }), [])
+  t.same(clientVerdicts({ runOnce: true }), ['refuse guard/run-once runOnce'])
+  t.same(clientVerdicts({}, optionsOf(30, ['--runonce'])), ['refuse guard/run-once runOnce'], 'a flag')
+  t.same(clientVerdicts({ runOnce: true }, runs({ runOnce: true })), ['warn guard/run-once runOnce'], 'as before')
+  t.same(clientVerdicts({ runOnce: false }), [])
 })
 
 t.test('healthz: a port that another process has', async (t) => {

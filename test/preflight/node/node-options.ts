@@ -1,6 +1,7 @@
 /** A node for tests, and a short form of the findings about a config on it. */
 import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
-import { checkNode } from '../../../src/preflight/node/check-node.ts'
+import type { Finding } from '../../../src/preflight/finding.ts'
+import { checkNode, guardClient } from '../../../src/preflight/node/check-node.ts'
 import type { NodeOptions } from '../../../src/preflight/node/node-view.ts'
 import { NOTHING_KNOWN, type Surroundings } from '../../../src/preflight/node/surroundings.ts'
 import { v } from '../change/configs.ts'
@@ -26,7 +27,14 @@ export const MACHINE: Surroundings = {
 
 /** Such as `refuse node/swap failSwapOn`. */
 export function verdicts(config: object, found: Partial<Surroundings> = {}, options: NodeOptions = optionsOf(30)): string[] {
-  return checkNode({ ...config }, NOWHERE, { ...MACHINE, ...found }, options).map(
-    ({ severity, rule, path }) => `${severity} ${rule} ${path.join('.')}`,
-  )
+  return inShort(checkNode({ ...config }, NOWHERE, { ...MACHINE, ...found }, options))
+}
+
+/** By the guards that hold on any machine. */
+export function clientVerdicts(config: object, options: NodeOptions = optionsOf(30)): string[] {
+  return inShort(guardClient({ config: { ...config }, ...NOWHERE }, options))
+}
+
+function inShort(findings: readonly Finding[]): string[] {
+  return findings.map(({ severity, rule, path }) => `${severity} ${rule} ${path.join('.')}`)
 }
