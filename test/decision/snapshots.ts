@@ -195,7 +195,8 @@ export function restartTo(source: ConfigSource, facts: Partial<RestartRecord> = 
 }
 
 /**
- * What a crash loop looks like between two automatic restarts: the exit just seen reached the limit.
+ * What a crash loop looks like between two automatic restarts: the exit just seen reached the
+ * limit.
  */
 export function crashing(source: ConfigSource, facts: Partial<HealthRecord> = {}): Piece {
   const sick = { wasHealthy: false, healthySinceUs: undefined, unhealthySinceUs: NOW_US - 30 * SECOND_US, exits: POLICY.crashLimit }
