@@ -55,6 +55,7 @@ const isEarlierState: Check<EarlierState> = shape<EarlierState>({
   endpoint: optional(isText),
   staticPods: optional(listOf(isStaticPodBefore)),
   ofPromoted: optional(isFlag),
+  beforeBoot: optional(isFlag),
 })
 
 const isBaseline: Check<Baseline> = shape<Baseline>({

@@ -15,12 +15,12 @@ export type BaselineFacts = Pick<Snapshot, 'running' | 'verdicts' | 'proven' | '
  * A baseline concerns the config it was taken before, and the fallbacks from it: they have to bring
  * back what was there. After a trial that passed, or a boot, it is too old for that.
  */
-function concernsRunning({ candidate, invocationId, beforeBoot }: Baseline, facts: BaselineFacts): boolean {
+function concernsRunning({ candidate, invocationId, beforeBoot, earlier }: Baseline, facts: BaselineFacts): boolean {
   const { running, verdicts } = facts
   if (running.kind !== 'known' || invocationId === running.invocationId) return false
   const content = contentOfKey(candidate)
   if (content === running.content) return !isProven(facts, content) || hasPassed(facts, running.key)
-  if (beforeBoot === true) return false
+  if (beforeBoot === true || earlier?.beforeBoot === true) return false
   return [...verdicts].some(([key, { state }]) => state === 'provisional' && contentOfKey(key) === content && !hasPassed(facts, key))
 }
 
@@ -79,9 +79,9 @@ export function findEarlier(record: Pick<EvidenceRecord, 'baseline' | 'displaced
     contentOfKey(candidate) === running.content && invocationId !== running.invocationId
   const found = [record.baseline, record.displaced].find((each) => each !== undefined && concerns(each))
   if (found === undefined) return undefined
-  const { ready, serving, endpoint, staticPods, ofPromoted } = withEarlier(found)
+  const { ready, serving, endpoint, staticPods, ofPromoted, beforeBoot } = withEarlier(found)
   const isSameKubelet = found.kubelet === undefined || found.kubelet === identityOfKey(running.key)
-  const known = { ready, serving, endpoint, ...(ofPromoted === true && { ofPromoted }) }
+  const known = { ready, serving, endpoint, ...(ofPromoted === true && { ofPromoted }), ...(beforeBoot === true && { beforeBoot }) }
   return { ...known, staticPods: isSameKubelet ? staticPods : staticPods?.map(markNewer) }
 }
 
@@ -94,6 +94,7 @@ export function withEarlier(baseline: Baseline): Baseline {
   return {
     ...baseline,
     ...(earlier.ofPromoted === true && { ofPromoted: true }),
+    ...(earlier.beforeBoot === true && { beforeBoot: true }),
     ready: [earlier, baseline].some((each) => each.ready === 'True') ? 'True' : ready,
     serving: [earlier.serving, baseline.serving].find(isKnownUser) ?? serving,
     endpoint: isMoveDone(baseline) ? baseline.endpoint : (earlier.endpoint ?? baseline.endpoint),

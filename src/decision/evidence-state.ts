@@ -69,7 +69,7 @@ export interface Baseline {
   readonly beforeBoot?: boolean | undefined
 }
 
-export type EarlierState = Pick<Baseline, 'ready' | 'serving' | 'endpoint' | 'staticPods' | 'ofPromoted'>
+export type EarlierState = Pick<Baseline, 'ready' | 'serving' | 'endpoint' | 'staticPods' | 'ofPromoted' | 'beforeBoot'>
 
 /** The baselines that lie in `meta/`, so that they outlive the boot. */
 export type KeptBaseline = Pick<EvidenceRecord, 'bootId' | 'baseline' | 'displaced'>

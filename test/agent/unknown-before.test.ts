@@ -85,6 +85,15 @@ t.test('what is gone after a boot may be late', async (t) => {
     await world.run(30 * MINUTE_US)
     t.same(world.record('last-known-good'), B)
   })
+  t.test('so is the config that takes its place', async (t) => {
+    const world = await worldWhereBHarms('ready')
+    await startB(world)
+    await world.run(MINUTE_US)
+    rebootWithLatePods(world)
+    world.want(C)
+    await world.run(10 * MINUTE_US)
+    t.match(verdicts(world), [{ source: C, evidence: 'static-pods', doubtful: true }])
+  })
   t.test('and a fallback is not left for it', async (t) => {
     const world = await worldWhereBHarms('ready')
     const message = 'container runtime network not ready'
