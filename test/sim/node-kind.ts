@@ -4,7 +4,6 @@
 import type { SwitchedChannel } from '../../src/decision/channels.ts'
 import type { WhenRefused } from '../../src/decision/policy.ts'
 import type { ActivationKind } from '../../src/decision/unit-state.ts'
-import { AWAITED } from './awaited.ts'
 import { seededRandom } from './random.ts'
 
 export interface NodeKind {
@@ -59,7 +58,7 @@ export function makeNodeKind(seed: number): NodeKind {
     activation: random.chance(0.35) ? (seed % 2 === 0 ? 'drop-in' : 'file') : 'env',
     unit: random.chance(0.25) ? 'notify' : 'simple',
     startLimit: random.chance(0.2) ? 6 : Number.POSITIVE_INFINITY,
-    restart: !AWAITED.leftDown && seededRandom(seed ^ 0x4e57).chance(0.25) ? 'on-failure' : 'always',
+    restart: seededRandom(seed ^ 0x4e57).chance(0.25) ? 'on-failure' : 'always',
     channel: random.pick(['config-source', 'config-source', 'config-source', 'label', 'annotation', 'selector'] as const),
     evidence: random.chance(0.3),
     whenRefused: random.chance(0.25) ? 'last-known-good' : 'stay',

@@ -3,7 +3,6 @@
  * seconds since the previous event. They range from zero to more than half an hour, so events meet
  * the agent in every phase.
  */
-import { AWAITED } from './awaited.ts'
 import type { Behaviour, LocalBase } from './behaviour.ts'
 import { makeNodeKind, type NodeKind } from './node-kind.ts'
 import { type Random, seededRandom } from './random.ts'
@@ -133,7 +132,7 @@ export function makeSchedule(seed: number): Schedule {
   const leaving = withExtras(hard, seededRandom(seed ^ 0x95041), makeLeavingEdit, HARDSHIP_SHARE)
   const resetting = withExtras(leaving, seededRandom(seed ^ 0x4e5e7), makeReset, HARDSHIP_SHARE)
   const intervened = withExtras(resetting, seededRandom(seed ^ 0x7e50), makeIntervention, INTERVENTION_SHARE)
-  const left = AWAITED.leftDown ? intervened : withExtras(intervened, seededRandom(seed ^ 0xd093), makeDown, INTERVENTION_SHARE)
+  const left = withExtras(intervened, seededRandom(seed ^ 0xd093), makeDown, INTERVENTION_SHARE)
   const troubled = withExtras(left, seededRandom(seed ^ 0x70b1), makeTrouble, INTERVENTION_SHARE)
   return { seed, node, events: troubled }
 }
@@ -226,13 +225,7 @@ function makeIntervention(random: Random): WorldEvent {
 }
 
 /** The weights of what happens by itself; none of it is a config's doing. */
-const TROUBLES: readonly [Trouble | 'evict', ...(Trouble | 'evict')[]] = [
-  'evict',
-  ...(AWAITED.notReady ? [] : (['not-ready'] as const)),
-  ...(AWAITED.unknownBefore ? [] : (['api-busy'] as const)),
-  ...(AWAITED.lateLooks ? [] : (['starved'] as const)),
-  ...(AWAITED.identity ? [] : (['identity-varies'] as const)),
-]
+const TROUBLES: readonly [Trouble | 'evict', ...(Trouble | 'evict')[]] = ['evict', 'not-ready', 'api-busy', 'starved', 'identity-varies']
 
 function makeTrouble(random: Random): WorldEvent {
   const seconds = random.pick([random.between(5, 60), random.between(60, 600)])

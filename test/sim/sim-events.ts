@@ -1,6 +1,5 @@
 /** What each event of a schedule does to the simulated node. */
 import { layoutOf } from '../../src/checkpoint/layout.ts'
-import { AWAITED } from './awaited.ts'
 import { isLocalText, type LocalBase } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 import type { WorldEvent } from './schedule.ts'
@@ -173,7 +172,7 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       world.after(event.seconds, () => {})
       return
     case 'lose-runtime':
-      if (isOnlyInRuntime(world) && (AWAITED.lostRunWhileDue || world.wasRestored)) return
+      if (isOnlyInRuntime(world) && world.wasRestored) return
       // The agent keeps what it has read of it, as it keeps the files that it has open.
       world.loseRuntime()
       world.agentDead = true

@@ -8,7 +8,6 @@ import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { Step, StepOf } from '../../src/decision/step.ts'
-import { AWAITED } from './awaited.ts'
 import { breaksNode, isGood, meaningOf, type SimProcess } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 import type { KubeletObserver, SimWorld } from './sim-world.ts'
@@ -85,7 +84,6 @@ export class VerdictInvariant implements KubeletObserver {
     if (this.#isPaused()) this.#facts.clear()
     if (step.kind === 'confirm') this.#checkConfirmation(step)
     if (step.kind === 'condemn' && !step.requested) this.#checkFailure(step.verdict.source, step.verdict.reason, step.verdict.detail)
-    if (AWAITED.restartAfterTryAgain && step.kind === 'try-again' && step.record === undefined) this.#requestedFrom = unit.invocationId
     if (step.kind === 'try-again') this.#checkFailure(step.source, step.failure.reason, step.failure.detail)
     const { process } = unit
     if (process === undefined) return
@@ -156,8 +154,7 @@ export class VerdictInvariant implements KubeletObserver {
   }
 
   #isStartSeen(before: string): boolean {
-    const { seenInvocation, unit } = this.#world
-    return seenInvocation !== before && (!AWAITED.restartAfterTryAgain || unit.process?.startedBy === 'agent')
+    return this.#world.seenInvocation !== before
   }
 
   #of(text: string): Facts {
