@@ -96,7 +96,7 @@ function hasFailedVerdict(world: SimWorld, data: ConfigMapData, key: string): bo
   const parts = { files: world.files, layout: layoutOf(DIRECTORY), log: silentLog(), faults: faultsOver() }
   const records = new FileRecords({ ...parts, onSetAside: () => {} })
   const alike = new SameContents({ ...parts, runtimeDir: RUNTIME_DIRECTORY })
-  const verdict = records.verdicts().get(trialKey(alike.of(contentHash(data, key)), `kubelet-${world.unit.version}`))
+  const verdict = records.verdicts().get(trialKey(alike.of(contentHash(data, key)), world.unit.identity))
   // What has been tried again since, and is healthy, is not condemned any more.
   return verdict !== undefined && verdict.suspended !== true
 }

@@ -83,6 +83,8 @@ export class SimUnit implements Unit, HealthProbe {
   #nRestarts = 0
   /** Of the kubelet on disk. */
   #version = 1
+  /** By the wrapper that starts kubelet, into a file which counts as part of its identity. */
+  #written = ''
   #faultUntilUs = 0
   lastStartedAtUs = 0
   /** Systemd took the agent's `reset-failed` and refused its `start`, which is on record. */
@@ -178,6 +180,11 @@ export class SimUnit implements Unit, HealthProbe {
     return this.#version
   }
 
+  /** Of the kubelet on disk, with what its last start has written. */
+  get identity(): string {
+    return `kubelet-${this.#version}${this.#written}`
+  }
+
   /** An agent starts: what the last one held is gone. */
   agentStarted(): void {
     this.runtime.agentStarted()
@@ -201,7 +208,7 @@ export class SimUnit implements Unit, HealthProbe {
       kind: 'known',
       ...shown,
       summary: shown.activity,
-      kubeletIdentity: `kubelet-${this.#version}${this.#world.hasVaryingIdentity() ? `-${this.#invocations}` : ''}`,
+      kubeletIdentity: this.identity,
       process: this.#describeProcess(),
       localConfigPath: localPath,
       runtimeEndpoint: undefined,
@@ -378,7 +385,6 @@ export class SimUnit implements Unit, HealthProbe {
   startByOperator(): void {
     this.barred = undefined
     if (this.#state === 'running') return
-    this.#nRestarts = 0
     this.#starter = 'person'
     this.#start()
   }
@@ -392,7 +398,6 @@ export class SimUnit implements Unit, HealthProbe {
 
   restartByOperator(): void {
     this.#stop()
-    this.#nRestarts = 0
     this.#starter = 'person'
     this.#start()
   }
@@ -477,7 +482,10 @@ export class SimUnit implements Unit, HealthProbe {
       return
     }
     const startedAtUs = this.#world.nowUs()
+    // A start that comes to nothing leaves the count as it is.
+    if (this.#starter === 'person') this.#nRestarts = 0
     this.#invocations += 1
+    this.#written = this.#world.hasVaryingIdentity() ? `-${this.#invocations}` : ''
     this.#isStartedInBoot = true
     this.#startAtUs = undefined
     this.#operatorAtUs = undefined
