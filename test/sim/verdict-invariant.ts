@@ -8,6 +8,7 @@ import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { Step, StepOf } from '../../src/decision/step.ts'
+import type { Verdict } from '../../src/decision/verdict.ts'
 import { breaksNode, isGood, meaningOf, type SimProcess } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 import type { KubeletObserver, SimWorld } from './sim-world.ts'
@@ -21,6 +22,8 @@ const ANSWER_AGE_US = 20e6
 const EXCUSES_FEWER = 60
 /** Within a day. */
 const RECURRING_EXITS = 10
+
+type Failure = Pick<Verdict, 'reason' | 'detail' | 'evidence' | 'doubtful'>
 
 interface Exit {
   readonly atUs: number
@@ -83,8 +86,8 @@ export class VerdictInvariant implements KubeletObserver {
     if (this.#requestedFrom !== undefined && this.#isStartSeen(this.#requestedFrom)) this.#requestedFrom = undefined
     if (this.#isPaused()) this.#facts.clear()
     if (step.kind === 'confirm') this.#checkConfirmation(step)
-    if (step.kind === 'condemn' && !step.requested) this.#checkFailure(step.verdict.source, step.verdict.reason, step.verdict.detail)
-    if (step.kind === 'try-again') this.#checkFailure(step.source, step.failure.reason, step.failure.detail)
+    if (step.kind === 'condemn' && !step.requested) this.#checkFailure(step.verdict.source, step.verdict)
+    if (step.kind === 'try-again') this.#checkFailure(step.source, step.failure)
     const { process } = unit
     if (process === undefined) return
     // For all that a look can show, it was healthy for a whole trial.
@@ -93,12 +96,13 @@ export class VerdictInvariant implements KubeletObserver {
       this.#change(process.text, { exits: this.#of(process.text).exits.map(excuse) })
   }
 
-  #checkFailure(source: StepOf<'condemn'>['verdict']['source'], reason: string, detail: string): void {
+  #checkFailure(source: Verdict['source'], failure: Failure): void {
+    const { reason, detail } = failure
     if (source === undefined || source === 'local') return
     const bytes = this.#world.files.read(LAYOUT.file(source))
     const text = bytes === undefined ? undefined : meaningOf(bytes.toString())
     if (text === undefined) return
-    const { unit, nowUs, policy, victims, troubles } = this.#world
+    const { unit, nowUs, policy } = this.#world
     const { exits, illFromUs } = this.#of(text)
     const about = `${detail}: ${text}`
     switch (reason) {
@@ -123,10 +127,18 @@ export class VerdictInvariant implements KubeletObserver {
         return
       default:
         assert(
-          breaksNode(text) || !isGood(text, unit.version) || (reason === 'reboots' ? victims.wasRebooted(text) : troubles.isBlamed),
+          breaksNode(text) || !isGood(text, unit.version) || this.#isNodes(failure, text),
           `invariant 13: a good config is condemned: ${about}`,
         )
     }
+  }
+
+  /** The node did it, and the agent cannot know that. */
+  #isNodes({ reason, evidence, doubtful }: Failure, text: string): boolean {
+    const { victims, troubles } = this.#world
+    if (reason === 'reboots') return victims.wasRebooted(text)
+    // Preflight does not say here what a config changes: any may have evicted a pod.
+    return troubles.isBlamed || (evidence === 'pods' && doubtful === true && troubles.evictions.length > 0)
   }
 
   /** What a person or a boot started may be healthy by that. */
