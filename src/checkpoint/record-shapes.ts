@@ -59,6 +59,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   unhealthySinceUs: optional(isNumber),
   lastSampleUs: isNumber,
   lateLooks: optional(isNumber),
+  lastLateUs: optional(isNumber),
   restartsAtUs: optional(isNumber),
   excused: isFlag,
   beganExcused: optional(isFlag),

@@ -1,8 +1,9 @@
 /**
  * For how much the time between two looks counts. Looks come late where the agent does not run, as
  * on a machine that is paused, or gets no CPU. One late look says nothing of what came before it:
- * what is known stays as it was. If the look before was late, too, the agent is slow, and what was
- * ill at both is taken for ill in between, for a part of that time. Pure; CLOCK_MONOTONIC.
+ * what is known stays as it was. If another look was late shortly before, the agent is slow, and
+ * what was ill at both ends is taken for ill in between, for a part of that time. Pure;
+ * CLOCK_MONOTONIC.
  */
 import type { HealthRecord } from './health.ts'
 import type { Policy } from './policy.ts'
@@ -17,19 +18,27 @@ export interface Interval {
    * exit in it is not charged.
    */
   readonly gap: boolean
-  /** How often in a row this was so, the present gap included. */
+  /**
+   * How often this was so, the present gap included, since looks in time covered a whole tolerance:
+   * a single one between two late ones does not make the agent fast.
+   */
   readonly lateLooks: number
+  /** When the last of them was. */
+  readonly lastLateUs: number | undefined
   /** How much of the interval counts for a kubelet that is ill at both of its ends. */
   readonly countedUs: number
 }
 
 export function beginInterval(known: HealthRecord | undefined, unit: KnownUnit, nowUs: number, { toleranceUs }: Policy): Interval {
-  if (known === undefined) return { lastUs: undefined, nowUs, gap: true, lateLooks: 0, countedUs: 0 }
+  if (known === undefined) return { lastUs: undefined, nowUs, gap: true, lateLooks: 0, lastLateUs: undefined, countedUs: 0 }
   const lastUs = known.lastSampleUs
   const gap = nowUs - lastUs > toleranceUs
-  const lateLooks = gap ? (known.lateLooks ?? 0) + 1 : 0
+  const isOver = !gap && nowUs - (known.lastLateUs ?? 0) >= toleranceUs
+  const lateLooks = isOver ? 0 : (known.lateLooks ?? 0) + Number(gap)
+  const lastLateUs = gap ? nowUs : isOver ? undefined : known.lastLateUs
   const ranUs = nowUs - lastUs - findWaitedUs(known, unit, nowUs)
-  return { lastUs, nowUs, gap, lateLooks, countedUs: gap ? Math.min(ranUs, areLate({ lateLooks }) ? toleranceUs / 2 : 0) : ranUs }
+  const countedUs = gap ? Math.min(ranUs, areLate({ lateLooks }) ? toleranceUs / 2 : 0) : ranUs
+  return { lastUs, nowUs, gap, lateLooks, lastLateUs, countedUs }
 }
 
 /** The latest looks come late, not just one. */

@@ -77,6 +77,7 @@ export function recordSample(
     ...times,
     lastSampleUs: nowUs,
     lateLooks: interval.lateLooks || undefined,
+    lastLateUs: interval.lastLateUs,
     restartsAtUs: unit.restartWait?.untilUs,
     excused,
     beganExcused: runtime.beganExcused && !isUp,

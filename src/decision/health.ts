@@ -91,8 +91,13 @@ export interface HealthRecord {
   readonly healthySinceUs: number | undefined
   readonly unhealthySinceUs: number | undefined
   readonly lastSampleUs: number
-  /** How many of the latest looks came late, one after another. undefined: the last one did not. */
+  /**
+   * How many of the latest looks came late, since looks in time covered a whole tolerance.
+   * undefined: none.
+   */
   readonly lateLooks?: number | undefined
+  /** When the last of them was. */
+  readonly lastLateUs?: number | undefined
   /** When systemd is to restart kubelet, which waited for that at the last look. */
   readonly restartsAtUs?: number | undefined
   /**

@@ -40,6 +40,24 @@ for (const [what, behaviour] of Object.entries(FAILING)) {
   })
 }
 
+for (const [what, behaviour] of Object.entries(FAILING)) {
+  t.test(`a kubelet that ${what} is left where a few looks in between are not late`, async (t) => {
+    for (const gaps of [
+      [61, 1],
+      [61, 5],
+      [120, 5, 5],
+    ]) {
+      const world = await changed(behaviour)
+      const fromUs = world.nowUs
+      for (let look = 0; world.nowUs - fromUs < 10 * MINUTE_US && !isLeft(world); look += 1) {
+        const us = (gaps[look % gaps.length] ?? 0) * SECOND_US
+        await lookEach(world, us, us)
+      }
+      t.ok(isLeft(world), `after ${gaps.join(' and ')} s in turn`)
+    }
+  })
+}
+
 t.test('and where systemd answers so rarely', async (t) => {
   const world = await changed(NEVER_HEALTHY)
   const observe = world.unit.observe.bind(world.unit)
