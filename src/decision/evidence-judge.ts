@@ -3,7 +3,7 @@
  * counts as yes, no and unknown.
  */
 import { cutToBytes, onOneLine } from '../values/cut.ts'
-import type { CheckpointInfo } from './config-source.ts'
+import type { CheckpointInfo, ConfigSource } from './config-source.ts'
 import {
   type Damage,
   EVIDENCE_KINDS,
@@ -18,11 +18,12 @@ import {
 import { findBaseline, hadLostPods, withEarlier } from './evidence-baseline.ts'
 import { judgeLease } from './evidence-lease.ts'
 import { judgePods } from './evidence-pods.ts'
-import { judgeReady } from './evidence-ready.ts'
+import { judgeReady, NOT_READY_US } from './evidence-ready.ts'
 import { judgeRuntime } from './evidence-runtime.ts'
 import { judgeServing } from './evidence-serving.ts'
 import type { EvidenceView, ProcessEvidence } from './evidence-state.ts'
 import { judgeStaticPods } from './evidence-static-pods.ts'
+import { wallMsAt } from './instant.ts'
 import { healthOfRunning } from './process-health.ts'
 import type { Snapshot } from './snapshot.ts'
 import { measureTrial } from './trial.ts'
@@ -74,11 +75,12 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
   const isCandidate = baseline !== undefined && contentOfKey(baseline.candidate) === running.content
   const isAtEnd = measureTrial(snapshot, running.key)?.remainingUs === 0
   const servesFromUs = findServing(snapshot, process)
+  const takenUs = found === undefined || found.beforeBoot === true ? process.sinceUs : found.sinceUs
   return {
     process,
     baseline,
     isCandidate,
-    assignedMs: findAssigned(snapshot),
+    notReadyByMs: findNotReadyBy(snapshot, Math.min(process.sinceUs, takenUs)),
     hadLostPods: found !== undefined && hadLostPods(found),
     policy,
     servesFromUs,
@@ -89,15 +91,20 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
 
 /**
  * What the node was before the first config that was not promoted arrived is no such config's
- * doing. A config's checkpoint is saved before kubelet gets it. undefined: not known.
+ * doing. A config's checkpoint is saved before kubelet gets it, and may be saved anew later. In the
+ * first minutes of a boot, a node is not Ready in any case. undefined: not known.
+ *
+ * @param startedUs the first start that is known of what runs, or before it
  */
-function findAssigned({ checkpoints, lastKnownGood, previous }: Snapshot): number | undefined {
-  const isPromoted = (each: CheckpointInfo) =>
-    [lastKnownGood, previous].some(
-      ({ source }) => source !== 'local' && source.uid === each.uid && source.resourceVersion === each.resourceVersion,
-    )
+function findNotReadyBy({ checkpoints, lastKnownGood, previous, now }: Snapshot, startedUs: number): number | undefined {
+  const isPromoted = (each: CheckpointInfo) => [lastKnownGood, previous].some(({ source }) => isCheckpointOf(each, source))
   const times = checkpoints.filter((each) => !isPromoted(each)).map(({ savedAtMs }) => savedAtMs)
-  return times.length === 0 ? undefined : Math.min(...times)
+  const byMs = Math.min(...times, wallMsAt(startedUs, now)) - NOT_READY_US / 1000
+  return times.length === 0 || byMs < wallMsAt(0, now) ? undefined : byMs
+}
+
+function isCheckpointOf({ uid, resourceVersion, overlay }: CheckpointInfo, source: ConfigSource): boolean {
+  return source !== 'local' && source.uid === uid && source.resourceVersion === resourceVersion && source.overlay === overlay
 }
 
 /**

@@ -11,7 +11,8 @@ import type { NoAnswer, NodeAnswer } from './evidence-facts.ts'
 import { findSlowness } from './evidence-lease.ts'
 import type { Baseline, EvidenceView, LeaseSeen, NodeSeen } from './evidence-state.ts'
 
-const NOT_READY_US = 300e6
+/** Shorter, it may be a moment. */
+export const NOT_READY_US = 300e6
 /**
  * The shortest, also in a short trial: 1.20 always reports not Ready first, and Ready 10 s later.
  */
@@ -160,9 +161,9 @@ function isSlowLately({ unknownUs = 0 }: NodeSeen, lease: LeaseSeen | undefined)
  * Whether it is known that the Node was not Ready before: under local or a promoted config, or
  * since before any other config was here. A Node that is Unknown has that time by another clock.
  */
-function wasNotReady({ baseline, assignedMs }: EvidenceView, { ready, transitionMs }: NodeSeen): boolean {
+function wasNotReady({ baseline, notReadyByMs }: EvidenceView, { ready, transitionMs }: NodeSeen): boolean {
   if (baseline?.ofPromoted === true && baseline.ready !== undefined) return true
-  return ready === 'False' && transitionMs !== undefined && assignedMs !== undefined && transitionMs < assignedMs
+  return ready === 'False' && transitionMs !== undefined && notReadyByMs !== undefined && transitionMs < notReadyByMs
 }
 
 /**

@@ -8,13 +8,13 @@ import { type BaselineFacts, findDisplaced, findEarlier, runsPromoted, withEarli
 import { API_QUESTIONS, type Fact, type RuntimeAnswer, type SeenFact } from './evidence-facts.ts'
 import { foldLease } from './evidence-lease.ts'
 import { foldPods, recordPods } from './evidence-pods.ts'
-import { foldNode } from './evidence-ready.ts'
+import { foldNode, NOT_READY_US } from './evidence-ready.ts'
 import { foldRuntime, hasAnsweredAt } from './evidence-runtime.ts'
 import { foldServing, noteServer } from './evidence-serving.ts'
 import type { Baseline, EvidenceRecord, ProcessEvidence, RuntimeSeen, StaticPodBefore } from './evidence-state.ts'
 import { foldStaticPods, markNewer, recordStaticPods } from './evidence-static-pods.ts'
 import type { Running } from './health.ts'
-import type { Instant } from './instant.ts'
+import { type Instant, wallMsAt } from './instant.ts'
 import type { RestartRecord } from './records.ts'
 import { identityOfKey, type TrialKey } from './trial-key.ts'
 import type { Acceptance } from './verdict.ts'
@@ -182,7 +182,7 @@ function foldBaseline(
   const isKept = before.answered.includes(seen.question) || isTooEarly(seen, atUs, fold)
   const answered = isKept ? before.answered : [...before.answered, seen.question]
   const unread = noteUnread(before.unread, seen, atUs)
-  return { ...before, answered, ...(unread && { unread }), ...describeBefore(seen, process, fold.nodeName, wallMsAt(atUs, fold.now)) }
+  return { ...before, answered, ...(unread && { unread }), ...describeBefore(seen, process, atUs, fold) }
 }
 
 /** The text comes from the API server or from the container runtime. */
@@ -208,21 +208,23 @@ function isTooEarly({ question, answer }: SeenFact, atUs: number, { healthySince
 /** Longer than it takes from one port to the other. */
 const SERVES_WITHIN_US = 2e6
 
-function wallMsAt(atUs: number, now: Instant): number {
-  return now.wallMs - (now.monotonicUs - atUs) / 1000
+/** What a process does not show right after its start is no lasting illness of the node. */
+function hasRunFor(us: number, atUs: number, { healthySinceUs }: EvidenceFold): boolean {
+  return healthySinceUs !== undefined && atUs - healthySinceUs >= us
 }
 
-function describeBefore(seen: SeenFact, process: ProcessEvidence | undefined, nodeName: string, wallMs: number): Partial<Baseline> {
+function describeBefore(seen: SeenFact, process: ProcessEvidence | undefined, atUs: number, fold: EvidenceFold): Partial<Baseline> {
   switch (seen.question) {
     case 'node': {
       if (seen.answer.kind !== 'found') return {}
       const { ready, reportedAtMs, pressure } = seen.answer
-      return { ready, reportedAtMs, pressure }
+      const isKnown = ready === 'True' || hasRunFor(NOT_READY_US, atUs, fold)
+      return { ready: isKnown ? ready : undefined, reportedAtMs, pressure }
     }
     case 'lease':
       return {}
     case 'pods':
-      return seen.answer.kind === 'found' ? recordPods(seen.answer, wallMs) : {}
+      return seen.answer.kind === 'found' ? recordPods(seen.answer, wallMsAt(atUs, fold.now)) : {}
     case 'runtime':
       if (seen.answer.kind === 'not-asked') return {}
       return describeRuntime(seen.answer, process?.runtime)
@@ -230,7 +232,7 @@ function describeBefore(seen: SeenFact, process: ProcessEvidence | undefined, no
       if (seen.answer.kind === 'not-asked') return {}
       return { serving: seen.answer.kind === 'answered' ? { status: seen.answer.status, user: seen.answer.user } : {} }
     case 'static-pods':
-      return seen.answer.kind === 'found' ? { staticPods: recordStaticPods(seen.answer, nodeName) } : {}
+      return seen.answer.kind === 'found' ? { staticPods: recordStaticPods(seen.answer, fold.nodeName) } : {}
   }
 }
 

@@ -247,8 +247,11 @@ export interface EvidenceView {
   readonly baseline: Baseline | undefined
   /** The process runs the config that the baseline was taken before, not a fallback from it. */
   readonly isCandidate: boolean
-  /** When the first config arrived that was not promoted, by the clock of the node. */
-  readonly assignedMs: number | undefined
+  /**
+   * A Node that has not been Ready since then was not before any config came that was not promoted.
+   * By the clock of the node.
+   */
+  readonly notReadyByMs: number | undefined
   /** Static pods were missing already when the baseline was taken. */
   readonly hadLostPods: boolean
   readonly policy: Policy

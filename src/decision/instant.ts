@@ -8,3 +8,8 @@ export interface Instant {
   /** CLOCK_REALTIME, milliseconds: for people (history, events), never for deciding. */
   readonly wallMs: number
 }
+
+/** @param atUs CLOCK_MONOTONIC of the same boot */
+export function wallMsAt(atUs: number, now: Instant): number {
+  return now.wallMs - (now.monotonicUs - atUs) / 1000
+}

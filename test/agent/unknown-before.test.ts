@@ -217,13 +217,25 @@ t.test('a node that was not Ready before is known to have been so', async (t) =>
     await world.run(TRIAL_US)
     t.same(world.record('last-known-good'), B)
   })
+  t.test('but not by a moment after a start', async (t) => {
+    const world = await worldWhereBHarms('ready')
+    world.reboot()
+    const bootUs = world.nowUs
+    const transitionMs = Math.floor(bootUs / 1000) - 10_000
+    const isLate = () => world.nowUs < bootUs + 20 * SECOND_US || isOnB(world)
+    world.evidence.answer('node', (nowUs) => (isLate() ? notReady(nowUs, { transitionMs }) : ANSWERS_WELL.node(nowUs)))
+    await startB(world)
+    const wait = await world.run(20 * MINUTE_US)
+    t.match(wait, { phase: 'in-trial', detail: /not known/ })
+    t.same(world.record('last-known-good'), A)
+  })
   t.test('by the time since when it is not Ready', async (t) => {
     for (const [isOlder, promoted] of [
       [true, B],
       [false, A],
     ] as const) {
       const world = await worldWhereBHarms('ready')
-      const sinceMs = Math.floor(world.nowUs / 1000) + (isOlder ? -60_000 : 60_000)
+      const sinceMs = Math.floor(world.nowUs / 1000) + (isOlder ? -400_000 : -200_000)
       world.evidence.answer('node', () => busy)
       await startB(world)
       world.evidence.answer('node', (nowUs) => notReady(nowUs, { transitionMs: sinceMs }))

@@ -134,7 +134,7 @@ const NOTHING_NEW = {
   nodeName: 'node-1',
   candidate: undefined,
   startDeadlineUs: POLICY.startDeadlineUs,
-  healthySinceUs: undefined,
+  healthySinceUs: 0,
   verdicts: new Map(),
   ...A_IS_KEPT,
   proven: undefined,
@@ -200,7 +200,7 @@ t.test('a config on trial keeps its baseline while another one is activated, and
 })
 
 t.test('a kubelet that does not serve yet is asked again for the baseline', async (t) => {
-  const fold = { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B) }
+  const fold = { ...NOTHING_NEW, running: RUNS_A, candidate: keyOf(B), healthySinceUs: undefined }
   const starting = recordFacts(undefined, { ...fold, facts: [about('i-a', serving('no-tls'))] })
   t.same(starting.baseline?.answered, [])
   const started = recordFacts(starting, { ...fold, facts: [about('i-a', serving(403))] })
@@ -237,7 +237,7 @@ t.test('a record of another boot is left behind', async (t) => {
 
 t.test('a baseline holds for whatever kubelet was restarted into', (t) => {
   const facts = { nodeName: 'node-1', startDeadlineUs: POLICY.startDeadlineUs, verdicts: new Map(), ...A_IS_KEPT, proven: undefined }
-  const common = { ...facts, healthySinceUs: undefined, writtenAtUs: undefined }
+  const common = { ...facts, healthySinceUs: 0, writtenAtUs: undefined }
   const now = { bootId: BOOT, monotonicUs: NOW_US, wallMs: 0 }
   const { running: before } = runs(A, { invocationId: 'invocation-0' })
   const { running: after } = runs(C, { startedAgoUs: -SECOND_US })

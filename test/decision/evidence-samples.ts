@@ -61,7 +61,7 @@ export function recordStory({ earlier, tried = [], before, changed, seen = [], w
   const common = {
     nodeName: 'node-1',
     startDeadlineUs: POLICY.startDeadlineUs,
-    healthySinceUs: undefined,
+    healthySinceUs: 0,
     verdicts: new Map(),
     proven: undefined,
     // A was promoted, unless it was on trial itself.
