@@ -200,7 +200,7 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const { nextStart } = snapshot
     if (nextStart.kind === 'unknown' || target === awaitingTurn) return wait(snapshot, phase, why)
     const next = asCandidate(nextStart.held, unit)
-    const verdict = findVerdict(snapshot, next.content, unit.kubeletIdentity)
+    const verdict = findVerdict(snapshot, next.content, unit)
     const isLost = nextStart.held.content === undefined
     const refuge = verdict !== undefined || isLost ? findRefuge(situation, wiring) : undefined
     if (refuge !== undefined) return refuge
@@ -235,7 +235,7 @@ function mustLeaveProcess(situation: TargetSituation, next: Pick<Target, 'key'>)
   const hangs = running.kind === 'known' && running.key !== next.key && failsNow(snapshot)
   if (isRunning(situation)) return hangs && !target.atFault
   const content = running.kind === 'known' ? running.content : health?.lastProcess?.content
-  return hangs || target.fallback || (content !== undefined && findVerdict(snapshot, content, unit.kubeletIdentity) !== undefined)
+  return hangs || target.fallback || (content !== undefined && findVerdict(snapshot, content, unit) !== undefined)
 }
 
 /**

@@ -63,7 +63,7 @@ function leaveProven(snapshot: Snapshot, unit: KnownUnit, wiring: ReadyWiring): 
  * checkpoint and has neither failed nor been refused on this kubelet.
  */
 function chooseRefuge(snapshot: Snapshot, unit: KnownUnit): HeldSource {
-  const { lastKnownGood, previous, verdicts } = snapshot
-  const isFit = ({ content }: HeldSource) => content !== undefined && findVerdict({ verdicts }, content, unit.kubeletIdentity) === undefined
+  const { lastKnownGood, previous } = snapshot
+  const isFit = ({ content }: HeldSource) => content !== undefined && findVerdict(snapshot, content, unit) === undefined
   return [lastKnownGood, previous, ...listLeft(snapshot)].find(isFit) ?? LOCAL
 }

@@ -39,7 +39,7 @@ export function chooseLeft(snapshot: Snapshot): readonly ConfigMapSource[] {
   for (const held of [own, next, lastKnownGood, previous]) {
     if (held === undefined || held.source === 'local' || held.content === undefined || contents.has(held.content)) continue
     contents.add(held.content)
-    const hasFailed = unit.kind === 'known' && isOfFailure(findVerdict(snapshot, held.content, unit.kubeletIdentity))
+    const hasFailed = unit.kind === 'known' && isOfFailure(findVerdict(snapshot, held.content, unit))
     if (!hasFailed) found.push(held.source)
   }
   return found

@@ -191,12 +191,12 @@ function requestRestart(
  * installed kubelet may not. While it is well, an upgrade on disk restarts nothing. Nor does one
  * where it failed with what cannot be undone: it may do that again.
  */
-function isOutdated(snapshot: Snapshot, { kubeletIdentity }: KnownUnit, target: Target): boolean {
+function isOutdated(snapshot: Snapshot, unit: KnownUnit, target: Target): boolean {
   const { running } = snapshot
   if (running.kind !== 'known' || running.key === target.key || findPause(snapshot) !== undefined) return false
   // The local config is the administrator's, unless the agent fell back to it.
   if (target.source === 'local' && !target.fallback) return false
-  if (findVerdict(snapshot, target.content, kubeletIdentity)?.damage === 'one-way') return false
+  if (findVerdict(snapshot, target.content, unit)?.damage === 'one-way') return false
   return failsNow(snapshot)
 }
 

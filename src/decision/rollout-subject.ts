@@ -67,7 +67,7 @@ function describeNode(
   source: ConfigSource,
 ): RolloutSubject['node'] {
   const { running, unit, policy, evidence } = snapshot
-  const verdict = unit.kind === 'known' ? findVerdict(snapshot, staged.content, unit.kubeletIdentity) : undefined
+  const verdict = unit.kind === 'known' ? findVerdict(snapshot, staged.content, unit) : undefined
   // With any overlay: another one needs no turn.
   const runs = running.kind === 'known' && (running.content === staged.content || isOfHash(staging, running.content, staged.hash))
   return {

@@ -147,7 +147,7 @@ export function markContent(
 function markCondemned(snapshot: Snapshot, content: StagedContent): StagedContent {
   const { unit } = snapshot
   if (unit.kind === 'unknown' || (content.proved !== true && content.requested !== true)) return content
-  const isCondemned = isOfFailure(findVerdict(snapshot, content.content, unit.kubeletIdentity))
+  const isCondemned = isOfFailure(findVerdict(snapshot, content.content, unit))
   return isCondemned ? { ...content, ...CONDEMNED } : content
 }
 

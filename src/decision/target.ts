@@ -70,7 +70,7 @@ export function findAwaitingTurn(snapshot: Snapshot, unit: KnownUnit): Target | 
   const { source, content } = findWanted(snapshot) ?? {}
   if (source === undefined || content === undefined) return undefined
   const rolloutWait = findRolloutWait(snapshot, { source, content })
-  const verdict = findVerdict(snapshot, content, unit.kubeletIdentity)
+  const verdict = findVerdict(snapshot, content, unit)
   if (rolloutWait === undefined || verdict !== undefined) return undefined
   // Nothing is undone for the moment that it takes to read the turn again.
   if (rolloutWait.isBeingConfirmed && nextStart.kind === 'known' && nextStart.held.content === content) return undefined
@@ -138,7 +138,7 @@ export function listCandidates(snapshot: Snapshot, unit: KnownUnit, { awaitingTu
   for (const { source, content } of [wanted, ...listFallbacks(snapshot, goingOn)]) {
     if (content === undefined || content === awaitingTurn?.content || candidates.some((known) => known.content === content)) continue
     const key = trialKey(content, unit.kubeletIdentity)
-    candidates.push({ source, content, key, verdict: findVerdict(snapshot, content, unit.kubeletIdentity) })
+    candidates.push({ source, content, key, verdict: findVerdict(snapshot, content, unit) })
   }
   return admitLocal(snapshot, candidates)
 }

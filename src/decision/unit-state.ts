@@ -34,6 +34,11 @@ export type UnitState =
       readonly kubeletIdentity: string
       /** What an earlier agent called the same kubelet, in records that it has left. */
       readonly formerIdentity?: string | undefined
+      /**
+       * The disk does not return kubelet's binary. So `kubeletIdentity` is a stand-in, and what is
+       * recorded of this kubelet may be recorded under another name.
+       */
+      readonly isKubeletUnread?: true | undefined
       readonly process: KubeletProcess
       /**
        * Kubelet's program, and its arguments without its own name: of the process, or else what the

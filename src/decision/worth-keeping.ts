@@ -50,7 +50,7 @@ function hasVerdict({ running, verdicts }: Snapshot): boolean {
  * of damage that counts on each. `failsNow` looks for one on the kubelet that the process was
  * started as.
  */
-export function isCondemned(snapshot: Snapshot, { kubeletIdentity }: KnownUnit): boolean {
+export function isCondemned(snapshot: Snapshot, unit: KnownUnit): boolean {
   const { running } = snapshot
-  return running.kind === 'known' && isOfFailure(findVerdict(snapshot, running.content, kubeletIdentity))
+  return running.kind === 'known' && isOfFailure(findVerdict(snapshot, running.content, unit))
 }

@@ -12,6 +12,8 @@ export type BinaryIdentity =
       readonly identity: string
       /** What earlier agents called the same file: its inode and its times. */
       readonly former: string
+      /** The disk does not return the file: `identity` stands in for that of its content. */
+      readonly unread?: true | undefined
     }
   | { readonly kind: 'missing' }
   /** It is being read, or was replaced meanwhile: it is known a little later. */

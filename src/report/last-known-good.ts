@@ -8,7 +8,7 @@ import { type HeldSource, LOCAL } from '../decision/config-source.ts'
 import { findPresentVerdict } from '../decision/find-verdict.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 
-type Fallbacks = Pick<Snapshot, 'lastKnownGood' | 'previous' | 'verdicts' | 'unit'>
+type Fallbacks = Pick<Snapshot, 'lastKnownGood' | 'previous' | 'verdicts' | 'proven' | 'unit'>
 
 export function findLastKnownGood(snapshot: Fallbacks): HeldSource {
   const isGivenUp = ({ source, content }: HeldSource) =>

@@ -22,8 +22,10 @@ import { isFlag, isText, optional, parseJson, shape } from '../values/json-shape
 /** Enough for a file in the page cache, where kubelet's is. */
 const PATIENCE_MS = 5000
 const CHUNK_BYTES = 1 << 20
-/** How long nothing is known of a file that cannot be read: a disk may come back. */
+/** How long nothing is known of a file whose read has failed: a disk may come back. */
 const LASTING_US = 30e6
+/** And of one that is still being read: a disk that has just been started is slow. */
+const HANGING_US = 600e6
 /** Then it is read again after this time. */
 const AGAIN_US = 60e6
 
@@ -64,7 +66,7 @@ export class FileKubeletBinary implements KubeletBinary {
   readonly #world: BinaryWorld
   #known: Known | undefined
   #reading: Reading | undefined
-  /** Of the file with this stat, no read has succeeded. */
+  /** Of the file with this stat, no read has succeeded. `cause`: one has failed. */
   #failing: { readonly stat: string; readonly sinceUs: number; readonly cause?: unknown } | undefined
   /** A command that ends soon leaves that to the agent. */
   #readAgainUs: number
@@ -80,29 +82,34 @@ export class FileKubeletBinary implements KubeletBinary {
     if (seen === 'not to be looked at') return { kind: 'known', identity: seen, former: seen }
     const known = seen === 'unreadable' ? this.#recall(path) : await this.#findOrRead(path, seen)
     if (known === undefined) return { kind: 'reading' }
-    return { kind: 'known', identity: known.identity, former: seen === 'unreadable' ? known.identity : seen.former }
+    const former = seen === 'unreadable' ? known.identity : seen.former
+    return { kind: 'known', identity: known.identity, former, ...(known.unread === true && { unread: true }) }
   }
 
   async #findOrRead(path: string, seen: Seen): Promise<Known | undefined> {
     const known = this.#find(path, seen.stat)
     if (known !== undefined && (known.unread !== true || this.#nowUs() < this.#readAgainUs)) return known
     const reading = this.#read(path, seen)
-    return known ?? (await this.#waitFor(reading)) ?? this.#giveUp(path, seen)
+    return known ?? (await this.#waitFor(reading)) ?? this.#giveUp(path, seen, this.#hasFailed(seen) ? LASTING_US : HANGING_US)
   }
 
   /** Nothing shows that it is another file than before. */
   #recall(path: string): Known | undefined {
     this.#known ??= this.#load()
-    return this.#known?.path === path ? this.#known : this.#giveUp(path, UNSEEN)
+    return this.#known?.path === path ? this.#known : this.#giveUp(path, UNSEEN, LASTING_US)
   }
 
   /** undefined: the disk may return it yet. */
-  #giveUp(path: string, { stat, former }: Seen): Known | undefined {
+  #giveUp(path: string, { stat, former }: Seen, afterUs: number): Known | undefined {
     if (this.#failing?.stat !== stat) this.#failing = { stat, sinceUs: this.#nowUs() }
-    if (this.#nowUs() - this.#failing.sinceUs < LASTING_US) return undefined
+    if (this.#nowUs() - this.#failing.sinceUs < afterUs) return undefined
     const { cause = 'the disk does not answer' } = this.#failing
     this.#world.log.warn(`${path} cannot be read, so kubelet goes by the size and the times of its file: ${errorMessage(cause)}`)
     return this.#keep({ path, stat, identity: former, unread: true })
+  }
+
+  #hasFailed({ stat }: Seen): boolean {
+    return this.#failing?.stat === stat && this.#failing.cause !== undefined
   }
 
   #find(path: string, stat: string): Known | undefined {

@@ -252,6 +252,7 @@ export class Systemctl implements Unit {
       dropInNames: shown.dropInPaths.filter((path) => basename(path) === DROP_IN_NAME).flatMap(readEnvironmentFiles),
       binaryIdentity: binary.identity,
       formerBinaryIdentity: binary.former,
+      isBinaryUnread: binary.unread,
     }
     const { envFile, activation, kubeletConfigDir, identifyMerged } = this.#options
     return describeKubelet(definition, envFile, activation, command, kubeletConfigDir, identifyMerged)

@@ -30,6 +30,8 @@ export interface UnitDefinition {
   readonly binaryIdentity: string
   /** What an earlier agent had in its place. */
   readonly formerBinaryIdentity?: string | undefined
+  /** As in `BinaryIdentity`. */
+  readonly isBinaryUnread?: true | undefined
 }
 
 /** A unit definition, and the kubelet.env that the agent writes for it. */

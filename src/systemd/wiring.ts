@@ -16,7 +16,15 @@ import { broken, isSamePath, mergeEnvironment, type UnitDefinition, type Wirable
 
 export type KubeletFacts = Pick<
   Extract<UnitState, { kind: 'known' }>,
-  'distribution' | 'wiring' | 'localConfigPath' | 'runtimeEndpoint' | 'healthzFlags' | 'kubeletIdentity' | 'formerIdentity' | 'command'
+  | 'distribution'
+  | 'wiring'
+  | 'localConfigPath'
+  | 'runtimeEndpoint'
+  | 'healthzFlags'
+  | 'kubeletIdentity'
+  | 'formerIdentity'
+  | 'isKubeletUnread'
+  | 'command'
 >
 
 /**
@@ -161,6 +169,7 @@ function describeFlags(
     healthzFlags: findHealthzFlags(flags),
     kubeletIdentity: identifyKubelet(unit, envFile, unit.binaryIdentity, merged),
     formerIdentity: unit.formerBinaryIdentity && identifyKubelet(unit, envFile, unit.formerBinaryIdentity, merged),
+    ...(unit.isBinaryUnread && { isKubeletUnread: true }),
   }
 }
 

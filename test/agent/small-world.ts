@@ -74,6 +74,8 @@ export class SmallWorld {
   assignment: Pick<AssignmentSource, 'desired'> | undefined
   requests: Snapshot['requests'] = { hold: 'none', rollback: undefined, retry: false }
   kubeletIdentity = KUBELET
+  /** The disk does not return kubelet's binary. */
+  isKubeletUnread = false
   runtimeUp = true
   /** PID 1's lines can be read. */
   hasJournal = true
@@ -167,6 +169,7 @@ export class SmallWorld {
           runtimeEndpoint: 'unix:///run/runtime.sock',
           healthzFlags: {},
           kubeletIdentity: this.kubeletIdentity,
+          ...(this.isKubeletUnread && { isKubeletUnread: true }),
           command: this.kubeletCommand,
         }),
         dynamicConfigDir: DIRECTORY,

@@ -118,7 +118,7 @@ t.test('a file that cannot be read goes by its stat after a while, until it can 
   pass(29)
   t.same(await agent.identify(KUBELET), reading)
   pass(1)
-  const byStat = { kind: 'known', identity: FORMER, former: FORMER }
+  const byStat = { kind: 'known', identity: FORMER, former: FORMER, unread: true }
   t.same(await agent.identify(KUBELET), byStat)
   t.match(log.said, [/kubelet cannot be read, so kubelet goes by the size and the times of its file: EIO/])
   t.same(await openBinary({ files: cache, clock, program: disk }).identify(KUBELET), byStat, 'for a command, too')
@@ -156,6 +156,25 @@ t.test('where even the stat cannot be read, nothing shows that it is another kub
   t.match(await next.identify(KUBELET), { kind: 'known', identity: 'unreadable' })
 })
 
+t.test('a read that takes long has not failed', async (t) => {
+  const { clock, pass } = createClock()
+  const disk = createProgram()
+  let finish: (identity: string) => void = () => {}
+  const read = new Promise<string>((resolve) => {
+    finish = resolve
+  })
+  disk.hash = () => read
+  const log = silentLog()
+  const agent = openBinary({ clock, log, patienceMs: 1, program: disk })
+  for (let seconds = 0; seconds < 300; seconds += 10) {
+    t.same(await agent.identify(KUBELET), { kind: 'reading' }, `after ${seconds} s`)
+    pass(10)
+  }
+  finish('content')
+  t.same(await agent.identify(KUBELET), { kind: 'known', identity: 'content', former: FORMER })
+  t.same(log.said, [])
+})
+
 t.test('a file that hangs goes by its stat after a while, and by its content once it is read', async (t) => {
   const { path } = install(t)
   rmSync(path)
@@ -163,8 +182,8 @@ t.test('a file that hangs goes by its stat after a while, and by its content onc
   const { clock, pass } = createClock()
   const agent = openBinary({ clock, patienceMs: 1 })
   t.same(await agent.identify(path), { kind: 'reading' })
-  pass(30)
-  t.match(await agent.identify(path), { identity: /^\d+:0:/ })
+  pass(600)
+  t.match(await agent.identify(path), { identity: /^\d+:0:/, unread: true })
   t.match(await agent.identify(path), { identity: /^\d+:0:/ }, 'no other read is begun')
   // Ends the read.
   writeFileSync(path, 'v1')
