@@ -17,12 +17,12 @@ interface Past {
 
 /** Whether it matters how the latest start of the unit ended. */
 export function asksForJobs(unit: KnownUnit, past: Past): boolean {
-  return isOpen(unit) && (findOwn(unit, past) !== undefined || hasSystemdStarted(unit, past))
+  return isOpen(unit) && (findOwn(unit, past) !== undefined || (unit.down?.barred === undefined && hasSystemdStarted(unit, past)))
 }
 
 /** The unit, with what it does in the light of what was before. */
 export function explainDown(unit: KnownUnit, past: Past): KnownUnit {
-  if (unit.activity === 'left-down' && unit.down?.barred !== undefined) return { ...unit, activity: 'stopped' }
+  if (unit.activity === 'left-down' && unit.down?.barred === 'masked') return { ...unit, activity: 'stopped' }
   return isOpen(unit) ? { ...unit, activity: findActivity(unit, past) } : unit
 }
 
@@ -42,6 +42,9 @@ function findActivity(unit: KnownUnit, past: Past): 'stopped' | 'exited' | 'left
   const { activeExitUs, inactiveEnterUs, mainExitUs, dependencyFailedUs = Number.NEGATIVE_INFINITY, endedWith } = down
   const own = findOwn(unit, past)
   if (own !== undefined && dependencyFailedUs >= own.atUs) return 'left-down'
+  // Something else may start such a unit, and `disabled` says nothing of one that the agent's job
+  // has taken down.
+  if (down.barred !== undefined) return 'stopped'
   // Never started in this boot, or forgotten by systemd.
   if (invocationId === '') return 'stopped'
   // Whoever ended a start that was under way wants the unit down.
@@ -54,9 +57,10 @@ function findActivity(unit: KnownUnit, past: Past): 'stopped' | 'exited' | 'left
   return endedWith !== undefined || past.health?.takenDownOf === invocationId ? 'left-down' : 'stopped'
 }
 
-/** Nothing in the state of the unit itself tells why it is down. */
+/** Nothing in the state of the unit itself tells why it is down, or whether it is to stay so. */
 function isOpen({ activity, down }: KnownUnit): boolean {
-  return activity === 'stopped' && down !== undefined && down.barred === undefined
+  if (down === undefined || down.barred === 'masked') return false
+  return activity === 'stopped' || (activity === 'left-down' && down.barred === 'disabled')
 }
 
 /** The last restart that the agent requested, if the unit has not been started since. */

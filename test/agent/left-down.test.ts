@@ -48,6 +48,23 @@ t.test("the agent's own restart comes to nothing for a unit that kubelet require
   }
 })
 
+t.test('also of a unit that is disabled and was started by something else, but of none that is masked', async (t) => {
+  for (const [barred, runs] of [
+    ['disabled', textOf(B)],
+    ['masked', undefined],
+  ] as const) {
+    const world = await promoted()
+    world.want(B)
+    world.unit.dependencyFails = true
+    await world.until('restart')
+    world.unit.barred = barred
+    await world.run(MINUTE_US)
+    world.unit.dependencyFails = false
+    await world.run(5 * MINUTE_US + SECOND_US)
+    t.equal(await world.running(), runs, barred)
+  }
+})
+
 t.test('an agent that was not there finds it in the journal', async (t) => {
   const world = await promoted()
   world.want(B)

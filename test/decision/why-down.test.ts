@@ -82,10 +82,13 @@ t.test('a unit that it was bound to took it with it', async (t) => {
 t.test('what somebody has barred stays down', async (t) => {
   for (const barred of ['masked', 'disabled'] as const) {
     t.match(seen({ down: { ...CLEAN, barred } }), { activity: 'stopped' })
-    t.match(seen({ ownUs: BEFORE_US, down: { dependencyFailedUs: NOW_US, barred } }), { activity: 'stopped', asks: false })
+    t.match(seen({ nRestarts: 1, down: { dependencyFailedUs: LATER_US, barred } }), { activity: 'stopped', asks: false })
     const queued = unit({ activity: 'left-down', down: { ...STOPPED, barred } })
     t.match(explainDown(queued, { health: undefined, restarts: [], now: { bootId: BOOT } }), { activity: 'stopped' })
   }
+  const own = { ownUs: BEFORE_US, down: { dependencyFailedUs: NOW_US } }
+  t.match(seen({ ...own, down: { ...own.down, barred: 'masked' } }), { activity: 'stopped', asks: false })
+  t.match(seen({ ...own, down: { ...own.down, barred: 'disabled' } }), { activity: 'left-down', own: true, asks: true }, 'it ran')
 })
 
 t.test('a unit that is not down is as it is', async (t) => {

@@ -109,8 +109,9 @@ export function applyEvent(world: SimWorld, event: WorldEvent): void {
       unit.restartByOperator()
       return
     case 'stop-kubelet':
+      // Of what the agent's job took down, `disabled` does not tell who wants it down.
+      unit.barred = event.bars !== undefined && unit.isLeftDown ? 'masked' : event.bars
       unit.stopByOperator()
-      unit.barred = event.bars
       world.after(event.seconds, () => unit.startByOperator())
       return
     case 'upgrade-kubelet':
