@@ -10,8 +10,8 @@ type Known = Pick<Snapshot, 'verdicts' | 'proven'>
 
 /**
  * A verdict holds on one kubelet. But a config that did damage which cannot be undone is never
- * tried again, whatever kubelet is installed later. And while nobody knows which kubelet that is, one
- * that failed on any is not set free.
+ * tried again, whatever kubelet is installed later. And while nobody knows which kubelet that is,
+ * one that failed on any is not set free.
  */
 export function findVerdict({ verdicts, proven }: Known, content: ContentHash, unit: Kubelet): Verdict | undefined {
   const own = verdicts.get(trialKey(content, unit.kubeletIdentity))
