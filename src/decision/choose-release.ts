@@ -5,7 +5,7 @@
 import type { ConfigSource, HeldSource } from './config-source.ts'
 import { describeSource, LOCAL, sameSource } from './config-source.ts'
 import { findVerdict } from './find-verdict.ts'
-import { isLocalAssigned, listLeft } from './left.ts'
+import { listLeft } from './left.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { KnownUnit, ReadyWiring } from './unit-state.ts'
 
@@ -52,7 +52,8 @@ function leaveProven(snapshot: Snapshot, unit: KnownUnit, wiring: ReadyWiring): 
   if (next.source === 'local') return { kind: 'keep', why: 'kubelet starts with its local config next' }
   const same = sameSource(next.source, source) || next.content === content
   if (same && next.content !== undefined) {
-    const what = isLocalAssigned(snapshot) ? 'what it runs, since its local config is not usable' : 'last-known-good'
+    const isLeft = listLeft(snapshot).some(({ source: left }) => sameSource(left, next.source))
+    const what = isLeft ? 'what it runs, since its local config is not usable' : 'last-known-good'
     return { kind: 'keep', why: `kubelet starts with ${what} next, ${describeSource(next.source)}` }
   }
   return { kind: 'activate', target: source, wiring, why: `${describeSource(next.source)} is not proven` }

@@ -32,7 +32,8 @@ export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Eff
     // From here on this content is compared with no other one, so what was found has to be durable.
     { kind: 'keep-wordings' },
     writeRecord('assigned', source),
-    ...forgetLeft(snapshot),
+    // What a damaged record named is lost, and must not keep checkpoints from being pruned.
+    ...(snapshot.leftDamaged === true ? forgetLeft(snapshot) : []),
     // The verdicts on what kubelet did before may be lost with the record. Last: where it cannot be
     // written, this is done again and again.
     ...(snapshot.assigned.kind === 'damaged' ? dropCharges(snapshot) : []),

@@ -227,6 +227,8 @@ const EFFECTS: EffectsOf = {
   promote: ({ target: { source, content }, previous }, snapshot) => [
     history('promoted', snapshot.lastKnownGood.source, source, 'trial passed'),
     ...mark(snapshot, content, { promoted: true, ...promotedOn(snapshot) }),
+    // Before the record that ends the step: cut off in between, the rest is done again.
+    ...forgetLeft(snapshot),
     ...(previous === undefined ? [] : [writeRecord('previous', previous)]),
     writeRecord('last-known-good', source),
     log('info', `updated last-known-good config to ${nameSource(source)}`, { source }),

@@ -1,7 +1,7 @@
 /**
  * A return to local is a change as any other. `meta/` changes at once, as upstream's does. But what
  * ran is kept on record as left: it goes on where preflight refuses the local config, and the node
- * goes back to it where kubelet fails with local. Pure.
+ * goes back to it where kubelet fails with local, or with what is assigned next. Pure.
  */
 import { type ConfigMapSource, type HeldSource, LOCAL_CONTENT } from './config-source.ts'
 import { findVerdict } from './find-verdict.ts'
@@ -19,24 +19,27 @@ export function isLocalAssigned({ assigned }: Assigned): boolean {
   return assigned.kind === 'source' && assigned.source === 'local'
 }
 
-/** What the node can go back to from local. Empty also: something is assigned. */
-export function listLeft(snapshot: Assigned & Pick<Snapshot, 'left'>): readonly HeldSource[] {
-  return isLocalAssigned(snapshot) ? (snapshot.left ?? []).filter(({ content }) => content !== undefined) : []
+/**
+ * What the node can go back to instead of local. Also from what is assigned after the return: until
+ * that has passed its trial, nothing newer is known to work.
+ */
+export function listLeft({ left = [] }: Pick<Snapshot, 'left'>): readonly HeldSource[] {
+  return left.filter(({ content }) => content !== undefined)
 }
 
 /**
  * What a return to local leaves: what runs, or what kubelet starts with next where nothing runs,
- * and then its fallbacks. Nothing where local runs already, since no restart of the agent follows.
- * Nor what has failed.
+ * and then its fallbacks. Nothing of these where local runs already, since no restart of the agent
+ * follows. Also what an earlier return left that is not over. Never what has failed.
  */
 export function chooseLeft(snapshot: Snapshot): readonly ConfigMapSource[] {
   const { running, nextStart, lastKnownGood, previous, unit } = snapshot
-  if (running.kind === 'known' && running.content === LOCAL_CONTENT) return []
-  const own = findRunning(snapshot)
   const next = nextStart.kind === 'known' ? nextStart.held : undefined
+  const runsLocal = running.kind === 'known' && running.content === LOCAL_CONTENT
+  const current = runsLocal ? [] : [findRunning(snapshot), next, lastKnownGood, previous]
   const found: ConfigMapSource[] = []
   const contents = new Set<string>()
-  for (const held of [own, next, lastKnownGood, previous]) {
+  for (const held of [...current, ...listLeft(snapshot)]) {
     if (held === undefined || held.source === 'local' || held.content === undefined || contents.has(held.content)) continue
     contents.add(held.content)
     const hasFailed = unit.kind === 'known' && isOfFailure(findVerdict(snapshot, held.content, unit))

@@ -1,9 +1,9 @@
 /**
  * Which config should run: the assigned one, unless it was refused or failed on this kubelet, or
  * waits for its turn in a rollout. If it was refused or waits, the running config stays. If it
- * failed, the target is the first of last-known-good, previous and local without a verdict. Where
- * local is assigned, what the return to it left takes their place. Falling back is nothing more
- * than a verdict that makes this function choose another target. Pure.
+ * failed, the target is the first of last-known-good, previous and local without a verdict. What a
+ * return to local left comes before local, and where local is assigned, it takes their place.
+ * Falling back is nothing more than a verdict that makes this function choose another target. Pure.
  */
 import { type ConfigSource, type HeldSource, LOCAL } from './config-source.ts'
 import { findVerdict } from './find-verdict.ts'
@@ -146,7 +146,11 @@ export function listCandidates(snapshot: Snapshot, unit: KnownUnit, { awaitingTu
 function listFallbacks(snapshot: Snapshot, goingOn: HeldSource | undefined): readonly HeldSource[] {
   const own = goingOn === undefined ? [] : [goingOn]
   if (isLocalAssigned(snapshot)) return [...own, ...listLeft(snapshot)]
-  return isLocalWanted(snapshot) ? [] : [...own, snapshot.lastKnownGood, snapshot.previous, LOCAL]
+  if (isLocalWanted(snapshot)) return []
+  const fallbacks = [snapshot.lastKnownGood, snapshot.previous, LOCAL]
+  // What a return to local left has run here. Local may be what kubelet does not run with.
+  const at = fallbacks.findIndex(({ source }) => source === 'local')
+  return [...own, ...fallbacks.toSpliced(at, 0, ...listLeft(snapshot))]
 }
 
 /**

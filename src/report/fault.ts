@@ -142,7 +142,7 @@ export function findAssignedVerdict(snapshot: Snapshot): Verdict | undefined {
 function findRefuge(snapshot: Snapshot, active: ConfigSource | undefined, assigned: ConfigSource): texts.Refuge {
   if (active === undefined || sameSource(active, assigned)) return 'under-way'
   if (active === 'local') return 'local'
-  if (assigned === 'local') return 'left'
+  if (assigned === 'local' || listLeft(snapshot).some(({ source }) => sameSource(source, active))) return 'left'
   if (sameSource(active, findLastKnownGood(snapshot).source)) return 'last-known-good'
   return sameSource(active, snapshot.previous.source) ? 'previous' : 'under-way'
 }

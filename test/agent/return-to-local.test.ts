@@ -2,7 +2,7 @@ import t from 'tap'
 import type { PreflightResult } from '../../src/decision/verdict.ts'
 import { describeCondition } from '../../src/report/condition.ts'
 import { describeStatus } from '../../src/report/status.ts'
-import { A, B, MINUTE_US, SECOND_US } from '../decision/snapshots.ts'
+import { A, B, C, MINUTE_US, SECOND_US } from '../decision/snapshots.ts'
 import { CRASHES, LOCAL_TEXT, SmallWorld, WELL } from './small-world.ts'
 
 const KINDS = ['env', 'file', 'drop-in'] as const
@@ -179,6 +179,35 @@ t.test('what is assigned again while it goes on is promoted again, without a res
   t.same(world.record('last-known-good'), A)
   t.match(world.records.left(), { sources: [] })
 })
+
+for (const how of ['refused', 'failed'] as const) {
+  t.test(`what is assigned after local was ${how} falls back to what still ran`, async (t) => {
+    const world = await promoted()
+    const ran = await world.running()
+    world.behave('local', CRASHES)
+    if (how === 'refused') refuse(world, LOCAL_TEXT)
+    world.want('local')
+    await world.run(5 * MINUTE_US)
+    t.equal(await world.running(), ran)
+    world.behave(B, CRASHES)
+    world.want(B)
+    await world.run(5 * MINUTE_US)
+    t.equal(await world.running(), ran)
+    const { condition, status, wait } = shown(world)
+    t.equal(wait.phase, 'fallen-back')
+    t.match(condition, { status: 'False', reason: 'RolledBack', message: /failed, .* runs: kubelet exited/ })
+    t.match(status, { active: A, assigned: B, lastKnownGood: 'local', error: /crash-looped; rolled back to what ran before/ })
+    const condemned = [...world.records.verdicts().values()].filter(({ reason }) => reason === 'crash-loop')
+    t.same(new Set(condemned.map(({ source }) => source)), new Set(how === 'failed' ? ['local', B] : [B]))
+
+    t.test('until something passes its trial', async (t) => {
+      world.want(C)
+      await world.run(TRIAL_US)
+      t.same(world.record('last-known-good'), C)
+      t.match(world.records.left(), { sources: [] })
+    })
+  })
+}
 
 t.test('with nothing assigned and no restart of ours, local stays the administrator’s', async (t) => {
   const world = new SmallWorld()

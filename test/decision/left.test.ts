@@ -32,13 +32,16 @@ t.test('what a return to local leaves: what runs, and what it would fall back to
   t.same(of({ ...startsWith(A), ...runs(A) }), [A, B], 'each content once')
   t.same(of({ ...startsWith(A), ...runsNothing('stopped') }), [A, B], 'what starts next')
   t.same(of({ ...startsWith(A), ...runs('local') }), [], 'local runs already')
+  const earlier = { ...LOCAL_EVERYWHERE, left: [hold(A)] }
+  t.same(of({ ...earlier, ...startsWith(C), ...runs(C) }), [C, A], 'with what an earlier return left')
+  t.same(of({ ...earlier, ...startsWith('local'), ...runs('local') }), [A], 'which is not over')
   t.same(of({ ...startsWith(A), ...runs(A), previous: lost(B) }), [A], 'without a checkpoint there is no way back')
   t.same(of({ ...startsWith(A), ...runs(A), ...judged(verdict(A, 'provisional')) }), [B], 'nor to what failed')
 })
 
-t.test('it counts while local is assigned, and keeps its checkpoints', async (t) => {
+t.test('it counts until something newer has passed its trial, and keeps its checkpoints', async (t) => {
   t.same(listLeft(snapshot(RETURNING)), RETURNING.left)
-  t.same(listLeft(snapshot({ ...RETURNING, ...assignedTo(B) })), [], 'something is assigned again')
+  t.same(listLeft(snapshot({ ...RETURNING, ...assignedTo(C) })), RETURNING.left, 'nothing shows that C works')
   t.same(listLeft(snapshot({ ...RETURNING, left: [lost(A), hold(B)] })), [hold(B)])
   const checkpoints = [A, B, C].map(({ uid, resourceVersion }, at) => ({ uid, resourceVersion, savedAtMs: at }))
   const { policy } = snapshot()
