@@ -87,7 +87,8 @@ const EFFECTS: EffectsOf = {
     ]
   },
 
-  'forget-left': (_, snapshot) => [
+  'forget-left': ({ key }, snapshot) => [
+    ...(snapshot.suspendedVerdicts.has(key) ? [{ kind: 'remove-verdict', key } as const] : []),
     ...forgetLeft(snapshot),
     { kind: 'write-proven', key: undefined },
     log('info', 'kubelet has been healthy with its local config for a whole trial: the return to it is over'),

@@ -1,7 +1,8 @@
 /**
  * The hourly limit of restarts. It is for ever new configs on a kubelet that is well: such a
  * kubelet is not to be restarted all the time. A restart that leaves an ill kubelet, that falls
- * back, or that an operator requested is neither held up by it nor counted. Pure.
+ * back, or that an operator requested is neither held up by it nor counted. A reset requests one
+ * restart into local, and none for what kubelet has failed with since. Pure.
  */
 import { HOUR_US } from '../values/durations.ts'
 import type { RestartRecord } from './records.ts'
@@ -10,9 +11,10 @@ import type { Target } from './target.ts'
 import { isWorthKeeping } from './worth-keeping.ts'
 
 /** Whether a restart into the target is exempt although it is no fallback. */
-export function isExempt(snapshot: Snapshot, target: Pick<Target, 'source'>): boolean {
+export function isExempt(snapshot: Snapshot, target: Pick<Target, 'source' | 'key'>): boolean {
   const isReset = snapshot.requests.hold === 'local' && target.source === 'local'
-  return isReset || !isWorthKeeping(snapshot)
+  // A local config that is tried again since it has changed is as any new config.
+  return (isReset && !snapshot.suspendedVerdicts.has(target.key)) || !isWorthKeeping(snapshot)
 }
 
 /** undefined: the limit is not reached. */

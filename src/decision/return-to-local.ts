@@ -19,7 +19,9 @@ export function retryLocal({ snapshot, unit, target }: TargetSituation): Step | 
     return undefined
   // At most once for each time that what runs instead has been well.
   if (!target.fallback || target.atFault || !isSteady(snapshot, target.key) || findPause(snapshot) !== undefined) return undefined
-  return { kind: 'forgive', drop: [key], requested: false, why: 'the local config has changed since kubelet failed with it' }
+  const why = 'the local config has changed since kubelet failed with it'
+  // On record until the return is over: see `isExempt`.
+  return { kind: 'forgive', drop: [], suspend: [verdict], requested: false, why }
 }
 
 /** Kubelet has been healthy with local for a whole trial: nothing is left to go back to. */
@@ -28,5 +30,5 @@ export function finishReturn({ snapshot, target }: TargetSituation): Step | unde
   if (snapshot.verdicts.get(target.key)?.state === 'refused' && isSteady(snapshot, target.key))
     return { kind: 'forgive', drop: [target.key], requested: false, why: 'kubelet is healthy with the local config that was refused' }
   if ((snapshot.left ?? []).length === 0 && snapshot.leftDamaged !== true) return undefined
-  return measureTrial(snapshot, target.key)?.remainingUs === 0 ? { kind: 'forget-left' } : undefined
+  return measureTrial(snapshot, target.key)?.remainingUs === 0 ? { kind: 'forget-left', key: target.key } : undefined
 }

@@ -167,6 +167,30 @@ t.test('an operator forces a local config that is refused, and the node goes bac
   t.equal(await world.running(), 'local')
 })
 
+t.test('a reset does not restart kubelet without limit for a local config that keeps changing and failing', async (t) => {
+  const world = await promoted()
+  world.behave('local', CRASHES)
+  world.requests = { ...world.requests, hold: 'local' }
+  await world.run(5 * MINUTE_US)
+  const count = restarts(world)
+  for (let edit = 0; edit < 18; edit += 1) {
+    world.editLocal(`a local config # rendered again: ${edit}`)
+    world.behave('local', CRASHES)
+    await world.run(3 * MINUTE_US)
+  }
+  t.ok(restarts(world) <= count + 2 * world.policy.restartsPerHour, `${restarts(world) - count} restarts in 54 minutes, there and back`)
+
+  t.test('one that is corrected is taken, and the next reset is exempt again', async (t) => {
+    world.behave('local', WELL)
+    world.editLocal('a good local config')
+    for (let waited = 0; waited < 12 && (await world.running()) !== 'local'; waited += 1) await world.run(6 * MINUTE_US)
+    t.equal(await world.running(), 'local')
+    await world.run(TRIAL_US)
+    t.match(world.records.left(), { sources: [] })
+    t.equal(world.snapshots.at(-1)?.suspendedVerdicts.size, 0)
+  })
+})
+
 t.test('what is assigned again while it goes on is promoted again, without a restart', async (t) => {
   const world = await promoted()
   refuse(world, LOCAL_TEXT)
