@@ -27,6 +27,7 @@ const CHECKS: Checks<Verdict> = {
   retrials: optional(isNumber),
   acquitted: optional(isFlag),
   recurring: optional(isFlag),
+  anyKubelet: optional(isFlag),
   leavesState: optional(isFlag),
   yielded: optional(isFlag),
   suspended: optional(isFlag),

@@ -7,6 +7,7 @@ import type { Channel } from '../decision/desired.ts'
 import { type Answer, type EvidenceFinding, type EvidenceKind, type EvidenceLevel, levelOf } from '../decision/evidence.ts'
 import { listObserved } from '../decision/evidence-schedule.ts'
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
+import { holdsOnAnyKubelet } from '../decision/find-verdict.ts'
 import { heldSources } from '../decision/held-sources.ts'
 import { isNamed, listOfBoot, listRequested, type RequestName, type RestartRecord } from '../decision/records.ts'
 import { listCounted } from '../decision/restart-limit.ts'
@@ -206,7 +207,7 @@ function isSuperseded(verdict: Verdict, snapshot: Snapshot): boolean {
   const runs = running.kind === 'known' ? [running.content] : []
   const contents = [...heldSources(snapshot).map(({ content }) => content), ...runs]
   const concerns = isNamed(assigned, verdict.source) || contents.includes(contentOfKey(verdict.key))
-  const isOfThisKubelet = unit.kind !== 'known' || verdict.damage === 'one-way' || identityOfKey(verdict.key) === unit.kubeletIdentity
+  const isOfThisKubelet = unit.kind !== 'known' || holdsOnAnyKubelet(verdict) || identityOfKey(verdict.key) === unit.kubeletIdentity
   return !concerns || !isOfThisKubelet
 }
 

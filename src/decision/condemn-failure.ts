@@ -4,6 +4,7 @@ import { describeSource, type HeldSource } from './config-source.ts'
 import { findEvidenceFailure } from './evidence-verdict.ts'
 import { findFailure, type HealthFailure } from './find-failure.ts'
 import { findPause } from './find-pause.ts'
+import { findByKey } from './find-verdict.ts'
 import type { HealthRecord } from './health.ts'
 import { makeVerdict, mayTryAgain, recordAnotherTry } from './judge-failure.ts'
 import { findRolloutWait } from './rollout-turn.ts'
@@ -20,14 +21,14 @@ type Failed = Omit<Candidate, 'verdict'>
 /** Only what kubelet starts with next can fail. */
 export function condemnFailure(situation: TargetSituation): Step | undefined {
   const { snapshot, unit, target, candidates } = situation
-  const { health, nextStart, verdicts } = snapshot
+  const { health, nextStart } = snapshot
   if (findPause(snapshot) !== undefined || snapshot.cannotStart !== undefined || unit.wiring.kind === 'broken' || target.atFault)
     return undefined
   // Local with nothing left to go back to is the administrator's.
   if (nextStart.kind !== 'known' || (isLocalWanted(snapshot) && candidates.length === 1)) return undefined
   const failed = asCandidate(nextStart.held, unit)
   if (isBeingReplaced(snapshot, target, failed)) return undefined
-  const verdict = verdicts.get(failed.key)
+  const verdict = findByKey(snapshot.verdicts, failed.key)
   // Kubelet gets a refused local all the same where nothing else is left.
   const isKnown = verdict !== undefined && (failed.source !== 'local' || verdict.state !== 'refused')
   if (health?.subject !== failed.key || isKnown) return undefined

@@ -12,6 +12,7 @@ import { assign, startSpread } from './effects-of-assign.ts'
 import { leave, prepareWayBack } from './effects-of-return.ts'
 import { mark, markActivated, markRequested, stage } from './effects-of-staging.ts'
 import { isEvidenceKnown, listUncompared } from './evidence-verdict.ts'
+import { findSuspended } from './find-verdict.ts'
 import { expectAnotherTry, expectStart } from './health-changes.ts'
 import { findContent } from './held-sources.ts'
 import { excuseRestarts } from './restart-limit.ts'
@@ -22,6 +23,7 @@ import type { StagedContent } from './staging-state.ts'
 import { nameSource, restartingMessage } from './status-texts.ts'
 import type { Action, StepOf } from './step.ts'
 import { contentOfKey, hasPassed, identityOfKey } from './trial-key.ts'
+import type { Verdict } from './verdict.ts'
 
 type EffectsOf = { readonly [K in Action['kind']]: (step: StepOf<K>, snapshot: Snapshot) => readonly Effect[] }
 
@@ -168,7 +170,7 @@ const EFFECTS: EffectsOf = {
       // It has a whole trial again, with all the evidence.
       ...(hasPassed(snapshot, verdict.key) ? [{ kind: 'write-proven', key: undefined } as const] : []),
       { kind: 'write-verdict', verdict: { ...verdict, retrials: number, suspended: true } },
-      ...dropCharges(snapshot, verdict.key),
+      ...dropCharges(snapshot, contentOfKey(verdict.key)),
       log('info', `config is tried again: ${describeSource(verdict.source)}`, {
         source: verdict.source,
         reason: verdict.reason,
@@ -218,7 +220,7 @@ const EFFECTS: EffectsOf = {
     }),
     { kind: 'write-proven', key },
     // It did not fail again: the node had been at fault.
-    ...(snapshot.suspendedVerdicts.get(key)?.acquitted === true ? [{ kind: 'remove-verdict', key } as const] : []),
+    ...dropAcquitted(findSuspended(snapshot, key)),
     log('debug', 'trial passed', { key }),
     ...(snapshot.requests.promote === undefined ? [] : promoteAsRequested(snapshot)),
     ...endTrialBoots(snapshot),
@@ -251,6 +253,10 @@ const EFFECTS: EffectsOf = {
       const { uid, resourceVersion, overlay } = checkpoint
       return [{ kind: 'remove-checkpoint', checkpoint }, log('debug', 'old checkpoint removed', { uid, resourceVersion, overlay })]
     }),
+}
+
+function dropAcquitted(suspended: Verdict | undefined): readonly Effect[] {
+  return suspended?.acquitted === true ? [{ kind: 'remove-verdict', key: suspended.key }] : []
 }
 
 /** What no evidence says stays untold: this proves nothing to a rollout. */

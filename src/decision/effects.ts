@@ -95,9 +95,9 @@ export function history(kind: Transition['kind'], from: ConfigSource | undefined
 /**
  * Exits and reboots before this point are charged to nothing any more.
  *
- * @param of the slow crash loops of other configs go on
+ * @param of the crash loops of other contents go on
  */
-export function dropCharges(snapshot: Pick<Snapshot, 'health' | 'trialBoots'>, of?: TrialKey): readonly StateEffect[] {
+export function dropCharges(snapshot: Pick<Snapshot, 'health' | 'trialBoots'>, of?: ContentHash): readonly StateEffect[] {
   const { health } = snapshot
   return [...(health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(health, of) } as const]), ...endTrialBoots(snapshot)]
 }

@@ -8,13 +8,14 @@ import { asCandidate, isOutOfReach } from './condemn-failure.ts'
 import { type HeldSource, sameSource } from './config-source.ts'
 import { isBroughtBack } from './evidence-verdict.ts'
 import { findPause } from './find-pause.ts'
+import { findByKey, findSuspended } from './find-verdict.ts'
 import { diedOfLeavings } from './leavings.ts'
 import { findRetrial, isDue, listReplaced, planRetrial } from './retrial.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
 import type { Candidate, Target } from './target.ts'
 import { isSteady, measureTrial } from './trial.ts'
-import type { TrialKey } from './trial-key.ts'
+import { contentOfKey, type TrialKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
 
 /** How long a node rests before its configs are tried again. */
@@ -61,9 +62,9 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
   const why = 'kubelet is healthy again after other configs had failed too: the node was at fault'
   if (!target.atFault) return { kind: 'forgive', drop: provisional.map(({ key }) => key), requested: false, why }
   return forgiveOnce(
-    provisional.filter(({ key, acquitted }) => key === target.key || acquitted !== true),
+    provisional.filter((verdict) => verdict === target.verdict || verdict.acquitted !== true),
     why,
-    { healthy: target.key, keep: blamed === undefined ? [] : [{ ...blamed, leavesState: true }] },
+    { healthy: target.verdict?.key ?? target.key, keep: blamed === undefined ? [] : [{ ...blamed, leavesState: true }] },
   )
 }
 
@@ -87,9 +88,10 @@ export function tryFailedAgain({ snapshot, target, candidates }: TargetSituation
 
 /** What was tried again has been healthy for so long that its failure is forgotten. */
 export function clearAfterLongHealth({ snapshot, target }: TargetSituation): Step | undefined {
-  const trial = snapshot.suspendedVerdicts.has(target.key) ? measureTrial(snapshot, target.key) : undefined
-  if (trial === undefined || trial.elapsedUs < CLEAR_AFTER_US) return undefined
-  return { kind: 'forgive', drop: [target.key], requested: false, why: 'kubelet has been healthy for a day with a config that had failed' }
+  const verdict = findSuspended(snapshot, target.key)
+  const trial = verdict && measureTrial(snapshot, target.key)
+  if (verdict === undefined || trial === undefined || trial.elapsedUs < CLEAR_AFTER_US) return undefined
+  return { kind: 'forgive', drop: [verdict.key], requested: false, why: 'kubelet has been healthy for a day with a config that had failed' }
 }
 
 /**
@@ -105,13 +107,14 @@ export function retryAfterRest(situation: TargetSituation): Step | undefined {
   if (now.monotonicUs - health.subjectSinceUs < REST_IN_TRIALS * policy.trialUs) return undefined
   const provisional = candidates.flatMap(({ verdict }) => (verdict?.state === 'provisional' ? [verdict] : []))
   // There is nothing to try but what runs anyway.
-  if (provisional.every(({ key }) => key === restsOn)) return undefined
+  const isRest = ({ key }: Verdict) => contentOfKey(key) === contentOfKey(restsOn)
+  if (provisional.every(isRest)) return undefined
   const why = 'every config has failed, and nothing has changed for long: all are tried again'
   // What it leaves on the node may be what the others fail with: they have a chance without it
   // first, each second time.
   const second = provisional.filter(({ acquitted, yielded }) => acquitted === true && yielded !== true)
   const first = provisional.filter((verdict) => !second.includes(verdict))
-  if (first.every(({ key }) => key === restsOn)) return forgiveOnce(provisional, why)
+  if (first.every(isRest)) return forgiveOnce(provisional, why)
   return forgiveOnce(first, why, { keep: second.map((verdict) => ({ ...verdict, yielded: true })) })
 }
 
@@ -121,11 +124,12 @@ export function retryAfterRest(situation: TargetSituation): Step | undefined {
  */
 function findRest({ snapshot, unit, target, candidates }: TargetSituation): TrialKey | undefined {
   if (target.atFault) return target.key
-  const { nextStart, verdicts } = snapshot
+  const { nextStart } = snapshot
   if (nextStart.kind !== 'known' || !isOutOfReach(snapshot, target)) return undefined
-  const next = asCandidate(nextStart.held, unit).key
-  const isLeft = candidates.every(({ key, verdict }) => verdict !== undefined || key === target.key)
-  return isLeft && next !== target.key && verdicts.get(next)?.state === 'provisional' ? next : undefined
+  const { key: next } = asCandidate(nextStart.held, unit)
+  const verdict = findByKey(snapshot.verdicts, next)
+  const isLeft = candidates.every((candidate) => candidate.verdict !== undefined || candidate.key === target.key)
+  return isLeft && next !== target.key && verdict?.state === 'provisional' ? next : undefined
 }
 
 interface ForgivenessContext {

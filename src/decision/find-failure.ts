@@ -23,6 +23,8 @@ export interface HealthFailure {
   readonly doubtful?: true
   /** It happened over many starts, so one more start would show nothing. */
   readonly recurring?: true
+  /** See `Verdict.anyKubelet`. */
+  readonly anyKubelet?: true
 }
 
 type FailureSample = Pick<HealthSample, 'unit' | 'at' | 'runtimeUp' | 'changesRuntime'>
@@ -40,13 +42,14 @@ function findExits(
   policy: Policy,
 ): HealthFailure | undefined {
   if (unit.kind === 'unknown') return undefined
-  const exits = Math.max(record.exits, countVaryingExits(record, at.monotonicUs, policy))
+  const varying = countVaryingExits(record, at.monotonicUs, policy)
+  const exits = Math.max(record.exits, varying)
   const failure = { reason: 'crash-loop', damage: 'transient' } as const
   // Without its runtime, kubelet exits with the same last words whatever its config.
   const isRuntimeInnocent = (runtimeUp === true || changesRuntime === true) && !isExcuseUsedUp(record.excusedExits, at.monotonicUs)
   const isLoop = exits >= policy.crashLimit || (exits > 1 && isRuntimeInnocent && areLatestAlike(record))
   if (isLoop && !isOutOfLoop(record, unit, at.monotonicUs, policy))
-    return { ...failure, detail: explain(`kubelet exited ${exits} times`, record) }
+    return { ...failure, detail: explain(`kubelet exited ${exits} times`, record), ...(varying > 0 && { anyKubelet: true }) }
   if (unit.activity === 'failed' && !record.excused && !isStartRefused(record, unit, at.monotonicUs, policy))
     return { ...failure, detail: explain(`systemd gave kubelet up: ${unit.summary}`, record) }
   const recurring = countRecurringExits(record, at.monotonicUs)

@@ -1,7 +1,8 @@
 /** What the agent's own steps, and an operator's, change in the health record. Pure. */
+import type { ContentHash } from './config-source.ts'
 import type { HealthRecord } from './health.ts'
 import type { Policy } from './policy.ts'
-import type { TrialKey } from './trial-key.ts'
+import { contentOfKey } from './trial-key.ts'
 
 /**
  * A restart was requested: kubelet's exits and silence after that start are charged to the subject.
@@ -53,9 +54,9 @@ export function forgetIllness(record: HealthRecord): HealthRecord {
 /**
  * What was charged before is not charged again.
  *
- * @param of undefined: to any config
+ * @param of on whatever kubelet. undefined: to any config
  */
-export function forgetExits(record: HealthRecord, of?: TrialKey): HealthRecord {
-  const recentExits = of === undefined ? [] : record.recentExits?.filter(({ key }) => key !== of)
+export function forgetExits(record: HealthRecord, of?: ContentHash): HealthRecord {
+  const recentExits = of === undefined ? [] : record.recentExits?.filter(({ key }) => contentOfKey(key) !== of)
   return { ...record, exits: 0, excusedExits: undefined, recentExits }
 }

@@ -4,6 +4,7 @@
  */
 import { HOUR_US } from '../values/durations.ts'
 import type { HealthFailure } from './find-failure.ts'
+import { findSuspended } from './find-verdict.ts'
 import type { HealthRecord } from './health.ts'
 import { listLeft } from './left.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
@@ -26,14 +27,15 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
   const { key, source } = failed
   const { health, now } = snapshot
   const { reason, detail, damage, evidence } = failure
-  const retrial = snapshot.suspendedVerdicts.get(key)
+  const retrial = findSuspended(snapshot, key)
   const isRuntimes = health?.runtimeDownSinceUs !== undefined || isExcuseUsedUp(health?.excusedExits, now.monotonicUs)
   const isDoubtful =
     hasEverPassed(snapshot, failed) || failure.doubtful === true || retrial?.doubtful === true || isRuntimes || reason === 'reboots'
   // One-way damage is proof enough: the health of a fallback adds nothing to it.
   const state = damage === 'one-way' ? 'confirmed' : 'provisional'
   return {
-    key,
+    // One that holds on any kubelet is still the same verdict.
+    key: retrial?.key ?? key,
     state,
     reason,
     detail,
@@ -47,6 +49,7 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
     ...(retrial?.retrials !== undefined && { retrials: retrial.retrials }),
     ...(retrial?.acquitted === true && { acquitted: true }),
     ...((failure.recurring ?? retrial?.recurring) === true && { recurring: true }),
+    ...((failure.anyKubelet ?? retrial?.anyKubelet) === true && { anyKubelet: true }),
   }
 }
 
@@ -96,11 +99,11 @@ export function recordAnotherTry({ now }: Snapshot, unit: KnownUnit, { key }: Pi
 }
 
 function hasProvedItself(snapshot: Snapshot, key: TrialKey): boolean {
-  return hasPassed(snapshot, key) && !snapshot.suspendedVerdicts.has(key)
+  return hasPassed(snapshot, key) && findSuspended(snapshot, key) === undefined
 }
 
 /** Only the last trial that passed is recorded, but what was promoted has passed one, too. */
 function hasEverPassed(snapshot: Snapshot, { key, content }: Pick<Candidate, 'key' | 'content'>): boolean {
   const wasPromoted = [snapshot.lastKnownGood, snapshot.previous].some((held) => held.source !== 'local' && held.content === content)
-  return hasProvedItself(snapshot, key) || (wasPromoted && !snapshot.suspendedVerdicts.has(key))
+  return hasProvedItself(snapshot, key) || (wasPromoted && findSuspended(snapshot, key) === undefined)
 }

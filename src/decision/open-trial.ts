@@ -1,6 +1,7 @@
 /** What a trial still waits for when its time is over. Pure. */
 import { describeMissingEvidence, listMissingEvidence } from './evidence-verdict.ts'
 import { outlivesTrials } from './exit-log.ts'
+import { findSuspended } from './find-verdict.ts'
 import type { Snapshot } from './snapshot.ts'
 import { measureTrial } from './trial.ts'
 import { contentOfKey, type TrialKey } from './trial-key.ts'
@@ -16,7 +17,7 @@ export function isTrialPassed(snapshot: Snapshot, key: TrialKey): boolean {
  */
 export function isInSlowLoop({ health, now, policy, lastKnownGood, suspendedVerdicts }: Snapshot, key: TrialKey): boolean {
   if (lastKnownGood.content === contentOfKey(key)) return false
-  if (suspendedVerdicts.get(key)?.recurring === true) return true
+  if (findSuspended({ suspendedVerdicts }, key)?.recurring === true) return true
   return health?.subject === key && outlivesTrials(health, now.monotonicUs, policy)
 }
 

@@ -4,6 +4,7 @@
  * assigned, but goes on since the assigned one was refused. Pure.
  */
 import { type ConfigSource, sameSource } from './config-source.ts'
+import { findByKey } from './find-verdict.ts'
 import { isLocalAssigned } from './left.ts'
 import { isTrialPassed } from './open-trial.ts'
 import type { FallbackName } from './records.ts'
@@ -48,7 +49,7 @@ function findDisplaced(snapshot: Snapshot, target: Target): ConfigSource | undef
   // A new version of the same content moves last-known-good along.
   if (content === target.content) return undefined
   // What has failed since it was promoted is no fallback, and must not displace the one that works.
-  const hasFailed = content !== undefined && snapshot.verdicts.has(trialKey(content, identityOfKey(target.key)))
+  const hasFailed = content !== undefined && findByKey(snapshot.verdicts, trialKey(content, identityOfKey(target.key))) !== undefined
   return hasFailed ? undefined : source
 }
 

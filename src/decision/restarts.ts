@@ -7,7 +7,7 @@
 import { HOUR_US } from '../values/durations.ts'
 import { LOCAL_CONTENT } from './config-source.ts'
 import { findPause } from './find-pause.ts'
-import { findVerdict } from './find-verdict.ts'
+import { findVerdict, holdsOnAnyKubelet } from './find-verdict.ts'
 import type { HealthRecord } from './health.ts'
 import { listLeft } from './left.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
@@ -189,14 +189,16 @@ function requestRestart(
 /**
  * What runs is the target's content on another kubelet, and has failed there, or hangs: the
  * installed kubelet may not. While it is well, an upgrade on disk restarts nothing. Nor does one
- * where it failed with what cannot be undone: it may do that again.
+ * where it failed with what cannot be undone, or as one kubelet after another: it may do that
+ * again.
  */
 function isOutdated(snapshot: Snapshot, unit: KnownUnit, target: Target): boolean {
   const { running } = snapshot
   if (running.kind !== 'known' || running.key === target.key || findPause(snapshot) !== undefined) return false
   // The local config is the administrator's, unless the agent fell back to it.
   if (target.source === 'local' && !target.fallback) return false
-  if (findVerdict(snapshot, target.content, unit)?.damage === 'one-way') return false
+  const verdict = findVerdict(snapshot, target.content, unit)
+  if (verdict !== undefined && holdsOnAnyKubelet(verdict)) return false
   return failsNow(snapshot)
 }
 

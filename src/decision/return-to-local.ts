@@ -4,6 +4,7 @@
  */
 import { LOCAL_CONTENT } from './config-source.ts'
 import { findPause } from './find-pause.ts'
+import { findByKey } from './find-verdict.ts'
 import { isLocalAssigned } from './left.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
@@ -13,8 +14,7 @@ import { trialKey } from './trial-key.ts'
 /** Kubelet failed with local, and the local config is another one by now: it is tried again. */
 export function retryLocal({ snapshot, unit, target }: TargetSituation): Step | undefined {
   const { localConfig } = snapshot
-  const key = trialKey(LOCAL_CONTENT, unit.kubeletIdentity)
-  const verdict = snapshot.verdicts.get(key)
+  const verdict = findByKey(snapshot.verdicts, trialKey(LOCAL_CONTENT, unit.kubeletIdentity))
   if (!isLocalAssigned(snapshot) || localConfig === undefined || verdict?.state !== 'provisional' || verdict.localConfig === localConfig)
     return undefined
   // At most once for each time that what runs instead has been well.

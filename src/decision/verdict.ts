@@ -54,6 +54,11 @@ export interface Verdict {
    */
   readonly recurring?: boolean | undefined
   /**
+   * Kubelet exited with it as one kubelet after another, so it is in force on each: the next start
+   * makes another one again.
+   */
+  readonly anyKubelet?: boolean | undefined
+  /**
    * A fallback from it died of what it had left on the node. A person who starts kubelet since has
    * deleted that, and cured nothing else.
    */

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { ageExits, countRecurringExits, logExits } from '../../src/decision/exit-log.ts'
 import type { HealthSample, KubeletExit } from '../../src/decision/health.ts'
+import { forgetExits } from '../../src/decision/health-changes.ts'
 import { trialKey } from '../../src/decision/trial-key.ts'
 import { HOUR_US, health, KUBELET, MINUTE_US, NOW_US, A as SUBJECT, unit } from './snapshots.ts'
 
@@ -61,4 +62,11 @@ t.test('the log is bounded: ten exits of each config, of the latest eight', asyn
     atUs.toSorted((a, b) => a - b),
     'the latest comes last',
   )
+})
+
+t.test('a config that is tried again leaves its exits behind, on whatever kubelet they were', async (t) => {
+  const exitOf = (key: string): KubeletExit => ({ key, invocationId: 'i-1', atUs: NOW_US })
+  const others = exitOf(keyOf('b'))
+  const record = { ...health(SUBJECT), recentExits: [exitOf(keyOf('a')), exitOf(trialKey('a', 'another-kubelet')), others] }
+  t.strictSame(forgetExits(record, 'a').recentExits, [others])
 })
