@@ -26,11 +26,20 @@ export class JournalJobResults implements UnitJobs {
   }
 
   async dependencyFailedUs(): Promise<number | undefined> {
-    const { journalctl, unit, timeoutMs } = this.#options
-    const filters = ['_PID=1', `UNIT=${unit}`, 'JOB_RESULT=dependency']
-    const args = ['--no-pager', '--quiet', '--boot', '--output=json', '--output-fields=MESSAGE', '--lines=1', ...filters]
+    // The boot as the journal names it. With `--boot`, journalctl takes it from /proc, which may
+    // say another one in the sandbox of the agent's unit on a node that is itself a container.
+    const boot = /"_BOOT_ID"\s*:\s*"([0-9a-f]{32})"/.exec(await this.#readLatest('_BOOT_ID', []))?.[1]
+    if (boot === undefined) return undefined
+    const filters = [`_BOOT_ID=${boot}`, `UNIT=${this.#options.unit}`, 'JOB_RESULT=dependency']
+    return parseTime(await this.#readLatest('MESSAGE', filters))
+  }
+
+  /** The latest line of PID 1 as JSON. Empty: there is none, or it cannot be read. */
+  async #readLatest(field: string, filters: readonly string[]): Promise<string> {
+    const { journalctl, timeoutMs } = this.#options
+    const args = ['--no-pager', '--quiet', '--output=json', `--output-fields=${field}`, '--lines=1', '_PID=1', ...filters]
     const { end, stdout } = await runCommand(journalctl, args, { timeoutMs, maxOutputBytes: 1 << 16, env: SYSTEMD_ENVIRONMENT })
-    return end.kind === 'exited' && end.code === 0 ? parseTime(stdout) : undefined
+    return end.kind === 'exited' && end.code === 0 ? stdout : ''
   }
 }
 
