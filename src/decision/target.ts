@@ -5,7 +5,7 @@
  * return to local left comes before local, and where local is assigned, it takes their place.
  * Falling back is nothing more than a verdict that makes this function choose another target. Pure.
  */
-import { type ConfigSource, type HeldSource, LOCAL } from './config-source.ts'
+import { type ConfigSource, type HeldSource, LOCAL, LOCAL_CONTENT } from './config-source.ts'
 import { findVerdict } from './find-verdict.ts'
 import { findRunning } from './held-sources.ts'
 import { isLocalAssigned, isLocalRefused, listLeft } from './left.ts'
@@ -148,8 +148,10 @@ function listFallbacks(snapshot: Snapshot, goingOn: HeldSource | undefined): rea
   if (isLocalAssigned(snapshot)) return [...own, ...listLeft(snapshot)]
   if (isLocalWanted(snapshot)) return []
   const fallbacks = [snapshot.lastKnownGood, snapshot.previous, LOCAL]
-  // What a return to local left has run here. Local may be what kubelet does not run with.
-  const at = fallbacks.findIndex(({ source }) => source === 'local')
+  // What a return to local left has run here, and local may be what kubelet does not run with.
+  // Where it runs with local, nothing is restarted.
+  const runsLocal = snapshot.running.kind === 'known' && snapshot.running.content === LOCAL_CONTENT
+  const at = runsLocal ? fallbacks.length : fallbacks.findIndex(({ source }) => source === 'local')
   return [...own, ...fallbacks.toSpliced(at, 0, ...listLeft(snapshot))]
 }
 

@@ -71,7 +71,7 @@ t.test('publications', async (t) => {
 t.test('guards', async (t) => {
   t.same(read(guardsKind, 'static-pods, healthz'), ['static-pods', 'healthz'])
   t.same(read(guardsKind, ''), [])
-  t.match(read(guardsKind, 'static-pod'), 'refused: "static-pod" is not one of content-type, ')
+  t.match(read(guardsKind, 'static-pod'), 'refused: "static-pod" is not one of run-once, ')
 })
 
 t.test('unit names', async (t) => {
