@@ -39,7 +39,7 @@ export function condemnFailure(situation: TargetSituation): Step | undefined {
 /** Judges the process that runs, also where its kubelet was upgraded on disk since it started. */
 function condemnByEvidence(situation: TargetSituation, next: Failed, health: HealthRecord): Step | undefined {
   const { running, verdicts } = situation.snapshot
-  if (running.kind !== 'known' || running.content !== next.content || verdicts.has(running.key)) return undefined
+  if (running.kind !== 'known' || running.content !== next.content || findByKey(verdicts, running.key) !== undefined) return undefined
   const failure = findEvidenceFailure(situation.snapshot)
   return failure && answerFailure(situation, { ...next, key: running.key }, failure, health)
 }

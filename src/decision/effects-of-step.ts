@@ -90,7 +90,7 @@ const EFFECTS: EffectsOf = {
   },
 
   'forget-left': ({ key }, snapshot) => [
-    ...(snapshot.suspendedVerdicts.has(key) ? [{ kind: 'remove-verdict', key } as const] : []),
+    ...drop(findSuspended(snapshot, key)),
     ...forgetLeft(snapshot),
     { kind: 'write-proven', key: undefined },
     log('info', 'kubelet has been healthy with its local config for a whole trial: the return to it is over'),
@@ -255,8 +255,12 @@ const EFFECTS: EffectsOf = {
     }),
 }
 
+function drop(verdict: Verdict | undefined): readonly Effect[] {
+  return verdict === undefined ? [] : [{ kind: 'remove-verdict', key: verdict.key }]
+}
+
 function dropAcquitted(suspended: Verdict | undefined): readonly Effect[] {
-  return suspended?.acquitted === true ? [{ kind: 'remove-verdict', key: suspended.key }] : []
+  return suspended?.acquitted === true ? drop(suspended) : []
 }
 
 /** What no evidence says stays untold: this proves nothing to a rollout. */

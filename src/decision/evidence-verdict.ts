@@ -7,7 +7,7 @@ import { judgeEvidence, viewEvidence } from './evidence-judge.ts'
 import { isObserved } from './evidence-schedule.ts'
 import type { HealthFailure } from './find-failure.ts'
 import type { Snapshot } from './snapshot.ts'
-import { measureTrial } from './trial.ts'
+import { measureHealth, measureTrial } from './trial.ts'
 import { contentOfKey, type TrialKey } from './trial-key.ts'
 import { isSeenByHealth, type Verdict } from './verdict.ts'
 
@@ -127,7 +127,7 @@ export function isBroughtBack(snapshot: Snapshot, { reason, evidence }: Verdict)
   const { running } = snapshot
   const required = listRequired(snapshot)
   if (required.find(({ kind }) => kind === evidence)?.answer === 'yes') return true
-  const trial = running.kind === 'known' ? measureTrial(snapshot, running.key) : undefined
+  const trial = running.kind === 'known' ? measureHealth(snapshot, running.key) : undefined
   // What cannot be compared speaks neither for nor against the config, but where it failed with
   // that.
   const isOpen = ({ kind, isDoubtful, isUncompared }: EvidenceFinding) => isDoubtful && (!isUncompared || kind === evidence)

@@ -15,7 +15,7 @@ const EXITS_THAT_FAIL = 10
 /** The exits of so many configs are kept. */
 const MOST_CONFIGS = 8
 /** Nobody upgrades a kubelet so often within a few minutes. */
-const KUBELETS_OF_NO_UPGRADE = 3
+export const KUBELETS_OF_NO_UPGRADE = 3
 /** So many are worth a warning. */
 const EXITS_THAT_WARN = 5
 

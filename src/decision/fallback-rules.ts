@@ -14,7 +14,7 @@ import { findRetrial, isDue, listReplaced, planRetrial } from './retrial.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
 import type { Candidate, Target } from './target.ts'
-import { isSteady, measureTrial } from './trial.ts'
+import { isSteady, measureHealth } from './trial.ts'
 import { contentOfKey, type TrialKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -89,7 +89,7 @@ export function tryFailedAgain({ snapshot, target, candidates }: TargetSituation
 /** What was tried again has been healthy for so long that its failure is forgotten. */
 export function clearAfterLongHealth({ snapshot, target }: TargetSituation): Step | undefined {
   const verdict = findSuspended(snapshot, target.key)
-  const trial = verdict && measureTrial(snapshot, target.key)
+  const trial = verdict && measureHealth(snapshot, target.key)
   if (verdict === undefined || trial === undefined || trial.elapsedUs < CLEAR_AFTER_US) return undefined
   return { kind: 'forgive', drop: [verdict.key], requested: false, why: 'kubelet has been healthy for a day with a config that had failed' }
 }

@@ -3,6 +3,7 @@
  * Pure.
  */
 import { HOUR_US } from '../values/durations.ts'
+import { KUBELETS_OF_NO_UPGRADE } from './exit-log.ts'
 import type { HealthFailure } from './find-failure.ts'
 import { findSuspended } from './find-verdict.ts'
 import type { HealthRecord } from './health.ts'
@@ -12,12 +13,14 @@ import { isExcuseUsedUp } from './runtime-excuse.ts'
 import { needsStart } from './sample-condition.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Candidate } from './target.ts'
-import { hasPassed, type TrialKey } from './trial-key.ts'
+import { contentOfKey, hasPassed, type TrialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
-import type { Verdict } from './verdict.ts'
+import { isOfFailure, type Verdict } from './verdict.ts'
 
 /** A config that fails again sooner is no victim of a short fault. */
 const AGAIN_AFTER_US = 24 * HOUR_US
+/** Even where the hourly limit allows a single restart. */
+const AS_OTHERS_US = 4 * HOUR_US
 /**
  * Where systemd refuses every one, a fallback has to be what kubelet starts with at the next boot.
  */
@@ -49,8 +52,21 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
     ...(retrial?.retrials !== undefined && { retrials: retrial.retrials }),
     ...(retrial?.acquitted === true && { acquitted: true }),
     ...((failure.recurring ?? retrial?.recurring) === true && { recurring: true }),
-    ...((failure.anyKubelet ?? retrial?.anyKubelet) === true && { anyKubelet: true }),
+    ...(((failure.anyKubelet ?? retrial?.anyKubelet) === true || hasFailedAsOthers(snapshot, key)) && { anyKubelet: true }),
   }
+}
+
+/**
+ * One kubelet after another has failed with it, so the next start may make another one again. A few
+ * upgrades never look like that.
+ */
+function hasFailedAsOthers({ verdicts, suspendedVerdicts, now }: Snapshot, key: TrialKey): boolean {
+  const isRecent = ({ atWallMs }: Verdict) => Math.abs(now.wallMs - atWallMs) * 1000 < AS_OTHERS_US
+  const isOfOther = (verdict: Verdict) => verdict.key !== key && contentOfKey(verdict.key) === contentOfKey(key)
+  const failed = [...verdicts.values(), ...suspendedVerdicts.values()].filter(
+    (each) => isOfOther(each) && isOfFailure(each) && isRecent(each),
+  )
+  return failed.filter(({ reason }) => reason !== 'requested').length + 1 >= KUBELETS_OF_NO_UPGRADE
 }
 
 /** What kubelet was set to start with, also where the file has changed since. */

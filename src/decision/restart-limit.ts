@@ -5,6 +5,7 @@
  * restart into local, and none for what kubelet has failed with since. Pure.
  */
 import { HOUR_US } from '../values/durations.ts'
+import { findSuspended } from './find-verdict.ts'
 import type { RestartRecord } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
@@ -13,8 +14,8 @@ import { isWorthKeeping } from './worth-keeping.ts'
 /** Whether a restart into the target is exempt although it is no fallback. */
 export function isExempt(snapshot: Snapshot, target: Pick<Target, 'source' | 'key'>): boolean {
   const isReset = snapshot.requests.hold === 'local' && target.source === 'local'
-  // A local config that is tried again since it has changed is as any new config.
-  return (isReset && !snapshot.suspendedVerdicts.has(target.key)) || !isWorthKeeping(snapshot)
+  // A local config that is tried again since it has changed is like any new config.
+  return (isReset && findSuspended(snapshot, target.key) === undefined) || !isWorthKeeping(snapshot)
 }
 
 /** undefined: the limit is not reached. */

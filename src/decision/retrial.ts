@@ -8,7 +8,7 @@ import { HOUR_US } from '../values/durations.ts'
 import { isAwaitedByOthers } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Candidate, Target } from './target.ts'
-import { isSteady, measureTrial } from './trial.ts'
+import { isSteady, measureHealth } from './trial.ts'
 import { contentOfKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -72,12 +72,12 @@ export function findRetrial(snapshot: Snapshot, candidates: readonly Candidate[]
  */
 export function isDue(snapshot: Snapshot, { verdict, pauseUs }: Retrial, target: Pick<Target, 'key'>): boolean {
   if (!isSteady(snapshot, target.key)) return false
-  const healthyUs = measureTrial(snapshot, target.key)?.elapsedUs ?? 0
+  const healthyUs = measureHealth(snapshot, target.key)?.elapsedUs ?? 0
   return healthyUs >= pauseUs || (snapshot.now.wallMs - verdict.atWallMs) * 1000 >= pauseUs
 }
 
 /** When the fallback will have been healthy for long enough. undefined: it is not healthy now. */
 export function findRetrialUs(snapshot: Snapshot, { pauseUs }: Retrial, target: Pick<Target, 'key'>): number | undefined {
-  const trial = measureTrial(snapshot, target.key)
+  const trial = measureHealth(snapshot, target.key)
   return trial && snapshot.now.monotonicUs - trial.elapsedUs + pauseUs
 }

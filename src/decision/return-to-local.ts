@@ -8,7 +8,7 @@ import { findByKey } from './find-verdict.ts'
 import { isLocalAssigned } from './left.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
-import { isSteady, measureTrial } from './trial.ts'
+import { isSteady, measureHealth } from './trial.ts'
 import { trialKey } from './trial-key.ts'
 
 /** Kubelet failed with local, and the local config is another one by now: it is tried again. */
@@ -30,5 +30,5 @@ export function finishReturn({ snapshot, target }: TargetSituation): Step | unde
   if (snapshot.verdicts.get(target.key)?.state === 'refused' && isSteady(snapshot, target.key))
     return { kind: 'forgive', drop: [target.key], requested: false, why: 'kubelet is healthy with the local config that was refused' }
   if ((snapshot.left ?? []).length === 0 && snapshot.leftDamaged !== true) return undefined
-  return measureTrial(snapshot, target.key)?.remainingUs === 0 ? { kind: 'forget-left', key: target.key } : undefined
+  return measureHealth(snapshot, target.key)?.remainingUs === 0 ? { kind: 'forget-left', key: target.key } : undefined
 }

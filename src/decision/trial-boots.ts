@@ -8,6 +8,7 @@ import { HOUR_US } from '../values/durations.ts'
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import type { HealthFailure } from './find-failure.ts'
 import { findPause } from './find-pause.ts'
+import { findByKey, findSuspended } from './find-verdict.ts'
 import type { Policy } from './policy.ts'
 import type { TrialBoots } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -58,7 +59,7 @@ function keepOfAssigned({ trialBoots, assignedContent }: Snapshot): TrialBoots |
 /** Whether too many reboots have cut the trial of a config short. */
 export function findRebootFailure(snapshot: Snapshot, key: TrialKey): HealthFailure | undefined {
   if (!isOnTrial(snapshot, key)) return undefined
-  const isRetrial = snapshot.suspendedVerdicts.get(key)?.reason === 'reboots'
+  const isRetrial = findSuspended(snapshot, key)?.reason === 'reboots'
   const count = countReboots(snapshot, key)
   if (count < (isRetrial ? TOO_MANY_IN_RETRIAL : TOO_MANY_REBOOTS)) return undefined
   return { reason: 'reboots', detail: `the node was rebooted ${count} times in its trial`, damage: 'transient' }
@@ -84,7 +85,7 @@ function countReboots({ trialBoots, now, policy }: Snapshot, key: TrialKey): num
 function isOnTrial(snapshot: Snapshot, key: TrialKey): boolean {
   const { lastKnownGood, previous, verdicts } = snapshot
   const wasPromoted = [lastKnownGood, previous].some(({ content }) => content === contentOfKey(key))
-  return !hasPassed(snapshot, key) && !wasPromoted && !verdicts.has(key)
+  return !hasPassed(snapshot, key) && !wasPromoted && findByKey(verdicts, key) === undefined
 }
 
 /** A restart that was requested is no start while the process of before runs. */

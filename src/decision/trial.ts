@@ -4,9 +4,10 @@
  */
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import { describeSource } from './config-source.ts'
+import { healthOfRunning } from './process-health.ts'
 import type { Snapshot } from './snapshot.ts'
 import { describeReboots } from './trial-boots.ts'
-import type { TrialKey } from './trial-key.ts'
+import { contentOfKey, type TrialKey } from './trial-key.ts'
 
 const UNSETTLED_AFTER_US = 3600e6
 const UNSETTLED_STARTS = 5
@@ -27,12 +28,25 @@ export interface Trial {
  * change.
  */
 export function measureTrial(snapshot: Snapshot, key: TrialKey): Trial | undefined {
-  const { running, health, now, policy } = snapshot
-  if (running.kind !== 'known' || running.key !== key) return undefined
-  if (health === undefined || health.subject !== key || health.healthySinceUs === undefined) return undefined
+  const { running, health } = snapshot
+  return running.kind === 'known' && running.key === key && health?.subject === key ? measureHealth(snapshot, key) : undefined
+}
+
+/**
+ * The same for what works, as a fallback does: also where kubelet's binary, flags or drop-ins have
+ * changed since the process started. Each start may change them, so that the one that runs is never
+ * the one that is installed. While nobody knows which one is installed, nothing is concluded.
+ */
+export function measureHealth(snapshot: Snapshot, key: TrialKey): Trial | undefined {
+  const { running, health, unit, now, policy } = snapshot
+  if (running.kind !== 'known' || running.content !== contentOfKey(key) || health === undefined) return undefined
+  const isInstalled = running.key === health.subject
+  if (unit.kind === 'unknown' || (unit.isKubeletUnread === true && !isInstalled)) return undefined
+  const healthySinceUs = isInstalled ? health.healthySinceUs : healthOfRunning(snapshot)?.healthySinceUs
   // A record without recent samples says nothing about the present.
-  if (health.bootId !== now.bootId || now.monotonicUs - health.lastSampleUs > policy.toleranceUs) return undefined
-  const sinceUs = Math.max(running.startedAtUs, health.healthySinceUs)
+  if (healthySinceUs === undefined || health.bootId !== now.bootId || now.monotonicUs - health.lastSampleUs > policy.toleranceUs)
+    return undefined
+  const sinceUs = Math.max(running.startedAtUs, healthySinceUs)
   const endsAtUs = sinceUs + policy.trialUs
   return { elapsedUs: now.monotonicUs - sinceUs, remainingUs: Math.max(0, endsAtUs - now.monotonicUs), endsAtUs }
 }
@@ -42,7 +56,7 @@ export function measureTrial(snapshot: Snapshot, key: TrialKey): Trial | undefin
  * a fallback works where a config did not.
  */
 export function isSteady(snapshot: Snapshot, key: TrialKey): boolean {
-  const trial = measureTrial(snapshot, key)
+  const trial = measureHealth(snapshot, key)
   return trial !== undefined && trial.elapsedUs >= Math.min(snapshot.policy.toleranceUs, snapshot.policy.trialUs)
 }
 

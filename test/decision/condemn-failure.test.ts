@@ -30,6 +30,7 @@ import {
   runs,
   runsNothing,
   SECOND_US,
+  snapshot,
   startsWith,
   verdict,
   wants,
@@ -42,6 +43,23 @@ t.test('what fails while the next one waits for a drained node, or for its judge
   t.match(decide({ ...undrained, ...judged(verdict(A, 'provisional')) }), { kind: 'activate', target: 'local' })
   t.match(decide({ ...failing, accepted: new Map(), preflightPending: new Set([keyOf(B)]) }), { kind: 'condemn', verdict: { source: A } })
   t.match(decide({ ...undrained, drained: true }), { kind: 'activate', target: B }, 'once it is drained, what is wanted takes its place')
+})
+
+t.test('what has failed as one kubelet after another is left whatever the next kubelet is', async (t) => {
+  const { wallMs } = snapshot().now
+  const ago = (kubelet: string, hours: number, facts: Partial<Verdict> = {}) =>
+    verdict(B, 'provisional', { key: keyOf(B, kubelet), atWallMs: wallMs - hours * 3600e3, ...facts })
+  const next = (...before: readonly Verdict[]) => nextStep(inTrial({ ...crashing(B), ...judged(...before) }))
+  t.match(next(ago('x', 1), ago('y', 3)), { kind: 'condemn', verdict: { key: keyOf(B), anyKubelet: true } })
+  const no = { kind: 'condemn', verdict: { anyKubelet: undefined } }
+  t.match(next(ago('x', 1)), no, 'an upgrade')
+  t.match(next(ago('x', 1), ago('y', 5)), no, 'upgrades of a day')
+  t.match(next(ago('x', 1), ago('y', 1, { state: 'refused' })), no, 'kubelet never ran it')
+  t.match(next(ago('x', 1), ago('y', 1, { reason: 'requested' })), no, 'an operator left it')
+  t.match(next(ago('x', 1), { ...ago('y', 1), key: keyOf(A, 'y'), source: A }), no, 'another config')
+  const again = [ago('x', 1, { suspended: true }), ago('y', 1, { suspended: true })].map((each) => [each.key, each] as const)
+  const tried = nextStep(inTrial({ ...crashing(B), suspendedVerdicts: new Map(again) }))
+  t.match(tried, { verdict: { anyKubelet: true } }, 'also what is tried again')
 })
 
 t.test('a failure', async (t) => {

@@ -33,6 +33,7 @@ import {
   SECOND_US,
   snapshot,
   startsWith,
+  UPGRADED_KUBELET,
   verdict,
 } from './snapshots.ts'
 
@@ -262,6 +263,11 @@ t.test('at most so many an hour', async (t) => {
   const reset = { ...assignedTo('local'), requests: { hold: 'local', rollback: undefined, retry: false } } as const
   t.match(decide({ ...runs(A), restarts: spent }, LOCAL_TARGET), { kind: 'limit' })
   t.match(decide({ ...runs(A), restarts: spent, ...reset }, LOCAL_TARGET), left, 'an operator has requested it')
+  const onAnother = verdict('local', 'provisional', { key: keyOf('local', UPGRADED_KUBELET), anyKubelet: true, suspended: true })
+  for (const failed of [verdict('local', 'provisional', { suspended: true }), onAnother]) {
+    const suspendedVerdicts = new Map([[failed.key, failed]])
+    t.match(decide({ ...runs(A), restarts: spent, ...reset, suspendedVerdicts }, LOCAL_TARGET), { kind: 'limit' }, 'local has failed since')
+  }
   const isExempted = { restarts: spent.map((record) => ({ ...record, exempt: true })) }
   t.match(decide({ ...runs(A), ...isExempted }), { kind: 'restart', record: { exempt: undefined } }, 'what was exempt does not count')
   const refused = spent.map((record) => ({ ...record, invocationBefore: INVOCATION, outcome: { ok: false, detail: 'no bus' } }))

@@ -141,6 +141,9 @@ t.test('what was left for that and is tried again is left after two more reboots
     kind: 'condemn',
     verdict: { reason: 'reboots', detail: 'the node was rebooted 2 times in its trial', doubtful: true, retrials: 1 },
   })
+  const asAnother = { ...before, key: keyOf(B, UPGRADED_KUBELET), anyKubelet: true }
+  const varying = inTrial({ ...ofB(boots(20, 10, 0)), suspendedVerdicts: new Map([[asAnother.key, asAnother]]) })
+  t.match(nextStep(varying), { kind: 'condemn', verdict: { key: asAnother.key, retrials: 1 } }, 'as whatever kubelet')
   const ill = new Map([[keyOf(B), { ...before, reason: 'ill-health' as const }]])
   t.match(nextStep(inTrial({ ...ofB(boots(20, 10, 0)), suspendedVerdicts: ill })), { kind: 'wait' }, 'but not what failed otherwise')
 })
