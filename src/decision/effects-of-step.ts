@@ -89,8 +89,10 @@ const EFFECTS: EffectsOf = {
     ]
   },
 
-  'forget-left': ({ key }, snapshot) => [
+  'forget-left': ({ key, wiring }, snapshot) => [
     ...drop(findSuspended(snapshot, key)),
+    // Local is in place: this takes away what was staged for the way back.
+    { kind: 'activate', target: 'local', wiring, orElseLocal: false, isRewording: false },
     ...forgetLeft(snapshot),
     { kind: 'write-proven', key: undefined },
     log('info', 'kubelet has been healthy with its local config for a whole trial: the return to it is over'),

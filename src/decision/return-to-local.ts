@@ -25,10 +25,11 @@ export function retryLocal({ snapshot, unit, target }: TargetSituation): Step | 
 }
 
 /** Kubelet has been healthy with local for a whole trial: nothing is left to go back to. */
-export function finishReturn({ snapshot, target }: TargetSituation): Step | undefined {
+export function finishReturn({ snapshot, unit, target }: TargetSituation): Step | undefined {
   if (!isLocalAssigned(snapshot) || target.source !== 'local') return undefined
   if (snapshot.verdicts.get(target.key)?.state === 'refused' && isSteady(snapshot, target.key))
     return { kind: 'forgive', drop: [target.key], requested: false, why: 'kubelet is healthy with the local config that was refused' }
-  if ((snapshot.left ?? []).length === 0 && snapshot.leftDamaged !== true) return undefined
-  return measureHealth(snapshot, target.key)?.remainingUs === 0 ? { kind: 'forget-left', key: target.key } : undefined
+  const { wiring } = unit
+  if (wiring.kind !== 'ready' || ((snapshot.left ?? []).length === 0 && snapshot.leftDamaged !== true)) return undefined
+  return measureHealth(snapshot, target.key)?.remainingUs === 0 ? { kind: 'forget-left', key: target.key, wiring } : undefined
 }

@@ -47,7 +47,7 @@ export type Step =
   /** `shared`: what assigned a config to many nodes is gone, so the fall to local is spread. */
   | { readonly kind: 'reset-to-local'; readonly from: ConfigSource | undefined; readonly shared: boolean }
   /** Kubelet is well with local: there is nothing to go back to any more. */
-  | { readonly kind: 'forget-left'; readonly key: TrialKey }
+  | { readonly kind: 'forget-left'; readonly key: TrialKey; readonly wiring: ReadyWiring }
   /** The records call this kubelet by the name that an earlier agent gave it. */
   | {
       readonly kind: 'rename-kubelet'

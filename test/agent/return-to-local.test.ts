@@ -33,6 +33,12 @@ function shown(world: SmallWorld) {
   return { condition, status: describeStatus(snapshot, step.phase), wait: step }
 }
 
+/** The agent's files in the directories of kubelet. */
+function staged({ disk }: SmallWorld): readonly string[] {
+  const directories = ['/var/lib/kubelet', '/etc/kubelet.conf.d'].filter((path) => disk.stat(path) !== undefined)
+  return directories.flatMap((path) => disk.list(path)).filter((name) => name.startsWith('.'))
+}
+
 const restarts = (world: SmallWorld) => world.restartsAskedAtUs.length
 
 for (const activation of KINDS) {
@@ -66,6 +72,7 @@ for (const activation of KINDS) {
       t.match(shown(world).condition, { status: 'True', reason: 'Local' })
       await world.run(TRIAL_US)
       t.match(world.records.left(), { sources: [] }, 'local is the administrator’s again')
+      t.same(staged(world), [], 'nothing of the agent stays beside the files of kubelet')
     })
   })
 

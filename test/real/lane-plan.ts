@@ -1,7 +1,6 @@
 /**
- * Which scenarios run side by side, in lanes. Thirteen begin, one more when the busy ones have
- * ended, and each of the others when one ends. In their order here the last ones end together on
- * two cores.
+ * Which scenarios run side by side, in lanes. In their order here the last ones end together on two
+ * cores.
  */
 import { NEWEST_MINOR } from './lab/build-modern-kubernetes.ts'
 import type { Lane } from './lab/lanes.ts'

@@ -1,7 +1,8 @@
 /**
  * Runs scenarios in lanes, a few of them side by side: each lane is a process of its own with a
  * control plane of its own, since some scenarios stop theirs. Most of a scenario is waiting, so a
- * few lanes take little more than the longest of them; those that never wait run behind them.
+ * few lanes take little more than the longest of them; those that never wait run behind them. How
+ * many run at once depends on the machine: another one begins only while the processors keep up.
  * Prints what they print, each line with its lane, and adds up what they count.
  *
  * A scenario that failed is played once more when all lanes have ended, with the machine for
@@ -10,7 +11,10 @@
  * what failed beside other lanes only.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
 import { allowNodes } from './inotify.ts'
 import { type Failure, LaneOutput, type LaneResult } from './lane-output.ts'
 import { portsOfLane } from './ports.ts'
@@ -25,12 +29,21 @@ export interface Lane {
   readonly isBusy?: boolean
 }
 
-/** More of them at once, beside a busy one, starve each other on two cores. */
-const LANES_AT_ONCE = 13
+/** More of them at once starve each other on two cores, however fast these are. */
+const LANES_AT_ONCE = 14
+/** So many run even where the processors do not keep up. */
+const LANES_AT_LEAST = 5
+/**
+ * Threads for each processor that run or wait for it. With more of them a kubelet that takes 2 s to
+ * start exceeds the deadline of a start.
+ */
+const RUNNABLE = 5
+/** How long the threads are counted before another lane begins. */
+const COUNTED_MS = 10_000
 /** nice(1) of a busy lane. */
 const BEHIND = 5
 /** More failures than that are no matter of a busy machine. */
-const PLAYED_AGAIN = 4
+const PLAYED_AGAIN = 8
 /**
  * `.ci/run` repeats what follows: such a failure may still be a fault that only load brings out.
  */
@@ -54,18 +67,26 @@ export async function runLanes(program: string, lanes: readonly Lane[]): Promise
   const queue = lanes.filter(({ isBusy }) => isBusy !== true)
   const busy = lanes.filter(({ isBusy }) => isBusy === true)
   const results: { readonly lane: Lane; readonly result: LaneResult }[] = []
-  const work = async (queue: Lane[]): Promise<void> => {
-    for (let lane = queue.shift(); lane !== undefined && !stopping; lane = queue.shift()) {
-      results.push({ lane, result: await run(lane, `${lane.name.padEnd(width)} | `, portsOfLane(lanes.indexOf(lane))) })
-    }
+  const play = async (lane: Lane): Promise<void> => {
+    results.push({ lane, result: await run(lane, `${lane.name.padEnd(width)} | `, portsOfLane(lanes.indexOf(lane))) })
   }
-  const atOnce = allowNodes(Math.min(LANES_AT_ONCE + 1, queue.length))
-  // When the busy lanes have ended, the processors have time for one more of the others.
   const behind = async (): Promise<void> => {
-    await work(busy)
-    if (atOnce > LANES_AT_ONCE) await work(queue)
+    for (let lane = busy.shift(); lane !== undefined && !stopping; lane = busy.shift()) await play(lane)
   }
-  await Promise.all([behind(), ...Array.from({ length: Math.min(atOnce, LANES_AT_ONCE) }, () => work(queue))])
+  const beside = async (): Promise<void> => {
+    const running = new Set<Promise<unknown>>()
+    const begin = (lane: Lane): void => {
+      const played: Promise<unknown> = play(lane).then(() => running.delete(played))
+      running.add(played)
+    }
+    const atOnce = allowNodes(Math.min(LANES_AT_ONCE, queue.length))
+    while (queue.length > 0 && !stopping) {
+      if (running.size >= atOnce) await Promise.race(running)
+      else if (running.size < LANES_AT_LEAST || (await keepsUp())) queue.splice(0, 1).forEach(begin)
+    }
+    await Promise.all(running)
+  }
+  await Promise.all([behind(), beside()])
   const sum = (of: 'passed' | 'failed') => results.reduce((total, { result }) => total + result[of], 0)
   const failures = results.flatMap(({ lane, result }) => result.failures.map((failure) => ({ lane, failure })))
   const alone = stopping ? { passed: [], failed: failures } : await playAgain(failures, run)
@@ -79,6 +100,15 @@ export async function runLanes(program: string, lanes: readonly Lane[]): Promise
   const failed = sum('failed') - alone.passed.length
   console.log(`\n${passed} passed, ${failed} failed`)
   process.exit(failed > 0 || passed === 0 || stopping ? 1 : 0)
+}
+
+/** Whether the processors have time for one more lane: proc_stat(5), procs_running. */
+async function keepsUp(): Promise<boolean> {
+  const counts: number[] = []
+  for (const until = Date.now() + COUNTED_MS; Date.now() < until; await delay(250)) {
+    counts.push(Number(/^procs_running (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]))
+  }
+  return counts.reduce((total, count) => total + count, 0) / counts.length < RUNNABLE * availableParallelism()
 }
 
 type RunLane = (lane: Lane, prefix: string, env?: Environment) => Promise<LaneResult>
