@@ -81,7 +81,7 @@ export class OriginalRecords {
     if (own !== undefined && changed !== undefined) this.#files.replace(path, renderRecord({ ...changed, revision: own.revision + 1 }))
   }
 
-  /** The original is in place: nothing ready to replace it is needed, nor the copy of the record. */
+  /** The original is in place, and needs neither what is ready to replace it nor the copy. */
   clear(configPath: string): void {
     const ready = (['local', 'fallback'] as const).map((kind) => readyPath(configPath, kind))
     for (const path of [...ready, this.#pathsOf(configPath).copy]) this.#files.remove(path)
