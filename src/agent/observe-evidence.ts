@@ -16,7 +16,7 @@ import {
   isBaselineOld,
   startsWithContent,
 } from '../decision/evidence-schedule.ts'
-import type { EvidenceRecord } from '../decision/evidence-state.ts'
+import type { Baseline, EvidenceRecord } from '../decision/evidence-state.ts'
 import { keepBaseline } from '../decision/kept-baseline.ts'
 import { healthOfRunning } from '../decision/process-health.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
@@ -161,8 +161,8 @@ function findManifests(
 ): readonly string[] {
   const isBeingTaken = baseline === undefined || baseline.invocationId === invocationId
   const before = displaced ?? (isBeingTaken ? undefined : baseline)
-  const files = ((before && withEarlier(before))?.staticPods ?? []).flatMap(({ manifest }) =>
-    manifest === undefined ? [] : [manifest, ...(manifest.others ?? [])].map(({ path }) => path),
-  )
+  const { staticPods = [], idle = [] }: Partial<Baseline> = before === undefined ? {} : withEarlier(before)
+  const named = staticPods.flatMap(({ manifest }) => (manifest === undefined ? [] : [manifest, ...(manifest.others ?? [])]))
+  const files = [...named, ...idle].map(({ path }) => path)
   return [...new Set([...files, ...(isBeingTaken && staticPodPath?.startsWith('/') ? [staticPodPath] : [])])]
 }

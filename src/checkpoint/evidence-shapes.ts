@@ -6,6 +6,7 @@ import type {
   Baseline,
   EarlierState,
   EvidenceRecord,
+  IdleManifest,
   KeptBaseline,
   LeaseSeen,
   LostPod,
@@ -41,6 +42,12 @@ const isStaticPodBefore: Check<StaticPodBefore> = shape<StaticPodBefore>({
   ),
 })
 
+const isIdleManifest: Check<IdleManifest> = shape<IdleManifest>({
+  ...manifestFile,
+  names: isTexts,
+  isLasting: optional(isFlag),
+})
+
 const isUnreadQuestion: Check<UnreadQuestion> = shape<UnreadQuestion>({
   question: oneOf(...QUESTIONS),
   kind: oneOf('refused', 'forbidden', 'unreachable', 'not-asked'),
@@ -54,6 +61,7 @@ const isEarlierState: Check<EarlierState> = shape<EarlierState>({
   serving: optional(isServingBefore),
   endpoint: optional(isText),
   staticPods: optional(listOf(isStaticPodBefore)),
+  idle: optional(listOf(isIdleManifest)),
   ofPromoted: optional(isFlag),
   beforeBoot: optional(isFlag),
 })
@@ -76,6 +84,7 @@ const isBaseline: Check<Baseline> = shape<Baseline>({
   endpoint: optional(isText),
   isRuntimeSilent: optional(isFlag),
   staticPods: optional(listOf(isStaticPodBefore)),
+  idle: optional(listOf(isIdleManifest)),
   changed: optional(isTexts),
   earlier: optional(isEarlierState),
   ofPromoted: optional(isFlag),
@@ -148,6 +157,7 @@ const isStaticPodsSeen: Check<StaticPodsSeen> = shape<StaticPodsSeen>({
   replaced: isTexts,
   held: optional(isTexts),
   excused: isTexts,
+  idle: optional(isTexts),
   provenAtUs: optional(isNumber),
   lastUs: isNumber,
   problem: isText,

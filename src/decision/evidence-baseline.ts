@@ -5,7 +5,7 @@
 import { type ContentHash, LOCAL_CONTENT } from './config-source.ts'
 import { isKnownUser } from './evidence-serving.ts'
 import type { Baseline, EarlierState, EvidenceRecord, StaticPodBefore } from './evidence-state.ts'
-import { MOST_PODS, markNewer } from './evidence-static-pods.ts'
+import { isSameManifest, joinIdle, MOST_PODS, markNewer } from './evidence-static-pods.ts'
 import type { Snapshot } from './snapshot.ts'
 import { contentOfKey, hasPassed, identityOfKey } from './trial-key.ts'
 
@@ -79,9 +79,16 @@ export function findEarlier(record: Pick<EvidenceRecord, 'baseline' | 'displaced
     contentOfKey(candidate) === running.content && invocationId !== running.invocationId
   const found = [record.baseline, record.displaced].find((each) => each !== undefined && concerns(each))
   if (found === undefined) return undefined
-  const { ready, serving, endpoint, staticPods, ofPromoted, beforeBoot } = withEarlier(found)
+  const { ready, serving, endpoint, staticPods, idle, ofPromoted, beforeBoot } = withEarlier(found)
   const isSameKubelet = found.kubelet === undefined || found.kubelet === identityOfKey(running.key)
-  const known = { ready, serving, endpoint, ...(ofPromoted === true && { ofPromoted }), ...(beforeBoot === true && { beforeBoot }) }
+  const known = {
+    ready,
+    serving,
+    endpoint,
+    ...(idle && { idle }),
+    ...(ofPromoted === true && { ofPromoted }),
+    ...(beforeBoot === true && { beforeBoot }),
+  }
   return { ...known, staticPods: isSameKubelet ? staticPods : staticPods?.map(markNewer) }
 }
 
@@ -99,6 +106,7 @@ export function withEarlier(baseline: Baseline): Baseline {
     serving: [earlier.serving, baseline.serving].find(isKnownUser) ?? serving,
     endpoint: isMoveDone(baseline) ? baseline.endpoint : (earlier.endpoint ?? baseline.endpoint),
     staticPods: joinStaticPods(earlier.staticPods, baseline.staticPods),
+    idle: joinIdle(earlier.idle, baseline.idle),
   }
 }
 
@@ -125,8 +133,4 @@ function joinStaticPods(
   })
   const added = later.filter(({ name }) => !kept.some((pod) => pod.name === name))
   return [...kept, ...added].slice(0, MOST_PODS)
-}
-
-function isSameManifest(one: StaticPodBefore['manifest'], other: StaticPodBefore['manifest']): boolean {
-  return one !== undefined && one.path === other?.path && one.digest === other.digest
 }

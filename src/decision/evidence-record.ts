@@ -11,8 +11,8 @@ import { foldPods, recordPods } from './evidence-pods.ts'
 import { foldNode, NOT_READY_US } from './evidence-ready.ts'
 import { foldRuntime, hasAnsweredAt } from './evidence-runtime.ts'
 import { foldServing, noteServer } from './evidence-serving.ts'
-import type { Baseline, EvidenceRecord, ProcessEvidence, RuntimeSeen, StaticPodBefore } from './evidence-state.ts'
-import { foldStaticPods, markNewer, recordStaticPods } from './evidence-static-pods.ts'
+import type { Baseline, EvidenceRecord, ProcessEvidence, RuntimeSeen } from './evidence-state.ts'
+import { foldStaticPods, markNewer, recordIdle, recordStaticPods } from './evidence-static-pods.ts'
 import type { Running } from './health.ts'
 import { type Instant, wallMsAt } from './instant.ts'
 import type { RestartRecord } from './records.ts'
@@ -232,7 +232,11 @@ function describeBefore(seen: SeenFact, process: ProcessEvidence | undefined, at
       if (seen.answer.kind === 'not-asked') return {}
       return { serving: seen.answer.kind === 'answered' ? { status: seen.answer.status, user: seen.answer.user } : {} }
     case 'static-pods':
-      return seen.answer.kind === 'found' ? { staticPods: recordStaticPods(seen.answer, fold.nodeName) } : {}
+      if (seen.answer.kind !== 'found') return {}
+      return {
+        staticPods: recordStaticPods(seen.answer, fold.nodeName),
+        idle: recordIdle(seen.answer, fold.nodeName, runsPromoted(fold) && hasRunFor(NOT_READY_US, atUs, fold)),
+      }
   }
 }
 
@@ -266,15 +270,18 @@ function foldProcess(
     case 'serving':
       return { ...process, serving: foldServing(before.serving, seen.answer, atUs, wallMsAt(atUs, fold.now)) }
     case 'static-pods':
-      return { ...process, staticPods: foldStaticPods(before.staticPods, seen.answer, atUs, listExpected(compared, before.key)) }
+      return { ...process, staticPods: foldStaticPods(before.staticPods, seen.answer, atUs, expectStaticPods(compared, before.key, fold)) }
   }
 }
 
 /** The static pods that have to run, as another kubelet than before may have replaced them. */
-function listExpected(baseline: Baseline | undefined, key: TrialKey): readonly StaticPodBefore[] {
-  const expected = baseline?.staticPods ?? []
-  if (baseline?.kubelet === undefined || baseline.kubelet === identityOfKey(key)) return expected
-  return expected.map(markNewer)
+function expectStaticPods(
+  { staticPods = [], kubelet, idle }: Partial<Baseline> = {},
+  key: TrialKey,
+  { nodeName }: EvidenceFold,
+): Parameters<typeof foldStaticPods>[3] {
+  const isSameKubelet = kubelet === undefined || kubelet === identityOfKey(key)
+  return { expected: isSameKubelet ? staticPods : staticPods.map(markNewer), idle, nodeName }
 }
 
 /**

@@ -50,6 +50,8 @@ export interface Baseline {
   /** It did not answer there, as long as that process ran. undefined: not known. */
   readonly isRuntimeSilent?: boolean | undefined
   readonly staticPods?: readonly StaticPodBefore[] | undefined
+  /** The manifests of which no pod ran. */
+  readonly idle?: readonly IdleManifest[] | undefined
   /**
    * The fields of kubelet's config that the candidate changes of what ran then. undefined: not
    * known.
@@ -69,7 +71,7 @@ export interface Baseline {
   readonly beforeBoot?: boolean | undefined
 }
 
-export type EarlierState = Pick<Baseline, 'ready' | 'serving' | 'endpoint' | 'staticPods' | 'ofPromoted' | 'beforeBoot'>
+export type EarlierState = Pick<Baseline, 'ready' | 'serving' | 'endpoint' | 'staticPods' | 'idle' | 'ofPromoted' | 'beforeBoot'>
 
 /** The baselines that lie in `meta/`, so that they outlive the boot. */
 export type KeptBaseline = Pick<EvidenceRecord, 'bootId' | 'baseline' | 'displaced'>
@@ -93,6 +95,16 @@ export interface ServingBefore {
 export interface ManifestFile {
   readonly path: string
   readonly digest: string
+}
+
+export interface IdleManifest extends ManifestFile {
+  /** Of its pod, as in the file, or those in it that may be its name. */
+  readonly names: readonly string[]
+  /**
+   * Kubelet had run for long, with local or a config that had been promoted: it is known that the
+   * pod did not run. Else it may have been about to.
+   */
+  readonly isLasting?: boolean | undefined
 }
 
 export interface StaticPodBefore {
@@ -233,6 +245,8 @@ export interface StaticPodsSeen {
   readonly held?: readonly string[] | undefined
   /** They do not run, and their manifest changed or was not found. */
   readonly excused: readonly string[]
+  /** They do not run, and it is not known whether they would have without this config. */
+  readonly idle?: readonly string[] | undefined
   /** When the last of them was seen to run. */
   readonly provenAtUs?: number | undefined
   readonly lastUs: number

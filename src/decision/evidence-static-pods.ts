@@ -6,13 +6,14 @@
  * pkg/kubelet/config/common.go): the same manifest in another directory is another pod, and
  * replaces the old one.
  */
-import { doubtful, type KindStanding, no, unknown, yes } from './evidence.ts'
+import { doubtful, type KindStanding, no, uncompared, unknown, yes } from './evidence.ts'
 import type { Manifest, NotAsked, StaticPod, StaticPodsAnswer } from './evidence-facts.ts'
-import type { EvidenceView, StaticPodBefore, StaticPodsSeen } from './evidence-state.ts'
+import type { Baseline, EvidenceView, IdleManifest, ManifestFile, StaticPodBefore, StaticPodsSeen } from './evidence-state.ts'
 
 /** With the 30 s of grace that a pod has by default. */
 const MISSING_US = 150e6
 export const MOST_PODS = 100
+const MOST_NAMES = 10
 
 /** The static pods that run, each with the file that names it. */
 export function recordStaticPods({ pods, manifests }: StaticPodsAnswer, nodeName: string): readonly StaticPodBefore[] {
@@ -21,11 +22,42 @@ export function recordStaticPods({ pods, manifests }: StaticPodsAnswer, nodeName
 }
 
 /**
- * Kubelet appends the node's name to the name in the manifest (`generatePodName`). A container or a
- * variable of another pod may have the same name.
+ * The manifests of which no pod runs. A young kubelet may not have started it yet, and a config on
+ * trial may have lost it: it is only known to be down where it is so for long otherwise. A file
+ * without names is of a pod that may complete.
  */
+export function recordIdle({ pods, manifests }: StaticPodsAnswer, nodeName: string, isLasting: boolean): readonly IdleManifest[] {
+  const named = manifests.map(({ path, digest, podName, names }) => ({ path, digest, names: podName === undefined ? names : [podName] }))
+  return named
+    .filter((each) => each.names.length > 0 && findPod(each, pods, nodeName)?.isRunning !== true)
+    .map((each) => ({ ...each, names: each.names.slice(0, MOST_NAMES), ...(isLasting && { isLasting }) }))
+}
+
+/** One that runs, if there is one. */
+function findPod({ names }: Pick<IdleManifest, 'names'>, pods: readonly StaticPod[], nodeName: string): StaticPod | undefined {
+  const own = pods.filter(({ name }) => names.includes(nameInFile(name, nodeName)))
+  return own.find(({ isRunning }) => isRunning) ?? own.find(({ isHeld }) => isHeld === true)
+}
+
+/** Those of both, where the earlier one may know more. */
+export function joinIdle(earlier: readonly IdleManifest[] = [], later: readonly IdleManifest[] = []): readonly IdleManifest[] {
+  const wasLasting = (each: ManifestFile) => earlier.some((other) => other.isLasting === true && isSameManifest(other, each))
+  const known = later.map((each) => (wasLasting(each) ? { ...each, isLasting: true } : each))
+  return [...known, ...earlier.filter((each) => !later.some(({ path }) => path === each.path))].slice(0, MOST_PODS)
+}
+
+export function isSameManifest(one: ManifestFile | undefined, other: ManifestFile | undefined): boolean {
+  return one !== undefined && one.path === other?.path && one.digest === other.digest
+}
+
+/** Kubelet appends the node's name to the name in the manifest (`generatePodName`). */
+function nameInFile(name: string, nodeName: string): string {
+  return name.slice(name.indexOf('/') + 1).replace(new RegExp(`-${nodeName.replaceAll('.', '\\.')}$`), '')
+}
+
+/** A container or a variable of another pod may have the same name. */
 function findManifest({ name, startedAtMs }: StaticPod, manifests: readonly Manifest[], nodeName: string): StaticPodBefore['manifest'] {
-  const inFile = name.slice(name.indexOf('/') + 1).replace(new RegExp(`-${nodeName.replaceAll('.', '\\.')}$`), '')
+  const inFile = nameInFile(name, nodeName)
   const own = manifests.filter(({ podName }) => podName === inFile)
   const naming = own.length > 0 ? own : manifests.filter(({ podName, names }) => podName === undefined && names.includes(inFile))
   const [found, ...others] = naming.map(({ path, digest }) => ({ path, digest }))
@@ -39,11 +71,17 @@ export function markNewer(pod: StaticPodBefore): StaticPodBefore {
   return pod.manifest === undefined ? pod : { ...pod, manifest: { ...pod.manifest, isNewer: true } }
 }
 
+interface Expectation {
+  readonly expected: readonly StaticPodBefore[]
+  readonly idle: Baseline['idle']
+  readonly nodeName: string
+}
+
 export function foldStaticPods(
   before: StaticPodsSeen | undefined,
   answer: StaticPodsAnswer | NotAsked,
   atUs: number,
-  expected: readonly StaticPodBefore[],
+  { expected, idle, nodeName }: Expectation,
 ): StaticPodsSeen {
   if (answer.kind === 'not-asked') {
     const nothing = { missing: [], replaced: [], excused: [] }
@@ -65,7 +103,11 @@ export function foldStaticPods(
   const held = left.filter(isHeld).map(({ name }) => name)
   const excused = absent.filter(isExcused).map(({ name }) => name)
   const provenAtUs = absent.length > 0 ? undefined : (before?.provenAtUs ?? atUs)
-  return { missing, replaced, held, excused, provenAtUs, lastUs: atUs, problem: '' }
+  // Kubelet starts one whose containers end by themselves.
+  const isOpen = (each: IdleManifest) =>
+    each.isLasting !== true && isUnchanged(each, answer.manifests) && findPod(each, answer.pods, nodeName) === undefined
+  const open = (idle ?? []).filter(isOpen).map(({ path }) => path)
+  return { missing, replaced, held, excused, provenAtUs, lastUs: atUs, problem: '', ...(open.length > 0 && { idle: open }) }
 }
 
 /** false also: no manifest was found when the pod ran, so that this is not known. */
@@ -90,13 +132,14 @@ export function judgeStaticPods({ process, baseline }: EvidenceView): KindStandi
   if (staticPods === undefined) return unknown('not asked')
   if (staticPods.problem !== '') return unknown(staticPods.problem)
   if (baseline?.staticPods === undefined) return unknown('which static pods ran before is not known')
-  const { missing, replaced, held = [], excused, lastUs } = staticPods
+  const { missing, replaced, held = [], excused, idle = [], lastUs } = staticPods
   if (replaced.length > 0) return no(`static pods were restarted, although their manifests did not change: ${listNames(replaced)}`)
   const [first] = missing
   // Where the API server was down for a while, its clients among the static pods exit again and
   // again.
   if (first === undefined && held.length > 0)
     return doubtful(`containers of static pods ended by themselves, and kubelet has to start them again: ${listNames(held)}`)
+  if (first === undefined && idle.length > 0) return uncompared(`static pods do not run: ${listNames(idle)}`)
   if (first === undefined && excused.length > 0)
     return unknown(`static pods do not run whose manifests changed, or are not known: ${listNames(excused)}`)
   if (first === undefined) return yes(`${baseline.staticPods.length} static pods run as before`, staticPods.provenAtUs)

@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { EvidenceKind } from '../../src/decision/evidence.ts'
-import type { SeenFact } from '../../src/decision/evidence-facts.ts'
+import type { EvidenceFinding, EvidenceKind } from '../../src/decision/evidence.ts'
+import type { SeenFact, StaticPod } from '../../src/decision/evidence-facts.ts'
 import { dueEvidence } from '../../src/decision/evidence-schedule.ts'
 import type { HealthAnswer } from '../../src/decision/health.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
@@ -22,16 +22,23 @@ import {
 } from './evidence-samples.ts'
 import { B, health, keyOf, MINUTE_US, NOW_US, POLICY, runsNothing, SECOND_US, unit } from './snapshots.ts'
 
-type Expected = 'yes' | 'no' | 'unknown' | 'doubtful'
+/** `perhaps`: a no that the node may have caused. `uncompared`: nobody knows how it was before. */
+type Expected = 'yes' | 'no' | 'perhaps' | 'unknown' | 'doubtful' | 'uncompared'
 type Row = readonly [what: string, expected: Expected, story: Story]
 
 function check(kind: EvidenceKind, rows: readonly Row[]): void {
   for (const [what, expected, story] of rows) {
     t.test(`${kind} is ${expected}: ${what}`, async (t) => {
-      const { answer, isDoubtful, detail } = find(kind, story)
-      t.equal(isDoubtful ? 'doubtful' : answer, expected, detail)
+      const { detail, ...finding } = find(kind, story)
+      t.equal(nameStanding(finding), expected, detail)
     })
   }
+}
+
+function nameStanding({ answer, isDoubtful, isUncompared, mayBeNodes }: Omit<EvidenceFinding, 'detail'>): Expected {
+  if (isUncompared) return 'uncompared'
+  if (isDoubtful) return 'doubtful'
+  return mayBeNodes ? 'perhaps' : answer
 }
 
 check('process', [
@@ -81,7 +88,7 @@ check('runtime', [
   ],
   [
     'silent, and the endpoint before is not known',
-    'doubtful',
+    'uncompared',
     {
       seen: [
         [5, runtime('silent')],
@@ -355,14 +362,14 @@ check('ready', [
     { before: WAS_READY, seen: [...AT_FIRST, [65, node('False', { reportedAt: 60, answeredAt: 65 })]], now: 65, snapshot: SHORT_TRIAL },
   ],
   ['it was not Ready before', 'unknown', { before: [node('False', { reportedAt: -100 })], seen: NOT_READY }],
-  ['nobody knows how it was before', 'doubtful', { seen: NOT_READY }],
-  ['a config on trial was there before, and nobody knows how it was before that', 'doubtful', { ...UNPROVEN, seen: NOT_READY }],
+  ['nobody knows how it was before', 'uncompared', { seen: NOT_READY }],
+  ['a config on trial was there before, and nobody knows how it was before that', 'uncompared', { ...UNPROVEN, seen: NOT_READY }],
   ['not Ready before a config on trial', 'unknown', { ...UNPROVEN, earlier: [node('False')], seen: NOT_READY }],
   ['Unknown at one look', 'doubtful', { before: WAS_READY, seen: UNKNOWN.slice(0, 3), writtenAt: 201 }],
   ['Unknown at two looks, and the agent could write', 'no', { before: WAS_READY, seen: UNKNOWN, writtenAt: 201 }],
   ['Unknown at two looks, and the agent could not write', 'doubtful', { before: WAS_READY, seen: UNKNOWN }],
   ['Unknown before, too', 'unknown', { before: [node('Unknown')], seen: UNKNOWN, writtenAt: 201 }],
-  ['Unknown, and nobody knows how it was before', 'doubtful', { seen: UNKNOWN, writtenAt: 201 }],
+  ['Unknown, and nobody knows how it was before', 'uncompared', { seen: UNKNOWN, writtenAt: 201 }],
   [
     'Unknown, and the Lease is renewed in time',
     'unknown',
@@ -384,7 +391,7 @@ check('ready', [
   ],
   [
     'the network is not ready, and the runtime answers',
-    'no',
+    'perhaps',
     {
       before: [...WAS_READY, ...SAME],
       seen: [[5, runtime('answered')], ...says('container runtime network not ready: cni config uninitialized')],
@@ -507,8 +514,8 @@ check('serving', [
   ],
   ['401 with a certificate that is valid', 'no', { before: KNOWN, seen: withCertificate({ fromMs: -9, untilMs: 99 }) }],
   ['401 as before', 'unknown', { before: [serving(401)], seen: REFUSED }],
-  ['401, and nobody knows how it was before', 'doubtful', { seen: REFUSED }],
-  ['401 as under a config on trial', 'doubtful', { earlier: [], before: [serving(401)], seen: REFUSED }],
+  ['401, and nobody knows how it was before', 'uncompared', { seen: REFUSED }],
+  ['401 as under a config on trial', 'uncompared', { earlier: [], before: [serving(401)], seen: REFUSED }],
   ['401 for a moment', 'doubtful', { before: KNOWN, seen: [[5, serving(401)]] }],
   ['no answer for a moment at the end of the trial', 'doubtful', { before: KNOWN, seen: [[590, serving('no-tls')]], now: 600 }],
   [
@@ -681,6 +688,11 @@ function alike(isNameKnown: boolean, seen = [API_SERVER, ETCD], digest = 'd2'): 
   }))
   return { question: 'static-pods', answer: { kind: 'found', pods: seen, manifests } }
 }
+/** A manifest without names, as of a pod that may complete. */
+function completes(seen: readonly StaticPod[]): SeenFact {
+  const manifests = [{ path: '/etc/kubernetes/manifests/job.yaml', digest: 'd1', modifiedAtMs: 1000, names: [] }]
+  return { question: 'static-pods', answer: { kind: 'found', pods: seen, manifests } }
+}
 check('static-pods', [
   ['they run', 'yes', { before: BOTH, seen: [[5, staticPods([API_SERVER, ETCD])]] }],
   ['there were none', 'yes', { before: [staticPods([])], seen: [[5, staticPods([])]] }],
@@ -759,6 +771,19 @@ check('static-pods', [
     { before: BOTH, seen: [[5, { question: 'static-pods', answer: { kind: 'not-asked', detail: 'nothing to ask' } }]] },
   ],
   ['nobody knows which ran before', 'unknown', { seen: gone(5, 156) }],
+  ['it did not run before under what was promoted, and does not run', 'yes', { before: [staticPods([ETCD])], seen: gone(5, 156) }],
+  [
+    'it did not run before under a config on trial, and does not run',
+    'uncompared',
+    { earlier: [], before: [staticPods([ETCD])], seen: gone(5, 156) },
+  ],
+  ['it did not run before, and runs', 'yes', { before: [staticPods([ETCD])], seen: [[5, staticPods([API_SERVER, ETCD])]] }],
+  [
+    'it did not run before, and another one is missing',
+    'no',
+    { before: [staticPods([ETCD])], seen: [5, 156].map((at) => [at, staticPods([])] as const) },
+  ],
+  ['its manifest may be of a pod that completes', 'yes', { before: [completes([ETCD])], seen: [[5, completes([ETCD])]] }],
 ])
 
 const LISTED = [pods(['c', 'Evicted'])]
@@ -768,9 +793,9 @@ const PRESSED = node('True', { reportedAt: 10, answeredAt: 20, pressure: ['DiskP
 check('pods', [
   ['none failed', 'yes', { before: LISTED, seen: [[60, pods()]] }],
   ...['OutOfcpu', 'OutOfmemory', 'OutOfpods', 'UnexpectedAdmissionError', 'NodeAffinity', 'Evicted'].map(
-    (reason): Row => [reason, 'no', { before: LISTED, seen: [[60, pods(['b', reason])]] }],
+    (reason): Row => [reason, 'perhaps', { before: LISTED, seen: [[60, pods(['b', reason])]] }],
   ),
-  ['pressure on the node', 'no', { before: LISTED, seen: [[60, pods(['b', 'Evicted', -9999, { message: LOW_ON_MEMORY }])]] }],
+  ['pressure on the node', 'perhaps', { before: LISTED, seen: [[60, pods(['b', 'Evicted', -9999, { message: LOW_ON_MEMORY }])]] }],
   [
     'one was evicted from a node that was under pressure before',
     'yes',
@@ -787,7 +812,7 @@ check('pods', [
   ['one that came later was refused', 'yes', { before: LISTED, seen: [[60, pods(['d', 'OutOfcpu', 20])]] }],
   [
     'one that was evicted is deleted by now',
-    'no',
+    'perhaps',
     {
       before: LISTED,
       seen: [
@@ -796,7 +821,7 @@ check('pods', [
       ],
     },
   ],
-  ['pressure with the restart', 'no', { before: [...WAS_READY, ...LISTED], seen: [[20, PRESSED]] }],
+  ['pressure with the restart', 'perhaps', { before: [...WAS_READY, ...LISTED], seen: [[20, PRESSED]] }],
   [
     'pressure as before',
     'yes',
