@@ -44,8 +44,11 @@ import { toChangePolicy } from './settings/preflight-settings.ts'
 import type { Settings } from './settings/settings.ts'
 import { besideSystemctl } from './systemd/beside-systemctl.ts'
 
-/** The time limit for files and sockets on the node that may hang (a dead network mount). */
-const LOOK_AROUND_MS = 1000
+/**
+ * The time limit for files and sockets on the node that may hang (a dead network mount). A guard
+ * finds nothing in facts that come later, so a starved node must not exceed it.
+ */
+const LOOK_AROUND_MS = 5000
 /** The same for a fallback. */
 const FALLBACK_MS = 300
 
