@@ -1,17 +1,17 @@
 /**
  * `npm run sim -- [--seed N] [--seeds N] [--from N] [--crash] [--crashes] [--shrink]`: runs the
- * schedules of some seeds. For a single seed it prints every event and every line of the agent's
- * log, or with
- * --shrink the shortest schedule that fails as this one does. With --crash each schedule has a
- * crash at a random operation. With --crashes it also runs each schedule with a crash at each
- * operation. With --stop the faults of each schedule stop at a random event, or all but one, and
- * what came of it is counted.
+ * schedules of some seeds. For a single seed it prints every event, what kubelet does, and every
+ * line of the agent's log, or with --shrink the shortest schedule that fails as this one does. With
+ * --crash each schedule has a crash at a random operation. With --crashes it also runs each
+ * schedule with a crash at each operation. With --stop the faults of each schedule stop at a random
+ * event, or all but one, and what came of it is counted.
  */
 import { parseArgs } from 'node:util'
 import { makeCrash } from './crash.ts'
-import { runSchedule } from './run.ts'
+import { type RunOptions, runSchedule } from './run.ts'
 import { makeSchedule } from './schedule.ts'
 import { shrink } from './shrink.ts'
+import type { SimWorld } from './sim-world.ts'
 import { makeStop } from './stop.ts'
 
 const { values } = parseArgs({
@@ -25,21 +25,33 @@ const { values } = parseArgs({
     stop: { type: 'boolean', default: false },
   },
 })
-const log = (level: string) => (message: string, fields?: object) =>
-  console.log(`      ${level} ${message}`, fields === undefined ? '' : JSON.stringify(fields))
-const printed = { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') }
+
+let world: SimWorld | undefined
+
+function print(what: string, fields?: object): void {
+  console.log(`${Math.round((world?.nowUs ?? 0) / 1e6)} s: ${what}`, fields === undefined ? '' : JSON.stringify(fields))
+}
+
+const log = (level: string) => (message: string, fields?: object) => print(`${level} ${message}`, fields)
+const PRINTING: RunOptions = {
+  log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+  onEvent: (event) => print('event', event),
+  onWorld: (of) => {
+    world = of
+    of.onKubelet.push({
+      started: ({ startedBy, text }) => print(`kubelet is started by ${startedBy}`, { text }),
+      exited: (_process, said) => print('kubelet exits', { said }),
+    })
+  },
+}
 
 const ends = new Map<string, number>()
 
 async function runSeed(seed: number, single: boolean): Promise<number> {
   const schedule = makeSchedule(seed)
-  const printing = {
-    log: printed,
-    onEvent: (event: object, atUs: number) => console.log(`${Math.round(atUs / 1e6)} s: ${JSON.stringify(event)}`),
-  }
   const crash = values.crash ? { crash: makeCrash(seed) } : {}
   const stop = values.stop ? { stop: makeStop(schedule) } : {}
-  const calm = await runSchedule(schedule, { ...crash, ...stop, ...(single && printing) })
+  const calm = await runSchedule(schedule, { ...crash, ...stop, ...(single && PRINTING) })
   if (calm.end !== undefined) ends.set(calm.end, (ends.get(calm.end) ?? 0) + 1)
   if (!values.crashes) return 1
   for (let operation = 1; operation <= calm.operations; operation += 1) {

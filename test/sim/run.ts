@@ -71,11 +71,14 @@ export interface RunOptions {
   readonly crash?: CrashPoint
   readonly log?: Log
   readonly onEvent?: (event: WorldEvent, atUs: number) => void
+  /** Called before anything happens to it. */
+  readonly onWorld?: (world: SimWorld) => void
 }
 
 export async function runSchedule(schedule: Schedule, options: RunOptions = {}): Promise<Settled> {
   const world = new SimWorld(schedule.seed, { ...PLAIN_NODE, ...schedule.node })
   world.crashAt = options.crash
+  options.onWorld?.(world)
   const invariants = new Invariants(world)
   const run = new Run(world, invariants, options.log ?? SILENT, schedule.seed)
   for (const { afterSeconds, event } of schedule.events.slice(0, options.stop?.after)) {
