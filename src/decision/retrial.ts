@@ -5,6 +5,7 @@
  * keeps the node going. Damage that no restart undoes is done only once. Pure.
  */
 import { HOUR_US } from '../values/durations.ts'
+import { isLocalAssigned } from './left.ts'
 import { isAwaitedByOthers } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Candidate, Target } from './target.ts'
@@ -30,7 +31,9 @@ export interface Retrial {
 export function planRetrial(snapshot: Snapshot, verdict: Verdict): Retrial | undefined {
   const { health, now } = snapshot
   const { key, state, reason, damage, source, doubtful, leavesState, bootId = now.bootId, retrials = 0 } = verdict
-  if (state !== 'provisional' || damage === 'one-way' || source === 'local') return undefined
+  if (state !== 'provisional' || damage === 'one-way') return undefined
+  // As a fallback, local only stands in for what is tried again.
+  if (source === 'local' && !isLocalAssigned(snapshot)) return undefined
   // Other nodes wait for what this one has to say.
   const pauses = isAwaitedByOthers(snapshot, source, contentOfKey(key)) ? PAUSES_US.slice(0, 1) : PAUSES_US
   const pauseUs = pauses[retrials]

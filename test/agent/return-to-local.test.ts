@@ -116,6 +116,22 @@ t.test('local is tried again when its file changes', async (t) => {
   t.equal(await world.running(), 'local')
 })
 
+t.test('local is tried again where the container runtime may be why kubelet failed with it', async (t) => {
+  const world = await promoted()
+  world.runtimeUp = false
+  world.unit.kill()
+  world.want('local')
+  await world.run(13 * MINUTE_US)
+  t.equal(world.history.filter(({ kind }) => kind === 'rolled-back').length, 1, 'the runtime excuses kubelet for ten minutes')
+  world.runtimeUp = true
+  await world.run(5 * MINUTE_US)
+  t.match(shown(world).wait, { phase: 'fallen-back', detail: /local is tried again \(1 of 3\)/ })
+  await world.run(10 * MINUTE_US)
+  t.equal(await world.running(), 'local')
+  await world.run(TRIAL_US)
+  t.match(world.records.left(), { sources: [] }, 'local is the administrator’s again')
+})
+
 t.test('a refused local is still the last fallback of a kubelet that fails', async (t) => {
   const world = await promoted()
   refuse(world, LOCAL_TEXT)
