@@ -137,7 +137,8 @@ function followStart({ known, same, ofProcess, unit, nowUs, subject, runsSubject
   // what was there before: it is charged from its next start on. And an invocation that began under
   // this record was started with its subject, even if it died before a look. So was one that began
   // after kubelet was upgraded on disk, which makes the same content another subject.
-  const isUpgraded = same === undefined && known !== undefined && contentOfKey(known.subject) === contentOfKey(subject)
+  const isSameContent = known !== undefined && contentOfKey(known.subject) === contentOfKey(subject)
+  const isUpgraded = same === undefined && isSameContent
   const startedSinceUpgrade = isUpgraded && known.invocationId !== unit.invocationId
   // A record about what the disk did not return has followed nothing yet.
   const isFirst = known === undefined || isMissing(contentOfKey(known.subject))
@@ -150,7 +151,8 @@ function followStart({ known, same, ofProcess, unit, nowUs, subject, runsSubject
     starts: same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(isNew),
     started,
     startedSinceUs: started ? (same?.started === true ? same.startedSinceUs : nowUs) : undefined,
-    startedByOthers: same === undefined ? isFirst : same.startedByOthers === true || isStartedByOthers(same, unit, nowUs),
+    // Whoever starts kubelet may make another one of it by that, such as with an upgrade.
+    startedByOthers: isSameContent ? known.startedByOthers === true || isStartedByOthers(known, unit, nowUs) : isFirst,
     hasBegun: started && (runsSubject || !isAwaited),
   }
 }

@@ -136,3 +136,13 @@ t.test('a return to local ends, and local is tried again when its file changes',
   t.match(world.records.left(), { sources: [] })
   t.equal(world.records.verdicts().size, 0)
 })
+
+t.test('where somebody starts the fallback, its health confirms nothing, whatever kubelet that makes of it', async (t) => {
+  const world = await changed(CRASHES)
+  await world.runVarying(20 * MINUTE_US, () => world.startedWith === textOf(A) && world.count('rolled-back') > 0)
+  await world.runVarying(5 * SECOND_US)
+  world.unit.restartByHand()
+  await world.runVarying(5 * MINUTE_US)
+  t.equal(world.startedWith, textOf(A))
+  t.match([...world.records.verdicts().values()], [{ source: B, state: 'provisional' }])
+})
