@@ -543,4 +543,22 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ...schedule(1, [0, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }], [0, { kind: 'assign', name: 'red' }]),
     node: { journal: true, startLimit: 6 },
   },
+  // Nothing but another local config had it tried again.
+  'kubelet fails with local as long as its container runtime is silent': {
+    ...schedule(219, ...ASSIGN, [0, { kind: 'runtime-down', hangs: true, seconds: 963 }], [3, { kind: 'unassign' }]),
+    node: { channel: 'selector', evidence: true, journal: true, remembersRuntime: true, signals: true },
+  },
+  'a start fails for another unit, and what tells whose it was is lost': {
+    ...schedule(276, ...ASSIGN, [0, { kind: 'dependency-fails', seconds: 160, at: 'exit' }], [4, { kind: 'lose-runtime' }]),
+    node: { activation: 'drop-in', unit: 'notify', evidence: true, whenRefused: 'last-known-good' },
+  },
+  'kubelet says the same before each exit, and is another one at each start': {
+    ...schedule(
+      179,
+      [0, { kind: 'assign', name: 'red' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+      [0, { kind: 'trouble', trouble: 'identity-varies', seconds: 318 }],
+    ),
+    node: { activation: 'file', restart: 'on-failure', evidence: true, journal: true, signals: true },
+  },
 }

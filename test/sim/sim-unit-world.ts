@@ -20,6 +20,8 @@ export interface SimUnitWorld {
   readonly layout: Layout
   readonly localPath: string
   readonly wiring: ReadyWiring
+  /** A look of the agent has fallen into this invocation of the unit. */
+  isSeen(invocationId: string): boolean
   /** Each start has another identity, as by a wrapper that writes a file which names it. */
   hasVaryingIdentity(): boolean
   /** Called before the effect: the simulation counts commands, and may crash here. */

@@ -371,12 +371,15 @@ export class SimUnit implements Unit, HealthProbe {
   #failStart(): void {
     // Of what is left down already, a start that fails leaves no trace.
     const isPersons = this.#starter === 'person' && !this.isLeftDown
+    // By NRestarts alone a start of systemd's is told from a person's, and only where a look has
+    // shown how often it had restarted kubelet when this process was there.
+    const isUntold = this.#starter === 'systemd' && !this.#world.isSeen(this.invocationId)
     this.#stop()
     this.#dependencyFailedUs = this.#world.nowUs() + 2
     this.#isLeftStopped = false
     if (this.#starter === 'boot') this.#isStartedInBoot = false
     // A person sees the error, and tries again.
-    this.#downCause = this.#starter === 'boot' ? 'boot' : isPersons ? 'person' : 'dependency'
+    this.#downCause = this.#starter === 'boot' ? 'boot' : isPersons || isUntold ? 'person' : 'dependency'
     const isAgents = this.#downCause === 'dependency' && !this.#world.isNothingAssigned()
     this.#operatorAtUs = isAgents ? undefined : this.#world.nowUs() + OPERATOR_COMES_AFTER_US
     this.#state = 'stopped'
@@ -402,9 +405,16 @@ export class SimUnit implements Unit, HealthProbe {
     this.#start()
   }
 
-  /** What was on record under /run is lost. */
+  /**
+   * What was on record under /run is lost. Whose start it was that failed for another unit was on
+   * record there alone: a person's looks the same, and a person who has seen the error may want the
+   * unit down.
+   */
   loseRecords(): void {
     this.#isLeftStopped = false
+    if (!this.isLeftByDependency) return
+    this.#downCause = 'person'
+    this.#operatorAtUs = this.#world.nowUs() + OPERATOR_COMES_AFTER_US
   }
 
   /** @param restarts a package may leave the old process running */

@@ -142,6 +142,7 @@ export class SimWorld {
       layout: layoutOf(DIRECTORY),
       localPath: LOCAL_PATH,
       wiring: wiringOf(kind.activation),
+      isSeen: (invocationId) => invocationId === this.seenInvocation,
       hasVaryingIdentity: () => this.troubles.has('identity-varies'),
       onRestart: () => {
         this.#operate('before')

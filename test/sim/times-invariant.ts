@@ -4,20 +4,23 @@
  * or excuses kubelet, starts the times anew, and ends nothing else.
  */
 import assert from 'node:assert/strict'
+import type { Policy } from '../../src/decision/policy.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { contentOfKey } from '../../src/decision/trial-key.ts'
 import { isLocalText, type SimProcess } from './behaviour.ts'
-import { CONTAINERD } from './sim-runtime.ts'
+import { CONTAINERD, runtimeEndpointOf } from './sim-runtime.ts'
 import { STARVED_US } from './sim-troubles.ts'
 import type { KubeletObserver, SimWorld } from './sim-world.ts'
-import { ALIKE_EXITS, ALIKE_WITHIN_US, type Failing, lateUs, limitUs } from './times.ts'
+import { ALIKE_EXITS, ALIKE_WITHIN_US, DIFFERENT_KUBELETS, type Failing, lateUs, limitUs } from './times.ts'
 import { isUnseen } from './unseen.ts'
 
 interface Exit {
   readonly startedAtUs: number
   readonly atUs: number
   readonly said: string | undefined
+  /** What differs at each start makes another kubelet, with exits of its own. */
+  readonly identity: string
 }
 
 interface Due {
@@ -59,11 +62,11 @@ export class TimesInvariant implements KubeletObserver {
     const { nowUs, unit, policy } = this.#world
     const { text, startedAtUs, version } = process
     if (this.#isProven(process)) this.#forget()
-    if (text !== this.#world.nextText() || version !== unit.version || this.#isExcused()) return
+    if (text !== this.#world.nextText() || version !== unit.version || this.#isExcused() || isForRuntime(process)) return
     // Between late looks it may be healthy, and was so at them for all that the agent knows.
     if (this.#lookUs() > policy.toleranceUs) return
-    this.#exits = [...this.#exits, { startedAtUs, atUs: nowUs, said }]
-    if (this.#exits.length >= this.#world.policy.crashLimit) this.#exitsDueUs ??= nowUs
+    this.#exits = [...this.#exits, { startedAtUs, atUs: nowUs, said, identity: unit.identity }]
+    if (isLoop(this.#exits, policy)) this.#exitsDueUs ??= nowUs
     if (this.#world.kind.journal && areAlike(this.#exits.slice(-ALIKE_EXITS))) this.#alikeDueUs ??= nowUs
   }
 
@@ -71,7 +74,10 @@ export class TimesInvariant implements KubeletObserver {
     const { nextStart, verdicts, unit } = snapshot
     const content = nextStart.kind === 'known' ? nextStart.held.content : undefined
     this.#isCondemned = unit.kind === 'known' && [...verdicts.keys()].some((key) => contentOfKey(key) === content)
-    if (ANSWERS.includes(step.kind)) this.#forget()
+    // With a damaged record, verdicts may be lost. Nobody knows whether one of them has answered
+    // these exits.
+    const isAnswerLost = step.kind === 'assign' && snapshot.assigned.kind === 'damaged'
+    if (ANSWERS.includes(step.kind) || isAnswerLost) this.#forget()
   }
 
   agentDied(): void {
@@ -157,9 +163,27 @@ export class TimesInvariant implements KubeletObserver {
   }
 }
 
+/**
+ * It was started while the node's runtime did not answer, and died of that, even if the runtime is
+ * back by then.
+ */
+function isForRuntime({ cause, text }: SimProcess): boolean {
+  return (cause === 'dead runtime' || cause === 'silent runtime') && (runtimeEndpointOf(text) ?? CONTAINERD) === CONTAINERD
+}
+
+/** Of one kubelet, or in a row as so many different ones as no upgrades make. */
+function isLoop(exits: readonly Exit[], { crashLimit, trialUs }: Policy): boolean {
+  const { identity } = exits.at(-1) ?? {}
+  const own = exits.slice(exits.findLastIndex((exit) => exit.identity !== identity) + 1)
+  const isNext = ({ atUs }: Exit, index: number) => (exits[index + 1]?.atUs ?? atUs) - atUs < trialUs
+  const inARow = exits.slice(exits.findLastIndex((exit, index) => !isNext(exit, index)) + 1)
+  const kubelets = new Set(inARow.map((exit) => exit.identity)).size
+  return own.length >= crashLimit || (inARow.length >= crashLimit && kubelets >= DIFFERENT_KUBELETS)
+}
+
 /** Numbers and addresses differ from start to start. */
 function areAlike([before, after]: readonly Exit[]): boolean {
-  if (before?.said === undefined || after?.said === undefined) return false
+  if (before?.said === undefined || after?.said === undefined || before.identity !== after.identity) return false
   const isAtStart = ({ startedAtUs, atUs }: Exit) => atUs - startedAtUs < ALIKE_WITHIN_US
   const isNext = after.startedAtUs - before.atUs < ALIKE_WITHIN_US
   const plain = (said: string) => said.replace(/0x[0-9a-f]+|[0-9.]+/g, '#')

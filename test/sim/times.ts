@@ -7,6 +7,8 @@ import type { Policy } from '../../src/decision/policy.ts'
 /** So near its start an exit counts as one of a crash loop by its words, and the next start too. */
 export const ALIKE_WITHIN_US = 60e6
 export const ALIKE_EXITS = 2
+/** In a row they are a crash loop of kubelets that differ at each start. */
+export const DIFFERENT_KUBELETS = 3
 /** The agent waits for the journal and for the container runtime in a look. */
 const LOOK_TAKES_US = 5e6
 

@@ -47,6 +47,13 @@ export class VerdictInvariant implements KubeletObserver {
   #boot = ''
   /** The agent has requested a start and not yet seen what came of it. */
   #requestedFrom: string | undefined
+  /** The agent's own start has come, and no look since. */
+  #isOwnUnseen = false
+  /**
+   * A person started kubelet again right after the agent had, and no look came in between. Both
+   * starts are manual ones with an invocation of their own: the agent takes this one for its own.
+   */
+  #takenForOwn: string | undefined
 
   constructor(world: SimWorld, isPaused: () => boolean) {
     this.#world = world
@@ -59,6 +66,7 @@ export class VerdictInvariant implements KubeletObserver {
 
   started({ text, startedBy, startedAtUs }: SimProcess): void {
     if (startedBy !== 'systemd') this.#change(text, { illFromUs: startedAtUs })
+    if (startedBy === 'agent') this.#isOwnUnseen = true
   }
 
   exited(process: SimProcess): void {
@@ -83,7 +91,7 @@ export class VerdictInvariant implements KubeletObserver {
 
   decided(step: Step): void {
     const { unit, nowUs } = this.#world
-    if (this.#requestedFrom !== undefined && this.#isStartSeen(this.#requestedFrom)) this.#requestedFrom = undefined
+    if (this.#requestedFrom !== undefined && this.#isStartSeen(this.#requestedFrom)) this.#seeStart()
     if (this.#isPaused()) this.#facts.clear()
     if (step.kind === 'confirm') this.#checkConfirmation(step)
     if (step.kind === 'condemn' && !step.requested) this.#checkFailure(step.verdict.source, step.verdict)
@@ -144,7 +152,7 @@ export class VerdictInvariant implements KubeletObserver {
   /** What a person or a boot started may be healthy by that. */
   #checkConfirmation({ verdicts }: StepOf<'confirm'>): void {
     const { process } = this.#world.unit
-    if (process === undefined || this.#requestedFrom !== undefined) return
+    if (process === undefined || this.#requestedFrom !== undefined || this.#world.unit.invocationId === this.#takenForOwn) return
     const isByOthers = process.startedBy === 'person' || process.startedBy === 'boot'
     const doubted = verdicts.filter(({ reason, leavesState }) => reason !== 'reboots' && leavesState !== true)
     assert(
@@ -163,6 +171,14 @@ export class VerdictInvariant implements KubeletObserver {
     const { fromUs, untilUs } = runtime.latestFault
     const marginUs = ANSWER_AGE_US + 2 * lookUs
     return Math.min(startedAtUs, nowUs) - fromUs > marginUs && untilUs - nowUs > marginUs && nowUs - fromUs < RUNTIME_EXCUSE_US - marginUs
+  }
+
+  #seeStart(): void {
+    const { process, invocationId } = this.#world.unit
+    const { seenInvocation } = this.#world
+    this.#requestedFrom = undefined
+    this.#takenForOwn = this.#isOwnUnseen && process?.startedBy === 'person' && invocationId === seenInvocation ? invocationId : undefined
+    this.#isOwnUnseen = false
   }
 
   #isStartSeen(before: string): boolean {
