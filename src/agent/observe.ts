@@ -20,7 +20,7 @@ import { fallbackSources } from '../decision/held-sources.ts'
 import { recallBaseline } from '../decision/kept-baseline.ts'
 import { isLocalAssigned } from '../decision/left.ts'
 import type { Policy } from '../decision/policy.ts'
-import { FALLBACK_NAMES, type RecordState } from '../decision/records.ts'
+import { FALLBACK_NAMES, type RecordState, recallRestarts } from '../decision/records.ts'
 import { renameInHealth } from '../decision/rename-kubelet.ts'
 import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
@@ -129,7 +129,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     healthz,
     evidence: recallBaseline(runtime.evidence(), () => records.baseline(), now),
     ...runtimes,
-    restarts: runtime.restarts(),
+    restarts: recallRestarts(runtime.restarts(), () => records.restart(), unit, now),
     spread: runtime.spread(),
     checkpoints: ports.checkpoints.list(),
     troubles,

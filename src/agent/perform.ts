@@ -145,7 +145,10 @@ const EXECUTORS: Executors = {
   'remove-verdict': ({ records }, { key }) => records.removeVerdict(key),
   'write-health': ({ runtime }, { health }) => runtime.writeHealth(health),
   'write-spread': ({ runtime }, { spread }) => runtime.writeSpread(spread),
-  'write-restarts': ({ runtime }, { restarts }) => runtime.writeRestarts(restarts),
+  'write-restarts': ({ runtime, records }, { restarts }) => {
+    runtime.writeRestarts(restarts)
+    records.writeRestart(restarts.at(-1))
+  },
   'remember-acceptance': ({ accepted }, { key, acceptance }) => accepted.set(key, acceptance),
   'forget-acceptance': ({ accepted }, { key }) => accepted.delete(key),
   'clear-request': ({ requests }, { request }) => requests.done(request),

@@ -8,6 +8,7 @@ import type { Log } from '../ports/log.ts'
 import { errorMessage } from '../values/errors.ts'
 import { FileError } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
+import { type LogOnce, logErrorsOnce } from './log-once.ts'
 import type { OnSetAside } from './set-aside.ts'
 import { numbersAfter, planSetAside } from './set-aside.ts'
 
@@ -23,10 +24,11 @@ export class DamagedRecords {
   readonly #options: DamagedRecordsOptions
   /** Nobody else sets a record aside, and listing the directory takes time. */
   readonly #neverWritten = new Set<string>()
-  readonly #logged = new Set<string>()
+  readonly #logOnce: LogOnce
 
   constructor(options: DamagedRecordsOptions) {
     this.#options = options
+    this.#logOnce = logErrorsOnce(options.log)
   }
 
   /**
@@ -75,12 +77,6 @@ export class DamagedRecords {
       if (!(cause instanceof FileError)) throw cause
       this.#logOnce(`${path} is damaged (${why}) and cannot be set aside: ${cause.message}`)
     }
-  }
-
-  #logOnce(text: string): void {
-    if (this.#logged.has(text)) return
-    this.#logged.add(text)
-    this.#options.log.error(text)
   }
 }
 

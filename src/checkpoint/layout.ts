@@ -88,6 +88,8 @@ export interface Layout {
   readonly trialBoots: string
   /** How the node was before the config on trial. */
   readonly baseline: string
+  /** The last restart of kubelet that the agent requested. */
+  readonly restart: string
   readonly channelState: string
   readonly stagings: string
   readonly verdicts: string
@@ -121,6 +123,7 @@ export function layoutOf(directory: string): Layout {
     proven: join(meta, 'proven'),
     trialBoots: join(meta, 'boots'),
     baseline: join(meta, 'baseline'),
+    restart: join(meta, 'restart'),
     channelState: join(meta, 'heard'),
     stagings: join(meta, 'rollouts'),
     verdicts: join(meta, 'verdicts'),

@@ -10,7 +10,14 @@
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { ChannelState } from '../decision/desired.ts'
 import type { KeptBaseline } from '../decision/evidence-state.ts'
-import { type LeftRecord, RECORD_NAMES, type RecordName, type RecordState, type TrialBoots } from '../decision/records.ts'
+import {
+  type LeftRecord,
+  RECORD_NAMES,
+  type RecordName,
+  type RecordState,
+  type RestartRecord,
+  type TrialBoots,
+} from '../decision/records.ts'
 import type { Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import { keepVerdicts, type Verdict } from '../decision/verdict.ts'
@@ -27,20 +34,17 @@ import type { Layout } from './layout.ts'
 import { checkSource } from './layout.ts'
 import { type Damaged, type Json, loadJson } from './loaded-json.ts'
 import { isConfirmed, type Marked, parseMarker, renderMarker } from './local-marker.ts'
+import { type LogOnce, logErrorsOnce } from './log-once.ts'
 import { parseVerdicts } from './parse-verdicts.ts'
 import { ParsedOnce } from './parsed-once.ts'
-import { isChannelState, isLeft, isProven, isStagings, isTrialBoots } from './record-shapes.ts'
+import { RecordError } from './record-error.ts'
+import { isChannelState, isLeft, isProven, isRestartRecord, isStagings, isTrialBoots } from './record-shapes.ts'
 import { parseSource, serializeSource } from './serialize.ts'
 import type { OnSetAside } from './set-aside.ts'
 
 const NO_VERDICTS: ReadonlyMap<TrialKey, Verdict> = new Map()
 const ABSENT: RecordState = { kind: 'source', source: 'local', absent: true }
 const NONE_MARKED: Marked = new Set()
-
-export class RecordError extends Error {
-  override readonly name = 'RecordError'
-  readonly code = 'unsafe-name'
-}
 
 export interface RecordsOptions {
   readonly files: Files
@@ -53,7 +57,7 @@ export interface RecordsOptions {
 export class FileRecords implements Records {
   readonly #files: Files
   readonly #layout: Layout
-  readonly #log: Log
+  readonly #logOnce: LogOnce
   readonly #damaged: DamagedRecords
   readonly #faults: LastingFaults
   /** The verdicts as last read, valid while their file keeps its identity. */
@@ -63,12 +67,11 @@ export class FileRecords implements Records {
   /** The verdicts that could not be written; they are in force until they can. */
   #unwritten: ReadonlyMap<TrialKey, Verdict> | undefined
   readonly #parsed = new ParsedOnce()
-  readonly #logged = new Set<string>()
 
   constructor({ files, layout, log, onSetAside, faults }: RecordsOptions) {
     this.#files = files
     this.#layout = layout
-    this.#log = log
+    this.#logOnce = logErrorsOnce(log)
     this.#damaged = new DamagedRecords({ files, meta: layout.meta, log, onSetAside, faults })
     this.#faults = faults
   }
@@ -162,15 +165,25 @@ export class FileRecords implements Records {
   }
 
   writeBaseline(kept: KeptBaseline | undefined): void {
+    this.#keep(this.#layout.baseline, kept, 'the state of the node before the config on trial would be lost with the boot')
+  }
+
+  restart(): RestartRecord | undefined {
+    return this.#readJson(this.#layout.restart, isRestartRecord)
+  }
+
+  writeRestart(record: RestartRecord | undefined): void {
+    this.#keep(this.#layout.restart, record, 'the last restart of kubelet would be lost with /run')
+  }
+
+  /** Of what the agent can do without. */
+  #keep(path: string, value: object | undefined, otherwise: string): void {
     try {
-      if (kept === undefined) this.#files.remove(this.#layout.baseline)
-      else this.#put(this.#layout.baseline, JSON.stringify(kept))
+      if (value === undefined) this.#files.remove(path)
+      else this.#put(path, JSON.stringify(value))
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause
-      this.#logOnce(
-        `the state of the node before the config on trial would be lost with the boot: ${cause.message}`,
-        `baseline ${cause.code}`,
-      )
+      this.#logOnce(`${otherwise}: ${cause.message}`, `${path} ${cause.code}`)
     }
   }
 
@@ -303,12 +316,5 @@ export class FileRecords implements Records {
       if (isDamage(cause) || this.#faults.hasLasted(path, cause)) return { ok: false, detail: errorMessage(cause) }
       throw cause
     }
-  }
-
-  /** @param fact identifies the message, where its text may contain different figures each time */
-  #logOnce(text: string, fact = text): void {
-    if (this.#logged.has(fact)) return
-    this.#logged.add(fact)
-    this.#log.error(text)
   }
 }

@@ -5,6 +5,7 @@
 import type { Observation } from '../rollout/silence.ts'
 import { type ConfigMapSource, type ConfigSource, type ContentHash, sameSource } from './config-source.ts'
 import type { TrialKey } from './trial-key.ts'
+import type { UnitState } from './unit-state.ts'
 
 /**
  * A record under `meta/`. `absent`: nothing was ever recorded. `unconfirmed`: it is empty, and
@@ -63,7 +64,7 @@ export interface LeftRecord {
 
 /**
  * A requested restart of kubelet, recorded before the request. Kept in /run, since a reboot
- * restarts kubelet anyway.
+ * restarts kubelet anyway. The last one lies in `meta/` too, for when /run is lost.
  */
 export interface RestartRecord {
   readonly bootId: string
@@ -86,6 +87,21 @@ export interface RestartRecord {
 /** Those of this boot, oldest first. */
 export function listOfBoot(restarts: readonly RestartRecord[], { bootId }: { readonly bootId: string }): readonly RestartRecord[] {
   return restarts.filter((record) => record.bootId === bootId)
+}
+
+/**
+ * The restarts in /run. Where these are lost and kubelet is down, the last one tells what the agent
+ * began, unless kubelet has been started since.
+ */
+export function recallRestarts(
+  inRun: readonly RestartRecord[],
+  kept: () => RestartRecord | undefined,
+  unit: UnitState,
+  now: { readonly bootId: string },
+): readonly RestartRecord[] {
+  if (unit.kind === 'unknown' || unit.process.kind !== 'none' || listOfBoot(inRun, now).length > 0) return inRun
+  const last = kept()
+  return last?.bootId === now.bootId && last.invocationBefore === unit.invocationId ? [last] : inRun
 }
 
 /** One boot in which a config was on trial. */

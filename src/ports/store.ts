@@ -97,6 +97,10 @@ export interface Records {
    * next look; nothing is thrown.
    */
   writeBaseline(kept: KeptBaseline | undefined): void
+  /** The last one that the agent requested. */
+  restart(): RestartRecord | undefined
+  /** Never throws: it only tells what would else be lost with /run. */
+  writeRestart(record: RestartRecord | undefined): void
   /** `damaged`: it was, and has not been written since. */
   channelState(): ChannelState | 'damaged' | undefined
   writeChannelState(state: ChannelState): void

@@ -77,6 +77,53 @@ t.test('an agent that was not there finds it in the journal', async (t) => {
   t.equal(await world.running(), textOf(B))
 })
 
+t.test('also one that has lost /run, whatever the restart was into', async (t) => {
+  for (const to of [B, 'local'] as const) {
+    const world = await promoted()
+    world.want(to)
+    world.unit.dependencyFails = true
+    await world.until('restart')
+    world.advance(MINUTE_US)
+    world.forgetRun()
+    world.restartAgent()
+    world.unit.dependencyFails = false
+    await world.run(30 * SECOND_US)
+    t.equal(await world.running(), to === 'local' ? 'local' : textOf(B))
+  }
+})
+
+t.test('but not where a person stopped kubelet since, or ended the start, or there was a boot', async (t) => {
+  const stories: Readonly<Record<string, (world: SmallWorld) => Promise<void>>> = {
+    stopped: async (world) => {
+      world.unit.dependencyFails = true
+      await world.until('restart')
+      world.unit.dependencyFails = false
+      await world.run(MINUTE_US)
+      world.unit.stop()
+    },
+    canceled: async (world) => {
+      stopDuringCommand(world)
+      await world.until('restart')
+      world.systemctl = undefined
+    },
+    booted: async (world) => {
+      await world.run(MINUTE_US)
+      world.reboot()
+      world.unit.stop()
+    },
+  }
+  for (const [what, happens] of Object.entries(stories)) {
+    const world = await promoted()
+    world.want(B)
+    await happens(world)
+    world.forgetRun()
+    world.restartAgent()
+    const { phase } = await world.run(10 * MINUTE_US)
+    t.equal(phase, 'kubelet-stopped', what)
+    t.equal(await world.running(), undefined, what)
+  }
+})
+
 t.test('without a journal nothing tells, and the message says how to start it', async (t) => {
   const world = await promoted()
   world.hasJournal = false

@@ -83,6 +83,8 @@ function open(scene: Scene) {
       writeTrialBoots: () => {},
       baseline: () => undefined,
       writeBaseline: () => {},
+      restart: () => undefined,
+      writeRestart: () => {},
       channelState: () => undefined,
       writeChannelState: () => {},
       stagings: () => [],
