@@ -4,9 +4,9 @@
  */
 import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import type { ChannelState } from '../../src/decision/desired.ts'
-import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
+import type { EvidenceRecord, KeptBaseline } from '../../src/decision/evidence-state.ts'
 import type { HealthRecord } from '../../src/decision/health.ts'
-import type { ObservationRecord, RestartRecord, SpreadRecord, Transition, TrialBoots } from '../../src/decision/records.ts'
+import type { LeftRecord, ObservationRecord, RestartRecord, SpreadRecord, Transition, TrialBoots } from '../../src/decision/records.ts'
 import type { RolloutKnowledge, Staging } from '../../src/decision/staging-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 
@@ -197,6 +197,17 @@ const BASELINE = {
   staticPods: [STATIC_POD],
   earlier: { ready: 'True', serving: SERVING, endpoint: 'unix:///run/containerd/containerd.sock', staticPods: [STATIC_POD] },
 } as const
+
+const IDLE = { ...MANIFEST, names: ['etcd'], isLasting: true }
+const KEPT = { ...BASELINE, changed: ['maxPods'], idle: [IDLE], ofPromoted: true, beforeBoot: true }
+
+export const KEPT_BASELINE: KeptBaseline = {
+  bootId: BOOT,
+  baseline: { ...KEPT, earlier: { ...BASELINE.earlier, idle: [IDLE], ofPromoted: true, beforeBoot: true } },
+  displaced: KEPT,
+}
+
+export const LEFT: LeftRecord = { sources: [OVERLAID, SOURCE], localConfig: HASH }
 
 export const EVIDENCE: EvidenceRecord = {
   bootId: BOOT,

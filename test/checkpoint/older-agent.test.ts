@@ -63,6 +63,9 @@ function readAll({ files, layout, records, runtime, requests, same, text }: Open
   return {
     proven: records.proven(),
     boots: records.trialBoots(),
+    left: records.left(),
+    baseline: records.baseline(),
+    restart: records.restart(),
     heard: records.channelState(),
     rollouts: records.stagings(),
     verdicts: [...records.verdicts().values()],
@@ -85,6 +88,9 @@ function readAll({ files, layout, records, runtime, requests, same, text }: Open
 const ALL = {
   proven: written.PROVEN,
   boots: written.BOOTS,
+  left: written.LEFT,
+  baseline: written.KEPT_BASELINE,
+  restart: written.RESTARTS[0],
   heard: written.HEARD,
   rollouts: written.ROLLOUTS,
   verdicts: written.VERDICTS,

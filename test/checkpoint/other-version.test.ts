@@ -14,7 +14,7 @@ import { FileRecords } from '../../src/checkpoint/records.ts'
 import { parseDropInRecord } from '../../src/systemd/drop-in-record.ts'
 import { parseRecord } from '../../src/systemd/original-record.ts'
 import { isObject } from '../../src/values/is-object.ts'
-import { DROP_IN, ORIGINAL, SOURCE } from './agent-0.1.0.ts'
+import { DROP_IN, KEPT_BASELINE, LEFT, ORIGINAL, RESTARTS, SOURCE } from './agent-0.1.0.ts'
 import { faultsOver } from './faults.ts'
 import { silentLog } from './silent-log.ts'
 
@@ -74,6 +74,31 @@ const ROWS: readonly Row[] = [
       { kind: 'source', source: 'local', unconfirmed: true },
     ],
   },
+  {
+    path: 'meta/left',
+    text: JSON.stringify(LEFT),
+    read: ({ records }) => records.left(),
+    value: LEFT,
+    withoutIt: { text: JSON.stringify({ sources: LEFT.sources }), value: { sources: LEFT.sources } },
+    // Any checkpoint may be one that it names.
+    damaged: 'damaged',
+  },
+  {
+    path: 'meta/baseline',
+    text: JSON.stringify(KEPT_BASELINE),
+    read: ({ records }) => records.baseline(),
+    value: KEPT_BASELINE,
+    withoutIt: { text: undefined, value: undefined },
+    damaged: undefined,
+  },
+  {
+    path: 'meta/restart',
+    text: JSON.stringify(RESTARTS[0]),
+    read: ({ records }) => records.restart(),
+    value: RESTARTS[0],
+    withoutIt: { text: undefined, value: undefined },
+    damaged: undefined,
+  },
   ...[STAMP, ENDED].map(
     (stamp): Row => ({
       path: 'local/0123456789abcdef/record.json',
@@ -116,13 +141,13 @@ for (const { path, text, read, value, withoutIt, damaged } of ROWS) {
       const opened = open()
       if (written !== undefined) opened.disk.plant(`${ROOT}/${path}`, written)
       const found = withoutField(plain(read(opened)))
-      t.same(opened.aside, [], 'nothing is set aside')
-      return found
+      return { found, aside: opened.aside }
     }
-    t.same(readWith(text), plain(value))
-    t.same(readWith(JSON.stringify(addField(JSON.parse(text)))), plain(value), 'a field that is not known hides nothing')
-    t.same(readWith(withoutIt.text), plain(withoutIt.value), 'of an agent that did not write it')
-    for (const garbage of ['', 'garbage', '\0\0']) t.same(readWith(garbage), damaged, `damaged: ${JSON.stringify(garbage)}`)
+    const whole = (expected: unknown) => ({ found: plain(expected), aside: [] })
+    t.same(readWith(text), whole(value))
+    t.same(readWith(JSON.stringify(addField(JSON.parse(text)))), whole(value), 'a field that is not known hides nothing')
+    t.same(readWith(withoutIt.text), whole(withoutIt.value), 'of an agent that did not write it')
+    for (const garbage of ['', 'garbage', '\0\0']) t.same(readWith(garbage).found, damaged, `damaged: ${JSON.stringify(garbage)}`)
   })
 }
 
