@@ -43,7 +43,11 @@ for (const [kind, story, sameBoot, afterBoot] of NOS) {
 }
 
 t.test('only a no may be the doing of the boot', async (t) => {
-  const well = findWith('ready', { before: [node('True', { reportedAt: -9 })], seen: [[5, node('True', { reportedAt: 1, answeredAt: 5 })]] }, { beforeBoot: true })
+  const well = findWith(
+    'ready',
+    { before: [node('True', { reportedAt: -9 })], seen: [[5, node('True', { reportedAt: 1, answeredAt: 5 })]] },
+    { beforeBoot: true },
+  )
   t.match(well, { answer: 'yes', mayBeNodes: false })
 })
 

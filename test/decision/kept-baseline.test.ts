@@ -8,6 +8,7 @@ const BASELINE: Baseline = {
   candidate: keyOf(B),
   invocationId: 'invocation-a',
   sinceUs: 100e6,
+  awaitedSinceUs: 101e6,
   answered: ['node', 'pods'],
   unread: [{ question: 'pods', kind: 'unreachable', detail: 'down', atUs: 100e6 }],
   ready: 'True',
@@ -49,6 +50,16 @@ t.test('a boot ends pods, pressure and the times of its clock', async (t) => {
   const outlives = { candidate, invocationId, answered, ready, serving, staticPods, ofPromoted }
   t.strictSame(recalled, { bootId: 'boot-2', baseline: { ...outlives, sinceUs: 0, beforeBoot: true } })
   t.ok(isKeptBaseline(JSON.parse(JSON.stringify(recalled))))
+  const both = recallBaseline(undefined, () => ({ ...KEPT, displaced: BASELINE }), { bootId: 'boot-2' })
+  t.same(both?.displaced, both?.baseline, 'also of the one that has made way')
+})
+
+t.test('one that has made way is kept as long as it is of use', async (t) => {
+  const record = { ...RECORD, baseline: { ...BASELINE, candidate: keyOf(C) }, displaced: BASELINE }
+  const keep = (facts: object) => keepBaseline(record, { ...inTrial(), ...A_IS_KEPT, ...facts }, undefined, undefined)
+  t.same(keep({}), record, 'B runs')
+  t.equal(keep({ ...runs(A), assignedContent: contentOf(A) }), undefined, 'nothing runs that either is for')
+  t.same(keep({ ...runs(A), assignedContent: contentOf(C) }), record, 'C is wanted')
 })
 
 t.test('it is kept until the trial is over', async (t) => {
