@@ -93,7 +93,7 @@ interface Loaded {
   readonly data: ConfigMapData
   readonly localPath?: string
   readonly localConfig?: string | undefined
-  /** It is known without a check. */
+  /** Of what is known without a check. */
   readonly result?: PreflightResult
 }
 

@@ -10,7 +10,7 @@ export interface HeldDirectory {
   isUnlinked(): boolean
 }
 
-/** It must exist. It is held until the process ends. */
+/** @param path of a directory that exists. The process holds it until it ends. */
 export function holdDirectory(path: string): HeldDirectory {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY)
   return {

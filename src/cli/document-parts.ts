@@ -14,7 +14,7 @@ export interface AgentDocument {
   /** null: unknown. */
   readonly running: boolean | null
   readonly pid?: number
-  /** It was removed while the agent ran. Absent: it was not. */
+  /** The directory was removed while the agent ran. Absent: it was not. */
   readonly directory?: 'removed'
 }
 

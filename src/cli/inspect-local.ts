@@ -9,7 +9,7 @@ import { withoutChanges } from './upgrade-judgement.ts'
 export type LocalJudgement =
   | { readonly kind: 'accepted' }
   | { readonly kind: 'refused'; readonly reason: 'load' | 'validate'; readonly detail: string }
-  /** It cannot be judged, which says nothing about it. */
+  /** The local config cannot be judged, which says nothing about it. */
   | { readonly kind: 'unjudged'; readonly detail: string }
 
 export type LocalReaders = Pick<CommandContext, 'readLocalConfig' | 'inspect' | 'settings'>

@@ -13,7 +13,7 @@ interface Row {
   readonly says?: RegExp
   /** In the docs. */
   readonly name: string
-  /** Such as `maxPods`, `kubeReserved.cpu`. A star stands for any letters. */
+  /** Names such as `maxPods`, `kubeReserved.cpu`. A star stands for any letters. */
   readonly fields: readonly string[]
 }
 

@@ -33,7 +33,7 @@ export type SeenFact =
 export interface NoAnswer {
   readonly kind: 'refused' | 'forbidden' | 'unreachable' | 'not-asked'
   readonly detail: string
-  /** It takes the agent's credentials for nobody's (401). */
+  /** The API server takes the agent's credentials for nobody's (401). */
   readonly isUnauthorized?: true
   /** The API server said that it will answer later (429, 503). */
   readonly busy?: boolean | undefined

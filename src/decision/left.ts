@@ -1,7 +1,7 @@
 /**
- * A return to local is a change as any other. `meta/` changes at once, as upstream's does. But what
- * ran is kept on record as left: it goes on where preflight refuses the local config, and the node
- * goes back to it where kubelet fails with local, or with what is assigned next. Pure.
+ * A return to local is a change like any other. `meta/` changes at once, as upstream's does. But
+ * what ran is kept on record as left: it goes on where preflight refuses the local config, and the
+ * node goes back to it where kubelet fails with local, or with what is assigned next. Pure.
  */
 import { type ConfigMapSource, type HeldSource, LOCAL_CONTENT } from './config-source.ts'
 import { findVerdict } from './find-verdict.ts'
@@ -19,6 +19,10 @@ export function isLocalAssigned({ assigned }: Assigned): boolean {
   return assigned.kind === 'source' && assigned.source === 'local'
 }
 
+export function runsLocal({ running }: Pick<Snapshot, 'running'>): boolean {
+  return running.kind === 'known' && running.content === LOCAL_CONTENT
+}
+
 /**
  * What the node can go back to instead of local. Also from what is assigned after the return: until
  * that has passed its trial, nothing newer is known to work.
@@ -33,10 +37,9 @@ export function listLeft({ left = [] }: Pick<Snapshot, 'left'>): readonly HeldSo
  * follows. Also what an earlier return left that is not over. Never what has failed.
  */
 export function chooseLeft(snapshot: Snapshot): readonly ConfigMapSource[] {
-  const { running, nextStart, lastKnownGood, previous, unit } = snapshot
+  const { nextStart, lastKnownGood, previous, unit } = snapshot
   const next = nextStart.kind === 'known' ? nextStart.held : undefined
-  const runsLocal = running.kind === 'known' && running.content === LOCAL_CONTENT
-  const current = runsLocal ? [] : [findRunning(snapshot), next, lastKnownGood, previous]
+  const current = runsLocal(snapshot) ? [] : [findRunning(snapshot), next, lastKnownGood, previous]
   const found: ConfigMapSource[] = []
   const contents = new Set<string>()
   for (const held of [...current, ...listLeft(snapshot)]) {
@@ -53,8 +56,8 @@ export function chooseLeft(snapshot: Snapshot): readonly ConfigMapSource[] {
  * nothing up that an operator forces, nor a node that has nothing else to run.
  */
 export function isLocalRefused(snapshot: Snapshot, verdict: Verdict | undefined): boolean {
-  const { running, requests } = snapshot
+  const { requests } = snapshot
   if (verdict?.state !== 'refused' || !isLocalAssigned(snapshot)) return false
   const isForced = requests.hold === 'local' && requests.force === true
-  return !isForced && !(running.kind === 'known' && running.content === LOCAL_CONTENT)
+  return !isForced && !runsLocal(snapshot)
 }

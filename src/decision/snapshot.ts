@@ -67,7 +67,7 @@ export interface Snapshot {
   readonly damagedFallbacks?: readonly FallbackName[] | undefined
   /** Of what `LeftRecord` names. undefined: nothing is left, or the record is damaged. */
   readonly left?: readonly HeldSource[] | undefined
-  /** It was damaged, and has not been written since: any checkpoint may be one that it names. */
+  /** Its record was damaged, and has not been written since: it may name any checkpoint. */
   readonly leftDamaged?: boolean | undefined
   /** As of `LeftRecord`. */
   readonly triedLocalConfig?: string | undefined

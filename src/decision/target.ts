@@ -5,10 +5,10 @@
  * return to local left comes before local, and where local is assigned, it takes their place.
  * Falling back is nothing more than a verdict that makes this function choose another target. Pure.
  */
-import { type ConfigSource, type HeldSource, LOCAL, LOCAL_CONTENT } from './config-source.ts'
+import { type ConfigSource, type HeldSource, LOCAL } from './config-source.ts'
 import { findVerdict } from './find-verdict.ts'
 import { findRunning } from './held-sources.ts'
-import { isLocalAssigned, isLocalRefused, listLeft } from './left.ts'
+import { isLocalAssigned, isLocalRefused, listLeft, runsLocal } from './left.ts'
 import { healthOfRunning } from './process-health.ts'
 import { findRolloutWait } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -39,7 +39,7 @@ export interface Target extends Candidate {
 /**
  * The config that the others are fallbacks for: the assigned one. While that record is damaged and
  * the cluster has not answered, what kubelet starts with next stands in for it, so that a failing
- * kubelet is left as soon as any other. undefined: neither is known.
+ * kubelet is left as soon as any other is. undefined: neither is known.
  */
 function findWanted({ assigned, assignedContent, nextStart }: Snapshot): HeldSource | undefined {
   if (assigned.kind === 'source') return { source: assigned.source, content: assignedContent }
@@ -150,8 +150,7 @@ function listFallbacks(snapshot: Snapshot, goingOn: HeldSource | undefined): rea
   const fallbacks = [snapshot.lastKnownGood, snapshot.previous, LOCAL]
   // What a return to local left has run here, and local may be what kubelet does not run with.
   // Where it runs with local, nothing is restarted.
-  const runsLocal = snapshot.running.kind === 'known' && snapshot.running.content === LOCAL_CONTENT
-  const at = runsLocal ? fallbacks.length : fallbacks.findIndex(({ source }) => source === 'local')
+  const at = runsLocal(snapshot) ? fallbacks.length : fallbacks.findIndex(({ source }) => source === 'local')
   return [...own, ...fallbacks.toSpliced(at, 0, ...listLeft(snapshot))]
 }
 

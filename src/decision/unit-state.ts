@@ -114,7 +114,7 @@ export interface RestartWait {
 export interface UnitDown {
   /** Of the unit, for messages. */
   readonly name: string
-  /** It ceased to be active: its stop began, or its process ended by itself. */
+  /** The unit ceased to be active: its stop began, or its process ended by itself. */
   readonly activeExitUs: number
   readonly inactiveEnterUs: number
   readonly mainExitUs: number

@@ -71,7 +71,7 @@ function findOwn({ invocationId }: KnownUnit, { health, restarts, now }: Past): 
   return last?.invocationBefore === invocationId || isForgotten ? last : undefined
 }
 
-/** It counted a restart of its own, and the unit still has the invocation of before. */
+/** Systemd counted a restart of its own, and the unit still has the invocation of before. */
 function hasSystemdStarted(unit: KnownUnit, { health }: Past): boolean {
   return health !== undefined && health.invocationId === unit.invocationId && isStartedBySystemd(health, unit)
 }

@@ -33,7 +33,7 @@ interface Known {
   readonly path: string
   readonly stat: string
   readonly identity: string
-  /** It could not be read: the identity is its former name. */
+  /** The binary could not be read: the identity is its former name. */
   readonly unread?: boolean | undefined
 }
 const isKnown = shape<Known>({ path: isText, stat: isText, identity: isText, unread: optional(isFlag) })

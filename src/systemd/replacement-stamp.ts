@@ -11,8 +11,8 @@ export interface Stamp {
   readonly bootId: string
   readonly hash: ContentHash
   /**
-   * It is the local config, and no replacement has begun since. undefined, as in the records of
-   * earlier versions: not known.
+   * The content is the local config, and no replacement has begun since. undefined, as in the
+   * records of earlier versions: not known.
    */
   readonly isLocal?: boolean | undefined
   /** undefined: since before the agent's first observation in this boot, or not known. */

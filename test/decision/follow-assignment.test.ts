@@ -43,7 +43,7 @@ t.test('what is wanted', async (t) => {
     t.same(decide(half), { kind: 'reset-to-local', from: 'local', shared: false }, 'a crash on the way there is made good')
     t.same(decide({ ...half, lastKnownGood: hold('local'), previous: hold(B) }), { kind: 'reset-to-local', from: 'local', shared: false })
     const reset = { ...wants('local'), ...LOCAL_EVERYWHERE, ...startsWith(A), ...runs(A) }
-    t.match(decide(reset), { kind: 'preflight', source: 'local' }, 'local is a change as any other')
+    t.match(decide(reset), { kind: 'preflight', source: 'local' }, 'local is a change like any other')
     const accepted = { ...reset, ...accepts('local') }
     t.match(decide(accepted), { kind: 'activate', target: 'local', fallback: undefined })
     t.match(decide({ ...accepted, left: [hold(A)] }), { kind: 'activate', target: 'local', fallback: A })

@@ -18,7 +18,7 @@ export interface KubeletBehaviour {
   readonly exitsAfterUs?: number
   /** A signal ends it then. */
   readonly killedBy?: string
-  /** It then ends without an error. */
+  /** Kubelet then ends without an error. */
   readonly exitsCleanly?: boolean
   readonly healthyAfterUs?: number
   readonly unhealthyAfterUs?: number
