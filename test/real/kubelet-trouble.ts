@@ -10,12 +10,17 @@ import { scenario } from './lab/runner.ts'
 import { type Machine, withMachine } from './machine.ts'
 
 const TOLERANCE = { healthTolerance: '3s' }
+/**
+ * Nothing answers at the TLS port of the simulated kubelet. Where a person starts kubelet, the agent
+ * cannot tell that nothing did so before either, and would hold the trial.
+ */
+const NO_TLS_PORT = { evidence: { serving: 'watched' } }
 const LONG_SECONDS = 3_600
 const LOST_HEALTH = 'failed to run config: kubelet lost its health; rolled back to last-known-good, see kubelet-cfg-agent log for details'
 
 export function addKubeletTroubleScenarios(plane: ControlPlane, program: string): void {
   scenario('kubelet trouble: stopped by a person', (step) =>
-    withMachine(plane, program, { name: 'stopped' }, async (machine, admin) => {
+    withMachine(plane, program, { name: 'stopped', settings: NO_TLS_PORT }, async (machine, admin) => {
       machine.agent.start()
       const good = await step('a good one is promoted', () => promoteGood(machine, admin))
       const next = await step('a new assignment does not start a kubelet that a person stopped', async () => {
