@@ -43,6 +43,7 @@ function nameStanding({ answer, isDoubtful, isUncompared, mayBeNodes }: Omit<Evi
 
 check('process', [
   ['kubelet runs', 'yes', {}],
+  ['it exited', 'no', { snapshot: { health: health(B, { exits: 1 }) } }],
   ['systemd gave kubelet up', 'no', { snapshot: runsNothing('failed') }],
   ['systemd does not answer', 'unknown', { snapshot: { unit: { kind: 'unknown', detail: '' } } }],
   ['kubelet is starting', 'unknown', { snapshot: runsNothing('starting') }],
@@ -790,6 +791,13 @@ const LISTED = [pods(['c', 'Evicted'])]
 const MANY = Array.from({ length: 1001 }, (_, index) => [`pod-${index}`, 'Evicted'] as const)
 const LOW_ON_MEMORY = 'The node was low on resource: memory. '
 const PRESSED = node('True', { reportedAt: 10, answeredAt: 20, pressure: ['DiskPressure'] })
+check('serving', [
+  [
+    'no TLS before the start deadline, where the health port is not known',
+    'doubtful',
+    { before: KNOWN, seen: [5, 70].map((at) => [at, serving('no-tls')] as const), snapshot: { healthz: 'unknown' } },
+  ],
+])
 check('pods', [
   ['none failed', 'yes', { before: LISTED, seen: [[60, pods()]] }],
   ...['OutOfcpu', 'OutOfmemory', 'OutOfpods', 'UnexpectedAdmissionError', 'NodeAffinity', 'Evicted'].map(
@@ -807,6 +815,12 @@ check('pods', [
     { before: LISTED, seen: [[60, pods(['d', 'OutOfcpu', -3600, { createdAtMs: 1_800_000_000_000 + 20_000 }])]] },
   ],
   ['more had failed before than are remembered', 'unknown', { before: [pods(...MANY)], seen: [[60, pods(...MANY)]] }],
+  [
+    'one was evicted for what no field is known to cause',
+    'perhaps',
+    { changed: ['maxPods'], before: LISTED, seen: [[60, pods(['b', 'Evicted'])]] },
+  ],
+  ['a field changed whose name begins alike', 'yes', { changed: ['maxPodsLater'], before: LISTED, seen: [[60, pods(['b', 'OutOfpods'])]] }],
   ['one failed by itself', 'yes', { before: LISTED, seen: [[60, pods(['b', 'Error'])]] }],
   ['one that had been evicted before', 'yes', { before: LISTED, seen: [[60, pods(['c', 'Evicted'])]] }],
   ['one that came later was refused', 'yes', { before: LISTED, seen: [[60, pods(['d', 'OutOfcpu', 20])]] }],

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import { findEvidenceFailure, isBroughtBack, listMissingEvidence } from '../../src/decision/evidence-verdict.ts'
-import { API_SERVER, lease, node, refused, type Story, serving, snapshotOf, staticPods, unreachable } from './evidence-samples.ts'
-import { B, keyOf, POLICY, verdict } from './snapshots.ts'
+import { API_SERVER, lease, node, refused, runtime, type Story, serving, snapshotOf, staticPods, unreachable } from './evidence-samples.ts'
+import { A, B, contentOf, hold, keyOf, POLICY, verdict } from './snapshots.ts'
 
 const READY = [5, node('True', { reportedAt: 1, answeredAt: 5 })] as const
 const LEASE = [
@@ -71,6 +71,8 @@ const LOST_TLS: Story = {
   ],
 }
 
+const NO_TLS = [5, 70].map((at) => [at, serving('no-tls')] as const)
+
 t.test('a no of a required kind is a failure', async (t) => {
   t.match(findEvidenceFailure(snapshotOf(LOST_TLS)), { reason: 'evidence', evidence: 'serving', damage: 'transient', detail: /^serving: / })
   const off = { ...POLICY, evidence: { ...ALL_REQUIRED, serving: 'off' } } as const
@@ -80,6 +82,31 @@ t.test('a no of a required kind is a failure', async (t) => {
     seen: [...(LOST_TLS.seen ?? []), [80, staticPods([{ ...API_SERVER, hash: 'x' }])]],
   }
   t.match(findEvidenceFailure(snapshotOf(both)), { evidence: 'static-pods', damage: 'one-way' }, 'one-way damage goes first')
+  const sure = { ...both, seen: [...NO_TLS, ...(both.seen ?? []).slice(2)] }
+  t.match(findEvidenceFailure(snapshotOf(sure)), { evidence: 'static-pods' }, 'also before what is as sure')
+  const noNetwork = node('False', { reportedAt: 1, answeredAt: 5, message: 'container runtime network not ready' })
+  const perhaps: Story = {
+    before: [serving(403), node('True', { reportedAt: -9 }), runtime('answered')],
+    seen: [...[5, 150, 310].flatMap((at) => [[at, runtime('answered')] as const, [at, noNetwork] as const]), ...NO_TLS],
+    now: 320,
+  }
+  t.match(findEvidenceFailure(snapshotOf(perhaps)), { evidence: 'serving', doubtful: undefined }, 'what the node may have done goes last')
+  const alone = { ...perhaps, seen: (perhaps.seen ?? []).slice(0, -2) }
+  t.match(findEvidenceFailure(snapshotOf(alone)), { evidence: 'ready', doubtful: true })
+})
+
+/** Nobody knows what the TLS port answered before. */
+const UNCOMPARED = [READY, ...[5, 590].map((at) => [at, serving(401)] as const)]
+
+t.test('what cannot be compared holds a trial, unless the config is vouched for', async (t) => {
+  const { requests } = snapshotOf({})
+  const promoting = (content: string) => ({ requests: { ...requests, promote: { content } } })
+  t.same(missing({ seen: UNCOMPARED }), ['serving'])
+  t.same(missing({ seen: UNCOMPARED, snapshot: { lastKnownGood: hold(B) } }), [], 'it is last-known-good')
+  t.same(missing({ seen: UNCOMPARED, snapshot: promoting(contentOf(B)) }), [], 'a person says so')
+  t.same(missing({ seen: UNCOMPARED, snapshot: promoting(contentOf(A)) }), ['serving'], 'of this content alone')
+  const lost: Story = { before: [serving(403), staticPods([API_SERVER])], seen: [READY, [590, staticPods([])]] }
+  t.same(missing({ ...lost, snapshot: promoting(contentOf(B)) }), ['static-pods'], 'for what is not known alone')
 })
 
 t.test('once a config has passed its trial, only health condemns it', async (t) => {
@@ -93,4 +120,8 @@ t.test('what a config failed with has to pass, before the fallback proves anythi
   t.notOk(isBack({ seen: LEASE.slice(0, 2) }))
   t.ok(isBack({ seen: LEASE.slice(0, 2), now: 600 }), 'nobody can tell: a whole trial is enough')
   t.ok(isBroughtBack(snapshotOf({}), verdict(B, 'provisional')), 'of another failure, health is enough')
+  const uncompared = snapshotOf({ seen: UNCOMPARED, now: 600 })
+  t.ok(isBroughtBack(uncompared, failed), 'what cannot be compared says nothing of another kind')
+  t.notOk(isBroughtBack(uncompared, { ...failed, evidence: 'serving' }), 'but of its own')
+  t.notOk(isBack({ before: [staticPods([API_SERVER])], seen: [[590, staticPods([])]], now: 600 }), 'something is wrong since a moment ago')
 })
