@@ -9,7 +9,8 @@ function lose(world: SmallWorld): void {
   world.isKubeletUnread = true
 }
 
-t.test('what failed on any kubelet is not set free', async (t) => {
+/** A has been promoted, and B has failed. */
+async function fallenBack(): Promise<SmallWorld> {
   const world = new SmallWorld()
   world.want(A)
   await world.run(15 * MINUTE_US)
@@ -17,6 +18,11 @@ t.test('what failed on any kubelet is not set free', async (t) => {
   world.want(B)
   await world.run(20 * MINUTE_US)
   t.equal(await world.running(), textOf(A))
+  return world
+}
+
+t.test('what failed on any kubelet is not set free', async (t) => {
+  const world = await fallenBack()
   const { kubeletIdentity } = world
   const asked = world.restartsAskedAtUs.length
   lose(world)
@@ -28,12 +34,7 @@ t.test('what failed on any kubelet is not set free', async (t) => {
 })
 
 t.test('what failed on an earlier kubelet and has passed its trial since stays', async (t) => {
-  const world = new SmallWorld()
-  world.want(A)
-  await world.run(15 * MINUTE_US)
-  world.behave(B, CRASHES)
-  world.want(B)
-  await world.run(20 * MINUTE_US)
+  const world = await fallenBack()
   world.kubeletIdentity = 'next'
   world.behave(B, { healthyAfterUs: SECOND_US })
   await world.run(30 * MINUTE_US)
