@@ -11,8 +11,8 @@ import { type Machine, withMachine } from './machine.ts'
 
 const TOLERANCE = { healthTolerance: '3s' }
 /**
- * Nothing answers at the TLS port of the simulated kubelet. Where a person starts kubelet, the agent
- * cannot tell that nothing did so before either, and would hold the trial.
+ * Nothing answers at the TLS port of the simulated kubelet. Where a person starts kubelet, the
+ * agent cannot tell that nothing did so before either, and would hold the trial.
  */
 const NO_TLS_PORT = { evidence: { serving: 'watched' } }
 const LONG_SECONDS = 3_600
