@@ -24,7 +24,7 @@ export const NO_EVIDENCE = { lease: 'off', ready: 'off', runtime: 'off', serving
 
 const SETTINGS = {
   trialDuration: '1s',
-  startDeadline: '10s',
+  startDeadline: '60s',
   restartsPerHour: '60',
   evidence: NO_EVIDENCE,
 }
