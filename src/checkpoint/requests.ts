@@ -81,7 +81,7 @@ export class FileRequests implements OperatorRequests {
     if (seen === undefined) return { hold: 'none' }
     if (!isHoldRequest(seen.value)) return { hold: 'paused' }
     const { hold, force } = seen.value
-    return { hold, ...(force === true && { force }) }
+    return { hold, ...(hold === 'local' && force === true && { force }) }
   }
 
   /** undefined: there is no such file. */

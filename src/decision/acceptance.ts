@@ -47,7 +47,7 @@ function isOfToday({ basis, localConfig }: Snapshot, source: ConfigSource, resul
  */
 export function needsNoCheck(snapshot: Snapshot, { fallback }: Target): boolean {
   const { running, requests } = snapshot
-  if (fallback || !isLocalAssigned(snapshot) || (requests.hold === 'local' && requests.force === true)) return true
+  if (fallback || !isLocalAssigned(snapshot) || requests.force === true) return true
   if (running.kind !== 'known' || running.content.startsWith('other:')) return true
   return !isWorthKeeping(snapshot)
 }

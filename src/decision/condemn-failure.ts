@@ -7,6 +7,7 @@ import { findPause } from './find-pause.ts'
 import { findByKey } from './find-verdict.ts'
 import type { HealthRecord } from './health.ts'
 import { makeVerdict, mayTryAgain, recordAnotherTry } from './judge-failure.ts'
+import { runsLocal } from './left.ts'
 import { findRolloutWait } from './rollout-turn.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -15,6 +16,7 @@ import { type Candidate, isLocalWanted, type Target } from './target.ts'
 import { findRebootFailure } from './trial-boots.ts'
 import { trialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
+import type { Verdict } from './verdict.ts'
 
 type Failed = Omit<Candidate, 'verdict'>
 
@@ -29,11 +31,17 @@ export function condemnFailure(situation: TargetSituation): Step | undefined {
   const failed = asCandidate(nextStart.held, unit)
   if (isBeingReplaced(snapshot, target, failed)) return undefined
   const verdict = findByKey(snapshot.verdicts, failed.key)
-  // Kubelet gets a refused local all the same where nothing else is left.
-  const isKnown = verdict !== undefined && (failed.source !== 'local' || verdict.state !== 'refused')
-  if (health?.subject !== failed.key || isKnown) return undefined
+  if (health?.subject !== failed.key || (verdict !== undefined && !isInSpiteOfRefusal(snapshot, failed, verdict))) return undefined
   const failure = assessHealth(snapshot, health, unit) ?? findRebootFailure(snapshot, failed.key)
   return failure === undefined ? condemnByEvidence(situation, failed, health) : answerFailure(situation, failed, failure, health)
+}
+
+/**
+ * Kubelet gets a refused local all the same where nothing else is left. While it runs something
+ * else, preflight is asked about local again, and its answer stands.
+ */
+function isInSpiteOfRefusal(snapshot: Snapshot, { source }: Failed, { state }: Verdict): boolean {
+  return source === 'local' && state === 'refused' && (snapshot.running.kind !== 'known' || runsLocal(snapshot))
 }
 
 /** Judges the process that runs, also where its kubelet was upgraded on disk since it started. */
@@ -46,7 +54,7 @@ function condemnByEvidence(situation: TargetSituation, next: Failed, health: Hea
 
 function answerFailure(situation: TargetSituation, failed: Failed, failure: HealthFailure, health: HealthRecord): Step {
   const { snapshot, unit } = situation
-  if (mayTryAgain(snapshot, health, failed, failure)) {
+  if (mayTryAgain(situation, health, failed, failure)) {
     return { kind: 'try-again', source: failed.source, failure, record: recordAnotherTry(snapshot, unit, failed) }
   }
   return { kind: 'condemn', verdict: makeVerdict(snapshot, failed, failure), next: nextAfter(situation, failed)?.source, requested: false }

@@ -11,6 +11,7 @@ import { listLeft } from './left.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
 import { isExcuseUsedUp } from './runtime-excuse.ts'
 import { needsStart } from './sample-condition.ts'
+import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Candidate } from './target.ts'
 import { contentOfKey, hasPassed, type TrialKey } from './trial-key.ts'
@@ -75,23 +76,29 @@ function noteLocalConfig(snapshot: Snapshot): Pick<Verdict, 'localConfig'> {
   return localConfig === undefined ? {} : { localConfig }
 }
 
+type Judged = Pick<TargetSituation, 'snapshot' | 'unit'>
+
 /**
  * A config that ran for a whole trial here is restarted once before it is condemned: a short fault
  * of the node is more likely than a fault of the config.
  */
-export function mayTryAgain(snapshot: Snapshot, health: HealthRecord, failed: Pick<Candidate, 'key'>, failure: HealthFailure): boolean {
+export function mayTryAgain(
+  { snapshot, unit }: Judged,
+  health: HealthRecord,
+  failed: Pick<Candidate, 'key'>,
+  failure: HealthFailure,
+): boolean {
   if (failure.damage === 'one-way' || failure.recurring === true) return false
   const { triedAgainUs } = health
   const wasLately = triedAgainUs !== undefined && snapshot.now.monotonicUs - triedAgainUs < AGAIN_AFTER_US
-  return hasProvedItself(snapshot, failed.key) && (!wasLately || isTryOutstanding(snapshot, failed))
+  return hasProvedItself(snapshot, failed.key) && (!wasLately || isTryOutstanding(snapshot, unit, failed))
 }
 
 /**
  * Systemd refused the restart, or the agent died before it requested it: the process that failed
  * still runs, and shows nothing of another start.
  */
-function isTryOutstanding({ restarts, unit, now }: Snapshot, { key }: Pick<Candidate, 'key'>): boolean {
-  if (unit.kind === 'unknown') return false
+function isTryOutstanding({ restarts, now }: Snapshot, unit: KnownUnit, { key }: Pick<Candidate, 'key'>): boolean {
   const isOutstanding = ({ target, invocationBefore, outcome }: RestartRecord) =>
     target === key && invocationBefore === unit.invocationId && outcome?.ok !== true
   const thisBoot = listOfBoot(restarts, now)
@@ -121,5 +128,5 @@ function hasProvedItself(snapshot: Snapshot, key: TrialKey): boolean {
 /** Only the last trial that passed is recorded, but what was promoted has passed one, too. */
 function hasEverPassed(snapshot: Snapshot, { key, content }: Pick<Candidate, 'key' | 'content'>): boolean {
   const wasPromoted = [snapshot.lastKnownGood, snapshot.previous].some((held) => held.source !== 'local' && held.content === content)
-  return hasProvedItself(snapshot, key) || (wasPromoted && findSuspended(snapshot, key) === undefined)
+  return findSuspended(snapshot, key) === undefined && (wasPromoted || hasPassed(snapshot, key))
 }

@@ -56,8 +56,5 @@ export function chooseLeft(snapshot: Snapshot): readonly ConfigMapSource[] {
  * nothing up that an operator forces, nor a node that has nothing else to run.
  */
 export function isLocalRefused(snapshot: Snapshot, verdict: Verdict | undefined): boolean {
-  const { requests } = snapshot
-  if (verdict?.state !== 'refused' || !isLocalAssigned(snapshot)) return false
-  const isForced = requests.hold === 'local' && requests.force === true
-  return !isForced && !runsLocal(snapshot)
+  return verdict?.state === 'refused' && isLocalAssigned(snapshot) && snapshot.requests.force !== true && !runsLocal(snapshot)
 }

@@ -161,9 +161,7 @@ function buildSnapshot(of: Facts): Snapshot {
   }
   const assigned: RecordState = of.assigned === 'damaged' ? { kind: 'damaged', detail: '' } : { kind: 'source', source: of.assigned }
   const nextStart: NextStart = of.next === 'unknown' ? { kind: 'unknown', detail: '' } : { kind: 'known', held: held(of.next) }
-  // There is no preflight of local.
-  const possible = of.verdicts.filter(([one, , state]) => one !== 'local' || state !== 'refused')
-  const verdicts = possible.map(([one, on, state]) => verdict(one, state, { key: trialKey(bytesOf(one), on) }))
+  const verdicts = of.verdicts.map(([one, on, state]) => verdict(one, state, { key: trialKey(bytesOf(one), on) }))
   const unitState = buildUnit(of)
   return snapshot({
     desired: of.desired,

@@ -7,6 +7,7 @@ import type { RestartRecord } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import { look } from './any-snapshot.ts'
+import { serving, snapshotOf } from './evidence-samples.ts'
 import {
   A,
   accepts,
@@ -32,6 +33,8 @@ import {
   SECOND_US,
   snapshot,
   startsWith,
+  UPGRADED_KUBELET,
+  unit,
   verdict,
   wants,
 } from './snapshots.ts'
@@ -60,6 +63,8 @@ t.test('what has failed as one kubelet after another is left whatever the next k
   const again = [ago('x', 1, { suspended: true }), ago('y', 1, { suspended: true })].map((each) => [each.key, each] as const)
   const tried = nextStep(inTrial({ ...crashing(B), suspendedVerdicts: new Map(again) }))
   t.match(tried, { verdict: { anyKubelet: true } }, 'also what is tried again')
+  const own = new Map([ago('x', 1), verdict(B, 'provisional', { atWallMs: wallMs })].map((each) => [each.key, each] as const))
+  t.match(nextStep(inTrial({ ...crashing(B), suspendedVerdicts: own })), no, 'each kubelet counts once')
 })
 
 t.test('a failure', async (t) => {
@@ -95,7 +100,7 @@ t.test('a failure', async (t) => {
       kind: 'try-again',
       source: B,
       failure: { reason: 'ill-health', damage: 'transient' },
-      record: { target: keyOf(B), exempt: true, failed: false, invocationBefore: INVOCATION },
+      record: { target: keyOf(B), exempt: true, fallback: false, failed: false, invocationBefore: INVOCATION },
     })
     if (step.kind === 'wait') return t.fail('it waits')
     const after = look(hung, step, () => false)
@@ -139,7 +144,7 @@ t.test('a failure', async (t) => {
     const before = inTrial({ lastKnownGood: hold(B), proven: keyOf(B) })
     const damage = { reason: 'evidence', detail: 'static pods are gone', damage: 'one-way' } as const
     t.match(makeVerdict(before, { source: B, content: contentOf(B), key: keyOf(B) }, damage), { state: 'confirmed', damage: 'one-way' })
-    t.equal(mayTryAgain(before, health(B), { key: keyOf(B) }, damage), false)
+    t.equal(mayTryAgain({ snapshot: before, unit: unit() }, health(B), { key: keyOf(B) }, damage), false)
   })
 
   t.test('is doubtful where the runtime has excused many exits before', async (t) => {
@@ -157,6 +162,59 @@ t.test('a failure', async (t) => {
     t.match(nextStep(condemned), { kind: 'activate', target: A, fallback: undefined })
     const activated = { ...condemned, ...startsWith(A), health: health(A, { started: false, lastProcess: health(B).lastProcess }) }
     t.match(nextStep(activated), { kind: 'restart', to: A, record: { fallback: true } })
+  })
+
+  t.test('of local where local is assigned, and what ran before is left, is answered by that', async (t) => {
+    const returned = { ...LOCAL_EVERYWHERE, ...wants('local'), ...crashing('local'), left: [hold(A)] }
+    t.match(decide(returned), { kind: 'condemn', verdict: { key: keyOf('local'), state: 'provisional' }, next: A })
+  })
+
+  t.test('with a local that preflight had refused is one, unless kubelet runs something else', async (t) => {
+    const refused = judged(verdict('local', 'refused'), verdict(A, 'refused'), verdict(B, 'confirmed'))
+    const last = inTrial({ ...startsWith('local'), ...crashing('local'), ...refused })
+    t.match(nextStep(last), { kind: 'condemn', verdict: { key: keyOf('local'), state: 'provisional' }, next: undefined })
+    // The exits were noticed before the operator reset the node to local.
+    const { health: record } = crashing('local')
+    const others = { ...LOCAL_EVERYWHERE, ...wants('local'), ...runs(A), health: record, left: [hold(A)], ...refused }
+    t.match(decide(others), { kind: 'wait', phase: 'refused' })
+  })
+
+  t.test('while kubelet on disk could not start with any config is none', async (t) => {
+    t.match(nextStep(inTrial({ ...crashing(B), cannotStart: 'libfoo.so is missing' })), { kind: 'wait' })
+  })
+
+  t.test('by evidence condemns what runs, also where kubelet was upgraded on disk since it started, and once', async (t) => {
+    const lost = snapshotOf({
+      before: [serving(403)],
+      seen: [
+        [5, serving(401)],
+        [70, serving(401)],
+      ],
+    })
+    t.match(nextStep(lost), { kind: 'condemn', verdict: { key: keyOf(B), reason: 'evidence', evidence: 'serving' }, next: A })
+    const upgraded = keyOf(B, UPGRADED_KUBELET)
+    const after = { ...lost, unit: { ...unit(lost.unit as object), kubeletIdentity: UPGRADED_KUBELET } }
+    const record = health(B, { ...lost.health, subject: upgraded })
+    const seen = { ...after, health: record, accepted: new Map([...lost.accepted, [upgraded, { drain: [] }]]) }
+    t.match(nextStep(seen), { kind: 'condemn', verdict: { key: keyOf(B) } }, 'on the kubelet that it runs with')
+    t.not(nextStep({ ...seen, ...judged(verdict(B, 'provisional')) }).kind, 'condemn', 'it is known')
+  })
+
+  t.test('where everything else has failed too leaves nowhere to go', async (t) => {
+    const all = judged(verdict(A, 'provisional'), verdict('local', 'provisional'))
+    t.match(nextStep(inTrial({ ...crashing(B), ...all })), { kind: 'condemn', verdict: { key: keyOf(B) }, next: undefined })
+  })
+
+  t.test('of what is no longer wanted is none while only something else cannot be done', async (t) => {
+    const replaced = inTrial({ ...crashing(B), ...wants(C), ...assignedTo(C), ...accepts(A, B, C) })
+    const troubles = [
+      { step: 'activate', about: describeSource(A) },
+      { step: 'prune', about: describeSource(C) },
+    ] as const
+    for (const trouble of troubles) {
+      const other = { ...trouble, detail: 'disk full', retryAtUs: NOW_US + MINUTE_US }
+      t.match(nextStep({ ...replaced, troubles: [other] }), { kind: 'activate', target: C }, `${trouble.step} of ${trouble.about}`)
+    }
   })
 
   t.test('of local where local is assigned is the administrator’s', async (t) => {

@@ -31,6 +31,7 @@ t.test('what a return to local leaves: what runs, and what it would fall back to
   t.same(of({ ...startsWith(C), ...runs(C) }), [C, A, B])
   t.same(of({ ...startsWith(A), ...runs(A) }), [A, B], 'each content once')
   t.same(of({ ...startsWith(A), ...runsNothing('stopped') }), [A, B], 'what starts next')
+  t.same(of({ ...startsWith(C), ...runsNothing('stopped') }), [C, A, B], 'also where it was not promoted')
   t.same(of({ ...startsWith(A), ...runs('local') }), [], 'local runs already')
   const earlier = { ...LOCAL_EVERYWHERE, left: [hold(A)] }
   t.same(of({ ...earlier, ...startsWith(C), ...runs(C) }), [C, A], 'with what an earlier return left')
@@ -60,6 +61,7 @@ t.test('local goes through preflight, and a refusal of it restarts nothing', asy
   t.match(decide(unlike), { kind: 'wait', phase: 'refused' }, 'there is nowhere else to go')
   const forced = { hold: 'local', force: true, rollback: undefined, retry: false } as const
   t.match(decide({ ...RETURNING, ...REFUSED, requests: forced }), { kind: 'activate', target: 'local' })
+  t.match(decide({ ...RETURNING, ...REFUSED, requests: { ...forced, force: undefined } }), { kind: 'wait', phase: 'refused' })
   t.match(decide({ ...RETURNING, ...REFUSED, left: [lost(A)], ...startsWith('local') }), { kind: 'wait' }, 'kubelet runs on')
 })
 

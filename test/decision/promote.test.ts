@@ -1,6 +1,8 @@
 import t from 'tap'
 import { carryOut } from '../../src/decision/carry-out.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
+import { promote } from '../../src/decision/promote.ts'
+import { assess, hasTarget } from '../../src/decision/situation.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Action } from '../../src/decision/step.ts'
 import {
@@ -106,6 +108,21 @@ t.test('the trial', async (t) => {
   t.test('nothing is promoted that does not run', async (t) => {
     const again = { ...LOCAL_EVERYWHERE, ...wants(A), ...assignedTo(A), ...accepts(A), proven: keyOf(A) }
     t.match(decide({ ...again, ...startsWith(A), health: health(A, { started: false, healthySinceUs: undefined }) }), { kind: 'restart' })
+  })
+
+  t.test('nothing is promoted whose checkpoint is gone: it could not be what a node falls back to', async (t) => {
+    const inPlace = { nextStart: { kind: 'known', held: { ...hold(B), onlyInPlace: true } } } as const
+    t.not(nextStep(inTrial({ ...over, proven: keyOf(B), ...inPlace })).kind, 'promote')
+  })
+
+  t.test('nothing is promoted that has failed, also where the node rests on it since all has', async (t) => {
+    const failed = judged(verdict(B, 'provisional'), verdict(A, 'provisional'), verdict('local', 'provisional'))
+    const { running } = over
+    if (running?.kind !== 'known') return t.fail('it does not run')
+    const process = { ...running, wasHealthy: true, healthySinceUs: NOW_US - HOUR_US, unhealthySinceUs: undefined, exits: 0 }
+    const situation = assess(inTrial({ ...over, health: { ...over.health, process }, ...failed }))
+    t.match(situation.target, { source: B, fallback: false, atFault: true })
+    t.equal(hasTarget(situation) && promote(situation), undefined)
   })
 
   t.test('a new kubelet reopens it, from its next start on', async (t) => {
