@@ -1,8 +1,15 @@
 import t from 'tap'
 import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
-import { findEvidenceFailure, isBroughtBack, listMissingEvidence } from '../../src/decision/evidence-verdict.ts'
+import {
+  describeMissingEvidence,
+  findEvidenceFailure,
+  isBroughtBack,
+  listMissingEvidence,
+  listUncompared,
+  listUnknownEvidence,
+} from '../../src/decision/evidence-verdict.ts'
 import { API_SERVER, lease, node, refused, runtime, type Story, serving, snapshotOf, staticPods, unreachable } from './evidence-samples.ts'
-import { A, B, contentOf, hold, keyOf, POLICY, verdict } from './snapshots.ts'
+import { A, B, contentOf, health, hold, keyOf, POLICY, restartTo, verdict } from './snapshots.ts'
 
 const READY = [5, node('True', { reportedAt: 1, answeredAt: 5 })] as const
 const LEASE = [
@@ -51,6 +58,12 @@ t.test('what a trial waits for when its time is over', async (t) => {
       },
     ],
     ['the same without a health port', ['lease', 'ready'], { seen: [[0, unreachable('lease')]], snapshot: { healthz: undefined } }],
+    [
+      'without a health port, and the Node is out of reach',
+      ['lease', 'ready'],
+      { seen: [[0, unreachable('node')]], snapshot: { healthz: undefined } },
+    ],
+    ['without a health port, and nothing was asked', [], { snapshot: { healthz: undefined } }],
     ['without a health port, ready', [], { seen: [READY], snapshot: { healthz: undefined } }],
     [
       'something is wrong since a moment ago',
@@ -61,7 +74,58 @@ t.test('what a trial waits for when its time is over', async (t) => {
   for (const [what, expected, story] of cases) t.same(missing(story), expected, what)
   const watched = { ...POLICY, evidence: { ...ALL_REQUIRED, lease: 'watched', ready: 'watched' } } as const
   t.same(missing({ seen: LEASE.slice(0, 2), snapshot: { policy: watched } }), [], 'neither is required')
+  const leaseAlone = { ...POLICY, evidence: { ...ALL_REQUIRED, ready: 'watched' } } as const
+  t.same(missing({ seen: [...LEASE.slice(0, 2), READY], snapshot: { policy: leaseAlone } }), ['lease'], 'a report is no renewal')
 })
+
+/** Nobody knows how the node was before B. */
+const NOT_READY: Story = { seen: [5, 70, 590].map((at) => [at, node('False', { reportedAt: at - 3, answeredAt: at })] as const) }
+const ALSO_TLS: Story = { seen: [...(NOT_READY.seen ?? []), [5, serving(401)], [70, serving(401)], [590, serving(401)]] }
+
+t.test('a no that nobody can compare with before holds a trial, unless somebody vouches for what runs', async (t) => {
+  const requests = { hold: 'none', rollback: undefined, retry: false } as const
+  const promoted = (content: string): Story => ({ ...NOT_READY, snapshot: { requests: { ...requests, promote: { content } } } })
+  t.same(missing(NOT_READY), ['ready'])
+  t.same(listUncompared(snapshotOf({ ...NOT_READY, now: 600 })), ['ready'])
+  t.same(listUncompared(snapshotOf({ seen: [READY], now: 600 })), [])
+  t.same(missing(promoted(contentOf(B))), [], 'a person')
+  t.same(missing(promoted(contentOf(A))), ['ready'], 'a person vouched for another config')
+  t.same(missing({ ...NOT_READY, snapshot: { lastKnownGood: hold(B) } }), [], 'it was promoted here')
+  const lost: Story = { ...promoted(contentOf(B)), seen: [...(NOT_READY.seen ?? []), ...LOST_PODS] }
+  t.same(missing({ ...lost, before: [staticPods([API_SERVER])] }), ['static-pods'], 'nobody vouches for what is known to be wrong')
+})
+
+t.test('what is said of a trial that waits for evidence', async (t) => {
+  const said = (story: Story) => describeMissingEvidence(snapshotOf({ now: 600, ...story }), keyOf(B))
+  t.equal(said({ seen: [READY] }), undefined)
+  t.equal(said({ ...NOT_READY, now: 300 }), undefined, 'it is not over')
+  t.equal(said({ seen: LEASE.slice(0, 2) }), 'is over, but for evidence that is missing: lease, ready')
+  const unknownBefore = 'no, and whether that was so before is not known: mend it, or run kubelet-cfg-agent promote'
+  t.equal(said(NOT_READY), `is over, but ready says ${unknownBefore}`)
+  t.equal(said(ALSO_TLS), `is over, but ready, serving say ${unknownBefore}`)
+})
+
+t.test('what the health record decides about is no failure by evidence', async (t) => {
+  const ill = { health: health(B, { exits: 1 }), healthz: { ok: false, detail: 'connection refused' } } as const
+  t.equal(findEvidenceFailure(snapshotOf({ seen: [READY], snapshot: ill })), undefined)
+})
+
+t.test('a proof needs no comparison only where nothing ran before', async (t) => {
+  const open = (story: Story) => {
+    const kinds = listUnknownEvidence(snapshotOf({ now: 600, seen: [READY], ...story })).map(({ kind }) => kind)
+    return kinds.filter((kind) => kind === 'static-pods' || kind === 'pods')
+  }
+  const started = { restarts: [restartTo(B)] }
+  t.same(open({ snapshot: started }), [])
+  const compared = ['static-pods', 'pods']
+  t.same(open({ snapshot: { restarts: [] } }), compared, 'who started it is not known')
+  t.same(open({ snapshot: { restarts: [restartTo(B, { bootId: 'boot-0' })] } }), compared, 'nor after a boot')
+  t.same(open({ snapshot: { restarts: [restartTo(A)] } }), compared, 'the agent started another config')
+  t.same(open({ snapshot: started, before: [node('True')] }), compared, 'there is a baseline')
+})
+
+/** Since a moment ago. */
+const LOST_PODS = [[590, staticPods([])]] as const
 
 const LOST_TLS: Story = {
   before: [serving(403)],
@@ -120,6 +184,11 @@ t.test('what a config failed with has to pass, before the fallback proves anythi
   t.notOk(isBack({ seen: LEASE.slice(0, 2) }))
   t.ok(isBack({ seen: LEASE.slice(0, 2), now: 600 }), 'nobody can tell: a whole trial is enough')
   t.ok(isBroughtBack(snapshotOf({}), verdict(B, 'provisional')), 'of another failure, health is enough')
+  t.notOk(isBack({ ...LOST_TLS, now: 600 }), 'other evidence says no')
+  t.notOk(isBack({ before: [staticPods([API_SERVER])], seen: LOST_PODS, now: 600 }), 'or may be about to')
+  t.ok(isBack({ ...NOT_READY, now: 600 }), 'what cannot be compared says nothing of another failure')
+  const notReady = verdict(B, 'provisional', { reason: 'evidence', evidence: 'ready' })
+  t.notOk(isBroughtBack(snapshotOf({ ...NOT_READY, now: 600 }), notReady), 'but of the same')
   const uncompared = snapshotOf({ seen: UNCOMPARED, now: 600 })
   t.ok(isBroughtBack(uncompared, failed), 'what cannot be compared says nothing of another kind')
   t.notOk(isBroughtBack(uncompared, { ...failed, evidence: 'serving' }), 'but of its own')

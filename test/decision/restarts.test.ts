@@ -87,7 +87,9 @@ t.test('an agent that died between reset and start goes on', async (t) => {
     const just = restartTo(source, { ...half, target: keyOf(source), atUs: NOW_US - SECOND_US + 1 })
     t.match(decide({ ...runsNothing('stopped'), restarts: [just] }), { kind: 'under-way', untilUs: NOW_US + 1 }, 'in a moment')
   }
-  t.match(decide({ ...runsNothing('stopped'), restarts: [half] }), { kind: 'restart', record: { failed: true } })
+  const known = { health: health(B, { ...JUST_NOW, subjectSinceUs: NOW_US - MINUTE_US }) }
+  for (const facts of [{}, known])
+    t.match(decide({ ...facts, ...runsNothing('stopped'), restarts: [half] }), { kind: 'restart', record: { failed: true } })
   for (const other of [{ outcome: { ok: true, detail: '' } }, { failed: false }, { invocationBefore: 'another' }, { bootId: 'boot-0' }]) {
     t.match(decide({ ...runsNothing('stopped'), restarts: [{ ...half, ...other }] }), { kind: 'stays-down' }, JSON.stringify(other))
   }
@@ -142,6 +144,17 @@ t.test('local is the administrator’s, but the way there is the agent’s', asy
   t.match(given(false, [{ ...asked, target: keyOf(B) }]), { kind: 'not-due' }, 'the agent asked for something else last')
   t.match(given(false, []), { kind: 'not-due' }, 'the agent did not bring it there')
   t.match(given(false, [{ ...asked, bootId: 'boot-0' }]), { kind: 'not-due' }, 'nor in this boot')
+  for (const activity of ['exited', 'left-down'] as const) {
+    const down = { ...assignedTo('local'), ...startsWith('local'), ...runsNothing(activity), health: health('local') }
+    t.match(decide(down, LOCAL_TARGET), { kind: 'stays-down' }, `kubelet is down with it: ${activity}`)
+  }
+  const failed = { ...assignedTo('local'), ...startsWith('local'), ...runsNothing('failed') }
+  t.match(
+    decide({ ...failed, health: health('local', { lastProcess: health(A).lastProcess }) }, LOCAL_TARGET),
+    { kind: 'restart' },
+    'A ran last',
+  )
+  t.match(decide({ ...failed, health: health('local'), left: [hold(A)] }, LOCAL_TARGET), { kind: 'restart' }, 'a return is not over')
 
   t.test('where the record of what ran is lost, a verdict tells that B failed', async (t) => {
     const lost = { ...assignedTo('local'), ...startsWith('local'), ...runsNothing('failed'), health: undefined }
@@ -293,6 +306,18 @@ t.test('a fallback that systemd refused at first is still exempt', async (t) => 
   t.match(decision, { kind: 'restart', record: { fallback: true } })
 })
 
+t.test('a fallback that systemd started, and gave up again, is started ever more slowly, as any other', async (t) => {
+  const failing = { ...runsNothing('failed'), health: health(B, { ...JUST_NOW, subjectSinceUs: NOW_US - HOUR_US }) }
+  const next = (agoUs: number, ok: boolean) =>
+    decide(
+      { ...failing, restarts: [restartTo(B, { atUs: NOW_US - agoUs, failed: true, outcome: { ok, detail: '' } })] },
+      { ...TARGET, fallback: true },
+    )
+  t.match(next(5 * SECOND_US, true), { kind: 'under-way', untilUs: NOW_US + 10 * SECOND_US, detail: /systemd gave kubelet up/ })
+  t.match(next(20 * SECOND_US, true), { kind: 'restart', record: { fallback: false, failed: true } })
+  t.match(next(2 * MINUTE_US, false), { kind: 'restart', record: { fallback: true } }, 'not one that systemd never took')
+})
+
 t.test('a kubelet that hangs on the same content is restarted when its binary, flags or drop-ins have changed on disk', async (t) => {
   const running = runs(B, { kubelet: 'kubelet-v1' })
   const upgraded: Target = { ...TARGET, key: keyOf(B, 'kubelet-v2') }
@@ -324,6 +349,10 @@ t.test('a kubelet that hangs on the same content is restarted when its binary, f
   t.match(failed('one-way'), { kind: 'not-due' }, 'what cannot be undone may be done again')
   const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
   t.match(decide({ ...hung, ...paused }, upgraded), { kind: 'not-due' }, 'nor during a pause')
+  const local: Partial<Snapshot> = { ...runs('local'), ...judged(verdict('local', 'provisional')) }
+  const upgradedLocal: Target = { ...LOCAL_TARGET, key: keyOf('local', UPGRADED_KUBELET) }
+  t.match(decide(local, upgradedLocal), { kind: 'not-due' }, 'nor with local, which is the administrator’s')
+  t.match(decide(local, { ...upgradedLocal, fallback: true }), { kind: 'restart' }, 'unless the agent fell back to it')
 })
 
 t.test('what systemd gave up is started again ever more slowly, but not left down for an hour', async (t) => {
@@ -352,6 +381,9 @@ t.test('what systemd gave up is started again ever more slowly, but not left dow
     return { ...record, invocationBefore: INVOCATION, outcome: { ok: false, detail: 'no bus' } }
   })
   t.match(giveUp(refused), { kind: 'restart' }, 'what systemd refused was not started in vain')
+  const [once] = starts(1, NOW_US - 15 * SECOND_US)
+  const others = [...starts(4, NOW_US - 2 * HOUR_US), restartTo(B), restartTo(B, { fallback: true, failed: true })]
+  t.match(giveUp(once === undefined ? [] : [...others, once]), { kind: 'restart' }, 'nor was what is no start of the last hour')
 })
 
 t.test('whatever is recorded, what runs the target, starts or stops is not restarted, and each wait has an end', async () => {

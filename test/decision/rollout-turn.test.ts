@@ -163,6 +163,13 @@ t.test('what runs in its own right goes on while its successor is held', async (
   )
   const administrators = { kind: 'known', content: 'other:/etc/kubelet.yaml', key: 'other', startedAtUs: 0, invocationId: 'i' } as const
   t.match(decide({ ...staged(C), ...turn(C, HALTED), running: administrators }), { kind: 'wait' }, 'what an administrator runs')
+  const between = { ...held, ...accepts(A, B, C), ...runsNothing('auto-restart'), health: young }
+  t.match(decide(between), { kind: 'wait', phase: 'rollout' }, 'also between two starts')
+  t.match(
+    decide({ ...held, health: young, ...judged(verdict(C, 'refused')) }),
+    { kind: 'wait', phase: 'in-trial' },
+    'what is refused has no turn',
+  )
   const gone = { kind: 'known', held: lost(B) } as const
   t.match(decide({ ...held, nextStart: gone }), { kind: 'activate', target: A }, 'but a next start that is lost is replaced')
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { assess, nextAfter } from '../../src/decision/situation.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { isLocalWanted } from '../../src/decision/target.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import {
   A,
@@ -117,6 +118,32 @@ t.test('local, where it is assigned, is never judged: there is nothing else to r
       state,
     )
   }
+})
+
+t.test('local that stands in for a damaged record is the administrator’s, unless it may be a fallback', async (t) => {
+  const damaged: Partial<Snapshot> = { assigned: { kind: 'damaged', detail: '' }, assignedContent: undefined, ...startsWith('local') }
+  const isOwn = (facts: Partial<Snapshot>) =>
+    isLocalWanted(snapshot({ ...damaged, lastKnownGood: hold('local'), previous: hold('local'), ...facts }))
+  t.equal(isOwn({}), true)
+  t.equal(isOwn(judged(verdict(B, 'refused'))), true, 'nothing has failed')
+  t.equal(isOwn(judged(verdict(B, 'provisional'))), false, 'something has')
+  t.equal(isOwn({ lastKnownGood: hold(A) }), false)
+  t.equal(isOwn({ previous: hold(A) }), false)
+  t.equal(isOwn(startsWith(A)), false, 'it does not stand in')
+  t.equal(isOwn({ nextStart: { kind: 'unknown', detail: '' } }), false, 'nobody knows what does')
+})
+
+t.test('what a return to local left comes before local, and after it where kubelet runs with local', async (t) => {
+  const failed: Partial<Snapshot> = {
+    ...assignedTo(B),
+    lastKnownGood: hold('local'),
+    previous: hold('local'),
+    left: [hold(A)],
+    ...judged(verdict(B, 'confirmed')),
+  }
+  t.match(target({ ...failed, ...runs(B) }), { source: A, fallback: true })
+  t.match(target({ ...failed, ...runs('local') }), { source: 'local', fallback: true })
+  t.match(target({ ...failed, lastKnownGood: hold(C), ...runs(B) }), { source: C }, 'and after what was promoted since')
 })
 
 t.test('nextAfter is the target once this one is condemned', async () => {

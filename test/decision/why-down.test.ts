@@ -1,6 +1,6 @@
 import t from 'tap'
-import type { UnitDown } from '../../src/decision/unit-state.ts'
-import { asksForJobs, explainDown, hasOwnStartFailed } from '../../src/decision/why-down.ts'
+import type { UnitActivity, UnitDown } from '../../src/decision/unit-state.ts'
+import { asksForJobs, describeDown, describeStay, explainDown, hasOwnStartFailed } from '../../src/decision/why-down.ts'
 import { A, B, BOOT, health, INVOCATION, NOW_US, restartTo, unit } from './snapshots.ts'
 
 /** As systemd shows it after the stop of a running kubelet. */
@@ -96,4 +96,34 @@ t.test('a unit that is not down is as it is', async (t) => {
   const past = { health: health(A), restarts: [restartTo(B, { invocationBefore: INVOCATION })], now: { bootId: BOOT } }
   t.equal(explainDown(running, past), running)
   t.equal(asksForJobs(running, past), false)
+})
+
+t.test('of a unit that the agent starts again, the message says why it is down, and how to keep it down', async (t) => {
+  const said = (activity: UnitActivity, down?: Partial<UnitDown>) => describeDown(unit({ activity, down: { ...STOPPED, ...down } }))
+  const keep = '(kubelet-cfg-agent pause keeps it down)'
+  t.equal(said('exited'), `kubelet ended without an error, and systemd does not start it again ${keep}`)
+  t.equal(said('left-down'), `a unit that kubelet requires failed, and systemd does not start kubelet again ${keep}`)
+  const named = said('left-down', { endedWith: 'containerd.service' })
+  t.equal(named, `containerd.service failed, and systemd does not start kubelet again ${keep}`)
+  t.equal(said('failed'), 'systemd gave kubelet up')
+})
+
+t.test('of a unit that the agent leaves as it is, the message names the command that starts it', async (t) => {
+  const said = (activity: UnitActivity, down: Partial<UnitDown> = {}, invocationId = INVOCATION) =>
+    describeStay(unit({ activity, invocationId, down: { ...STOPPED, ...down } }), 'local')
+  const start = 'systemctl start kubelet.service starts it with local'
+  t.equal(said('stopped'), `kubelet is stopped; ${start}`)
+  t.equal(said('stopped', {}, ''), `kubelet has not been started since the boot; ${start}`)
+  t.equal(said('stopped', { barred: 'disabled' }), `kubelet is stopped, and kubelet.service is disabled; ${start}`)
+  t.equal(said('stopped', { barred: 'masked' }), `kubelet.service is masked; systemctl unmask kubelet.service && ${start}`)
+  t.equal(said('exited'), `kubelet ended without an error, and nothing starts it again; ${start}`)
+  t.equal(said('left-down'), `kubelet is down since a unit that it requires failed; ${start}`)
+  t.equal(describeStay(unit({ activity: 'stopped', down: undefined }), 'local'), 'kubelet is stopped; its next start uses local')
+})
+
+t.test('a masked unit is nothing that the agent starts, however it came down', async (t) => {
+  const down = (barred: UnitDown['barred']) => unit({ activity: 'left-down', down: { ...STOPPED, barred } })
+  const past = { health: undefined, restarts: [], now: { bootId: BOOT } }
+  t.match(explainDown(down('masked'), past), { activity: 'stopped' })
+  t.match(explainDown(down(undefined), past), { activity: 'left-down' })
 })
