@@ -1,4 +1,5 @@
 import t from 'tap'
+import { asCandidate } from '../../src/decision/condemn-failure.ts'
 import { describeSource } from '../../src/decision/config-source.ts'
 import type { HealthRecord } from '../../src/decision/health.ts'
 import { makeVerdict, mayTryAgain } from '../../src/decision/judge-failure.ts'
@@ -24,6 +25,7 @@ import {
   judged,
   keyOf,
   LOCAL_EVERYWHERE,
+  lost,
   MINUTE_US,
   NOW_US,
   POLICY,
@@ -65,6 +67,10 @@ t.test('what has failed as one kubelet after another is left whatever the next k
   t.match(tried, { verdict: { anyKubelet: true } }, 'also what is tried again')
   const own = new Map([ago('x', 1), verdict(B, 'provisional', { atWallMs: wallMs })].map((each) => [each.key, each] as const))
   t.match(nextStep(inTrial({ ...crashing(B), suspendedVerdicts: own })), no, 'each kubelet counts once')
+})
+
+t.test('a verdict on a checkpoint that is lost is none on another that is lost', async (t) => {
+  t.not(asCandidate(lost(A), unit()).key, asCandidate(lost(B), unit()).key)
 })
 
 t.test('a failure', async (t) => {
@@ -179,23 +185,31 @@ t.test('a failure', async (t) => {
     t.match(decide(others), { kind: 'wait', phase: 'refused' })
   })
 
+  t.test('of what has a verdict already is none, also while nothing can take its place', async (t) => {
+    const troubles = [{ step: 'activate', about: describeSource(A), detail: 'disk full', retryAtUs: NOW_US + MINUTE_US }] as const
+    for (const known of [verdict('local', 'provisional'), verdict(B, 'refused')]) {
+      const stuck = { ...startsWith(known.source), ...crashing(known.source), ...judged(verdict(B, 'confirmed'), known), troubles }
+      t.not(nextStep(inTrial(stuck)).kind, 'condemn', known.state)
+    }
+  })
+
   t.test('while kubelet on disk could not start with any config is none', async (t) => {
     t.match(nextStep(inTrial({ ...crashing(B), cannotStart: 'libfoo.so is missing' })), { kind: 'wait' })
   })
 
   t.test('by evidence condemns what runs, also where kubelet was upgraded on disk since it started, and once', async (t) => {
-    const lost = snapshotOf({
+    const refused = snapshotOf({
       before: [serving(403)],
       seen: [
         [5, serving(401)],
         [70, serving(401)],
       ],
     })
-    t.match(nextStep(lost), { kind: 'condemn', verdict: { key: keyOf(B), reason: 'evidence', evidence: 'serving' }, next: A })
+    t.match(nextStep(refused), { kind: 'condemn', verdict: { key: keyOf(B), reason: 'evidence', evidence: 'serving' }, next: A })
     const upgraded = keyOf(B, UPGRADED_KUBELET)
-    const after = { ...lost, unit: { ...unit(lost.unit as object), kubeletIdentity: UPGRADED_KUBELET } }
-    const record = health(B, { ...lost.health, subject: upgraded })
-    const seen = { ...after, health: record, accepted: new Map([...lost.accepted, [upgraded, { drain: [] }]]) }
+    const after = { ...refused, unit: { ...unit(refused.unit as object), kubeletIdentity: UPGRADED_KUBELET } }
+    const record = health(B, { ...refused.health, subject: upgraded })
+    const seen = { ...after, health: record, accepted: new Map([...refused.accepted, [upgraded, { drain: [] }]]) }
     t.match(nextStep(seen), { kind: 'condemn', verdict: { key: keyOf(B) } }, 'on the kubelet that it runs with')
     t.not(nextStep({ ...seen, ...judged(verdict(B, 'provisional')) }).kind, 'condemn', 'it is known')
   })
