@@ -7,4 +7,76 @@ export interface ExplainedChange {
   readonly why: string
 }
 
-export const EXPLAINED: readonly ExplainedChange[] = []
+/** The condition is there for the type checker. */
+const NARROWS = 'otherwise the property that is compared next is missing, and undefined equals nothing that it is compared with'
+const NO_SOURCE = 'a text has neither a source nor a content, so that the list is as good as empty'
+const BOUNDARY = 'the two differ in a single microsecond'
+
+export const EXPLAINED: readonly ExplainedChange[] = [
+  ...explain('src/decision/promote.ts', [
+    [
+      "nextStart.held.content !== target.content -> false in if (nextStart.kind !== 'known' || nextStart.held.content !== target.content) return undefined",
+      'the health record is about what kubelet starts with next, so that nothing else passes a trial; and one source has one content',
+    ],
+    ["running.kind !== 'known' -> false in if (running.kind !== 'known' || running.key !== target.key) return undefined", NARROWS],
+    [
+      'content !== undefined -> true in const hasFailed = content !== undefined && findByKey(snapshot.verdicts, trialKey(content, identityOfKey(target.key))) !== undefined',
+      'there is no verdict on the content undefined',
+    ],
+    [
+      '[] -> ["Stryker was here"] in function isDamaged({ damagedFallbacks = [] }: Snapshot, name: FallbackName): boolean {',
+      'the text is the name of no record',
+    ],
+  ]),
+  ...explain('src/decision/judge-failure.ts', [
+    [
+      'evidence !== undefined -> true in ...(evidence !== undefined && { evidence }),',
+      'JSON leaves out what is undefined, and readers take it for missing',
+    ],
+    [
+      'Math.abs(now.wallMs - atWallMs) * 1000 < AS_OTHERS_US -> Math.abs(now.wallMs - atWallMs) * 1000 <= AS_OTHERS_US in const isRecent = ({ atWallMs }: Verdict) => Math.abs(now.wallMs - atWallMs) * 1000 < AS_OTHERS_US',
+      BOUNDARY,
+    ],
+    [
+      'triedAgainUs !== undefined -> true in const wasLately = triedAgainUs !== undefined && snapshot.now.monotonicUs - triedAgainUs < AGAIN_AFTER_US',
+      'a difference to undefined is NaN, which is less than nothing',
+    ],
+    [
+      'snapshot.now.monotonicUs - triedAgainUs < AGAIN_AFTER_US -> snapshot.now.monotonicUs - triedAgainUs <= AGAIN_AFTER_US in const wasLately = triedAgainUs !== undefined && snapshot.now.monotonicUs - triedAgainUs < AGAIN_AFTER_US',
+      BOUNDARY,
+    ],
+  ]),
+  ...explain('src/decision/left.ts', [
+    ["assigned.kind === 'source' -> true in return assigned.kind === 'source' && assigned.source === 'local'", NARROWS],
+    ["running.kind === 'known' -> true in return running.kind === 'known' && running.content === LOCAL_CONTENT", NARROWS],
+    ['[] -> ["Stryker was here"] in export function listLeft({ left = [] }: Pick<Snapshot, \'left\'>): readonly HeldSource[] {', NO_SOURCE],
+    [
+      "nextStart.kind === 'known' -> true in const next = nextStart.kind === 'known' ? nextStart.held : undefined",
+      'the other kind holds nothing: undefined as well',
+    ],
+    [
+      '[] -> ["Stryker was here"] in const current = runsLocal(snapshot) ? [] : [findRunning(snapshot), next, lastKnownGood, previous]',
+      NO_SOURCE,
+    ],
+  ]),
+  ...explain('src/decision/restart-limit.ts', [
+    [
+      'now.monotonicUs - record.atUs < HOUR_US -> now.monotonicUs - record.atUs <= HOUR_US in const spent = listCounted(thisBoot, unit).filter((record) => now.monotonicUs - record.atUs < HOUR_US)',
+      BOUNDARY,
+    ],
+    [
+      "unit.kind === 'known' -> true in const present = unit.kind === 'known' ? unit.invocationId : undefined",
+      'a unit that is unknown has no invocation: undefined as well',
+    ],
+  ]),
+  ...explain('src/decision/new-exits.ts', [
+    [
+      'known?.invocationId -> known.invocationId in const isCounted = counted > 0 && known?.invocationId === invocationId',
+      'without a record, no exit is counted, so that it is not read',
+    ],
+  ]),
+]
+
+function explain(file: string, rows: readonly (readonly [change: string, why: string])[]): readonly ExplainedChange[] {
+  return rows.map(([change, why]) => ({ file, change, why }))
+}

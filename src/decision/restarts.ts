@@ -207,8 +207,8 @@ function isOutdated(snapshot: Snapshot, unit: KnownUnit, target: Target): boolea
  * be down because of what runs, so that only a restart brings it back.
  */
 function waitsForRuntime(snapshot: Snapshot): boolean {
-  const { running, health, now } = snapshot
-  if (running.kind === 'none' || !isWorthKeeping(snapshot)) return false
+  const { health, now } = snapshot
+  if (!isWorthKeeping(snapshot)) return false
   const ownRuntime = snapshot.changesRuntime === true
   const isUp = ownRuntime ? snapshot.targetRuntimeUp : snapshot.runtimeUp
   const sinceUs = (ownRuntime ? health?.subjectSinceUs : health?.runtimeDownSinceUs) ?? now.monotonicUs

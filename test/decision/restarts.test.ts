@@ -161,6 +161,7 @@ t.test('local is the administrator’s, but the way there is the agent’s', asy
     const afterVerdict = (state: Verdict['state'], bootId = BOOT) =>
       decide({ ...lost, ...judged(verdict(B, state, { bootId })) }, LOCAL_TARGET)
     t.match(decide(lost, LOCAL_TARGET), { kind: 'not-due' })
+    t.match(decide({ ...lost, restarts: [restartTo(B)] }, LOCAL_TARGET), { kind: 'restart' }, 'or the record of a restart')
     t.match(afterVerdict('provisional'), { kind: 'restart', record: { failed: true } })
     t.match(afterVerdict('confirmed', 'boot-0'), { kind: 'not-due' }, 'kubelet has been started with local since')
     t.match(afterVerdict('refused'), { kind: 'not-due' }, 'kubelet never ran it')
@@ -418,6 +419,7 @@ t.test('keepRestarts: this boot’s last hour, and the last one whenever it was'
   const at = (agoUs: number, bootId = BOOT) => restartTo(B, { atUs: NOW_US - agoUs, bootId })
   t.same(keepRestarts([at(2 * HOUR_US), at(HOUR_US), at(HOUR_US - 1)], now), [at(HOUR_US - 1)])
   t.same(keepRestarts([at(3 * HOUR_US), at(2 * HOUR_US)], now), [at(2 * HOUR_US)])
+  t.same(keepRestarts([at(HOUR_US - 1), at(1)], now), [at(HOUR_US - 1), at(1)])
   t.same(keepRestarts([at(1, 'boot-0')], now), [])
 })
 
