@@ -1,4 +1,4 @@
-/** The evidence that the agent has by itself, and what is known of the process that was asked about. */
+/** The evidence that the agent has by itself, and which process the rest of it is about. */
 import t from 'tap'
 import type { EvidenceFinding, EvidenceKind } from '../../src/decision/evidence.ts'
 import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
