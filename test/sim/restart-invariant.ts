@@ -74,7 +74,7 @@ export class RestartInvariant {
     )
     assert(!this.#isPaused(), 'invariant 5: a restart of a paused node')
     const { fallback = false } = step.record ?? {}
-    assert(!unit.isStoppedByOperator, 'invariant 5: a restart of a kubelet that an operator stopped')
+    assert(unit.mayBeStarted, 'invariant 5: a restart of a kubelet that an operator stopped')
     const isToLocal = (step.kind === 'restart' ? step.to : step.source) === 'local'
     const [next, runs] = [this.#world.nextText(), unit.process?.text].map((text) => (isToLocal ? nameLocal(text) : text))
     // A config that failed on a kubelet that was replaced on disk is tried on the new one.

@@ -72,6 +72,8 @@ export class SimUnit implements Unit, HealthProbe {
   #startAtUs: number | undefined
   /** Who asked for the next start. */
   #starter: Starter = 'boot'
+  /** The start that failed for another unit, before what was on record of it was lost. */
+  #wasAgents = false
   /**
    * When an operator starts a unit that systemd gave up on while it ran a local config that had
    * been healthy.
@@ -128,6 +130,11 @@ export class SimUnit implements Unit, HealthProbe {
   get isStoppedByOperator(): boolean {
     if (this.#state !== 'stopped' || this.#isLeftStopped) return false
     return this.#downCause === 'person' || this.#downCause === 'boot' || this.barred !== undefined
+  }
+
+  /** Whether the agent may start it: nobody has stopped it, or the agent's own start has failed. */
+  get mayBeStarted(): boolean {
+    return !this.isStoppedByOperator || this.#wasAgents
   }
 
   /** A unit that it requires fails: no start comes to anything. */
@@ -407,12 +414,13 @@ export class SimUnit implements Unit, HealthProbe {
 
   /**
    * What was on record under /run is lost. Whose start it was that failed for another unit was on
-   * record there alone: a person's looks the same, and a person who has seen the error may want the
-   * unit down.
+   * record there: a person's looks the same, and a person who has seen the error may want the unit
+   * down. Of its own start the agent has another record, if that could be written.
    */
   loseRecords(): void {
     this.#isLeftStopped = false
     if (!this.isLeftByDependency) return
+    this.#wasAgents = this.#starter === 'agent'
     this.#downCause = 'person'
     this.#operatorAtUs = this.#world.nowUs() + OPERATOR_COMES_AFTER_US
   }
@@ -491,6 +499,7 @@ export class SimUnit implements Unit, HealthProbe {
       this.#failStart()
       return
     }
+    this.#wasAgents = false
     const startedAtUs = this.#world.nowUs()
     // A start that comes to nothing leaves the count as it is.
     if (this.#starter === 'person') this.#nRestarts = 0
