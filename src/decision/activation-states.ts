@@ -34,8 +34,9 @@ import type { Snapshot } from './snapshot.ts'
 import { findSpreadTurn, type SpreadTurn } from './spread.ts'
 import { hasSameHash } from './staging.ts'
 import type { Action, Phase, Step, Wait } from './step.ts'
-import type { Target } from './target.ts'
+import type { Candidate, Target } from './target.ts'
 import type { ReadyWiring } from './unit-state.ts'
+import { isOfFailure } from './verdict.ts'
 import { wait } from './wait.ts'
 import { describeStay } from './why-down.ts'
 import { failsNow, isWellAgain, isWorthKeeping } from './worth-keeping.ts'
@@ -202,7 +203,7 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const next = asCandidate(nextStart.held, unit)
     const verdict = findVerdict(snapshot, next.content, unit)
     const isLost = nextStart.held.content === undefined
-    const refuge = verdict !== undefined || isLost ? findRefuge(situation, wiring) : undefined
+    const refuge = verdict !== undefined || isLost ? findRefuge(situation, wiring, next) : undefined
     if (refuge !== undefined) return refuge
     // Kubelet could not start from a checkpoint that is lost.
     if (isLost || !mustLeaveProcess(situation, next) || findRolloutWait(snapshot, next) !== undefined) return wait(snapshot, phase, why)
@@ -213,13 +214,16 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
 }
 
 /**
- * Activates the first config without a verdict that can be activated now. The target itself only
- * where it needs no preflight: local, what runs, or last-known-good.
+ * Activates the first config without a verdict that can be activated now, and is not in place
+ * already: local has none here, whatever preflight said. The target itself only where it needs no
+ * preflight: local, what runs, or last-known-good.
  */
-function findRefuge(situation: TargetSituation, wiring: ReadyWiring): Action | undefined {
+function findRefuge(situation: TargetSituation, wiring: ReadyWiring, next: Pick<Candidate, 'source'>): Action | undefined {
   const { snapshot, target, candidates } = situation
   const isKnown = target.source === 'local' || isRunning(situation) || target.content === snapshot.lastKnownGood.content
-  const refuges = candidates.filter(({ verdict, content }) => verdict === undefined && (isKnown || content !== target.content))
+  const mayBe = ({ verdict, source, content }: Candidate) =>
+    verdict === undefined && !sameSource(source, next.source) && (isKnown || content !== target.content)
+  const refuges = candidates.filter(mayBe)
   const steps = refuges.map(({ source }) => ({ kind: 'activate', target: source, fallback: undefined, wiring }) as const)
   return steps.find((step) => !failedLately(snapshot, step))
 }
@@ -235,7 +239,7 @@ function mustLeaveProcess(situation: TargetSituation, next: Pick<Target, 'key'>)
   const hangs = running.kind === 'known' && running.key !== next.key && failsNow(snapshot)
   if (isRunning(situation)) return hangs && !target.atFault
   const content = running.kind === 'known' ? running.content : health?.lastProcess?.content
-  return hangs || target.fallback || (content !== undefined && findVerdict(snapshot, content, unit) !== undefined)
+  return hangs || target.fallback || (content !== undefined && isOfFailure(findVerdict(snapshot, content, unit)))
 }
 
 /**
