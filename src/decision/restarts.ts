@@ -75,7 +75,9 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   const cutShort = halfStarted ? awaitCutShort(snapshot) : undefined
   if (cutShort !== undefined) return cutShort
   const isCutShort = halfStarted && requested?.outcome === undefined
-  const answer = requested === undefined || isCutShort || ownFailed ? undefined : awaitAnswer(snapshot, unit, requested, failed)
+  // A start that systemctl did not report as requested is not known to be what failed.
+  const isAnswered = isCutShort || (ownFailed && requested?.outcome?.ok !== false)
+  const answer = requested === undefined || isAnswered ? undefined : awaitAnswer(snapshot, unit, requested, failed)
   if (answer !== undefined) return answer
   if (waitsForRuntime(snapshot)) return { kind: 'runtime-down' }
   return requestRestart(snapshot, unit, target, { failed, halfStarted, wasAccepted: requested?.outcome?.ok === true })

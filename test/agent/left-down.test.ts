@@ -48,6 +48,23 @@ t.test("the agent's own restart comes to nothing for a unit that kubelet require
   }
 })
 
+t.test('a start that failed so, and that systemctl did not report as requested, is not requested without a pause', async (t) => {
+  const world = await promoted()
+  world.want(B)
+  world.unit.dependencyFails = true
+  world.systemctl = () => {
+    void world.unit.restart('other')
+    return { ok: false, detail: 'systemctl: connection timed out' }
+  }
+  await world.run(10 * MINUTE_US)
+  const pauses = world.restartsAskedAtUs.slice(2).map((atUs, index) => atUs - (world.restartsAskedAtUs[index + 1] ?? 0))
+  t.ok(pauses.length > 2)
+  t.ok(
+    pauses.every((us) => us >= MINUTE_US),
+    `${pauses}`,
+  )
+})
+
 t.test('also of a unit that is disabled and was started by something else, but of none that is masked', async (t) => {
   for (const [barred, runs] of [
     ['disabled', textOf(B)],
