@@ -6,9 +6,11 @@
 import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { LOCAL_CONTENT } from '../../src/decision/config-source.ts'
+import { holdsOnAnyKubelet } from '../../src/decision/find-verdict.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { contentOfKey, trialKey } from '../../src/decision/trial-key.ts'
+import type { Verdict } from '../../src/decision/verdict.ts'
 import { meaningOf } from './behaviour.ts'
 import { isEditedSince, mayBeEarlier } from './lost-stamp.ts'
 import { DIRECTORY } from './paths.ts'
@@ -72,10 +74,9 @@ function isCondemned({ unit, running, assignedContent, verdicts, policy }: Snaps
   const keys = contents.flatMap((content) => (content === undefined ? [] : [trialKey(content, unit.kubeletIdentity)]))
   // The kubelet that runs may have been upgraded on disk since it started.
   if (running.kind === 'known') keys.push(running.key)
-  // What did damage is not tried again on any kubelet.
-  keys.push(
-    ...[...verdicts.values()].flatMap(({ damage, key }) => (damage === 'one-way' && contents.includes(contentOfKey(key)) ? [key] : [])),
-  )
+  // Some verdicts hold on any kubelet.
+  const isAlike = ({ key }: Verdict) => contents.includes(contentOfKey(key))
+  for (const verdict of verdicts.values()) if (holdsOnAnyKubelet(verdict) && isAlike(verdict)) keys.push(verdict.key)
   return keys.some((key) => {
     const verdict = verdicts.get(key)
     return verdict !== undefined && (verdict.state !== 'refused' || policy.whenRefused === 'last-known-good')

@@ -10,7 +10,7 @@ import assert from 'node:assert/strict'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import type { TrialKey } from '../../src/decision/trial-key.ts'
-import { breaksNode, isOneWay } from './behaviour.ts'
+import { behaviourOf, breaksNode, isOneWay } from './behaviour.ts'
 import type { SimWorld } from './sim-world.ts'
 
 /** A kubelet reports within 10 s, and a busy agent looks late. */
@@ -58,7 +58,9 @@ export class EvidenceInvariant {
     const before = unit.process
     // Nothing that was read before the restart shows how the node was.
     const isKnown = before !== undefined && unit.isHealthy() && nowUs - before.healthyFromUs > BASELINE_US
-    if (!isKnown || breaksNode(before.text) || !cluster.isUp(nowUs)) doubts.add(next)
+    // A node that is known not to have been Ready shows nothing of a config that keeps it so.
+    const isUnready = behaviourOf(next) === 'not-ready' && nowUs - BASELINE_US < this.#world.troubles.endUs('not-ready')
+    if (!isKnown || isUnready || breaksNode(before.text) || !cluster.isUp(nowUs)) doubts.add(next)
     else doubts.restarted(before.text, next)
     this.#startedByAgentUs = nowUs
   }

@@ -84,8 +84,9 @@ export class VerdictInvariant implements KubeletObserver {
     if (bootId !== this.#boot) for (const text of this.#facts.keys()) this.#change(text, { illFromUs: Number.NEGATIVE_INFINITY })
     this.#boot = bootId
     const { process } = unit
-    // No process is to blame.
-    if (unit.isLeftByDependency || unit.isDependencyFailing) this.#change(this.#world.nextText() ?? '', { illFromUs: nowUs })
+    // None is to blame while none can start.
+    const isKeptDown = process === undefined && (unit.isLeftByDependency || unit.isDependencyFailing)
+    if (isKeptDown) this.#change(this.#world.nextText() ?? '', { illFromUs: nowUs })
     if (process !== undefined && (unit.isHealthy() || this.#isSilent(process))) this.#change(process.text, { illFromUs: nowUs })
   }
 
