@@ -1,5 +1,5 @@
 /**
- * Random schedules, with every invariant checked after every step. `npm run test:sim` runs 2000 of
+ * Random schedules, with every invariant checked after every step. `npm run test:sim` runs 400 of
  * them, `npm run sim -- --seeds N` any number.
  */
 import t from 'tap'
