@@ -74,7 +74,8 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const seen = kubelet ?? (await observeKubelet(ports))
   const { healthz } = seen
   const past = recallHealth(ports, seen.unit)
-  const unit = await explainUnit(ports, seen.unit, past.ofThisBoot)
+  const restarts = recallRestarts(runtime.restarts(), () => records.restart(), seen.unit, seen.at)
+  const unit = await explainUnit(ports, seen.unit, past.ofThisBoot, restarts)
   const { activation, ...kept } = readDisk(ports, checkpoints, unit, past.ofThisBoot?.lastProcess)
   const left = readLeft(ports, checkpoints)
   const leftSources = (left.left ?? []).map(({ source }) => source)
@@ -129,7 +130,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     healthz,
     evidence: recallBaseline(runtime.evidence(), () => records.baseline(), now),
     ...runtimes,
-    restarts: recallRestarts(runtime.restarts(), () => records.restart(), unit, now),
+    restarts,
     spread: runtime.spread(),
     checkpoints: ports.checkpoints.list(),
     troubles,

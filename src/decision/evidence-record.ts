@@ -12,7 +12,7 @@ import { foldNode, NOT_READY_US } from './evidence-ready.ts'
 import { foldRuntime, hasAnsweredAt } from './evidence-runtime.ts'
 import { foldServing, noteServer } from './evidence-serving.ts'
 import type { Baseline, EvidenceRecord, ProcessEvidence, RuntimeSeen } from './evidence-state.ts'
-import { foldStaticPods, markNewer, recordIdle, recordStaticPods } from './evidence-static-pods.ts'
+import { type Expectation, foldStaticPods, markNewer, recordIdle, recordStaticPods } from './evidence-static-pods.ts'
 import type { Running } from './health.ts'
 import { type Instant, wallMsAt } from './instant.ts'
 import type { RestartRecord } from './records.ts'
@@ -279,7 +279,7 @@ function expectStaticPods(
   { staticPods = [], kubelet, idle }: Partial<Baseline> = {},
   key: TrialKey,
   { nodeName }: EvidenceFold,
-): Parameters<typeof foldStaticPods>[3] {
+): Expectation {
   const isSameKubelet = kubelet === undefined || kubelet === identityOfKey(key)
   return { expected: isSameKubelet ? staticPods : staticPods.map(markNewer), idle, nodeName }
 }

@@ -71,7 +71,8 @@ export function markNewer(pod: StaticPodBefore): StaticPodBefore {
   return pod.manifest === undefined ? pod : { ...pod, manifest: { ...pod.manifest, isNewer: true } }
 }
 
-interface Expectation {
+/** How the static pods were before, which a process is compared with. */
+export interface Expectation {
   readonly expected: readonly StaticPodBefore[]
   readonly idle: Baseline['idle']
   readonly nodeName: string

@@ -38,8 +38,8 @@ export interface Target extends Candidate {
 
 /**
  * The config that the others are fallbacks for: the assigned one. While that record is damaged and
- * the cluster has not answered, what kubelet starts with next stands in for it, so that a failing
- * kubelet is left as soon as any other is. undefined: neither is known.
+ * the cluster has not answered, what kubelet starts with next stands in for it, so that a kubelet
+ * that fails does not have to wait for the answer. undefined: neither config is known.
  */
 function findWanted({ assigned, assignedContent, nextStart }: Snapshot): HeldSource | undefined {
   if (assigned.kind === 'source') return { source: assigned.source, content: assignedContent }
