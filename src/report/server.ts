@@ -1,10 +1,12 @@
 /**
  * HTTP for Prometheus and for probes: `/metrics`, `/healthz` (the loop is running), `/readyz` (the
- * assignment is known). Read only, without state, with limits on time and connections. The agent
- * works without it: if the address is in use, it logs a warning and retries.
+ * assignment is known). Any account of the machine can connect to a loopback address, so that what
+ * a client costs is bounded: one request a connection, of which only the first lines are read, one
+ * rendering a second for all clients, and few connections for a short time. The server of
+ * `node:http` parses all requests that arrive together before it answers the first. The agent works
+ * without the server: if the address is in use, it logs a warning and retries.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { Log } from '../ports/log.ts'
 import { formatListenAddress, type ListenAddress } from '../values/listen-address.ts'
 
@@ -15,6 +17,8 @@ export interface ReportServerOptions {
   readonly isReady: () => ProbeResult
   readonly log: Log
   readonly retryMs?: number
+  readonly limitMs?: number
+  readonly freshMs?: number
 }
 /** `detail` is the body of the response: `ok`, or what is wrong. */
 export interface ProbeResult {
@@ -23,23 +27,26 @@ export interface ProbeResult {
 }
 
 const RETRY_MS = 30_000
-const REQUEST_TIMEOUT_MS = 10_000
+/** From the connection to the last byte of the answer: Prometheus waits no longer by default. */
+const LIMIT_MS = 10_000
+/** How long a rendering is the answer to further requests. */
+const FRESH_MS = 1000
 const MAX_CONNECTIONS = 32
+const MAX_HEAD_BYTES = 8192
 
 export class ReportServer {
   readonly #options: ReportServerOptions
   readonly #server: Server
+  /** In the order of their arrival. */
+  readonly #connections = new Set<Socket>()
+  #rendering: { readonly page: Promise<Page>; readonly atMs: number } | undefined
   #retry: NodeJS.Timeout | undefined
   #warned = false
   #stopped = false
 
   constructor(options: ReportServerOptions) {
     this.#options = options
-    const limits = { headersTimeout: REQUEST_TIMEOUT_MS, requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: REQUEST_TIMEOUT_MS }
-    this.#server = createServer({ ...limits, connectionsCheckingInterval: REQUEST_TIMEOUT_MS }, (request, response) => {
-      void this.#respond(request, response)
-    })
-    this.#server.maxConnections = MAX_CONNECTIONS
+    this.#server = createServer((socket) => this.#accept(socket))
     this.#server.on('error', (error) => this.#listenLater(error))
     this.#server.on('listening', () => {
       // The name of the host may be looked up for a while, and the server be stopped meanwhile.
@@ -67,7 +74,7 @@ export class ReportServer {
     if (!this.#server.listening) return
     await new Promise<void>((resolve) => {
       this.#server.close(() => resolve())
-      this.#server.closeAllConnections()
+      for (const socket of this.#connections) socket.destroy()
     })
   }
 
@@ -87,48 +94,91 @@ export class ReportServer {
     this.#retry.unref()
   }
 
-  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { isAlive, isReady, render, log } = this.#options
-    const path = (request.url ?? '').split('?')[0]
-    const pages: Readonly<Record<string, () => Promise<Page>>> = {
-      '/metrics': async () => ({ status: 200, ...(await render()) }),
-      '/healthz': async () => probePage(isAlive()),
-      '/readyz': async () => probePage(isReady()),
+  #accept(socket: Socket): void {
+    // A client that holds its connections open keeps no other client away.
+    const [oldest] = this.#connections
+    if (oldest !== undefined && this.#connections.size >= MAX_CONNECTIONS) {
+      this.#connections.delete(oldest)
+      oldest.destroy()
     }
+    this.#connections.add(socket)
+    const limit = setTimeout(() => socket.destroy(), this.#options.limitMs ?? LIMIT_MS)
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      clearTimeout(limit)
+      this.#connections.delete(socket)
+    })
+    let head = ''
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      head += chunk
+      const isWhole = head.includes('\r\n\r\n')
+      if (!isWhole && head.length <= MAX_HEAD_BYTES) return
+      socket.removeAllListeners('data').pause()
+      void this.#respond(socket, isWhole ? /^(\S+) (\S+) HTTP\/1\.[01]\r\n/.exec(head) : 'too long')
+    })
+  }
+
+  async #respond(socket: Socket, request: RegExpExecArray | 'too long' | null): Promise<void> {
+    if (request === 'too long') return send(socket, { status: '431 Request Header Fields Too Large', ...plain('too long') })
+    if (request === null) return send(socket, { status: '400 Bad Request', ...plain('not a request of HTTP/1') })
+    const { isAlive, isReady } = this.#options
+    const [, method, target = ''] = request
+    const pages: Readonly<Record<string, () => Page | Promise<Page>>> = {
+      '/metrics': () => this.#render(),
+      '/healthz': () => probePage(isAlive()),
+      '/readyz': () => probePage(isReady()),
+    }
+    const path = target.replace(/\?.*/, '')
+    const page = Object.hasOwn(pages, path) ? pages[path] : undefined
+    if (page === undefined) return send(socket, { status: '404 Not Found', ...plain('not found') })
+    if (method !== 'GET' && method !== 'HEAD') {
+      return send(socket, { status: '405 Method Not Allowed', header: 'Allow: GET, HEAD', ...plain('only GET and HEAD') })
+    }
+    send(socket, await page(), method === 'HEAD')
+  }
+
+  #render(): Promise<Page> {
+    const atMs = performance.now()
+    if (this.#rendering === undefined || atMs - this.#rendering.atMs >= (this.#options.freshMs ?? FRESH_MS)) {
+      this.#rendering = { page: this.#renderAnew(), atMs }
+    }
+    return this.#rendering.page
+  }
+
+  async #renderAnew(): Promise<Page> {
     try {
-      const page = path !== undefined && Object.hasOwn(pages, path) ? pages[path] : undefined
-      if (page === undefined) return send(request, response, { status: 404, ...plain('not found') })
-      if (request.method !== 'GET' && request.method !== 'HEAD') {
-        response.setHeader('Allow', 'GET, HEAD')
-        return send(request, response, { status: 405, ...plain('only GET and HEAD') })
-      }
-      send(request, response, await page())
+      return { status: '200 OK', ...(await this.#options.render()) }
     } catch (error) {
-      log.error('a request for metrics or health could not be answered', { path, error })
-      send(request, response, { status: 500, ...plain('internal error, see the log') })
+      this.#options.log.error('the metrics could not be rendered', { error })
+      return { status: '500 Internal Server Error', ...plain('internal error, see the log') }
     }
   }
 }
 
 interface Page {
-  readonly status: number
+  readonly status: string
   readonly contentType: string
   readonly body: string
+  readonly header?: string
 }
 
 function probePage({ ok, detail }: ProbeResult): Page {
-  return { status: ok ? 200 : 503, ...plain(detail) }
+  return { status: ok ? '200 OK' : '503 Service Unavailable', ...plain(detail) }
 }
 
 function plain(text: string): Omit<Page, 'status'> {
   return { contentType: 'text/plain; charset=utf-8', body: `${text}\n` }
 }
 
-function send(request: IncomingMessage, response: ServerResponse, { status, contentType, body }: Page): void {
-  response.writeHead(status, {
-    'Content-Type': contentType,
-    'Content-Length': Buffer.byteLength(body),
-    'X-Content-Type-Options': 'nosniff',
-  })
-  response.end(request.method === 'HEAD' ? undefined : body)
+function send(socket: Socket, { status, contentType, body, header }: Page, withoutBody = false): void {
+  const head = [
+    `HTTP/1.1 ${status}`,
+    `Content-Type: ${contentType}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'X-Content-Type-Options: nosniff',
+    'Connection: close',
+    ...(header === undefined ? [] : [header]),
+  ]
+  socket.write(`${head.join('\r\n')}\r\n\r\n${withoutBody ? '' : body}`)
+  socket.destroySoon()
 }

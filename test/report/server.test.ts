@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
-import { connect, Server as NetServer } from 'node:net'
+import { connect, Server as NetServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { ReportServer } from '../../src/report/server.ts'
@@ -20,13 +20,20 @@ async function eventually<T>(look: () => T | undefined): Promise<T> {
   }
 }
 
-async function serve(t: Test, address: ListenAddress = LOOPBACK) {
+async function serve(t: Test, address: ListenAddress = LOOPBACK, limits: { readonly limitMs?: number; readonly freshMs?: number } = {}) {
   const log = new FakeLog()
-  const state = { alive: true, ready: false, render: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'metric 1\n' }) }
+  const state = {
+    alive: true,
+    ready: false,
+    rendered: 0,
+    render: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'metric 1\n' }),
+  }
   const server = new ReportServer({
-    address,
-    log,
-    render: () => state.render(),
+    ...{ address, log, ...limits },
+    render: () => {
+      state.rendered++
+      return state.render()
+    },
     isAlive: () => ({ ok: state.alive, detail: state.alive ? 'ok' : 'the loop is stuck' }),
     isReady: () => ({ ok: state.ready, detail: state.ready ? 'ok' : 'the assignment is not known' }),
     retryMs: 10,
@@ -71,8 +78,26 @@ async function fetchPage({ host, port }: ListenAddress, path: string, method = '
   return { status: response.statusCode, headers: response.headers, body: await text(response) }
 }
 
+/** A client that sends this at once, and reads nothing before it is told to. */
+async function open(t: Test, { host, port }: ListenAddress, sent: string): Promise<Socket> {
+  const socket = connect(port, host).on('error', () => {})
+  t.teardown(() => socket.destroy())
+  await once(socket, 'connect')
+  socket.write(sent)
+  return socket
+}
+
+async function readAll(socket: Socket): Promise<string> {
+  let read = ''
+  socket.on('data', (chunk) => {
+    read += chunk
+  })
+  if (!socket.closed) await once(socket, 'close')
+  return read
+}
+
 t.test('pages', async (t) => {
-  const { server, state, log } = await serve(t)
+  const { server, state, log } = await serve(t, LOOPBACK, { freshMs: 0 })
   const address = await eventually(() => server.boundTo)
   t.match(await fetchPage(address, '/metrics'), {
     status: 200,
@@ -87,7 +112,7 @@ t.test('pages', async (t) => {
   t.match(await fetchPage(address, '/healthz'), { status: 503, body: 'the loop is stuck\n' })
   t.match(await fetchPage(address, '/readyz'), { status: 200 })
   for (const path of ['/', '/metrics/', '/toString', '/__proto__', '//']) t.match(await fetchPage(address, path), { status: 404 }, path)
-  t.match(await fetchPage(address, '/metrics', 'POST'), { status: 405, headers: { allow: 'GET, HEAD' } })
+  t.match(await fetchPage(address, '/metrics', 'POST'), { status: 405, headers: { allow: 'GET, HEAD', connection: 'close' } })
   state.render = async () => {
     throw new Error('secret detail')
   }
@@ -148,4 +173,57 @@ t.test('one that is stopped while it looks its host up never listens', async (t)
   await foundHost
   t.equal(server.boundTo, undefined)
   t.same(log.said('info'), [])
+})
+
+t.test('a connection has one answer, however many requests it sends at once and never reads', async (t) => {
+  const { server, state } = await serve(t)
+  const address = await eventually(() => server.boundTo)
+  const pipelined = 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(3000)
+  const greedy = await Promise.all(Array.from({ length: 8 }, () => open(t, address, pipelined)))
+  t.match(await fetchPage(address, '/healthz'), { status: 200 })
+  for (const socket of greedy) t.ok((await readAll(socket)).split('HTTP/1.1 ').length <= 2)
+  t.ok(state.rendered < 8, `${state.rendered} renderings`)
+})
+
+t.test('one rendering a second is shared by all, and probes render nothing', async (t) => {
+  const { server, state, log } = await serve(t, LOOPBACK, { freshMs: 60_000 })
+  const address = await eventually(() => server.boundTo)
+  await fetchPage(address, '/healthz')
+  await fetchPage(address, '/readyz')
+  t.equal(state.rendered, 0)
+  const all = await Promise.all(Array.from({ length: 20 }, () => fetchPage(address, '/metrics')))
+  t.ok(all.every(({ body }) => body === 'metric 1\n'))
+  t.equal(state.rendered, 1)
+  const failing = await serve(t)
+  failing.state.render = async () => {
+    throw new Error('no')
+  }
+  const other = await eventually(() => failing.server.boundTo)
+  for (let i = 0; i < 5; i++) t.match(await fetchPage(other, '/metrics'), { status: 500 })
+  t.ok(failing.log.said('error').length < 5, 'a failure is shared too')
+  t.same(log.said('error'), [])
+})
+
+t.test('a client that is slow or silent is disconnected', async (t) => {
+  const { server } = await serve(t, LOOPBACK, { limitMs: 100 })
+  const address = await eventually(() => server.boundTo)
+  for (const sent of ['', 'GET /metr', 'GET /metrics HTTP/1.1\r\nHost: x\r\n']) t.equal(await readAll(await open(t, address, sent)), '')
+})
+
+t.test('a client that does not speak HTTP, or too much of it, has one answer', async (t) => {
+  const { server } = await serve(t)
+  const address = await eventually(() => server.boundTo)
+  t.match(await readAll(await open(t, address, 'hello\r\n\r\n')), /^HTTP\/1.1 400 /)
+  t.match(await readAll(await open(t, address, `GET / HTTP/1.1\r\nX: ${'x'.repeat(8200)}`)), /^HTTP\/1.1 431 |^$/)
+})
+
+t.test('a new connection takes the place of the oldest one beyond the limit', async (t) => {
+  const { server } = await serve(t, LOOPBACK, { limitMs: 60_000 })
+  const address = await eventually(() => server.boundTo)
+  const idle: Socket[] = []
+  for (let i = 0; i < 32; i++) idle.push(await open(t, address, ''))
+  t.match(await fetchPage(address, '/healthz'), { status: 200 })
+  const [oldest, ...others] = idle
+  if (oldest !== undefined) await readAll(oldest)
+  t.notOk(others.some((socket) => socket.closed))
 })
