@@ -7,7 +7,7 @@ import { compareConfigs } from './change/compare.ts'
 import { RISKS } from './change/risk-classes.ts'
 import type { ConfigChange } from './inspection.ts'
 import type { KubeletVersion } from './kubelet-version.ts'
-import { type ChangePolicy, decideChange } from './policy/check-policy.ts'
+import { type ChangePolicy, decideChange, underPolicy } from './policy/check-policy.ts'
 
 export function describeChanges(
   before: KubeletConfig,
@@ -15,7 +15,8 @@ export function describeChanges(
   version: KubeletVersion | undefined,
   policy: ChangePolicy,
 ): readonly ConfigChange[] {
-  return compareConfigs(before, after, version).map((change) => {
+  return compareConfigs(before, after, version).map((each) => {
+    const change = underPolicy(each, policy)
     const { path, risk } = change
     const { outcome, rule } = decideChange(change, policy)
     return { path, before: change.before?.value, after: change.after?.value, risk, meaning: RISKS[risk], policy: { outcome, rule } }

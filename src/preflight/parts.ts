@@ -24,7 +24,7 @@ import { COVERED, formatVersion, isCovered, isNewer } from './kubelet-version.ts
 import { checkNode, findNeeds, guardClient } from './node/check-node.ts'
 import type { NodeOptions } from './node/node-view.ts'
 import type { SurroundingNeeds, Surroundings } from './node/surroundings.ts'
-import { type ChangePolicy, checkPolicy } from './policy/check-policy.ts'
+import { type ChangePolicy, checkPolicy, restricts } from './policy/check-policy.ts'
 import { nameField } from './reconcile.ts'
 
 export interface PartSources {
@@ -115,9 +115,9 @@ function checkChangeRules({ document, node, version }: PartInput, policy: Change
 }
 
 /** The changes are unknown: refused unless the policy restricts nothing. */
-function checkUnknownChange({ base, deny, requireDrain }: ChangePolicy): PartReport {
+function checkUnknownChange(policy: ChangePolicy): PartReport {
   const detail = "kubelet's current config cannot be read"
-  if (base === 'open' && deny.length === 0 && requireDrain.length === 0) return { outcome: 'unjudged', detail, findings: [] }
+  if (!restricts(policy)) return { outcome: 'unjudged', detail, findings: [] }
   const problem = `${detail}, so the change policy cannot be checked`
   const finding: Finding = {
     rule: 'policy/unseen',

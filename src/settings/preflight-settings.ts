@@ -27,8 +27,8 @@ export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
     initial: 'open',
     ...RUN_ONLY_LIVE,
     help:
-      'changes that this node accepts: open accepts all; guarded refuses those that can give others control of it, cut it ' +
-      'off or need a reboot',
+      'changes that this node accepts: open accepts all; guarded only those of fields that can neither give others control ' +
+      'of it nor cut it off',
   },
   allowChanges: {
     name: 'allow-changes',

@@ -26,7 +26,7 @@ t.test('defaults are filled in, and another spelling is not a change', async (t)
 })
 
 t.test('the decision of the policy, with the name of the rule', async (t) => {
-  const policy: ChangePolicy = { base: 'guarded', allow: [], deny: ['maxPods'], requireDrain: ['clusterDNS'] }
+  const policy: ChangePolicy = { base: 'guarded', allow: ['clusterDNS'], deny: ['maxPods'], requireDrain: ['clusterDNS'] }
   const changes = describeChanges({}, { maxPods: 64, clusterDNS: ['10.0.0.10'], port: 1, eventBurst: 11 }, v120, policy)
   t.same(Object.fromEntries(changes.map(({ path, policy }) => [path.join('.'), policy])), {
     maxPods: { outcome: 'denied', rule: 'policy/deny[0]' },
@@ -34,6 +34,12 @@ t.test('the decision of the policy, with the name of the rule', async (t) => {
     port: { outcome: 'denied', rule: 'policy/guarded' },
     eventBurst: { outcome: 'allowed', rule: undefined },
   })
+})
+
+t.test('a field that no table has is of unknown risk where the policy restricts', async (t) => {
+  const risks = (policy: ChangePolicy) => describeChanges({}, { '?authorization': { mode: 'AlwaysAllow' } }, v120, policy)
+  t.match(risks({ ...OPEN, base: 'guarded' }), [{ risk: 'unknown', policy: { outcome: 'denied', rule: 'policy/guarded' } }])
+  t.match(risks(OPEN), [{ risk: 'none', policy: { outcome: 'allowed' } }])
 })
 
 t.test('secrets are not shown', async (t) => {

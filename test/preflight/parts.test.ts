@@ -237,7 +237,7 @@ t.test('change: findings of the current policy', async (t) => {
   t.match(denied.report, { outcome: 'refused', findings: [{ rule: 'policy/deny[0]', position: { line: 3, column: 1 } }] })
 })
 
-t.test('change: a field that the tables lack, on a newer kubelet, may be of any risk', async (t) => {
+t.test('change: a field that the tables lack may be any field, of any risk, under a policy that restricts', async (t) => {
   const version = { major: 1, minor: 38, patch: 0 }
   const decide = async (policy: Partial<ChangePolicy>, given = version) =>
     rulesOf((await run('change', 'foo: 1\n', { node: nodeWith(), version: given }, { policy: { ...OPEN, ...policy } })).report)
@@ -246,7 +246,8 @@ t.test('change: a field that the tables lack, on a newer kubelet, may be of any 
   t.same(await decide({ requireDrain: ['class:drain'] }), ['info policy/require-drain'])
   t.same(await decide({ base: 'guarded', allow: ['class:restart'] }), ['refuse policy/guarded'], 'what allows has to name it')
   t.same(await decide({ base: 'guarded', allow: ['class:unknown'] }), [])
-  t.same(await decide({ deny: ['class:reboot'] }, v120), [], 'a kubelet within the tables ignores it')
+  t.same(await decide({ deny: ['staticPodPath'] }, v120), ['refuse policy/deny[0]'], 'that kubelet ignores it is what the tables say')
+  t.same(await decide({}, v120), [])
 })
 
 t.test('change: the fields that change something are told, or that they are not known', async (t) => {

@@ -78,7 +78,7 @@ function compareUnknown(before: KubeletConfig, after: KubeletConfig, version: Ku
 }
 
 interface Unknown {
-  readonly path: readonly string[]
+  readonly path: FieldPath
   readonly value: unknown
 }
 
@@ -86,19 +86,25 @@ interface Unknown {
 const BRANCHES: ReadonlySet<string> = new Set([...ROWS.keys()].flatMap(listParents))
 
 /** A key that contains a dot is not a path. */
-function rowOf(path: readonly string[]): FieldRow | undefined {
-  return path.at(-1)?.includes('.') === true ? undefined : ROWS.get(path.join('.'))
+function rowOf(path: FieldPath): FieldRow | undefined {
+  return String(path.at(-1)).includes('.') ? undefined : ROWS.get(path.join('.'))
 }
 
 function findUnknown(config: KubeletConfig, version: KubeletVersion | undefined): Map<string, Unknown> {
   const found = new Map<string, Unknown>()
-  const visit = (value: unknown, path: readonly string[]): void => {
+  const visit = (value: unknown, path: FieldPath): void => {
     const name = path.join('.')
     const row = rowOf(path)
+    if (row !== undefined) visitItems(value, path, row)
     if (row !== undefined && isKnownIn(row, version)) return
     if (isObject(value) && (name === '' || BRANCHES.has(name))) {
       for (const key of Object.keys(value)) if (name !== '' || (key !== 'apiVersion' && key !== 'kind')) visit(value[key], [...path, key])
     } else if (value !== null && value !== undefined && !BRANCHES.has(name)) found.set(JSON.stringify(path), { path, value })
+  }
+  const visitItems = (value: unknown, path: FieldPath, { fields }: FieldRow): void => {
+    if (fields === undefined || !Array.isArray(value)) return
+    for (const [index, item] of value.entries())
+      if (isObject(item)) for (const key of Object.keys(item)) if (!Object.hasOwn(fields, key)) visit(item[key], [...path, index, key])
   }
   visit(config, [])
   return found

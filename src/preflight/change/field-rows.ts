@@ -201,10 +201,13 @@ function measureOf(type: FieldType): FieldRow['measure'] {
  */
 export function rowAt(path: FieldPath): { readonly name: string; readonly row: FieldRow } | undefined {
   let name = ''
-  for (const step of path) {
+  for (const [index, step] of path.entries()) {
+    // A key that contains a dot is not a path.
+    if (String(step).includes('.')) return undefined
     name = name === '' ? String(step) : `${name}.${step}`
     const row = ROWS.get(name)
-    if (row !== undefined) return { name, row }
+    const below = path.length - index - 1
+    if (row !== undefined) return below === 0 || (below === 1 && row.type.endsWith('-map')) ? { name, row } : undefined
   }
   return undefined
 }

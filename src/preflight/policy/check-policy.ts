@@ -8,10 +8,12 @@
 import type { FieldPath } from '../../kubelet/field-path.ts'
 import { formatPath } from '../../kubelet/field-path.ts'
 import type { Change } from '../change/change.ts'
+import { rowAt } from '../change/field-rows.ts'
 import { RISKS } from '../change/risk-classes.ts'
 import type { ConfigDocument } from '../document.ts'
 import type { Finding } from '../finding.ts'
 import { locateNearest } from '../locate.ts'
+import { isHarmless } from './harmless-fields.ts'
 import { matchesPattern, mayMatchPattern, patternFor } from './patterns.ts'
 
 /** All patterns pass `checkPattern`. */
@@ -29,69 +31,68 @@ export interface PolicyVerdict {
   readonly requiresDrain: readonly FieldPath[]
 }
 
-/** Fields that can give control of the node to others, or cut it off. */
-export const GUARDED: readonly string[] = [
-  'staticPodPath',
-  'staticPodURL',
-  'staticPodURLHeader',
-  'authentication',
-  'authorization',
-  'tls*',
-  'address',
-  'port',
-  'providerID',
-  'class:can-cut-api',
-  'class:reboot',
-]
-
 export function checkPolicy(changes: readonly Change[], policy: ChangePolicy, document?: Pick<ConfigDocument, 'locate'>): PolicyVerdict {
   const findings: Finding[] = []
   const requiresDrain: FieldPath[] = []
-  for (const change of changes) {
+  for (const each of changes) {
+    const change = underPolicy(each, policy)
     const decision = decideChange(change, policy)
-    if (decision.outcome === 'denied') findings.push(toFinding(change, decision, document))
+    if (decision.outcome === 'denied') findings.push(toFinding(change, decision, policy, document))
     else if (decision.outcome === 'drain') requiresDrain.push(change.path)
   }
   return { findings, requiresDrain }
 }
 
+export function restricts({ base, deny, requireDrain }: ChangePolicy): boolean {
+  return base !== 'open' || deny.length > 0 || requireDrain.length > 0
+}
+
+/**
+ * A change as a policy takes it. Where one restricts, a field that no table has is of unknown risk:
+ * that kubelet ignores it is only what the tables and the parser of this agent say.
+ */
+export function underPolicy(change: Change, policy: ChangePolicy): Change {
+  return restricts(policy) && rowAt(change.path) === undefined ? { ...change, risk: 'unknown' } : change
+}
+
 /**
  * `rule` is such as `policy/deny[2]`, counted from 0; undefined: none matches. `pattern` is the
- * matching one.
+ * matching one; undefined: the field is not among those that the base policy allows.
  */
 export type ChangeDecision =
   | { readonly outcome: 'allowed'; readonly rule: undefined }
-  | { readonly outcome: 'denied' | 'drain'; readonly rule: string; readonly pattern: string }
+  | { readonly outcome: 'denied' | 'drain'; readonly rule: string; readonly pattern: string | undefined }
 
 export function decideChange(change: Pick<Change, 'path' | 'risk'>, { base, allow, deny, requireDrain }: ChangePolicy): ChangeDecision {
-  const applies = (pattern: string) => mayMatchPattern(pattern, change)
-  const denied = deny.findIndex(applies)
-  if (denied >= 0) return { outcome: 'denied', rule: `policy/deny[${denied}]`, pattern: deny[denied] ?? '' }
-  const guarded = base === 'guarded' ? GUARDED.find(applies) : undefined
-  if (guarded !== undefined && !allow.some((pattern) => matchesPattern(pattern, change)))
-    return { outcome: 'denied', rule: 'policy/guarded', pattern: guarded }
-  const drained = requireDrain.findIndex(applies)
-  if (drained >= 0) return { outcome: 'drain', rule: `policy/requireDrain[${drained}]`, pattern: requireDrain[drained] ?? '' }
+  const isAllowed = allow.some((pattern) => matchesPattern(pattern, change))
+  const denied = deny.findIndex((pattern) => mayMatchPattern(pattern, change, isAllowed))
+  if (denied >= 0) return { outcome: 'denied', rule: `policy/deny[${denied}]`, pattern: deny[denied] }
+  if (base === 'guarded' && !isAllowed && !isHarmless(rowAt(change.path)?.name))
+    return { outcome: 'denied', rule: 'policy/guarded', pattern: undefined }
+  const drained = requireDrain.findIndex((pattern) => mayMatchPattern(pattern, change, false))
+  if (drained >= 0) return { outcome: 'drain', rule: `policy/requireDrain[${drained}]`, pattern: requireDrain[drained] }
   return { outcome: 'allowed', rule: undefined }
 }
 
 function toFinding(
-  { path, risk }: Change,
+  change: Change,
   { rule, pattern }: Exclude<ChangeDecision, { outcome: 'allowed' }>,
+  policy: ChangePolicy,
   document: Pick<ConfigDocument, 'locate'> | undefined,
 ): Finding {
+  const { path, risk } = change
   const name = formatPath(path)
-  const allowing = patternFor({ path, risk })
-  const guarded = rule === 'policy/guarded'
+  const why = pattern === undefined ? 'the policy guarded does not allow it' : `denyChanges contains ${pattern}`
+  const allowing = patternFor(change)
+  const helps = decideChange(change, { ...policy, allow: [...policy.allow, allowing] }).outcome !== 'denied'
+  const remedy = helps ? `add ${allowing === name ? 'it' : allowing} to allowChanges` : `remove ${pattern} from denyChanges`
   return {
     rule,
     severity: 'refuse',
     reason: 'validate',
     path,
     position: locateNearest(document, path),
-    problem: `${name} must not change on this node: ${guarded ? 'the policy guarded' : 'denyChanges'} contains ${pattern}; ${RISKS[risk]}`,
-    advice: guarded
-      ? `leave ${name} as it is, or add ${allowing === name ? 'it' : allowing} to allowChanges in the agent's settings`
-      : `leave ${name} as it is, or remove ${pattern} from denyChanges in the agent's settings`,
+    problem: `${name} must not change on this node: ${why}; ${RISKS[risk]}`,
+    advice: `leave ${name} as it is, or ${remedy} in the agent's settings`,
   }
 }

@@ -4,7 +4,7 @@
  * cannot match anything is rejected with the nearest one that can.
  */
 
-import { type FieldPath, formatPath } from '../../kubelet/field-path.ts'
+import type { FieldPath } from '../../kubelet/field-path.ts'
 import { FIELDS, listLeaves, listParents } from '../../kubelet/fields.ts'
 import { nearest } from '../../values/nearest.ts'
 import type { Change } from '../change/change.ts'
@@ -38,14 +38,19 @@ export function matchesPattern(text: string, { path, risk }: Pick<Change, 'path'
   return text.startsWith(CLASS) ? risk === text.slice(CLASS.length) : matchesPath(text, path)
 }
 
-/** Whether a pattern that restricts applies. A change of unknown risk may be of every class. */
-export function mayMatchPattern(text: string, change: Pick<Change, 'path' | 'risk'>): boolean {
-  return matchesPattern(text, change) || (change.risk === 'unknown' && text.startsWith(CLASS))
+/**
+ * Whether a pattern that restricts applies. A change of unknown risk may be of every class, and its
+ * field any other one to kubelet.
+ *
+ * @param isAllowed something allows the change: then it is not taken for one of another field
+ */
+export function mayMatchPattern(text: string, change: Pick<Change, 'path' | 'risk'>, isAllowed: boolean): boolean {
+  return matchesPattern(text, change) || (change.risk === 'unknown' && (text.startsWith(CLASS) || !isAllowed))
 }
 
 /** The pattern that allows this change and the least besides. */
 export function patternFor({ path, risk }: Pick<Change, 'path' | 'risk'>): string {
-  return risk === 'unknown' ? `${CLASS}${risk}` : formatPath(path)
+  return risk === 'unknown' ? `${CLASS}${risk}` : path.join('.')
 }
 
 function matchesPath(text: string, path: FieldPath): boolean {

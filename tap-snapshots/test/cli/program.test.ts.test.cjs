@@ -415,9 +415,9 @@ Kubelet:
                                  (default: /run/dbus/system_bus_socket)
 
 Preflight:
-  --change-policy <choice>       changes that this node accepts: open accepts all; guarded refuses
-                                 those that can give others control of it, cut it off or need a
-                                 reboot (open, guarded; default: open)
+  --change-policy <choice>       changes that this node accepts: open accepts all; guarded only
+                                 those of fields that can neither give others control of it nor cut
+                                 it off (open, guarded; default: open)
   --allow-changes <list>         exceptions to change-policy: fields, as in maxPods or
                                  authentication.*, and risk classes, as in class:reboot (default:
                                  none)

@@ -145,9 +145,7 @@ async function heedsPolicy(step: Step, node: Node, admin: Administrator): Promis
       await reconfigure(node, { changePolicy: 'guarded' })
       const source = await assignNew(node, admin, 'moved', changes)
       await admin.untilStatus({ assigned: source, active: before, lastKnownGood: before, error: VALIDATE_ERROR })
-      await node.untilSays(
-        /^failed to validate config: .*staticPodPath must not change on this node: the policy guarded contains staticPodPath/,
-      )
+      await node.untilSays(/^failed to validate config: .*staticPodPath must not change on this node: the policy guarded does not allow it/)
     }),
   )
   const moved = await step('allowChanges makes an exception, and nobody has to say retry', async () => {
