@@ -2,6 +2,7 @@
  * Probes the container runtimes that kubelet uses, or would use: that of the fallback, and that of
  * its next start.
  */
+import { localPathBeside } from '../decision/base-config.ts'
 import { type HeldSource, sameSource } from '../decision/config-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { StepOf } from '../decision/step.ts'
@@ -50,8 +51,8 @@ export async function probeRuntimes(
 ): Promise<RuntimeObservation> {
   if (isKubeletInside(unit.command)) return NOT_PROBED
   const isNext = next?.onlyInPlace === true && sameSource(lastKnownGood.source, next.source)
-  const fallback = await findRuntimeSocket(ports, unit, isNext ? next : lastKnownGood)
-  const target = next === undefined ? undefined : await findRuntimeSocket(ports, unit, next)
+  const fallback = await findRuntimeSocket(ports, unit, isNext ? next : lastKnownGood, next)
+  const target = next === undefined ? undefined : await findRuntimeSocket(ports, unit, next, next)
   const areKnown = fallback?.isGuessed === false && target?.isGuessed === false
   const changesRuntime = areKnown ? fallback.path !== target.path : undefined
   const probe = async (socket: RuntimeSocket | undefined) => (isCriSocket(socket) ? ports.runtimeProbe.isUp(socket.path) : undefined)
@@ -65,11 +66,12 @@ export async function probeRuntimes(
  * needs an answer of its own.
  */
 export async function readRuntimesAhead(ports: SocketPorts, step: StepOf<'preflight'>, snapshot: Snapshot): Promise<void> {
-  const { unit, lastKnownGood } = snapshot
+  const { unit, lastKnownGood, nextStart } = snapshot
   const isOnDisk = step.data === undefined
   if (step.fallback || !isOnDisk || unit.kind === 'unknown' || isKubeletInside(unit.command)) return
   const next = { source: step.source, content: contentOfKey(step.key) }
-  await Promise.all([lastKnownGood, next].map((held) => findRuntimeSocket(ports, unit, held))).catch(() => {})
+  const inPlace = nextStart.kind === 'known' ? nextStart.held : undefined
+  await Promise.all([lastKnownGood, next].map((held) => findRuntimeSocket(ports, unit, held, inPlace))).catch(() => {})
 }
 
 interface RuntimeSocket {
@@ -78,20 +80,44 @@ interface RuntimeSocket {
   readonly isGuessed: boolean
 }
 
-/** Kubelet's flag wins over its config. A kubelet whose config names none takes the default. */
-async function findRuntimeSocket(ports: SocketPorts, unit: KnownUnit, held: HeldSource): Promise<RuntimeSocket | undefined> {
-  // A file that the agent replaces holds the candidate, not the local config.
-  const isReplaced = held.source === 'local' && unit.wiring.kind === 'ready' && unit.wiring.replacesLocalFile
-  const files = listConfigFiles(unit, findFile(ports, unit, held))
-  const inConfig = async () => (isReplaced || files === undefined ? undefined : (await ports.configFacts.of(files)).runtimeEndpoint)
-  const endpoint = unit.runtimeEndpoint ?? (await inConfig()) ?? ports.defaultRuntimeSocket()
-  return endpoint === undefined ? undefined : { path: toSocketPath(endpoint), isGuessed: isReplaced && unit.runtimeEndpoint === undefined }
+/**
+ * Kubelet's flag wins over its config. A kubelet whose config names none takes the default.
+ * @param inPlace what kubelet starts with next. undefined: not known
+ */
+async function findRuntimeSocket(
+  ports: SocketPorts,
+  unit: KnownUnit,
+  held: HeldSource,
+  inPlace: HeldSource | undefined,
+): Promise<RuntimeSocket | undefined> {
+  const named = unit.runtimeEndpoint === undefined ? await readEndpoint(ports, unit, held, inPlace) : { endpoint: unit.runtimeEndpoint }
+  const endpoint = named?.endpoint ?? ports.defaultRuntimeSocket()
+  return endpoint === undefined ? undefined : { path: toSocketPath(endpoint), isGuessed: named === undefined }
 }
 
-/** Where the checkpoint is gone, the file in place still holds the config. undefined: local. */
-function findFile({ checkpoints }: SocketPorts, { wiring }: KnownUnit, { source, onlyInPlace }: HeldSource): string | undefined {
-  if (source === 'local') return undefined
-  return onlyInPlace === true && wiring.kind === 'ready' ? wiring.path : checkpoints.path(source)
+/** undefined: the config cannot be read. */
+async function readEndpoint(
+  ports: SocketPorts,
+  unit: KnownUnit,
+  held: HeldSource,
+  inPlace: HeldSource | undefined,
+): Promise<{ readonly endpoint: string | undefined } | undefined> {
+  const path = findFile(ports, unit, held, inPlace)
+  if (path === undefined && unit.wiring.kind === 'ready' && unit.wiring.replacesLocalFile) return undefined
+  const files = listConfigFiles(unit, path)
+  if (files === undefined) return { endpoint: undefined }
+  const { healthz, runtimeEndpoint } = await ports.configFacts.of(files)
+  // The health port of a config that cannot be read is not known either.
+  return healthz === undefined ? undefined : { endpoint: runtimeEndpoint }
+}
+
+/**
+ * Where the checkpoint is gone, the file in place still holds the config. undefined: kubelet has no
+ * local config, or nobody knows where it is.
+ */
+function findFile({ checkpoints }: SocketPorts, unit: KnownUnit, held: HeldSource, inPlace: HeldSource | undefined): string | undefined {
+  if (held.source === 'local') return localPathBeside(unit, inPlace)
+  return held.onlyInPlace === true && unit.wiring.kind === 'ready' ? unit.wiring.path : checkpoints.path(held.source)
 }
 
 /** Kubelet itself serves dockershim's socket, up to 1.23: it says nothing of the runtime. */

@@ -43,8 +43,17 @@ export function findBasePath(checkpoints: CheckpointPaths, unit: KnownUnit, snap
   return held && checkpoints.path(held.source)
 }
 
-function findLocalPath({ wiring, localConfigPath }: KnownUnit, { nextStart }: Snapshot): string | undefined {
+function findLocalPath(unit: KnownUnit, { nextStart }: Snapshot): string | undefined {
+  return localPathBeside(unit, nextStart.kind === 'known' ? nextStart.held : undefined)
+}
+
+/**
+ * Where the local config is.
+ * @param inPlace undefined: not known
+ * @returns undefined: not known, or kubelet has none
+ */
+export function localPathBeside({ wiring, localConfigPath }: KnownUnit, inPlace: HeldSource | undefined): string | undefined {
   if (wiring.kind !== 'ready' || !wiring.replacesLocalFile) return localConfigPath
-  if (nextStart.kind === 'unknown') return undefined
-  return nextStart.held.source === 'local' ? localConfigPath : wiring.keptLocalPath
+  if (inPlace === undefined) return undefined
+  return inPlace.source === 'local' ? localConfigPath : wiring.keptLocalPath
 }

@@ -118,7 +118,7 @@ t.test('the runtime of a config whose checkpoint is gone is read from the file i
       ...nodeWith(found).observation,
       checkpoints: { ...nodeWith(found).observation.checkpoints, path: ({ uid }: CheckpointFile) => `/checkpoints/${uid}` },
       configFacts: {
-        of: async ({ path = '', own }: ConfigFiles) => ({ healthz: undefined, runtimeEndpoint: there[own?.content ?? path] }),
+        of: async ({ path = '', own }: ConfigFiles) => ({ healthz: 'none' as const, runtimeEndpoint: there[own?.content ?? path] }),
       },
       runtimeProbe: { isUp: async (socket: string) => socket.includes('containerd') },
       defaultRuntimeSocket: () => '/run/containerd/containerd.sock',
@@ -195,6 +195,7 @@ t.test("kubelet's drop-ins count for the health port and the runtime, whoever wr
   const own = dropInWiring(directory)
   t.same(await look({ ...unit, wiring: fileWiring('/local') }), [
     { path: '/local', directory },
+    { path: fileWiring('/local').keptLocalPath, directory },
     { path: `/checkpoints/${A.uid}`, directory },
   ])
   t.same(await look({ ...unit, wiring: own }), [

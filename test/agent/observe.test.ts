@@ -310,7 +310,14 @@ t.test('the container runtimes of fallback and candidate', async (t) => {
   t.same(await see({ ...ill, unit: flagged, up: ['/run/c.sock'] }), [true, false, undefined], 'a flag wins over both')
   t.same(await see({ ...ill, unit: flagged, activation: { kind: 'unknown', detail: '' } }), [false, undefined, undefined])
   const replaced = running(CHECKPOINT_A, { wiring: fileWiring(LOCAL_PATH) })
-  t.same(await see({ ...ill, unit: replaced, default: '/run/d.sock', up: ['/run/d.sock'] }), [true, undefined, undefined], 'not known')
+  const kept = `${fileWiring(LOCAL_PATH).keptLocalPath}.sock`
+  t.same(await see({ ...ill, unit: replaced, up: [kept] }), [true, true, false], 'the agent keeps the local config beside its own')
+  const guess: Scene = { ...ill, endpoint: undefined, default: '/run/d.sock', up: ['/run/d.sock'] }
+  const nowhere: ActivationState = { kind: 'unknown', detail: '' }
+  t.same(await see({ ...guess, unit: replaced, activation: nowhere }), [true, undefined, undefined], 'nobody knows where local is')
+  const before = running({ kind: 'other', pid: 1, configPath: LOCAL_PATH })
+  t.same(await see({ ...guess, unit: before, portInFile: undefined }), [true, undefined, undefined], 'files that cannot be read')
+  t.same(await see({ ...guess, unit: before }), [true, false, undefined], 'files that name none')
   t.same(await see({ ...ill, endpoint: undefined }), [undefined, undefined, undefined], 'none is known')
   t.same(await see({ ...ill, endpoint: undefined, default: '/run/d.sock' }), [false, false, undefined])
 })

@@ -561,4 +561,14 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { activation: 'file', restart: 'on-failure', evidence: true, journal: true, signals: true },
   },
+  // The local config, which the agent kept beside its own, was not read.
+  'a config that replaces the config file names a dead runtime': {
+    ...schedule(
+      983,
+      [0, { kind: 'runtime-down', seconds: 229, hangs: true, kills: 48 }],
+      [0, { kind: 'assign', name: 'red' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'moves-to-dead-runtime' }],
+    ),
+    node: { activation: 'file', channel: 'selector', parts: true, remembersRuntime: true, signals: true },
+  },
 }
