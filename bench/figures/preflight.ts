@@ -52,7 +52,7 @@ export async function measurePreflight(runs: number): Promise<Measured> {
     })
     const parts = listParts({
       surroundings: (needs) => readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts }),
-      policy: () => ({ base: 'guarded', allow: [], deny: [], requireDrain: ['class:drain'] }),
+      policy: () => ({ base: 'guarded', allow: ['allowedUnsafeSysctls'], deny: [], requireDrain: ['class:drain'] }),
       guardsOff: () => [],
       judge,
       signal: new AbortController().signal,

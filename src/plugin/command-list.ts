@@ -2,6 +2,7 @@
 import type { PluginCommand } from './command.ts'
 import { applyCommand } from './commands/apply.ts'
 import { assignCommand, unassignCommand } from './commands/assign.ts'
+import { checkCommand } from './commands/check.ts'
 import { diffCommand } from './commands/diff.ts'
 import { getCommand } from './commands/get.ts'
 import { rolloutPauseCommand, rolloutResumeCommand, rolloutRetryCommand } from './commands/rollout-change.ts'
@@ -14,6 +15,7 @@ export const PLUGIN_COMMANDS: readonly PluginCommand[] = [
   getCommand,
   whyCommand,
   diffCommand,
+  checkCommand,
   versionsCommand,
   applyCommand,
   assignCommand,

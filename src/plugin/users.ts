@@ -68,6 +68,32 @@ export async function listKnownUsers(context: PluginContext, name: string): Prom
   }
 }
 
+export interface InUse {
+  /** Those that are assigned, those under them and those over them, by name. */
+  readonly configs: readonly ConfigName[]
+  /** Why there may be more. undefined: there are no more. */
+  readonly gap: string | undefined
+}
+
+/** The ConfigMaps that decide what some node runs. @throws Failure where nodes cannot be listed */
+export async function listInUse(context: PluginContext): Promise<InUse> {
+  const nodes = await listLabelledNodes(context)
+  const index = new ConfigIndex(context)
+  const found = new Map<string, ConfigName>()
+  const add = ({ namespace, name }: ConfigName) => found.set(`${namespace}/${name}`, { namespace, name })
+  for (const { ref } of groupByConfig(nodes)) {
+    add(ref)
+    const part = await index.look(ref)
+    const { bases } = part.kind === 'found' ? await readBases({ ref }, part, (base) => index.look(base)) : {}
+    for (const view of bases?.views ?? []) add(view.ref)
+  }
+  const layered = nodes.flatMap(({ state }) => (state.channel === 'selector' ? (configOfNode(state)?.namespace ?? []) : []))
+  for (const namespace of new Set(layered))
+    for (const { name } of await index.layersIn(namespace))
+      if ((await findLayering(index, { namespace, name }, nodes)).layered.length > 0) add({ namespace, name })
+  return { configs: [...found.keys()].sort().flatMap((key) => found.get(key) ?? []), gap: index.gap }
+}
+
 function groupByConfig(nodes: readonly LabelledNode[]) {
   const groups = new Map<string, { readonly ref: ConfigMapRef; readonly states: NodeState[] }>()
   for (const { state } of nodes) {

@@ -15,6 +15,7 @@ Look:
   get       show the nodes, their configs and their states
   why       say why a node runs what it runs, and what to do
   diff      show what the assigned config changes on a node
+  check     say who may edit the configs that nodes run
   versions  list the kept versions of a config, and how many nodes run each
 
 Change:
