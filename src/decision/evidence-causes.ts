@@ -7,13 +7,13 @@ import type { Baseline } from './evidence-state.ts'
 import { identityOfKey, type TrialKey } from './trial-key.ts'
 
 interface Row {
-  /** The pod's `status.reason`, or the type of a pressure condition. */
-  readonly reason: RegExp
+  /**
+   * The pod's `status.reason`, or the type of a pressure condition. A star stands for any letters.
+   */
+  readonly reasons: readonly string[]
   /** In the pod's `status.message`. undefined: any. */
   readonly says?: RegExp
-  /** In the docs. */
-  readonly name: string
-  /** Names such as `maxPods`, `kubeReserved.cpu`. A star stands for any letters. */
+  /** Names such as `maxPods`, `kubeReserved.cpu`, with stars as well. */
   readonly fields: readonly string[]
 }
 
@@ -36,41 +36,24 @@ export type Cause = { readonly kind: 'config'; readonly field: string } | { read
 
 /** Every row that fits counts. One without fields says that no field can cause it. */
 export const CAUSES: readonly Row[] = [
-  { name: 'OutOfcpu', reason: /^OutOfcpu$/, fields: CPU },
-  { name: 'OutOfmemory', reason: /^OutOfmemory$/, fields: MEMORY },
-  { name: 'OutOfephemeral-storage', reason: /^OutOfephemeral-storage$/, fields: [...STORAGE, QUOTA] },
-  { name: 'OutOfpods', reason: /^OutOfpods$/, fields: PODS },
-  { name: 'OutOf of another resource', reason: /^OutOf/, fields: [] },
-  {
-    name: 'Preempting: a critical pod did not fit',
-    reason: /^(Preempting|UnexpectedAdmissionError)$/,
-    says: /preempt/i,
-    fields: [...CPU, ...MEMORY, ...STORAGE, ...PODS],
-  },
-  {
-    name: 'UnexpectedAdmissionError, of the CPU manager or the memory manager',
-    reason: /^UnexpectedAdmissionError$/,
-    says: /\bcpus?\b|\[(cpu|memory)manager\]|not enough memory/i,
-    fields: MANAGERS,
-  },
-  // Also of a plugin that has not registered again since kubelet's start.
-  { name: 'UnexpectedAdmissionError, of a device or a plugin', reason: /^UnexpectedAdmissionError$/, fields: [] },
-  {
-    name: 'TopologyAffinityError, SMTAlignmentError, EmptyPodSharedPoolError',
-    reason: /^(TopologyAffinity|SMTAlignment|EmptyPodSharedPool)Error$/,
-    fields: MANAGERS,
-  },
-  { name: 'SysctlForbidden', reason: /^SysctlForbidden$/, fields: ['allowedUnsafeSysctls'] },
-  {
-    name: 'PodFeatureUnsupported, PodLevelResourcesNotSupported',
-    reason: /^(PodFeatureUnsupported|PodLevelResourcesNotSupported)$/,
-    fields: ['featureGates'],
-  },
+  { reasons: ['OutOfcpu'], fields: CPU },
+  { reasons: ['OutOfmemory'], fields: MEMORY },
+  { reasons: ['OutOfephemeral-storage'], fields: [...STORAGE, QUOTA] },
+  { reasons: ['OutOfpods'], fields: PODS },
+  { reasons: ['OutOf*'], fields: [] },
+  // A critical pod did not fit.
+  { reasons: ['Preempting', 'UnexpectedAdmissionError'], says: /preempt/i, fields: [...CPU, ...MEMORY, ...STORAGE, ...PODS] },
+  // Of the CPU manager or the memory manager.
+  { reasons: ['UnexpectedAdmissionError'], says: /\bcpus\b|\[(cpu|memory)manager\]|not enough memory/i, fields: MANAGERS },
+  // Of a device or a plugin, also one that has not registered again since kubelet's start.
+  { reasons: ['UnexpectedAdmissionError'], fields: [] },
+  { reasons: ['TopologyAffinityError', 'SMTAlignmentError', 'EmptyPodSharedPoolError'], fields: MANAGERS },
+  { reasons: ['SysctlForbidden'], fields: ['allowedUnsafeSysctls'] },
+  { reasons: ['PodFeatureUnsupported', 'PodLevelResourcesNotSupported'], fields: ['featureGates'] },
   // Kubelet compares with the labels of the Node, which its config does not set.
-  { name: 'NodeAffinity', reason: /^NodeAffinity$/, fields: [] },
+  { reasons: ['NodeAffinity'], fields: [] },
   {
-    name: 'Evicted or pressure, for memory',
-    reason: /^(Evicted|MemoryPressure)$/,
+    reasons: ['Evicted', 'MemoryPressure'],
     says: /low on resource: memory\b|MemoryPressure/,
     fields: [
       ...thresholds('memory.available'),
@@ -86,8 +69,7 @@ export const CAUSES: readonly Row[] = [
     ],
   },
   {
-    name: 'Evicted or pressure, for disk space or inodes',
-    reason: /^(Evicted|DiskPressure)$/,
+    reasons: ['Evicted', 'DiskPressure'],
     says: /low on resource: (ephemeral-storage|inodes)\b|DiskPressure/,
     fields: [
       ...thresholds('nodefs.*', 'imagefs.*', 'containerfs.*'),
@@ -100,15 +82,13 @@ export const CAUSES: readonly Row[] = [
     ],
   },
   {
-    name: 'Evicted or pressure, for process IDs',
-    reason: /^(Evicted|PIDPressure)$/,
+    reasons: ['Evicted', 'PIDPressure'],
     says: /low on resource: pids\b|PIDPressure/,
     fields: [...thresholds('pid.available'), HOLD, 'podPidsLimit'],
   },
-  // `podEphemeralStorageMessageFmt` and its siblings, eviction/helpers.go.
+  // Over the pod's own limit: `podEphemeralStorageMessageFmt` and others, eviction/helpers.go.
   {
-    name: "Evicted, over the pod's own storage limit",
-    reason: /^Evicted$/,
+    reasons: ['Evicted'],
     says: /^(Pod ephemeral local storage usage exceeds|Container \S+ exceeded its local ephemeral storage|Usage of EmptyDir volume)/,
     fields: [QUOTA],
   },
@@ -116,7 +96,7 @@ export const CAUSES: readonly Row[] = [
 
 /** Whether kubelet kills a pod of its own accord for this reason. */
 export function isKubeletsReason(reason: string): boolean {
-  return CAUSES.some((row) => row.reason.test(reason))
+  return CAUSES.some(({ reasons }) => isOneOf(reasons, reason))
 }
 
 /**
@@ -126,13 +106,17 @@ export function isKubeletsReason(reason: string): boolean {
  */
 export function findCause(reason: string, message: string, baseline: Baseline, key: TrialKey): Cause {
   const { changed, kubelet } = baseline
-  const rows = CAUSES.filter((row) => row.reason.test(reason) && row.says?.test(message) !== false)
+  const rows = CAUSES.filter(({ reasons, says }) => isOneOf(reasons, reason) && says?.test(message) !== false)
   // Another kubelet may do so by itself.
-  const isOtherKubelet = kubelet !== undefined && kubelet !== identityOfKey(key)
+  const isOtherKubelet = kubelet !== identityOfKey(key)
   if (changed === undefined || isOtherKubelet || rows.length === 0) return { kind: 'unclear' }
   const field = changed.find((name) => rows.some(({ fields }) => fields.some((pattern) => fits(name, pattern))))
   if (field !== undefined) return { kind: 'config', field }
   return changed.some((name) => fits(name, 'featureGates')) ? { kind: 'unclear' } : { kind: 'node' }
+}
+
+function isOneOf(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => matches(name, pattern))
 }
 
 /** Also where a map changes as a whole, or one of its keys. */
@@ -140,6 +124,10 @@ function fits(name: string, pattern: string): boolean {
   const steps = name.split('.')
   return pattern.split('.').every((step, index) => {
     const own = steps[index]
-    return own === undefined || new RegExp(`^${step.replaceAll('*', '.*')}$`).test(own)
+    return own === undefined || matches(own, step)
   })
+}
+
+function matches(name: string, pattern: string): boolean {
+  return new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(name)
 }

@@ -890,6 +890,7 @@ t.test('a pod that failed speaks against the config only where a changed field c
     ['Preempting', 'Preempted in order to admit critical pod', 'maxPods'],
     ['UnexpectedAdmissionError', 'Allocate failed due to not enough cpus available to satisfy request: requested=4', 'cpuManagerPolicy'],
     ['UnexpectedAdmissionError', 'Allocate failed due to [memorymanager] failed to get the default NUMA affinity', 'reservedMemory'],
+    ['UnexpectedAdmissionError', 'Allocate failed due to [memorymanager] failed to find the default preferred hint', 'memoryManagerPolicy'],
     ['TopologyAffinityError', 'Resources cannot be allocated with Topology locality', 'topologyManagerPolicy'],
     ['SysctlForbidden', 'forbidden sysctl: "net.core.somaxconn" not allowlisted', 'allowedUnsafeSysctls'],
     ['PodFeatureUnsupported', '', 'featureGates.NodeDeclaredFeatures'],
@@ -902,6 +903,12 @@ t.test('a pod that failed speaks against the config only where a changed field c
     ],
     ['Evicted', 'The node was low on resource: inodes. ', 'evictionHard.nodefs.inodesFree'],
     ['Evicted', 'The node had condition: [DiskPressure MemoryPressure]. ', 'kubeReserved.memory'],
+    ...['enforceNodeAllocatable', 'cgroupsPerQOS', 'qosReserved', 'memorySwap.swapBehavior', 'failSwapOn', 'kernelMemcgNotification'].map(
+      (field) => ['Evicted', LOW_ON_MEMORY, field] as const,
+    ),
+    ...['imageMinimumGCAge', 'containerLogMaxSize', 'podLogsDir', 'containerRuntimeEndpoint', 'imageServiceEndpoint'].map(
+      (field) => ['Evicted', 'The node was low on resource: inodes. ', field] as const,
+    ),
     ['Evicted', 'The node was low on resource: pids. ', 'podPidsLimit'],
     ['Evicted', 'Usage of EmptyDir volume "cache" exceeds the limit "1Gi". ', 'localStorageCapacityIsolation'],
   ]
@@ -918,11 +925,51 @@ t.test('a pod that failed speaks against the config only where a changed field c
   }
 })
 
+t.test('what a reservation takes from pods is its own resource, and no other', async (t) => {
+  const resources = ['cpu', 'memory', 'ephemeral-storage']
+  for (const resource of resources) {
+    for (const field of [`kubeReserved.${resource}`, `systemReserved.${resource}`]) {
+      for (const short of resources) {
+        const expected = short === resource ? 'one-way' : 'yes'
+        t.equal(blame([field], `OutOf${short}`, ''), expected, `${field}: OutOf${short}`)
+      }
+      t.equal(blame([field], 'Preempting', 'Preempted in order to admit critical pod'), 'one-way', field)
+    }
+  }
+  t.equal(blame(['evictionHard.nodefs.available'], 'OutOfephemeral-storage', ''), 'one-way')
+})
+
+t.test('a threshold evicts for its own signal, and for no other', async (t) => {
+  const signals = {
+    memory: ['memory.available'],
+    'ephemeral-storage': ['nodefs.available', 'imagefs.inodesFree', 'containerfs.available'],
+    pids: ['pid.available'],
+  }
+  const resources = Object.keys(signals)
+  for (const [resource, own] of Object.entries(signals)) {
+    const fields = ['evictionHard', 'evictionSoft', 'evictionSoftGracePeriod', 'evictionMinimumReclaim'].flatMap((map) =>
+      own.map((signal) => `${map}.${signal}`),
+    )
+    for (const low of resources) {
+      const message = `The node was low on resource: ${low}. `
+      for (const field of fields) t.equal(blame([field], 'Evicted', message), low === resource ? 'one-way' : 'yes', `${field}: ${message}`)
+    }
+    const message = `The node was low on resource: ${resource}. `
+    t.equal(blame(['evictionPressureTransitionPeriod'], 'Evicted', message), 'one-way', message)
+  }
+})
+
+t.test('what an eviction quotes of a container is not the limit of a pod', async (t) => {
+  const message = `${LOW_ON_MEMORY}Usage of EmptyDir volume "cache" exceeds the limit "1Gi". `
+  t.equal(blame(['localStorageCapacityIsolation'], 'Evicted', message), 'yes')
+})
+
 t.test('what no field can cause fails nothing, and is told', async (t) => {
   const every = ['maxPods', 'kubeReserved.cpu', 'evictionHard.memory.available', 'cpuManagerPolicy', 'staticPodPath']
   const rows: readonly (readonly [reason: string, message: string])[] = [
     ['NodeAffinity', 'Predicate NodeAffinity failed'],
     ['UnexpectedAdmissionError', 'Allocate failed due to no healthy devices present; cannot allocate unhealthy devices nvidia.com/gpu'],
+    ['UnexpectedAdmissionError', 'Allocate failed due to requested number of devices unavailable for example.com/cpu. Requested: 1'],
     ['OutOfnvidia.com/gpu', ''],
     ['Evicted', 'Pod ephemeral local storage usage exceeds the total limit of containers 1Gi. '],
     ['Evicted', 'Container main exceeded its local ephemeral storage limit "1Gi". '],
@@ -944,6 +991,7 @@ t.test('pressure that came with the restart speaks against a config that changes
   t.match(find('pods', { ...story, changed: ['evictionHard.nodefs.available'] }), { answer: 'no', damage: 'one-way', mayBeNodes: false })
   t.match(find('pods', { ...story, changed: ['maxPods'] }), { answer: 'yes', detail: /DiskPressure/ })
   t.match(find('pods', story), { answer: 'no', damage: 'transient', mayBeNodes: true })
+  t.match(find('pods', { ...story, changed: ['maxPods', 'featureGates.Some'] }), { answer: 'no', damage: 'transient', mayBeNodes: true })
 })
 
 t.test('another kubelet than before may itself have refused a pod', async (t) => {

@@ -25,7 +25,13 @@ import {
 
 t.test('while systemd is stopping it nothing is done or judged', async (t) => {
   t.match(nextStep(inTrial({ ...crashing(B), ...runsNothing('stopping') })), { kind: 'wait', phase: 'restarting' })
-  t.match(decide({ ...wants(B), ...runsNothing('stopping') }), { kind: 'wait', phase: 'restarting' })
+  t.match(decide({ ...wants(B), ...runsNothing('stopping') }), { kind: 'wait', phase: 'restarting', detail: 'kubelet is stopping' })
+})
+
+t.test('while systemd does not answer the assignment is followed, and nothing else', async (t) => {
+  const silent = { unit: { kind: 'unknown', detail: 'the bus is gone' } } as const
+  t.match(decide({ ...wants(B), ...silent }), { kind: 'assign', source: B })
+  t.match(decide({ ...READY_FOR_B, ...silent }), { kind: 'wait', phase: 'unknown', detail: 'the bus is gone' })
 })
 
 t.test('a unit that is not wired blocks activation, not assignment', async (t) => {
