@@ -1,5 +1,6 @@
 /** What steps do to the records, on paper: that nothing that was proven outlives its reason. */
 import t from 'tap'
+import type { ConfigSource } from '../../src/decision/config-source.ts'
 import type { Effect } from '../../src/decision/effects.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
@@ -142,4 +143,123 @@ t.test('one more restart of a config that had proved itself', async (t) => {
   )
   t.match(again(undefined), [{ kind: 'write-health' }], 'is left to systemd')
   t.strictSame(again(undefined).length, 1)
+})
+
+/** What a person reads of a step: in the history, and in the log. */
+function told(step: Action, facts: Snapshot): readonly string[] {
+  return effectsOf(step, facts).flatMap((effect) => {
+    if (effect.kind === 'log') return [`${effect.level}: ${effect.message}`]
+    if (effect.kind !== 'append-history') return []
+    const { kind, from, to, why } = effect.transition
+    return [`${kind} ${nameOf(from)} -> ${nameOf(to)}: ${why}`]
+  })
+}
+
+function nameOf(source: ConfigSource | undefined): string {
+  return source === undefined ? '-' : source === 'local' ? 'local' : source.name
+}
+
+t.test('what a step tells', async (t) => {
+  const failed = verdict(B, 'provisional', { detail: 'kubelet exited 3 times' })
+  const failure = { reason: 'crash-loop', detail: 'kubelet exited 3 times', damage: 'transient' } as const
+  const again = 'it had passed its trial here, so it is tried once more before it is given up: kubelet exited 3 times'
+  const after = 'it had failed, and is tried again now that another config has been healthy for a while (2 of 3)'
+  const gone = 'the checkpoint of kube-system/a:kubelet@1 is gone and cannot be downloaded again: previous is local from now on'
+  const checkpoint = { uid: 'uid-a', resourceVersion: '1', overlay: undefined, savedAtMs: 0 }
+  const byChannel = { recordedChannelState: { channel: 'label', paused: undefined } } as unknown as Partial<Snapshot>
+  const pausedBy = (by: string | undefined) => ({ channel: 'label', paused: by === undefined ? undefined : { by } })
+  const records = (by: string | undefined) => ({ kind: 'record-channel', channelState: pausedBy(by) })
+  const wasPaused = (by: string) => snapshot({ recordedChannelState: pausedBy(by) } as unknown as Partial<Snapshot>)
+  const uncompared = { requests: { hold: 'none', rollback: undefined, retry: false, promote: { content: contentOf(B) } } } as const
+  const rows: readonly (readonly [step: object, facts: Snapshot, expected: readonly (string | RegExp)[]])[] = [
+    [
+      { kind: 'forgive', drop: [keyOf(B)], suspend: [failed], requested: false, why: 'all have failed' },
+      snapshot(),
+      ['retrying - -> -: all have failed', 'info: dropped verdicts: their configs may be tried again'],
+    ],
+    [{ kind: 'drop-rollback' }, snapshot(), ['info: rollback was requested, but the config it names is no longer in use']],
+    [{ kind: 'drop-promote' }, snapshot(), ['info: a promotion was requested, but the config it names is not on trial any more']],
+    [
+      { kind: 'reset-to-local', from: A, shared: false },
+      snapshot(),
+      [
+        'info: Node.Spec.ConfigSource is empty, will reset assigned and last-known-good to defaults',
+        'assigned a -> local: Node.Spec.ConfigSource was removed',
+      ],
+    ],
+    [
+      { kind: 'reset-to-local', from: A, shared: false },
+      snapshot(byChannel),
+      [/^info: no longer assigned by .*, will reset/, /^assigned a -> local: no longer assigned by /],
+    ],
+    [
+      { kind: 'reset-to-local', from: A, shared: false },
+      snapshot({ requests: { hold: 'local', rollback: undefined, retry: false } }),
+      [/^info: reset was requested on the node, will reset/, 'assigned a -> local: reset was requested on the node'],
+    ],
+    [{ kind: 'forget-left', key: keyOf(A), wiring: READY }, snapshot(), [/^info: .* the return to it is over$/]],
+    [{ kind: 'rename-kubelet', verdicts: [] }, snapshot(), [/^info: renamed kubelet in the records of an earlier agent/]],
+    [records('label'), snapshot(), ['info: paused by label: nothing is activated, restarted or rolled back until the pause is lifted']],
+    [records('label'), wasPaused('label'), []],
+    [records('plan'), wasPaused('label'), [/^info: paused by plan/]],
+    [records(undefined), wasPaused('label'), ['info: the cluster no longer pauses this node']],
+    [records(undefined), snapshot(), []],
+    [
+      { kind: 'condemn', verdict: failed, next: A, requested: false },
+      inTrial(),
+      ['rolled-back b -> a: kubelet exited 3 times', /^error: config failed, rolling back from .*\bb\b.* to .*\ba\b/],
+    ],
+    [
+      { kind: 'condemn', verdict: failed, next: undefined, requested: false },
+      inTrial(),
+      ['rolled-back b -> -: kubelet exited 3 times', 'error: config failed, and every other config has failed too'],
+    ],
+    [
+      { kind: 'condemn', verdict: failed, next: A, requested: true },
+      inTrial(),
+      ['rolled-back b -> a: kubelet exited 3 times', /^warn: rolling back from .* as requested on the node$/],
+    ],
+    [{ kind: 'confirm', verdicts: [failed] }, snapshot(), ['info: verdict confirmed: kubelet is healthy without this config']],
+    [
+      { kind: 'try-again', source: B, failure, record: undefined },
+      inTrial(),
+      [`retrying b -> b: ${again}`, /^warn: config failed and is tried once more: .*\bb\b/],
+    ],
+    [
+      { kind: 'try-again', source: B, failure, record: restartTo(B) },
+      inTrial(),
+      [`restarting b -> b: ${again}`, /^warn: config failed and is tried once more/],
+    ],
+    [
+      { kind: 'retry-failed', verdict: failed, number: 2, of: 3 },
+      fallenBack(),
+      [`retrying - -> b: ${after}`, /^info: config is tried again: .*\bb\b/],
+    ],
+    [
+      { kind: 'activate', target: B, fallback: A, wiring: READY },
+      inTrial(),
+      [/^info: activated .*\bb\b.*: kubelet uses it at its next start$/],
+    ],
+    [
+      { kind: 'restart', record: restartTo(B), from: A, to: B },
+      snapshot(),
+      ['restarting a -> b: the wanted config has changed', /^info: Kubelet restarting to use .*\bb\b/],
+    ],
+    [
+      { kind: 'restart', record: restartTo(A, { fallback: true }), from: B, to: A },
+      snapshot(),
+      ['restarting b -> a: falling back', /^info: Kubelet restarting to use .*\ba\b/],
+    ],
+    [{ kind: 'prove', key: keyOf(B) }, inTrial(), ['debug: trial passed']],
+    [{ kind: 'prove', key: keyOf(B) }, inTrial(uncompared), ['debug: trial passed']],
+    [
+      { kind: 'promote', target: { source: B, content: contentOf(B) }, previous: A },
+      inTrial(),
+      ['promoted a -> b: trial passed', /^info: updated last-known-good config to .*\bb\b/],
+    ],
+    [{ kind: 'forget-fallback', record: 'previous', source: A }, snapshot(), [`set-aside a -> local: ${gone}`, `error: ${gone}`]],
+    [{ kind: 'prune', checkpoints: [checkpoint] }, snapshot(), ['debug: old checkpoint removed']],
+  ] as const
+  for (const [step, facts, expected] of rows) t.match(told(step as Action, facts), expected, (step as Action).kind)
+  for (const [step, facts, expected] of rows) t.equal(told(step as Action, facts).length, expected.length, (step as Action).kind)
 })
