@@ -14,7 +14,7 @@ import {
   withoutOverlay,
 } from '../decision/config-source.ts'
 import { type Desired, resolveDesired, sourceOf } from '../decision/desired.ts'
-import { findPause } from '../decision/find-pause.ts'
+import { findNodePause } from '../decision/find-pause.ts'
 import { type HealthRecord, isFailing, type Running, type SeenProcess } from '../decision/health.ts'
 import { fallbackSources } from '../decision/held-sources.ts'
 import { recallBaseline } from '../decision/kept-baseline.ts'
@@ -95,7 +95,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     nextStart: kept.nextStart,
     isUnreadable: isUnreadable(kept.nextStart, checkpoints),
     policy,
-    excused: findPause({ requests, desired, ...channel }) !== undefined || cannotStart !== undefined,
+    excused: findNodePause({ requests, desired, ...channel }) !== undefined || cannotStart !== undefined,
     held,
   })
   const desiredContent = contentOfDesired(ports, desired)

@@ -3,7 +3,7 @@ import { listUndrained } from './acceptance.ts'
 import { describeSource, type HeldSource } from './config-source.ts'
 import { findEvidenceFailure } from './evidence-verdict.ts'
 import { findFailure, type HealthFailure } from './find-failure.ts'
-import { findPause } from './find-pause.ts'
+import { findNodePause, findPause } from './find-pause.ts'
 import { findByKey } from './find-verdict.ts'
 import type { HealthRecord } from './health.ts'
 import { makeVerdict, mayTryAgain, recordAnotherTry } from './judge-failure.ts'
@@ -24,7 +24,7 @@ type Failed = Omit<Candidate, 'verdict'>
 export function condemnFailure(situation: TargetSituation): Step | undefined {
   const { snapshot, unit, target, candidates } = situation
   const { health, nextStart } = snapshot
-  if (findPause(snapshot) !== undefined || snapshot.cannotStart !== undefined || unit.wiring.kind === 'broken' || target.atFault)
+  if (findNodePause(snapshot) !== undefined || snapshot.cannotStart !== undefined || unit.wiring.kind === 'broken' || target.atFault)
     return undefined
   // Local with nothing left to go back to is the administrator's.
   if (nextStart.kind !== 'known' || (isLocalWanted(snapshot) && candidates.length === 1)) return undefined
@@ -69,12 +69,12 @@ export function isBeingReplaced(snapshot: Snapshot, target: Target, next: Pick<C
 }
 
 /**
- * It could not be checked or activated lately, is still being checked, or waits for a drained node
- * or for its turn in a rollout.
+ * It could not be checked or activated lately, is still being checked, or waits for a drained node,
+ * for its turn in a rollout, or for the end of a pause.
  */
 export function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
   if (snapshot.preflightPending.has(target.key) || listUndrained(snapshot, target).length > 0) return true
-  if (findRolloutWait(snapshot, target) !== undefined) return true
+  if (findRolloutWait(snapshot, target) !== undefined || (!target.fallback && findPause(snapshot) !== undefined)) return true
   const about = describeSource(target.source)
   return snapshot.troubles.some((trouble) => (trouble.step === 'activate' || trouble.step === 'preflight') && trouble.about === about)
 }

@@ -7,6 +7,7 @@
  */
 import { describeChannel } from './channels.ts'
 import { type ConfigSource, describeSource, LOCAL_CONTENT } from './config-source.ts'
+import type { ClusterPause } from './desired.ts'
 import { dropCharges, type Effect, endTrialBoots, forgetLeft, history, log, writeRecord } from './effects.ts'
 import { assign, startSpread } from './effects-of-assign.ts'
 import { leave, prepareWayBack } from './effects-of-return.ts'
@@ -30,6 +31,11 @@ type EffectsOf = { readonly [K in Action['kind']]: (step: StepOf<K>, snapshot: S
 export function effectsOf(step: Action, snapshot: Snapshot): readonly Effect[] {
   const effects = EFFECTS[step.kind] as (step: Action, snapshot: Snapshot) => readonly Effect[]
   return effects(step, snapshot)
+}
+
+const KEPT_BY_PAUSE: Readonly<Record<ClusterPause['on'], string>> = {
+  Node: 'nothing is activated, restarted or rolled back',
+  ConfigMap: 'no other version of it is activated, and one that fails is left',
 }
 
 const EFFECTS: EffectsOf = {
@@ -115,7 +121,7 @@ const EFFECTS: EffectsOf = {
     const isNew = paused !== undefined && paused.by !== before?.paused?.by
     return [
       { kind: 'write-channel-state', channelState },
-      ...(isNew ? [log('info', `paused by ${paused.by}: nothing is activated, restarted or rolled back until the pause is lifted`)] : []),
+      ...(isNew ? [log('info', `paused by ${paused.by}: ${KEPT_BY_PAUSE[paused.on]} until the pause is lifted`)] : []),
       ...(paused === undefined && before?.paused !== undefined ? [log('info', 'the cluster no longer pauses this node')] : []),
     ]
   },

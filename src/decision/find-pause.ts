@@ -1,13 +1,15 @@
 /**
  * Who pauses this node: an operator on the node (`kubelet-cfg-agent pause`), or an administrator of
- * the cluster by an annotation. Either has the same effect: nothing is activated or restarted, and
- * no failure is condemned. A reset on the node takes precedence over a pause of the cluster: the
- * operator on the node wants the local config now. Pure.
+ * the cluster by an annotation. A pause of the node, wherever it is set, keeps everything: nothing
+ * is activated or restarted, and no failure is condemned. A pause of the ConfigMap keeps other
+ * versions away. Whoever may edit the ConfigMap must not be able to switch the rollback off, so a
+ * config that fails is left all the same. A reset on the node takes precedence over a pause of the
+ * cluster: the operator on the node wants the local config now. Pure.
  */
-import type { ChannelState, Desired } from './desired.ts'
+import type { ChannelState, ClusterPause, Desired } from './desired.ts'
 import type { Snapshot } from './snapshot.ts'
 
-export type Pause = { readonly by: 'node' } | { readonly by: 'cluster'; readonly detail: string }
+export type Pause = { readonly by: 'node' } | { readonly by: 'cluster'; readonly on: ClusterPause['on']; readonly detail: string }
 
 export function findPause({
   requests,
@@ -21,9 +23,15 @@ export function findPause({
       return undefined
     case 'none': {
       const paused = latestChannelState(desired, recordedChannelState)?.paused
-      return paused === undefined ? undefined : { by: 'cluster', detail: paused.by }
+      return paused === undefined ? undefined : { by: 'cluster', on: paused.on, detail: paused.by }
     }
   }
+}
+
+/** A pause that keeps everything. */
+export function findNodePause(snapshot: Parameters<typeof findPause>[0]): Pause | undefined {
+  const pause = findPause(snapshot)
+  return pause?.by === 'cluster' && pause.on === 'ConfigMap' ? undefined : pause
 }
 
 /**

@@ -6,7 +6,7 @@
  */
 import { HOUR_US } from '../values/durations.ts'
 import { LOCAL_CONTENT } from './config-source.ts'
-import { findPause } from './find-pause.ts'
+import { findNodePause } from './find-pause.ts'
 import { findVerdict, holdsOnAnyKubelet } from './find-verdict.ts'
 import type { HealthRecord } from './health.ts'
 import { listLeft } from './left.ts'
@@ -196,7 +196,7 @@ function requestRestart(
  */
 function isOutdated(snapshot: Snapshot, unit: KnownUnit, target: Target): boolean {
   const { running } = snapshot
-  if (running.kind !== 'known' || running.key === target.key || findPause(snapshot) !== undefined) return false
+  if (running.kind !== 'known' || running.key === target.key || findNodePause(snapshot) !== undefined) return false
   // The local config is the administrator's, unless the agent fell back to it.
   if (target.source === 'local' && !target.fallback) return false
   const verdict = findVerdict(snapshot, target.content, unit)

@@ -7,7 +7,7 @@
 import { HOUR_US } from '../values/durations.ts'
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import type { HealthFailure } from './find-failure.ts'
-import { findPause } from './find-pause.ts'
+import { findNodePause } from './find-pause.ts'
 import { findByKey, findSuspended } from './find-verdict.ts'
 import type { Policy } from './policy.ts'
 import type { TrialBoots } from './records.ts'
@@ -46,7 +46,7 @@ export function updateTrialBoots(snapshot: Snapshot, { source, content, key }: N
   const boots = before?.boots ?? []
   if (boots.some(({ bootId }) => bootId === now.bootId)) return before
   // How the node fares in a pause does not count.
-  const isPaused = findPause(snapshot) !== undefined
+  const isPaused = findNodePause(snapshot) !== undefined
   const all = [...boots, { bootId: now.bootId, atWallMs: now.wallMs, ...(isPaused && { paused: true }) }]
   return { content, boots: all.filter((_, index) => index === 0 || index >= all.length - LATER_BOOTS_KEPT) }
 }

@@ -49,7 +49,7 @@ export const ADVICE: Readonly<Record<ConditionReason, Advice>> = {
   },
   Restarting: {
     means: 'kubelet is starting or stopping, or started some seconds ago.',
-    todo: "Wait. If the node is paused, resume: a pause keeps what fails from being rolled back. Where nothing is assigned, kubelet and its config are the administrator's, and the agent does not restart it, except to complete a return to local that it began.",
+    todo: "Wait. If the node itself is paused, resume: that keeps what fails from being rolled back. Where nothing is assigned, kubelet and its config are the administrator's, and the agent does not restart it, except to complete a return to local that it began.",
   },
   Unhealthy: {
     means: 'kubelet runs the assigned config, or its local one where nothing is assigned, and is not healthy or has exited several times.',
@@ -84,7 +84,7 @@ export const ADVICE: Readonly<Record<ConditionReason, Advice>> = {
   },
   Paused: {
     means: 'An operator paused the node or the config.',
-    todo: 'Remove the annotation kubelet-cfg-agent.io/paused, or run "kubelet-cfg-agent resume" on the node: the message says which. A pause keeps a failing config from being rolled back.',
+    todo: 'Remove the annotation kubelet-cfg-agent.io/paused, or run "kubelet-cfg-agent resume" on the node: the message says which. A pause of the node keeps a failing config from being rolled back.',
   },
   HeldLocal: { means: 'An operator ran "kubelet-cfg-agent reset" on the node.', todo: 'Run "kubelet-cfg-agent resume" on the node.' },
   Wiring: { means: "kubelet's unit does not take its config from the agent.", todo: WIRING },

@@ -1,23 +1,23 @@
 /**
- * A kubelet that is not well while its node is paused. Nothing ends that state but an operator, so
- * the condition says so, and names the pause. Pure.
+ * A kubelet that is not well while its node itself is paused. Nothing ends that state but an
+ * operator, so the condition says so, and names the pause. Pure.
  */
 import { describeSource } from '../decision/config-source.ts'
 import { isOutOfLoop } from '../decision/find-failure.ts'
-import { describePause, findPause, type Pause } from '../decision/find-pause.ts'
+import { describePause, findNodePause, type Pause } from '../decision/find-pause.ts'
 import { lastRunSource } from '../decision/running-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { findSteadiness } from './steadiness.ts'
 
 /** @returns one text for as long as it lasts. undefined: kubelet is well, or the node not paused */
 export function findIllInPause(snapshot: Snapshot): string | undefined {
-  const what = findPause(snapshot) === undefined ? undefined : describeIllness(snapshot)
+  const what = findNodePause(snapshot) === undefined ? undefined : describeIllness(snapshot)
   return what === undefined ? undefined : `${what}${sayNoRollback(snapshot)}`
 }
 
 /** For messages about a kubelet that may not be well. */
 export function sayNoRollback(snapshot: Snapshot): string {
-  const pause = findPause(snapshot)
+  const pause = findNodePause(snapshot)
   return pause === undefined ? '' : `; ${describePause(pause)}: nothing is rolled back, and no other config starts, until ${wayOut(pause)}`
 }
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { ChannelState, Desired } from '../../src/decision/desired.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
-import { describePause, findPause, isPauseUnknown, latestChannelState } from '../../src/decision/find-pause.ts'
+import { describePause, findNodePause, findPause, isPauseUnknown, latestChannelState } from '../../src/decision/find-pause.ts'
 import { recordChannelState } from '../../src/decision/follow-assignment.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import { assess } from '../../src/decision/situation.ts'
@@ -26,10 +26,14 @@ const unavailable = (reason: 'not-found' | 'forbidden', facts: Partial<ChannelSt
 t.test('who pauses', async (t) => {
   const paused = wanted(A, { paused: ON_NODE })
   t.equal(findPause(snapshot()), undefined)
-  t.same(findPause(snapshot(paused)), { by: 'cluster', detail: ON_NODE.by })
+  t.same(findPause(snapshot(paused)), { by: 'cluster', on: 'Node', detail: ON_NODE.by })
   t.same(findPause(snapshot({ ...paused, ...requests('paused') })), { by: 'node' }, 'a person on the node first')
   t.equal(findPause(snapshot({ ...paused, ...requests('local') })), undefined, 'whose reset goes before')
-  t.match(describePause({ by: 'cluster', detail: 'x' }), 'paused by x')
+  t.same(findNodePause(snapshot(paused)), findPause(snapshot(paused)))
+  const ofConfigMap = snapshot(wanted(A, { paused: ON_CONFIG_MAP }))
+  t.match(findPause(ofConfigMap), { on: 'ConfigMap' })
+  t.equal(findNodePause(ofConfigMap), undefined, 'a pause of the ConfigMap is none of the node')
+  t.match(describePause({ by: 'cluster', on: 'Node', detail: 'x' }), 'paused by x')
 })
 
 t.test('a pause that was written down stands until somebody knows better', async (t) => {

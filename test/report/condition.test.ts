@@ -326,8 +326,8 @@ t.test('a kubelet that never stays up is never ready', async (t) => {
 })
 
 t.test('a pause names itself wherever it keeps a kubelet that is not well from being rolled back', async (t) => {
-  const by = 'annotation kubelet-cfg-agent.io/paused of ConfigMap kube-system/my-node-config'
-  const recordedChannelState = { channel: 'label', paused: { on: 'ConfigMap', by }, problem: undefined } as const
+  const by = 'annotation kubelet-cfg-agent.io/paused of Node node-1'
+  const recordedChannelState = { channel: 'label', paused: { on: 'Node', by }, problem: undefined } as const
   const byNode = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
   const byCluster = { recordedChannelState } as const
   const { now, policy } = snapshot()
@@ -374,6 +374,9 @@ t.test('a pause names itself wherever it keeps a kubelet that is not well from b
     t.equal(describe({ ...late, now }, 'in-trial').reason, 'InTrial', 'and before it')
   }
   t.equal(describe(following(good, { health: { ...record(runs, true), pausedExits: 9 } }), 'in-trial').reason, 'InTrial', 'without a pause')
+  const ofConfigMap = { channel: 'label', paused: { on: 'ConfigMap', by }, problem: undefined } as const
+  const ill = describe(following(good, { recordedChannelState: ofConfigMap, health: record(runs, false), proven }), 'settled')
+  t.notMatch(ill.message, 'nothing is rolled back', 'a pause of the ConfigMap rolls back what fails')
 })
 
 t.test('a kubelet in a crash loop is unhealthy between its starts too', async (t) => {

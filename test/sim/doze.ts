@@ -6,7 +6,7 @@
  * the node.
  */
 import { dueEvidence, findCandidateOfBaseline } from '../../src/decision/evidence-schedule.ts'
-import { findPause } from '../../src/decision/find-pause.ts'
+import { findNodePause } from '../../src/decision/find-pause.ts'
 import type { HealthRecord } from '../../src/decision/health.ts'
 import { forgetIllness } from '../../src/decision/health-changes.ts'
 import { recordSample } from '../../src/decision/health-record.ts'
@@ -118,7 +118,7 @@ function shift(world: SimWorld, snapshot: Snapshot, health: HealthRecord, looks:
   const at = { bootId: now.bootId, monotonicUs: now.monotonicUs + aheadUs, wallMs: now.wallMs + aheadUs / 1000 }
   const before = { ...health, lastSampleUs: at.monotonicUs - everyUs }
   const after = recordSample(before, { at, unit, running, healthz, runtimeUp, changesRuntime }, health.subject, policy)
-  const isPaused = findPause(snapshot) !== undefined
+  const isPaused = findNodePause(snapshot) !== undefined
   const kept = after && (isPaused ? forgetIllness(after) : { ...after, pausedExits: undefined })
   return { ...snapshot, now: at, health: kept, basis: basisAt(world, at.monotonicUs) }
 }

@@ -142,20 +142,16 @@ export class Invariants {
   }
 
   /**
-   * As far as the agent can know: by a request on the node, by its copy of the cluster, or by the
-   * record of that.
+   * The node itself, as far as the agent can know: by a request on the node, by its copy of the
+   * cluster, or by the record of that. A pause of the ConfigMap keeps nothing that fails.
    */
   isPaused(): boolean {
     const { files } = this.#world
     const hold = files.read(`${this.#layout.requests}/hold`)?.toString() ?? ''
     if (hold !== '') return hold.includes('paused')
-    const desired = this.#world.assignment.desired()
-    const { channelState } = desired
-    if (channelState?.paused !== undefined) return true
-    const recorded = files.read(this.#layout.channelState)?.toString() ?? ''
-    if (channelState === undefined) return recorded.includes('"paused"')
-    // An assignment that names no ConfigMap does not lift the pause of the one before.
-    return desired.kind === 'invalid' && desired.isSeen !== true && recorded.includes('"on":"ConfigMap"')
+    const { channelState } = this.#world.assignment.desired()
+    if (channelState !== undefined) return channelState.paused?.on === 'Node'
+    return files.read(this.#layout.channelState)?.toString().includes('"on":"Node"') ?? false
   }
 
   /** The agent charges it only if kubelet was started with that config, outside a pause. */

@@ -77,6 +77,8 @@ export class RestartInvariant {
     assert(unit.mayBeStarted, 'invariant 5: a restart of a kubelet that an operator stopped')
     const isToLocal = (step.kind === 'restart' ? step.to : step.source) === 'local'
     const [next, runs] = [this.#world.nextText(), unit.process?.text].map((text) => (isToLocal ? nameLocal(text) : text))
+    const isConfigMapPaused = this.#world.assignment.desired().channelState?.paused?.on === 'ConfigMap'
+    assert(!isConfigMapPaused || fallback || runs === undefined || runs === next, 'invariant 5: a restart into what a pause keeps away')
     // A config that failed on a kubelet that was replaced on disk is tried on the new one.
     const isOld = unit.process !== undefined && unit.process.version !== unit.version
     const hasFailed = !unit.isHealthy() || step.kind === 'try-again' || isOld

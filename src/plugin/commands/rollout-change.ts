@@ -17,9 +17,8 @@ export const rolloutPauseCommand: PluginCommand = {
   group: 'Roll out',
   summary: 'keep further nodes from starting a config',
   description:
-    'Pauses the config: no further node starts it, and its rollout stands still. Where it runs already, nothing is rolled back ' +
-    'while the pause lasts, even if kubelet crashes. To take a bad edit back, use undo: during a pause, it takes effect with ' +
-    'rollout resume. Sets the annotation kubelet-cfg-agent.io/paused of the ConfigMap, so it works without a rollout too. It ' +
+    'Pauses the config: no further node starts it, and its rollout stands still. Where kubelet fails with it, it is rolled back ' +
+    'all the same. To take a bad edit back, use undo: during a pause, it takes effect with rollout resume. Sets the annotation kubelet-cfg-agent.io/paused of the ConfigMap, so it works without a rollout too. It ' +
     'counts for the nodes that the config is assigned to, and not for those with a part over it. Where nodes are known to use the ' +
     'config only as a base or a layer, the pause is set too, and the command exits with 1.',
   arguments: [CONFIG_NAME],
