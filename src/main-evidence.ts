@@ -15,7 +15,7 @@ import type { Log } from './ports/log.ts'
 import type { Publisher } from './report/publisher.ts'
 
 export interface EvidenceWorld {
-  readonly stores: Pick<Stores, 'files' | 'clock'>
+  readonly stores: Pick<Stores, 'files' | 'clock' | 'portHolders'>
   readonly nodeName: string
   readonly kubeconfig: ClientIdentity
   /** undefined: assignments come from a directory. */
@@ -29,11 +29,12 @@ export interface EvidenceWorld {
 }
 
 export function openEvidence({ stores, nodeName, kubeconfig, api, publisher, runtime, pace, log, onChange }: EvidenceWorld): EvidenceProbe {
-  const { files, clock } = stores
+  const { files, clock, portHolders: holders } = stores
   return new EvidenceWorker({
     cluster: askCluster(api, nodeName),
     runtime: askRuntime(runtime, files),
     serving: new ServingProbe(api === undefined ? NOBODY : kubeconfig),
+    holders,
     publisher,
     clock,
     log,

@@ -23,8 +23,10 @@ import type { KubeconfigReading } from './kube/access.ts'
 import { readKubeconfig } from './kube/credentials.ts'
 import { ConfigFileFacts } from './kubelet/config-file.ts'
 import { NetworkHealthProbe } from './kubelet/health.ts'
+import { ProcPortHolders } from './kubelet/read-port-holder.ts'
 import { findRuntimeSocket } from './kubelet/runtime-socket.ts'
 import { SameConfigs } from './kubelet/same-config.ts'
+import { VerifiedHealthProbe } from './kubelet/verified-health.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
 import { mostWaitMs } from './main-runtime.ts'
 import type { Clock } from './ports/clock.ts'
@@ -71,6 +73,7 @@ export function openStores(settings: Settings, { disk, clock, yaml, besideDocker
   const configs = new SameConfigs(yaml)
   const isSame = (a: string, b: string) => configs.isSame(a, b)
   const recognizer = new ContentRecognizer({ alike, checkpoints, hashOf: contentHash, isSameConfig: isSame })
+  const portHolders = new ProcPortHolders()
   const journal = { journalctl: besideSystemctl(systemctl, 'journalctl'), unit: kubeletUnit }
   return {
     files,
@@ -94,7 +97,8 @@ export function openStores(settings: Settings, { disk, clock, yaml, besideDocker
     jobs: new JournalJobResults(journal),
     activation: new UnitActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, envFile, runtimeDir, log }),
     configFacts: new ConfigFileFacts(files, yaml),
-    probe: new NetworkHealthProbe(mostWaitMs(settings)),
+    probe: new VerifiedHealthProbe(new NetworkHealthProbe(mostWaitMs(settings)), portHolders),
+    portHolders,
     contentOf: recognizer.contentOf.bind(recognizer),
     recognize: recognizer.recognize.bind(recognizer),
     yaml,

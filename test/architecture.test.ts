@@ -60,6 +60,7 @@ const ADAPTERS: readonly string[] = [
   'kubelet/bounded-yaml.ts',
   'kubelet/health.ts',
   'kubelet/node-facts.ts',
+  'kubelet/read-port-holder.ts',
   'kubelet/runtime-socket.ts',
   'kubelet/yaml-child.ts',
   'plugin/ask.ts',

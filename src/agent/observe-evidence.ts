@@ -140,9 +140,10 @@ async function describeEvidenceSubject(
   const host = address === undefined ? (facts?.serving?.host ?? DEFAULT_SERVING.host) : reachableAddress(address)
   const endpoint = unit.runtimeEndpoint ?? facts?.runtimeEndpoint ?? ports.defaultRuntimeSocket()
   const socket = endpoint === undefined ? undefined : { path: toSocketPath(endpoint) }
+  const pid = 'pid' in unit.process ? unit.process.pid : undefined
   return {
     invocationId,
-    serving: isServed && Number.isInteger(port) && port > 0 && port < 65536 ? { host, port } : undefined,
+    serving: pid !== undefined && isServed && Number.isInteger(port) && port > 0 && port < 65536 ? { host, port, pid } : undefined,
     runtimeSocket: isCriSocket(socket) ? socket.path : undefined,
     manifests: questions.includes('static-pods')
       ? findManifests(record, invocationId, flagValue(flags, 'pod-manifest-path') ?? facts?.staticPodPath)

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { runningConfigPath } from '../decision/base-config.ts'
 import type { ContentHash } from '../decision/config-source.ts'
-import type { HealthAnswer, HealthPort } from '../decision/health.ts'
+import { type HealthAnswer, type HealthPort, PORT_NOT_KNOWN } from '../decision/health.ts'
 import type { Instant } from '../decision/instant.ts'
 import { nameEarlier } from '../decision/missing-content.ts'
 import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
@@ -52,12 +52,12 @@ export async function observeKubelet(ports: KubeletPorts, before?: KubeletObserv
 }
 
 async function probeHealth(ports: KubeletPorts, unit: UnitState): Promise<Probed> {
-  const hasProcess = unit.kind === 'known' && unit.process.kind !== 'none' && unit.process.kind !== 'unknown'
-  if (!hasProcess) return { port: undefined, healthz: undefined }
+  if (unit.kind === 'unknown' || unit.process.kind === 'none' || unit.process.kind === 'unknown')
+    return { port: undefined, healthz: undefined }
   const port = await findHealthPort(ports, unit)
   const target = addFlags(port, unit)
   if (target === 'none') return { port, healthz: undefined }
-  return { port, healthz: target === undefined ? 'unknown' : await ports.probe.healthz(target) }
+  return { port, healthz: target === undefined ? PORT_NOT_KNOWN : await ports.probe.healthz(target, unit.process.pid) }
 }
 
 function isSameProcess(unit: UnitState, before: UnitState | undefined): boolean {

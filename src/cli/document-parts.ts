@@ -6,7 +6,7 @@
 import type { ConfigSource, HeldSource } from '../decision/config-source.ts'
 import { describeVersion, sameSource } from '../decision/config-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import type { UnitActivity, UnitState } from '../decision/unit-state.ts'
+import type { UnitActivity } from '../decision/unit-state.ts'
 import { SECOND_US } from '../values/durations.ts'
 import type { AgentPresence } from './command.ts'
 
@@ -56,8 +56,11 @@ export function documentAgent(agent: AgentPresence): AgentDocument {
   }
 }
 
-export function documentUnit(unit: UnitState): UnitDocument {
-  return unit.kind === 'known' ? { activity: unit.activity, detail: unit.summary } : { activity: 'unknown', detail: unit.detail }
+export function documentUnit({ unit, healthz }: Pick<Snapshot, 'unit' | 'healthz'>): UnitDocument {
+  if (unit.kind === 'unknown') return { activity: 'unknown', detail: unit.detail }
+  const doubt = healthz?.ok === 'unknown' ? `; ${healthz.detail}` : ''
+  const unverified = healthz?.unverified === undefined ? '' : `; who answers at the health port is not verified: ${healthz.unverified}`
+  return { activity: unit.activity, detail: `${unit.summary}${doubt}${unverified}` }
 }
 
 export function documentSource(source: ConfigSource): SourceDocument {

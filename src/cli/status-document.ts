@@ -142,7 +142,7 @@ export function documentStatus(
     kind: 'AgentStatus',
     node: snapshot.nodeName,
     agent: documentAgent(agent),
-    unit: documentUnit(unit),
+    unit: documentUnit(snapshot),
     wiring: unit.kind === 'known' ? documentWiring(unit.wiring) : { state: 'unknown', detail: unit.detail },
     hold: requests.hold,
     paused: pause === undefined ? null : { by: pause.by, detail: describePause(pause) },

@@ -9,5 +9,5 @@ export function describeSample(sample: HealthSample): string {
 
 function describeAnswer(healthz: HealthAnswer): string {
   if (healthz === undefined) return ''
-  return healthz === 'unknown' ? ', health port not known' : `, healthz ${healthz.detail}`
+  return healthz.ok === 'unknown' ? `, ${healthz.detail}` : `, healthz ${healthz.detail}`
 }

@@ -43,6 +43,8 @@ export interface NoAnswer {
 export interface NotAsked {
   readonly kind: 'not-asked'
   readonly detail: string
+  /** It was, and another process than kubelet answered. */
+  readonly isStrangers?: true
 }
 
 export interface NodeAnswer {

@@ -113,7 +113,7 @@ function isCheckpointOf({ uid, resourceVersion, overlay }: CheckpointInfo, sourc
  * where there is no health port, or none is known.
  */
 function findServing({ healthz, health, policy }: Snapshot, { sinceUs }: ProcessEvidence): number | undefined {
-  return healthz === undefined || healthz === 'unknown' ? sinceUs + policy.startDeadlineUs : health?.healthySinceUs
+  return healthz === undefined || healthz.ok === 'unknown' ? sinceUs + policy.startDeadlineUs : health?.healthySinceUs
 }
 
 /**
@@ -122,7 +122,7 @@ function findServing({ healthz, health, policy }: Snapshot, { sinceUs }: Process
  */
 function findRenewing(snapshot: Snapshot): number | undefined {
   const process = healthOfRunning(snapshot)
-  return process !== undefined && snapshot.healthz !== 'unknown' ? (process.healthySinceUs ?? Number.POSITIVE_INFINITY) : undefined
+  return process !== undefined && snapshot.healthz?.ok !== 'unknown' ? (process.healthySinceUs ?? Number.POSITIVE_INFINITY) : undefined
 }
 
 function judgeKind(kind: EvidenceKind, snapshot: Snapshot, view: EvidenceView | undefined): KindStanding {
@@ -157,7 +157,8 @@ function judgeProcess({ unit, running, health }: Snapshot): KindStanding {
 function judgeHealthz({ unit, running, healthz, health }: Snapshot): KindStanding {
   if (unit.kind === 'unknown' || running.kind !== 'known') return unknown('no kubelet process is known')
   if (healthz === undefined) return unknown('kubelet has no health port')
-  if (healthz === 'unknown')
-    return unknown('the config file that kubelet was started with cannot be read any more, so its health port is not known')
-  return healthz.ok ? yes('/healthz answers 200', health?.healthySinceUs) : no(`/healthz: ${healthz.detail}`, health?.unhealthySinceUs)
+  if (healthz.ok === 'unknown') return unknown(healthz.detail)
+  const unverified = healthz.unverified === undefined ? '' : ` (not verified: ${healthz.unverified})`
+  const detail = `/healthz${healthz.ok ? ' answers 200' : `: ${healthz.detail}`}${unverified}`
+  return healthz.ok ? yes(detail, health?.healthySinceUs) : no(detail, health?.unhealthySinceUs)
 }

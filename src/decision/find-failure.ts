@@ -5,7 +5,7 @@
 import type { EvidenceKind } from './evidence.ts'
 import { countRecurringExits, countVaryingExits, describeRecurringExits } from './exit-log.ts'
 import { type HealthRecord, type HealthSample, healthyForUs } from './health.ts'
-import { areLatestAlike, explain } from './last-words.ts'
+import { areLatestAlike, explain, wasAddressTaken } from './last-words.ts'
 import type { Policy } from './policy.ts'
 import { isExcuseUsedUp, isSubjectExcused } from './runtime-excuse.ts'
 import { isStartAwaited, isStartRefused } from './unit-starts.ts'
@@ -44,7 +44,8 @@ function findExits(
   if (unit.kind === 'unknown') return undefined
   const varying = countVaryingExits(record, at.monotonicUs, policy)
   const exits = Math.max(record.exits, varying)
-  const failure = { reason: 'crash-loop', damage: 'transient' } as const
+  const doubt: Pick<HealthFailure, 'doubtful'> = wasAddressTaken(record) ? { doubtful: true } : {}
+  const failure = { reason: 'crash-loop', damage: 'transient', ...doubt } as const
   // Without its runtime, kubelet exits with the same last words whatever its config.
   const isRuntimeInnocent = (runtimeUp === true || changesRuntime === true) && !isExcuseUsedUp(record.excusedExits, at.monotonicUs)
   const isLoop = exits >= policy.crashLimit || (exits > 1 && isRuntimeInnocent && areLatestAlike(record))

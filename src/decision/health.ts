@@ -29,10 +29,27 @@ export type Running =
 export type HealthPort = { readonly host: string; readonly port: number } | 'none'
 
 /**
- * undefined: kubelet has no health port, and only systemd's state counts. `unknown`: the file that
- * kubelet was started with is gone or holds another config, so that nobody knows what to ask.
+ * undefined: kubelet has no health port, and only systemd's state counts. `unknown`: nobody knows
+ * what to ask, or it was not kubelet that answered.
  */
-export type HealthAnswer = { readonly ok: boolean; readonly detail: string } | 'unknown' | undefined
+export type HealthAnswer =
+  | {
+      readonly ok: boolean | 'unknown'
+      readonly detail: string
+      /** A process that is not kubelet has the port. */
+      readonly isStrangers?: true
+      /** Why it is not known whether kubelet answered. It counts all the same. */
+      readonly unverified?: string
+    }
+  | undefined
+
+/**
+ * The file that kubelet was started with is gone or holds another config.
+ */
+export const PORT_NOT_KNOWN = {
+  ok: 'unknown',
+  detail: 'its health port is not known, since the config file that it was started with cannot be read any more',
+} as const
 
 /** One look at kubelet's health. `unknown` never counts as healthy. */
 export interface HealthSample {
@@ -184,7 +201,7 @@ export interface SeenProcess {
 
 /** What is not known is no failure. */
 export function isFailing(healthz: HealthAnswer): boolean {
-  return healthz !== undefined && healthz !== 'unknown' && !healthz.ok
+  return healthz?.ok === false
 }
 
 /**

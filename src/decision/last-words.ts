@@ -12,6 +12,15 @@ import type { HealthRecord, KubeletExit } from './health.ts'
 const CHANGING =
   /\b\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?|(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+\b|\b0x[0-9a-f]+|[0-9a-f]*\d[0-9a-f]*/gi
 
+/**
+ * Whether another process had an address that kubelet listens at. Any account of the node can take
+ * one while kubelet is restarted.
+ */
+export function wasAddressTaken({ recentExits, subject }: Pick<HealthRecord, 'recentExits' | 'subject'>): boolean {
+  const last = recentExits?.findLast(({ key }) => key === subject)
+  return last?.killedBy === undefined && last?.words?.includes('address already in use') === true
+}
+
 export function isSameCause(before: string, after: string): boolean {
   return withoutChanging(before) === withoutChanging(after)
 }

@@ -45,7 +45,7 @@ function followRunning(
   const same = before?.key === key ? before : undefined
   const isSameProcess = same?.invocationId === invocationId
   const isRunning = unit.activity === 'running'
-  const isHealthy = isRunning && healthz !== 'unknown' && !isFailing(healthz)
+  const isHealthy = isRunning && healthz?.ok !== 'unknown' && !isFailing(healthz)
   const isIll = !excused && ((isRunning && isFailing(healthz)) || unit.activity === 'starting')
   const healthySinceUs = isHealthy ? (gap || !isSameProcess ? nowUs : (same.healthySinceUs ?? nowUs)) : undefined
   // A person who starts kubelet gives it its time again. Systemd, which counts its restarts, does

@@ -25,11 +25,11 @@ export function classifySample(sample: HealthSample, { hasBegun, runsSubject, is
     case 'not-found':
       return 'excused'
     case 'running':
-      if (runsSubject && sample.healthz !== 'unknown' && !isFailing(sample.healthz)) return 'healthy'
+      if (runsSubject && sample.healthz?.ok !== 'unknown' && !isFailing(sample.healthz)) return 'healthy'
       // Another content runs: a restart is due, or had no effect. Neither is the subject's illness.
       if (running.kind === 'known' && !runsSubject) return 'excused'
       // What cannot be read is unknown: no health, and no illness.
-      if (running.kind === 'unknown' || sample.healthz === 'unknown') return 'unclear'
+      if (running.kind === 'unknown' || sample.healthz?.ok === 'unknown') return 'unclear'
       return isExcused ? 'excused' : 'ill'
     // How long it waits there is no doing of the config: the agent makes it wait itself. Exits
     // before it count.

@@ -4,10 +4,11 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Fact, Question, SeenFact } from '../decision/evidence-facts.ts'
+import { describeStranger, HeldPort } from '../kubelet/held-port.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
 import type { Log } from '../ports/log.ts'
-import type { HealthTarget } from '../ports/probes.ts'
+import type { PortHolders } from '../ports/probes.ts'
 import { errorMessage } from '../values/errors.ts'
 import type { ClusterQuestions } from './ask-cluster.ts'
 import type { RuntimeQuestions } from './ask-runtime.ts'
@@ -17,6 +18,7 @@ export interface EvidenceWorkerOptions {
   readonly cluster: ClusterQuestions
   readonly runtime: RuntimeQuestions
   readonly serving: Pick<ServingProbe, 'ask'>
+  readonly holders: PortHolders
   /** undefined: nothing is published. */
   readonly publisher: { writeAgain(): void; writtenAtUs(): number | undefined } | undefined
   readonly clock: Clock
@@ -34,6 +36,7 @@ export class EvidenceWorker implements EvidenceProbe {
   readonly #underWay = new Map<Question, Promise<void>>()
   readonly #last = new Map<Question, Pick<Fact, 'about' | 'seen'>>()
   readonly #refusals = new Map<Question, string>()
+  readonly #servingPort: HeldPort
   readonly #asksSinceUs: number
   /** Since nothing was under way. */
   #hasChanged = false
@@ -41,6 +44,7 @@ export class EvidenceWorker implements EvidenceProbe {
 
   constructor(options: EvidenceWorkerOptions) {
     this.#options = options
+    this.#servingPort = new HeldPort(options.holders)
     this.#asksSinceUs = options.clock.now().monotonicUs
   }
 
@@ -109,14 +113,26 @@ export class EvidenceWorker implements EvidenceProbe {
     }
   }
 
-  async #askServing(target: HealthTarget | undefined): ReturnType<ServingProbe['ask']> {
-    return target === undefined ? { kind: 'not-asked', detail: 'kubelet has no TLS port' } : this.#options.serving.ask(target)
+  async #askServing(subject: EvidenceSubject['serving']): ReturnType<ServingProbe['ask']> {
+    if (subject === undefined) return { kind: 'not-asked', detail: 'kubelet has no TLS port' }
+    const { pid, ...target } = subject
+    const {
+      answer: { asked },
+      holder,
+    } = await this.#servingPort.ask(target, pid, async () => {
+      const asked = await this.#options.serving.ask(target)
+      return { asked, kind: asked.kind === 'answered' ? 'good' : 'bad' } as const
+    })
+    if (holder.kind === 'stranger') return { kind: 'not-asked', detail: describeStranger(target, holder.uid), isStrangers: true }
+    const isSeen = holder.kind !== 'unseen' || asked.kind === 'no-tls'
+    return isSeen ? asked : { kind: 'not-asked', detail: `it is not known who answered: ${holder.detail}`, isStrangers: true }
   }
 
-  /** A right that is missing is logged once. */
+  /** A right that is missing is logged once, and so is a stranger at kubelet's port. */
   #logRefusal({ question, answer }: SeenFact): void {
     if (answer.kind === 'unreachable') return
-    const detail = answer.kind === 'forbidden' ? answer.detail : ''
+    const isRefused = answer.kind === 'forbidden' || (answer.kind === 'not-asked' && 'isStrangers' in answer)
+    const detail = isRefused ? answer.detail : ''
     if (this.#refusals.get(question) === detail) return
     this.#refusals.set(question, detail)
     if (detail !== '') this.#options.log.warn(`cannot read the evidence, so it counts as unknown: ${question}`, { detail })

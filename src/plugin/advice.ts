@@ -32,7 +32,7 @@ export const ADVICE: Readonly<Record<ConditionReason, Advice>> = {
   },
   KubeletUnknown: {
     means: 'The agent cannot tell what kubelet does.',
-    todo: 'Run "kubelet-cfg-agent check" on the node. Check systemd and the disk.',
+    todo: 'Run "kubelet-cfg-agent check" on the node. Check systemd and the disk. If the message names a process that has a port of kubelet, end that process.',
   },
   NotPublished: {
     means: 'The agent is set not to publish this condition.',

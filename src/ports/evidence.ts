@@ -31,8 +31,8 @@ export interface EvidenceProbe {
 export interface EvidenceSubject {
   /** InvocationID of kubelet. */
   readonly invocationId: string
-  /** The TLS port. undefined: kubelet has none. */
-  readonly serving: HealthTarget | undefined
+  /** The TLS port, and the process of kubelet. undefined: kubelet has none. */
+  readonly serving: (HealthTarget & { readonly pid: number }) | undefined
   /** The socket of the container runtime. undefined: not known. */
   readonly runtimeSocket: string | undefined
   /** What kubelet reads static pods from: a directory, or files. */

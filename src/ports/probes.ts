@@ -2,11 +2,30 @@
  * The ports that probe kubelet, the container runtime and the node. Adapters: `src/kubelet/`,
  * `src/runtime/recent-answers.ts`, `src/source/drain.ts`.
  */
-import type { HealthPort } from '../decision/health.ts'
+import type { HealthAnswer, HealthPort } from '../decision/health.ts'
 
 /** kubelet's own health endpoint. */
 export interface HealthProbe {
-  healthz(config: HealthTarget): Promise<{ ok: boolean; detail: string }>
+  /** @param pid of kubelet */
+  healthz(target: HealthTarget, pid: number): Promise<NonNullable<HealthAnswer>>
+}
+
+/**
+ * Who listens at a port. `own`: root, or kubelet's own account. `unseen`: nobody is known to have
+ * listened there all the time. `untold`: the system does not say.
+ */
+export type PortHolder =
+  | { readonly kind: 'own'; readonly inodes: readonly string[] }
+  | { readonly kind: 'stranger'; readonly uid: number; readonly inodes: readonly string[] }
+  | { readonly kind: 'unseen' | 'untold'; readonly detail: string }
+
+export interface PortHolders {
+  /**
+   * Takes some milliseconds.
+   *
+   * @param pid of kubelet
+   */
+  holderOf(target: HealthTarget, pid: number): PortHolder
 }
 
 /**

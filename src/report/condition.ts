@@ -180,6 +180,8 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessag
     const steadiness = findSteadiness(snapshot)
     const exits = describeExits(snapshot)
     if (exits !== undefined) return exits
+    if (snapshot.healthz?.isStrangers === true)
+      return ['KubeletUnknown', `kubelet runs ${name}, and it is not known whether it is healthy: ${snapshot.healthz.detail}`]
     if (steadiness === 'starting') return restarting(snapshot)
     if (steadiness === 'unhealthy') return ['Unhealthy', `kubelet runs ${name} and is not healthy${sayNoRollback(snapshot)}`]
     if (wanted === 'local') return ['Local', `nothing is assigned: kubelet runs its local config${pauseText(snapshot)}`]
@@ -187,7 +189,8 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessag
   }
   const { unit } = snapshot
   const key = unit.kind === 'known' ? trialKey(running.content, unit.kubeletIdentity) : running.key
-  const text = describeTrial(snapshot, { source: wanted, content: running.content, key })
+  const who = snapshot.healthz?.isStrangers === true ? `; ${snapshot.healthz.detail}` : ''
+  const text = `${describeTrial(snapshot, { source: wanted, content: running.content, key })}${who}`
   const missing = describeOpenTrial(snapshot, key)
   if (missing !== undefined) return ['InTrial', `${text} ${missing}${pauseText(snapshot)}`]
   return ['InTrial', `${text}${trial === undefined ? '' : ` until ${showTime(trial.untilMs)}`}${pauseText(snapshot)}`]

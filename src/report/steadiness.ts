@@ -14,7 +14,7 @@ export function findSteadiness({ now, running, health, healthz, policy }: Snapsh
   // Never longer than a trial, however short trials are configured to be.
   const steadyUs = Math.min(STEADY_US, policy.trialUs)
   const isYoung = now.monotonicUs - running.startedAtUs < steadyUs
-  const isKnown = health?.subject === running.key && health.invocationId === running.invocationId && healthz !== 'unknown'
+  const isKnown = health?.subject === running.key && health.invocationId === running.invocationId && healthz?.ok !== 'unknown'
   if (isKnown && health.healthySinceUs === undefined) return isYoung ? 'starting' : 'unhealthy'
   return isYoung ? 'starting' : 'steady'
 }

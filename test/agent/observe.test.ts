@@ -1,6 +1,7 @@
 import t from 'tap'
 import { type ObservationPorts, observe } from '../../src/agent/observe.ts'
 import type { ConfigSource } from '../../src/decision/config-source.ts'
+import { PORT_NOT_KNOWN } from '../../src/decision/health.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { KubeletProcess, UnitState } from '../../src/decision/unit-state.ts'
 import type { ActivationState } from '../../src/ports/activation.ts'
@@ -278,11 +279,11 @@ t.test('k3s writes the files of its kubelet after its own start: their port coun
 t.test('a health port that cannot be known is neither probed nor taken for none', async (t) => {
   const seen = (content: string) => withHealth(health(A, { lastProcess: { invocationId: INVOCATION, content, kubeletIdentity: KUBELET } }))
   const unread = open({ portInFile: undefined })
-  t.equal((await unread.look()).healthz, 'unknown', 'the disk does not return the file')
+  t.equal((await unread.look()).healthz, PORT_NOT_KNOWN, 'the disk does not return the file')
   t.equal(unread.written()?.healthySinceUs, undefined)
   t.equal(unread.written()?.lastProcess?.healthPort, undefined, 'it is asked for again')
   const replaced = open(seen('content-before'))
-  t.equal((await replaced.look()).healthz, 'unknown', 'a record of an earlier agent, and the checkpoint holds other content')
+  t.equal((await replaced.look()).healthz, PORT_NOT_KNOWN, 'a record of an earlier agent, and the checkpoint holds other content')
   t.same(
     replaced.looked.filter((asked) => asked.startsWith('127.0.0.1')),
     [],
@@ -293,7 +294,7 @@ t.test('a health port that cannot be known is neither probed nor taken for none'
     ...seen(`before:${INVOCATION}`),
     unit: running({ kind: 'other', pid: 1, configPath: LOCAL_PATH }, { wiring: fileWiring(LOCAL_PATH) }),
   })
-  t.equal((await rewritten.look()).healthz, 'unknown', 'the file was changed after kubelet had started')
+  t.equal((await rewritten.look()).healthz, PORT_NOT_KNOWN, 'the file was changed after kubelet had started')
 })
 
 t.test('the container runtimes of fallback and candidate', async (t) => {

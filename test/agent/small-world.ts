@@ -24,9 +24,11 @@ import type { Step, Wait } from '../../src/decision/step.ts'
 import type { ActivationKind, KubeletCommand, ReadyWiring } from '../../src/decision/unit-state.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
 import { SameConfigs } from '../../src/kubelet/same-config.ts'
+import { VerifiedHealthProbe } from '../../src/kubelet/verified-health.ts'
 import type { Activation } from '../../src/ports/activation.ts'
 import type { AssignmentSource } from '../../src/ports/assignment-source.ts'
 import type { Preflight } from '../../src/ports/preflight.ts'
+import type { PortHolder } from '../../src/ports/probes.ts'
 import type { RolloutPort } from '../../src/ports/rollout-record.ts'
 import type { CommandOutcome } from '../../src/ports/unit.ts'
 import { FakeUnit, type KubeletBehaviour } from '../../src/systemd/fake/fake-unit.ts'
@@ -81,6 +83,10 @@ export class SmallWorld {
   hasJournal = true
   /** Kubelet's process lives and answers nothing. */
   hangs = false
+  /** Of kubelet's health port. */
+  portHolder: PortHolder = { kind: 'own', inodes: ['1'] }
+  /** As another process there answers. */
+  strangerAnswers = true
   /** Kubelet exits at its start, whatever it starts with. */
   nodeFault = false
   looksAtSystemd = 0
@@ -313,13 +319,17 @@ export class SmallWorld {
       },
       activation: this.#activation,
       configFacts: { of: async () => ({ healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined }) },
-      probe: {
-        healthz: async () => {
-          this.healthProbes += 1
-          const ok = this.unit.healthy && !this.hangs
-          return { ok, detail: ok ? 'ok' : 'connection refused' }
+      probe: new VerifiedHealthProbe(
+        {
+          healthz: async () => {
+            this.healthProbes += 1
+            if (this.portHolder.kind === 'stranger') return { ok: this.strangerAnswers, detail: 'as it likes' }
+            const ok = this.unit.healthy && !this.hangs
+            return ok ? { ok, detail: 'ok' } : { ok, detail: 'connection refused', unreached: 'refused' }
+          },
         },
-      },
+        { holderOf: () => this.portHolder },
+      ),
       runtimeProbe: { isUp: async () => this.runtimeUp },
       contentOf: this.#recognizer.contentOf.bind(this.#recognizer),
       recognize: this.#recognizer.recognize.bind(this.#recognizer),

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { EvidenceFinding, EvidenceKind } from '../../src/decision/evidence.ts'
 import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import { judgeEvidence, viewEvidence } from '../../src/decision/evidence-judge.ts'
+import { PORT_NOT_KNOWN } from '../../src/decision/health.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { lease, node, STARTED_US, type Story, snapshotOf } from './evidence-samples.ts'
 import { A, B, health, POLICY, runsNothing } from './snapshots.ts'
@@ -24,7 +25,6 @@ t.test('what the process does', async (t) => {
 })
 
 t.test('what its health port answers', async (t) => {
-  const lost = 'the config file that kubelet was started with cannot be read any more, so its health port is not known'
   const cases: [facts: Partial<Snapshot>, finding: Partial<EvidenceFinding>][] = [
     [{}, { answer: 'yes', detail: '/healthz answers 200', sinceUs: STARTED_US }],
     [{ health: undefined }, { answer: 'yes', sinceUs: undefined }],
@@ -34,7 +34,11 @@ t.test('what its health port answers', async (t) => {
       { answer: 'no', sinceUs: undefined },
     ],
     [{ healthz: undefined }, { answer: 'unknown', detail: 'kubelet has no health port' }],
-    [{ healthz: 'unknown' }, { answer: 'unknown', detail: lost }],
+    [{ healthz: PORT_NOT_KNOWN }, { answer: 'unknown', detail: PORT_NOT_KNOWN.detail }],
+    [
+      { healthz: { ok: true, detail: 'ok', unverified: 'EACCES' } },
+      { answer: 'yes', detail: '/healthz answers 200 (not verified: EACCES)' },
+    ],
     [runsNothing('auto-restart'), { answer: 'unknown', detail: 'no kubelet process is known' }],
     [{ unit: UNANSWERED }, { answer: 'unknown', detail: 'no kubelet process is known' }],
   ]
@@ -73,7 +77,7 @@ t.test('only the config that the baseline was taken before can do damage', async
 
 t.test('while its health port is not known, kubelet has its whole start deadline before evidence counts', async (t) => {
   const serves = (facts: Partial<Snapshot>) => viewEvidence(snapshotOf({ snapshot: facts }))?.servesFromUs
-  for (const healthz of [undefined, 'unknown'] as const) t.equal(serves({ healthz }), STARTED_US + POLICY.startDeadlineUs)
+  for (const healthz of [undefined, PORT_NOT_KNOWN]) t.equal(serves({ healthz }), STARTED_US + POLICY.startDeadlineUs)
   t.equal(serves({}), STARTED_US)
   t.equal(serves({ health: undefined }), undefined)
 })

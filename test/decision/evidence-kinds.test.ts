@@ -2,7 +2,7 @@ import t from 'tap'
 import type { EvidenceFinding, EvidenceKind } from '../../src/decision/evidence.ts'
 import type { SeenFact, StaticPod } from '../../src/decision/evidence-facts.ts'
 import { dueEvidence } from '../../src/decision/evidence-schedule.ts'
-import type { HealthAnswer } from '../../src/decision/health.ts'
+import { type HealthAnswer, PORT_NOT_KNOWN } from '../../src/decision/health.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import {
   API_SERVER,
@@ -167,7 +167,7 @@ check('lease', [
     { seen: SILENT, writtenAt: 150, snapshot: { ...healthySince(175), healthz: undefined } },
   ],
   ['kubelet is not healthy', 'unknown', { seen: SILENT, writtenAt: 150, snapshot: healthySince(undefined, { ok: false, detail: '500' }) }],
-  ['the health port is not known', 'no', { seen: SILENT, writtenAt: 150, snapshot: healthySince(undefined, 'unknown') }],
+  ['the health port is not known', 'no', { seen: SILENT, writtenAt: 150, snapshot: healthySince(undefined, PORT_NOT_KNOWN) }],
   ['kubelet has been healthy again for long since', 'no', { seen: SILENT, writtenAt: 150, snapshot: healthySince(110) }],
   ['so it has, without a health port', 'no', { seen: SILENT, writtenAt: 150, snapshot: { ...healthySince(110), healthz: undefined } }],
   ['a long duration has longer', 'doubtful', { seen: SILENT.map(([at]) => [at, lease('1', 200)] as const), writtenAt: 150 }],
@@ -795,7 +795,7 @@ check('serving', [
   [
     'no TLS before the start deadline, where the health port is not known',
     'doubtful',
-    { before: KNOWN, seen: [5, 70].map((at) => [at, serving('no-tls')] as const), snapshot: { healthz: 'unknown' } },
+    { before: KNOWN, seen: [5, 70].map((at) => [at, serving('no-tls')] as const), snapshot: { healthz: PORT_NOT_KNOWN } },
   ],
 ])
 check('pods', [

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { findFailure } from '../../src/decision/find-failure.ts'
-import type { HealthRecord, HealthSample } from '../../src/decision/health.ts'
+import { type HealthRecord, type HealthSample, PORT_NOT_KNOWN } from '../../src/decision/health.ts'
 import { expectAnotherTry, expectStart, forgetExits, forgetIllness } from '../../src/decision/health-changes.ts'
 import { recordProcess, recordSample } from '../../src/decision/health-record.ts'
 import { isExcuseUsedUp, isSubjectExcused, RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
@@ -163,7 +163,7 @@ t.test('health is counted from its first look, and ends at once', async (t) => {
 
 t.test('without a health port systemd’s word counts', async (t) => {
   t.match(follow([{ ...healthy(), healthz: undefined }]), { healthySinceUs: NOW_US })
-  const unknown = follow([{ ...healthy(), healthz: 'unknown' }])
+  const unknown = follow([{ ...healthy(), healthz: PORT_NOT_KNOWN }])
   t.match(unknown, {
     healthySinceUs: undefined,
     unhealthySinceUs: undefined,

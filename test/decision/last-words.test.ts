@@ -81,3 +81,13 @@ t.test('a death by signal says so, and what was said before it explains nothing'
   t.equal(verdictOn(killed), `kubelet exited 3 times, killed by SIGSEGV: ${PANIC}`)
   t.equal(verdictOn(killed.map((each) => ({ ...each, words: undefined }))), 'kubelet exited 3 times, killed by SIGSEGV')
 })
+
+t.test('where an address of kubelet was taken, the node itself may be the cause', async (t) => {
+  const words = 'listen tcp 0.0.0.0:10250: bind: address already in use'
+  const at = { bootId: BOOT, monotonicUs: NOW_US + 30 * SECOND_US, wallMs: 0 }
+  const failure = (fields: Partial<KubeletExit>) =>
+    findFailure(recordWith([exit(0, fields), exit(16, fields)], 3), { unit: DOWN, at, runtimeUp: true }, POLICY)
+  t.match(failure({ words }), { reason: 'crash-loop', doubtful: true })
+  t.equal(failure({})?.doubtful, undefined)
+  t.equal(failure({ words, killedBy: 'SIGKILL' })?.doubtful, undefined)
+})

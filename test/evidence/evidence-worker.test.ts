@@ -7,7 +7,7 @@ import { silentLog } from '../checkpoint/silent-log.ts'
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
 const about = (invocationId: string) => ({
   invocationId,
-  serving: { host: '127.0.0.1', port: 10250 },
+  serving: { host: '127.0.0.1', port: 10250, pid: 7 },
   runtimeSocket: '/run/x',
   manifests: [],
 })
@@ -23,6 +23,7 @@ function open(parts: Partial<EvidenceWorkerOptions> = {}) {
       staticPods: async () => ({ kind: 'found', pods: [], manifests: [] }),
     },
     serving: { ask: async () => ({ kind: 'answered', status: 403, user: undefined }) },
+    holders: { holderOf: () => ({ kind: 'own', inodes: ['1'] }) },
     publisher: undefined,
     clock: { now: () => ({ bootId: 'b', monotonicUs: 5, wallMs: 0 }) },
     log,
@@ -148,4 +149,20 @@ t.test('a kubelet without a TLS port is not asked', async (t) => {
   worker.ask(['serving'], { ...about('i-1'), serving: undefined })
   await tick()
   t.match(worker.take(), [{ seen: { answer: { kind: 'not-asked' } } }])
+})
+
+t.test('what a stranger answers at the TLS port is not taken for kubelet, and is logged once', async (t) => {
+  const inodes = ['1']
+  const { worker, log } = open({ holders: { holderOf: () => ({ kind: 'stranger', uid: 65534, inodes }) } })
+  for (let turn = 0; turn < 2; turn += 1) {
+    worker.ask(['serving'], about('i-1'))
+    await tick()
+    const detail = 'a process of uid 65534, which is not kubelet, has port 10250 of 127.0.0.1'
+    t.match(worker.take(), [{ seen: { answer: { kind: 'not-asked', detail } } }])
+  }
+  t.same(log.said, ['cannot read the evidence, so it counts as unknown: serving'])
+  const nobody = open({ holders: { holderOf: () => ({ kind: 'unseen', detail: 'nobody listens there' }) } }).worker
+  nobody.ask(['serving'], about('i-1'))
+  await tick()
+  t.match(nobody.take(), [{ seen: { answer: { kind: 'not-asked' } } }], 'whoever answered is gone')
 })

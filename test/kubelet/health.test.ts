@@ -26,7 +26,7 @@ t.test('healthz: all outcomes', async (t) => {
   t.strictSame(await probe.healthz(target), { ok: false, detail: 'HTTP 500' })
   server.close()
   server.closeAllConnections()
-  t.strictSame(await probe.healthz(target), { ok: false, detail: 'connection refused' })
+  t.strictSame(await probe.healthz(target), { ok: false, detail: 'connection refused', unreached: 'refused' })
 
   const silent = createServer(() => {})
   t.strictSame(await impatient.healthz(await listen(silent)), { ok: false, detail: 'no answer within 0.3 s' })

@@ -3,6 +3,7 @@ import t from 'tap'
 import { sameSource } from '../../src/decision/config-source.ts'
 import type { Desired, Stale } from '../../src/decision/desired.ts'
 import { resolveDesired } from '../../src/decision/desired.ts'
+import { PORT_NOT_KNOWN } from '../../src/decision/health.ts'
 import { recordSample } from '../../src/decision/health-record.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
@@ -317,10 +318,16 @@ t.test('a kubelet that never stays up is never ready', async (t) => {
   t.equal(at(2, record(false)).reason, 'Restarting')
   t.equal(format(at(50, record(false))), 'False Unhealthy: kubelet runs kube-system/my-node-config:kubelet@100 and is not healthy')
   t.equal(at(50, { ...required(record(false)), invocationId: 'before' }).reason, 'Promoted', 'another process')
-  const unknown = recordSample(undefined, { ...sample, healthz: 'unknown' }, proven, policy)
-  const unread = following(good, { proven, healthz: 'unknown' })
+  const unknown = recordSample(undefined, { ...sample, healthz: PORT_NOT_KNOWN }, proven, policy)
+  const unread = following(good, { proven, healthz: PORT_NOT_KNOWN })
   t.equal(at(50, unknown, unread).reason, 'Promoted', 'a health port that is not known says nothing')
   t.equal(at(2, unknown, unread).reason, 'Restarting')
+  const detail = 'a process of uid 65534, which is not kubelet, has port 10248 of 127.0.0.1'
+  const strangers = following(good, { proven, healthz: { ok: 'unknown', detail, isStrangers: true } })
+  t.equal(
+    format(at(50, unknown, strangers)),
+    `Unknown KubeletUnknown: kubelet runs kube-system/my-node-config:kubelet@100, and it is not known whether it is healthy: ${detail}`,
+  )
   const brief = { ...policy, trialUs: 5e6 }
   t.equal(at(5, record(true), following(good, { proven, policy: brief })).reason, 'Promoted', 'right after a trial that was shorter')
 })

@@ -7,10 +7,10 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { posix } from 'node:path'
 import type { NodeFactsResult } from '../../kubelet/describe-facts.ts'
+import { type ListeningSocket, parseListeners } from '../../kubelet/proc-net.ts'
 import { errorCode } from '../../values/errors.ts'
 import { parseCpuSet } from '../cpu-set.ts'
 import { type LocalNetwork, parseFibTrie, parseIfInet6 } from './local-addresses.ts'
-import { type ListeningSocket, parseListeners } from './proc-net.ts'
 import { type CgroupUse, type Listener, NOTHING_KNOWN, type PathState, type SurroundingNeeds, type Surroundings } from './surroundings.ts'
 
 export interface SurroundingSources {

@@ -8,6 +8,8 @@ export interface ListeningSocket {
   /** `0.0.0.0` and `::` mean all addresses. An IPv4-mapped IPv6 address is given as IPv4. */
   readonly address: string
   readonly port: number
+  /** Of the process that made it. */
+  readonly uid: number
   readonly inode: string
 }
 
@@ -15,10 +17,10 @@ const LISTEN = '0A'
 
 export function parseListeners(text: string): ListeningSocket[] {
   return text.split('\n').flatMap((line) => {
-    const [, local = '', , state, , , , , , inode] = line.trim().split(/\s+/)
+    const [, local = '', , state, , , , uid, , inode] = line.trim().split(/\s+/)
     const [, address = '', port = ''] = /^((?:[0-9A-F]{8}){1,4}):([0-9A-F]{4})$/.exec(local) ?? []
     if (state !== LISTEN || inode === undefined || address === '') return []
-    return [{ address: readAddress(address), port: Number.parseInt(port, 16), inode }]
+    return [{ address: readAddress(address), port: Number.parseInt(port, 16), uid: Number(uid), inode }]
   })
 }
 

@@ -1,0 +1,38 @@
+/**
+ * Judges who listens at a port by the listening sockets of its network namespace. Pure. The kernel
+ * hands a connection to the most specific of them: the address itself, then all addresses of IPv4,
+ * then all addresses of both.
+ */
+import type { HealthTarget, PortHolder } from '../ports/probes.ts'
+import type { ListeningSocket } from './proc-net.ts'
+
+/** @param kubeletUids undefined: not known */
+export function judgeHolder(
+  sockets: readonly ListeningSocket[],
+  { host, port }: HealthTarget,
+  kubeletUids: readonly number[] | undefined,
+): PortHolder {
+  const address = canonicalAddress(host)
+  if (address === undefined) return { kind: 'untold', detail: `${host} is not an IP address` }
+  const wildcards = address.includes(':') ? ['::'] : ['0.0.0.0', '::']
+  const found = [address, ...wildcards]
+    .map((wanted) => sockets.filter((socket) => socket.port === port && socket.address === wanted))
+    .find((each) => each.length > 0)
+  if (found === undefined) return { kind: 'unseen', detail: 'nobody listens there' }
+  const inodes = found.map(({ inode }) => inode)
+  const foreign = found.find(({ uid }) => uid !== 0 && kubeletUids?.includes(uid) !== true)
+  if (foreign === undefined) return { kind: 'own', inodes }
+  return kubeletUids === undefined
+    ? { kind: 'untold', detail: `uid ${foreign.uid} listens there, and the uid of kubelet cannot be read` }
+    : { kind: 'stranger', uid: foreign.uid, inodes }
+}
+
+/** As `parseListeners` has it. undefined: it is none. */
+function canonicalAddress(host: string): string | undefined {
+  if (/^[\d.]+$/.test(host)) return host
+  if (!host.includes(':') || !URL.canParse(`http://[${host}]`)) return undefined
+  const address = new URL(`http://[${host}]`).hostname.slice(1, -1)
+  const [, high, low] = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(address) ?? []
+  if (high === undefined || low === undefined) return address
+  return [high, low].flatMap((word) => [Number.parseInt(word, 16) >> 8, Number.parseInt(word, 16) & 255]).join('.')
+}

@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { judgeHolder } from '../../src/kubelet/port-holder.ts'
+import { ProcPortHolders } from '../../src/kubelet/read-port-holder.ts'
+import type { PortHolder } from '../../src/ports/probes.ts'
+
+const NOBODY = 65534
+const socket = (address: string, uid: number, inode = `${address} of ${uid}`, port = 10248) => ({ address, port, uid, inode })
+
+t.test('who holds a port', (t) => {
+  const [own, stranger, anyOwn, anyStranger] = [
+    socket('127.0.0.1', 0),
+    socket('127.0.0.1', NOBODY),
+    socket('0.0.0.0', 0),
+    socket('0.0.0.0', NOBODY),
+  ]
+  const [both, bothStranger] = [socket('::', 0), socket('::', NOBODY)]
+  const cases: [sockets: ReturnType<typeof socket>[], holder: Partial<PortHolder>, host?: string][] = [
+    [[], { kind: 'unseen' }],
+    [[socket('127.0.0.1', 0, '1', 10249), socket('10.0.0.1', 0)], { kind: 'unseen' }],
+    [[own], { kind: 'own', inodes: [own.inode] }],
+    [[stranger], { kind: 'stranger', uid: NOBODY, inodes: [stranger.inode] }],
+    [[anyOwn], { kind: 'own' }],
+    [[anyStranger], { kind: 'stranger' }],
+    [[both], { kind: 'own' }],
+    [[bothStranger], { kind: 'stranger' }],
+    [[own, bothStranger], { kind: 'own' }],
+    [[stranger, both], { kind: 'stranger' }],
+    [[anyOwn, bothStranger], { kind: 'own' }],
+    [[own, socket('127.0.0.1', NOBODY, 'other')], { kind: 'stranger' }],
+    [[socket('127.0.0.1', 1000)], { kind: 'own' }],
+    [[socket('::1', 0)], { kind: 'own' }, '::1'],
+    [[socket('::1', NOBODY)], { kind: 'stranger' }, '0:0:0:0:0:0:0:1'],
+    [[anyOwn], { kind: 'unseen' }, '::1'],
+    [[both], { kind: 'own' }, 'fd00::5'],
+    [[own], { kind: 'own' }, '::ffff:127.0.0.1'],
+    [[own], { kind: 'untold' }, 'localhost'],
+    [[own], { kind: 'untold' }, 'fe80::1%eth0'],
+  ]
+  for (const [sockets, holder, host = '127.0.0.1'] of cases)
+    t.match(judgeHolder(sockets, { host, port: 10248 }, [1000, 1000]), holder, `${host}: ${JSON.stringify(sockets)}`)
+  t.match(judgeHolder([stranger], { host: '127.0.0.1', port: 10248 }, undefined), { kind: 'untold' }, 'it may be that of kubelet')
+  t.match(judgeHolder([own], { host: '127.0.0.1', port: 10248 }, undefined), { kind: 'own' })
+  t.end()
+})
+
+t.test('this process holds its own port', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const holders = new ProcPortHolders()
+  t.match(holders.holderOf({ host: '127.0.0.1', port }, process.pid), { kind: 'own', inodes: [/^\d+$/] })
+  server.close()
+  await once(server, 'close')
+  t.match(holders.holderOf({ host: '127.0.0.1', port }, process.pid), { kind: 'unseen' })
+  t.match(holders.holderOf({ host: '127.0.0.1', port }, 2 ** 30), { kind: 'untold' }, 'there is no such process')
+})
+
+const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n'
+const row = (state: string, uid: number, port: number) =>
+  `   0: 0100007F:${port.toString(16).toUpperCase().padStart(4, '0')} 00000000:0000 ${state} 00000000:00000000 00:00000000 00000000 ${uid} 0 4242 1 0\n`
+
+/** A /proc with a kubelet 7 in the network namespace of the agent, or in another. */
+function plant(t: Test, tcp: string, { status = 'Uid:\t1000\t1000\t1000\t1000\n', isOther = false } = {}): string {
+  const root = t.testdir()
+  for (const each of ['self', '7']) mkdirSync(join(root, each, 'net'), { recursive: true })
+  writeFileSync(join(root, '7/net/tcp'), tcp)
+  if (isOther) writeFileSync(join(root, 'self/net/tcp'), tcp)
+  else linkSync(join(root, '7/net/tcp'), join(root, 'self/net/tcp'))
+  writeFileSync(join(root, '7/status'), status)
+  return root
+}
+
+t.test('what the kernel does not tell is untold', (t) => {
+  const target = { host: '127.0.0.1', port: 10248 }
+  const strangers = HEAD + row('0A', NOBODY, 10248)
+  const find = (tcp: string, of = {}, mostBytes?: number) => new ProcPortHolders(plant(t, tcp, of), mostBytes).holderOf(target, 7)
+  t.match(find(strangers), { kind: 'stranger', uid: NOBODY }, 'a machine without IPv6')
+  t.match(find(HEAD + row('0A', 1000, 10248)), { kind: 'own' }, "kubelet's own account")
+  t.match(find(strangers, { isOther: true }), { kind: 'untold', detail: 'kubelet has a network namespace of its own' })
+  t.match(find(strangers, { status: '' }), { kind: 'untold' })
+  t.match(find(HEAD), { kind: 'unseen' })
+  const many = HEAD + row('0A', 0, 1).repeat(2000)
+  t.match(find(many + row('0A', NOBODY, 10248)), { kind: 'stranger' })
+  t.match(find(many + row('0A', 0, 10248), {}, 100_000), { kind: 'unseen', detail: 'too many sockets listen on this machine' })
+  const connected = HEAD + row('0A', 0, 10248) + row('01', 0, 2).repeat(200_000)
+  t.match(find(connected, {}, 100_000), { kind: 'own' }, 'those that are connected are not read')
+  const root = plant(t, HEAD)
+  rmSync(join(root, '7/net/tcp'))
+  t.match(new ProcPortHolders(root).holderOf(target, 7), { kind: 'untold', detail: /ENOENT/ })
+  t.end()
+})
