@@ -7,10 +7,12 @@ import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
 import { setTimeout as after, setImmediate as nextTurn } from 'node:timers/promises'
 import { runningConfigPath } from './decision/base-config.ts'
+import type { ConfigMapData } from './decision/config-source.ts'
 import type { KnownUnit } from './decision/unit-state.ts'
 import type { KubeletConfig } from './kubelet/decode.ts'
 import { decodeText } from './kubelet/decode-text.ts'
 import { readNodeFacts } from './kubelet/node-facts.ts'
+import { listRelativePaths } from './kubelet/relative-paths.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
 import { askConfigz, type ConfigzWorld } from './main-configz.ts'
 import type { Stores } from './main-stores.ts'
@@ -118,7 +120,11 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     const around = unit && (await findDropIns(unit, place, stores))
     const running = unit && (await readRunning(unit, path))
     const kubeletPid = unit?.process.kind === 'checkpoint' || unit?.process.kind === 'other' ? unit.process.pid : undefined
-    const node = { flags: next?.command?.words ?? [], folder, running: running && mergeWith(around, running, version), kubeletPid }
+    const merged = running && mergeWith(around, running, version)
+    const isCheckpoint = place === 'assigned' && path?.startsWith(`${settings().dynamicConfigDir}/`) === true
+    const beside = merged && isCheckpoint ? readBeside(merged, posix.dirname(path), stores.files) : undefined
+    const runningFiles: TargetNode['runningFiles'] = unit && readsElsewhere(unit) ? 'elsewhere' : beside
+    const node = { flags: next?.command?.words ?? [], folder, running: merged, runningFiles, kubeletPid }
     return { node, dropIns }
   }
 
@@ -220,11 +226,12 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
 
   const mergeHere: MergeHere = async (config, place) => {
     const unit = await stores.unit.observe()
-    const dropIns = unit.kind === 'known' ? await findDropIns(unit, place, stores) : undefined
-    if (unit.kind !== 'known' || dropIns?.kind !== 'usable') return { config, order: undefined }
-    const version = await versionOf(unit.command?.path)
-    if (!mergesByPatch(version)) return { config, order: undefined }
-    return { config: mergeAround(config, dropIns.order, version), order: asMerged(dropIns.order, version) }
+    if (unit.kind !== 'known') return { config, order: undefined }
+    const isElsewhere = readsElsewhere(unit)
+    const dropIns = await findDropIns(unit, place, stores)
+    const version = dropIns && (await versionOf(unit.command?.path))
+    if (dropIns?.kind !== 'usable' || !mergesByPatch(version)) return { config, order: undefined, isElsewhere }
+    return { config: mergeAround(config, dropIns.order, version), order: asMerged(dropIns.order, version), isElsewhere }
   }
 
   /** Compares the config that kubelet reports with the one that its process was started with. */
@@ -254,6 +261,22 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
 /** The config that kubelet makes of this one with its drop-ins. */
 function mergeWith(dropIns: DropInsHere | undefined, config: KubeletConfig, version: KubeletVersion | undefined): KubeletConfig {
   return dropIns?.kind === 'usable' && mergesByPatch(version) ? mergeAround(config, dropIns.order, version) : config
+}
+
+/** `--config` is the same whatever is activated: relative paths lead to no checkpoint. */
+function readsElsewhere({ wiring }: KnownUnit): boolean {
+  return wiring.kind === 'ready' && wiring.configFlagIsFixed
+}
+
+/** undefined: they cannot be read, or the config names none. */
+function readBeside(config: KubeletConfig, directory: string, files: Pick<Files, 'read' | 'list'>): ConfigMapData | undefined {
+  if (listRelativePaths(config).length === 0) return undefined
+  try {
+    const names = files.list(directory) ?? []
+    return Object.fromEntries(names.map((name) => [name, files.read(posix.join(directory, name))?.toString() ?? '']))
+  } catch {
+    return undefined
+  }
 }
 
 /**

@@ -4,7 +4,7 @@
  * passed in.
  */
 
-import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
+import type { ConfigMapData, ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import { describeSource } from '../decision/config-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
@@ -19,6 +19,8 @@ export type ConfigText =
       readonly ok: true
       readonly name: string
       readonly text: string
+      /** With the files beside it. undefined: they are not those of a ConfigMap. */
+      readonly files?: ConfigMapData
       /** Of a config that this node merges, the lowest first. */
       readonly layers?: readonly ConfigLayer[]
       /** undefined: kubelet's drop-ins are not merged with it. */
@@ -66,7 +68,9 @@ function readCheckpoint(source: ConfigMapSource, { checkpoints }: Readers): Conf
   const name = describeSource(source)
   const data = checkpoints.data(source.uid, source.resourceVersion, source.overlay)
   const text = data !== undefined && Object.hasOwn(data, source.kubeletConfigKey) ? data[source.kubeletConfigKey] : undefined
-  return text === undefined ? { ok: false, detail: `the checkpoint of ${name} is missing` } : { ok: true, name, text, place: 'assigned' }
+  return data === undefined || text === undefined
+    ? { ok: false, detail: `the checkpoint of ${name} is missing` }
+    : { ok: true, name, text, files: data, place: 'assigned' }
 }
 
 function readFile(path: string, { files }: Readers): ConfigText {

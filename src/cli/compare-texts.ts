@@ -4,10 +4,12 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
+import type { ConfigMapData } from '../decision/config-source.ts'
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import { decodeText } from '../kubelet/decode-text.ts'
 import { decides, type FieldPath } from '../kubelet/field-path.ts'
 import { type ConfigLayer, findLayer } from '../overlay/list-layers.ts'
+import { nameContents } from '../preflight/change/named-files.ts'
 import type { ConfigChange, MergedHere } from '../preflight/inspection.ts'
 import { isObject } from '../values/is-object.ts'
 import type { ConfigText } from './active-config.ts'
@@ -30,21 +32,23 @@ export async function compareTexts(
   if (!from.ok) return { ok: false, detail: `${before.name}: ${from.detail}` }
   const to = await decodeText(after.text, yaml)
   if (!to.ok) return { ok: false, detail: `${after.name}: ${to.detail}` }
-  if (before.place === undefined || after.place === undefined)
-    return {
-      ok: true,
-      from: before.name,
-      to: after.name,
-      changes: nameLayersOf(await compare(from.config, to.config), to.config, { config: to.config, order: undefined }, after),
-    }
+  if (before.place === undefined || after.place === undefined) {
+    const alone = { config: to.config, order: undefined }
+    const changes = await compare(nameContents(from.config, before.files), withContents(alone, after))
+    return { ok: true, from: before.name, to: after.name, changes: nameLayersOf(changes, to.config, alone, after) }
+  }
   const old = await mergeHere(from.config, before.place)
   const next = await mergeHere(to.config, after.place)
   return {
     ok: true,
     from: nameMerged(before.name, old),
     to: nameMerged(after.name, next),
-    changes: nameLayersOf(await compare(old.config, next.config), to.config, next, after),
+    changes: nameLayersOf(await compare(withContents(old, before), withContents(next, after)), to.config, next, after),
   }
+}
+
+function withContents({ config, isElsewhere = false }: MergedHere, { files }: { readonly files?: ConfigMapData }): KubeletConfig {
+  return isElsewhere ? config : nameContents(config, files)
 }
 
 /**

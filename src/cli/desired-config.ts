@@ -25,7 +25,7 @@ export function findDesired(
   if (object.kind !== 'found') return { ok: false, detail: `${name}: ${object.kind === 'unavailable' ? object.detail : 'not read yet'}` }
   const data = object.rendered?.data ?? object.data
   const text = Object.hasOwn(data, ref.kubeletConfigKey) ? data[ref.kubeletConfigKey] : undefined
-  return text === undefined ? { ok: false, detail: `${name}: no such key` } : { ok: true, name, text, place: 'assigned' }
+  return text === undefined ? { ok: false, detail: `${name}: no such key` } : { ok: true, name, text, files: data, place: 'assigned' }
 }
 
 export function nameDesired(ref: ConfigMapRef, object: ConfigMapView): string {

@@ -4,8 +4,8 @@
  * pkg/kubelet/kubeletconfig/configfiles). Pure.
  */
 import { posix } from 'node:path'
-import { isObject } from '../values/is-object.ts'
 import type { KubeletConfig } from './decode.ts'
+import { valueAt } from './field-path.ts'
 
 const FIELDS: readonly (readonly [string, ...string[]])[] = [
   ['staticPodPath'],
@@ -19,16 +19,26 @@ const FIELDS: readonly (readonly [string, ...string[]])[] = [
 
 export const RELATIVE_PATHS: ReadonlySet<string> = new Set(FIELDS.map((path) => path.join('.')))
 
+/** Those that are set, with the path of their field. An empty path is none. */
+export function listRelativePaths(config: KubeletConfig): readonly { readonly field: readonly string[]; readonly path: string }[] {
+  return FIELDS.flatMap((field) => {
+    const path = valueAt(config, field)
+    return typeof path === 'string' && path !== '' && !posix.isAbsolute(path) ? [{ field, path }] : []
+  })
+}
+
 /**
- * The relative paths of a config, as absolute ones: a merge patch. An empty path is none.
+ * The relative paths of a config, as absolute ones: a merge patch.
  * @param directory of the config, absolute
  */
 export function absolutePaths(config: KubeletConfig, directory: string): KubeletConfig {
-  const patch: Record<string, unknown> = {}
-  for (const [field, ...inner] of FIELDS) {
-    const value = inner.reduce<unknown>((outer, step) => (isObject(outer) ? outer[step] : undefined), config[field])
-    if (typeof value !== 'string' || value === '' || posix.isAbsolute(value)) continue
-    patch[field] = inner.reduceRight<unknown>((last, step) => ({ [step]: last }), posix.join(directory, value))
-  }
-  return patch
+  return patchRelativePaths(config, (path) => posix.join(directory, path))
+}
+
+/** A merge patch that replaces the relative paths of a config. */
+export function patchRelativePaths(config: KubeletConfig, replace: (path: string) => string): KubeletConfig {
+  const patches = listRelativePaths(config).map(({ field, path }) =>
+    field.reduceRight<unknown>((inner, step) => ({ [step]: inner }), replace(path)),
+  )
+  return Object.assign({}, ...patches)
 }

@@ -4,6 +4,7 @@ import { plainText } from '../cli/terminal.ts'
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import { decodeText } from '../kubelet/decode-text.ts'
 import { decides, type FieldPath } from '../kubelet/field-path.ts'
+import { nameContents } from '../preflight/change/named-files.ts'
 import { type KubeletVersion, parseVersion } from '../preflight/kubelet-version.ts'
 import type { PluginContext } from './command.ts'
 import type { ConfigContent } from './config-maps.ts'
@@ -90,7 +91,12 @@ async function decode(context: PluginContext, content: ConfigContent): Promise<D
   const { isPartial } = merged
   const parsed = isPartial ? await context.yaml.first(merged.text) : undefined
   const own = parsed?.ok === true ? parsed.value : undefined
-  return { ok: true, config: decoded.config, isPartial, leavesToNode: (path) => isPartial && !decides(own, path) }
+  return {
+    ok: true,
+    config: nameContents(decoded.config, merged.data),
+    isPartial,
+    leavesToNode: (path) => isPartial && !decides(own, path),
+  }
 }
 
 /** The versions of kubelet among these nodes, by their minor, the oldest first. */

@@ -5,6 +5,7 @@
 import type { ConfigMapRef } from '../decision/config-source.ts'
 import { readBases } from '../source/base-chain.ts'
 import { matchesLabels, parseLabelSelector } from '../source/channels/label-selector.ts'
+import { isNamespace, isObjectName } from '../values/kubernetes-names.ts'
 import type { PluginContext } from './command.ts'
 import { ConfigIndex, type ConfigName, sameName } from './config-index.ts'
 import { Failure } from './failure.ts'
@@ -80,7 +81,10 @@ export async function listInUse(context: PluginContext): Promise<InUse> {
   const nodes = await listLabelledNodes(context)
   const index = new ConfigIndex(context)
   const found = new Map<string, ConfigName>()
-  const add = ({ namespace, name }: ConfigName) => found.set(`${namespace}/${name}`, { namespace, name })
+  const add = ({ namespace, name }: ConfigName) => {
+    // A node may have made it up.
+    if (isNamespace(namespace) && isObjectName(name)) found.set(`${namespace}/${name}`, { namespace, name })
+  }
   for (const { ref } of groupByConfig(nodes)) {
     add(ref)
     const part = await index.look(ref)

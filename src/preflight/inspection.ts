@@ -62,6 +62,12 @@ export interface TargetNode {
   readonly folder: string
   /** The config that runs there now, with its drop-ins. undefined: unknown. */
   readonly running: KubeletConfig | undefined
+  /**
+   * The files of the checkpoint that runs. `elsewhere`: kubelet reads each config from one place,
+   * where no relative path names a file of a ConfigMap. undefined: not known, or what runs is no
+   * checkpoint.
+   */
+  readonly runningFiles?: ConfigMapData | 'elsewhere' | undefined
   readonly kubeletPid: number | undefined
 }
 
@@ -137,6 +143,8 @@ export interface MergedHere {
   readonly config: KubeletConfig
   /** The drop-ins that are merged with it; none: it is as it was given. */
   readonly order: MergeOrder | undefined
+  /** As in TargetNode: no relative path names a file of a ConfigMap. */
+  readonly isElsewhere?: boolean
 }
 
 /** @param version supplies the defaults; undefined: that of the unit's kubelet, if there is one */

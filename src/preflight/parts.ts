@@ -5,13 +5,14 @@
 
 import { posix } from 'node:path'
 import { API_VERSION, KIND } from '../kubelet/decode.ts'
-import { formatPath } from '../kubelet/field-path.ts'
+import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
 import { absolutePaths } from '../kubelet/relative-paths.ts'
 import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
 import { isStartAsked } from './ask-early.ts'
 import { compareConfigs } from './change/compare.ts'
 import { collectFlags, withoutFlag } from './change/kubelet-flags.ts'
+import { listLeaving, nameContents } from './change/named-files.ts'
 import { overlayFlags } from './change/overlay-flags.ts'
 import { findOverridden, listEffective } from './change/overridden.ts'
 import { checkFields } from './check-fields.ts'
@@ -88,10 +89,13 @@ async function checkNodeRules(
   return conclude(settleGuards(checkNode(document.config, document, found, options), guardsOff()), 'checked against this node')
 }
 
-function checkChangeRules({ document, node, version }: PartInput, policy: ChangePolicy): PartReport | undefined {
+function checkChangeRules({ document, node, version, config }: PartInput, policy: ChangePolicy): PartReport | undefined {
   if (node === undefined) return undefined
   if (node.running === undefined) return checkUnknownChange(policy)
-  const changes = compareConfigs(node.running, document.config, version)
+  const isElsewhere = node.runningFiles === 'elsewhere'
+  const own = isElsewhere || config.localPath !== undefined ? undefined : config.files
+  const running = nameContents(node.running, isElsewhere ? undefined : node.runningFiles)
+  const changes = compareConfigs(running, nameContents(document.config, own), version)
   const { findings, requiresDrain } = checkPolicy(changes, policy, document)
   const flags = collectFlags(node.flags)
   const overridden = findOverridden(changes, flags, document)
@@ -107,11 +111,25 @@ function checkChangeRules({ document, node, version }: PartInput, policy: Change
       advice: 'drain the node; the agent then activates the config',
     }),
   )
+  const leaving = own === undefined || !restricts(policy) ? [] : listLeaving(document.config).map((path) => refuseLeaving(path, document))
   const report = conclude(
-    [...findings, ...overridden, ...drain],
+    [...findings, ...leaving, ...overridden, ...drain],
     `${changes.length} ${changes.length === 1 ? 'field changes' : 'fields change'}`,
   )
   return { ...report, ...(changed && { changed }) }
+}
+
+/** What is there may change without any edit of the config. */
+function refuseLeaving(path: FieldPath, document: PartInput['document']): Finding {
+  return {
+    rule: 'policy/outside',
+    severity: 'refuse',
+    reason: 'validate',
+    path,
+    position: document.locate(path),
+    problem: `${formatPath(path)} leads out of the ConfigMap, where the change policy does not see what changes`,
+    advice: 'name a key of the ConfigMap, or write an absolute path',
+  }
 }
 
 /** The changes are unknown: refused unless the policy restricts nothing. */

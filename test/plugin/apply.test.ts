@@ -408,6 +408,23 @@ t.test('a server that drops spec.configSource is found out', async (t) => {
   })
 })
 
+t.test('what a relative path names is a part of the field', async (t) => {
+  const { files, run } = await startPluginWorld(t)
+  for (const pods of ['hush', 'hushed']) {
+    const manifest = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'static' },
+      data: { kubelet: `${WHOLE}staticPodPath: pods.yaml\n`, 'pods.yaml': pods },
+    }
+    files.set('a', JSON.stringify(manifest))
+    const { code, out } = await run('apply', '-f', 'a', 'static', '--yes')
+    t.equal(code, 0)
+    if (pods === 'hushed') t.match(out, /^~ +staticPodPath +\S.*static-pods$/m)
+    t.notMatch(out, 'hush')
+  }
+})
+
 t.test('diff of a node: with the kept version, and where none is kept with what kubelet reports', async (t) => {
   const world = await startPluginWorld(t)
   const { files, run, server, context } = world

@@ -123,6 +123,13 @@ t.test('what may not be asked is not known, and is no error', async (t) => {
   )
 })
 
+t.test('a namespace that a node makes up becomes no path', async (t) => {
+  const world = await startPluginWorld(t)
+  const made = { configMap: { namespace: 'x/secrets/y', name: 'a', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '1' } }
+  world.server.objects.put(nodeObject('n1', { said: { assigned: made } }))
+  t.match(await world.run('check'), { code: 0, out: 'No ConfigMap is assigned to a node.\n' })
+})
+
 t.test('nothing is assigned', async (t) => {
   const world = await startPluginWorld(t)
   t.match(await world.run('check'), { code: 0, out: 'No ConfigMap is assigned to a node.\n' })

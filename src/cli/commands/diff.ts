@@ -110,7 +110,7 @@ async function loadText(text: string, context: CommandContext, overlaid: boolean
       const { config, layers = [] } = loaded
       const { name, files, key } = config
       const value = Object.hasOwn(files, key) ? files[key] : undefined
-      return value === undefined ? { ok: false, detail: `${name}: no such key` } : { ok: true, name, text: value, layers }
+      return value === undefined ? { ok: false, detail: `${name}: no such key` } : { ok: true, name, text: value, files, layers }
     }
   }
 }

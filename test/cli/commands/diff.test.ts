@@ -5,7 +5,7 @@ import type { Desired } from '../../../src/decision/desired.ts'
 import type { MergeOrder } from '../../../src/preflight/drop-ins/drop-ins.ts'
 import { mergeAround } from '../../../src/preflight/drop-ins/merge-drop-ins.ts'
 import type { ConfigChange } from '../../../src/preflight/inspection.ts'
-import { found, snapshot, source } from '../../report/build.ts'
+import { following, found, snapshot, source } from '../../report/build.ts'
 import { execute, fakeNode } from '../fake-node.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
@@ -71,6 +71,33 @@ t.test('compares with what the cluster assigns', async (t) => {
     code: 2,
     err: /the config that is assigned to this node is unknown: no answer/,
   })
+})
+
+t.test('what a relative path names is a part of the field', async (t) => {
+  const text = `${HEAD}staticPodPath: pods.yaml\n`
+  const desired = found(source())
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return t.fail()
+  const { object } = desired
+  const differ = (pods: string, mergeHere?: CommandContext['mergeHere']) =>
+    diff(
+      undefined,
+      {},
+      {
+        observe: async () => following(source()),
+        fetchDesired: async () => ({ ...desired, object: { ...object, data: { kubelet: text, 'pods.yaml': pods } } }),
+        checkpoints: { data: () => ({ kubelet: text, 'pods.yaml': 'hush' }) },
+        ...(mergeHere && { mergeHere }),
+      },
+    )
+  t.match(await differ('hush'), { code: 0, out: /no difference/ })
+  const changed = await differ('hushed')
+  t.match(changed, { code: 1, out: /staticPodPath +"pods\.yaml \(sha256 \w+… +"pods\.yaml \(sha256 \w+… +static-pods/ })
+  t.notMatch(changed.out, 'hush')
+  t.match(
+    await differ('hushed', async (config) => ({ config, order: undefined, isElsewhere: true })),
+    { code: 0 },
+    'kubelet reads it elsewhere',
+  )
 })
 
 t.test('compares what kubelet makes of both with its drop-ins, unless two files are given', async (t) => {

@@ -1,0 +1,51 @@
+/**
+ * The files that relative paths of a config name: other keys of its ConfigMap, which lie beside it
+ * in its checkpoint. What they hold is a part of the field's value. Pure.
+ */
+import { createHash } from 'node:crypto'
+import { posix } from 'node:path'
+import type { ConfigMapData } from '../../decision/config-source.ts'
+import type { KubeletConfig } from '../../kubelet/decode.ts'
+import type { FieldPath } from '../../kubelet/field-path.ts'
+import { listRelativePaths, patchRelativePaths } from '../../kubelet/relative-paths.ts'
+import { isObject } from '../../values/is-object.ts'
+import { mergePatch } from '../../values/merge-patch.ts'
+
+/**
+ * The config for a comparison: to each relative path it adds a hash of what the path names. A path
+ * that is left as it is differs from each that is not.
+ *
+ * @param files beside the config, with itself. undefined: not known
+ */
+export function nameContents(config: KubeletConfig, files: ConfigMapData | undefined): KubeletConfig {
+  if (files === undefined || listRelativePaths(config).length === 0) return config
+  const named = mergePatch(
+    config,
+    patchRelativePaths(config, (path) => `${path} (${describeContents(path, files)})`),
+  )
+  return isObject(named) ? named : config
+}
+
+/** The fields whose relative path leads out of the directory of the config. */
+export function listLeaving(config: KubeletConfig): readonly FieldPath[] {
+  return listRelativePaths(config).flatMap(({ field, path }) => (leaves(normalize(path)) ? [field] : []))
+}
+
+function describeContents(path: string, files: ConfigMapData): string {
+  const place = normalize(path)
+  if (leaves(place)) return 'outside of the ConfigMap'
+  // No key contains a slash, so only the directory itself contains others.
+  const named = Object.entries(files).filter(([name]) => place === '.' || place === name)
+  if (named.length === 0) return 'no such key'
+  const text = JSON.stringify(named.sort(([a], [b]) => (a < b ? -1 : 1)))
+  return `sha256 ${createHash('sha256').update(text).digest('hex')}`
+}
+
+/** As Go's filepath.Join, without a slash at the end. */
+function normalize(path: string): string {
+  return posix.normalize(path).replace(/(.)\/$/, '$1')
+}
+
+function leaves(place: string): boolean {
+  return place === '..' || place.startsWith('../')
+}
