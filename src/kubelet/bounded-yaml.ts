@@ -92,7 +92,7 @@ export class BoundedYaml implements YamlReader {
     const { limitMs, memoryMb } = this.#options
     switch (answer.kind) {
       case 'failed':
-        return { ok: false, detail: answer.detail, position: answer.position }
+        return { ok: false, detail: answer.detail, position: answer.position, unjudged: answer.unjudged }
       case 'too-slow':
         return refuse(`takes longer than ${limitMs / 1000} s to parse`)
       case 'too-large':

@@ -2,7 +2,8 @@
  * The values of kubelet's config that the health probes need: of its file, and of the drop-ins that
  * kubelet merges over it. Reads files again only after one changed: the agent looks every few
  * seconds, and parsing YAML is slow. If a file cannot be decoded, it counts as empty. If it cannot
- * be read, what was known last applies: a kubelet that was started with it runs on.
+ * be read, or kubelet may read it differently, what was known last applies: a kubelet that was
+ * started with it runs on.
  */
 
 import type { HealthPort } from '../decision/health.ts'
@@ -92,7 +93,7 @@ export class ConfigFileFacts implements ConfigFacts {
     return merged === undefined ? undefined : toFacts(merged)
   }
 
-  /** undefined: the file is gone, the disk does not return it, or the parser cannot run now. */
+  /** undefined: the file is gone, cannot be read or judged, or the parser cannot run now. */
   async #read(path: string, ifMissing?: KubeletConfig): Promise<KubeletConfig | undefined> {
     let text: string | undefined
     try {
@@ -102,7 +103,8 @@ export class ConfigFileFacts implements ConfigFacts {
     }
     if (text === undefined) return ifMissing
     const decoded = await decodeText(text, this.#yaml).catch(() => undefined)
-    return decoded?.ok === false ? {} : decoded?.config
+    if (decoded?.ok === false) return decoded.unjudged === true ? undefined : {}
+    return decoded?.config
   }
 }
 

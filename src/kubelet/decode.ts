@@ -14,16 +14,21 @@ import type { Field, Fields } from './field.ts'
 import { formatPath } from './field-path.ts'
 import { findMisfits, type Misfit } from './field-types.ts'
 import { FIELDS, isFieldName } from './fields.ts'
-import { type JsonLayout, layOut, mayHoldUnlikeIntegers, mayRepeatKeys, parseJson, readValueAt } from './json.ts'
+import { layOut, mayHoldUnlikeIntegers, parseJson } from './json.ts'
 
 export const API_VERSION = 'kubelet.config.k8s.io/v1beta1'
 export const KIND = 'KubeletConfiguration'
 
 const OPENS_LIKE_JSON = /^(?:(?!\ufeff)[\s\u0085])*\{/
 
-export type Decoded =
-  | { readonly ok: true; readonly config: KubeletConfig; readonly remarks: readonly string[] }
-  | { readonly ok: false; readonly detail: string }
+interface DecodeFailure {
+  readonly ok: false
+  readonly detail: string
+  /** Kubelet may take the text, and read another config from it. */
+  readonly unjudged?: true | undefined
+}
+
+export type Decoded = { readonly ok: true; readonly config: KubeletConfig; readonly remarks: readonly string[] } | DecodeFailure
 /** By field name. Fields that 1.20 knows are null or have the type given in FIELDS. */
 export type KubeletConfig = Readonly<Record<string, unknown>>
 
@@ -31,7 +36,7 @@ export const EMPTY_CONFIG = 'the config is empty'
 
 export type YamlParser = (
   text: string,
-) => { readonly ok: true; readonly value: unknown; readonly remarks: readonly string[] } | { readonly ok: false; readonly detail: string }
+) => { readonly ok: true; readonly value: unknown; readonly remarks: readonly string[] } | DecodeFailure
 
 export function looksLikeJson(text: string): boolean {
   return OPENS_LIKE_JSON.test(text)
@@ -41,7 +46,7 @@ export function decodeConfig(text: string, parseYaml: YamlParser): Decoded {
   if (text.trim() === '') return { ok: false, detail: EMPTY_CONFIG }
   const isJson = looksLikeJson(text)
   const parsed = isJson ? { remarks: [], ...parseJson(text) } : parseYaml(text)
-  if (!parsed.ok) return { ok: false, detail: parsed.detail }
+  if (!parsed.ok) return { ok: false, detail: parsed.detail, unjudged: parsed.unjudged }
   const problem = findProblem(parsed.value, isJson ? text : undefined)
   if (problem !== undefined) return { ok: false, detail: problem.detail }
   const config = isObject(parsed.value) ? parsed.value : {}
@@ -61,7 +66,7 @@ export function findProblem(
   if (!isObject(value)) return { detail: 'the config is not an object', path: [] }
   const kind = checkKind(value, json !== undefined)
   if (kind !== undefined) return kind
-  const [first, ...others] = [...findMisfits(value, FIELDS, undefined), ...(json === undefined ? [] : findInText(json, value))]
+  const [first, ...others] = [...findMisfits(value, FIELDS, undefined), ...(json === undefined ? [] : findInText(json))]
   if (first === undefined) return undefined
   return { detail: [first, ...others.slice(0, 9)].map(describeMisfit).join('; '), path: first.path }
 }
@@ -96,29 +101,11 @@ function isKindKey(name: string): boolean {
 }
 
 /** What the parsed value does not show. */
-function findInText(json: string, value: KubeletConfig): Misfit[] {
-  if (!mayHoldUnlikeIntegers(json) && !mayRepeatKeys(json, value)) return []
-  const layout = layOut(json)
-  const unlike = layout.unlikeIntegers.flatMap(({ path }): Misfit[] =>
+function findInText(json: string): Misfit[] {
+  if (!mayHoldUnlikeIntegers(json)) return []
+  return layOut(json).unlikeIntegers.flatMap(({ path }): Misfit[] =>
     /^u?int\d/.test(findField(path)?.type ?? '') ? [{ path, wanted: 'an integer without a fraction or an exponent' }] : [],
   )
-  return [...unlike, ...findShadowed(json, layout, undefined)]
-}
-
-/**
- * Kubelet decodes each value of a repeated key, though only the last one counts.
- * @param minor as `findMisfits` takes it
- */
-export function findShadowed(json: string, { shadowed }: JsonLayout, minor: number | undefined): Misfit[] {
-  return shadowed.flatMap(({ path, start }) => checkAlone(path, readValueAt(json, start), minor))
-}
-
-function checkAlone(path: Misfit['path'], value: unknown, minor: number | undefined): Misfit[] {
-  const alone = path.reduceRight<unknown>((inner, step) => (typeof step === 'number' ? [inner] : { [step]: inner }), value)
-  if (!isObject(alone)) return []
-  const kind = Object.entries(alone).some(([key, inner]) => isKindKey(key) && inner !== null && typeof inner !== 'string')
-  const misfits = kind ? [{ path, wanted: 'a string' }] : findMisfits(alone, FIELDS, minor)
-  return misfits.map(({ wanted }) => ({ path, wanted: `${wanted}, in each place where it is set` }))
 }
 
 /** The field at a path of keys and indices. */

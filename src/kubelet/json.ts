@@ -4,14 +4,12 @@
  * and `1e3` as integers. It takes fewer levels than kubelet does.
  */
 import { DEEPEST, TOO_DEEP } from './depth.ts'
-import type { FieldPath } from './field-path.ts'
+import { type FieldPath, formatPath } from './field-path.ts'
 
 /** A value in the text. */
 interface JsonNode {
   /** Of its key, or of the list's item. */
   readonly offset: number
-  /** Of the value itself. */
-  readonly start: number
   readonly members?: Map<string, JsonNode>
   readonly items?: JsonNode[]
 }
@@ -24,17 +22,16 @@ interface Place {
 export interface JsonLayout {
   readonly root: JsonNode
   readonly repeated: readonly (Place & { readonly offset: number })[]
-  /** Of repeated keys, all values but the last: where they begin in the text. */
-  readonly shadowed: readonly (Place & { readonly start: number })[]
   /** Whole numbers that are not written as integers: `1.0`, `1e3`. */
   readonly unlikeIntegers: readonly Place[]
 }
 
 export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly detail: string; readonly offset: number | undefined }
+  | { readonly ok: false; readonly detail: string; readonly offset: number | undefined; readonly unjudged?: true }
 
 export function parseJson(text: string): ParsedJson {
+  if (FAR_BEHIND.test(text)) return refuse('white space of 2000 characters stands before the {: kubelet 1.20 would read it as YAML')
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -43,8 +40,23 @@ export function parseJson(text: string): ParsedJson {
     const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
     return { ok: false, detail: 'starts with { but is not valid JSON', offset: position === undefined ? undefined : Number(position) }
   }
-  return isDeeper(value, DEEPEST) ? { ok: false, detail: TOO_DEEP, offset: undefined } : { ok: true, value }
+  const refused = findRefused(value)
+  if (refused === TOO_DEEP) return { ok: false, detail: refused, offset: undefined }
+  if (refused !== undefined) return refuse(refused)
+  const [repeated] = mayRepeatKeys(text, value) ? layOut(text).repeated : []
+  if (repeated === undefined) return { ok: true, value }
+  return refuse(`repeated key ${formatPath(repeated.path)}: kubelet may mix its values; keep one of them`, repeated.offset)
 }
+
+/** Not every kubelet refuses it. */
+function refuse(detail: string, offset?: number): ParsedJson {
+  return { ok: false, detail, offset, unjudged: true }
+}
+
+/** Kubelet 1.20 looks for it in 2048 bytes. */
+const FAR_BEHIND = /^\s{2000}/
+/** Of UTF-16, without its other half. */
+const HALF_A_PAIR = /\p{Surrogate}/u
 
 /** A cheap test whether `layOut` could find any. */
 export function mayHoldUnlikeIntegers(text: string): boolean {
@@ -52,7 +64,7 @@ export function mayHoldUnlikeIntegers(text: string): boolean {
 }
 
 /** The same for a key that is there twice, in the text of this value. */
-export function mayRepeatKeys(text: string, value: unknown): boolean {
+function mayRepeatKeys(text: string, value: unknown): boolean {
   const written = text.match(/"\s*:/g)?.length ?? 0
   let kept = 0
   for (let level = [value]; level.length > 0 && kept < written; )
@@ -65,13 +77,18 @@ export function mayRepeatKeys(text: string, value: unknown): boolean {
 }
 
 /** Level by level, because recursion could exhaust the call stack. */
-function isDeeper(value: unknown, deepest: number): boolean {
+function findRefused(value: unknown): string | undefined {
   let level = [value]
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > deepest) return true
-    level = level.flatMap((item) => (typeof item === 'object' && item !== null ? Object.values(item) : []))
+    if (depth > DEEPEST) return TOO_DEEP
+    if (level.some((item) => typeof item === 'number' && !Number.isFinite(item))) return 'a number is larger than kubelet can read'
+    if (level.some((item) => typeof item === 'string' && HALF_A_PAIR.test(item))) return 'half a surrogate pair is no character'
+    level = level.flatMap((item) => {
+      if (typeof item !== 'object' || item === null) return []
+      return Array.isArray(item) ? item : Object.entries(item).flat()
+    })
   }
-  return false
+  return undefined
 }
 
 /** A value, and the way to it. */
@@ -95,43 +112,23 @@ class Open implements Place {
   }
 }
 
-/** The value that a later one of the same key replaces. */
-class Shadowed implements Place {
-  readonly start: number
-  readonly #by: Open
-
-  constructor(start: number, by: Open) {
-    this.start = start
-    this.#by = by
-  }
-
-  get path(): FieldPath {
-    return this.#by.path
-  }
-}
-
-/** Only for a text that `parseJson` accepts: does not check the syntax again. */
+/** Only for a text that is JSON: does not check the syntax again. */
 export function layOut(text: string): JsonLayout {
   const repeated: Open[] = []
-  const shadowed: Shadowed[] = []
   const unlikeIntegers: Open[] = []
   const stack: Open[] = []
-  let root: JsonNode = { offset: 0, start: 0 }
+  let root: JsonNode = { offset: 0 }
   let key: { readonly name: string; readonly offset: number } | undefined
   const place = (offset: number, content: Pick<JsonNode, 'members' | 'items'>): Open => {
     const top = stack.at(-1)
-    const node = { offset: key?.offset ?? offset, start: offset, ...content }
+    const node = { offset: key?.offset ?? offset, ...content }
     if (top === undefined) {
       root = node
       return new Open(node, undefined, '')
     }
     const step = key?.name ?? top.node.items?.length ?? 0
     const open = new Open(node, top, step)
-    const before = key && top.node.members?.get(key.name)
-    if (key !== undefined && before !== undefined) {
-      repeated.push(open)
-      shadowed.push(new Shadowed(before.start, open))
-    }
+    if (key !== undefined && top.node.members?.has(key.name) === true) repeated.push(open)
     if (key !== undefined) top.node.members?.set(key.name, node)
     else top.node.items?.push(node)
     key = undefined
@@ -153,7 +150,7 @@ export function layOut(text: string): JsonLayout {
       if (/[.eE]/.test(lexeme) && Number.isInteger(Number(lexeme))) unlikeIntegers.push(open)
     }
   }
-  return { root, repeated, shadowed, unlikeIntegers }
+  return { root, repeated, unlikeIntegers }
 }
 
 function pathOf(open: Open): FieldPath {
@@ -166,21 +163,6 @@ export function findOffset({ root }: JsonLayout, path: FieldPath): number | unde
   let node: JsonNode | undefined = root
   for (const step of path) node = typeof step === 'number' ? node?.items?.[step] : node?.members?.get(step)
   return node?.offset
-}
-
-/** The value that begins there, in a text that `parseJson` accepts. */
-export function readValueAt(text: string, start: number): unknown {
-  let depth = 0
-  const token = /[{}[\]]|"|[^\s{}[\]:,"]+/g
-  token.lastIndex = start
-  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
-    const [lexeme] = match
-    if (lexeme === '"') token.lastIndex = findEnd(text, match.index)
-    else if (lexeme === '{' || lexeme === '[') depth += 1
-    else if (lexeme === '}' || lexeme === ']') depth -= 1
-    if (depth === 0) break
-  }
-  return JSON.parse(text.slice(start, token.lastIndex))
 }
 
 /** The offset after the closing quote. */

@@ -99,8 +99,7 @@ async function readCertainly(text: string, yaml: YamlReader): Promise<unknown> {
 function readJson(text: string): unknown {
   const parsed = parseJson(text)
   if (!parsed.ok) return undefined
-  const { repeated, unlikeIntegers } = layOut(text)
-  return repeated.length > 0 || unlikeIntegers.length > 0 ? undefined : parsed.value
+  return layOut(text).unlikeIntegers.length > 0 ? undefined : parsed.value
 }
 
 async function readYaml(text: string, yaml: YamlReader): Promise<unknown> {

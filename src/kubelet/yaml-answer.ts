@@ -1,6 +1,6 @@
 /** What the process that parses a YAML text answers, and its check. Pure. */
-import { type Check, either, isText, listOf, oneOf, shape } from '../values/json-shape.ts'
-import type { YamlDocument } from './yaml-document.ts'
+import { type Check, either, isText, listOf, oneOf, optional, shape } from '../values/json-shape.ts'
+import type { YamlDocument, YamlFailure } from './yaml-document.ts'
 import { isMaybePosition, isPlaces } from './yaml-places.ts'
 
 type Places = typeof isPlaces extends Check<infer T> ? T : never
@@ -14,10 +14,11 @@ export type ChildAnswer =
       readonly places: Places
     }
   | { readonly kind: 'all'; readonly documents: readonly YamlDocument[] }
-  | { readonly kind: 'failed'; readonly detail: string; readonly position: { readonly line: number; readonly column: number } | undefined }
+  | ({ readonly kind: 'failed' } & Omit<YamlFailure, 'ok'>)
   /** `starved`: the process got too little CPU to tell. */
   | { readonly kind: 'too-slow' | 'too-large' | 'starved' }
 
+const isTrue: Check<true> = (value): value is true => value === true
 const isAnything: Check<unknown> = (value): value is unknown => value !== undefined
 
 export const isChildAnswer: Check<ChildAnswer> = either(
@@ -26,7 +27,7 @@ export const isChildAnswer: Check<ChildAnswer> = either(
     shape({ kind: oneOf('all'), documents: listOf(shape<YamlDocument>({ value: isAnything, remarks: listOf(isText) })) }),
   ),
   either(
-    shape({ kind: oneOf('failed'), detail: isText, position: isMaybePosition }),
+    shape({ kind: oneOf('failed'), detail: isText, position: isMaybePosition, unjudged: optional(isTrue) }),
     shape({ kind: oneOf('too-slow', 'too-large', 'starved') }),
   ),
 )

@@ -8,6 +8,7 @@ import { createContext, Script } from 'node:vm'
 import { isObject } from '../values/is-object.ts'
 import { parseDocuments, parseLocated } from './yaml.ts'
 import type { ChildAnswer } from './yaml-answer.ts'
+import type { YamlFailure } from './yaml-document.ts'
 import { listPlaces } from './yaml-places.ts'
 
 /**
@@ -26,7 +27,7 @@ const MOST_REPEATED = 100
 
 function parseFirst(text: string): ChildAnswer {
   const read = parseLocated(text)
-  if (!read.ok) return { kind: 'failed', detail: read.detail, position: read.position }
+  if (!read.ok) return toAnswer(read)
   const { value, remarks, repeated } = read
   return {
     kind: 'first',
@@ -39,7 +40,11 @@ function parseFirst(text: string): ChildAnswer {
 
 function parseAll(text: string): ChildAnswer {
   const read = parseDocuments(text)
-  return read.ok ? { kind: 'all', documents: read.documents } : { kind: 'failed', detail: read.detail, position: read.position }
+  return read.ok ? { kind: 'all', documents: read.documents } : toAnswer(read)
+}
+
+function toAnswer({ ok: _, ...failure }: YamlFailure): ChildAnswer {
+  return { kind: 'failed', ...failure }
 }
 
 function answerWithin(work: () => string, limitMs: number): string {

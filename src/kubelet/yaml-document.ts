@@ -19,6 +19,8 @@ export interface YamlFailure {
   /** With line and column if known; never with the text itself, which may hold a secret. */
   readonly detail: string
   readonly position: Position | undefined
+  /** Kubelet may take the text, and read another value from it. */
+  readonly unjudged?: true | undefined
 }
 
 export type LocatedReading = ({ readonly ok: true } & LocatedYaml) | YamlFailure

@@ -10,13 +10,19 @@ const LONGEST = 4 << 20
 /** The opposite of `is_printable` of YAML 1.1. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them
 const UNPRINTABLE = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/
+/** Some readers take them for line ends and byte order marks, others for text. */
+const DOUBTFUL = /\r(?!\n)|[\u0085\u2028\u2029]|(?!^)\ufeff|\ufeff(?=[ \t])/
 
 export function refuseText(text: string): YamlFailure | undefined {
   if (text.length > LONGEST) return { ok: false, detail: `longer than ${LONGEST >> 20} MiB`, position: undefined }
-  const unprintable = UNPRINTABLE.exec(text)
-  if (unprintable === null) return undefined
-  const position = positionAt(text, unprintable.index)
-  return { ok: false, detail: `control characters are not allowed (at line ${position.line})`, position }
+  const [unprintable, doubtful] = [UNPRINTABLE.exec(text), DOUBTFUL.exec(text)]
+  const found = unprintable ?? doubtful
+  if (found === null) return undefined
+  const position = positionAt(text, found.index)
+  if (found === unprintable) return { ok: false, detail: `control characters are not allowed (at line ${position.line})`, position }
+  const code = found[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')
+  const detail = `kubelet may read the character U+${code} differently: remove it, or write "\\u${code}" in double quotes`
+  return { ok: false, detail: `${detail} at line ${position.line}, column ${position.column}`, position, unjudged: true }
 }
 
 const FLOW: Readonly<Record<string, number | undefined>> = { '{': 1, '[': 1, '}': -1, ']': -1 }
@@ -24,16 +30,14 @@ const FLOW: Readonly<Record<string, number | undefined>> = { '{': 1, '[': 1, '}'
 /**
  * Finds tabs in the white space that begins a line, outside of braces, brackets and scalars. Go
  * takes none where a key may begin, not even in an empty line (`yaml_parser_scan_to_next_token`).
- * The library takes a line without anything else for an empty one. Behind a scalar without quotes,
- * which may go on, a tab counts only in the first column: Go takes some of the others.
+ * The library takes a line without anything else for an empty one.
  */
 export class TabbedLines {
   readonly #marks: ReadonlySet<string>
   readonly #scalar: string
   #flowDepth = 0
   #before = ''
-  #column: number | undefined = 0
-  #mayGoOn = false
+  #isLineStart = true
 
   /**
    * @param marks lexemes that are not in the text
@@ -51,11 +55,8 @@ export class TabbedLines {
     if (this.#marks.has(lexeme)) return false
     if (!isScalar) this.#flowDepth += FLOW[lexeme] ?? 0
     const isSpace = !isScalar && /^[ \t]+$/.test(lexeme)
-    const at = isSpace && this.#flowDepth === 0 && this.#column !== undefined ? lexeme.indexOf('\t') : -1
-    const found = at >= 0 && (!this.#mayGoOn || (this.#column ?? 0) + at === 0)
-    if (lexeme.endsWith('\n')) this.#column = 0
-    else this.#column = isSpace && this.#column !== undefined ? this.#column + lexeme.length : undefined
-    if (!isSpace && !/^\r?\n$/.test(lexeme)) this.#mayGoOn = isScalar
+    const found = isSpace && this.#isLineStart && this.#flowDepth === 0 && lexeme.includes('\t')
+    this.#isLineStart = lexeme.endsWith('\n') || (isSpace && this.#isLineStart)
     return found
   }
 }

@@ -10,7 +10,6 @@ import {
   type Document,
   type DocumentOptions,
   isAlias,
-  isCollection,
   isMap,
   isNode,
   isScalar,
@@ -31,18 +30,15 @@ import type { FieldPath } from './field-path.ts'
 import type { Position } from './text-position.ts'
 import type { DocumentsReading, LocatedReading, YamlDocument, YamlFailure } from './yaml-document.ts'
 import { readGoNumber } from './yaml-number.ts'
-import { findBadText, readScalar } from './yaml-scalar.ts'
+import { findOutside, type Outside } from './yaml-subset.ts'
 import { refuseText, TabbedLines } from './yaml-text.ts'
 
 /** Per anchor, counting nested aliases each time. */
 const MOST_ALIASES = 100
 /** For all anchors together: to resolve an alias, the library visits all others. */
 const MOST_ALIASES_IN_ALL = 1000
-/** Line ends of YAML 1.1 that the library does not know. */
-const OTHER_LINE_ENDS = /\r(?!\n)|[\u0085\u2028\u2029]/g
 /** Plus the document itself and a scalar. */
 const TALLEST_STACK = DEEPEST + 2
-const OTHER_TYPES = /^tag:yaml\.org,2002:(timestamp|binary|omap|pairs|set)$/
 
 const NUMBER: ScalarTag = {
   tag: 'tag:yaml.org,2002:int',
@@ -51,16 +47,9 @@ const NUMBER: ScalarTag = {
   resolve: (text): number | string => readGoNumber(text) ?? text,
 }
 
-/** For an explicit `!!float`. */
-const FLOAT: ScalarTag = { ...NUMBER, tag: 'tag:yaml.org,2002:float' }
-
 const OPTIONS: ParseOptions & DocumentOptions & SchemaOptions = {
   version: '1.1',
-  customTags: (tags) => [
-    ...tags.filter((tag) => typeof tag === 'string' || !(OTHER_TYPES.test(tag.tag) || isOtherNumber(tag))),
-    NUMBER,
-    FLOAT,
-  ],
+  customTags: (tags) => [...tags.filter((tag) => typeof tag === 'string' || !isOther(tag)), NUMBER],
   logLevel: 'silent',
   // The library compares each key with every other, which takes a minute for a ConfigMap of short
   // keys. See findKeys.
@@ -75,7 +64,16 @@ export function parseDocument(text: string): ({ readonly ok: true } & YamlDocume
 
 /** The same with positions, which are looked up on demand. */
 export function parseLocated(text: string): LocatedReading {
-  for (const read of readAll(text)) return read
+  return readFirst(text, true)
+}
+
+/** Also a text that kubelet may read differently: for tests of what the refusals are for. */
+export function parseUncommon(text: string): LocatedReading {
+  return readFirst(text, false)
+}
+
+function readFirst(text: string, isCommonOnly: boolean): LocatedReading {
+  for (const read of readAll(text, isCommonOnly)) return read
   return { ok: true, value: null, remarks: [], repeated: [], locate: () => undefined }
 }
 
@@ -84,7 +82,7 @@ export function parseLocated(text: string): LocatedReading {
  */
 export function parseDocuments(text: string): DocumentsReading {
   const documents: YamlDocument[] = []
-  for (const read of readAll(text)) {
+  for (const read of readAll(text, true)) {
     if (!read.ok) return read
     if (read.value !== null) documents.push({ value: read.value, remarks: read.remarks })
   }
@@ -92,17 +90,30 @@ export function parseDocuments(text: string): DocumentsReading {
 }
 
 /** Stops after the first failure. */
-function* readAll(text: string): Generator<LocatedReading> {
+function* readAll(text: string, isCommonOnly: boolean): Generator<LocatedReading> {
   const refusal = refuseText(text)
-  if (refusal !== undefined) return yield refusal
+  if (refusal !== undefined && (isCommonOnly || refusal.unjudged !== true)) return yield refusal
   const lines = new LineCounter()
   lines.addNewLine(0)
   try {
-    const read = text.replace(OTHER_LINE_ENDS, '\n')
-    for (const document of new Composer(OPTIONS).compose(parseBounded(read, lines))) yield readDocument(document, read, lines)
+    const outsides: Outside[] = []
+    const tokens = withOutsides(parseBounded(text, lines), outsides)
+    for (const document of new Composer(OPTIONS).compose(tokens)) {
+      const outside = outsides.find(({ offset }) => offset < (document.range?.[2] ?? 0))
+      yield readDocument(document, lines, isCommonOnly ? outside : undefined)
+    }
   } catch (error) {
     if (!(error instanceof RefusedText)) throw error
     yield failAt(error.message, lines, error.offset)
+  }
+}
+
+/** Keeps what is outside of the common part of YAML. Errors of the library say more. */
+function* withOutsides(tokens: Iterable<CST.Token>, outsides: Outside[]): Generator<CST.Token> {
+  for (const token of tokens) {
+    const outside = findOutside(token)
+    if (outside !== undefined) outsides.push(outside)
+    yield token
   }
 }
 
@@ -135,16 +146,13 @@ function* parseBounded(text: string, lines: LineCounter): Generator<CST.Token> {
   yield* parser.end()
 }
 
-function readDocument(document: Document, text: string, lines: LineCounter): LocatedReading {
+function readDocument(document: Document, lines: LineCounter, outside: Outside | undefined): LocatedReading {
   const [error] = document.errors
   if (error !== undefined) return failAt(firstLine(error.message), lines, error.pos[0])
-  const directive = document.warnings.find(({ code }) => code === 'BAD_DIRECTIVE')
-  if (directive !== undefined) return failAt('unknown directive', lines, directive.pos[0])
-  const { yaml } = document.directives ?? {}
-  if (yaml?.explicit === true && yaml.version !== '1.1') return failAt('only %YAML 1.1 is supported', lines, 0)
-  const keys = findKeys(document, text)
+  if (outside !== undefined) return { ...failAt(outside.why, lines, outside.offset), unjudged: true }
+  const keys = findKeys(document)
   const [wrong] = keys.wrong
-  if (wrong !== undefined) return failAt(wrong.why, lines, wrong.offset)
+  if (wrong !== undefined) return { ...failAt(wrong.why, lines, wrong.offset), unjudged: true }
   const value = toValue(document)
   if (typeof value === 'string') return { ok: false, detail: value, position: undefined }
   const repeated = keys.repeated.map(({ path, offset }) => ({ path, position: findPlace(lines, offset) }))
@@ -162,16 +170,14 @@ function readDocument(document: Document, text: string, lines: LineCounter): Loc
 }
 
 interface Keys {
-  /** Of the document. */
-  readonly text: string
   /** Keys that occur again in their object. */
   readonly repeated: { path: FieldPath; offset: number }[]
   /** Keys and values that JSON cannot express. */
   readonly wrong: { why: string; offset: number }[]
 }
 
-function findKeys(document: Document, text: string): Keys {
-  const keys: Keys = { text, repeated: [], wrong: [] }
+function findKeys(document: Document): Keys {
+  const keys: Keys = { repeated: [], wrong: [] }
   collectKeys(document, document.contents, [], keys)
   keys.repeated.sort((a, b) => a.offset - b.offset)
   return keys
@@ -182,30 +188,19 @@ function collectKeys(document: Document, node: unknown, path: FieldPath, keys: K
     for (const [index, item] of node.items.entries()) collectKeys(document, item, [...path, index], keys)
     return
   }
-  if (isScalar(node)) settleScalar(node, keys)
+  if (isScalar(node) && typeof node.value === 'number' && !Number.isFinite(node.value))
+    keys.wrong.push({ why: 'JSON does not allow this number', offset: offsetOf(node) })
   if (!isMap(node)) return
   const seen = new Set<string>()
   for (const { key, value } of node.items) {
-    if (isScalar(key)) settleScalar(key, keys)
-    const isNull = key === null || (isScalar(key) && key.value === null)
-    if (isNull || isCollection(key)) keys.wrong.push({ why: 'a key must be a string', offset: offsetOf(key) })
+    if (!isMerge(key) && !(isScalar(key) && typeof key.value === 'string'))
+      keys.wrong.push({ why: 'a key must be text: put it in quotes', offset: offsetOf(key) })
     const name = nameOf(key)
     if (isMerge(key)) overrideBefore(node, key, value, document)
     if (seen.has(name)) keys.repeated.push({ path: [...path, name], offset: offsetOf(key) })
     seen.add(name)
     collectKeys(document, value, [...path, name], keys)
   }
-}
-
-/** Gives it the value that Go reads. */
-function settleScalar(node: Scalar, { text, wrong }: Keys): void {
-  const offset = offsetOf(node)
-  const read = readScalar({ tag: node.tag, source: node.source ?? '', value: node.value })
-  if (!read.ok) wrong.push({ why: read.why, offset })
-  else node.value = read.value
-  if (typeof node.value === 'number' && !Number.isFinite(node.value)) wrong.push({ why: 'JSON does not allow this number', offset })
-  const why = findBadText(text.slice(offset, node.range?.[1] ?? offset))
-  if (why !== undefined) wrong.push({ why, offset })
 }
 
 /**
@@ -261,7 +256,7 @@ function isMerge(key: unknown): boolean {
 }
 
 function nameOf(key: unknown): string {
-  const name = isScalar(key) ? key.value : key
+  const name = isScalar(key) ? key.value : undefined
   return typeof name === 'symbol' ? (name.description ?? '') : String(name)
 }
 
@@ -304,9 +299,9 @@ function firstLine(message: string): string {
   return (message.split('\n')[0] ?? '').replace(/:$/, '')
 }
 
-/** The library's number tags, except for infinity and NaN. */
-function isOtherNumber({ tag, test }: { readonly tag: string; readonly test?: RegExp }): boolean {
-  return /:(int|float)$/.test(tag) && test?.test('.inf') !== true
+/** Timestamps, and the library's own numbers, except for infinity and NaN. */
+function isOther({ tag, test }: { readonly tag: string; readonly test?: RegExp }): boolean {
+  return /:(int|float|timestamp)$/.test(tag) && test?.test('.inf') !== true
 }
 
 /**

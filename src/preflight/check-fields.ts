@@ -4,11 +4,10 @@
  * refuse; if the version is unknown, only what every version would. Rules and sources: `fields/`.
  */
 
-import { describeMisfit, findShadowed, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
+import { describeMisfit, type KubeletConfig } from '../kubelet/decode.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import { findMisfits } from '../kubelet/field-types.ts'
 import { FIELDS } from '../kubelet/fields.ts'
-import { layOut } from '../kubelet/json.ts'
 import { isObject } from '../values/is-object.ts'
 import { nearestPlausible } from '../values/nearest.ts'
 import type { ConfigDocument } from './document.ts'
@@ -21,7 +20,6 @@ import { findGateState } from './fields/gate-stages.ts'
 import { checkLogRotation } from './fields/log-rotation.ts'
 import { checkLogging } from './fields/logging.ts'
 import { checkNewFields } from './fields/new-fields.ts'
-import { checkNumbers } from './fields/numbers.ts'
 import { checkPolicyOptions } from './fields/policy-options.ts'
 import { checkQuotaPeriod, checkRanges } from './fields/ranges.ts'
 import { checkSysctls } from './fields/sysctls.ts'
@@ -56,7 +54,7 @@ export function checkFields(document: ConfigDocument, options: FieldOptions): Fi
   const subject: FieldRuleInput = { config, version, gate: (name) => findGateState(name, config, version?.minor) }
   const complaints = [
     ...(newer === undefined ? checkKeys(document.config, version, unknownKeys) : remarkOnKeys(document.config, newer)),
-    ...checkTypes(document, subject),
+    ...checkTypes(subject),
     ...checkGates(subject),
     ...listRules(subject),
   ]
@@ -83,17 +81,14 @@ export function listRules(subject: FieldRuleInput): FieldProblem[] {
     ...checkLogRotation(subject),
     ...checkPolicyOptions(subject),
     ...checkTracing(subject),
-    ...checkNumbers(subject),
     ...checkSysctls(subject),
     ...checkAtStart(subject),
   ]
 }
 
 /** Fields newer than 1.20 only: `readDocument` checks the types of all others. */
-function checkTypes({ text, repeated }: ConfigDocument, { config, version }: FieldRuleInput): FieldProblem[] {
-  const minor = version?.minor ?? Number.MAX_SAFE_INTEGER
-  const shadowed = repeated.length > 0 && looksLikeJson(text) ? findShadowed(text, layOut(text), minor) : []
-  return [...findMisfits(config, FIELDS, minor), ...shadowed].map((misfit) => ({
+function checkTypes({ config, version }: FieldRuleInput): FieldProblem[] {
+  return findMisfits(config, FIELDS, version?.minor ?? Number.MAX_SAFE_INTEGER).map((misfit) => ({
     rule: 'type',
     path: misfit.path,
     problem: describeMisfit(misfit),

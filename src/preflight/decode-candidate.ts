@@ -1,6 +1,7 @@
 /**
  * Decodes a config alone, without kubelet's flags and drop-ins. It takes little time. The reason of
  * a refusal selects the text of the Node status: `load` means that kubelet cannot read the config.
+ * One that kubelet may read differently is not refused: kubelet has run with it.
  */
 
 import type { PreflightResult } from '../decision/verdict.ts'
@@ -17,6 +18,7 @@ export async function decodeCandidate(
   if (text === undefined)
     return { kind: 'refused', reason: 'load', detail: `the ConfigMap has no key ${key} (its keys: ${listKeys(data)})` }
   const decoded = await decodeText(text, yaml)
+  if (!decoded.ok && decoded.unjudged === true) return { kind: 'accepted', remarks: [decoded.detail], drain: [] }
   if (!decoded.ok) return { kind: 'refused', reason: 'load', detail: decoded.detail }
   return { kind: 'accepted', remarks: decoded.remarks, drain: [] }
 }

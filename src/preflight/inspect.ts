@@ -32,6 +32,9 @@ export function inspectWith(
     const text = Object.hasOwn(files, key) ? files[key] : undefined
     if (text === undefined) return refuseUnread('source/missing-key', `there is no key ${key} (keys: ${listKeys(files)})`)
     const read = await readDocument(text, yaml, signal)
+    // Kubelet starts with its local config whether or not it can be judged.
+    if (!read.ok && read.unjudged === true && config.localPath !== undefined)
+      return assembleReport([{ part: 'source', outcome: 'unjudged', detail: read.detail }], [])
     if (!read.ok) {
       const advice = read.detail === NO_KIND ? OF_A_PART : undefined
       return refuseUnread('fields/load', withoutPosition(read.detail, read.position), read.position, advice)

@@ -7,14 +7,11 @@
 import { EMPTY_CONFIG, findProblem, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
 import { findOffset, layOut, parseJson } from '../kubelet/json.ts'
 import { positionsIn } from '../kubelet/text-position.ts'
-import type { YamlReader } from '../kubelet/yaml-document.ts'
+import type { YamlFailure, YamlReader } from '../kubelet/yaml-document.ts'
 import { isObject } from '../values/is-object.ts'
 import type { ConfigDocument } from './document.ts'
-import type { Position } from './finding.ts'
 
-export type DocumentResult =
-  | { readonly ok: true; readonly document: ConfigDocument }
-  | { readonly ok: false; readonly detail: string; readonly position: Position | undefined }
+export type DocumentResult = { readonly ok: true; readonly document: ConfigDocument } | YamlFailure
 
 export async function readDocument(text: string, yaml: YamlReader, signal?: AbortSignal): Promise<DocumentResult> {
   if (text.trim() === '') return { ok: false, detail: EMPTY_CONFIG, position: undefined }
@@ -23,7 +20,7 @@ export async function readDocument(text: string, yaml: YamlReader, signal?: Abor
 
 async function readYaml(text: string, yaml: YamlReader, signal: AbortSignal | undefined): Promise<DocumentResult> {
   const parsed = await yaml.first(text, signal)
-  if (!parsed.ok) return { ok: false, detail: parsed.detail, position: parsed.position }
+  if (!parsed.ok) return parsed
   const { value, locate, repeated } = parsed
   const problem = findProblem(value, undefined)
   if (problem !== undefined) return { ok: false, detail: problem.detail, position: locate(problem.path) }
@@ -34,7 +31,7 @@ function readJson(text: string): DocumentResult {
   const parsed = parseJson(text)
   if (!parsed.ok) {
     const position = parsed.offset === undefined ? undefined : positionsIn(text)(parsed.offset)
-    return { ok: false, detail: parsed.detail, position }
+    return { ok: false, detail: parsed.detail, position, unjudged: parsed.unjudged }
   }
   const problem = findProblem(parsed.value, text)
   const layout = layOut(text)
@@ -44,8 +41,7 @@ function readJson(text: string): DocumentResult {
     return offset === undefined ? undefined : positionOf(offset)
   }
   if (problem !== undefined) return { ok: false, detail: problem.detail, position: locate(problem.path) }
-  const repeated = layout.repeated.map(({ path, offset }) => ({ path, position: positionOf(offset) }))
-  return { ok: true, document: { text, config: asConfig(parsed.value), locate, repeated } }
+  return { ok: true, document: { text, config: asConfig(parsed.value), locate, repeated: [] } }
 }
 
 function asConfig(value: unknown): KubeletConfig {

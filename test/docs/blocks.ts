@@ -36,7 +36,7 @@ async function describeBlock({ info, text }: Block): Promise<string | undefined>
 }
 
 async function describeYaml(kind: string, text: string): Promise<string | undefined> {
-  const read = parseDocuments(text)
+  const read = parseDocuments(`${text}\n`)
   if (!read.ok) return `this is not YAML: ${read.detail}`
   const values = read.documents.map((document) => (isObject(document) ? document.value : undefined))
   switch (kind.replace(/=.*$/, '')) {

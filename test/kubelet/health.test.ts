@@ -80,6 +80,10 @@ t.test('a config file is read again only when it has changed', async (t) => {
   t.match(await facts.of({ path: '/c' }), { healthz: { port: 7 }, runtimeEndpoint: undefined })
   files.remove('/c')
   t.match(await facts.of({ path: '/c' }), { healthz: { port: 7 } }, 'a kubelet that was started with it runs on')
+  disk.plant('/c', `${head}healthzPort: !!int 8\n`)
+  t.match(await facts.of({ path: '/c' }), { healthz: { port: 7 } }, 'kubelet may read it differently')
+  disk.plant('/new', `${head}healthzPort: !!int 8\n`)
+  t.match(await facts.of({ path: '/new' }), { healthz: undefined }, 'which port it is, is not known')
   disk.plant('/c', 'nonsense')
   t.match(await facts.of({ path: '/c' }), { healthz: { port: 10248 } })
   for (let i = 0; i < 20; i++) {

@@ -24,7 +24,7 @@ t.test('a file of another kind', async (t) => {
     ['{"kind": 5}', '5'],
   ]
   for (const [text, kind] of cases) t.equal(findOtherKind(text), kind, text)
-  for (const [text, kind] of cases.filter(([text]) => !text.includes('{"') && !text.startsWith('\ufeff'))) {
+  for (const [text, kind] of cases.filter(([text]) => !text.includes('{"') && !text.startsWith('\ufeff') && !text.includes('!!'))) {
     const read = parseDocument(text)
     t.equal(read.ok && isObject(read.value) && read.value.kind, kind, `the parser of YAML says the same of ${text}`)
   }

@@ -12,7 +12,7 @@ const readDetail = (text: string) => {
 }
 
 t.test('YAML 1.1 as in gopkg.in/yaml.v2', async (t) => {
-  t.strictSame(readValue('a: yes\nb: off\nc: 0777\nd: 1_000\ne: ~\nf: "yes"\ng: 0x1F\n'), {
+  t.strictSame(readValue('a: yes\nb: off\nc: 0777\nd: 1000\ne: ~\nf: "yes"\ng: 0x1F\n'), {
     a: true,
     b: false,
     c: 511,

@@ -7,7 +7,7 @@ import { parseVersion } from '../../src/preflight/kubelet-version.ts'
 import { readDocument } from '../../src/preflight/read-document.ts'
 import { validateConfig } from '../../src/preflight/validate-config.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
-import { HEAD, JSON_HEAD } from './corpus/candidate.ts'
+import { HEAD } from './corpus/candidate.ts'
 
 async function check(lines: string, version: string | undefined, unknownKeys: 'warn' | 'refuse' = 'warn'): Promise<Finding[]> {
   const read = await readDocument(`${HEAD}${lines}\n`, IN_PLACE)
@@ -441,24 +441,4 @@ t.test('configs that fail the validation of every kubelet', async (t) => {
     t.equal(found.length, problems.length, JSON.stringify(config))
     for (const [index, problem] of problems.entries()) t.match(found[index], problem)
   }
-})
-
-t.test('a repeated key in JSON whose first value is of a wrong type, in a field newer than 1.20', async (t) => {
-  const text = `{${JSON_HEAD},"registerWithTaints":[{"key":1,"key":"a","effect":"NoSchedule"}]}`
-  const of = async (version: string) => {
-    const read = await readDocument(text, IN_PLACE)
-    if (!read.ok) throw new Error(read.detail)
-    return brief(checkFields(read.document, { version: parseVersion(version), unknownKeys: 'warn' }))
-  }
-  t.ok((await of('1.36')).includes('refuse fields/type'))
-  t.notOk((await of('1.20')).some((finding) => finding.startsWith('refuse')))
-})
-
-t.test('a number that is too large for Go, in a field that kubelet does not know', async (t) => {
-  const read = await readDocument(`{${JSON_HEAD},"foo":[{"bar":1e999}]}`, IN_PLACE)
-  if (!read.ok) throw new Error(read.detail)
-  const of = (version: string) =>
-    checkFields(read.document, { version: parseVersion(version), unknownKeys: 'warn' }).filter(({ severity }) => severity === 'refuse')
-  t.match(of('1.20'), [{ rule: 'fields/value', reason: 'load', path: ['foo', 0, 'bar'], position: { line: 1 } }])
-  t.same(of('1.36'), [])
 })

@@ -36,6 +36,15 @@ t.test('a fallback is refused only where it cannot be decoded', async (t) => {
   t.match(await checkFallback({ ...request(HEAD), data: {} }, IN_PLACE, notAsked), { kind: 'refused', reason: 'load' })
 })
 
+t.test('a fallback that kubelet may read differently goes on, since kubelet has run with it', async (t) => {
+  for (const text of [`${HEAD}maxPods: !!int 5\n`, `${HEAD}foo: "a\u2028b"\n`, `${HEAD}1: 2\n`])
+    t.match(
+      await checkFallback(request(text), IN_PLACE, async () => []),
+      { kind: 'accepted', remarks: [/kubelet may read|a key must be text/] },
+      encodeURI(text),
+    )
+})
+
 t.test('a fallback that is complete only with a flag or a drop-in of kubelet is not refused', async (t) => {
   for (const line of ['shutdownGracePeriodCriticalPods: 10s', 'imageGCLowThresholdPercent: 90', 'systemCgroups: /s', 'maxPods: -1'])
     t.match(await checkFallback(request(`${HEAD}${line}\n`), IN_PLACE, async () => []), { kind: 'accepted' }, line)

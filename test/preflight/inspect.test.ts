@@ -44,6 +44,19 @@ t.test('a config without a kind may be a part, and then another file is needed',
   t.match(await check('kind: Pod\n'), [{ problem: /^kind must be/, advice: undefined }])
 })
 
+t.test('a local config that kubelet may read differently is not judged, and any other is refused', async (t) => {
+  const tagged = { ...config, files: { kubelet: `${TEXT}maxPods: !!int 5\n` } }
+  const detail = /^kubelet may read a tag differently/
+  t.match(await inspectBy(part('fields', accepts))(tagged, options), {
+    outcome: 'refused',
+    findings: [{ rule: 'fields/load', problem: detail }],
+  })
+  const local = await inspectBy(part('fields', accepts))({ ...tagged, localPath: '/etc/kubelet.yaml' }, options)
+  t.match(local, { outcome: 'unjudged', findings: [], parts: [{ part: 'source', outcome: 'unjudged', detail }] })
+  const broken = { ...config, files: { kubelet: `${TEXT}maxPods: [\n` }, localPath: '/etc/kubelet.yaml' }
+  t.match(await inspectBy(part('fields', accepts))(broken, options), { outcome: 'refused' })
+})
+
 t.test('a part that does not apply is not in the report', async (t) => {
   const report = await inspectBy(part('fields', accepts), part('node', undefined))(config, options)
   t.same(

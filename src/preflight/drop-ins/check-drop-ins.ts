@@ -18,8 +18,10 @@ import { mergeAround, mergesByPatch } from './merge-drop-ins.ts'
 import { listOtherCase, type OtherCase } from './other-case.ts'
 
 /** Undefined: kubelet has no `--config-dir`. */
-export function checkDropIns({ assigned, document, dropIns, version }: PartInput): PartReport | undefined {
+export function checkDropIns({ assigned, config, document, dropIns, version }: PartInput): PartReport | undefined {
   if (dropIns === undefined) return undefined
+  if (dropIns.kind === 'unusable' && dropIns.unjudged === true && config.localPath !== undefined)
+    return { outcome: 'unjudged', detail: `${dropIns.path}: ${dropIns.detail}`, findings: [] }
   if (dropIns.kind === 'unusable') return refuse([describeUnusable(dropIns)], 'kubelet would not start')
   if (version !== undefined && !mergesByPatch(version)) {
     const detail = `kubelet ${formatVersion(version)} merges drop-ins in a way of its own: what they make of the config is not known`
@@ -138,14 +140,14 @@ function describeNoEffect(overridden: readonly Overridden[]): Finding {
   }
 }
 
-function describeUnusable({ directory, path, detail }: Extract<DropInsHere, { kind: 'unusable' }>): Finding {
+function describeUnusable({ directory, path, detail, unjudged }: Extract<DropInsHere, { kind: 'unusable' }>): Finding {
   return {
     rule: 'drop-ins/unusable',
     severity: 'refuse',
     reason: 'load',
     path: [],
     position: undefined,
-    problem: `kubelet would not start, with this config or any other: ${path}: ${detail}`,
+    problem: `${unjudged === true ? 'no config can be judged' : 'kubelet would not start, with this config or any other'}: ${path}: ${detail}`,
     advice: `mend it: kubelet starts with --config-dir=${directory} and needs that directory and every *.conf file in it`,
   }
 }

@@ -15,14 +15,21 @@ export interface DropIn {
 
 export type DropInsReading =
   /** In the order in which kubelet merges them. */
-  | { readonly kind: 'read'; readonly dropIns: readonly DropIn[] }
-  /** Kubelet does not start. `path`: the file or directory at fault. */
-  | { readonly kind: 'unusable'; readonly path: string; readonly detail: string }
+  { readonly kind: 'read'; readonly dropIns: readonly DropIn[] } | ({ readonly kind: 'unusable' } & UnusableDropIn)
+
+/** Kubelet does not start. */
+export interface UnusableDropIn {
+  /** The file or directory at fault. */
+  readonly path: string
+  readonly detail: string
+  /** Kubelet may start, and read something else. */
+  readonly unjudged?: true | undefined
+}
 
 /** What kubelet merges with one config when it starts on this node. */
 export type DropInsHere =
   | { readonly kind: 'usable'; readonly directory: string; readonly order: MergeOrder }
-  | { readonly kind: 'unusable'; readonly directory: string; readonly path: string; readonly detail: string }
+  | ({ readonly kind: 'unusable'; readonly directory: string } & UnusableDropIn)
 
 export interface MergeOrder {
   /** Undefined: the config itself is the file of `--config`. */

@@ -15,7 +15,7 @@ import { isObject } from '../../values/is-object.ts'
 import { mergePatch } from '../../values/merge-patch.ts'
 import { collectFlags } from '../change/kubelet-flags.ts'
 import type { ConfigPlace } from '../inspection.ts'
-import type { DropIn, DropInsHere } from './drop-ins.ts'
+import type { DropIn, DropInsHere, UnusableDropIn } from './drop-ins.ts'
 import { type DropInFiles, readDropIns } from './read-drop-ins.ts'
 
 export interface DropInReaders {
@@ -52,12 +52,12 @@ function findOwnDropIn({ wiring }: Pick<KnownUnit, 'wiring'>): string | undefine
   return wiring.kind === 'ready' && wiring.laysOverLocal ? wiring.path : undefined
 }
 
-async function readBase(path: string | undefined, { files, yaml }: DropInReaders): Promise<DropIn | { path: string; detail: string }> {
+async function readBase(path: string | undefined, { files, yaml }: DropInReaders): Promise<DropIn | UnusableDropIn> {
   // Kubelet starts from its defaults.
   if (path === undefined) return { path: 'defaults', config: {} }
   try {
     const decoded = await decodeText(files.read(path)?.toString() ?? '', yaml)
-    if (!decoded.ok) return { path, detail: decoded.detail }
+    if (!decoded.ok) return { path, detail: decoded.detail, unjudged: decoded.unjudged }
     const fields = Object.entries(decoded.config).filter(([name]) => isFieldName(name))
     const config = Object.fromEntries(fields)
     // Kubelet resolves the relative paths of this file alone.

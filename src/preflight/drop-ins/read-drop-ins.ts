@@ -13,7 +13,7 @@ import type { YamlReader } from '../../kubelet/yaml-document.ts'
 import type { Files } from '../../ports/files.ts'
 import { errorMessage } from '../../values/errors.ts'
 import { readDocument } from '../read-document.ts'
-import type { DropIn, DropInsReading } from './drop-ins.ts'
+import type { DropIn, DropInsReading, UnusableDropIn } from './drop-ins.ts'
 import { listOtherCase } from './other-case.ts'
 
 export type DropInFiles = Pick<Files, 'read' | 'list' | 'stat'>
@@ -29,7 +29,7 @@ export async function readDropIns(
   try {
     for (const path of listDropInFiles(directory, files).filter(isRead)) {
       const read = await readDropIn(path, files, yaml)
-      if (typeof read === 'string') return { kind: 'unusable', path, detail: read }
+      if ('detail' in read) return { kind: 'unusable', ...read }
       dropIns.push(read)
     }
   } catch (error) {
@@ -38,22 +38,22 @@ export async function readDropIns(
   return { kind: 'read', dropIns }
 }
 
-/** Returns a text if kubelet cannot use the file: the problem. */
-async function readDropIn(path: string, files: DropInFiles, yaml: YamlReader): Promise<DropIn | string> {
+async function readDropIn(path: string, files: DropInFiles, yaml: YamlReader): Promise<DropIn | UnusableDropIn> {
+  const unusable = (detail: string, unjudged?: true): UnusableDropIn => ({ path, detail, unjudged })
   try {
     const text = files.read(path)?.toString()
     // A link to nothing.
-    if (text === undefined) return 'it does not exist'
+    if (text === undefined) return unusable('it does not exist')
     const read = await readDocument(text, yaml)
-    if (!read.ok) return read.detail
+    if (!read.ok) return unusable(read.detail, read.unjudged)
     const { config, repeated } = read.document
     const [first] = repeated
-    if (first !== undefined) return `${formatPath(first.path)} is there twice`
+    if (first !== undefined) return unusable(`${formatPath(first.path)} is there twice`)
     // Kubelet ignores fields that it does not know.
     const fields = Object.entries(config).filter(([name]) => isFieldName(name))
     const otherCase = listOtherCase(config)
     return { path, config: Object.fromEntries(fields), ...(otherCase.length === 0 ? {} : { otherCase }) }
   } catch (error) {
-    return errorMessage(error)
+    return unusable(errorMessage(error))
   }
 }

@@ -20,7 +20,7 @@ const withFile = (config: KubeletConfig): DropInsHere => ({
   order: { below: [], above: [{ path: FILE, config }] },
 })
 
-function inspect(yaml: string, dropIns: DropInsHere | undefined, fields: Partial<Recipient> = {}) {
+function inspect(yaml: string, dropIns: DropInsHere | undefined, fields: Partial<Recipient> = {}, localPath?: string) {
   const parts = listParts({
     surroundings: async () => NOTHING_KNOWN,
     policy: () => ({ base: 'open', allow: [], deny: [], requireDrain: [] }),
@@ -30,7 +30,7 @@ function inspect(yaml: string, dropIns: DropInsHere | undefined, fields: Partial
   })
   const node = { flags: [`--config-dir=${DIRECTORY}`], folder: '/c', running: {}, kubeletPid: 7 }
   const recipient: Recipient = { kubelet: undefined, version: v134, node, dropIns, unknownKeys: 'refuse', ...fields }
-  const config = { name: 'x.yaml', files: { kubelet: HEAD + yaml }, key: 'kubelet' }
+  const config = { name: 'x.yaml', files: { kubelet: HEAD + yaml }, key: 'kubelet', localPath }
   return inspectWith(parts, async () => recipient, IN_PLACE)(config, OPTIONS)
 }
 const rules = ({ findings }: Awaited<ReturnType<typeof inspect>>) => findings.map(({ severity, rule }) => `${severity} ${rule}`)
@@ -82,6 +82,17 @@ t.test('a file that kubelet cannot load refuses every config', async (t) => {
   t.match(report.findings, [
     { rule: 'drop-ins/unusable', reason: 'load', problem: `kubelet would not start, with this config or any other: ${FILE}: ${detail}` },
   ])
+})
+
+t.test('a file that kubelet may read differently refuses every config but the local one', async (t) => {
+  const dropIns: DropInsHere = { kind: 'unusable', directory: DIRECTORY, path: FILE, detail: 'a tag', unjudged: true }
+  t.match(await inspect('maxPods: 5\n', dropIns), {
+    outcome: 'refused',
+    findings: [{ rule: 'drop-ins/unusable', problem: `no config can be judged: ${FILE}: a tag` }],
+  })
+  const local = await inspect('maxPods: 5\n', dropIns, {}, '/etc/kubelet.yaml')
+  t.match(local.parts[0], { part: 'drop-ins', outcome: 'unjudged', detail: `${FILE}: a tag` })
+  t.equal(local.outcome, 'accepted')
 })
 
 t.test('the rules check what kubelet makes of the config, and say which file a wrong value is from', async (t) => {

@@ -49,7 +49,8 @@ t.test('a file that kubelet would not load makes all of them unusable', async (t
     [`${HEAD}  maxPods: [\n`, /./],
     ['apiVersion: v1\nkind: ConfigMap\n', /kind must be/],
     [`${HEAD}maxPods: 5\nmaxPods: 6\n`, /^maxPods is there twice/],
-    ['{"apiVersion":"kubelet.config.k8s.io/v1beta1","kind":"KubeletConfiguration","maxPods":5,"maxPods":6}', /^maxPods is there twice/],
+    ['{"apiVersion":"kubelet.config.k8s.io/v1beta1","kind":"KubeletConfiguration","maxPods":5,"maxPods":6}', /^repeated key maxPods/],
+    [`${HEAD}maxPods: !!int 5\n`, /^kubelet may read a tag differently/],
   ]
   for (const [text, detail] of faults)
     t.match(await read({ '10.conf': `${HEAD}maxPods: 5\n`, '20.conf': text }), { kind: 'unusable', path: `${DIRECTORY}/20.conf`, detail })
