@@ -6,7 +6,7 @@
 import { beginInterval, chargeExits, type Interval, illSinceUs } from './between-looks.ts'
 import { describeSample } from './describe-sample.ts'
 import { ageExits, logExits } from './exit-log.ts'
-import { type HealthRecord, type HealthSample, healthyForUs } from './health.ts'
+import { type HealthRecord, type HealthSample, healthyForUs, type ProcessHealth } from './health.ts'
 import { isMissing } from './missing-content.ts'
 import { type ChargedExits, findNewExits, isAlive } from './new-exits.ts'
 import type { Policy } from './policy.ts'
@@ -138,8 +138,7 @@ function followStart({ known, same, ofProcess, unit, nowUs, subject, runsSubject
   // this record was started with its subject, even if it died before a look. So was one that began
   // after kubelet was upgraded on disk, which makes the same content another subject.
   const isSameContent = known !== undefined && contentOfKey(known.subject) === contentOfKey(subject)
-  const isUpgraded = same === undefined && isSameContent
-  const startedSinceUpgrade = isUpgraded && known.invocationId !== unit.invocationId
+  const startedSinceUpgrade = isSameContent && known.invocationId !== unit.invocationId
   // A record about what the disk did not return has followed nothing yet.
   const isFirst = known === undefined || isMissing(contentOfKey(known.subject))
   const isNew = ofProcess === undefined
@@ -159,7 +158,7 @@ function followStart({ known, same, ofProcess, unit, nowUs, subject, runsSubject
 
 /** What is still expected of the restart that was requested. */
 function followRequest({ same, unit, isAutomatic }: Fold): Pick<HealthRecord, 'restartedFrom' | 'restartDueUntilUs'> {
-  if (same === undefined) return { restartedFrom: undefined, restartDueUntilUs: undefined }
+  if (same === undefined) return {}
   // A process that makes way for the next one was there before: systemd has started it a moment
   // before the request, and `reset-failed` has put back the count that tells so.
   const makesWay = unit.activity === 'stopping' || unit.activity === 'queued'
@@ -214,7 +213,7 @@ interface JudgedExits extends ChargedExits {
   /** Excused, since the container runtime is the reason. */
   readonly excused: number
   /** Of the same content, started as another kubelet than is installed: charged to what ran. */
-  readonly former: ChargedExits
+  readonly former: (ChargedExits & Pick<ProcessHealth, 'key'>) | undefined
   readonly exitSeenOf: string | undefined
 }
 
@@ -242,29 +241,34 @@ function judgeExits(fold: Fold, { start, runtime, condition, excused }: ExitCont
   const isSeenCharged = isCharged && hasExited && !excused && (same !== undefined || start.starts > 0)
   const seen = isSeenCharged && chargeExits(unseen + 1, interval, isIllThroughout) > unseen
   const countsExcused = !gap && same?.started === true
+  const former = findFormer(fold, runtime)
   return {
     unseen,
     seen,
     chargeable: isOfWhatRanLast(fold) ? news.unseen + Number(hasExited && !excused) : 0,
     excused: countsExcused ? (runtime.isExcused ? news.unseen : 0) + Number(isExcused) : 0,
-    former: isLogged(fold, runtime)
-      ? { unseen: news.unseen - unseen, seen: hasExited && !excused && unit.invocationId === known?.process?.invocationId }
-      : { unseen: 0, seen: false },
+    former: former && {
+      key: former.key,
+      unseen: news.unseen - unseen,
+      seen: hasExited && !excused && unit.invocationId === former.invocationId,
+    },
     exitSeenOf: isRefused ? known?.exitSeenOf : news.exitSeenOf,
   }
 }
 
-function isLogged({ known, subject, gap }: Fold, { isExcused }: RuntimeExcuse): boolean {
-  const key = known?.process?.key
-  return key !== undefined && key !== subject && contentOfKey(key) === contentOfKey(subject) && !gap && !isExcused
+function findFormer({ known, subject, gap }: Fold, { isExcused }: RuntimeExcuse): ProcessHealth | undefined {
+  const process = known?.process
+  if (process === undefined || process.key === subject || gap || isExcused) return undefined
+  return contentOfKey(process.key) === contentOfKey(subject) ? process : undefined
 }
 
 function logAll({ known, sample, subject, nowUs }: Fold, exits: JudgedExits): HealthRecord['recentExits'] {
   if (known === undefined) return logExits(known, sample, subject, exits)
   // Since the last look, kubelet would have started with what the record was about until now.
   const aged = { ...known, recentExits: ageExits(known.recentExits, known.subject, nowUs - known.lastSampleUs) }
-  const key = known.process?.key ?? subject
-  return logExits({ ...known, recentExits: logExits(aged, sample, key, exits.former) }, sample, subject, exits)
+  const { former } = exits
+  const recentExits = former === undefined ? aged.recentExits : logExits(aged, sample, former.key, former)
+  return logExits({ ...known, recentExits }, sample, subject, exits)
 }
 
 /** What exits is what ran last, or systemd has started it from the same config since. */

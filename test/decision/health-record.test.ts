@@ -25,7 +25,7 @@ import {
 
 const SUBJECT = keyOf(A)
 
-type Look = Partial<Pick<HealthSample, 'unit' | 'running' | 'healthz' | 'runtimeUp'>>
+type Look = Partial<Pick<HealthSample, 'unit' | 'running' | 'healthz' | 'runtimeUp' | 'changesRuntime'>>
 
 /** One look, `afterUs` from NOW_US. */
 function look(afterUs: number, facts: Look): HealthSample {
@@ -39,6 +39,13 @@ function look(afterUs: number, facts: Look): HealthSample {
   }
 }
 
+const ENDED_WITH = {
+  name: 'kubelet.service',
+  activeExitUs: 1,
+  inactiveEnterUs: 1,
+  mainExitUs: 1,
+  endedWith: 'containerd.service',
+} as const
 const OK = { healthz: { ok: true, detail: 'ok' } }
 const REFUSED = { healthz: { ok: false, detail: 'connection refused' } }
 
@@ -121,12 +128,37 @@ t.test('a kubelet that began without its runtime exits, and the next one has its
   const afterGap = (startedUs: number) =>
     follow([{ ...startedAt(without.lastSampleUs + startedUs), runtimeUp: true }], without, SUBJECT, 200 * SECOND_US)
   const gaveUp = { ...down('failed', 'i-2'), runtimeUp: true }
-  t.equal(verdictOn(follow([gaveUp], afterGap(SECOND_US)), gaveUp), undefined, 'nor where it began just before nobody looked for long')
+  for (const startedUs of [0, SECOND_US, POLICY.toleranceUs])
+    t.equal(verdictOn(follow([gaveUp], afterGap(startedUs)), gaveUp), undefined, 'nor where it began just before nobody looked for long')
   for (const startedUs of [100 * SECOND_US, -SECOND_US, -without.lastSampleUs])
     t.match(afterGap(startedUs), { beganExcused: false }, 'what the runtime did while nobody looked is not known')
   t.match(follow([{ ...healthy(), runtimeUp: true }], without), { beganExcused: false }, 'it did not exit')
+  t.match(follow([{ ...runsSince(NOW_US), ...OK, runtimeUp: true }], without), { beganExcused: false }, 'nor where it has just started')
+  const runsFor = (halfMinutes: number) =>
+    follow(times(halfMinutes, { ...runsSince(NOW_US), runtimeUp: true }), without, SUBJECT, MINUTE_US / 2)
+  t.match(runsFor(POLICY.toleranceUs / (MINUTE_US / 2)), { beganExcused: true }, 'without a health port it may still wait for its runtime')
+  t.match(runsFor(POLICY.toleranceUs / (MINUTE_US / 2) + 1), { beganExcused: false }, 'but not for longer than is tolerated')
   const portless = follow([{ ...runsSince(NOW_US), runtimeUp: true }], without)
   t.equal(verdictOn(follow([givenUp], portless), givenUp), undefined, 'a kubelet without a health port that only ran is not up yet')
+})
+
+t.test('a runtime that is silent for longer than it excuses has excused no later start', async (t) => {
+  const silentFor = (seconds: number) => follow(times(seconds + 1, { ...ill(), runtimeUp: false }))
+  const next = { ...down('auto-restart', 'i-2'), runtimeUp: true }
+  t.match(follow([next], silentFor(RUNTIME_EXCUSE_US / SECOND_US - 1)), { beganExcused: true })
+  t.match(follow([next], silentFor(RUNTIME_EXCUSE_US / SECOND_US)), { beganExcused: false })
+})
+
+t.test('what runs is excused by its runtime as well, whatever kubelet starts with next', async (t) => {
+  const silent = { ...ill(), runtimeUp: false }
+  t.match(follow([silent, silent]), { process: { unhealthySinceUs: undefined } })
+  t.match(follow([silent], follow([silent]), keyOf(B)), { process: { key: SUBJECT, unhealthySinceUs: undefined } })
+  const excused = times(62, silent).map((facts, n): Look => ({ ...facts, ...down('auto-restart', `i-${n}`, n) }))
+  const often = follow(excused, undefined, SUBJECT, 5 * SECOND_US)
+  const usedUp = follow(times(6, { ...ill(A, 'i-last', 61), runtimeUp: true }), often, SUBJECT, MINUTE_US)
+  t.match(usedUp, { excusedExits: { count: 61 }, process: { unhealthySinceUs: Number } })
+  const later = follow([{ ...ill(A, 'i-last', 61), runtimeUp: false }], usedUp)
+  t.match(later, { process: { unhealthySinceUs: usedUp.process?.unhealthySinceUs } }, 'until the excuse is used up')
 })
 
 t.test('between two processes of a crash loop, while systemd has queued the start', async (t) => {
@@ -275,9 +307,9 @@ t.test('crash loop', async (t) => {
   t.test('a whole trial without a break clears the slate', async (t) => {
     const twice = follow(loop(2))
     t.equal(twice.exits, 2, 'also the one that still waits for its restart')
-    const calm = Math.ceil(POLICY.trialUs / (30 * SECOND_US)) + 2
-    t.equal(follow(times(calm, healthy(A, 'i-3', 2)), twice, SUBJECT, 30 * SECOND_US).exits, 0)
-    t.equal(follow(times(3, healthy(A, 'i-3', 2)), twice, SUBJECT, 30 * SECOND_US).exits, 2)
+    const calm = POLICY.trialUs / (30 * SECOND_US)
+    t.equal(follow(times(calm, healthy(A, 'i-3', 2)), twice, SUBJECT, 30 * SECOND_US).exits, 2)
+    t.equal(follow(times(calm + 1, healthy(A, 'i-3', 2)), twice, SUBJECT, 30 * SECOND_US).exits, 0)
   })
 
   t.test('a restart by hand is no exit', async (t) => {
@@ -312,6 +344,9 @@ t.test('crash loop', async (t) => {
     t.match(slow(4), { process: { exits: 3 } })
     t.equal(verdictOn(slow(4), ill()), 'crash-loop')
     t.equal(follow([healthy(A, 'i-99', 99)], slow(3), SUBJECT, POLICY.toleranceUs + 1).exits, 2, 'and not where it is well')
+    const silent = looks.slice(0, 2).map((facts): Look => ({ ...facts, runtimeUp: false, changesRuntime: true }))
+    const withoutRuntime = follow(silent, follow([ill()]), SUBJECT, POLICY.toleranceUs + 1)
+    t.match(withoutRuntime, { exits: 0, lateLooks: 2 }, 'nor where its runtime did not answer')
     const waiting = [1, 2, 3, 4].map((count) => down('auto-restart', `i-${6 * count}`, 6 * count))
     t.equal(follow(waiting, follow([ill()]), SUBJECT, POLICY.toleranceUs + 1).exits, 3)
   })
@@ -320,6 +355,15 @@ t.test('crash loop', async (t) => {
     const looks = loop(5).map((facts) => ({ ...facts, runtimeUp: false }))
     t.equal(follow(looks).exits, 0)
     t.equal(verdictOn(follow(looks), { ...down('auto-restart', 'i-5', 4), runtimeUp: false }), undefined)
+  })
+
+  t.test('nor does the runtime excuse what it cannot be asked about: exits in a gap, and those of what ran before', async (t) => {
+    const silent = (facts: Look): Look => ({ ...facts, runtimeUp: false })
+    const exited = silent(ill(A, 'i-5', 5))
+    t.match(follow([exited], follow([silent(ill())])), { excusedExits: { count: 5 } })
+    t.match(follow([exited], follow([silent(ill())]), SUBJECT, POLICY.toleranceUs + 1), { excusedExits: undefined })
+    const before = follow([healthy('local')], undefined, keyOf('local'))
+    t.match(follow([silent(healthy('local')), exited], before), { excusedExits: undefined })
   })
 
   t.test('nor where the start after it is seen before its process can be told', async (t) => {
@@ -393,6 +437,19 @@ t.test('crash loop', async (t) => {
   t.test('systemd giving kubelet up is one', async (t) => {
     const last = down('failed', 'i-1')
     t.equal(verdictOn(follow([healthy(), last]), last), 'crash-loop')
+  })
+
+  t.test('unless it refused the start of a kubelet that had not exited: somebody started it again and again', async (t) => {
+    const refused = (invocationId: string, nRestarts = 0): Look =>
+      runsNothing('failed', { invocationId, nRestarts, startLimitHit: true }) as Look
+    t.match(follow([refused('i-1')]), { exits: 0 }, 'seen at the first look')
+    const record = follow([healthy(), refused('i-1')])
+    t.match(record, { exits: 0, recentExits: [], exitSeenOf: undefined })
+    t.equal(verdictOn(record, refused('i-1')), undefined)
+    t.match(follow([ill(), refused('i-1', 1)]), { exits: 1 }, 'systemd has counted an exit by then')
+    t.match(follow([ill(), ill(A, 'i-2', 1), refused('i-2', 1)]), { exits: 2 }, 'or before')
+    const longAgo = follow(times(POLICY.trialUs / MINUTE_US + 1, ill(A, 'i-2', 1)), follow([ill(), ill(A, 'i-2', 1)]), SUBJECT, MINUTE_US)
+    t.match(follow([refused('i-2', 1)], longAgo), { exits: 2 }, 'or long before, and it has not been well since')
   })
 
   t.test('unless it gave up while the container runtime refused', async (t) => {
@@ -476,6 +533,36 @@ t.test('a kubelet that has another identity at each start exits as often as any 
     return next === undefined ? record : follow([seen, down('auto-restart', `i-${index}`, index)], follow([seen], record, key), next)
   }, undefined)
   t.equal(seenBefore && fails(follow([ill(A, 'i-3', 3)], seenBefore, keys[3])), 'crash-loop', 'also where it changes after the start')
+})
+
+t.test('each exit around an upgrade is logged once, as the kubelet that it was', async (t) => {
+  const [former, upgraded] = [keyOf(A, 'kubelet-1'), keyOf(A, 'kubelet-2')]
+  const startedAsFormer: Look = {
+    ...ill(),
+    running: { kind: 'known', content: contentOf(A), key: former, startedAtUs: NOW_US, invocationId: 'i-1' },
+  }
+  const before = follow([startedAsFormer], undefined, former)
+  const log = (looks: readonly Look[]) =>
+    follow(looks, before, upgraded).recentExits?.map(({ key, invocationId }) => `${invocationId} ${key === former ? 'former' : 'upgraded'}`)
+  t.same(log([startedAsFormer, startedAsFormer]), [], 'it runs on')
+  t.same(log([down('starting', 'i-2', 1)]), ['i-1 former'])
+  t.same(log([down('auto-restart', 'i-1', 0)]), ['i-1 former'])
+  t.same(log([down('auto-restart', 'i-2', 1)]), ['i-1 former', 'i-2 upgraded'], 'the next one came and went')
+  t.match(follow([down('auto-restart', 'i-2', 1)], before, upgraded), { exits: 1, starts: 1 })
+  t.same(log([down('starting', 'i-2', 1), down('starting', 'i-4', 3)]), ['i-1 former', 'i-2 upgraded', ' upgraded'])
+})
+
+t.test('an exit ages while kubelet starts with another config', async (t) => {
+  const exited = follow([ill(), down('auto-restart')])
+  const away = follow(times(3, healthy(B, 'i-2')), exited, keyOf(B))
+  t.match(away.recentExits, [{ invocationId: 'i-1', awayUs: 2 * SECOND_US }])
+})
+
+t.test('a unit that systemd stopped with another one is known as that until the next start', async (t) => {
+  const takenDown = { ...down('left-down'), unit: unit({ activity: 'left-down', invocationId: 'i-1', down: ENDED_WITH }) }
+  t.equal(follow([healthy()]).takenDownOf, undefined)
+  t.equal(follow([healthy(), takenDown]).takenDownOf, 'i-1')
+  t.equal(follow([healthy(), takenDown, down('stopped')]).takenDownOf, 'i-1', 'the other one has ended once more, or was started')
 })
 
 t.test('start deadline and tolerance', async (t) => {
@@ -568,6 +655,14 @@ t.test('whose exits they are', async (t) => {
   t.test('what the process before it does is not the new subject’s', async (t) => {
     const record = follow([healthy('local'), ill('local'), down('auto-restart', 'i-1', 0)], before)
     t.match(record, { started: false, exits: 0, unhealthySinceUs: undefined })
+    t.match(follow([healthy('local'), ill(A, 'i-2', 1)], before), { exits: 0 }, 'also where systemd counts it with the next start')
+    t.match(follow([down('auto-restart', 'i-1', 0)], before), { exits: 0, recentExits: [], process: { exits: 1 } }, 'it stays its own')
+  })
+
+  t.test('what a restart is to replace may exit before, and that is not charged', async (t) => {
+    const asked = expectStart(follow([healthy('local')], before), NOW_US, POLICY)
+    t.match(follow([ill(A, 'i-2', 1)], asked), { exits: 0, starts: 1 })
+    t.match(follow([ill(A, 'i-3', 2)], asked), { exits: 1 }, 'but the one after it')
   })
 
   t.test('the first start under the record is', async (t) => {
@@ -740,6 +835,8 @@ t.test('a record about what the disk did not return has followed nothing', async
   t.match(after, { started: true, startedByOthers: true, exits: 0 }, 'the next one is as the first')
   const other = follow([down('auto-restart', 'i-1', 3)], follow([down('auto-restart', 'i-1', 3)], undefined, keyOf(B)))
   t.match(other, { started: false, startedByOthers: false }, 'and not as one that replaces another config')
+  const ended = follow([down('auto-restart')], follow([{ ...ill(), running: { kind: 'none' } }], undefined, unread))
+  t.match(ended, { exits: 0 }, 'nor is what ended under it charged')
 })
 
 t.test('what runs is recorded alone, once a process', async (t) => {
@@ -772,6 +869,7 @@ t.test('a restart that was requested is the agent’s, also where systemd restar
   const done = follow([healthy(B, 'i-3', 0)], between, keyOf(B))
   t.match(done, { startedByOthers: false, restartDueUntilUs: undefined })
   t.match(follow([healthy(B, 'i-4', 0)], done, keyOf(B)), { startedByOthers: true }, 'the next one is somebody’s')
+  t.match(follow(times(2, healthy(B, 'i-4', 0)), done, keyOf(B)), { startedByOthers: true }, 'as long as it runs')
   const reset = follow([down('stopping', 'i-2', 0), healthy(B, 'i-3', 0)], asked, keyOf(B))
   t.match(reset, { startedByOthers: false, restartDueUntilUs: undefined }, 'and reset-failed then takes that restart out of the count')
   const queued = follow([down('queued', 'i-2', 0), healthy(B, 'i-3', 0)], asked, keyOf(B))
