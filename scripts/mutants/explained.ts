@@ -69,6 +69,22 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'a unit that is unknown has no invocation: undefined as well',
     ],
   ]),
+  ...explain(
+    'src/decision/evidence-causes.ts',
+    [
+      "{ reasons: ['OutOf*'], fields: [] },",
+      "{ reasons: ['UnexpectedAdmissionError'], fields: [] },",
+      "{ reasons: ['NodeAffinity'], fields: [] },",
+    ].map((row) => [`[] -> ["Stryker was here"] in ${row}`, 'the text is the name of no field'] as const),
+  ),
+  ...explain('src/decision/health-record.ts', [
+    ["sample.running.kind === 'known' -> true in runsSubject: sample.running.kind === 'known' && sample.running.key === subject,", NARROWS],
+    [
+      'known === undefined -> false in if (known === undefined || last === undefined) return false',
+      'without a record there is no process in it',
+    ],
+    ['false -> true in if (known === undefined || last === undefined) return false', 'without a process there is nothing to charge'],
+  ]),
   ...explain('src/decision/new-exits.ts', [
     [
       'known?.invocationId -> known.invocationId in const isCounted = counted > 0 && known?.invocationId === invocationId',

@@ -888,12 +888,16 @@ t.test('a pod that failed speaks against the config only where a changed field c
     ['OutOfephemeral-storage', '', 'systemReserved.ephemeral-storage'],
     ['OutOfpods', '', 'podsPerCore'],
     ['Preempting', 'Preempted in order to admit critical pod', 'maxPods'],
+    ['UnexpectedAdmissionError', 'preemption: error finding a set of pods to preempt: no set of running pods found', 'podsPerCore'],
     ['UnexpectedAdmissionError', 'Allocate failed due to not enough cpus available to satisfy request: requested=4', 'cpuManagerPolicy'],
     ['UnexpectedAdmissionError', 'Allocate failed due to [memorymanager] failed to get the default NUMA affinity', 'reservedMemory'],
     ['UnexpectedAdmissionError', 'Allocate failed due to [memorymanager] failed to find the default preferred hint', 'memoryManagerPolicy'],
     ['TopologyAffinityError', 'Resources cannot be allocated with Topology locality', 'topologyManagerPolicy'],
+    ['SMTAlignmentError', '', 'cpuManagerPolicyOptions'],
+    ['EmptyPodSharedPoolError', '', 'topologyManagerScope'],
     ['SysctlForbidden', 'forbidden sysctl: "net.core.somaxconn" not allowlisted', 'allowedUnsafeSysctls'],
     ['PodFeatureUnsupported', '', 'featureGates.NodeDeclaredFeatures'],
+    ['PodLevelResourcesNotSupported', '', 'featureGates.PodLevelResources'],
     ['Evicted', LOW_ON_MEMORY, 'evictionSoft.memory.available'],
     ['Evicted', LOW_ON_MEMORY, 'evictionHard'],
     [
@@ -903,9 +907,15 @@ t.test('a pod that failed speaks against the config only where a changed field c
     ],
     ['Evicted', 'The node was low on resource: inodes. ', 'evictionHard.nodefs.inodesFree'],
     ['Evicted', 'The node had condition: [DiskPressure MemoryPressure]. ', 'kubeReserved.memory'],
-    ...['enforceNodeAllocatable', 'cgroupsPerQOS', 'qosReserved', 'memorySwap.swapBehavior', 'failSwapOn', 'kernelMemcgNotification'].map(
-      (field) => ['Evicted', LOW_ON_MEMORY, field] as const,
-    ),
+    ...[
+      'systemReserved.memory',
+      'enforceNodeAllocatable',
+      'cgroupsPerQOS',
+      'qosReserved',
+      'memorySwap.swapBehavior',
+      'failSwapOn',
+      'kernelMemcgNotification',
+    ].map((field) => ['Evicted', LOW_ON_MEMORY, field] as const),
     ...['imageMinimumGCAge', 'containerLogMaxSize', 'podLogsDir', 'containerRuntimeEndpoint', 'imageServiceEndpoint'].map(
       (field) => ['Evicted', 'The node was low on resource: inodes. ', field] as const,
     ),
@@ -975,9 +985,12 @@ t.test('what no field can cause fails nothing, and is told', async (t) => {
     ['Evicted', 'Container main exceeded its local ephemeral storage limit "1Gi". '],
     ['Evicted', 'The node was low on resource: ephemeral-storage. '],
   ]
-  for (const [reason, message] of rows) t.equal(blame(every, reason, message), 'yes', `${reason} ${message}`)
-  const { detail } = find('pods', { before: LISTED, changed: every, seen: [[60, pods(['b', 'NodeAffinity'])]] })
-  t.match(detail, /default\/b \(NodeAffinity\)/)
+  for (const [reason, message] of rows) {
+    const lost = pods(['b', reason, -9999, { message }])
+    const { answer, detail } = find('pods', { before: LISTED, changed: every, seen: [[60, lost]] })
+    t.equal(answer, 'yes', `${reason} ${message}`)
+    t.match(detail, `default/b (${reason})`)
+  }
 })
 
 t.test('pressure that came with the restart speaks against a config that changes its thresholds', async (t) => {
@@ -990,6 +1003,23 @@ t.test('pressure that came with the restart speaks against a config that changes
   } as const
   t.match(find('pods', { ...story, changed: ['evictionHard.nodefs.available'] }), { answer: 'no', damage: 'one-way', mayBeNodes: false })
   t.match(find('pods', { ...story, changed: ['maxPods'] }), { answer: 'yes', detail: /DiskPressure/ })
+  for (const [type, field] of [
+    ['MemoryPressure', 'evictionHard.memory.available'],
+    ['PIDPressure', 'podPidsLimit'],
+  ] as const) {
+    const pressed = node('True', { reportedAt: 10, answeredAt: 20, pressure: [type] })
+    const under = (changed: readonly string[]) =>
+      find('pods', {
+        before: story.before,
+        changed,
+        seen: [
+          [20, pressed],
+          [60, pods()],
+        ],
+      }).answer
+    t.equal(under([field]), 'no', type)
+    t.equal(under(['evictionHard.nodefs.available']), 'yes', type)
+  }
   t.match(find('pods', story), { answer: 'no', damage: 'transient', mayBeNodes: true })
   t.match(find('pods', { ...story, changed: ['maxPods', 'featureGates.Some'] }), { answer: 'no', damage: 'transient', mayBeNodes: true })
 })

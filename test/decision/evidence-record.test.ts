@@ -164,7 +164,13 @@ t.test('a baseline that is asked for again keeps what is not answered then, and 
   })
   const now = { ...NOTHING_NEW.now, monotonicUs: NOW_US + 10 * SECOND_US }
   const renewed = renewBaseline(taken, now)
-  t.match(renewed.baseline, { sinceUs: now.monotonicUs, answered: [], unread: undefined, serving: { status: 403 }, ready: 'Unknown' })
+  t.match(renewed.baseline, {
+    sinceUs: now.monotonicUs,
+    answered: { length: 0 },
+    unread: undefined,
+    serving: { status: 403 },
+    ready: 'Unknown',
+  })
   t.equal(recordFacts(renewed, { ...waits, now, facts: [about('i-a', node('False'))] }).baseline, renewed.baseline)
   const fact = { ...about('i-a', node('True')), atUs: now.monotonicUs + SECOND_US }
   t.match(recordFacts(renewed, { ...waits, now, facts: [fact] }).baseline, { answered: ['node'], ready: 'True', serving: { status: 403 } })

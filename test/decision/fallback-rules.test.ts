@@ -71,7 +71,11 @@ t.test('what a fallback teaches', async (t) => {
     const after = look(failed({ acquitted: true, doubtful: true, retrials: 1 }), second, () => false)
     t.match(nextStep(after), { kind: 'wait', detail: /is tried again \(2 of 3\) when kubelet has been healthy for 1h/ })
     const third = nextStep(failed(proved))
-    t.match(third, { kind: 'forgive', drop: [keyOf(B), keyOf(A), keyOf('local')], suspend: [] }, 'what passed a trial here is forgiven')
+    t.match(
+      third,
+      { kind: 'forgive', drop: [keyOf(B), keyOf(A), keyOf('local')], suspend: { length: 0 } },
+      'what passed a trial here is forgiven',
+    )
   })
 
   t.test('that the wanted config failed, once what it left behind is gone', async (t) => {
@@ -206,7 +210,7 @@ t.test('the node is at fault', async (t) => {
           previous: LOCAL,
         }),
       )
-      t.match(step, { kind: 'forgive', drop: [keyOf('local')], suspend: [{ key: keyOf(B) }], keep: [] })
+      t.match(step, { kind: 'forgive', drop: [keyOf('local')], suspend: [{ key: keyOf(B) }], keep: { length: 0 } })
     })
     const paused = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
     for (const not of [paused, { runtimeUp: false }]) t.match(nextStep(fallenBack({ ...long, ...not })), { kind: 'wait' })

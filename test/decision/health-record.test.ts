@@ -379,13 +379,13 @@ t.test('crash loop', async (t) => {
       forked('i-3', 2),
       ill(A, 'i-3', 2),
     ].map((facts) => ({ ...facts, runtimeUp: false }))
-    t.match(follow([healthy(), ...outage]), { exits: 0, recentExits: [] })
+    t.match(follow([healthy(), ...outage]), { exits: 0, recentExits: { length: 0 } })
   })
 
   t.test('nor where kubelet has no health port, so that it counts as healthy while it runs', async (t) => {
     const running = (invocationId: string, nRestarts: number): Look => runs(A, { invocationId, unit: { nRestarts } }) as Look
     const outage = [running('i-2', 1), running('i-3', 2), running('i-4', 3)].map((facts) => ({ ...facts, runtimeUp: false }))
-    t.match(follow([running('i-1', 0), ...outage]), { exits: 0, recentExits: [] })
+    t.match(follow([running('i-1', 0), ...outage]), { exits: 0, recentExits: { length: 0 } })
   })
 
   t.test('nor where it waited for the runtime before it was started', async (t) => {
@@ -401,7 +401,7 @@ t.test('crash loop', async (t) => {
     const late = follow(times((RUNTIME_EXCUSE_US + POLICY.startDeadlineUs) / SECOND_US + 1, last), looped)
     t.equal(verdictOn(late, last), 'start-deadline', 'but the excuse ends')
     const gaveUp = follow([{ ...down('failed', 'i-2', 2), ...silent }], waited)
-    t.match(gaveUp, { excused: true, recentExits: [] }, 'nor where systemd started it, unasked')
+    t.match(gaveUp, { excused: true, recentExits: { length: 0 } }, 'nor where systemd started it, unasked')
   })
 
   t.test('an excused exit that systemd has counted already excuses no other', async (t) => {
@@ -414,7 +414,7 @@ t.test('crash loop', async (t) => {
     const during = { ...down('auto-restart', 'i-1', 0), runtimeUp: false }
     for (const back of [down('starting', 'i-2', 1), ill(A, 'i-2', 1), down('auto-restart', 'i-1', 1)]) {
       const record = follow([healthy(), during, { ...back, runtimeUp: true }])
-      t.match(record, { exits: 0, recentExits: [], process: { exits: 0 } })
+      t.match(record, { exits: 0, recentExits: { length: 0 }, process: { exits: 0 } })
       const next = follow(
         [
           { ...ill(A, 'i-2', 1), runtimeUp: true },
@@ -444,9 +444,9 @@ t.test('crash loop', async (t) => {
       runsNothing('failed', { invocationId, nRestarts, startLimitHit: true }) as Look
     t.match(follow([refused('i-1')]), { exits: 0 }, 'seen at the first look')
     const record = follow([healthy(), refused('i-1')])
-    t.match(record, { exits: 0, recentExits: [], exitSeenOf: undefined })
+    t.match(record, { exits: 0, recentExits: { length: 0 }, exitSeenOf: undefined })
     t.equal(verdictOn(record, refused('i-1')), undefined)
-    t.match(follow([ill(), refused('i-1', 1)]), { exits: 1 }, 'systemd has counted an exit by then')
+    t.match(follow([ill(), refused('i-1', 1)]), { exits: 1, exitSeenOf: 'i-1' }, 'systemd has counted an exit by then')
     t.match(follow([ill(), ill(A, 'i-2', 1), refused('i-2', 1)]), { exits: 2 }, 'or before')
     const longAgo = follow(times(POLICY.trialUs / MINUTE_US + 1, ill(A, 'i-2', 1)), follow([ill(), ill(A, 'i-2', 1)]), SUBJECT, MINUTE_US)
     t.match(follow([refused('i-2', 1)], longAgo), { exits: 2 }, 'or long before, and it has not been well since')
@@ -469,8 +469,12 @@ t.test('each exit is judged once, when it is noticed', async (t) => {
   t.test('one that was forgiven while kubelet waits for its restart is not counted after that', async (t) => {
     const again = expectAnotherTry(seen, seen.lastSampleUs, POLICY, false)
     t.match(follow([next], again), { exits: 0, process: { exits: 0 } }, 'where the config is tried again')
-    t.match(follow([next], forgetExits(seen)), { exits: 0, recentExits: [] }, 'where its charges are dropped')
-    t.match(follow([next], forgetIllness(seen)), { exits: 0, process: { exits: 0 }, recentExits: [] }, 'where the agent is paused')
+    t.match(follow([next], forgetExits(seen)), { exits: 0, recentExits: { length: 0 } }, 'where its charges are dropped')
+    t.match(
+      follow([next], forgetIllness(seen)),
+      { exits: 0, process: { exits: 0 }, recentExits: { length: 0 } },
+      'where the agent is paused',
+    )
   })
 
   t.test('what was seen before a gap counts, and what happened in the gap does not', async (t) => {
@@ -481,7 +485,7 @@ t.test('each exit is judged once, when it is noticed', async (t) => {
   })
 
   t.test('nor does what ended before the first look', async (t) => {
-    t.match(follow([down('auto-restart'), next]), { exits: 0, recentExits: [] })
+    t.match(follow([down('auto-restart'), next]), { exits: 0, recentExits: { length: 0 } })
     t.equal(follow([down('auto-restart'), next, down('auto-restart', 'i-2', 1)]).exits, 1)
   })
 
@@ -550,6 +554,11 @@ t.test('each exit around an upgrade is logged once, as the kubelet that it was',
   t.same(log([down('auto-restart', 'i-2', 1)]), ['i-1 former', 'i-2 upgraded'], 'the next one came and went')
   t.match(follow([down('auto-restart', 'i-2', 1)], before, upgraded), { exits: 1, starts: 1 })
   t.same(log([down('starting', 'i-2', 1), down('starting', 'i-4', 3)]), ['i-1 former', 'i-2 upgraded', ' upgraded'])
+  const inGap = follow([down('auto-restart', 'i-1', 0)], before, upgraded, POLICY.toleranceUs + 1)
+  const silent = follow([{ ...startedAsFormer, runtimeUp: false }], undefined, former)
+  const excused = follow([{ ...down('starting', 'i-2', 1), runtimeUp: false }], silent, upgraded)
+  const givenUp = follow([{ ...down('failed', 'i-1', 0), runtimeUp: true }], silent, upgraded)
+  for (const record of [inGap, excused, givenUp]) t.same(record.recentExits, [], 'but not in a gap, nor where the runtime is the reason')
 })
 
 t.test('an exit ages while kubelet starts with another config', async (t) => {
@@ -654,9 +663,13 @@ t.test('whose exits they are', async (t) => {
 
   t.test('what the process before it does is not the new subject’s', async (t) => {
     const record = follow([healthy('local'), ill('local'), down('auto-restart', 'i-1', 0)], before)
-    t.match(record, { started: false, exits: 0, unhealthySinceUs: undefined })
+    t.match(record, { started: false, exits: 0, unhealthySinceUs: undefined, process: { exits: 1 } })
     t.match(follow([healthy('local'), ill(A, 'i-2', 1)], before), { exits: 0 }, 'also where systemd counts it with the next start')
-    t.match(follow([down('auto-restart', 'i-1', 0)], before), { exits: 0, recentExits: [], process: { exits: 1 } }, 'it stays its own')
+    t.match(
+      follow([down('auto-restart', 'i-1', 0)], before),
+      { exits: 0, recentExits: { length: 0 }, process: { exits: 1 } },
+      'it stays its own',
+    )
   })
 
   t.test('what a restart is to replace may exit before, and that is not charged', async (t) => {
