@@ -10,6 +10,8 @@ export interface ExplainedChange {
 /** The condition is there for the type checker. */
 const NARROWS = 'otherwise the property that is compared next is missing, and undefined equals nothing that it is compared with'
 const NO_SOURCE = 'a text has neither a source nor a content, so that the list is as good as empty'
+const HOLDS_NOTHING = 'the other kind holds nothing: undefined as well'
+const EACH_JUDGED = 'a candidate without a verdict has been chosen before'
 const BOUNDARY = 'the two differ in a single microsecond'
 
 export const EXPLAINED: readonly ExplainedChange[] = [
@@ -50,10 +52,7 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ["assigned.kind === 'source' -> true in return assigned.kind === 'source' && assigned.source === 'local'", NARROWS],
     ["running.kind === 'known' -> true in return running.kind === 'known' && running.content === LOCAL_CONTENT", NARROWS],
     ['[] -> ["Stryker was here"] in export function listLeft({ left = [] }: Pick<Snapshot, \'left\'>): readonly HeldSource[] {', NO_SOURCE],
-    [
-      "nextStart.kind === 'known' -> true in const next = nextStart.kind === 'known' ? nextStart.held : undefined",
-      'the other kind holds nothing: undefined as well',
-    ],
+    ["nextStart.kind === 'known' -> true in const next = nextStart.kind === 'known' ? nextStart.held : undefined", HOLDS_NOTHING],
     [
       '[] -> ["Stryker was here"] in const current = runsLocal(snapshot) ? [] : [findRunning(snapshot), next, lastKnownGood, previous]',
       NO_SOURCE,
@@ -77,6 +76,35 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       "{ reasons: ['NodeAffinity'], fields: [] },",
     ].map((row) => [`[] -> ["Stryker was here"] in ${row}`, 'the text is the name of no field'] as const),
   ),
+  ...explain('src/decision/target.ts', [
+    ["nextStart.kind === 'known' -> true in return nextStart.kind === 'known' ? nextStart.held : undefined", HOLDS_NOTHING],
+    [
+      "nextStart.kind === 'known' -> true in const own = running.kind === 'known' ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined",
+      HOLDS_NOTHING,
+    ],
+    [
+      "snapshot.nextStart.kind === 'known' -> true in return snapshot.nextStart.kind === 'known' ? snapshot.nextStart.held : undefined",
+      HOLDS_NOTHING,
+    ],
+    [
+      'source === undefined -> false in if (source === undefined || content === undefined) return undefined',
+      'what has no source has no content either',
+    ],
+    ['[] -> ["Stryker was here"] in const own = goingOn === undefined ? [] : [goingOn]', NO_SOURCE],
+    ['[] -> ["Stryker was here"] in if (isLocalWanted(snapshot)) return []', NO_SOURCE],
+    [
+      "candidate.verdict?.state -> candidate.verdict.state in const provisional = candidates.filter((candidate) => candidate.verdict?.state === 'provisional')",
+      EACH_JUDGED,
+    ],
+    [
+      "running.kind !== 'known' -> false in if (running.kind !== 'known' || running.key !== key || (verdict !== undefined && !isSeenByHealth(verdict.reason))) return false",
+      NARROWS,
+    ],
+    [
+      "verdict !== undefined -> true in if (running.kind !== 'known' || running.key !== key || (verdict !== undefined && !isSeenByHealth(verdict.reason))) return false",
+      EACH_JUDGED,
+    ],
+  ]),
   ...explain('src/decision/health-record.ts', [
     ["sample.running.kind === 'known' -> true in runsSubject: sample.running.kind === 'known' && sample.running.key === subject,", NARROWS],
     [

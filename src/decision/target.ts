@@ -83,10 +83,10 @@ export function findAwaitingTurn(snapshot: Snapshot, unit: KnownUnit): Target | 
  * What runs, or what kubelet starts with next, while the assigned config waits for its turn. A
  * fallback does not go on in its own right: what it stands in for is tried again.
  */
-function findUndisturbed(snapshot: Snapshot, unit: KnownUnit, awaitingTurn: Target): HeldSource | undefined {
+function findUndisturbed(snapshot: Snapshot, unit: KnownUnit): HeldSource | undefined {
   const { running, nextStart, lastKnownGood, restarts, now } = snapshot
   const own = running.kind === 'known' ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined
-  if (own?.content === undefined || own.content === awaitingTurn.content) return undefined
+  if (own?.content === undefined) return undefined
   if (own.content === lastKnownGood.content) return own
   const last = restarts.at(-1)
   const hasFallenBack = last?.bootId === now.bootId && last.fallback && last.target === trialKey(own.content, unit.kubeletIdentity)
@@ -114,7 +114,7 @@ export function findUnavailable(snapshot: Snapshot, { kubeletIdentity }: KnownUn
  * nor waits, or the agent could not start kubelet with the running config again.
  */
 export function findGoingOn(snapshot: Snapshot, unit: KnownUnit, awaitingTurn: Target | undefined): HeldSource | undefined {
-  if (awaitingTurn !== undefined) return findUndisturbed(snapshot, unit, awaitingTurn)
+  if (awaitingTurn !== undefined) return findUndisturbed(snapshot, unit)
   if (findUnavailable(snapshot, unit) === undefined) return undefined
   if (snapshot.running.kind === 'known') return findRunning(snapshot)
   return snapshot.nextStart.kind === 'known' ? snapshot.nextStart.held : undefined

@@ -59,6 +59,7 @@ t.test('local goes through preflight, and a refusal of it restarts nothing', asy
   const { policy } = snapshot()
   const unlike = { ...RETURNING, ...REFUSED, policy: { ...policy, whenRefused: 'last-known-good' } as const }
   t.match(decide(unlike), { kind: 'wait', phase: 'refused' }, 'there is nowhere else to go')
+  t.match(assess(snapshot(unlike)).target, { source: A, goesOn: true }, 'so that it goes on with its trial')
   const forced = { hold: 'local', force: true, rollback: undefined, retry: false } as const
   t.match(decide({ ...RETURNING, ...REFUSED, requests: forced }), { kind: 'activate', target: 'local' })
   t.match(decide({ ...RETURNING, ...REFUSED, requests: { ...forced, force: undefined } }), { kind: 'wait', phase: 'refused' })

@@ -7,6 +7,7 @@ import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
+import { assess } from '../../src/decision/situation.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { RolloutKnowledge, StagedContent } from '../../src/decision/staging-state.ts'
 import { hashConfig } from '../../src/rollout/config-hash.ts'
@@ -172,6 +173,34 @@ t.test('what runs in its own right goes on while its successor is held', async (
   )
   const gone = { kind: 'known', held: lost(B) } as const
   t.match(decide({ ...held, nextStart: gone }), { kind: 'activate', target: A }, 'but a next start that is lost is replaced')
+})
+
+t.test('which config waits for its turn, and what stands in for it', async (t) => {
+  const held: Facts = { ...staged(C), ...turn(C, HALTED) }
+  const found = (facts: Facts) => assess(snapshot(facts))
+  t.match(found(held).awaitingTurn, { source: C, fallback: false, goesOn: false, atFault: false })
+  t.equal(found({ ...held, assignedContent: undefined }).awaitingTurn, undefined, 'not one whose checkpoint is gone')
+  const sources = found({ ...held, previous: lost(B) }).candidates.map(({ source }) => source)
+  t.same(sources, [A, 'local'], 'and no fallback whose checkpoint is gone')
+
+  const nothing = { kind: 'unknown', detail: '' } as const
+  t.match(found({ ...held, ...runsNothing('failed'), nextStart: nothing }).target, { source: A }, 'nothing runs, or is known to start next')
+  const unconfirmed: Facts = { ...staged(C), ...turn(C, GO, NOW_US - MINUTE_US) }
+  t.match(found(unconfirmed).awaitingTurn, { source: C }, 'one whose turn is read again')
+  t.match(found({ ...unconfirmed, nextStart: nothing }).awaitingTurn, { source: C })
+
+  const administrators = { ...held, ...runs(B), nextStart: { kind: 'known', held: hold('local') } } as const
+  t.equal(found(administrators).awaitingTurn, undefined, 'nothing waits while an administrator runs something else')
+  const { running } = runs(B)
+  if (running?.kind !== 'known') throw new Error('it runs')
+  t.match(found({ ...administrators, running: { ...running, lost: true } }).awaitingTurn, { source: C }, 'but where its checkpoint is gone')
+
+  const inTrial = { ...held, ...startsWith(B), ...runs(B) }
+  t.match(
+    found({ ...inTrial, restarts: [restartTo(A, { fallback: true })] }).target,
+    { source: B, goesOn: true },
+    'the last fallback was another',
+  )
 })
 
 t.test('what was activated is started with a turn that holds only', async (t) => {

@@ -73,7 +73,7 @@ t.test('each content once, and what has no checkpoint not at all', async (t) => 
 
 t.test('when everything failed the node rests on last-known-good', async (t) => {
   const all = judged(...[B, A, C, 'local' as const].map((source) => verdict(source, 'provisional')))
-  t.match(target({ ...STAIRS, ...all }), { source: A, atFault: true })
+  t.match(target({ ...STAIRS, ...all }), { source: A, atFault: true, goesOn: false })
   t.match(target({ ...STAIRS, ...all, ...assignedTo(A) }), { source: A, atFault: true }, 'also where that is what is assigned')
 })
 
@@ -114,7 +114,7 @@ t.test('local, where it is assigned, is never judged: there is nothing else to r
   for (const state of ['provisional', 'confirmed'] as const) {
     t.match(
       target({ ...assignedTo('local'), ...judged(verdict('local', state)) }),
-      { source: 'local', fallback: false, atFault: false },
+      { source: 'local', fallback: false, goesOn: false, atFault: false },
       state,
     )
   }
