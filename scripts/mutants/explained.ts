@@ -76,6 +76,14 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       "{ reasons: ['NodeAffinity'], fields: [] },",
     ].map((row) => [`[] -> ["Stryker was here"] in ${row}`, 'the text is the name of no field'] as const),
   ),
+  ...explain('src/decision/evidence-verdict.ts', [
+    ["running.kind !== 'known' -> false in if (running.kind !== 'known') return false", NARROWS],
+    ["false -> true in if (running.kind !== 'known') return false", 'nothing is uncompared while no process is known'],
+    [
+      "running.kind === 'known' -> true in const trial = running.kind === 'known' ? measureHealth(snapshot, running.key) : undefined",
+      'the trial of a key that is missing is not measured: undefined as well',
+    ],
+  ]),
   ...explain('src/decision/target.ts', [
     ["nextStart.kind === 'known' -> true in return nextStart.kind === 'known' ? nextStart.held : undefined", HOLDS_NOTHING],
     [

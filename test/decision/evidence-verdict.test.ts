@@ -9,7 +9,7 @@ import {
   listUnknownEvidence,
 } from '../../src/decision/evidence-verdict.ts'
 import { API_SERVER, lease, node, refused, runtime, type Story, serving, snapshotOf, staticPods, unreachable } from './evidence-samples.ts'
-import { A, B, contentOf, health, hold, keyOf, POLICY, restartTo, verdict } from './snapshots.ts'
+import { A, B, contentOf, health, hold, keyOf, POLICY, restartTo, runsNothing, verdict } from './snapshots.ts'
 
 const READY = [5, node('True', { reportedAt: 1, answeredAt: 5 })] as const
 const LEASE = [
@@ -122,6 +122,11 @@ t.test('a proof needs no comparison only where nothing ran before', async (t) =>
   t.same(open({ snapshot: { restarts: [restartTo(B, { bootId: 'boot-0' })] } }), compared, 'nor after a boot')
   t.same(open({ snapshot: { restarts: [restartTo(A)] } }), compared, 'the agent started another config')
   t.same(open({ snapshot: started, before: [node('True')] }), compared, 'there is a baseline')
+  t.same(open({ snapshot: { ...started, running: { kind: 'none' } } }), compared, 'nothing runs')
+  t.same(open({ snapshot: { ...started, evidence: undefined } }), [], 'nothing was asked')
+  const { evidence } = snapshotOf({ before: [node('True')] })
+  const ofAnother = evidence?.baseline && { ...evidence, baseline: { ...evidence.baseline, candidate: keyOf(A) } }
+  t.same(open({ snapshot: { ...started, evidence: ofAnother } }), [], 'the baseline is that of another config')
 })
 
 /** Since a moment ago. */
@@ -139,6 +144,7 @@ const NO_TLS = [5, 70].map((at) => [at, serving('no-tls')] as const)
 
 t.test('a no of a required kind is a failure', async (t) => {
   t.match(findEvidenceFailure(snapshotOf(LOST_TLS)), { reason: 'evidence', evidence: 'serving', damage: 'transient', detail: /^serving: / })
+  t.same(missing(LOST_TLS), ['serving'], 'which no trial passes with')
   const off = { ...POLICY, evidence: { ...ALL_REQUIRED, serving: 'off' } } as const
   t.equal(findEvidenceFailure(snapshotOf({ ...LOST_TLS, snapshot: { policy: off } })), undefined)
   const both: Story = {
@@ -184,6 +190,10 @@ t.test('what a config failed with has to pass, before the fallback proves anythi
   t.notOk(isBack({ seen: LEASE.slice(0, 2) }))
   t.ok(isBack({ seen: LEASE.slice(0, 2), now: 600 }), 'nobody can tell: a whole trial is enough')
   t.ok(isBroughtBack(snapshotOf({}), verdict(B, 'provisional')), 'of another failure, health is enough')
+  t.notOk(isBack({ seen: LEASE.slice(0, 2), now: 600, snapshot: runsNothing('failed') }), 'nothing runs')
+  const off = { policy: { ...POLICY, evidence: { ...ALL_REQUIRED, lease: 'off' } } } as const
+  t.notOk(isBack({ seen: LEASE, snapshot: off }), 'it is no longer asked for')
+  t.ok(isBack({ seen: LEASE, snapshot: off, now: 600 }), 'and a whole trial is enough')
   t.notOk(isBack({ ...LOST_TLS, now: 600 }), 'other evidence says no')
   t.notOk(isBack({ before: [staticPods([API_SERVER])], seen: LOST_PODS, now: 600 }), 'or may be about to')
   t.ok(isBack({ ...NOT_READY, now: 600 }), 'what cannot be compared says nothing of another failure')
