@@ -3,9 +3,11 @@
  * question: a node whose kubelet is well does not need it in memory.
  */
 import { setTimeout as after } from 'node:timers/promises'
+import { findSocketStranger } from './kubelet/runtime-socket.ts'
 import type { Clock } from './ports/clock.ts'
 import type { ContainerRuntime } from './ports/container-runtime.ts'
 import type { Log } from './ports/log.ts'
+import type { Channel } from './runtime/cri-runtime.ts'
 import { RecentAnswers } from './runtime/recent-answers.ts'
 import type { Settings } from './settings/settings.ts'
 
@@ -45,7 +47,15 @@ function loadOnce(): () => Promise<ContainerRuntime> {
 
 async function openClient(): Promise<ContainerRuntime> {
   const [{ CriRuntime }, { GrpcChannel }] = await Promise.all([import('./runtime/cri-runtime.ts'), import('./runtime/grpc-channel.ts')])
-  return new CriRuntime((socket) => new GrpcChannel(socket))
+  return new CriRuntime((socket) => {
+    const stranger = findSocketStranger(socket)
+    return stranger === undefined ? new GrpcChannel(socket) : refusing(`not asked, since ${stranger}`)
+  })
+}
+
+/** What somebody else than root may answer says nothing of the container runtime. */
+function refusing(detail: string): Channel {
+  return { call: async () => ({ kind: 'denied', detail }), close: () => {} }
 }
 
 function lazyRuntime(load: () => Promise<ContainerRuntime>): ContainerRuntime {

@@ -22,7 +22,8 @@ export type RuntimeAnswer<T> =
 
 /**
  * `down`: it does not answer as a container runtime does. `not-cri`: it answers, but does not know
- * CRI, as Docker's own containerd does. `not-allowed`: the agent may not connect.
+ * CRI, as Docker's own containerd does. `not-allowed`: the agent may not connect, or somebody else
+ * than root may have put the socket there.
  */
 export type RuntimeFault = 'down' | 'not-cri' | 'not-allowed'
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -55,4 +55,27 @@ t.test('a runtime that accepts connections and never answers does not hold a pas
   await until(() => sockets.size > 0, 'it was asked')
   for (const socket of sockets) socket.destroy()
   await new Promise<void>((resolve) => server.close(() => resolve()))
+})
+
+t.test('a socket that others than root may have put there says nothing of the runtime', async (t) => {
+  const place = join(directory, 'shared')
+  mkdirSync(place)
+  const fake = new FakeRuntime(join(place, 'socket'), (stream, path) => {
+    answerWith(stream, path.endsWith('/Status') ? READY_STATUS : Buffer.alloc(0))
+  })
+  await fake.listen()
+  t.teardown(() => fake.close())
+  const { runtime } = open(2000)
+  const probe = () => runtime.probe(fake.socket)
+  t.match(await probe(), { ok: true })
+  chmodSync(place, 0o777)
+  t.match(await probe(), { ok: false, why: 'not-allowed', detail: /everybody may write to .*shared$/ })
+  chmodSync(place, 0o1777)
+  t.match(await probe(), { ok: true }, 'nobody else can replace it there')
+  if (process.getuid?.() !== 0) return
+  chownSync(fake.socket, 65534, 65534)
+  t.match(await probe(), { ok: false, why: 'not-allowed', detail: /socket belongs to uid 65534$/ })
+  chownSync(fake.socket, 0, 0)
+  chownSync(place, 65534, 65534)
+  t.match(await probe(), { ok: false, why: 'not-allowed', detail: /shared belongs to uid 65534$/ })
 })
