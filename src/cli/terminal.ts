@@ -4,6 +4,7 @@
  *
  * Colours: https://no-color.org.
  */
+import { UNSAFE } from '../values/cut.ts'
 
 /** Where a command writes. */
 export interface Terminal {
@@ -46,12 +47,6 @@ export function paint(cell: Cell, color: boolean): string {
   const code = typeof cell === 'string' ? '' : CODES[cell.tone]
   return color && code !== '' ? `\u001b[${code}m${plainText(cell)}\u001b[0m` : plainText(cell)
 }
-
-/**
- * Control characters, and characters that change the direction of writing, which can disguise a
- * text.
- */
-export const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
 
 /** One line without control characters. */
 export function plainText(cell: Cell): string {

@@ -1,9 +1,22 @@
 /**
  * Reads files that decide what kubelet runs as root: overlays and manifests. Only root (or the user
- * of the agent) may be able to write them and their directory. Owner and mode are checked on the
- * open file, so a symbolic link cannot bypass the check.
+ * of the agent) may be able to write them and their directory, and to change where a symbolic link
+ * among them leads. Owner and mode are checked on the open file, so that no link bypasses the check.
  */
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, type Stats, statSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
+import { dirname, isAbsolute, join, sep } from 'node:path'
 import type { FileFacts, OwnedFiles } from '../ports/files.ts'
 import { codedError, errorCode } from '../values/errors.ts'
 
@@ -13,6 +26,7 @@ export class NodeOwnedFiles implements OwnedFiles {
     if (facts === undefined) return undefined
     if (!facts.isDirectory()) throw new Error(`${path} is not a directory`)
     refuseExposed(path, facts)
+    refuseExposedLink(path)
     return readdirSync(path).sort()
   }
 
@@ -23,6 +37,7 @@ export class NodeOwnedFiles implements OwnedFiles {
       const facts = fstatSync(fd)
       if (!facts.isFile()) throw new Error(`${path} is not a regular file`)
       refuseExposed(path, facts)
+      refuseExposedLink(path)
       const buffer = Buffer.alloc(Math.min(mostBytes, facts.size) + 1)
       let length = 0
       for (let count = -1; count !== 0 && length < buffer.length; length += count)
@@ -56,7 +71,36 @@ function open(path: string): number | undefined {
   }
 }
 
-function refuseExposed(path: string, { uid, mode }: Stats): void {
+/** As Linux has it (path_resolution(7)). */
+const MOST_LINKS = 40
+const STICKY = 0o1000
+
+/**
+ * Another user may be able to point a link at another file of root's: by a link of their own, or by
+ * a directory on the way to what a link names. In a sticky directory, users replace only their own.
+ */
+function refuseExposedLink(path: string): void {
+  let links = 0
+  const follow = (link: string): void => {
+    const facts = lstatSync(link)
+    if (!facts.isSymbolicLink()) return
+    links += 1
+    if (links > MOST_LINKS) throw new Error(`${path} leads through too many symbolic links`)
+    // Nobody can write to a link itself: its mode says nothing.
+    refuseExposed(link, { uid: facts.uid, mode: 0 })
+    const target = readlinkSync(link)
+    let at = realpathSync(isAbsolute(target) ? sep : dirname(link))
+    for (const name of target.split(sep).filter(Boolean)) {
+      const { uid, mode } = statSync(at)
+      refuseExposed(at, { uid, mode: (mode & STICKY) === 0 ? mode : 0 })
+      follow(join(at, name))
+      at = realpathSync(join(at, name))
+    }
+  }
+  follow(path)
+}
+
+function refuseExposed(path: string, { uid, mode }: Pick<Stats, 'uid' | 'mode'>): void {
   if (uid !== 0 && uid !== process.geteuid?.())
     throw new Error(`${path} belongs to uid ${uid}, but must belong to root, since it decides what kubelet runs: chown root`)
   if ((mode & 0o022) !== 0)

@@ -6,6 +6,7 @@
 import type { Desired } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Wait } from '../decision/step.ts'
+import { onOneLine } from '../values/cut.ts'
 
 const LONGEST = 300
 
@@ -42,9 +43,6 @@ function describeDesired(desired: Desired): string | undefined {
 
 /** Keeps it on one line: a line break would start another assignment of sd_notify(3). */
 function plain(text: string): string {
-  const line = text
-    .replace(/\s+/g, ' ')
-    .replace(/\p{Cc}/gu, '?')
-    .trim()
+  const line = onOneLine(text)
   return line.length > LONGEST ? `${line.slice(0, LONGEST - 3)}...` : line
 }

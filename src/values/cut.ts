@@ -11,12 +11,13 @@ export function cutToBytes(text: string, limit: number): string {
 }
 
 /**
- * Control characters, characters that change the direction of writing, and halves of characters. An
- * API server stores U+FFFD for such a half, so the text would never be the one that was sent.
+ * Characters that can disguise a text: those that control a terminal or the direction of writing,
+ * those that nobody sees (zero-width, TAG, fillers, variation selectors), and halves of characters.
+ * An API server stores U+FFFD for such a half, so the text would never be the one that was sent.
  */
-const UNSAFE = /[\p{Cc}\p{Cs}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+export const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu
 
-/** One well-formed line without control characters. */
+/** One well-formed line without characters that disguise it. */
 export function onOneLine(text: string): string {
   return text.replace(/\s+/g, ' ').replace(UNSAFE, '?').trim()
 }

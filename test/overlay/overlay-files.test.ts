@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, lchownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { NodeOwnedFiles } from '../../src/directory/owned-files.ts'
@@ -81,6 +81,7 @@ t.test('a file of another user is refused', { skip: process.geteuid?.() !== 0 &&
 
 t.test('symbolic links are followed, and their targets are checked', async (t) => {
   const path = directory(t)
+  chmodSync(join(path, '..'), 0o755)
   write(join(path, '..'), 'elsewhere', 'text')
   symlinkSync('../elsewhere', join(path, 'a.yaml'))
   t.same(names(path), ['a.yaml'])
@@ -89,6 +90,33 @@ t.test('symbolic links are followed, and their targets are checked', async (t) =
   chmodSync(join(path, '../elsewhere'), 0o644)
   symlinkSync('b.yaml', join(path, 'b.yaml'))
   t.match(names(path), /b\.yaml cannot be read: ELOOP/)
+})
+
+t.test('a symbolic link leads nowhere where others could make it lead elsewhere', async (t) => {
+  const path = directory(t)
+  const base = join(path, '..')
+  chmodSync(base, 0o755)
+  mkdirSync(join(base, 'theirs'))
+  write(join(base, 'theirs'), 'text', 'text')
+  symlinkSync('theirs', join(base, 'between'))
+  symlinkSync('../between/text', join(path, 'a.yaml'))
+  chmodSync(join(base, 'theirs'), 0o755)
+  t.same(names(path), ['a.yaml'])
+  chmodSync(join(base, 'theirs'), 0o757)
+  t.match(names(path), /theirs is writable by group or others/, 'a directory on the way')
+  chmodSync(join(base, 'theirs'), 0o1757)
+  t.same(names(path), ['a.yaml'], 'in a sticky directory nobody replaces what is root’s')
+  symlinkSync('overlay.d', join(base, 'linked.d'))
+  t.same(names(join(base, 'linked.d')), ['a.yaml'], 'the directory may be a link too')
+  chmodSync(base, 0o777)
+  t.match(names(join(base, 'linked.d')), /is writable by group or others/)
+  chmodSync(base, 0o755)
+  if (process.geteuid?.() !== 0) return
+  lchownSync(join(base, 'between'), 12345, 0)
+  t.match(names(path), /between belongs to uid 12345/, 'a link on the way')
+  lchownSync(join(base, 'between'), 0, 0)
+  lchownSync(join(path, 'a.yaml'), 12345, 0)
+  t.match(names(path), /a\.yaml belongs to uid 12345/, 'the link itself')
 })
 
 t.test('directories, dangling links, large files and unusual names are refused', async (t) => {

@@ -62,13 +62,13 @@ t.test('JSON and YAML say the same', async (t) => {
 
 t.test('what a Node says cannot control the terminal', async (t) => {
   const world = await startPluginWorld(t)
-  const evil = '\u001b[2J\u009b2Jgone\u202e\nline'
+  const evil = '\u001b[2J\u009b2Jgone\u202e\u200b\u{e0041}\nline'
   const source = { configMap: { namespace: evil, name: evil, kubeletConfigKey: evil, uid: evil, resourceVersion: evil } }
   const said = { channel: evil, assigned: source, active: source, lastKnownGood: source }
   world.server.objects.put(nodeObject('n1', { config: 'c', ready: ['False', evil, evil], said }))
   for (const output of ['table', 'wide', 'json', 'yaml']) {
     const { out } = await world.run('get', '-o', output)
-    for (const unsafe of ['\u001b', '\u009b', '\u202e', '\\u001b', '\\e']) t.notOk(out.includes(unsafe), output)
+    for (const unsafe of ['\u001b', '\u009b', '\u202e', '\u200b', '\u{e0041}', '\\u001b', '\\e']) t.notOk(out.includes(unsafe), output)
     t.match(out, /gone/)
   }
 })
