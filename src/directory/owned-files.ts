@@ -1,7 +1,7 @@
 /**
  * Reads files that decide what kubelet runs as root: overlays and manifests. Only root (or the user
  * of the agent) may be able to write them and their directory, and to change where a symbolic link
- * among them leads. Owner and mode are checked on the open file, so that no link bypasses the check.
+ * among them leads. Owner and mode are checked on the open file: no link bypasses the check.
  */
 import {
   closeSync,

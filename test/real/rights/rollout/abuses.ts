@@ -49,9 +49,9 @@ const around = (
   after: () => ({ ...after, data: { [MINE]: '3 1 claim 900' } }),
 })
 
-const fields = (fieldsV1: object, manager = 'any'): object => ({
+const fields = (fieldsV1: object, manager = 'any', operation: 'Update' | 'Apply' = 'Update'): object => ({
   manager,
-  operation: 'Update',
+  operation,
   apiVersion: 'v1',
   fieldsType: 'FieldsV1',
   fieldsV1,
@@ -81,6 +81,7 @@ const MANAGED: readonly RecordCase[] = [
   filled('managedFields of keys that are not there', fields({ 'f:data': { 'f:other': {} } })),
   filled('managedFields within a key', fields({ 'f:data': { 'f:state': { 'f:other': {} } } })),
   filled('managedFields of other parts', fields({ 'f:other': { 'f:state': {} } })),
+  filled('managedFields of one more manager that applies', fields({ 'f:data': { 'f:state': {} } }, 'any', 'Apply')),
   filled('managedFields of many managers', ...['a', 'b', 'c', 'd'].map((manager) => fields({ 'f:data': { 'f:state': {} } }, manager))),
 ]
 
