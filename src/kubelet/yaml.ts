@@ -100,7 +100,7 @@ function* readAll(text: string, isCommonOnly: boolean): Generator<LocatedReading
     const tokens = withOutsides(parseBounded(text, lines), outsides)
     for (const document of new Composer(OPTIONS).compose(tokens)) {
       const outside = outsides.find(({ offset }) => offset < (document.range?.[2] ?? 0))
-      yield readDocument(document, lines, isCommonOnly ? outside : undefined)
+      yield readDocument(document, lines, isCommonOnly ? outside : 'any')
     }
   } catch (error) {
     if (!(error instanceof RefusedText)) throw error
@@ -146,13 +146,14 @@ function* parseBounded(text: string, lines: LineCounter): Generator<CST.Token> {
   yield* parser.end()
 }
 
-function readDocument(document: Document, lines: LineCounter, outside: Outside | undefined): LocatedReading {
+/** @param outside `any`: what is outside of the common part is taken, too */
+function readDocument(document: Document, lines: LineCounter, outside: Outside | undefined | 'any'): LocatedReading {
   const [error] = document.errors
   if (error !== undefined) return failAt(firstLine(error.message), lines, error.pos[0])
-  if (outside !== undefined) return { ...failAt(outside.why, lines, outside.offset), unjudged: true }
+  if (outside !== undefined && outside !== 'any') return { ...failAt(outside.why, lines, outside.offset), unjudged: true }
   const keys = findKeys(document)
   const [wrong] = keys.wrong
-  if (wrong !== undefined) return { ...failAt(wrong.why, lines, wrong.offset), unjudged: true }
+  if (wrong !== undefined && outside !== 'any') return { ...failAt(wrong.why, lines, wrong.offset), unjudged: true }
   const value = toValue(document)
   if (typeof value === 'string') return { ok: false, detail: value, position: undefined }
   const repeated = keys.repeated.map(({ path, offset }) => ({ path, position: findPlace(lines, offset) }))
@@ -188,6 +189,8 @@ function collectKeys(document: Document, node: unknown, path: FieldPath, keys: K
     for (const [index, item] of node.items.entries()) collectKeys(document, item, [...path, index], keys)
     return
   }
+  const source = isAlias(node) ? node.resolve(document) : undefined
+  if (source !== undefined && endOf(source) >= offsetOf(node)) keys.wrong.push({ why: 'an anchor contains itself', offset: offsetOf(node) })
   if (isScalar(node) && typeof node.value === 'number' && !Number.isFinite(node.value))
     keys.wrong.push({ why: 'JSON does not allow this number', offset: offsetOf(node) })
   if (!isMap(node)) return
@@ -262,6 +265,10 @@ function nameOf(key: unknown): string {
 
 function offsetOf(node: unknown): number {
   return isNode(node) ? (node.range?.[0] ?? 0) : 0
+}
+
+function endOf(node: unknown): number {
+  return isNode(node) ? (node.range?.[1] ?? 0) : 0
 }
 
 function findPlace(lines: LineCounter, offset: number): Position {

@@ -45,6 +45,7 @@ import { addRolloutFleetScenarios, addRolloutRightsScenarios } from './rights/ro
 import { addServiceAccountScenarios } from './rights/serviceaccount.ts'
 import { addRolloutScenarios } from './rollout/scenarios.ts'
 import { addTransitionScenarios } from './transitions.ts'
+import { addYamlScenario } from './yaml/scenario.ts'
 
 const { words, kubeletMinor } = readInvocationOrExit(process.argv.slice(2))
 const missing = await whyNoModernKubernetes()
@@ -83,6 +84,7 @@ await runScenarios(words)
 /** Each starts the cluster that it needs, or needs none. */
 async function addScenariosOfOwnClusters(): Promise<void> {
   addCorpusScenarios(await ensureBinaries())
+  addYamlScenario()
   addModernServerScenarios(program)
   addModernChannelScenarios(program)
   addModernStatusScenarios(program)

@@ -1,0 +1,12 @@
+package main
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/kubernetes/pkg/kubelet/kubeletconfig/util/codec"
+)
+
+func decode(codecs *serializer.CodecFactory, text []byte) (any, error) {
+	return codec.DecodeKubeletConfiguration(context.Background(), codecs, text)
+}
