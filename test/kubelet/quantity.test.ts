@@ -28,7 +28,12 @@ t.test('the same values as upstream', async (t) => {
     ['0.1n', 1n],
     ['-0.1n', -1n],
     ['1e-30', 1n],
-    ['1e99999999', (2n ** 63n - 1n) * NANOS],
+    ['1e99999999', 10n ** 120n],
+    ['99E', 99n * 10n ** 18n * NANOS],
+    ['-9223372036854775809k', -9223372036854775809000n * NANOS],
+    ['1e4294967297', 10n * NANOS],
+    ['9223372036854775807Ki', (2n ** 63n - 1n) * NANOS],
+    ...['Mi', 'k', '.', '+', '-', '-.Ti', 'e5', '.n', 'e-9'].map((text): [string, bigint] => [text, 0n]),
     ['0e99999999', 0n],
     ['8Ei', (2n ** 63n - 1n) * NANOS],
   ]
@@ -38,7 +43,10 @@ t.test('the same values as upstream', async (t) => {
 t.test('texts that are not quantities', async (t) => {
   for (const text of [
     '',
-    '.',
+    'Pi',
+    '+Ei',
+    'e-10',
+    '1e99999999999999999999',
     'banana',
     '1 Gi',
     '1gi',
@@ -80,7 +88,7 @@ t.test('a text of a megabyte takes linear time', async (t) => {
   const digits = '9'.repeat(1 << 20)
   for (const text of [`${digits}!`, `.${digits}!`, `${digits}.${digits}!`, `1e${digits}!`, 'e'.repeat(1 << 20)])
     t.equal(parseQuantity(text), undefined)
-  t.equal(parseQuantity(digits), (2n ** 63n - 1n) * NANOS)
+  t.equal(parseQuantity(digits), 10n ** 120n)
   t.ok(process.cpuUsage(before).user < 5_000_000)
 })
 
@@ -90,7 +98,7 @@ t.test('more digits never make a smaller value, and no text throws', async () =>
     fc.property(fc.integer({ min: 1, max: 2000 }), suffix, (length, unit) => {
       const shorter = parseQuantity(`${'9'.repeat(length)}${unit}`)
       const longer = parseQuantity(`${'9'.repeat(length + 1)}${unit}`)
-      return typeof shorter === 'bigint' && typeof longer === 'bigint' && longer >= shorter && longer <= (2n ** 63n - 1n) * NANOS
+      return typeof shorter === 'bigint' && typeof longer === 'bigint' && longer >= shorter
     }),
   )
 })
