@@ -146,7 +146,6 @@ export function listCandidates(snapshot: Snapshot, unit: KnownUnit, { awaitingTu
 function listFallbacks(snapshot: Snapshot, goingOn: HeldSource | undefined): readonly HeldSource[] {
   const own = goingOn === undefined ? [] : [goingOn]
   if (isLocalAssigned(snapshot)) return [...own, ...listLeft(snapshot)]
-  if (isLocalWanted(snapshot)) return []
   const fallbacks = [snapshot.lastKnownGood, snapshot.previous, LOCAL]
   // What a return to local left has run here, and local may be what kubelet does not run with.
   // Where it runs with local, nothing is restarted.

@@ -8,6 +8,7 @@ import {
   assignedTo,
   B,
   C,
+  crashing,
   decide,
   hold,
   judged,
@@ -107,4 +108,12 @@ t.test('a refusal does not keep local from being the last resort', async (t) => 
   const assigned = { ...assignedTo(B), ...wants(B), lastKnownGood: hold('local'), previous: hold('local'), left: undefined }
   t.match(target({ ...assigned, ...judged(verdict(B, 'confirmed'), verdict('local', 'refused')) }), { source: 'local', verdict: undefined })
   t.not(isLocalRefused(snapshot({ ...RETURNING, ...runs('local') }), verdict('local', 'refused')), 'it runs')
+})
+
+t.test('what a return to local left is what a kubelet that fails goes back to, also while the assignment is not known', async (t) => {
+  const damaged = { assigned: { kind: 'damaged', detail: '' }, assignedContent: undefined } as const
+  const unread = { desired: { kind: 'unknown', detail: '' }, desiredContent: undefined } as const
+  const returned = { ...LOCAL_EVERYWHERE, ...damaged, ...unread, left: [hold(A)], ...accepts(A, 'local') }
+  t.match(decide({ ...returned, ...crashing('local') }), { kind: 'condemn', verdict: { source: 'local' }, next: A })
+  t.match(decide(returned), { kind: 'wait' }, 'but not where kubelet is well')
 })
