@@ -233,7 +233,9 @@ class Run {
           assert(step.untilUs > world.nowUs, `livelock: the agent waits until a time in the past: ${step.detail}`)
           this.#wakeAtUs = Math.max(step.untilUs, world.nowUs + this.#slownessUs)
           this.#lastWait = step
-          if (this.#lastSnapshot !== undefined) this.#doze = Doze.begin(world, this.#lastSnapshot, step, this.#wakeAtUs, this.#slownessUs)
+          // What the agent hears during a pass, it looks at next.
+          if (this.#lastSnapshot !== undefined && !world.woken)
+            this.#doze = Doze.begin(world, this.#lastSnapshot, step, this.#wakeAtUs, this.#slownessUs)
           this.#wakeAtUs = this.#doze?.untilUs ?? this.#wakeAtUs
           return
         }
