@@ -52,7 +52,7 @@ t.test('a faulty overlay is an error and a pending one means unknown: never loca
   })
   t.match(applyOverlay(FOUND, PENDING), { kind: 'unknown', channelState: HEARD })
   const faults: string[] = []
-  t.match(applyOverlay(found('n: 9007199254740993\n'), PRESENT, { onFault: (detail) => faults.push(detail) }), { kind: 'invalid' })
+  t.match(applyOverlay(found('num: 9007199254740993\n'), PRESENT, { onFault: (detail) => faults.push(detail) }), { kind: 'invalid' })
   t.match(faults, [/beyond 2\^53/])
 })
 
@@ -119,7 +119,7 @@ t.test('a source with an overlay follows both, and logs a fault once', async (t)
     },
     stop: async () => void did.push(`stop ${name}`),
   })
-  const inner = { ...part('inner'), desired: () => found('n: 9007199254740993\n') }
+  const inner = { ...part('inner'), desired: () => found('num: 9007199254740993\n') }
   const source = new OverlaidSource(inner, { ...part('overlay'), view: () => PRESENT }, log)
   let changes = 0
   source.start(() => (changes += 1))
@@ -139,14 +139,14 @@ t.test('an unavailable ConfigMap is reported whatever the overlay', async (t) =>
 
 t.test('a fault that comes back is logged again', async (t) => {
   const log = silentLog()
-  let text = 'n: 9007199254740993\n'
+  let text = 'num: 9007199254740993\n'
   const part = { start: () => {}, stop: async () => {} }
   const source = new OverlaidSource({ ...part, desired: () => found(text) }, { ...part, view: () => PRESENT }, log)
   source.desired(NO_LOCAL)
   text = 'n: 1\n'
   source.desired(NO_LOCAL)
   t.equal(log.said.length, 1)
-  text = 'n: 9007199254740993\n'
+  text = 'num: 9007199254740993\n'
   source.desired(NO_LOCAL)
   t.equal(log.said.length, 2)
 })

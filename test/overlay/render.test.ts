@@ -30,7 +30,7 @@ t.test('a text that is not a config or is not changed stays as it is', async (t)
 })
 
 t.test('a config that cannot be written back exactly is refused', async (t) => {
-  t.match(lay('n: 9007199254740993\n', { a: 2 }), { ok: false, detail: /beyond 2\^53/ })
+  t.match(lay('num: 9007199254740993\n', { a: 2 }), { ok: false, detail: /beyond 2\^53/ })
   t.match(lay('pids: 9007199254740993\n', { pids: 2 }), { ok: true, data: { kubelet: '{\n  "pids": 2\n}\n' } }, 'it is not written back')
   t.match(lay('pids: 9007199254740993\na: 1\n', { pids: null }), { ok: true, data: { kubelet: '{\n  "a": 1\n}\n' } })
   t.match(lay('pids: 9007199254740993\n', { a: null }), { ok: true, data: { kubelet: 'pids: 9007199254740993\n' } })
