@@ -31,7 +31,6 @@ export type ParsedJson =
   | { readonly ok: false; readonly detail: string; readonly offset: number | undefined; readonly unjudged?: true }
 
 export function parseJson(text: string): ParsedJson {
-  if (FAR_BEHIND.test(text)) return refuse('white space of 2000 characters stands before the {: kubelet 1.20 would read it as YAML')
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -40,6 +39,7 @@ export function parseJson(text: string): ParsedJson {
     const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
     return { ok: false, detail: 'starts with { but is not valid JSON', offset: position === undefined ? undefined : Number(position) }
   }
+  if (FAR_BEHIND.test(text)) return refuse('white space of 2000 characters stands before the {: kubelet 1.20 would read it as YAML')
   const refused = findRefused(value)
   if (refused === TOO_DEEP) return { ok: false, detail: refused, offset: undefined }
   if (refused !== undefined) return refuse(refused)

@@ -153,7 +153,7 @@ function readDocument(document: Document, lines: LineCounter, outside: Outside |
   if (outside !== undefined && outside !== 'any') return { ...failAt(outside.why, lines, outside.offset), unjudged: true }
   const keys = findKeys(document)
   const [wrong] = keys.wrong
-  if (wrong !== undefined && outside !== 'any') return { ...failAt(wrong.why, lines, wrong.offset), unjudged: true }
+  if (wrong !== undefined && outside !== 'any') return { ...failAt(wrong.why, lines, wrong.offset), unjudged: wrong.unjudged }
   const value = toValue(document)
   if (typeof value === 'string') return { ok: false, detail: value, position: undefined }
   const repeated = keys.repeated.map(({ path, offset }) => ({ path, position: findPlace(lines, offset) }))
@@ -174,7 +174,7 @@ interface Keys {
   /** Keys that occur again in their object. */
   readonly repeated: { path: FieldPath; offset: number }[]
   /** Keys and values that JSON cannot express. */
-  readonly wrong: { why: string; offset: number }[]
+  readonly wrong: { why: string; offset: number; unjudged?: true }[]
 }
 
 function findKeys(document: Document): Keys {
@@ -189,15 +189,19 @@ function collectKeys(document: Document, node: unknown, path: FieldPath, keys: K
     for (const [index, item] of node.items.entries()) collectKeys(document, item, [...path, index], keys)
     return
   }
-  const source = isAlias(node) ? node.resolve(document) : undefined
-  if (source !== undefined && endOf(source) >= offsetOf(node)) keys.wrong.push({ why: 'an anchor contains itself', offset: offsetOf(node) })
+  if (isAlias(node)) {
+    // The library looks only at those that no other key replaces.
+    const end = node.resolve(document)?.range?.[1]
+    const why = end === undefined ? 'Unresolved alias' : end < offsetOf(node) ? undefined : 'anchor contains itself'
+    if (why !== undefined) keys.wrong.push({ why, offset: offsetOf(node) })
+  }
   if (isScalar(node) && typeof node.value === 'number' && !Number.isFinite(node.value))
     keys.wrong.push({ why: 'JSON does not allow this number', offset: offsetOf(node) })
   if (!isMap(node)) return
   const seen = new Set<string>()
   for (const { key, value } of node.items) {
     if (!isMerge(key) && !(isScalar(key) && typeof key.value === 'string'))
-      keys.wrong.push({ why: 'a key must be text: put it in quotes', offset: offsetOf(key) })
+      keys.wrong.push({ why: 'a key must be text: put it in quotes', offset: offsetOf(key), unjudged: true })
     const name = nameOf(key)
     if (isMerge(key)) overrideBefore(node, key, value, document)
     if (seen.has(name)) keys.repeated.push({ path: [...path, name], offset: offsetOf(key) })
@@ -265,10 +269,6 @@ function nameOf(key: unknown): string {
 
 function offsetOf(node: unknown): number {
   return isNode(node) ? (node.range?.[0] ?? 0) : 0
-}
-
-function endOf(node: unknown): number {
-  return isNode(node) ? (node.range?.[1] ?? 0) : 0
 }
 
 function findPlace(lines: LineCounter, offset: number): Position {
