@@ -69,16 +69,29 @@ export async function listKnownUsers(context: PluginContext, name: string): Prom
   }
 }
 
+export interface ConfigInUse extends ConfigName {
+  /** Nodes choose among the ConfigMaps of the namespace by selector. */
+  readonly isSelected: boolean
+}
+
 export interface InUse {
   /** Those that are assigned, those under them and those over them, by name. */
-  readonly configs: readonly ConfigName[]
+  readonly configs: readonly ConfigInUse[]
   /** Why there may be more. undefined: there are no more. */
   readonly gap: string | undefined
 }
 
-/** The ConfigMaps that decide what some node runs. @throws Failure where nodes cannot be listed */
-export async function listInUse(context: PluginContext): Promise<InUse> {
+/**
+ * The ConfigMaps that decide what some node runs.
+ *
+ * @param only this one, whether or not it does
+ * @throws Failure where nodes cannot be listed
+ */
+export async function listInUse(context: PluginContext, only?: string): Promise<InUse> {
   const nodes = await listLabelledNodes(context)
+  const selected = new Set(nodes.flatMap(({ state }) => (state.channel === 'selector' ? (configOfNode(state)?.namespace ?? []) : [])))
+  const mark = (config: ConfigName): ConfigInUse => ({ ...config, isSelected: selected.has(config.namespace) })
+  if (only !== undefined) return { configs: [mark({ namespace: context.namespace, name: only })], gap: undefined }
   const index = new ConfigIndex(context)
   const found = new Map<string, ConfigName>()
   const add = ({ namespace, name }: ConfigName) => {
@@ -91,11 +104,11 @@ export async function listInUse(context: PluginContext): Promise<InUse> {
     const { bases } = part.kind === 'found' ? await readBases({ ref }, part, (base) => index.look(base)) : {}
     for (const view of bases?.views ?? []) add(view.ref)
   }
-  const layered = nodes.flatMap(({ state }) => (state.channel === 'selector' ? (configOfNode(state)?.namespace ?? []) : []))
-  for (const namespace of new Set(layered))
+  for (const namespace of selected)
     for (const { name } of await index.layersIn(namespace))
       if ((await findLayering(index, { namespace, name }, nodes)).layered.length > 0) add({ namespace, name })
-  return { configs: [...found.keys()].sort().flatMap((key) => found.get(key) ?? []), gap: index.gap }
+  const configs = [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, config]) => mark(config))
+  return { configs, gap: index.gap }
 }
 
 function groupByConfig(nodes: readonly LabelledNode[]) {
