@@ -63,7 +63,8 @@ export const HARMLESS_FIELDS = {
   'logging.options.json.infoBufferSize': 'as logging.flushFrequency',
   'logging.options.text.splitStream': 'as logging.options.json.splitStream',
   'logging.options.text.infoBufferSize': 'as logging.flushFrequency',
-  shutdownGracePeriod: 'how long a shutdown of the node waits for pods; logind is told this number alone',
+  shutdownGracePeriod:
+    'how long a shutdown waits for pods; InhibitDelayMaxSec stays in /etc/systemd/logind.conf.d after a rollback, and only limits a wait',
   shutdownGracePeriodCriticalPods: 'as shutdownGracePeriod',
   shutdownGracePeriodByPodPriority: 'as shutdownGracePeriod',
   'crashLoopBackOff.maxContainerRestartPeriod': 'how long a container that crashes waits',
