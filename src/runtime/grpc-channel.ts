@@ -71,7 +71,7 @@ export class GrpcChannel {
       stream.on('response', (headers) => received.headers(headers))
       stream.on('trailers', (trailers) => received.headers(trailers))
       stream.on('data', (chunk: Buffer) => {
-        if (!received.chunk(chunk)) end(failure(`the answer is longer than ${maxAnswerBytes} bytes`))
+        if (!received.chunk(chunk)) end(failure(`the answer takes more than ${maxAnswerBytes} bytes`))
       })
       stream.on('end', () => {
         if (received.hasHeaders) end(readAnswer(received.answer()))
@@ -102,6 +102,9 @@ function headersOf(path: string, timeoutMs: number) {
 
 type Headers = IncomingHttpHeaders & IncomingHttpStatusHeader
 
+/** In bytes: what a part of an answer takes beside its content. It may come in parts of one byte. */
+const PART_COST = 256
+
 /** What has come of an answer. */
 class Received {
   readonly #limit: number
@@ -119,9 +122,9 @@ class Received {
     this.#headers = { ...this.#headers, ...headers }
   }
 
-  /** false: the answer is too long. */
+  /** false: the answer is too long, or in too many parts. */
   chunk(chunk: Buffer): boolean {
-    this.#size += chunk.length
+    this.#size += chunk.length + PART_COST
     if (this.#size > this.#limit) return false
     this.#chunks.push(chunk)
     return true

@@ -167,7 +167,7 @@ t.test('an answer without end is given up at its limit', async (t) => {
     stream.on('drain', more)
     more()
   })
-  t.match(await open().probe(fake.socket), { ok: false, detail: /longer than 16777216 bytes/ })
+  t.match(await open().probe(fake.socket), { ok: false, detail: /takes more than 16777216 bytes/ })
   await until(() => fake.sessions.size === 0, 'the connection is given up')
   t.ok(sent < 64 << 20, 'and nothing more is read')
 })
@@ -188,6 +188,18 @@ function http2Frame(type: number, flags: number, stream: number, payload: Uint8A
   head.writeUInt32BE(stream, 5)
   return Buffer.concat([head, payload])
 }
+
+t.test('an answer in parts of one byte is given up long before their number fills the memory', async (t) => {
+  const path = socketPath(t)
+  // RFC 7541, appendix A: `:status` 200, and `content-type` with another value.
+  const type = Buffer.from('application/grpc')
+  const headers = Buffer.concat([Buffer.from([0x88, 0x0f, 0x10, type.length]), type])
+  const parts = Array.from({ length: 10_000 }, () => http2Frame(0, 0, 1, Buffer.from([0])))
+  const sent = Buffer.concat([http2Frame(4, 0, 0, NOTHING), http2Frame(1, 4, 1, headers), ...parts])
+  const server = await listenWith(path, (socket) => socket.once('data', () => socket.write(sent)))
+  t.match(await open({ maxAnswerBytes: 1 << 20 }).probe(path), { ok: false, detail: /takes more than 1048576 bytes/ })
+  await server.stop()
+})
 
 t.test('whatever bytes come back, a call ends within its time', async (t) => {
   const impatient = open({ timeoutMs: 100 })
