@@ -47,6 +47,8 @@ export interface RolloutAnnotations {
   /** The name of the record, or `off`. undefined: there is only a plan. */
   readonly record: string | undefined
   readonly plan: string | undefined
+  /** The nodes that take no part. */
+  readonly excluded?: string | undefined
 }
 
 /** What a part is merged over, by its annotation. `text`: as it is written there. */

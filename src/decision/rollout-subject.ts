@@ -6,7 +6,7 @@ import type { RolloutNode } from '../rollout/view.ts'
 import { HOUR_US, SECOND_US } from '../values/durations.ts'
 import type { ConfigMapRef, ConfigSource } from './config-source.ts'
 import { describeSource, sameSource } from './config-source.ts'
-import type { FoundConfigMap, NodeTraits } from './desired.ts'
+import type { FoundConfigMap, NodeTraits, RolloutAnnotations } from './desired.ts'
 import { findEvidenceAccess } from './evidence-claim.ts'
 import { latestChannelState } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
@@ -27,11 +27,11 @@ export interface RolloutSubject {
    */
   readonly record: string | undefined
   /** The config as it was seen last. Before a write or a start, it is read anew. */
-  readonly seen: Pick<FoundConfigMap, 'uid' | 'resourceVersion'> & {
-    readonly plan: string | undefined
-    /** By what the cluster pauses this node. */
-    readonly paused?: string | undefined
-  }
+  readonly seen: Pick<FoundConfigMap, 'uid' | 'resourceVersion'> &
+    Pick<RolloutAnnotations, 'plan' | 'excluded'> & {
+      /** By what the cluster pauses this node. */
+      readonly paused?: string | undefined
+    }
   /** Which assignment of the config this is: what was observed in an earlier one does not count. */
   readonly assignment: number
   readonly node: Omit<RolloutNode, 'name'>
@@ -53,7 +53,13 @@ export function describeRolloutSubject(snapshot: Snapshot): RolloutSubject | und
   return {
     config: ref,
     record: rollout?.record,
-    seen: { uid, resourceVersion, plan: rollout?.plan, ...(paused !== undefined && { paused: paused.by }) },
+    seen: {
+      uid,
+      resourceVersion,
+      plan: rollout?.plan,
+      ...(rollout?.excluded !== undefined && { excluded: rollout.excluded }),
+      ...(paused !== undefined && { paused: paused.by }),
+    },
     assignment: staging.assignment ?? 0,
     node: describeNode(snapshot, staging, staged, node, assigned.source),
   }

@@ -95,7 +95,7 @@ function readRetry(object: FoundConfigMap): number | undefined {
 
 /** undefined: it cannot be used. */
 export function readPlan({ rollout }: FoundConfigMap): Plan | undefined {
-  const parsed = parsePlan(rollout?.plan)
+  const parsed = parsePlan(rollout?.plan, rollout?.excluded)
   return parsed.ok ? parsed.plan : undefined
 }
 

@@ -5,7 +5,13 @@ import { assignCommand, unassignCommand } from './commands/assign.ts'
 import { checkCommand } from './commands/check.ts'
 import { diffCommand } from './commands/diff.ts'
 import { getCommand } from './commands/get.ts'
-import { rolloutPauseCommand, rolloutResumeCommand, rolloutRetryCommand } from './commands/rollout-change.ts'
+import {
+  rolloutExcludeCommand,
+  rolloutIncludeCommand,
+  rolloutPauseCommand,
+  rolloutResumeCommand,
+  rolloutRetryCommand,
+} from './commands/rollout-change.ts'
 import { rolloutInitCommand } from './commands/rollout-init.ts'
 import { rolloutStatusCommand } from './commands/rollout-status.ts'
 import { undoCommand, versionsCommand } from './commands/versions.ts'
@@ -25,5 +31,7 @@ export const PLUGIN_COMMANDS: readonly PluginCommand[] = [
   rolloutPauseCommand,
   rolloutResumeCommand,
   rolloutRetryCommand,
+  rolloutExcludeCommand,
+  rolloutIncludeCommand,
   rolloutInitCommand,
 ]

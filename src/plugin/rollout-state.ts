@@ -1,7 +1,7 @@
 /** What a rollout is about and how far it has come, read from the API server alone. */
 import { ROLLOUT_ANNOTATION } from '../decision/channels.ts'
 import { ROLLOUT_OFF } from '../decision/staging.ts'
-import { type Plan, parsePlan, ROLLOUT_PLAN_ANNOTATION } from '../rollout/plan.ts'
+import { type Plan, parsePlan, ROLLOUT_EXCLUDE_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from '../rollout/plan.ts'
 import { type Progress, progressOf } from '../rollout/progress.ts'
 import { parseRecord, type RolloutRecord } from '../rollout/record.ts'
 import { type Observation, observe } from '../rollout/silence.ts'
@@ -37,7 +37,7 @@ export async function readRollout(context: PluginContext, name: string, before: 
   if (recordName === undefined)
     throw new Failure(`ConfigMap ${namespace}/${name} has no rollout: kubectl kubelet-config rollout init ${name} makes one`)
   const found = refOf(context, config, recordName)
-  const plan = parsePlan(config.annotations[ROLLOUT_PLAN_ANNOTATION])
+  const plan = parsePlan(config.annotations[ROLLOUT_PLAN_ANNOTATION], config.annotations[ROLLOUT_EXCLUDE_ANNOTATION])
   if (!plan.ok) throw new Failure(plan.problem)
   const object = await getConfig(context, found.name)
   const record = recordIn(found, object)

@@ -35,12 +35,14 @@ export function describeProgress({ progress, isPaused }: RolloutState): string {
 }
 
 /** The names that the line leaves out. */
-export function listNodesOf({ progress }: RolloutState, color: boolean): string[] {
-  if (progress === undefined) return []
+export function listNodesOf({ plan, progress }: RolloutState, color: boolean): string[] {
+  const excluded = plan.excluded.length === 0 ? [] : [`Excluded: ${plan.excluded.map(plainText).join(', ')}`]
+  if (progress === undefined) return excluded
   const { claimed, silent, vetoes, finished } = progress
   return [
     ...(claimed.length === 0 || finished ? [] : [`On trial: ${claimed.map(plainText).join(', ')}`]),
     ...(silent.length === 0 || finished ? [] : [`Did not report in time: ${silent.map(plainText).join(', ')}`]),
     ...vetoes.map(({ node, reason }) => paint({ text: `Failed on ${node}: ${reason}`, tone: 'bad' }, color)),
+    ...excluded,
   ]
 }

@@ -13,7 +13,7 @@ import { keepWaves } from './plan.ts'
 import { prove } from './prove.ts'
 import { type BegunRule, deriveStanding, type RolloutRule, waits } from './standing.ts'
 import { halt, waitForSilent, waitForVetoes, waitWhilePaused } from './stop.ts'
-import { goAgain, goFree, goOnOwnClaim } from './take-turn.ts'
+import { goAgain, goFree, goOnOwnClaim, standAside } from './take-turn.ts'
 import { tellFailure } from './tell-failure.ts'
 import type { RolloutDecision, RolloutView } from './view.ts'
 
@@ -24,6 +24,8 @@ const ROLLOUT_RULES: readonly RolloutRule[] = [
   prove,
   // The config is paused: nothing more is started (R3).
   waitWhilePaused,
+  // An administrator excludes this node: it claims nothing.
+  standAside,
   // The record has lost what it held: vetoes come first (R4).
   waitForVetoes,
   // The record is not about this content, or not about nodes such as this one (R4, R6).
@@ -63,13 +65,18 @@ export function decideRollout({ nowUs, node, config, record: reading }: RolloutV
   const standing = deriveStanding({ nowUs, node, config, plan, record, resourceVersion, observation })
   for (const rule of ROLLOUT_RULES) {
     const decision = rule(standing)
-    if (decision !== undefined) return tellUnready(node, decision)
+    if (decision !== undefined) return tellUnready(node, plan.excluded.includes(node.name) ? keepQuiet(decision) : decision)
   }
   return waits('no rule decided, which is a bug in the agent')
 }
 
 function describeVersion(resourceVersion: string): string {
   return `the API server gave the record the resourceVersion ${quote(resourceVersion)}, which no write may use; the agent reads it again`
+}
+
+/** The policy refuses whatever an excluded node writes. */
+function keepQuiet({ write: _, ...decision }: RolloutDecision): RolloutDecision {
+  return decision
 }
 
 /** What keeps a node that has its turn, so that it is shown why it does not start. */

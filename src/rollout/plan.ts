@@ -14,6 +14,8 @@ import { MOST_VETOES } from './record.ts'
 
 /** On the config. */
 export const ROLLOUT_PLAN_ANNOTATION = 'kubelet-cfg-agent.io/rollout-plan'
+/** On the config: names of nodes, with commas between. Of its own, so that no tool loses one. */
+export const ROLLOUT_EXCLUDE_ANNOTATION = 'kubelet-cfg-agent.io/rollout-exclude'
 
 export interface Plan {
   /** The percentages of the nodes that stages 2, 3, ... are open to. Ascending; the last is 100. */
@@ -28,6 +30,8 @@ export interface Plan {
   readonly spreadUs: number
   /** An administrator raises it to have the same content tried again. */
   readonly retry: number
+  /** The nodes whose claims, proofs and vetoes do not count. Compared exactly. */
+  readonly excluded: readonly string[]
 }
 
 export type ParsedPlan = { readonly ok: true; readonly plan: Plan } | { readonly ok: false; readonly problem: string }
@@ -39,6 +43,7 @@ export const DEFAULT_PLAN: Plan = {
   maxSilent: 2,
   spreadUs: 2 * MINUTE_US,
   retry: 0,
+  excluded: [],
 }
 
 /** In characters. A plan is a few words. */
@@ -66,9 +71,23 @@ const SETTINGS: Readonly<Record<string, { readonly read: (text: string) => Parti
 
 /**
  * @param text of the annotation; undefined: there is none, and the defaults hold
+ * @param excluded of the other one
  * @returns what is wrong, as a sentence for people, where it cannot be used
  */
-export function parsePlan(text: string | undefined): ParsedPlan {
+export function parsePlan(text: string | undefined, excluded = ''): ParsedPlan {
+  const parsed = parseSettings(text)
+  return parsed.ok ? { ok: true, plan: { ...parsed.plan, excluded: splitNames(excluded) } } : parsed
+}
+
+/** As `deploy/admission/rollout.yaml` splits them. */
+export function splitNames(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+}
+
+function parseSettings(text: string | undefined): ParsedPlan {
   if (text === undefined) return { ok: true, plan: DEFAULT_PLAN }
   if (text.length > LONGEST_TEXT) return problem(`it has ${text.length} characters, and at most ${LONGEST_TEXT} are read`)
   const set = new Map<string, Partial<Plan>>()

@@ -39,7 +39,7 @@ export function deriveStanding(standing: Omit<Standing, 'place' | 'rollout'>): S
   const place = placeOf(node.uid, config.hash)
   const { state } = record
   if (state === undefined || state.hash !== config.hash || plan.retry > state.retry) return { ...standing, place, rollout: undefined }
-  const mine = record.entries.get(node.name)
+  const mine = plan.excluded.includes(node.name) ? undefined : record.entries.get(node.name)
   return {
     ...standing,
     place,

@@ -4,13 +4,26 @@
  * is open (R1).
  */
 import { formatDuration } from '../values/durations.ts'
-import { freeShare } from './plan.ts'
+import { freeShare, ROLLOUT_EXCLUDE_ANNOTATION } from './plan.ts'
 import { describeStage, describeWave } from './progress.ts'
-import { goes, type Rollout, type Standing, waitsUntil } from './standing.ts'
+import { goes, type Rollout, type Standing, waits, waitsUntil } from './standing.ts'
+import { haltControlPlanes } from './stop.ts'
 import type { RolloutDecision } from './view.ts'
 
 export function goOnOwnClaim(_standing: Standing, { mine }: Rollout): RolloutDecision | undefined {
   return mine?.kind === 'claim' || mine?.kind === 'proof' ? goes(`the record has this node's ${mine.kind}`, true) : undefined
+}
+
+/**
+ * An administrator trusts this node with no rollout any more: it starts what the others have
+ * proved. A control plane goes beside those that claim one after another.
+ */
+export function standAside(standing: Standing): RolloutDecision | undefined {
+  const { plan, node, rollout } = standing
+  if (!plan.excluded.includes(node.name)) return undefined
+  const why = `the annotation ${ROLLOUT_EXCLUDE_ANNOTATION} of the config excludes this node`
+  if (rollout?.finished !== true) return waits(`${why}: it starts the content when the rollout is finished`)
+  return haltControlPlanes(standing, rollout) ?? goSpread(standing, why)
 }
 
 /**

@@ -28,7 +28,8 @@ export interface OpenClaim {
 }
 
 export function tally(plan: Plan, state: RolloutState, record: RolloutRecord, observation: Observation): Tally {
-  const entries = [...record.entries].filter(([, { generation }]) => generation === state.generation)
+  const counts = ([node, { generation }]: [string, Entry]) => generation === state.generation && !plan.excluded.includes(node)
+  const entries = [...record.entries].filter(counts)
   const here = entries.filter(([, { stage }]) => stage === state.stage)
   const vetoes = entries.filter(isVeto).map(([node, { reason }]) => ({ node, reason }))
   const open = ([node, claim]: [string, Claim]) => ({ node, untilSilentUs: untilSilentUs(observation, node, claim) })

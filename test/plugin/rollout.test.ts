@@ -172,6 +172,29 @@ t.test('pause, resume and retry', async (t) => {
   t.match((await run('rollout', 'retry', 'pods')).out, /retry: 2/)
 })
 
+t.test('exclude and include', async (t) => {
+  const { run, putRecord, annotationsOf, server } = await startRollout(t)
+  const excluded = () => new Map(Object.entries(annotationsOf() ?? {})).get('kubelet-cfg-agent.io/rollout-exclude')
+  server.objects.put({ kind: 'Node', metadata: { name: 'n3' } })
+  putRecord({ state: state(0), 'node.n3': '7 0 veto it failed' })
+  t.equal((await run('rollout', 'status', 'pods', '--once')).code, 1)
+  t.match(await run('rollout', 'exclude', 'pods', 'n3'), {
+    code: 0,
+    out: /^Node n3 takes no part in the rollouts of kube-system\/pods\.\n$/,
+    err: '',
+  })
+  t.equal(excluded(), 'n3')
+  t.match(await run('rollout', 'status', 'pods', '--once'), { code: 2, out: /^(?!.*halted).*\nExcluded: n3\n$/ })
+  t.match(await run('rollout', 'exclude', 'pods', 'n9'), { code: 0, err: /there is no Node of this name/ })
+  t.match(await run('rollout', 'exclude', 'pods', 'n3'), { code: 0 })
+  t.equal(excluded(), 'n3,n9')
+  t.match(await run('rollout', 'include', 'pods', 'n3'), { code: 0, out: /takes part .* again/ })
+  t.match(await run('rollout', 'include', 'pods', 'n3'), { code: 1, err: /does not exclude the Node n3/ })
+  t.equal((await run('rollout', 'status', 'pods', '--once')).code, 1, 'what it wrote counts again')
+  t.match(await run('rollout', 'include', 'pods', 'n9'), { code: 0 })
+  t.equal(excluded(), undefined)
+})
+
 t.test('retry is raised above that of the record, also after an earlier plan was put back', async (t) => {
   const { run, annotationsOf, putRecord, server } = await startRollout(t)
   putRecord({ state: state(0).replace(/0$/, '4'), 'node.n3': '7 0 veto it failed' })

@@ -377,6 +377,46 @@ t.test('Halt: once finished, vetoes halt nothing', async (t) => {
   t.equal(turnOf({ data: { state: state(3, 5), 'node.a': '3 5 veto no' } }), 'go')
 })
 
+t.test('what an excluded node says does not count, and its places are free', async (t) => {
+  const excluded = 'a, b , bad'
+  const vetoed = { state: state(3, 1), 'node.bad': '3 1 veto no' }
+  t.equal(turnOf({ data: vetoed }), 'halted')
+  t.match(writeOf({ data: vetoed, excluded }), { 'node.me': '3 1 claim 900' })
+  t.equal(turnOf({ data: vetoed, excluded: 'BAD,ba,bad.example' }), 'halted', 'names are compared exactly')
+  const silent = { state: state(3, 1), 'node.a': '3 1 claim 60', 'node.bad': '3 1 claim 60', 'node.c': '3 1 claim 60' }
+  t.equal(writeOf({ data: silent }), undefined)
+  t.match(writeOf({ data: silent, excluded }), { 'node.me': '3 1 claim 900' })
+  const { 'node.e': _, ...four } = FIVE_PROOFS
+  const proven = { data: { state: state(3, 1), ...four, 'node.me': '3 1 claim 900' }, node: { runs: true, proven: true } }
+  t.match(writeOf(proven), { state: state(3, 2) })
+  t.strictSame(writeOf({ ...proven, excluded }), { 'node.me': '3 1 proof' }, 'a proof opens no stage')
+  const control = { state: state(3, 2), 'node.bad': '3 2 claim 900 control-plane' }
+  const me = { node: { controlPlane: true } }
+  t.equal(writeOf({ data: control, ...me }), undefined)
+  t.match(writeOf({ data: control, ...me, excluded }), { 'node.me': '3 2 claim 900 control-plane' })
+})
+
+t.test('an excluded node writes nothing, and starts what others have proved to the end', async (t) => {
+  const excluded = 'a,me'
+  for (const data of [{}, { state: state(3, 0) }, { state: state(3, 4) }, { state: state(3, 1), 'node.me': '3 1 claim 900' }])
+    t.match(decide({ data, excluded }), { turn: { kind: 'wait', detail: /rollout-exclude .*excludes this node/ }, write: undefined })
+  t.match(decide({ data: { state: state(3, 5) }, excluded }), { turn: { kind: 'go' }, write: undefined })
+  t.equal(turnOf({ data: { state: state(3, 5) }, excluded, forMinutes: 0 }), 'wait-until', 'spread as others are')
+  const controlPlane = { controlPlane: true }
+  t.match(decide({ data: { state: state(3, 5) }, excluded, node: controlPlane }), { turn: { kind: 'go' }, write: undefined })
+  t.equal(turnOf({ data: { state: state(3, 5), 'node.c': '3 5 veto no' }, excluded, node: controlPlane }), 'halted')
+  t.match(decide({ data: { state: state(3, 1) }, excluded, node: { runs: true, proven: true } }), {
+    turn: { kind: 'go' },
+    write: undefined,
+  })
+  for (const data of [{}, { state: state(3, 1) }]) {
+    const { turn, write } = decide({ data, excluded, node: { verdict: FAILED } })
+    t.match(turn.kind, /^(failed|halted)$/)
+    t.equal(write, undefined, 'nor a veto')
+  }
+  t.equal(turnOf({ data: { state: state(3, 5) }, excluded, paused: 'it' }), 'wait')
+})
+
 t.test('what does not fit is not written', async (t) => {
   t.match(decide({ data: { state: state(3, 1), note: 'x'.repeat(4900) } }).turn, { kind: 'wait', detail: /the record is full/ })
   t.match(decide({ data: { state: state(3, 1) }, node: { name: 'n'.repeat(250) } }).turn, { kind: 'wait', detail: /cannot hold/ })

@@ -44,6 +44,7 @@ export interface Scene {
   readonly assignmentBefore?: number
   readonly node?: Partial<RolloutNode>
   readonly plan?: string
+  readonly excluded?: string
   readonly configHash?: string
   readonly configVersion?: string
   /** How long this node has seen the record as it is, and how much of that with contact. */
@@ -73,7 +74,13 @@ export function sceneView(scene: Scene): RolloutView {
   const first = observe(old, { ...seen, nowUs: START_US, contactUs: 0 })
   const view = (observation: Observation, atUs: number): RolloutView => ({
     nowUs: atUs,
-    config: { uid: CONFIG_UID, resourceVersion: configVersion, hash: configHash, plan: parsePlan(scene.plan), paused: scene.paused },
+    config: {
+      uid: CONFIG_UID,
+      resourceVersion: configVersion,
+      hash: configHash,
+      plan: parsePlan(scene.plan, scene.excluded),
+      paused: scene.paused,
+    },
     record: { kind: 'read', record: recordOf(data), resourceVersion: '1000', observation },
     node: { ...NODE, ...scene.node },
   })

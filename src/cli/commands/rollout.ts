@@ -58,7 +58,7 @@ async function readRollout(context: CommandContext, desired: Desired): Promise<R
   const read = await getRecord(context.api, record)
   if (read.kind === 'unavailable') return read.detail
   const turn = known?.turn ?? { kind: 'unknown', detail: 'the running agent has not seen this assignment yet', waitSeconds: null }
-  const plan = parsePlan(object.rollout?.plan)
+  const plan = parsePlan(object.rollout?.plan, object.rollout?.excluded)
   if (!plan.ok) return `ConfigMap ${configOf(ref)}: ${plan.problem}`
   const hash = hashObject(object, ref.kubeletConfigKey)
   const { record: content, uid: recordUid, resourceVersion } = read

@@ -1,12 +1,16 @@
-/** `rollout pause`, `resume` and `retry`: annotations of the config, which all its nodes follow. */
+/**
+ * `rollout pause`, `resume`, `retry`, `exclude` and `include`: annotations of the config, which all
+ * its nodes follow.
+ */
 import { EXIT, type ExitCode } from '../../cli/command.ts'
 import { plainText } from '../../cli/terminal.ts'
 import { PAUSED_ANNOTATION } from '../../decision/channels.ts'
-import { ROLLOUT_PLAN_ANNOTATION } from '../../rollout/plan.ts'
-import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
+import { ROLLOUT_EXCLUDE_ANNOTATION, ROLLOUT_PLAN_ANNOTATION, splitNames } from '../../rollout/plan.ts'
+import type { PluginArgument, PluginCommand, PluginContext, PluginLine } from '../command.ts'
 import { type FoundConfig, getConfig, patchConfig } from '../config-maps.ts'
 import { Failure } from '../failure.ts'
 import { CONFIG_NAME } from '../global-options.ts'
+import { listNames } from '../list-names.ts'
 import { raiseRetry } from '../raise-retry.ts'
 import { describeGap, describeUnpaused } from '../reach.ts'
 import { findRecordedRetry, recordOf } from '../rollout-state.ts'
@@ -51,6 +55,33 @@ export const rolloutRetryCommand: PluginCommand = {
   execute: retry,
 }
 
+const NODE_NAME: PluginArgument = { placeholder: 'NODE', required: true, completes: 'node' }
+
+export const rolloutExcludeCommand: PluginCommand = {
+  name: 'rollout exclude',
+  group: 'Roll out',
+  summary: 'take a node out of the rollouts of a config',
+  description:
+    'For a node that is compromised, or gone for good. What it has claimed, proved or vetoed no longer counts, its places are free, ' +
+    'and the admission policy of the rollout refuses what it writes. The node starts the content when the rollout is finished. ' +
+    'Names it in the annotation kubelet-cfg-agent.io/rollout-exclude of the ConfigMap.',
+  arguments: [CONFIG_NAME, NODE_NAME],
+  options: [],
+  examples: [['rollout exclude node-config node-7', 'do not let node-7 halt or advance it']],
+  execute: exclude,
+}
+
+export const rolloutIncludeCommand: PluginCommand = {
+  name: 'rollout include',
+  group: 'Roll out',
+  summary: 'let an excluded node take part again',
+  description: 'Takes the node out of the annotation kubelet-cfg-agent.io/rollout-exclude of the ConfigMap. What it wrote counts again.',
+  arguments: [CONFIG_NAME, NODE_NAME],
+  options: [],
+  examples: [['rollout include node-config node-7', 'trust node-7 again']],
+  execute: include,
+}
+
 /**
  * The pause comes first: it is urgent, and a list of all Nodes takes its time. A node that the
  * selector has just assigned the config to may not have told it yet, so a pause that seems to
@@ -88,6 +119,27 @@ async function retry(context: PluginContext, { args: [name = ''] }: PluginLine):
   const raised = raiseRetry(config.annotations[ROLLOUT_PLAN_ANNOTATION], recorded)
   await annotate(context, config, { [ROLLOUT_PLAN_ANNOTATION]: raised.text })
   context.terminal.out(`The rollout of ${context.namespace}/${name} begins again (retry: ${raised.retry}).\n`)
+  return EXIT.fine
+}
+
+async function exclude(context: PluginContext, { args: [name = '', node = ''] }: PluginLine): Promise<ExitCode> {
+  const config = await getConfig(context, name)
+  if (recordOf(config) === undefined) throw new Failure(`ConfigMap ${context.namespace}/${name} has no rollout`)
+  const excluded = splitNames(config.annotations[ROLLOUT_EXCLUDE_ANNOTATION] ?? '')
+  const known = await listNames(context, 'node').catch(() => undefined)
+  if (!excluded.includes(node)) await annotate(context, config, { [ROLLOUT_EXCLUDE_ANNOTATION]: [...excluded, node].join(',') })
+  context.terminal.out(`Node ${plainText(node)} takes no part in the rollouts of ${context.namespace}/${name}.\n`)
+  if (known?.includes(node) === false) context.terminal.err(`Note: there is no Node of this name now.\n`)
+  return EXIT.fine
+}
+
+async function include(context: PluginContext, { args: [name = '', node = ''] }: PluginLine): Promise<ExitCode> {
+  const config = await getConfig(context, name)
+  const excluded = splitNames(config.annotations[ROLLOUT_EXCLUDE_ANNOTATION] ?? '')
+  if (!excluded.includes(node)) throw new Failure(`ConfigMap ${context.namespace}/${name} does not exclude the Node ${node}`)
+  const left = excluded.filter((other) => other !== node)
+  await annotate(context, config, { [ROLLOUT_EXCLUDE_ANNOTATION]: left.length === 0 ? null : left.join(',') })
+  context.terminal.out(`Node ${plainText(node)} takes part in the rollouts of ${context.namespace}/${name} again.\n`)
   return EXIT.fine
 }
 

@@ -1,15 +1,16 @@
 /** What the annotations of a ConfigMap and the labels of a Node say about rollouts. Pure. */
 import { CANARY_LABEL, CONTROL_PLANE_LABEL, ROLLOUT_ANNOTATION } from '../../decision/channels.ts'
 import type { NodeTraits, RolloutAnnotations } from '../../decision/desired.ts'
-import { ROLLOUT_PLAN_ANNOTATION } from '../../rollout/plan.ts'
+import { ROLLOUT_EXCLUDE_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from '../../rollout/plan.ts'
 import { isObject } from '../../values/is-object.ts'
 import { metadataOf } from './metadata.ts'
 
-/** @returns undefined: neither annotation is there */
+/** @returns undefined: neither a record nor a plan is there */
 export function readRollout(configMap: unknown): RolloutAnnotations | undefined {
   const annotations = metadataOf(configMap)?.annotations ?? {}
   const [record, plan] = [annotations[ROLLOUT_ANNOTATION], annotations[ROLLOUT_PLAN_ANNOTATION]]
-  return record === undefined && plan === undefined ? undefined : { record, plan }
+  const excluded = annotations[ROLLOUT_EXCLUDE_ANNOTATION]
+  return record === undefined && plan === undefined ? undefined : { record, plan, ...(excluded !== undefined && { excluded }) }
 }
 
 export function readTraits(node: unknown): NodeTraits {

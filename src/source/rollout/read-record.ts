@@ -99,7 +99,7 @@ export async function getConfig(api: Pick<KubeApi, 'request'>, ref: ConfigMapRef
   if (whole.bases?.problem !== undefined) return unavailable(`${what}: ${whole.bases.problem}`)
   const lost = whole.bases?.views.find(({ object }) => object.kind === 'unavailable')
   if (lost?.object.kind === 'unavailable') return unavailable(`ConfigMap ${configOf(lost.ref)} under ${what}: ${lost.object.detail}`)
-  const plan = parsePlan(rollout.plan)
+  const plan = parsePlan(rollout.plan, rollout.excluded)
   const metadata = metadataOf(reading.found.object)
   const paused = metadata && readPause(metadata, 'ConfigMap', `${ref.namespace}/${ref.name}`)?.by
   return { kind: 'found', config: { uid, resourceVersion, hash: hashObject(whole, ref.kubeletConfigKey), plan, paused } }

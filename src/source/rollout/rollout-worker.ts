@@ -117,7 +117,7 @@ export class RolloutWorker implements RolloutPort {
     if (seen === undefined) return LOOK_MS
     if (seen.kind === 'unavailable') return this.#publish(decidedWait(subject, seen.detail))
     // A pause counts for a decision on the watch too: once it is over, nodes are spread.
-    const config = { ...subject.seen, hash: subject.node.hash, plan: parsePlan(subject.seen.plan) }
+    const config = { ...subject.seen, hash: subject.node.hash, plan: parsePlan(subject.seen.plan, subject.seen.excluded) }
     const decided = this.#deciding.decide(subject, { found: seen, config, contactUs: this.#takeContactUs(), confirmedAtUs: undefined })
     if (this.#isStale || decided.decision.write !== undefined || this.#isTurnToConfirm(subject, decided.decision.turn))
       return this.#readAnew(subject, ref)

@@ -11,7 +11,7 @@ import { type Step, scenario } from '../lab/runner.ts'
 import { withModernPlane } from '../modern-plane.ts'
 import { nodeItself } from './cases/case.ts'
 import { DEPLOY, readManifests } from './manifests.ts'
-import { type ConfigName, PLANS, RULES, state } from './rollout/cases.ts'
+import { type ConfigName, EXCLUDED, PLANS, RULES, state } from './rollout/cases.ts'
 import { absences, NAMESPACE, play, type Trial, trialsOf, type World } from './rollout/trials.ts'
 import { type Policy, type Variant, variantsOf } from './rollout/variants.ts'
 import { pathOf } from './rollout/write.ts'
@@ -53,7 +53,11 @@ async function prepare(plane: ControlPlane): Promise<World> {
   await plane.kubectl(['-n', NAMESPACE, 'create', 'configmap', ABSENT[1], `--from-literal=state=${state(1)}`])
   const versions: [string, { uid: string; version: string }][] = []
   for (const name of CONFIGS) {
-    const annotations = { 'kubelet-cfg-agent.io/rollout': `${name}-rollout`, 'kubelet-cfg-agent.io/rollout-plan': PLANS[name] }
+    const annotations = {
+      'kubelet-cfg-agent.io/rollout': `${name}-rollout`,
+      'kubelet-cfg-agent.io/rollout-plan': PLANS[name],
+      'kubelet-cfg-agent.io/rollout-exclude': EXCLUDED[name],
+    }
     const config = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: NAMESPACE, annotations }, data: { kubelet: 'b' } }
     const made = JSON.parse(await plane.kubectl(['create', '-o', 'json', '-f', '-'], { input: JSON.stringify(config) }))
     versions.push([name, { uid: made.metadata.uid, version: made.metadata.resourceVersion }])

@@ -171,6 +171,26 @@ const OWN_KEY: readonly RecordCase[] = [
   refused('mine', 'another word', ONE, { [MINE]: '3 1 leader' }),
 ]
 
+const EXCLUDED: readonly RecordCase[] = [
+  refused('excluded', 'a claim of a node that is excluded', ONE, { [MINE]: `3 1 ${CLAIM}` }, 'alone'),
+  refused('excluded', 'a veto of a node that is excluded', { ...ONE, [MINE]: '3 1 claim 9' }, { [MINE]: '3 1 veto no' }, 'alone'),
+  refused('excluded', 'a stage, by a node that is excluded', { ...ONE, ...others(...many(5, '3 1 proof')) }, { state: state(2) }, 'alone'),
+  refused(
+    'state',
+    'stage 2 with a proof of a node that is excluded',
+    { ...ONE, ...others(...many(5, '3 1 proof')) },
+    { state: state(2) },
+    'apart',
+  ),
+  refused(
+    'mine',
+    'a claim when others than the one that is excluded halt it',
+    { ...ONE, ...others('3 1 proof', '3 0 veto no') },
+    { [MINE]: `3 1 ${CLAIM}` },
+    'apart',
+  ),
+]
+
 const STAGES: readonly RecordCase[] = [
   refused('state', 'stage 1 without a proof', { state: state(0), [MINE]: '3 0 claim 9' }, { state: state(1) }),
   refused('state', 'stage 2 with four proofs', { ...ONE, ...others(...many(4, '3 1 proof')) }, { state: state(2) }),
@@ -306,4 +326,14 @@ const BOUNDS: readonly RecordCase[] = [
   refused('plan', 'anything with a plan that is none', ONE, { [MINE]: `3 1 ${CLAIM}` }, 'garbled'),
 ]
 
-export const ABUSES: readonly RecordCase[] = [...AROUND, ...MANAGED, ...OTHER_KEYS, ...OWN_KEY, ...STAGES, ...BEGINS, ...WORDS, ...BOUNDS]
+export const ABUSES: readonly RecordCase[] = [
+  ...AROUND,
+  ...MANAGED,
+  ...OTHER_KEYS,
+  ...OWN_KEY,
+  ...EXCLUDED,
+  ...STAGES,
+  ...BEGINS,
+  ...WORDS,
+  ...BOUNDS,
+]

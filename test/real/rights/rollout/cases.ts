@@ -14,11 +14,17 @@ export const PLANS = {
   small: 'waves: [0.5%, 100.0%], witnesses: 2\nmaxVetoes: 2, maxSilent: 0, retry: 0',
   retried: 'retry: 7',
   garbled: 'witnesses: 0',
+  apart: undefined,
+  alone: undefined,
 } as const
 export type ConfigName = keyof typeof PLANS
 
+/** The nodes that a config excludes. */
+export const EXCLUDED: Readonly<Partial<Record<ConfigName, string>>> = { apart: 'n0, n2', alone: 'n9,n1' }
+
 /** Part of the message of each rule. */
 export const RULES = {
+  excluded: 'rollout-exclude of the config excludes this node',
   operation: 'agents may only update the record',
   metadata: 'an agent may change only the data of the record',
   managed: 'an agent may not fill metadata.managedFields',

@@ -195,6 +195,19 @@ export const HONEST: readonly RecordCase[] = [
     { state: state(0), [MINE]: '2 0 proof', ...others('2 1 proof') },
     { [MINE]: undefined, 'node.n2': undefined },
   ),
+  fine(
+    'a claim beside the veto of a node that is excluded',
+    { state: state(1), ...others('3 1 veto no') },
+    { [MINE]: `3 1 ${CLAIM}` },
+    'apart',
+  ),
+  fine('a claim in the place of one', { state: state(0), ...others(...many(3, '3 0 claim 9')) }, { [MINE]: `3 0 ${CLAIM}` }, 'apart'),
+  fine(
+    'a claim of a control plane beside one',
+    { state: state(1), ...others('3 0 claim 9 control-plane') },
+    { [MINE]: `3 1 ${CLAIM} control-plane` },
+    'apart',
+  ),
   fine('a key that is no node stays', { state: state(0), readme: 'see docs' }, { [MINE]: `3 0 ${CLAIM}` }),
   fine(
     'another content after retry was lowered',
