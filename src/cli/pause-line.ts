@@ -5,13 +5,14 @@ import { plainText } from './terminal.ts'
 
 /**
  * @param consequence what does not happen meanwhile
+ * @param pause the one that counts for it
  * @returns undefined: the node is not paused, as far as the agent has seen
  */
 export function describePauseHere(
   snapshot: Pick<Snapshot, 'requests' | 'desired' | 'recordedChannelState'>,
   consequence: string,
+  pause = findPause(snapshot),
 ): string | undefined {
-  const pause = findPause(snapshot)
   switch (pause?.by) {
     case undefined:
       return undefined

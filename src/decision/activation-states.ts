@@ -22,7 +22,7 @@ import { asCandidate, assessHealth } from './condemn-failure.ts'
 import { describeSource, sameSource } from './config-source.ts'
 import { awaitsBaseline, startsWithContent } from './evidence-schedule.ts'
 import { failedLately } from './failed-lately.ts'
-import { describePause, findNodePause, findPause } from './find-pause.ts'
+import { describePause, findNodePause } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
 import { decideRestart } from './restarts.ts'
 import { restingPhase, restOn } from './resting.ts'
@@ -92,19 +92,19 @@ const isNextStartLost = ({ nextStart }: Snapshot) =>
  * Transitions:
  * - wait: the unit does not take its config from the agent, or the node is paused
  * - restOn: the node is paused, and kubelet runs and starts with these bytes under another version
- * - leave: the ConfigMap is paused; or the node is, and kubelet could not start again
+ * - leave: the node is paused, and kubelet could not start again
  * - check: otherwise
  */
 function start(situation: TargetSituation): ReturnType<State> {
   const { snapshot, unit, target } = situation
   const { wiring } = unit
   if (wiring.kind === 'broken') return wait(snapshot, isRunning(situation) ? restingPhase(situation) : 'blocked', wiring.detail)
-  const pause = target.fallback ? findNodePause(snapshot) : findPause(snapshot)
+  const pause = findNodePause(snapshot)
   if (pause === undefined || (isActivated(situation) && isRunning(situation))) return check(wiring)
   if (isRunning(situation) && startsWithContent(snapshot.nextStart, target.key)) return restOn(situation)
   const why = `${describePause(pause)}; wanted is ${describeSource(target.source)}`
-  // A pause of the node keeps what runs. It must not keep kubelet from starting again.
-  return findNodePause(snapshot) === undefined || isNextStartLost(snapshot) ? leave(wiring, 'paused', why) : wait(snapshot, 'paused', why)
+  // A pause keeps what runs. It must not keep kubelet from starting again.
+  return isNextStartLost(snapshot) ? leave(wiring, 'paused', why) : wait(snapshot, 'paused', why)
 }
 
 /**
@@ -171,7 +171,8 @@ function activate(wiring: ReadyWiring): State {
     // A new version of the content that runs changes nothing.
     const drain = isRunning(situation) ? [] : listUndrained(snapshot, target)
     if (drain.length > 0) return leave(wiring, 'drain', describeDrain(snapshot, target))
-    if (rolloutWait !== undefined) return leave(wiring, 'rollout', describeRolloutWait(what, rolloutWait))
+    if (rolloutWait !== undefined)
+      return leave(wiring, rolloutWait.isPaused === true ? 'paused' : 'rollout', describeRolloutWait(what, rolloutWait))
     const turn = spreadTurnOf(situation)
     if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits for its turn to use ${what}: ${turn.detail}`, turn.atUs)
     const isRefuge = target.fallback && !target.goesOn

@@ -3,7 +3,7 @@ import { listUndrained } from './acceptance.ts'
 import { describeSource, type HeldSource } from './config-source.ts'
 import { findEvidenceFailure } from './evidence-verdict.ts'
 import { findFailure, type HealthFailure } from './find-failure.ts'
-import { findNodePause, findPause } from './find-pause.ts'
+import { findNodePause } from './find-pause.ts'
 import { findByKey } from './find-verdict.ts'
 import type { HealthRecord } from './health.ts'
 import { makeVerdict, mayTryAgain, recordAnotherTry } from './judge-failure.ts'
@@ -74,7 +74,7 @@ export function isBeingReplaced(snapshot: Snapshot, target: Target, next: Pick<C
  */
 export function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
   if (snapshot.preflightPending.has(target.key) || listUndrained(snapshot, target).length > 0) return true
-  if (findRolloutWait(snapshot, target) !== undefined || (!target.fallback && findPause(snapshot) !== undefined)) return true
+  if (findRolloutWait(snapshot, target) !== undefined) return true
   const about = describeSource(target.source)
   return snapshot.troubles.some((trouble) => (trouble.step === 'activate' || trouble.step === 'preflight') && trouble.about === about)
 }

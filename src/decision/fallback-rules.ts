@@ -7,10 +7,11 @@ import { HOUR_US } from '../values/durations.ts'
 import { asCandidate, isOutOfReach } from './condemn-failure.ts'
 import { type HeldSource, sameSource } from './config-source.ts'
 import { isBroughtBack } from './evidence-verdict.ts'
-import { findPause } from './find-pause.ts'
+import { findNodePause } from './find-pause.ts'
 import { findByKey, findSuspended } from './find-verdict.ts'
 import { diedOfLeavings } from './leavings.ts'
 import { findRetrial, isDue, listReplaced, planRetrial } from './retrial.ts'
+import { findRolloutWait } from './rollout-turn.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
 import type { Candidate, Target } from './target.ts'
@@ -82,7 +83,10 @@ function findBlamed(target: Target, [wanted]: readonly Candidate[]): Verdict | u
 /** A config that may not be at fault is tried again while a fallback keeps the node going. */
 export function tryFailedAgain({ snapshot, target, candidates }: TargetSituation): Step | undefined {
   const retrial = findRetrial(snapshot, candidates, target)
-  if (retrial === undefined || findPause(snapshot) !== undefined || !isDue(snapshot, retrial, target)) return undefined
+  if (retrial === undefined || findNodePause(snapshot) !== undefined || !isDue(snapshot, retrial, target)) return undefined
+  const { source, key } = retrial.verdict
+  // The end of the pause is what it waits for.
+  if (findRolloutWait(snapshot, { source, content: contentOfKey(key) })?.isPaused === true) return undefined
   return { kind: 'retry-failed', verdict: retrial.verdict, number: retrial.number, of: retrial.of }
 }
 
@@ -103,7 +107,7 @@ export function retryAfterRest(situation: TargetSituation): Step | undefined {
   const { snapshot, candidates } = situation
   const { health, now, policy, runtimeUp } = snapshot
   const restsOn = findRest(situation)
-  if (restsOn === undefined || findPause(snapshot) !== undefined || runtimeUp === false || health?.subject !== restsOn) return undefined
+  if (restsOn === undefined || findNodePause(snapshot) !== undefined || runtimeUp === false || health?.subject !== restsOn) return undefined
   if (now.monotonicUs - health.subjectSinceUs < REST_IN_TRIALS * policy.trialUs) return undefined
   const provisional = candidates.flatMap(({ verdict }) => (verdict?.state === 'provisional' ? [verdict] : []))
   // There is nothing to try but what runs anyway.

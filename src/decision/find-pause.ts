@@ -31,7 +31,17 @@ export function findPause({
 /** A pause that keeps everything. */
 export function findNodePause(snapshot: Parameters<typeof findPause>[0]): Pause | undefined {
   const pause = findPause(snapshot)
-  return pause?.by === 'cluster' && pause.on === 'ConfigMap' ? undefined : pause
+  return isOfConfigMap(pause) ? undefined : pause
+}
+
+/** A pause that keeps other versions away: see `findRolloutWait`. */
+export function findConfigMapPause(snapshot: Parameters<typeof findPause>[0]): Pause | undefined {
+  const pause = findPause(snapshot)
+  return isOfConfigMap(pause) ? pause : undefined
+}
+
+function isOfConfigMap(pause: Pause | undefined): boolean {
+  return pause?.by === 'cluster' && pause.on === 'ConfigMap'
 }
 
 /**

@@ -8,6 +8,7 @@ import type { RolloutTurn } from '../rollout/view.ts'
 import { SECOND_US } from '../values/durations.ts'
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import { findDoubt } from './doubt.ts'
+import { describePause, findConfigMapPause } from './find-pause.ts'
 import type { Snapshot } from './snapshot.ts'
 import { configOf, findStaging, hasWorkedOtherwise, isOfHash, latestContent } from './staging.ts'
 import { contentOfKey, hasPassed } from './trial-key.ts'
@@ -36,9 +37,10 @@ export function findRolloutTurn(snapshot: Snapshot, source: ConfigSource, conten
     : { kind: 'wait', detail: `this node has its turn, but cannot start it now: ${turn.unready}` }
 }
 
-/** Why a content waits for its rollout. */
+/** Why a content waits for its rollout, or for the end of a pause of its ConfigMap. */
 export interface RolloutWait {
   readonly turn: Exclude<RolloutTurn, { kind: 'go' }>
+  readonly isPaused?: true
   /** Whether it has to wait is not known: see `findDoubt`. */
   readonly isInDoubt?: true
   /** As far as is known it has its turn: that is read once more, and takes a moment. */
@@ -46,14 +48,16 @@ export interface RolloutWait {
 }
 
 /**
- * Whether a content must not be activated or started now. Only what is assigned waits for a
- * rollout: no fallback does, nor what runs, nor last-known-good, nor what was started here and goes
- * on with its trial.
+ * Whether a content must not be activated or started now. Only what is assigned waits for a rollout
+ * or a pause of its ConfigMap: no fallback does, nor what runs, nor last-known-good, nor what was
+ * started here and goes on with its trial.
  *
  * @returns undefined: it has its turn, or needs none
  */
 export function findRolloutWait(snapshot: Snapshot, { source, content }: Startable): RolloutWait | undefined {
   if (!needsTurn(snapshot, content)) return undefined
+  const pause = source === 'local' ? undefined : findConfigMapPause(snapshot)
+  if (pause !== undefined) return { turn: { kind: 'wait', detail: describePause(pause) }, isBeingConfirmed: false, isPaused: true }
   const turn = findRolloutTurn(snapshot, source, content)
   if (turn === undefined) return findWaitInDoubt(snapshot, { source, content })
   if (turn.kind === 'go') return undefined
@@ -68,7 +72,8 @@ function findWaitInDoubt(snapshot: Snapshot, { source, content }: Startable): Ro
   return detail === undefined ? undefined : { turn: { kind: 'wait', detail }, isBeingConfirmed: false, isInDoubt: true }
 }
 
-export function describeRolloutWait(what: string, { turn, isInDoubt }: RolloutWait): string {
+export function describeRolloutWait(what: string, { turn, isInDoubt, isPaused }: RolloutWait): string {
+  if (isPaused === true) return `${turn.detail}; wanted is ${what}`
   if (isInDoubt === true) return `${what} is not started yet: ${turn.detail}`
   return turn.kind === 'halted' ? `the rollout of ${what} is halted: ${turn.detail}` : `${what} waits for its rollout: ${turn.detail}`
 }

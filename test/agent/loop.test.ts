@@ -110,53 +110,6 @@ function wantPaused(world: SmallWorld, source: ConfigSource, on: ClusterPause['o
   world.desired = { ...world.desired, channelState: { channel: 'label', paused, problem: undefined } }
 }
 
-t.test('a pause of the ConfigMap keeps other versions away', async (t) => {
-  const world = await promoted(A)
-  wantPaused(world, B, 'ConfigMap')
-  t.equal((await world.run(20 * MINUTE_US)).phase, 'paused')
-  t.equal(world.restartsAskedAtUs.length, 1)
-  await runsAndStaysOn(t, world, A)
-  wantPaused(world, B, undefined)
-  await world.run(MINUTE_US)
-  await runsAndStaysOn(t, world, B)
-})
-
-for (const [what, behaviour] of Object.entries({ crashes: CRASHES, hangs: NEVER_HEALTHY })) {
-  t.test(`a config with which kubelet ${what} is left, and not tried again, although its ConfigMap is paused`, async (t) => {
-    const world = await promoted(A)
-    world.behave(B, behaviour)
-    world.want(B)
-    await world.run(5 * SECOND_US)
-    wantPaused(world, B, 'ConfigMap')
-    t.equal((await world.run(20 * MINUTE_US)).phase, 'fallen-back')
-    const restarts = world.restartsAskedAtUs.length
-    await world.run(100 * MINUTE_US)
-    t.equal(world.restartsAskedAtUs.length, restarts)
-    await runsAndStaysOn(t, world, A)
-  })
-
-  t.test(`nor does a paused edit keep kubelet on the version before it, with which it ${what}`, async (t) => {
-    const world = await promoted(A)
-    world.behave(B, behaviour)
-    world.want(B)
-    await world.run(5 * SECOND_US)
-    wantPaused(world, C, 'ConfigMap')
-    await world.run(20 * MINUTE_US)
-    await runsAndStaysOn(t, world, A)
-    t.equal((await world.run(MINUTE_US)).phase, 'paused')
-  })
-
-  t.test(`a promoted config with which kubelet ${what} later is left during a pause of its ConfigMap`, async (t) => {
-    const world = await promoted(A, B)
-    wantPaused(world, B, 'ConfigMap')
-    await world.run(MINUTE_US)
-    world.behave(B, behaviour)
-    world.unit.kill()
-    await world.run(20 * MINUTE_US)
-    await runsAndStaysOn(t, world, A)
-  })
-}
-
 t.test('a pause of the cluster holds where its record is damaged and the API server is away', async (t) => {
   const world = await promoted(A)
   wantPaused(world, B, 'Node')

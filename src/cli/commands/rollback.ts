@@ -4,6 +4,7 @@
  */
 
 import { describeSource } from '../../decision/config-source.ts'
+import { findNodePause } from '../../decision/find-pause.ts'
 import type { NextStart } from '../../decision/snapshot.ts'
 import { type CommandContext, describeReach, EXIT, type ExitCode, type NodeCommand } from '../command.ts'
 import { describePauseHere } from '../pause-line.ts'
@@ -38,7 +39,7 @@ async function rollBack({ terminal, observe, requestWriter, agent }: CommandCont
   terminal.out(
     `${found.name} is not used again until its content, kubelet or the flags of kubelet change, or until kubelet-cfg-agent retry.\n`,
   )
-  const pause = describePauseHere(snapshot, 'kubelet is not restarted')
+  const pause = describePauseHere(snapshot, 'kubelet is not restarted', findNodePause(snapshot))
   if (pause !== undefined) terminal.out(`${pause}\n`)
   terminal.out(`${describeReach(agent())}\n`)
   return EXIT.fine

@@ -1,0 +1,99 @@
+/** A pause of the ConfigMap keeps other versions away, and nothing that fails. */
+import t, { type Test } from 'tap'
+import type { ConfigSource } from '../../src/decision/config-source.ts'
+import type { ClusterPause } from '../../src/decision/desired.ts'
+import { A, B, C, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { CRASHES, NEVER_HEALTHY, SmallWorld } from './small-world.ts'
+
+async function promoted(...sources: readonly ConfigSource[]): Promise<SmallWorld> {
+  return promote(new SmallWorld(), ...sources)
+}
+
+async function promote(world: SmallWorld, ...sources: readonly ConfigSource[]): Promise<SmallWorld> {
+  for (const source of sources) {
+    world.want(source)
+    await world.run(15 * MINUTE_US)
+  }
+  return world
+}
+
+async function runsAndStaysOn(t: Test, world: SmallWorld, source: ConfigSource): Promise<void> {
+  t.equal(await world.running(), source === 'local' ? 'local' : textOf(source), 'kubelet runs it')
+  t.ok(world.unit.healthy, 'and is well')
+}
+
+function wantPaused(world: SmallWorld, source: ConfigSource, on: ClusterPause['on'] | undefined): void {
+  world.want(source)
+  const paused = on && { on, by: 'somebody' }
+  world.desired = { ...world.desired, channelState: { channel: 'label', paused, problem: undefined } }
+}
+
+t.test('a pause of the ConfigMap keeps other versions away', async (t) => {
+  const world = await promoted(A)
+  wantPaused(world, B, 'ConfigMap')
+  t.equal((await world.run(20 * MINUTE_US)).phase, 'paused')
+  t.equal(world.restartsAskedAtUs.length, 1)
+  await runsAndStaysOn(t, world, A)
+  wantPaused(world, B, undefined)
+  await world.run(MINUTE_US)
+  await runsAndStaysOn(t, world, B)
+})
+
+for (const [what, behaviour] of Object.entries({ crashes: CRASHES, hangs: NEVER_HEALTHY })) {
+  t.test(`a config with which kubelet ${what} is left, and not tried again, although its ConfigMap is paused`, async (t) => {
+    const world = await promoted(A)
+    world.behave(B, behaviour)
+    world.want(B)
+    await world.run(5 * SECOND_US)
+    wantPaused(world, B, 'ConfigMap')
+    t.equal((await world.run(20 * MINUTE_US)).phase, 'fallen-back')
+    const restarts = world.restartsAskedAtUs.length
+    await world.run(100 * MINUTE_US)
+    t.equal(world.restartsAskedAtUs.length, restarts)
+    await runsAndStaysOn(t, world, A)
+  })
+
+  t.test(`nor does a paused edit keep kubelet on the version before it, with which it ${what}`, async (t) => {
+    const world = await promoted(A)
+    world.behave(B, behaviour)
+    world.want(B)
+    await world.run(5 * SECOND_US)
+    wantPaused(world, C, 'ConfigMap')
+    await world.run(20 * MINUTE_US)
+    await runsAndStaysOn(t, world, A)
+    t.equal((await world.run(MINUTE_US)).phase, 'paused')
+  })
+
+  t.test(`a promoted config with which kubelet ${what} later is left during a pause of its ConfigMap`, async (t) => {
+    const world = await promoted(A, B)
+    wantPaused(world, B, 'ConfigMap')
+    await world.run(MINUTE_US)
+    world.behave(B, behaviour)
+    world.unit.kill()
+    await world.run(20 * MINUTE_US)
+    await runsAndStaysOn(t, world, A)
+  })
+}
+
+for (const wanted of [B, C]) {
+  t.test(`a fault of the node during a pause is over when it is over: ${wanted.name} is wanted`, async (t) => {
+    const world = await promoted(A, B)
+    wantPaused(world, wanted, 'ConfigMap')
+    await world.run(MINUTE_US)
+    world.nodeFault = true
+    world.unit.kill()
+    await world.run(40 * MINUTE_US)
+    world.nodeFault = false
+    await world.run(3 * 60 * MINUTE_US)
+    await runsAndStaysOn(t, world, B)
+  })
+}
+
+t.test('a node goes back to last-known-good although that is a new version of a paused ConfigMap', async (t) => {
+  const world = await promoted(A)
+  world.want(B)
+  await world.run(MINUTE_US)
+  wantPaused(world, A, 'ConfigMap')
+  await world.run(MINUTE_US)
+  await runsAndStaysOn(t, world, A)
+})
