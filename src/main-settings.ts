@@ -18,7 +18,7 @@ export function openSettingsParser(): SettingsParser {
   let parseYaml: ParseYaml = () => ({ ok: false, detail: 'the file appeared while the agent was starting: start the agent again' })
   return {
     async load() {
-      parseYaml = (await import('./kubelet/yaml.ts')).parseLocated
+      parseYaml = (await import('./kubelet/yaml.ts')).parseUncommon
     },
     parse(text) {
       const plain = readPlainFile(text)

@@ -16,6 +16,9 @@ export interface BoundedYamlOptions {
   readonly memoryMb?: number
 }
 
+type Mode = 'first' | 'first-of-any' | 'all'
+type Answer = ChildAnswer | { readonly kind: 'out-of-memory' }
+
 /** Kubelet takes some 10 ms for a config of 100 KB. */
 const LIMIT_MS = 2000
 /** The program itself needs some 50 MB of it. */
@@ -46,7 +49,15 @@ export class BoundedYaml implements YamlReader {
 
   async first(text: string, signal?: AbortSignal): Promise<LocatedReading> {
     if (isCheap(text)) return (await import('./yaml.ts')).parseLocated(text)
-    const answer = await this.#ask('first', text, signal)
+    return this.#toLocated(await this.#ask('first', text, signal))
+  }
+
+  async firstOfAny(text: string, signal?: AbortSignal): Promise<LocatedReading> {
+    if (isCheap(text)) return (await import('./yaml.ts')).parseUncommon(text)
+    return this.#toLocated(await this.#ask('first-of-any', text, signal))
+  }
+
+  #toLocated(answer: Answer): LocatedReading {
     if (answer.kind !== 'first') return this.#fail(answer)
     const { value, remarks, repeated, places } = answer
     return { ok: true, value, remarks, repeated, locate: locateIn(places) }
@@ -58,17 +69,13 @@ export class BoundedYaml implements YamlReader {
     return answer.kind === 'all' ? { ok: true, documents: answer.documents } : this.#fail(answer)
   }
 
-  #ask(mode: 'first' | 'all', text: string, signal: AbortSignal | undefined): Promise<ChildAnswer | { readonly kind: 'out-of-memory' }> {
+  #ask(mode: Mode, text: string, signal: AbortSignal | undefined): Promise<Answer> {
     const turn = this.#last.then(() => this.#run(mode, text, signal))
     this.#last = turn.catch(() => {})
     return turn
   }
 
-  async #run(
-    mode: 'first' | 'all',
-    text: string,
-    signal: AbortSignal | undefined,
-  ): Promise<ChildAnswer | { readonly kind: 'out-of-memory' }> {
+  async #run(mode: Mode, text: string, signal: AbortSignal | undefined): Promise<Answer> {
     signal?.throwIfAborted()
     const { child, limitMs, memoryMb } = this.#options
     // What this process was started with: a loader, where it runs from source. The nursery of an
@@ -88,7 +95,7 @@ export class BoundedYaml implements YamlReader {
     return answer
   }
 
-  #fail(answer: ChildAnswer | { readonly kind: 'out-of-memory' }): YamlFailure {
+  #fail(answer: Answer): YamlFailure {
     const { limitMs, memoryMb } = this.#options
     switch (answer.kind) {
       case 'failed':

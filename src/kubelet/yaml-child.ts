@@ -6,9 +6,9 @@
  */
 import { createContext, Script } from 'node:vm'
 import { isObject } from '../values/is-object.ts'
-import { parseDocuments, parseLocated } from './yaml.ts'
+import { parseDocuments, parseLocated, parseUncommon } from './yaml.ts'
 import type { ChildAnswer } from './yaml-answer.ts'
-import type { YamlFailure } from './yaml-document.ts'
+import type { LocatedReading, YamlFailure } from './yaml-document.ts'
 import { listPlaces } from './yaml-places.ts'
 
 /**
@@ -25,8 +25,7 @@ const MORE_TIME = [1, 2, 4]
 /** Duplicate keys that are listed. */
 const MOST_REPEATED = 100
 
-function parseFirst(text: string): ChildAnswer {
-  const read = parseLocated(text)
+function toFirst(read: LocatedReading): ChildAnswer {
   if (!read.ok) return toAnswer(read)
   const { value, remarks, repeated } = read
   return {
@@ -41,6 +40,12 @@ function parseFirst(text: string): ChildAnswer {
 function parseAll(text: string): ChildAnswer {
   const read = parseDocuments(text)
   return read.ok ? { kind: 'all', documents: read.documents } : toAnswer(read)
+}
+
+const MODES: Readonly<Record<string, (text: string) => ChildAnswer>> = {
+  first: (text) => toFirst(parseLocated(text)),
+  'first-of-any': (text) => toFirst(parseUncommon(text)),
+  all: parseAll,
 }
 
 function toAnswer({ ok: _, ...failure }: YamlFailure): ChildAnswer {
@@ -78,4 +83,4 @@ const [mode = '', limit = ''] = process.argv.slice(2)
 const chunks: Buffer[] = []
 for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk))
 const text = Buffer.concat(chunks).toString('utf8')
-process.stdout.write(answerWithin(() => write(mode === 'first' ? parseFirst(text) : parseAll(text)), Number(limit)))
+process.stdout.write(answerWithin(() => write((MODES[mode] ?? parseAll)(text)), Number(limit)))

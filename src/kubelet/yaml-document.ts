@@ -32,8 +32,10 @@ export type DocumentsReading = { readonly ok: true; readonly documents: readonly
  * Adapter: `bounded-yaml.ts`.
  */
 export interface YamlReader {
-  /** The first document. */
+  /** The first document of a text that kubelet reads too: only what both take alike. */
   first(text: string, signal?: AbortSignal): Promise<LocatedReading>
-  /** All documents that are not empty. */
+  /** The first document of any YAML, for a text of which kubelet gets at most what is rendered. */
+  firstOfAny(text: string, signal?: AbortSignal): Promise<LocatedReading>
+  /** All documents of any YAML that are not empty. */
   all(text: string, signal?: AbortSignal): Promise<DocumentsReading>
 }

@@ -67,7 +67,7 @@ export function parseLocated(text: string): LocatedReading {
   return readFirst(text, true)
 }
 
-/** Also a text that kubelet may read differently: for tests of what the refusals are for. */
+/** Also a text that kubelet may read differently: for one of which it does not get the bytes. */
 export function parseUncommon(text: string): LocatedReading {
   return readFirst(text, false)
 }
@@ -77,12 +77,10 @@ function readFirst(text: string, isCommonOnly: boolean): LocatedReading {
   return { ok: true, value: null, remarks: [], repeated: [], locate: () => undefined }
 }
 
-/**
- * All documents that are not empty. One error makes all fail: the end of that document is unknown.
- */
+/** All of any text that are not empty. One error makes all fail: where that one ends is unknown. */
 export function parseDocuments(text: string): DocumentsReading {
   const documents: YamlDocument[] = []
-  for (const read of readAll(text, true)) {
+  for (const read of readAll(text, false)) {
     if (!read.ok) return read
     if (read.value !== null) documents.push({ value: read.value, remarks: read.remarks })
   }
@@ -152,8 +150,8 @@ function readDocument(document: Document, lines: LineCounter, outside: Outside |
   if (error !== undefined) return failAt(firstLine(error.message), lines, error.pos[0])
   if (outside !== undefined && outside !== 'any') return { ...failAt(outside.why, lines, outside.offset), unjudged: true }
   const keys = findKeys(document)
-  const [wrong] = keys.wrong
-  if (wrong !== undefined && outside !== 'any') return { ...failAt(wrong.why, lines, wrong.offset), unjudged: wrong.unjudged }
+  const wrong = keys.wrong.find(({ unjudged }) => outside !== 'any' || unjudged !== true)
+  if (wrong !== undefined) return { ...failAt(wrong.why, lines, wrong.offset), unjudged: wrong.unjudged }
   const value = toValue(document)
   if (typeof value === 'string') return { ok: false, detail: value, position: undefined }
   const repeated = keys.repeated.map(({ path, offset }) => ({ path, position: findPlace(lines, offset) }))

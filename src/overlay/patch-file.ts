@@ -19,7 +19,7 @@ const HEADER: Readonly<Record<string, string>> = { apiVersion: API_VERSION, kind
 export async function readPatch(bytes: Buffer, yaml: YamlReader): Promise<PatchReading> {
   if (!isUtf8(bytes)) return refuse('it is not valid UTF-8')
   const text = bytes.toString('utf8')
-  const read = await yaml.first(text)
+  const read = await yaml.firstOfAny(text)
   if (!read.ok) return refuse(read.detail)
   if (read.value === null) return refuse('it is empty; to patch nothing, write {} or remove it')
   if (!isObject(read.value)) return refuse('it is not a mapping of fields')

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { type ParseYaml, readConfigFile } from '../../src/cli/config-file.ts'
 import { parseLocated } from '../../src/kubelet/yaml.ts'
+import { openSettingsParser } from '../../src/main-settings.ts'
 
 const parse: ParseYaml = (text) =>
   text.startsWith('{') ? { ok: true, value: JSON.parse(text), repeated: [] } : { ok: false, detail: 'line 1: not a mapping' }
@@ -21,4 +22,10 @@ t.test('a key that is there twice is ambiguous', async (t) => {
   const read = (name: string) => readConfigFile(join(directory, name), parseLocated)
   t.match(read('twice'), { kind: 'unreadable', detail: 'duplicate key spread at line 3, column 1' })
   t.match(read('inner'), { kind: 'unreadable', detail: 'duplicate key evidence.pods at line 3, column 3' })
+})
+
+t.test('only the agent reads its settings, so kubelet may read them differently', async (t) => {
+  const parser = openSettingsParser()
+  await parser.load()
+  t.match(parser.parse('spread: !!str 1m\nconfigFile: |\n  /x'), { ok: true, value: { spread: '1m', configFile: '/x' } })
 })

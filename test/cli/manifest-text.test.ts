@@ -17,6 +17,18 @@ t.test('finds the config in a manifest, and its place', async (t) => {
   if (reading.kind === 'found') t.same(reading.place({ line: 6, column: 1 }), { line: 15, column: 5 })
 })
 
+t.test('only the agent reads a manifest: kubelet may read it differently, but not the config in it', async (t) => {
+  for (const [text, config] of [
+    [manifest(CONFIG).replace(/\n$/, ''), CONFIG.replace(/\n$/, '')],
+    [manifest('').replace(/\|\n$/, '"maxPods:\n    \\ 110"\n'), 'maxPods:  110'],
+  ] as const)
+    t.match(await readManifestText(text, IN_PLACE), { kind: 'found', data: { kubelet: config } })
+  const tagged = CONFIG.replace('maxPod: 64', 'maxPods: !!int 64')
+  const node = fakeNode({ context: { readInput: async () => ({ kind: 'read', bytes: Buffer.from(manifest(tagged)) }) } })
+  t.equal(await execute(validateCommand, node, {}, { candidate: 'map.yaml' }), 1)
+  t.match(node.out(), /kubelet may read a tag differently/)
+})
+
 t.test('validate checks the config and shows lines of the file', async (t) => {
   const node = fakeNode({ context: { readInput: async () => ({ kind: 'read', bytes: Buffer.from(manifest(CONFIG)) }) } })
   t.equal(await execute(validateCommand, node, {}, { candidate: 'map.yaml' }), 0)

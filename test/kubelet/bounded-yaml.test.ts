@@ -68,6 +68,9 @@ t.test('the result is the same as in this process', async (t) => {
     for (const path of [['a'], ['a', 0], ['d'], ['e', 'f'], ['a', 'b', 1, 'c'], ['nowhere'], []])
       t.same(there.locate(path), here.locate(path), `${path}`)
   }
+  const uncommon = 'a: &x !!str 1\nb: *x\n'
+  t.match(await yaml.first(uncommon), { ok: false, unjudged: true })
+  t.match(await yaml.firstOfAny(uncommon), { ok: true, value: { a: '1', b: '1' } })
   for (const text of ['a: &x 1\n---\nb: 2\n---\n', 'a: *b']) t.same(plain(await yaml.all(text)), plain(parseDocuments(text)), text)
 })
 

@@ -58,6 +58,7 @@ const ENDS = ['z', ':z', '_\u2028', ' z']
 /** The patterns alone: a parser of YAML has limits of its own. */
 const UNPARSED: YamlReader = {
   first: async () => ({ ok: false, detail: 'not parsed', position: undefined }),
+  firstOfAny: async () => ({ ok: false, detail: 'not parsed', position: undefined }),
   all: async () => ({ ok: false, detail: 'not parsed', position: undefined }),
 }
 /** It takes some milliseconds; at this length, a quadratic pattern takes several seconds. */

@@ -3,7 +3,7 @@
  * `npm run yaml:differ` compares very many texts with upstream's decoders.
  */
 import t from 'tap'
-import { parseDocuments, parseLocated } from '../../src/kubelet/yaml.ts'
+import { parseDocuments, parseLocated, parseUncommon } from '../../src/kubelet/yaml.ts'
 
 const read = (text: string) => {
   const parsed = parseLocated(text)
@@ -77,6 +77,14 @@ t.test('an anchor within itself or unknown, also where another key replaces it',
 
 t.test('a text that is broken is none of them', async (t) => {
   for (const text of ['a: [b\n', 'a: "b\n', 'a: b: c\n']) t.match(read(text), { ok: false, unjudged: undefined }, text)
+})
+
+t.test('a text that only the agent reads may be any', async (t) => {
+  const text = '%YAML 1.1\n---\na: !!str 1\nb: |\n  c'
+  const value = { a: '1', b: 'c' }
+  t.match(parseDocuments(text), { ok: true, documents: [{ value }] })
+  t.match(parseUncommon(text), { ok: true, value })
+  for (const wrong of ['a: .inf\n', 'a: &x [*x]\n', 'a: *x\n']) t.match(parseDocuments(wrong), { ok: false }, wrong)
 })
 
 t.test('configs as people write them are read', async (t) => {

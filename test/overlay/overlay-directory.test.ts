@@ -19,12 +19,12 @@ function open(first: Readonly<Record<string, string>> = {}, patches = OVERLAY) {
     directory: '/o',
     read: () => files,
     yaml: {
-      first: async (text) => {
+      ...IN_PLACE,
+      firstOfAny: async (text) => {
         counts.parsed += 1
         if (broken) throw new Error('no such program')
         return parseLocated(text)
       },
-      all: IN_PLACE.all,
     },
     parseConfig: parseLocated,
     watch: (_path, onChange) => {

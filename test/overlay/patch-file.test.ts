@@ -18,6 +18,11 @@ t.test('apiVersion and kind must be right, and are not part of the patch', async
   t.match(await read('apiVersion: v1\n'), { ok: false, detail: /^apiVersion is not/ })
 })
 
+t.test('only the agent reads a patch, so kubelet may read it differently', async (t) => {
+  t.strictSame(await read('a: !!str 1\nb: |2-\n  c'), { ok: true, patch: { a: '1', b: 'c' } })
+  t.match(await read('a: .inf\n'), { ok: false, detail: /^JSON does not allow this number/ })
+})
+
 t.test('ambiguous files are refused, with the place', async (t) => {
   const wrong: readonly (readonly [string | Buffer, RegExp])[] = [
     ['', /empty/],
