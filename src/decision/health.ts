@@ -43,12 +43,10 @@ export type HealthAnswer =
     }
   | undefined
 
-/**
- * The file that kubelet was started with is gone or holds another config.
- */
+/** Of the file that kubelet was started with, or a drop-in, nothing was ever read without doubt. */
 export const PORT_NOT_KNOWN = {
   ok: 'unknown',
-  detail: 'its health port is not known, since the config file that it was started with cannot be read any more',
+  detail: 'its health port is not known, since the config that it was started with is gone or replaced, or kubelet may read it differently',
 } as const
 
 /** One look at kubelet's health. `unknown` never counts as healthy. */

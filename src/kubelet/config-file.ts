@@ -1,9 +1,9 @@
 /**
  * The values of kubelet's config that the health probes need: of its file, and of the drop-ins that
  * kubelet merges over it. Reads files again only after one changed: the agent looks every few
- * seconds, and parsing YAML is slow. If a file cannot be decoded, it counts as empty. If it cannot
- * be read, or kubelet may read it differently, what was known last applies: a kubelet that was
- * started with it runs on.
+ * seconds, and parsing YAML is slow. If a file cannot be decoded, it counts as empty. YAML that
+ * kubelet may read differently counts as it is read here. If a file cannot be read, or is JSON in
+ * doubt, what was known last applies: a kubelet that was started with it runs on.
  */
 
 import type { HealthPort } from '../decision/health.ts'
@@ -102,7 +102,8 @@ export class ConfigFileFacts implements ConfigFacts {
       return undefined
     }
     if (text === undefined) return ifMissing
-    const decoded = await decodeText(text, this.#yaml).catch(() => undefined)
+    // Only a probe depends on it: better the likely port than none.
+    const decoded = await decodeText(text, { first: (any) => this.#yaml.firstOfAny(any) }).catch(() => undefined)
     if (decoded?.ok === false) return decoded.unjudged === true ? undefined : {}
     return decoded?.config
   }

@@ -2,7 +2,7 @@
 import { type Decoded, decodeConfig, looksLikeJson } from './decode.ts'
 import type { YamlReader } from './yaml-document.ts'
 
-export async function decodeText(text: string, yaml: YamlReader, signal?: AbortSignal): Promise<Decoded> {
+export async function decodeText(text: string, yaml: Pick<YamlReader, 'first'>, signal?: AbortSignal): Promise<Decoded> {
   if (text.trim() === '' || looksLikeJson(text)) return decodeConfig(text, () => ({ ok: false, detail: 'not read as YAML' }))
   const parsed = await yaml.first(text, signal)
   return decodeConfig(text, () => parsed)

@@ -48,7 +48,7 @@ type Rule = keyof typeof RULES
 type Form = (source: string) => boolean
 
 /** Each pattern takes time that grows with the length of the text alone. */
-const PLAIN = /^(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}]))/
+const PLAIN = /^(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}])|:(?=\S))/
 const COLON_AT_END = /:$/
 /** Digits with underscores, and more of them than 64 bits have, not in decimals. */
 const ODD_NUMBER = /^(?:[-+]?[.\d][\da-fA-FxXoO.+-]*_[\w.+-]*$|[-+]?0\w{16})/
@@ -83,7 +83,7 @@ const FORMS: Readonly<Record<string, readonly [form: Form, rule: Rule]>> = {
   alias: [like(/^\*[A-Za-z0-9_-]+$/), 'anchor'],
   'block-scalar-header': [like(/^[|>][-+]?$/), 'block'],
   scalar: [isPlain, 'plain'],
-  'flow scalar': [(source) => isPlain(source) && !source.includes('?'), 'plain'],
+  'flow scalar': [(source) => isPlain(source) && !/^:|\?/.test(source), 'plain'],
   'single-quoted-scalar': [isSingle, 'quoted'],
   'double-quoted-scalar': [isDouble, 'quoted'],
 }

@@ -153,7 +153,9 @@ export class AgentPreflight implements Preflight {
     try {
       const report = await this.#options.inspect(candidate, AbortSignal.any([signal, this.#options.signal]))
       const obstacle = describeObstacle(report)
-      this.#note(identityOfKey(candidate.key), obstacle?.message)
+      // A config in doubt that kubelet was not asked about says nothing of it.
+      const isAsked = !report.parts.some(({ part, outcome }) => part === 'source' && outcome === 'unjudged') || isAnswered(report)
+      if (isAsked) this.#note(identityOfKey(candidate.key), obstacle?.message)
       return obstacle ?? toResult(report)
     } catch (error) {
       // What it takes to read a config is its own fault.
@@ -184,6 +186,10 @@ function namedKeys(snapshot: Snapshot): ReadonlySet<TrialKey> | undefined {
 export function describeObstacle({ parts }: Report): Error | undefined {
   const obstacle = parts.find(({ outcome }) => outcome === 'cannot-start')
   return obstacle && new Error(`the kubelet on disk would start with no config: ${obstacle.detail}; ${REPAIR}`)
+}
+
+function isAnswered({ parts }: Report): boolean {
+  return parts.some(({ part, outcome }) => part === 'kubelet' && outcome !== 'unjudged')
 }
 
 export function toResult(report: Report): PreflightResult {

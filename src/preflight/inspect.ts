@@ -32,19 +32,23 @@ export function inspectWith(
     const text = Object.hasOwn(files, key) ? files[key] : undefined
     if (text === undefined) return refuseUnread('source/missing-key', `there is no key ${key} (keys: ${listKeys(files)})`)
     const read = await readDocument(text, yaml, signal)
-    // Kubelet starts with its local config whether or not it can be judged.
-    if (!read.ok && read.unjudged === true && config.localPath !== undefined)
-      return assembleReport([{ part: 'source', outcome: 'unjudged', detail: read.detail }], [])
-    if (!read.ok) {
-      const advice = read.detail === NO_KIND ? OF_A_PART : undefined
-      return refuseUnread('fields/load', withoutPosition(read.detail, read.position), read.position, advice)
+    const isDoubtful = !read.ok && read.unjudged === true && config.localPath !== undefined
+    const taken = isDoubtful ? await readDocument(text, { first: (any) => yaml.firstOfAny(any, signal) }) : read
+    // Kubelet starts with its local config, judged or not, and can itself say whether it could.
+    const doubts: PartResult[] = isDoubtful ? [{ part: 'source', outcome: 'unjudged', detail: read.detail }] : []
+    if (isDoubtful && !taken.ok) return assembleReport(doubts, [])
+    if (!taken.ok) {
+      const { detail, position } = taken
+      const advice = detail === NO_KIND ? OF_A_PART : undefined
+      return refuseUnread('fields/load', withoutPosition(detail, position), position, advice)
     }
     const recipient = await findRecipient(config, options)
     const { dropIns } = recipient
-    const assigned = read.document
+    const assigned = taken.document
     const document = mergeDocument(assigned, dropIns, recipient.version)
-    const { quick, slow } = await runAll(parts, { ...recipient, config, assigned, document, options })
-    const results = [...quick.results, ...slow.results]
+    const able = isDoubtful ? parts.filter(({ name }) => isKubelets(name)) : parts
+    const { quick, slow } = await runAll(able, { ...recipient, config, assigned, document, options })
+    const results = [...doubts, ...quick.results, ...slow.results]
     const demanded = listDemanded(options)
     for (const part of demanded) {
       if (!results.some((result) => result.part === part))
@@ -114,6 +118,10 @@ function isKubeletUnavailable({ results }: Results): boolean {
 /** A report shows the position separately. */
 function withoutPosition(detail: string, position: Finding['position']): string {
   return position === undefined ? detail : detail.replace(` at line ${position.line}, column ${position.column}`, '')
+}
+
+function isKubelets(part: string): boolean {
+  return part === 'kubelet' || part === 'kubelet-start'
 }
 
 /** Parts that the user requested with an option: the report always mentions them. */

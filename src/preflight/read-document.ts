@@ -13,12 +13,12 @@ import type { ConfigDocument } from './document.ts'
 
 export type DocumentResult = { readonly ok: true; readonly document: ConfigDocument } | YamlFailure
 
-export async function readDocument(text: string, yaml: YamlReader, signal?: AbortSignal): Promise<DocumentResult> {
+export async function readDocument(text: string, yaml: Pick<YamlReader, 'first'>, signal?: AbortSignal): Promise<DocumentResult> {
   if (text.trim() === '') return { ok: false, detail: EMPTY_CONFIG, position: undefined }
   return looksLikeJson(text) ? readJson(text) : readYaml(text, yaml, signal)
 }
 
-async function readYaml(text: string, yaml: YamlReader, signal: AbortSignal | undefined): Promise<DocumentResult> {
+async function readYaml(text: string, yaml: Pick<YamlReader, 'first'>, signal: AbortSignal | undefined): Promise<DocumentResult> {
   const parsed = await yaml.first(text, signal)
   if (!parsed.ok) return parsed
   const { value, locate, repeated } = parsed

@@ -81,8 +81,11 @@ t.test('a config file is read again only when it has changed', async (t) => {
   files.remove('/c')
   t.match(await facts.of({ path: '/c' }), { healthz: { port: 7 } }, 'a kubelet that was started with it runs on')
   disk.plant('/c', `${head}healthzPort: !!int 8\n`)
-  t.match(await facts.of({ path: '/c' }), { healthz: { port: 7 } }, 'kubelet may read it differently')
-  disk.plant('/new', `${head}healthzPort: !!int 8\n`)
+  t.match(await facts.of({ path: '/c' }), { healthz: { port: 8 } }, 'a probe is no harm, though kubelet may read it differently')
+  const twice = '{"kind": "KubeletConfiguration", "apiVersion": "kubelet.config.k8s.io/v1beta1", "healthzPort": 8, "healthzPort": 9}'
+  disk.plant('/c', twice)
+  t.match(await facts.of({ path: '/c' }), { healthz: { port: 8 } }, 'kubelet may read it differently')
+  disk.plant('/new', twice)
   t.match(await facts.of({ path: '/new' }), { healthz: undefined }, 'which port it is, is not known')
   disk.plant('/c', 'nonsense')
   t.match(await facts.of({ path: '/c' }), { healthz: { port: 10248 } })

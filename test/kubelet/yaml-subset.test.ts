@@ -17,6 +17,7 @@ const REFUSED: readonly [text: string, why: RegExp, line: number, column: number
   ['{?authorization: {mode: AlwaysAllow}}', /text without quotes/, 1, 2],
   ['a: [?b]\n', /text without quotes/, 1, 5],
   ['a: {b?: 1}\n', /text without quotes/, 1, 5],
+  ['a: [::1]\n', /text without quotes/, 1, 5],
   ['? a\n: b\n', /a question mark before a key/, 1, 1],
   ['a: {? b: c}\n', /a question mark before a key/, 1, 5],
   ['?a: b\n', /text without quotes/, 1, 1],
@@ -114,6 +115,9 @@ k: 0777
 l: "?x"
 'm': a?b
 o: 9223372036854775807
+p: ::1
+q:
+- :80
 \r
 `),
     {
@@ -129,6 +133,8 @@ o: 9223372036854775807
       l: '?x',
       m: 'a?b',
       o: 2 ** 63,
+      p: '::1',
+      q: [':80'],
     },
   )
   t.match(parseDocuments('---\na: 1\n--- # two\n{"b": [true]}\n...\n'), {

@@ -239,7 +239,11 @@ t.test('a kubelet that would start with no config gets none, and the config gets
     t.equal(world.preflight.obstacle('another kubelet'), undefined)
   }
   await world.hurry(candidate())
-  await world.finish(2, ACCEPTED)
+  await world.finish(2, { ...ACCEPTED, parts: [{ part: 'source', outcome: 'unjudged', detail: 'in doubt' }] })
+  await world.preflight.check(candidate())
+  t.ok(world.preflight.obstacle(identityOfKey(candidate().key)), 'kubelet was not asked')
+  await world.hurry(candidate())
+  await world.finish(3, ACCEPTED)
   t.same(await world.preflight.check(candidate()), YES)
   t.equal(world.preflight.obstacle(identityOfKey(candidate().key)), undefined)
 })

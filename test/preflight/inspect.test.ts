@@ -53,6 +53,10 @@ t.test('a local config that kubelet may read differently is not judged, and any 
   })
   const local = await inspectBy(part('fields', accepts))({ ...tagged, localPath: '/etc/kubelet.yaml' }, options)
   t.match(local, { outcome: 'unjudged', findings: [], parts: [{ part: 'source', outcome: 'unjudged', detail }] })
+  const byKubelet = (outcome: PartReport['outcome']) =>
+    inspectBy(part('fields', accepts), part('kubelet', { ...accepts, outcome }))({ ...tagged, localPath: '/etc/kubelet.yaml' }, options)
+  t.match(await byKubelet('refused'), { outcome: 'refused' }, 'kubelet reads the text itself')
+  t.match(await byKubelet('accepted'), { outcome: 'accepted', parts: [{ part: 'source', detail }, { part: 'kubelet' }] })
   const broken = { ...config, files: { kubelet: `${TEXT}maxPods: [\n` }, localPath: '/etc/kubelet.yaml' }
   t.match(await inspectBy(part('fields', accepts))(broken, options), { outcome: 'refused' })
 })
