@@ -34,7 +34,10 @@ const RULES = {
   blockTab: ['a tab or a longer empty line where the indentation of a text begins', 'indent with spaces, or write the text in quotes'],
   directive: ['a directive', 'remove the line that begins with %'],
   flow: ['a key in braces without a space and a value behind it', 'write them, or null'],
-  key: ['a key that is neither a word nor text in quotes on one line', 'write it as such, with a colon and a space behind it'],
+  key: [
+    'a key that is neither a word nor text in quotes, on one line and of at most 1024 characters',
+    'write it as such, with a colon and a space behind it',
+  ],
   pair: ['a pair within brackets', 'put it in braces, as in [{key: value}]'],
   plain: ['text without quotes that is written like this', 'put text in quotes, and write a number in plain digits'],
   quoted: ['text in quotes with such an escape or line break', 'write the character itself, or \\u with four digits'],
@@ -46,6 +49,8 @@ const RULES = {
 type Rule = keyof typeof RULES
 
 type Form = (source: string) => boolean
+
+const LONGEST_KEY = 1024
 
 /** Each pattern takes time that grows with the length of the text alone. */
 const PLAIN = /^(?:[^\s\-?:,[\]{}#&*!|>'"%@`]|-(?=[^\s,[\]{}])|:(?=\S))/
@@ -135,11 +140,16 @@ function* outsidesOfItem(item: Token, isMap: boolean, inFlow: boolean): Generato
   if (value) yield* outsidesOf(value, inFlow)
 }
 
-/** With its colon on the same line. */
+/** With its colon on the same line, and no further away than Go looks for it. */
 function isPlainKey({ start, key, sep = [] }: Token): boolean {
   const colon = sep.findIndex(({ type }) => type === 'map-value-ind')
   const before = [key, ...sep.slice(0, Math.max(colon, 0))].map((token) => token?.source ?? '').join('')
-  return KEYS.includes(key?.type) && !before.includes('\n') && !marksOf(start).some(({ type }) => type === 'anchor')
+  return (
+    KEYS.includes(key?.type) &&
+    before.length <= LONGEST_KEY &&
+    !before.includes('\n') &&
+    !marksOf(start).some(({ type }) => type === 'anchor')
+  )
 }
 
 /** Without a space behind the colon. In braces, a key in quotes takes none, as in JSON. */

@@ -28,9 +28,10 @@ export function refuseText(text: string): YamlFailure | undefined {
 const FLOW: Readonly<Record<string, number | undefined>> = { '{': 1, '[': 1, '}': -1, ']': -1 }
 
 /**
- * Finds tabs in the white space that begins a line, outside of braces, brackets and scalars. Go
- * takes none where a key may begin, not even in an empty line (`yaml_parser_scan_to_next_token`).
- * The library takes a line without anything else for an empty one.
+ * Finds tabs in the white space that begins a line or follows a dash, outside of braces, brackets
+ * and scalars. Go takes none where a key may begin, not even in an empty line
+ * (`yaml_parser_scan_to_next_token`). The library takes a line without anything else for an empty
+ * one.
  */
 export class TabbedLines {
   readonly #marks: ReadonlySet<string>
@@ -56,7 +57,7 @@ export class TabbedLines {
     if (!isScalar) this.#flowDepth += FLOW[lexeme] ?? 0
     const isSpace = !isScalar && /^[ \t]+$/.test(lexeme)
     const found = isSpace && this.#isLineStart && this.#flowDepth === 0 && lexeme.includes('\t')
-    this.#isLineStart = lexeme.endsWith('\n') || (isSpace && this.#isLineStart)
+    this.#isLineStart = lexeme.endsWith('\n') || (!isScalar && lexeme === '-') || (isSpace && this.#isLineStart)
     return found
   }
 }

@@ -11,7 +11,7 @@ const read = (text: string) => {
 }
 
 /** Without the line ends that end a line of TAP. */
-const nameOf = (text: string) => encodeURI(text)
+const nameOf = (text: string) => encodeURI(text.slice(0, 80))
 
 const REFUSED: readonly [text: string, why: RegExp, line: number, column: number][] = [
   ['{?authorization: {mode: AlwaysAllow}}', /text without quotes/, 1, 2],
@@ -50,6 +50,7 @@ const REFUSED: readonly [text: string, why: RegExp, line: number, column: number
   ['a: .1_000\n', /text without quotes/, 1, 4],
   ['a: 1_000\n', /text without quotes/, 1, 4],
   ['a: 0x10000000000000000\n', /text without quotes/, 1, 4],
+  [`a: {${'k'.repeat(1000)}${' '.repeat(25)}: 1}\n`, /a key that is neither/, 1, 5],
   ['[a]: b\n', /a key that is neither/, 1, 1],
   ['a: &x b\n*x : c\n', /a key that is neither/, 2, 1],
   ['&x a: b\n', /a key that is neither/, 1, 1],
@@ -74,6 +75,12 @@ t.test('a merge under a key that is no text throws nothing', async (t) => {
 t.test('an anchor within itself or unknown, also where another key replaces it', async (t) => {
   t.match(read('a: &x\n  b: *x\n  b: 1\n'), { ok: false, detail: 'anchor contains itself at line 2, column 6' })
   t.match(read('a: *b\n<<: {a: 1}\n'), { ok: false, detail: 'Unresolved alias at line 1, column 4' })
+})
+
+t.test('a tab behind a dash is one at the start of a line', async (t) => {
+  for (const text of ['x:\n-\ta\n', '- \ta\n', '- - \ta\n', '-\t\n- a\n'])
+    t.match(read(text), { ok: false, detail: /^a line begins with a tab/ }, nameOf(text))
+  for (const text of ['a:\t-1\n', '- -1\t\n', '- a\t# b\n', 'a: [-1,\t-2]\n']) t.not((read(text) as { ok?: false }).ok, false, nameOf(text))
 })
 
 t.test('a text that is broken is none of them', async (t) => {

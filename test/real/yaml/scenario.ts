@@ -24,6 +24,7 @@ const CLASSES: readonly (readonly [name: string, text: RegExp, rule: RegExp])[] 
   ['two byte order marks', /^\ufeff\ufeff/, /U\+FEFF/],
   ['a byte order mark inside', /.\ufeff/s, /U\+FEFF/],
   ['a key in braces without a value', /\{c:\}/, /key in braces/],
+  ['a key in braces that is too long', /\{k{1000} +:/, /a key that is neither/],
   ['an anchor with a colon', /&a:x/, /name of this anchor/],
   ['a document that is a block of text', /^(?:--- )?[|>]/, /document that is only a block of text/],
   ['a block of text with its indentation', /[|>][-+]?[12]/, /block of text that begins like this/],
