@@ -23,10 +23,12 @@ interface Situation {
   /** What runs. undefined: the local config, with these files beside it. */
   readonly running?: Files
   readonly wiring?: KnownUnit['wiring']
+  /** The candidate is given to a command, without its ConfigMap. */
+  readonly isAlone?: true
 }
 
 /** @returns the outcome, and the rules of the findings with their paths */
-async function judge(t: Test, files: Files, { policy = { changePolicy: 'guarded' }, running, wiring = READY }: Situation) {
+async function judge(t: Test, files: Files, { policy = { changePolicy: 'guarded' }, running, wiring = READY, isAlone }: Situation) {
   const directory = t.testdir({})
   const resolved = resolveSettings({
     flags: { dynamicConfigDir: directory, runtimeDir: join(directory, 'run'), preflight: 'rules', ...policy },
@@ -40,7 +42,7 @@ async function judge(t: Test, files: Files, { policy = { changePolicy: 'guarded'
   const basePath = join(place, 'kubelet')
   const source = { namespace: 'ns', name: 'config', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '2' }
   const here = unit({ localConfigPath: join(directory, 'local/kubelet'), wiring, process: { kind: 'other', pid: 1, configPath: basePath } })
-  const { checkCandidate, mergeHere } = openInspection({
+  const { checkCandidate, inspect, mergeHere } = openInspection({
     settings: () => resolved.settings,
     stores: {
       files: new DurableFiles(new NodeDisk()),
@@ -55,7 +57,11 @@ async function judge(t: Test, files: Files, { policy = { changePolicy: 'guarded'
     signal: new AbortController().signal,
   })
   const request = { source, data: files, key: 'content@kubelet', fallback: false, unit: here, basePath } as const
-  const report = await checkCandidate(request, new AbortController().signal)
+  const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: 'no', node: true } as const
+  const report =
+    isAlone === undefined
+      ? await checkCandidate(request, new AbortController().signal)
+      : await inspect({ name: 'bare.yaml', files, key: 'kubelet', isAlone }, options)
   const policies = report.findings.filter(({ rule }) => rule.startsWith('policy/'))
   return { report, mergeHere, found: policies.map(({ rule, path }) => `${rule} ${path.join('.')}`) }
 }
@@ -109,4 +115,24 @@ t.test('where kubelet reads each config from one place, its relative paths name 
   const wiring = { ...READY, activation: 'file', replacesLocalFile: true, configFlagIsFixed: true } as const
   t.same((await judge(t, FILES, { wiring })).found, [])
   t.same((await judge(t, { ...FILES, 'pods.yaml': 'x' }, { wiring, running: FILES })).found, [])
+})
+
+t.test('the other keys of a bare config are not known: neither missing nor a change', async (t) => {
+  const bare = (text: string) => judge(t, { kubelet: text }, { running: FILES, isAlone: true })
+  const { found, report } = await bare(TEXT)
+  t.same(found, [])
+  t.same(
+    report.findings.filter(({ rule }) => rule.includes('missing')),
+    [],
+  )
+  t.match(
+    report.parts.find(({ part }) => part === 'change'),
+    { detail: '0 fields change; the other keys of the ConfigMap are not known here' },
+  )
+  t.same((await bare(TEXT.replace('pods.yaml', 'other.yaml'))).found, ['policy/guarded staticPodPath'])
+  t.same((await bare(TEXT.replace('pods.yaml', '../x'))).found, ['policy/guarded staticPodPath', 'policy/outside staticPodPath'])
+  t.same((await judge(t, { kubelet: TEXT }, { isAlone: true })).found, [
+    'policy/guarded staticPodPath',
+    'policy/guarded authentication.x509.clientCAFile',
+  ])
 })

@@ -4,11 +4,12 @@
  * passed in.
  */
 
-import type { ConfigMapData, ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
+import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import { describeSource } from '../decision/config-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
 import type { ConfigLayer } from '../overlay/list-layers.ts'
+import type { Beside } from '../preflight/change/named-files.ts'
 import type { ConfigPlace } from '../preflight/inspection.ts'
 import { describeStatus } from '../report/status.ts'
 import { errorMessage } from '../values/errors.ts'
@@ -19,8 +20,8 @@ export type ConfigText =
       readonly ok: true
       readonly name: string
       readonly text: string
-      /** With the files beside it. undefined: they are not those of a ConfigMap. */
-      readonly files?: ConfigMapData
+      /** As in Beside. */
+      readonly files?: Beside['files']
       /** Of a config that this node merges, the lowest first. */
       readonly layers?: readonly ConfigLayer[]
       /** undefined: kubelet's drop-ins are not merged with it. */

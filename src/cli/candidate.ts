@@ -148,7 +148,7 @@ async function decodeText(shown: string, bytes: Buffer, readers: PartReaders): P
   const manifest = await readManifestText(text, readers.yaml)
   switch (manifest.kind) {
     case 'none':
-      return { kind: 'loaded', config: { name: shown, files: { [KEY]: text }, key: KEY }, shown: { text, place: asIs } }
+      return { kind: 'loaded', config: { name: shown, files: { [KEY]: text }, key: KEY, isAlone: true }, shown: { text, place: asIs } }
     case 'unclear':
       return { kind: 'failed', detail: `${shown}: ${manifest.detail}` }
     case 'found': {

@@ -4,12 +4,11 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { ConfigMapData } from '../decision/config-source.ts'
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import { decodeText } from '../kubelet/decode-text.ts'
 import { decides, type FieldPath } from '../kubelet/field-path.ts'
 import { type ConfigLayer, findLayer } from '../overlay/list-layers.ts'
-import { nameContents } from '../preflight/change/named-files.ts'
+import { type Beside, lacksKeys, nameContents } from '../preflight/change/named-files.ts'
 import type { ConfigChange, MergedHere } from '../preflight/inspection.ts'
 import { isObject } from '../values/is-object.ts'
 import type { ConfigText } from './active-config.ts'
@@ -34,21 +33,32 @@ export async function compareTexts(
   if (!to.ok) return { ok: false, detail: `${after.name}: ${to.detail}` }
   if (before.place === undefined || after.place === undefined) {
     const alone = { config: to.config, order: undefined }
-    const changes = await compare(nameContents(from.config, before.files), withContents(alone, after))
-    return { ok: true, from: before.name, to: after.name, changes: nameLayersOf(changes, to.config, alone, after) }
+    const [was, is] = [withFiles({ config: from.config, order: undefined }, before), withFiles(alone, after)]
+    const changes = await compare(...nameContents(was, is))
+    return {
+      ok: true,
+      from: nameGiven(before.name, was),
+      to: nameGiven(after.name, is),
+      changes: nameLayersOf(changes, to.config, alone, after),
+    }
   }
   const old = await mergeHere(from.config, before.place)
   const next = await mergeHere(to.config, after.place)
+  const [was, is] = [withFiles(old, before), withFiles(next, after)]
   return {
     ok: true,
-    from: nameMerged(before.name, old),
-    to: nameMerged(after.name, next),
-    changes: nameLayersOf(await compare(withContents(old, before), withContents(next, after)), to.config, next, after),
+    from: nameGiven(nameMerged(before.name, old), was),
+    to: nameGiven(nameMerged(after.name, next), is),
+    changes: nameLayersOf(await compare(...nameContents(was, is)), to.config, next, after),
   }
 }
 
-function withContents({ config, isElsewhere = false }: MergedHere, { files }: { readonly files?: ConfigMapData }): KubeletConfig {
-  return isElsewhere ? config : nameContents(config, files)
+function withFiles({ config, isElsewhere = false }: MergedHere, { files }: { readonly files?: Beside['files'] }): Beside {
+  return { config, files: isElsewhere ? undefined : files }
+}
+
+function nameGiven(name: string, given: Beside): string {
+  return lacksKeys(given) ? `${name} (its other keys are not known here)` : name
 }
 
 /**

@@ -1,10 +1,9 @@
 /** Two configs of the cluster compared field by field, as text for people. */
 import { NODE_OWN, renderChanges } from '../cli/changes-text.ts'
 import { plainText } from '../cli/terminal.ts'
-import type { KubeletConfig } from '../kubelet/decode.ts'
 import { decodeText } from '../kubelet/decode-text.ts'
 import { decides, type FieldPath } from '../kubelet/field-path.ts'
-import { nameContents } from '../preflight/change/named-files.ts'
+import { type Beside, nameContents } from '../preflight/change/named-files.ts'
 import { type KubeletVersion, parseVersion } from '../preflight/kubelet-version.ts'
 import type { PluginContext } from './command.ts'
 import type { ConfigContent } from './config-maps.ts'
@@ -52,7 +51,7 @@ async function compareDecoded(
   to: Decoded,
   version: KubeletVersion | undefined,
 ): Promise<Comparison> {
-  const changes = await context.compare(from.config, to.config, version)
+  const changes = await context.compare(...nameContents(from, to), version)
   if (changes.length === 0) {
     const isOpen = from.isPartial || to.isPartial
     const local =
@@ -67,9 +66,8 @@ async function compareDecoded(
   return { isSame: false, lines: renderChanges(shown, context.terminal.color, context.terminal.width ?? 80) }
 }
 
-interface Decoded {
+interface Decoded extends Beside {
   readonly ok: true
-  readonly config: KubeletConfig
   readonly isPartial: boolean
   /** The value of this field is that of each node's local config. */
   leavesToNode(path: FieldPath): boolean
@@ -93,7 +91,8 @@ async function decode(context: PluginContext, content: ConfigContent): Promise<D
   const own = parsed?.ok === true ? parsed.value : undefined
   return {
     ok: true,
-    config: nameContents(decoded.config, merged.data),
+    config: decoded.config,
+    files: merged.data,
     isPartial,
     leavesToNode: (path) => isPartial && !decides(own, path),
   }

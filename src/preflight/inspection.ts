@@ -18,6 +18,8 @@ export interface InspectedConfig {
   readonly files: ConfigMapData
   /** Name of the file that kubelet reads. */
   readonly key: string
+  /** It was given without its ConfigMap: the other files are not known. */
+  readonly isAlone?: boolean
   /**
    * Of a local config: the file that kubelet reads it from. A check of its copy elsewhere resolves
    * relative paths as there. undefined: it is a checkpoint's.

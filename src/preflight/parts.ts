@@ -4,7 +4,7 @@
  */
 
 import { posix } from 'node:path'
-import { API_VERSION, KIND } from '../kubelet/decode.ts'
+import { API_VERSION, KIND, type KubeletConfig } from '../kubelet/decode.ts'
 import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
 import { absolutePaths } from '../kubelet/relative-paths.ts'
 import { isObject } from '../values/is-object.ts'
@@ -12,7 +12,7 @@ import { mergePatch } from '../values/merge-patch.ts'
 import { isStartAsked } from './ask-early.ts'
 import { compareConfigs } from './change/compare.ts'
 import { collectFlags, withoutFlag } from './change/kubelet-flags.ts'
-import { listLeaving, nameContents } from './change/named-files.ts'
+import { type Beside, lacksKeys, listLeaving, listNamed, nameContents } from './change/named-files.ts'
 import { overlayFlags } from './change/overlay-flags.ts'
 import { findOverridden, listEffective } from './change/overridden.ts'
 import { checkFields } from './check-fields.ts'
@@ -83,10 +83,15 @@ async function checkNodeRules(
   const { flags, running, kubeletPid } = node
   // Kubelet resolves relative paths of a drop-in nowhere: they begin in its working directory.
   const isDropIn = dropIns?.kind === 'usable' && dropIns.order.base !== undefined
-  const place = isDropIn ? { folder: '/', files: [] } : { folder: node.folder, files: Object.keys(config.files) }
+  const place = isDropIn ? { folder: '/', files: [] } : { folder: node.folder, files: listKeysOf(config, document.config) }
   const options: NodeOptions = { version, flags: collectFlags(flags), ...place, running, kubeletPid }
   const found = await surroundings(findNeeds(document.config, options))
   return conclude(settleGuards(checkNode(document.config, document, found, options), guardsOff()), 'checked against this node')
+}
+
+/** What is not known is not missing. */
+function listKeysOf({ files, isAlone = false }: PartInput['config'], config: KubeletConfig): readonly string[] {
+  return isAlone ? [...Object.keys(files), ...listNamed(config)] : Object.keys(files)
 }
 
 function checkChangeRules({ document, node, version, config }: PartInput, policy: ChangePolicy): PartReport | undefined {
@@ -94,8 +99,9 @@ function checkChangeRules({ document, node, version, config }: PartInput, policy
   if (node.running === undefined) return checkUnknownChange(policy)
   const isElsewhere = node.runningFiles === 'elsewhere'
   const own = isElsewhere || config.localPath !== undefined ? undefined : config.files
-  const running = nameContents(node.running, isElsewhere ? undefined : node.runningFiles)
-  const changes = compareConfigs(running, nameContents(document.config, own), version)
+  const running: Beside = { config: node.running, files: node.runningFiles === 'elsewhere' ? undefined : node.runningFiles }
+  const candidate: Beside = { config: document.config, files: own && config.isAlone === true ? 'unknown' : own }
+  const changes = compareConfigs(...nameContents(running, candidate), version)
   const { findings, requiresDrain } = checkPolicy(changes, policy, document)
   const flags = collectFlags(node.flags)
   const overridden = findOverridden(changes, flags, document)
@@ -114,7 +120,7 @@ function checkChangeRules({ document, node, version, config }: PartInput, policy
   const leaving = own === undefined || !restricts(policy) ? [] : listLeaving(document.config).map((path) => refuseLeaving(path, document))
   const report = conclude(
     [...findings, ...leaving, ...overridden, ...drain],
-    `${changes.length} ${changes.length === 1 ? 'field changes' : 'fields change'}`,
+    `${changes.length} ${changes.length === 1 ? 'field changes' : 'fields change'}${lacksKeys(candidate) ? '; the other keys of the ConfigMap are not known here' : ''}`,
   )
   return { ...report, ...(changed && { changed }) }
 }

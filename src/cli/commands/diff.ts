@@ -108,9 +108,11 @@ async function loadText(text: string, context: CommandContext, overlaid: boolean
       return { ok: false, detail: `${loaded.name}: ${loaded.report.findings.map(({ problem }) => problem).join('; ')}` }
     case 'loaded': {
       const { config, layers = [] } = loaded
-      const { name, files, key } = config
+      const { name, files, key, isAlone = false } = config
       const value = Object.hasOwn(files, key) ? files[key] : undefined
-      return value === undefined ? { ok: false, detail: `${name}: no such key` } : { ok: true, name, text: value, files, layers }
+      return value === undefined
+        ? { ok: false, detail: `${name}: no such key` }
+        : { ok: true, name, text: value, files: isAlone ? 'unknown' : files, layers }
     }
   }
 }

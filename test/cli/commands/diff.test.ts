@@ -100,6 +100,28 @@ t.test('what a relative path names is a part of the field', async (t) => {
   )
 })
 
+t.test('of a bare config the other keys are not known, and that is no difference', async (t) => {
+  const bare = (path: string) => Buffer.from(`${HEAD}staticPodPath: ${path}\n`)
+  const differ = (path: string, context: Partial<CommandContext> = {}) =>
+    diff(
+      'bare.yaml',
+      {},
+      {
+        observe: async () => following(source()),
+        checkpoints: { data: () => ({ kubelet: bare('pods.yaml').toString(), 'pods.yaml': 'hush' }) },
+        readInput: async () => ({ kind: 'read', bytes: bare(path) }),
+        ...context,
+      },
+    )
+  t.match(await differ('pods.yaml'), { code: 0, out: /-> bare\.yaml \(its other keys are not known here\): no difference/ })
+  const other = await differ('other.yaml')
+  t.match(other, { code: 1, out: /staticPodPath/ })
+  t.notMatch(other.out, 'no such key')
+  t.notMatch((await differ('/etc/pods')).out, 'not known')
+  const local = { observe: async () => snapshot(), files: { read: () => bare('pods.yaml') } }
+  t.match(await differ('pods.yaml', local), { code: 1, out: /staticPodPath/ }, 'beside the local config it is another file')
+})
+
 t.test('compares what kubelet makes of both with its drop-ins, unless two files are given', async (t) => {
   const order = { below: [], above: [{ path: '/etc/kubelet.d/50.conf', config: { readOnlyPort: 10255 } }] }
   const mergeHere: CommandContext['mergeHere'] = async (config) => ({ config: { ...config, readOnlyPort: 10255 }, order })
