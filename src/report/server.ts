@@ -39,6 +39,8 @@ export class ReportServer {
   readonly #server: Server
   /** In the order of their arrival. */
   readonly #connections = new Set<Socket>()
+  /** Those of them that have not sent a whole request yet. */
+  readonly #silent = new Set<Socket>()
   #rendering: { readonly page: Promise<Page>; readonly atMs: number } | undefined
   #retry: NodeJS.Timeout | undefined
   #warned = false
@@ -96,17 +98,18 @@ export class ReportServer {
 
   #accept(socket: Socket): void {
     // A client that holds its connections open keeps no other client away.
-    const [oldest] = this.#connections
-    if (oldest !== undefined && this.#connections.size >= MAX_CONNECTIONS) {
-      this.#connections.delete(oldest)
-      oldest.destroy()
+    const [first] = [...this.#silent, ...this.#connections]
+    if (first !== undefined && this.#connections.size >= MAX_CONNECTIONS) {
+      this.#forget(first)
+      first.destroy()
     }
     this.#connections.add(socket)
+    this.#silent.add(socket)
     const limit = setTimeout(() => socket.destroy(), this.#options.limitMs ?? LIMIT_MS)
     socket.on('error', () => {})
     socket.on('close', () => {
       clearTimeout(limit)
-      this.#connections.delete(socket)
+      this.#forget(socket)
     })
     let head = ''
     socket.setEncoding('latin1').on('data', (chunk: string) => {
@@ -114,13 +117,20 @@ export class ReportServer {
       const isWhole = head.includes('\r\n\r\n')
       if (!isWhole && head.length <= MAX_HEAD_BYTES) return
       socket.removeAllListeners('data').pause()
-      void this.#respond(socket, isWhole ? /^(\S+) (\S+) HTTP\/1\.[01]\r\n/.exec(head) : 'too long')
+      this.#silent.delete(socket)
+      void this.#make(() => this.#answer(head, isWhole)).then((page) => send(socket, page, head.startsWith('HEAD ')))
     })
   }
 
-  async #respond(socket: Socket, request: RegExpExecArray | 'too long' | null): Promise<void> {
-    if (request === 'too long') return send(socket, { status: '431 Request Header Fields Too Large', ...plain('too long') })
-    if (request === null) return send(socket, { status: '400 Bad Request', ...plain('not a request of HTTP/1') })
+  #forget(socket: Socket): void {
+    this.#connections.delete(socket)
+    this.#silent.delete(socket)
+  }
+
+  #answer(head: string, isWhole: boolean): Page | Promise<Page> {
+    if (!isWhole) return { status: '431 Request Header Fields Too Large', ...plain('too long') }
+    const request = /^(\S+) (\S+) HTTP\/1\.[01]\r\n/.exec(head)
+    if (request === null) return { status: '400 Bad Request', ...plain('not a request of HTTP/1') }
     const { isAlive, isReady } = this.#options
     const [, method, target = ''] = request
     const pages: Readonly<Record<string, () => Page | Promise<Page>>> = {
@@ -130,26 +140,27 @@ export class ReportServer {
     }
     const path = target.replace(/\?.*/, '')
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined
-    if (page === undefined) return send(socket, { status: '404 Not Found', ...plain('not found') })
+    if (page === undefined) return { status: '404 Not Found', ...plain('not found') }
     if (method !== 'GET' && method !== 'HEAD') {
-      return send(socket, { status: '405 Method Not Allowed', header: 'Allow: GET, HEAD', ...plain('only GET and HEAD') })
+      return { status: '405 Method Not Allowed', header: 'Allow: GET, HEAD', ...plain('only GET and HEAD') }
     }
-    send(socket, await page(), method === 'HEAD')
+    return page()
   }
 
   #render(): Promise<Page> {
     const atMs = performance.now()
     if (this.#rendering === undefined || atMs - this.#rendering.atMs >= (this.#options.freshMs ?? FRESH_MS)) {
-      this.#rendering = { page: this.#renderAnew(), atMs }
+      this.#rendering = { page: this.#make(async () => ({ status: '200 OK', ...(await this.#options.render()) })), atMs }
     }
     return this.#rendering.page
   }
 
-  async #renderAnew(): Promise<Page> {
+  /** Never rejects: an answer that fails is a bug in the agent, and ends nothing. */
+  async #make(page: () => Page | Promise<Page>): Promise<Page> {
     try {
-      return { status: '200 OK', ...(await this.#options.render()) }
+      return await page()
     } catch (error) {
-      this.#options.log.error('the metrics could not be rendered', { error })
+      this.#options.log.error('a request for metrics or a probe could not be answered', { error })
       return { status: '500 Internal Server Error', ...plain('internal error, see the log') }
     }
   }
@@ -170,7 +181,7 @@ function plain(text: string): Omit<Page, 'status'> {
   return { contentType: 'text/plain; charset=utf-8', body: `${text}\n` }
 }
 
-function send(socket: Socket, { status, contentType, body, header }: Page, withoutBody = false): void {
+function send(socket: Socket, { status, contentType, body, header }: Page, withoutBody: boolean): void {
   const head = [
     `HTTP/1.1 ${status}`,
     `Content-Type: ${contentType}`,

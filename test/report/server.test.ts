@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { connect, Server as NetServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
-import { ReportServer } from '../../src/report/server.ts'
+import { type ProbeResult, ReportServer } from '../../src/report/server.ts'
 import type { ListenAddress } from '../../src/values/listen-address.ts'
 import { until } from '../until.ts'
 import { FakeLog } from './fakes.ts'
@@ -24,6 +24,7 @@ async function serve(t: Test, address: ListenAddress = LOOPBACK, limits: { reado
   const log = new FakeLog()
   const state = {
     alive: true,
+    isAlive: (): ProbeResult => ({ ok: state.alive, detail: state.alive ? 'ok' : 'the loop is stuck' }),
     ready: false,
     rendered: 0,
     render: async () => ({ contentType: 'text/plain; version=0.0.4', body: 'metric 1\n' }),
@@ -34,7 +35,7 @@ async function serve(t: Test, address: ListenAddress = LOOPBACK, limits: { reado
       state.rendered++
       return state.render()
     },
-    isAlive: () => ({ ok: state.alive, detail: state.alive ? 'ok' : 'the loop is stuck' }),
+    isAlive: () => state.isAlive(),
     isReady: () => ({ ok: state.ready, detail: state.ready ? 'ok' : 'the assignment is not known' }),
     retryMs: 10,
   })
@@ -120,6 +121,11 @@ t.test('pages', async (t) => {
   t.equal(failed.status, 500)
   t.notMatch(failed.body, 'secret')
   t.equal(log.said('error').length, 1)
+  state.isAlive = () => {
+    throw new Error('secret detail')
+  }
+  t.match(await fetchPage(address, '/healthz'), { status: 500, body: 'internal error, see the log\n' })
+  t.equal(log.said('error').length, 2)
 })
 
 t.test('an address in use is logged once, and used when it is free', async (t) => {
@@ -215,6 +221,8 @@ t.test('a client that does not speak HTTP, or too much of it, has one answer', a
   const address = await eventually(() => server.boundTo)
   t.match(await readAll(await open(t, address, 'hello\r\n\r\n')), /^HTTP\/1.1 400 /)
   t.match(await readAll(await open(t, address, `GET / HTTP/1.1\r\nX: ${'x'.repeat(8200)}`)), /^HTTP\/1.1 431 |^$/)
+  for (const request of ['HEAD /none HTTP/1.1', 'HEAD /metrics HTTP/2.0', 'HEAD x'])
+    t.match(await readAll(await open(t, address, `${request}\r\n\r\n`)), /^HTTP\/1.1 40[04] (.+\r\n)+\r\n$/, `${request}: no body`)
 })
 
 t.test('a new connection takes the place of the oldest one beyond the limit', async (t) => {
@@ -226,4 +234,20 @@ t.test('a new connection takes the place of the oldest one beyond the limit', as
   const [oldest, ...others] = idle
   if (oldest !== undefined) await readAll(oldest)
   t.notOk(others.some((socket) => socket.closed))
+})
+
+t.test('a client that waits for its answer keeps its place before one that has not asked', async (t) => {
+  const { server, state } = await serve(t, LOOPBACK, { limitMs: 60_000 })
+  const address = await eventually(() => server.boundTo)
+  let finish = () => {}
+  state.render = () =>
+    new Promise((resolve) => {
+      finish = () => resolve({ contentType: 'text/plain', body: 'metric 1\n' })
+    })
+  const waiting = readAll(await open(t, address, 'GET /metrics HTTP/1.1\r\n\r\n'))
+  await until(() => state.rendered === 1, 'it is being answered')
+  for (let i = 0; i < 40; i++) await open(t, address, '')
+  t.match(await fetchPage(address, '/healthz'), { status: 200 })
+  finish()
+  t.match(await waiting, /metric 1/)
 })
