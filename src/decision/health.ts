@@ -36,8 +36,8 @@ export type HealthAnswer =
   | {
       readonly ok: boolean | 'unknown'
       readonly detail: string
-      /** A process that is not kubelet has the port. */
-      readonly isStrangers?: true
+      /** Nobody was asked. */
+      readonly isUnasked?: true
       /** Why it is not known whether kubelet answered. It counts all the same. */
       readonly unverified?: string
     }
@@ -46,6 +46,7 @@ export type HealthAnswer =
 /** Of the file that kubelet was started with, or a drop-in, nothing was ever read without doubt. */
 export const PORT_NOT_KNOWN = {
   ok: 'unknown',
+  isUnasked: true,
   detail: 'its health port is not known, since the config that it was started with is gone or replaced, or kubelet may read it differently',
 } as const
 

@@ -125,7 +125,7 @@ export class EvidenceWorker implements EvidenceProbe {
     })
     if (holder.kind === 'stranger') return { kind: 'not-asked', detail: describeStranger(target, holder.uid), isStrangers: true }
     const isSeen = holder.kind !== 'unseen' || asked.kind === 'no-tls'
-    return isSeen ? asked : { kind: 'not-asked', detail: `it is not known who answered: ${holder.detail}`, isStrangers: true }
+    return isSeen ? asked : { kind: 'not-asked', detail: `it is not known who answered: ${holder.detail}` }
   }
 
   /** A right that is missing is logged once, and so is a stranger at kubelet's port. */

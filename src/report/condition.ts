@@ -176,12 +176,12 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessag
   if (running.kind !== 'known') return betweenStarts(snapshot, wanted)
   if (running.content !== assignedContent) return ['Ineffective', `kubelet runs a different config than ${describeSource(wanted)}`]
   const name = describeSource(wanted)
+  const unclear = describeUnclear(snapshot)
   if (wanted === 'local' || hasPassed(snapshot, running.key)) {
     const steadiness = findSteadiness(snapshot)
     const exits = describeExits(snapshot)
     if (exits !== undefined) return exits
-    if (snapshot.healthz?.isStrangers === true)
-      return ['KubeletUnknown', `kubelet runs ${name}, and it is not known whether it is healthy: ${snapshot.healthz.detail}`]
+    if (unclear !== undefined) return ['KubeletUnknown', `kubelet runs ${name}, and it is not known whether it is healthy: ${unclear}`]
     if (steadiness === 'starting') return restarting(snapshot)
     if (steadiness === 'unhealthy') return ['Unhealthy', `kubelet runs ${name} and is not healthy${sayNoRollback(snapshot)}`]
     if (wanted === 'local') return ['Local', `nothing is assigned: kubelet runs its local config${pauseText(snapshot)}`]
@@ -189,11 +189,16 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessag
   }
   const { unit } = snapshot
   const key = unit.kind === 'known' ? trialKey(running.content, unit.kubeletIdentity) : running.key
-  const who = snapshot.healthz?.isStrangers === true ? `; ${snapshot.healthz.detail}` : ''
+  const who = unclear === undefined ? '' : `; ${unclear}`
   const text = `${describeTrial(snapshot, { source: wanted, content: running.content, key })}${who}`
   const missing = describeOpenTrial(snapshot, key)
   if (missing !== undefined) return ['InTrial', `${text} ${missing}${pauseText(snapshot)}`]
   return ['InTrial', `${text}${trial === undefined ? '' : ` until ${showTime(trial.untilMs)}`}${pauseText(snapshot)}`]
+}
+
+/** Why the answer of kubelet's health port says nothing of kubelet. */
+function describeUnclear({ healthz }: Snapshot): string | undefined {
+  return healthz?.ok === 'unknown' && healthz.isUnasked !== true ? healthz.detail : undefined
 }
 
 function betweenStarts(snapshot: Snapshot, wanted: ConfigSource): ReasonAndMessage {

@@ -323,11 +323,12 @@ t.test('a kubelet that never stays up is never ready', async (t) => {
   t.equal(at(50, unknown, unread).reason, 'Promoted', 'a health port that is not known says nothing')
   t.equal(at(2, unknown, unread).reason, 'Restarting')
   const detail = 'a process of uid 65534, which is not kubelet, has port 10248 of 127.0.0.1'
-  const strangers = following(good, { proven, healthz: { ok: 'unknown', detail, isStrangers: true } })
+  const strangers = following(good, { proven, healthz: { ok: 'unknown', detail } })
   t.equal(
     format(at(50, unknown, strangers)),
     `Unknown KubeletUnknown: kubelet runs kube-system/my-node-config:kubelet@100, and it is not known whether it is healthy: ${detail}`,
   )
+  t.ok(format(at(50, unknown, following(good, { healthz: { ok: 'unknown', detail } }))).endsWith(`; ${detail}`), 'so does a trial')
   const brief = { ...policy, trialUs: 5e6 }
   t.equal(at(5, record(true), following(good, { proven, policy: brief })).reason, 'Promoted', 'right after a trial that was shorter')
 })
