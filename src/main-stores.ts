@@ -97,7 +97,7 @@ export function openStores(settings: Settings, { disk, clock, yaml, besideDocker
     jobs: new JournalJobResults(journal),
     activation: new UnitActivation({ files, ownership: new SystemFileOwnership(), clock, dynamicConfigDir, envFile, runtimeDir, log }),
     configFacts: new ConfigFileFacts(files, yaml),
-    probe: new VerifiedHealthProbe(new NetworkHealthProbe(mostWaitMs(settings)), portHolders),
+    probe: new VerifiedHealthProbe(new NetworkHealthProbe(mostWaitMs(settings)), portHolders, clock),
     portHolders,
     contentOf: recognizer.contentOf.bind(recognizer),
     recognize: recognizer.recognize.bind(recognizer),

@@ -44,7 +44,7 @@ export class EvidenceWorker implements EvidenceProbe {
 
   constructor(options: EvidenceWorkerOptions) {
     this.#options = options
-    this.#servingPort = new HeldPort(options.holders)
+    this.#servingPort = new HeldPort(options.holders, options.clock)
     this.#asksSinceUs = options.clock.now().monotonicUs
   }
 

@@ -3,10 +3,11 @@
  * not have yet, and answer in its place. Pure but for its ports.
  *
  * A look at who holds the port takes some milliseconds, since the kernel goes through its table of
- * connections. So a process that is known to have the port is believed as long as it answers well:
- * a server gives up its port only when it ends.
+ * connections. So a kubelet that is known to have the port is believed as long as it answers well:
+ * a server gives up its port only when it ends. Another holder is looked at again after some time.
  */
 import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '../ports/clock.ts'
 import type { HealthTarget, PortHolder, PortHolders } from '../ports/probes.ts'
 
 export interface PortAnswer {
@@ -19,23 +20,26 @@ interface Held<T> {
   readonly holder: PortHolder
 }
 
+const AGAIN_US = 10e6
 const NOBODY: PortHolder = { kind: 'unseen', detail: 'nobody listens there' }
 
 export class HeldPort {
   readonly #holders: PortHolders
-  #known: { readonly target: HealthTarget; readonly pid: number; readonly holder: PortHolder } | undefined
+  readonly #clock: Clock
+  #known: { readonly of: readonly [HealthTarget, number]; readonly holder: PortHolder; readonly atUs: number } | undefined
 
-  constructor(holders: PortHolders) {
+  constructor(holders: PortHolders, clock: Clock) {
     this.#holders = holders
+    this.#clock = clock
   }
 
   async ask<T extends PortAnswer>(target: HealthTarget, pid: number, ask: () => Promise<T>): Promise<Held<T>> {
-    const known = this.#known?.pid === pid && isDeepStrictEqual(this.#known.target, target) ? this.#known.holder : undefined
+    const known = this.#recall(target, pid)
     const answer = await ask()
     if (answer.kind === 'refused') return { answer, holder: this.#note(target, pid, NOBODY) }
-    if (answer.kind === 'good' && known !== undefined) return { answer, holder: known }
+    if (known !== undefined && (answer.kind === 'good' || known.kind !== 'own')) return { answer, holder: known }
     const holder = this.#note(target, pid, this.#holders.holderOf(target, pid))
-    if (answer.kind === 'bad' || !isKubelets(holder)) return { answer, holder }
+    if (answer.kind === 'bad' || holder.kind !== 'own') return { answer, holder }
     // Whoever answered may have made way for kubelet since. A socket that is there at two looks was
     // there in between.
     const again = await ask()
@@ -44,15 +48,17 @@ export class HeldPort {
     return { answer: again, holder: this.#note(target, pid, { kind: 'unseen', detail: 'it changes hands' }) }
   }
 
+  #recall(target: HealthTarget, pid: number): PortHolder | undefined {
+    if (this.#known === undefined || !isDeepStrictEqual(this.#known.of, [target, pid])) return undefined
+    const { holder, atUs } = this.#known
+    return holder.kind === 'own' || this.#clock.now().monotonicUs - atUs < AGAIN_US ? holder : undefined
+  }
+
+  /** A port that nobody has may be opened at any time. */
   #note(target: HealthTarget, pid: number, holder: PortHolder): PortHolder {
-    this.#known = isKubelets(holder) ? { target, pid, holder } : undefined
+    this.#known = holder.kind === 'unseen' ? undefined : { of: [target, pid], holder, atUs: this.#clock.now().monotonicUs }
     return holder
   }
-}
-
-/** As far as the system says. */
-function isKubelets({ kind }: PortHolder): boolean {
-  return kind === 'own' || kind === 'untold'
 }
 
 export function describeStranger({ host, port }: HealthTarget, uid: number): string {

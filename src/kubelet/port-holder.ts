@@ -28,7 +28,7 @@ export function judgeHolder(
 }
 
 /** As `parseListeners` has it. undefined: it is none. */
-function canonicalAddress(host: string): string | undefined {
+export function canonicalAddress(host: string): string | undefined {
   if (/^[\d.]+$/.test(host)) return host
   if (!host.includes(':') || !URL.canParse(`http://[${host}]`)) return undefined
   const address = new URL(`http://[${host}]`).hostname.slice(1, -1)

@@ -3,16 +3,20 @@
  * has to be the agent's own, where the agent asks. Needs no capability, unlike /proc/PID/fd and
  * /proc/PID/ns. The kernel tells the account of a socket there, and neither its process nor its
  * control group. Never throws.
+ *
+ * A look holds the loop, and any account can open listening sockets, so that a look reads only so
+ * many of them. Beyond that it is untold who has the port: health counts as if nobody had looked.
+ * Health that is unknown would do more harm, since sockets at any port could bring it about.
  */
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import type { HealthTarget, PortHolder, PortHolders } from '../ports/probes.ts'
 import { errorCode, errorMessage } from '../values/errors.ts'
-import { judgeHolder } from './port-holder.ts'
+import { canonicalAddress, judgeHolder } from './port-holder.ts'
 import { parseListeners } from './proc-net.ts'
 
 const CHUNK_BYTES = 64 << 10
-/** Some 25,000 listening sockets. */
-const MOST_BYTES = 4 << 20
+/** Of one table: some 3,500 sockets. */
+const MOST_BYTES = 512 << 10
 
 export class ProcPortHolders implements PortHolders {
   readonly #root: string
@@ -30,36 +34,40 @@ export class ProcPortHolders implements PortHolders {
       if (statSync(`${net}/tcp`).ino !== statSync(`${this.#root}/self/net/tcp`).ino)
         return { kind: 'untold', detail: 'kubelet has a network namespace of its own' }
       const uids = this.#readUids(pid)
-      let holder: PortHolder = { kind: 'unseen', detail: 'nobody listens there' }
-      for (const table of target.host.includes(':') ? ['tcp6'] : ['tcp', 'tcp6']) {
-        const listening = this.#readListening(`${net}/${table}`)
-        if (listening === undefined) return { kind: 'unseen', detail: 'too many sockets listen on this machine' }
-        holder = judgeHolder(parseListeners(pickPort(listening, target.port)), target, uids)
-        if (holder.kind !== 'unseen') break
+      for (const table of canonicalAddress(target.host)?.includes(':') ? ['tcp6'] : ['tcp', 'tcp6']) {
+        const { rows, isWhole } = this.#readListening(`${net}/${table}`, target.port)
+        const holder = judgeHolder(parseListeners(rows), target, uids)
+        if (holder.kind !== 'unseen') return holder
+        if (!isWhole) return { kind: 'untold', detail: 'too many sockets listen on this machine' }
       }
-      return holder
+      return { kind: 'unseen', detail: 'nobody listens there' }
     } catch (error) {
-      return { kind: 'untold', detail: errorMessage(error) }
+      return this.#hasEnded(pid) ? { kind: 'unseen', detail: 'kubelet has ended' } : { kind: 'untold', detail: errorMessage(error) }
     }
   }
 
   /**
-   * The sockets that listen come first. A node may have many more that are connected, and they are
-   * not read. undefined: even those that listen are too many.
+   * The lines that may be about a port. The sockets that listen come first. A node may have many
+   * more that are connected, and they are not read.
    */
-  #readListening(path: string): string | undefined {
+  #readListening(path: string, port: number): { readonly rows: string; readonly isWhole: boolean } {
     const file = openIfThere(path)
     // A machine without IPv6.
-    if (file === undefined) return ''
+    if (file === undefined) return { rows: '', isWhole: true }
+    const digits = `:${port.toString(16).toUpperCase().padStart(4, '0')} `
     try {
       const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
-      let text = ''
-      while (text.length < this.#mostBytes) {
+      let rows = ''
+      let rest = ''
+      for (let bytes = 0; bytes < this.#mostBytes; ) {
         const length = readSync(file, chunk)
-        text += chunk.toString('latin1', 0, length)
-        if (length === 0 || hasConnected(text)) return text
+        const lines = `${rest}${chunk.toString('latin1', 0, length)}`.split('\n')
+        rest = lines.pop() ?? ''
+        for (const line of lines) if (line.includes(digits)) rows += `${line}\n`
+        if (length === 0 || isConnected(lines.at(-1) ?? '')) return { rows, isWhole: true }
+        bytes += length
       }
-      return undefined
+      return { rows, isWhole: false }
     } finally {
       closeSync(file)
     }
@@ -67,22 +75,21 @@ export class ProcPortHolders implements PortHolders {
 
   /** undefined: they cannot be read. */
   #readUids(pid: number): readonly number[] | undefined {
+    return /^Uid:\s*(.*)$/m.exec(this.#readStatus(pid))?.[1]?.split(/\s+/).map(Number)
+  }
+
+  /** A process that its parent has not waited for yet is a zombie. */
+  #hasEnded(pid: number): boolean {
     try {
-      const status = readFileSync(`${this.#root}/${pid}/status`, 'latin1')
-      return /^Uid:\s*(.*)$/m.exec(status)?.[1]?.split(/\s+/).map(Number)
-    } catch {
-      return undefined
+      return /^State:\s*[ZX]/m.test(this.#readStatus(pid))
+    } catch (error) {
+      return ['ENOENT', 'ESRCH'].includes(errorCode(error) ?? '')
     }
   }
-}
 
-/** The lines that may be about a port. */
-function pickPort(table: string, port: number): string {
-  const digits = `:${port.toString(16).toUpperCase().padStart(4, '0')} `
-  return table
-    .split('\n')
-    .filter((line) => line.includes(digits))
-    .join('\n')
+  #readStatus(pid: number): string {
+    return readFileSync(`${this.#root}/${pid}/status`, 'latin1')
+  }
 }
 
 function openIfThere(path: string): number | undefined {
@@ -94,11 +101,8 @@ function openIfThere(path: string): number | undefined {
   }
 }
 
-/** Whether the last line is a socket that does not listen. */
-function hasConnected(text: string): boolean {
-  const state = text
-    .slice(text.lastIndexOf('\n', text.length - 2) + 1)
-    .trim()
-    .split(/\s+/)[3]
+/** Whether a line is a socket that does not listen. */
+function isConnected(line: string): boolean {
+  const state = line.trim().split(/\s+/)[3]
   return state !== undefined && /^(?!0A|03)[\dA-F]{2}$/.test(state)
 }

@@ -3,6 +3,7 @@
  * it does not answer, tells nothing of kubelet. Pure but for its ports.
  */
 import type { HealthAnswer } from '../decision/health.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { HealthProbe, HealthTarget, PortHolders } from '../ports/probes.ts'
 import { describeStranger, HeldPort, type PortAnswer } from './held-port.ts'
 
@@ -22,9 +23,9 @@ export class VerifiedHealthProbe implements HealthProbe {
   readonly #probe: PortProbe
   readonly #port: HeldPort
 
-  constructor(probe: PortProbe, holders: PortHolders) {
+  constructor(probe: PortProbe, holders: PortHolders, clock: Clock) {
     this.#probe = probe
-    this.#port = new HeldPort(holders)
+    this.#port = new HeldPort(holders, clock)
   }
 
   async healthz(target: HealthTarget, pid: number): Promise<NonNullable<HealthAnswer>> {

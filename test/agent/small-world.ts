@@ -329,6 +329,7 @@ export class SmallWorld {
           },
         },
         { holderOf: () => this.portHolder },
+        this.#clock,
       ),
       runtimeProbe: { isUp: async () => this.runtimeUp },
       contentOf: this.#recognizer.contentOf.bind(this.#recognizer),

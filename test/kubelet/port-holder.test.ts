@@ -52,11 +52,12 @@ t.test('this process holds its own port', async (t) => {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   const holders = new ProcPortHolders()
-  t.match(holders.holderOf({ host: '127.0.0.1', port }, process.pid), { kind: 'own', inodes: [/^\d+$/] })
+  for (const host of ['127.0.0.1', '::ffff:127.0.0.1', '::ffff:7f00:1'])
+    t.match(holders.holderOf({ host, port }, process.pid), { kind: 'own', inodes: [/^\d+$/] }, host)
   server.close()
   await once(server, 'close')
   t.match(holders.holderOf({ host: '127.0.0.1', port }, process.pid), { kind: 'unseen' })
-  t.match(holders.holderOf({ host: '127.0.0.1', port }, 2 ** 30), { kind: 'untold' }, 'there is no such process')
+  t.match(holders.holderOf({ host: '127.0.0.1', port }, 2 ** 30), { kind: 'unseen', detail: 'kubelet has ended' })
 })
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n'
@@ -85,11 +86,16 @@ t.test('what the kernel does not tell is untold', (t) => {
   t.match(find(HEAD), { kind: 'unseen' })
   const many = HEAD + row('0A', 0, 1).repeat(2000)
   t.match(find(many + row('0A', NOBODY, 10248)), { kind: 'stranger' })
-  t.match(find(many + row('0A', 0, 10248), {}, 100_000), { kind: 'unseen', detail: 'too many sockets listen on this machine' })
+  const tooMany = { kind: 'untold', detail: 'too many sockets listen on this machine' }
+  t.match(find(many + row('0A', 0, 10248), {}, 100_000), tooMany, 'sockets elsewhere do not make health unknown')
+  t.match(find(row('0A', 0, 1).repeat(30_000)), tooMany, 'and cost only so much')
+  t.match(find(row('0A', NOBODY, 10248) + many, {}, 100_000), { kind: 'stranger' }, 'what was read counts')
   const connected = HEAD + row('0A', 0, 10248) + row('01', 0, 2).repeat(200_000)
   t.match(find(connected, {}, 100_000), { kind: 'own' }, 'those that are connected are not read')
   const root = plant(t, HEAD)
   rmSync(join(root, '7/net/tcp'))
   t.match(new ProcPortHolders(root).holderOf(target, 7), { kind: 'untold', detail: /ENOENT/ })
+  writeFileSync(join(root, '7/status'), 'State:\tZ (zombie)\n')
+  t.match(new ProcPortHolders(root).holderOf(target, 7), { kind: 'unseen', detail: 'kubelet has ended' })
   t.end()
 })

@@ -14,11 +14,12 @@ const SILENT: PortHealth = { ok: false, detail: 'no answer within 2 s', unreache
 
 /** Each look and each question takes the next of its row; the last one goes on. */
 function open(holders: readonly PortHolder[], answers: readonly PortHealth[]) {
-  const counts = { looks: 0, asked: 0 }
+  const counts = { looks: 0, asked: 0, seconds: 0 }
   const next = <T>(row: readonly T[], index: number): T => row[Math.min(index, row.length - 1)] as T
   const probe = new VerifiedHealthProbe(
     { healthz: async () => next(answers, counts.asked++) },
     { holderOf: () => next(holders, counts.looks++) },
+    { now: () => ({ bootId: 'b', monotonicUs: counts.seconds * 1e6, wallMs: 0 }) },
   )
   return { ask: (pid = 7) => probe.healthz(TARGET, pid), counts }
 }
@@ -54,7 +55,7 @@ t.test('whoever has the port only for a moment is not believed', async (t) => {
 t.test('a kubelet that is known to have the port is believed until it answers otherwise', async (t) => {
   const { ask, counts } = open([OWN, OWN, OWN, STRANGER], [OK, OK, OK, OK, FAILING, OK, REFUSED, OK])
   for (let i = 0; i < 3; i++) await ask()
-  t.same(counts, { looks: 2, asked: 4 })
+  t.match(counts, { looks: 2, asked: 4 })
   t.match(await ask(), { ok: false, detail: 'HTTP 500' })
   t.match(await ask(), OK)
   t.equal(counts.looks, 3)
@@ -64,4 +65,23 @@ t.test('a kubelet that is known to have the port is believed until it answers ot
   const another = open([OWN, OWN, STRANGER], [OK])
   await another.ask()
   t.match(await another.ask(8), { ok: 'unknown', detail: /uid 65534/ }, 'so has another process')
+})
+
+t.test('a port that is not known to be that of kubelet is looked at again, and not all the time', async (t) => {
+  for (const holder of [STRANGER, UNTOLD]) {
+    const { ask, counts } = open([holder, OWN], [OK])
+    const first = await ask()
+    counts.seconds = 9
+    t.same(await ask(), first)
+    t.equal(counts.looks, 1, 'a look costs more than an answer')
+    counts.seconds = 10
+    t.same(await ask(), OK, `${holder.kind}: kubelet has it by now`)
+  }
+  const left = open([STRANGER, OWN], [OK, REFUSED, OK])
+  t.match(await left.ask(), { ok: 'unknown' })
+  await left.ask()
+  t.same(await left.ask(), OK, 'the stranger has given it up')
+  const starting = open([NOBODY, OWN], [SILENT, OK])
+  await starting.ask()
+  t.same(await starting.ask(), OK, 'a port that nobody had is looked at at once')
 })
