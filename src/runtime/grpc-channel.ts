@@ -102,7 +102,7 @@ function headersOf(path: string, timeoutMs: number) {
 
 type Headers = IncomingHttpHeaders & IncomingHttpStatusHeader
 
-/** In bytes: what a part of an answer takes beside its content. It may come in parts of one byte. */
+/** In bytes: what a part of an answer takes beside its content, which may be a single byte. */
 const PART_COST = 256
 
 /** What has come of an answer. */

@@ -167,7 +167,7 @@ t.test('what a step tells', async (t) => {
   const gone = 'the checkpoint of kube-system/a:kubelet@1 is gone and cannot be downloaded again: previous is local from now on'
   const checkpoint = { uid: 'uid-a', resourceVersion: '1', overlay: undefined, savedAtMs: 0 }
   const byChannel = { recordedChannelState: { channel: 'label', paused: undefined } } as unknown as Partial<Snapshot>
-  const pausedBy = (by: string | undefined) => ({ channel: 'label', paused: by === undefined ? undefined : { by } })
+  const pausedBy = (by: string | undefined) => ({ channel: 'label', paused: by === undefined ? undefined : { on: 'Node', by } })
   const records = (by: string | undefined) => ({ kind: 'record-channel', channelState: pausedBy(by) })
   const wasPaused = (by: string) => snapshot({ recordedChannelState: pausedBy(by) } as unknown as Partial<Snapshot>)
   const uncompared = { requests: { hold: 'none', rollback: undefined, retry: false, promote: { content: contentOf(B) } } } as const

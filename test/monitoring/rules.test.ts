@@ -230,7 +230,12 @@ t.test('what the agent served as it was: nothing fires on a node that is well, a
   const tests = [
     { name: 'local', series: standing(capture.local, 1600), expressions: [firing('26h', [])] },
     { name: 'promoted', series: standing(capture.promoted, 1600), expressions: [firing('26h', [])] },
-    { name: 'refused', series: standing(capture.refused, 200), expressions: [firing('3h', ['KubeletConfigRefused'])] },
+    {
+      name: 'refused',
+      series: standing(capture.refused, 200),
+      // Its rollout waits for a node that takes it.
+      expressions: [firing('30m', []), firing('3h', ['KubeletConfigRefused', 'KubeletConfigRolloutStuck'])],
+    },
     {
       name: 'rolled back',
       series: standing(capture.rolledBack, 200),

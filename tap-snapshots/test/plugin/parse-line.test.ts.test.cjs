@@ -25,11 +25,13 @@ Change:
   undo      go back to an earlier version of a config
 
 Roll out:
-  rollout status  follow the rollout of a config until it is done or halted
-  rollout pause   keep further nodes from starting a config
-  rollout resume  end a pause of a config
-  rollout retry   roll the same content out again after it was halted
-  rollout init    set up the rollout of a config: record, rights, policy
+  rollout status   follow the rollout of a config until it is done or halted
+  rollout pause    keep further nodes from starting a config
+  rollout resume   end a pause of a config
+  rollout retry    roll the same content out again after it was halted
+  rollout exclude  take a node out of the rollouts of a config
+  rollout include  let an excluded node take part again
+  rollout init     set up the rollout of a config: record, rights, policy
 
 Flags of every command:
   -n, --namespace <name>   namespace of the ConfigMaps, whatever the context
