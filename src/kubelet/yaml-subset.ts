@@ -59,7 +59,8 @@ const COLON_AT_END = /:$/
 const ODD_NUMBER = /^(?:[-+]?[.\d][\da-fA-FxXoO.+-]*_[\w.+-]*$|[-+]?0\w{16})/
 const ESCAPES = /\\(?:u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[\s\S])/g
 const ESCAPE = /^\\(?:["\\abefnrtv0x\n\r]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|U(?!0000[dD][89a-fA-F])00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})$/
-const MARK_AT_LINE_START = /\n(?:---|\.\.\.)/
+/** A mark of documents where a line begins, and an empty line behind an escaped line break. */
+const ODD_BREAK = /\n(?:---|\.\.\.)|\\\r?\n *\r?\n/
 
 const any: Form = () => true
 const like =
@@ -67,7 +68,7 @@ const like =
   (source) =>
     pattern.test(source)
 const isPlain: Form = (source) => PLAIN.test(source) && !COLON_AT_END.test(source) && !ODD_NUMBER.test(source) && isSimplyBroken(source)
-const isQuoted: Form = (source) => isSimplyBroken(source) && !MARK_AT_LINE_START.test(source)
+const isQuoted: Form = (source) => isSimplyBroken(source) && !ODD_BREAK.test(source)
 /** At the end of a line the library takes a doubled or escaped quote for the last one. */
 const isSingle: Form = (source) => isQuoted(source) && !source.slice(1, -1).replaceAll("''", '').includes("'")
 const isDouble: Form = (source) =>

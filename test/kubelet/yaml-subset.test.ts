@@ -45,6 +45,7 @@ const REFUSED: readonly [text: string, why: RegExp, line: number, column: number
   ['a: "b\rc"\n', /the character U\+000D/, 1, 6],
   ['a: "\\ud83d\\ude00"\n', /such an escape/, 1, 4],
   ['a: "\\/"\n', /such an escape/, 1, 4],
+  ['a: "b\\\n\n  c"\n', /such an escape/, 1, 4],
   ['a: "b\\"\nc: ["d"]\n', /such an escape/, 1, 4],
   ["a: 'b''\nc: ['d']\n", /such an escape/, 1, 4],
   ['a: .1_000\n', /text without quotes/, 1, 4],
