@@ -208,6 +208,7 @@ export const HONEST: readonly RecordCase[] = [
     { [MINE]: `3 1 ${CLAIM} control-plane` },
     'apart',
   ),
+  fine('a claim beside a key that is no node, and reads like a veto', { state: state(1), note: '3 1 veto no' }, { [MINE]: `3 1 ${CLAIM}` }),
   fine('a key that is no node stays', { state: state(0), readme: 'see docs' }, { [MINE]: `3 0 ${CLAIM}` }),
   fine(
     'another content after retry was lowered',
