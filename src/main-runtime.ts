@@ -53,7 +53,7 @@ async function openClient(): Promise<ContainerRuntime> {
   })
 }
 
-/** What somebody else than root may answer says nothing of the container runtime. */
+/** An answer that may be of another account than root says nothing of the container runtime. */
 function refusing(detail: string): Channel {
   return { call: async () => ({ kind: 'denied', detail }), close: () => {} }
 }

@@ -69,8 +69,8 @@ export function isBeingReplaced(snapshot: Snapshot, target: Target, next: Pick<C
 }
 
 /**
- * It could not be checked or activated lately, is still being checked, or waits for a drained node,
- * for its turn in a rollout, or for the end of a pause.
+ * The target could not be checked or activated lately, is still checked, or waits for a drained
+ * node, for its turn in a rollout, or for the end of a pause.
  */
 export function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
   if (snapshot.preflightPending.has(target.key) || listUndrained(snapshot, target).length > 0) return true

@@ -43,7 +43,7 @@ export interface NoAnswer {
 export interface NotAsked {
   readonly kind: 'not-asked'
   readonly detail: string
-  /** It was, and another process than kubelet answered. */
+  /** The port was asked, and another process than kubelet answered. */
   readonly isStrangers?: true
 }
 

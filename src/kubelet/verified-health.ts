@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { HealthProbe, HealthTarget, PortHolders } from '../ports/probes.ts'
 import { describeStranger, HeldPort, type PortAnswer } from './held-port.ts'
 
-/** What a port answers, whoever has it. */
+/** The answer of a port, whoever has it. */
 export interface PortHealth {
   readonly ok: boolean
   readonly detail: string

@@ -25,7 +25,7 @@ export interface Outside {
   readonly offset: number
 }
 
-/** What kubelet may read differently, and what to write instead. */
+/** For each rule: the text that kubelet may read differently, and what to write instead. */
 const RULES = {
   anchor: ['the name of this anchor', 'use only letters, digits, - and _ of ASCII'],
   block: ['a block of text that begins like this', 'write | or >, with - or + at most'],

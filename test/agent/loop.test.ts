@@ -1,36 +1,19 @@
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { Waker } from '../../src/agent/waker.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import type { ConfigSource } from '../../src/decision/config-source.ts'
-import type { ClusterPause } from '../../src/decision/desired.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import { spreadDelayUs } from '../../src/decision/spread.ts'
 import { describeCondition } from '../../src/report/condition.ts'
 import { NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { A, A_EDITED, B, C, dataOf, keyOf, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { promote, promoted, runsAndStaysOn, wantPaused } from './promoted-world.ts'
 import { CRASHES, NEVER_HEALTHY, SmallWorld, WELL } from './small-world.ts'
 
 /** A node on which these were promoted, one after the other. */
-async function promoted(...sources: readonly ConfigSource[]): Promise<SmallWorld> {
-  return promote(new SmallWorld(), ...sources)
-}
-
-async function promote(world: SmallWorld, ...sources: readonly ConfigSource[]): Promise<SmallWorld> {
-  for (const source of sources) {
-    world.want(source)
-    await world.run(15 * MINUTE_US)
-  }
-  return world
-}
-
 function told(world: SmallWorld): string[] {
   const name = (source: ConfigSource | undefined) => (source === undefined ? '?' : source === 'local' ? 'local' : textOf(source))
   return world.history.map(({ kind, from, to }) => `${kind} ${name(from)} -> ${name(to)}`)
-}
-
-async function runsAndStaysOn(t: Test, world: SmallWorld, source: ConfigSource): Promise<void> {
-  t.equal(await world.running(), source === 'local' ? 'local' : textOf(source), 'kubelet runs it')
-  t.ok(world.unit.healthy, 'and is well')
 }
 
 t.test('a good config is assigned, runs, passes its trial and is promoted', async (t) => {
@@ -103,12 +86,6 @@ t.test('while paused nothing restarts kubelet; then it goes on', async (t) => {
   await world.run(MINUTE_US)
   await runsAndStaysOn(t, world, B)
 })
-
-function wantPaused(world: SmallWorld, source: ConfigSource, on: ClusterPause['on'] | undefined): void {
-  world.want(source)
-  const paused = on && { on, by: 'somebody' }
-  world.desired = { ...world.desired, channelState: { channel: 'label', paused, problem: undefined } }
-}
 
 t.test('a pause of the cluster holds where its record is damaged and the API server is away', async (t) => {
   const world = await promoted(A)

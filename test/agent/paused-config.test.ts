@@ -1,32 +1,8 @@
 /** A pause of the ConfigMap keeps other versions away, and nothing that fails. */
-import t, { type Test } from 'tap'
-import type { ConfigSource } from '../../src/decision/config-source.ts'
-import type { ClusterPause } from '../../src/decision/desired.ts'
-import { A, B, C, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
-import { CRASHES, NEVER_HEALTHY, SmallWorld } from './small-world.ts'
-
-async function promoted(...sources: readonly ConfigSource[]): Promise<SmallWorld> {
-  return promote(new SmallWorld(), ...sources)
-}
-
-async function promote(world: SmallWorld, ...sources: readonly ConfigSource[]): Promise<SmallWorld> {
-  for (const source of sources) {
-    world.want(source)
-    await world.run(15 * MINUTE_US)
-  }
-  return world
-}
-
-async function runsAndStaysOn(t: Test, world: SmallWorld, source: ConfigSource): Promise<void> {
-  t.equal(await world.running(), source === 'local' ? 'local' : textOf(source), 'kubelet runs it')
-  t.ok(world.unit.healthy, 'and is well')
-}
-
-function wantPaused(world: SmallWorld, source: ConfigSource, on: ClusterPause['on'] | undefined): void {
-  world.want(source)
-  const paused = on && { on, by: 'somebody' }
-  world.desired = { ...world.desired, channelState: { channel: 'label', paused, problem: undefined } }
-}
+import t from 'tap'
+import { A, B, C, MINUTE_US, SECOND_US } from '../decision/snapshots.ts'
+import { promoted, runsAndStaysOn, wantPaused } from './promoted-world.ts'
+import { CRASHES, NEVER_HEALTHY } from './small-world.ts'
 
 t.test('a pause of the ConfigMap keeps other versions away', async (t) => {
   const world = await promoted(A)
