@@ -16,26 +16,29 @@ const SHOWN = 5
 /** It runs behind other lanes. */
 const LIMIT_MS = 3_600_000
 
-/** What was found to differ once: a text that shows it, and the rule that refuses it now. */
-const CLASSES: readonly (readonly [name: string, text: RegExp, rule: RegExp])[] = [
-  ['a question mark in braces', /\{\?/, /text without quotes/],
-  ['a question mark in brackets', /\[\?/, /text without quotes/],
-  ['a key behind a question mark', /^\s*\? /m, /question mark before a key/],
-  ['two byte order marks', /^\ufeff\ufeff/, /U\+FEFF/],
-  ['a byte order mark inside', /.\ufeff/s, /U\+FEFF/],
-  ['a key in braces without a value', /\{c:\}/, /key in braces/],
-  ['a key in braces that is too long', /\{k{1000} +:/, /a key that is neither/],
-  ['an anchor with a colon', /&a:x/, /name of this anchor/],
-  ['a document that is a block of text', /^(?:--- )?[|>]/, /document that is only a block of text/],
-  ['a block of text with its indentation', /[|>][-+]?[12]/, /block of text that begins like this/],
-  ['a block of text without a line feed at its end', /[|>][\s\S]*[^\n]$/, /no line feed at its end/],
-  ['U+2028', /\u2028/, /U\+2028/],
-  ['U+2029', /\u2029/, /U\+2029/],
-  ['U+0085', /\u0085/, /U\+0085/],
-  ['a carriage return', /\r(?!\n)/, /U\+000D/],
-  ['a number with underscores', /\.1_000/, /text without quotes/],
-  ['keys of two kinds', /!!str 1: b/, /a tag|a key must be text/],
-  ['a key that is no text', /^\s*\[a\]/m, /a key that is neither/],
+/** Go reads such keys in a random order: one pair may agree by chance. */
+const KEYS_OF_TWO_KINDS = Array.from({ length: 16 }, (_, key) => `${key}: a\n!!str ${key}: b\n`).join('')
+
+/** A class of texts that kubelet reads otherwise: one of them, and the rule that refuses it. */
+const CLASSES: readonly (readonly [name: string, text: string, rule: RegExp])[] = [
+  ['a question mark in braces', 'x: {?k: v}\n', /text without quotes/],
+  ['a question mark in brackets', 'x: [?b]\n', /text without quotes/],
+  ['a key behind a question mark', 'x: 1\n? [a]\n: b\n', /question mark before a key/],
+  ['two byte order marks', '\ufeff\ufeffa: 1\n', /U\+FEFF/],
+  ['a byte order mark inside', '# c\n\ufeffa: 1\n', /U\+FEFF/],
+  ['a key in braces without a value', 'x: {c:}\n', /key in braces/],
+  ['a key in braces that is too long', `x: {${'k'.repeat(1000)}${' '.repeat(25)}: 1}\n`, /a key that is neither/],
+  ['an anchor with a colon', 'x: &a:x 1\ny: *a:x\n', /name of this anchor/],
+  ['a document that is a block of text', '>\n>', /document that is only a block of text/],
+  ['a block of text with its indentation', 'x: |2-\n      a\n   \n \n', /block of text that begins like this/],
+  ['a block of text without a line feed at its end', 'x: |\n  a', /no line feed at its end/],
+  ['U+2028', 'x: a\u2028b\n', /U\+2028/],
+  ['U+2029', "x: 'a\u2029 b'\n", /U\+2029/],
+  ['U+0085', "x: 'a\u0085b'\n", /U\+0085/],
+  ['a carriage return', 'x: "a\rb"\n', /U\+000D/],
+  ['a number with underscores', 'x: .1_000\n', /text without quotes/],
+  ['keys of two kinds', KEYS_OF_TWO_KINDS, /a tag|a key must be text/],
+  ['a key that is no text', '[a]: 1\n', /a key that is neither/],
 ]
 
 export function addYamlScenario(): void {
@@ -51,14 +54,15 @@ export function addYamlScenario(): void {
         assert.deepEqual(differences.slice(0, SHOWN), [])
       })
       await step('without its rules they differ in each way that was ever found', async () => {
-        const { differences } = await findDifferences(decoders, texts, parseUncommon)
-        const found = [...new Set(differences.map(({ text }) => text))].map((text) => ({ text, rule: ruleOf(text) }))
-        const missing = CLASSES.filter(([, text, rule]) => !found.some((each) => text.test(each.text) && rule.test(each.rule)))
+        const shown = CLASSES.map(([, text]) => text)
+        const { differences } = await findDifferences(decoders, [...shown, ...texts], parseUncommon)
+        const found = [...new Set(differences.map(({ text }) => text))]
+        const missing = CLASSES.filter(([, text, rule]) => !found.includes(text) || !rule.test(ruleOf(text)))
         assert.deepEqual(
           missing.map(([name]) => name),
           [],
         )
-        assert.deepEqual(found.filter(({ rule }) => rule === NO_RULE).slice(0, SHOWN), [])
+        assert.deepEqual(found.filter((text) => ruleOf(text) === NO_RULE).slice(0, SHOWN), [])
       })
     },
     { timeoutMs: LIMIT_MS },
