@@ -27,17 +27,23 @@ export function refuseText(text: string): YamlFailure | undefined {
 
 const FLOW: Readonly<Record<string, number | undefined>> = { '{': 1, '[': 1, '}': -1, ']': -1 }
 
+/** Lexemes that may stand before a document, and those between the values of one. */
+const SPACE = /^\s+$|^(?:#|---|%)/
+
 /**
  * Finds tabs in the white space that begins a line or follows a dash, outside of braces, brackets
  * and scalars. Go takes none where a key may begin, not even in an empty line
  * (`yaml_parser_scan_to_next_token`). The library takes a line without anything else for an empty
- * one.
+ * one. Within braces Go takes them, but for the lines behind a value without quotes
+ * (`yaml_parser_scan_plain_scalar`); if the braces are the whole document, it takes these too.
  */
 export class TabbedLines {
   readonly #marks: ReadonlySet<string>
   readonly #scalar: string
   #flowDepth = 0
+  #isAllFlow: boolean | undefined
   #before = ''
+  #isBehindScalar = false
   #isLineStart = true
 
   /**
@@ -55,8 +61,11 @@ export class TabbedLines {
     this.#before = lexeme
     if (this.#marks.has(lexeme)) return false
     if (!isScalar) this.#flowDepth += FLOW[lexeme] ?? 0
+    if (isScalar || !SPACE.test(lexeme)) this.#isAllFlow ??= this.#flowDepth > 0
+    this.#isBehindScalar = isScalar || (this.#isBehindScalar && /^\s+$/.test(lexeme))
     const isSpace = !isScalar && /^[ \t]+$/.test(lexeme)
-    const found = isSpace && this.#isLineStart && this.#flowDepth === 0 && lexeme.includes('\t')
+    const isInPlace = this.#flowDepth > 0 && (this.#isAllFlow === true || !this.#isBehindScalar)
+    const found = isSpace && this.#isLineStart && !isInPlace && lexeme.includes('\t')
     this.#isLineStart = lexeme.endsWith('\n') || (!isScalar && lexeme === '-') || (isSpace && this.#isLineStart)
     return found
   }

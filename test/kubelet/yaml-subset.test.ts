@@ -84,6 +84,13 @@ t.test('a tab behind a dash is one at the start of a line', async (t) => {
   for (const text of ['a:\t-1\n', '- -1\t\n', '- a\t# b\n', 'a: [-1,\t-2]\n']) t.not((read(text) as { ok?: false }).ok, false, nameOf(text))
 })
 
+t.test('a tab within braces is refused on the lines behind text without quotes', async (t) => {
+  for (const text of ['x: [a\n\t]\n', 'x: {a: 1\n \n\t}\n', '- [\n  a,\n  b \n\t]\n', '# c\nx: {\n  a: {b: 1\n\t\t}}\n'])
+    t.match(read(text), { ok: false, detail: /^a line begins with a tab/ }, nameOf(text))
+  for (const text of ['x: {\n \ta: "b"\n \t}\n', 'x: [a,\n \tb]\n', 'x: [a # c\n \t]\n', '# c\n--- \n{\n\ta: {b: 1\n\t}\n}\n'])
+    t.not((read(text) as { ok?: false }).ok, false, nameOf(text))
+})
+
 t.test('a text that is broken is none of them', async (t) => {
   for (const text of ['a: [b\n', 'a: "b\n', 'a: b: c\n']) t.match(read(text), { ok: false, unjudged: undefined }, text)
 })

@@ -82,7 +82,9 @@ function differenceIn(answer: string, text: string, value: Read['value'], minor:
   return answer === '-' && isAccepted(text, value, minor) ? 'the agent accepts it, and kubelet does not' : undefined
 }
 
+/** Whether a number is 2^63 or less is for kubelet to say: JavaScript holds both as one. */
 function isAccepted(text: string, value: unknown, minor: number): boolean {
+  if (isInexact(value)) return false
   const { ok } = decodeConfig(text, () => ({ ok: true, value, remarks: [] }))
   return ok && isObject(value) && findMisfits(value, FIELDS, minor).length === 0
 }

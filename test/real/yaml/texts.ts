@@ -342,6 +342,8 @@ const PIECES: Choices = [
     '[a: b]',
     '[a:]',
     '{a, b: 1}',
+    '[a\n\t]',
+    '{a: {b: 1\n\t},\n\tc: "d"\n\t}',
   ],
   ...['\n  ', '\n\t', '\n - ', '\n  # c\n', '\n? ', '\n: ', '_', '.', '0', '\ufeff\ufeff'],
 ]
