@@ -24,7 +24,7 @@ import { awaitsBaseline, startsWithContent } from './evidence-schedule.ts'
 import { failedLately } from './failed-lately.ts'
 import { describePause, findNodePause } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
-import { decideRestart } from './restarts.ts'
+import { awaitsStart, decideRestart } from './restarts.ts'
 import { restingPhase, restOn } from './resting.ts'
 import { describeRolloutWait, findRolloutWait, hasRolloutTurn } from './rollout-turn.ts'
 import { findLeftInPlace, findRunOn } from './run-on.ts'
@@ -185,13 +185,14 @@ function activate(wiring: ReadyWiring): State {
 
 /**
  * The target is out of reach for now. A config that was condemned, or lost, must be left all the
- * same, for whatever can be had. So must a process that hangs.
+ * same, for whatever can be had. So must a process that hangs. A kubelet that is down without a
+ * person's doing is started again.
  *
  * Transitions:
  * - step: activate a refuge, if what kubelet starts with next was condemned or its checkpoint is
  *   lost
  * - restartInto: what kubelet starts with next, also on another kubelet, if the process has to be
- *   left
+ *   left, or nothing else starts kubelet
  * - wait: otherwise, and for what waits for its turn in a rollout
  *
  * @param phase what the node waits for
@@ -207,10 +208,14 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const refuge = verdict !== undefined || isLost ? findRefuge(situation, wiring, next) : undefined
     if (refuge !== undefined) return refuge
     // Kubelet could not start from a checkpoint that is lost.
-    if (isLost || !mustLeaveProcess(situation, next) || findRolloutWait(snapshot, next) !== undefined) return wait(snapshot, phase, why)
+    const mustLeave = mustLeaveProcess(situation, next)
+    // Local stands in for what is assigned: it is not the administrator's alone.
+    const inPlace = { ...target, ...next, verdict, fallback: mustLeave || next.source === 'local' }
+    if (isLost || !(mustLeave || awaitsStart(snapshot, unit, inPlace)) || findRolloutWait(snapshot, next) !== undefined)
+      return wait(snapshot, phase, why)
     // An activation that failed may have left local as what kubelet starts with: see the effect
     // `activate`.
-    return restartInto({ ...target, ...next, verdict, fallback: true })
+    return restartInto(inPlace)
   }
 }
 

@@ -83,6 +83,15 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
   return requestRestart(snapshot, unit, target, { failed, halfStarted, wasAccepted: requested?.outcome?.ok === true })
 }
 
+/**
+ * Whether kubelet is down, and nothing but the agent starts it, or completes the start that the
+ * agent began.
+ */
+export function awaitsStart(snapshot: Snapshot, unit: KnownUnit, target: Target): boolean {
+  const { kind } = decideRestart(snapshot, unit, target)
+  return needsStart(unit.activity) ? kind !== 'not-due' : unit.activity === 'stopped' && kind === 'restart'
+}
+
 /** The restart into the target that was requested since the target was last activated. */
 function findRequested({ restarts, running, health, now, policy }: Snapshot, { key }: Target): RestartRecord | undefined {
   const last = listOfBoot(restarts, now).at(-1)

@@ -16,6 +16,7 @@ import {
   health,
   hold,
   judged,
+  KUBELET,
   keyOf,
   LOCAL_EVERYWHERE,
   lost,
@@ -96,6 +97,36 @@ t.test('what hangs is left for what kubelet starts with next, whatever the wante
   const onUpgraded = { ...waiting, ...startsWith(B), accepted }
   t.match(decide({ ...onUpgraded, ...hangs(B, 2 * MINUTE_US, upgraded) }), { kind: 'restart', to: B }, 'the kubelet on disk is another one')
   t.match(decide({ ...onUpgraded, ...hangs(B, SECOND_US, upgraded) }), { kind: 'wait', phase: 'drain' }, 'which is not started at once')
+})
+
+t.test('a kubelet that is down is started with what is in place, whatever the wanted config waits for', async (t) => {
+  const { running } = runs(A)
+  if (running?.kind !== 'known') throw new Error('it runs')
+  const last = health(A, { lastProcess: { content: contentOf(A), kubeletIdentity: KUBELET, invocationId: running.invocationId } })
+  const waiting = { ...wants(B), ...assignedTo(B), accepted: new Map([[keyOf(B), { drain: ['cgroupDriver'] }]]), health: last }
+  for (const activity of ['exited', 'left-down'] as const) {
+    const down = { ...waiting, ...runsNothing(activity) }
+    t.match(decide(down), { kind: 'restart', to: A, record: { target: keyOf(A), fallback: false, failed: true } }, activity)
+    const again = { ...restartTo(A, { atUs: NOW_US - SECOND_US }), failed: true, outcome: { ok: true as const, detail: '' } }
+    t.match(decide({ ...down, restarts: [again] }), { kind: 'wait', phase: 'restarting' }, 'not at once again')
+    const inPause = (on: 'Node' | 'ConfigMap') => {
+      const channelState = { channel: 'label' as const, paused: { on, by: on }, problem: undefined }
+      return decide({ ...down, desired: { ...wants(B).desired, channelState }, recordedChannelState: channelState })
+    }
+    t.match(inPause('ConfigMap'), { kind: 'restart', to: A }, 'nor does a pause of the config keep it down')
+    t.match(inPause('Node'), { kind: 'wait', phase: 'paused' }, 'as one of the node does')
+  }
+  const troubles = [{ step: 'preflight' as const, about: describeSource(B), detail: 'killed', retryAtUs: NOW_US + MINUTE_US }]
+  t.match(decide({ ...waiting, accepted: new Map(), troubles, ...runsNothing('left-down') }), { kind: 'restart', to: A }, 'or for a check')
+  for (const activity of ['stopped', 'auto-restart', 'starting'] as const)
+    t.match(decide({ ...waiting, ...runsNothing(activity) }), { kind: 'wait', phase: 'drain' }, activity)
+  const atFirst = { ...waiting, ...startsWith('local'), health: LOCAL_EVERYWHERE.health, ...runsNothing('left-down') }
+  t.match(decide(atFirst), { kind: 'restart', to: 'local' }, 'local stands in for what is assigned')
+  t.match(
+    decide({ ...LOCAL_EVERYWHERE, ...wants('local'), ...runsNothing('left-down') }),
+    { kind: 'wait', phase: 'kubelet-stopped' },
+    'or is the administrator’s',
+  )
 })
 
 t.test('what hangs is left although it is wanted, where it cannot be what kubelet starts with next', async (t) => {
