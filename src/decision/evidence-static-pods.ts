@@ -74,6 +74,7 @@ export function markNewer(pod: StaticPodBefore): StaticPodBefore {
 /** How the static pods were before, which a process is compared with. */
 export interface Expectation {
   readonly expected: readonly StaticPodBefore[]
+  /** undefined: how it was before is not known. */
   readonly idle: Baseline['idle']
   readonly nodeName: string
 }
@@ -107,7 +108,7 @@ export function foldStaticPods(
   // Kubelet starts one whose containers end by themselves.
   const isOpen = (each: IdleManifest) =>
     each.isLasting !== true && isUnchanged(each, answer.manifests) && findPod(each, answer.pods, nodeName) === undefined
-  const open = (idle ?? []).filter(isOpen).map(({ path }) => path)
+  const open = (idle ?? recordIdle(answer, nodeName, false)).filter(isOpen).map(({ path }) => path)
   return { missing, replaced, held, excused, provenAtUs, lastUs: atUs, problem: '', ...(open.length > 0 && { idle: open }) }
 }
 
@@ -132,8 +133,12 @@ export function judgeStaticPods({ process, baseline }: EvidenceView): KindStandi
   const { staticPods } = process
   if (staticPods === undefined) return unknown('not asked')
   if (staticPods.problem !== '') return unknown(staticPods.problem)
-  if (baseline?.staticPods === undefined) return unknown('which static pods ran before is not known')
   const { missing, replaced, held = [], excused, idle = [], lastUs } = staticPods
+  if (baseline?.staticPods === undefined) {
+    // Those that ran before another config, and those of which there is only a manifest.
+    const down = [...missing.map(({ name }) => name), ...idle]
+    return down.length > 0 ? uncompared(`static pods do not run: ${listNames(down)}`) : unknown('which static pods ran before is not known')
+  }
   if (replaced.length > 0) return no(`static pods were restarted, although their manifests did not change: ${listNames(replaced)}`)
   const [first] = missing
   // Where the API server was down for a while, its clients among the static pods exit again and

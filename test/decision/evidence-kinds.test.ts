@@ -771,7 +771,8 @@ check('static-pods', [
     'unknown',
     { before: BOTH, seen: [[5, { question: 'static-pods', answer: { kind: 'not-asked', detail: 'nothing to ask' } }]] },
   ],
-  ['nobody knows which ran before', 'unknown', { seen: gone(5, 156) }],
+  ['nobody knows which ran before, and one does not run', 'uncompared', { seen: gone(5, 156) }],
+  ['nobody knows which ran before, and all run', 'unknown', { seen: [[5, staticPods([API_SERVER, ETCD])]] }],
   ['it did not run before under what was promoted, and does not run', 'yes', { before: [staticPods([ETCD])], seen: gone(5, 156) }],
   [
     'it did not run before under a config on trial, and does not run',
