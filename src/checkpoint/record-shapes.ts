@@ -89,6 +89,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
       healthySinceUs: optional(isNumber),
       unhealthySinceUs: optional(isNumber),
       exits: isNumber,
+      startedByOthers: optional(isFlag),
     }),
   ),
   recentExits: optional(

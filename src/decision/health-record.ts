@@ -68,7 +68,8 @@ export function recordSample(
   // A config that ran for a whole trial without a break starts again at zero: three crashes in a
   // year are not a crash loop.
   const exitCount = isSettled ? 0 : (same?.exits ?? 0) + exits.unseen + Number(exits.seen)
-  const context = { interval, isAutomatic, chargeable: exits.chargeable, excused: isProcessExcused(fold, runtime) }
+  const isByOthers = known === undefined || isStartedByOthers(known, unit, nowUs)
+  const context = { interval, isAutomatic, isByOthers, chargeable: exits.chargeable, excused: isProcessExcused(fold, runtime) }
   return {
     bootId: at.bootId,
     subject,

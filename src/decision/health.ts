@@ -227,6 +227,11 @@ export interface ProcessHealth {
   readonly unhealthySinceUs: number | undefined
   /** Unrequested exits since it last ran for a whole trial, or while nobody looked. */
   readonly exits: number
+  /**
+   * Somebody else started it, or the first of those that systemd started one after another. Unlike
+   * the same of the record, this outlasts a change of what kubelet starts with next.
+   */
+  readonly startedByOthers?: boolean | undefined
 }
 
 /** One exit of kubelet that was not requested. */

@@ -13,6 +13,8 @@ export interface ProcessContext {
   readonly interval: Interval
   /** If the process is new, systemd has started it by itself. */
   readonly isAutomatic: boolean
+  /** If the process is new, neither systemd nor the agent has started it. */
+  readonly isByOthers: boolean
   /** Exits that are new, and that nothing excused when they were seen. */
   readonly chargeable: number
   /** The container runtime excuses what kubelet does. */
@@ -35,7 +37,7 @@ function followRunning(
   before: ProcessHealth | undefined,
   { at, running, healthz }: HealthSample,
   unit: KnownUnit,
-  { interval, isAutomatic, chargeable, excused }: ProcessContext,
+  { interval, isAutomatic, isByOthers, chargeable, excused }: ProcessContext,
   policy: Policy,
 ): ProcessHealth | undefined {
   if (running.kind !== 'known') return before
@@ -64,6 +66,7 @@ function followRunning(
     healthySinceUs,
     unhealthySinceUs: isIll ? illSinceUs(isContinued ? same.unhealthySinceUs : undefined, interval) : undefined,
     exits: settled || outlived ? 0 : (same?.exits ?? 0) + charged,
+    startedByOthers: (isSameProcess || (isAutomatic && same !== undefined) ? same.startedByOthers : isByOthers) || undefined,
   }
 }
 

@@ -92,6 +92,14 @@ t.test('what a fallback teaches', async (t) => {
       nextStep(fallenBack({ ...healthyNow, ...startedByPerson, ...judged(verdict(B, 'provisional', facts)) }))
     t.match(afterwards({}), { kind: 'retry-failed' }, 'a person who starts kubelet may have cured it')
     t.match(afterwards({ leavesState: true }), { kind: 'confirm' }, 'but not one who had to delete what it left')
+    const fallback = { key: keyOf(A), invocationId: INVOCATION, startedAtUs: NOW_US - HOUR_US, wasHealthy: true, exits: 0 }
+    const ofPerson = { ...fallback, healthySinceUs: NOW_US - POLICY.toleranceUs, unhealthySinceUs: undefined, startedByOthers: true }
+    const next = health('local', { process: ofPerson })
+    t.match(
+      nextStep(fallenBack({ ...healthyNow, health: next, ...judged(verdict(B, 'provisional')) })),
+      { kind: 'retry-failed' },
+      'also where something else was to be started next meanwhile',
+    )
     for (const [retrials, hours] of [
       [3, '12h'],
       [4, '24h'],

@@ -874,6 +874,25 @@ t.test('a start by systemd is not taken for an operator, whatever a look saw of 
   t.equal(startsFallback(1, waits), true)
 })
 
+t.test('who started a process is known for as long as it runs, whatever kubelet starts with next', async (t) => {
+  const process = (record: HealthRecord) => record.process?.startedByOthers
+  const before = follow([healthy(A, 'i-1')])
+  t.equal(process(before), true, 'the first process of a boot')
+  const byAgent = follow(
+    [healthy(B, 'i-2')],
+    expectStart(follow([healthy(A, 'i-1')], before, keyOf(B)), before.lastSampleUs, POLICY),
+    keyOf(B),
+  )
+  t.equal(process(byAgent), undefined)
+  const byPerson = follow([healthy(B, 'i-3')], byAgent, keyOf(B))
+  t.equal(process(byPerson), true)
+  const other = follow([healthy(B, 'i-3')], byPerson, 'local@kubelet-v1')
+  t.match(other, { startedByOthers: false, process: { startedByOthers: true } })
+  t.equal(process(follow([healthy(B, 'i-3')], other, keyOf(B))), true)
+  t.equal(process(follow([ill(B, 'i-4', 1)], byPerson, keyOf(B))), true, 'systemd has restarted it')
+  t.equal(process(follow([ill(B, 'i-4', 1)], byAgent, keyOf(B))), undefined, 'also what the agent started')
+})
+
 t.test('a restart that was requested is the agent’s, also where systemd restarts kubelet once more before', async (t) => {
   const waits = follow([down('auto-restart', 'i-1', 1)], follow([ill(A, 'i-1', 1)]), keyOf(B))
   const asked = expectStart(waits, waits.lastSampleUs, POLICY)

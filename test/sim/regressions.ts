@@ -571,4 +571,20 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { activation: 'file', channel: 'selector', parts: true, remembersRuntime: true, signals: true },
   },
+  'kubelet is left down by a unit that it requires while the wanted config waits for a drain': schedule(
+    810000266,
+    ...ASSIGN,
+    [0, { kind: 'edit-overlay', behaviour: 'needs-drain' }],
+    [0, { kind: 'dependency-fails', seconds: 12, at: 'exit' }],
+    [695, { kind: 'restart-kubelet' }],
+  ),
+  'the file of the agent is replaced while a fallback runs that a person started': {
+    ...schedule(
+      810000581,
+      ...ASSIGN,
+      [1000, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
+      [150, { kind: 'edit-local' }],
+    ),
+    node: { activation: 'file', journal: true },
+  },
 }

@@ -41,6 +41,8 @@ export class TimesInvariant implements KubeletObserver {
   #alikeDueUs: number | undefined
   #givenUpSinceUs: number | undefined
   #illSinceUs: number | undefined
+  /** Of the kubelet that is ill: another one has its time again. */
+  #identity = ''
   #lastUs = 0
   /** The process that runs, or ran last, was healthy. */
   #wasHealthy = false
@@ -118,7 +120,9 @@ export class TimesInvariant implements KubeletObserver {
     // Nothing ails a kubelet that systemd is to restart in a while.
     const waitedUs = unit.activity === 'auto-restart' ? nowUs - this.#lastUs : 0
     this.#lastUs = nowUs
-    if (this.#illSinceUs !== undefined) this.#illSinceUs += waitedUs
+    if (unit.identity !== this.#identity) this.#illSinceUs = undefined
+    else if (this.#illSinceUs !== undefined) this.#illSinceUs += waitedUs
+    this.#identity = unit.identity
     const { process } = unit
     const isRunning = process !== undefined && process.text === this.#world.nextText()
     if (unit.activity === 'failed' && this.#exits.length > 0) this.#givenUpSinceUs ??= nowUs
