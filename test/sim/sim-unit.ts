@@ -129,7 +129,9 @@ export class SimUnit implements Unit, HealthProbe {
   /** As far as an agent can know. */
   get isStoppedByOperator(): boolean {
     if (this.#state !== 'stopped' || this.#isLeftStopped) return false
-    return this.#downCause === 'person' || this.#downCause === 'boot' || this.barred !== undefined
+    // Of what the agent's job took down, `disabled` does not tell who wants it down.
+    const isBarred = this.barred === 'masked' || (this.barred !== undefined && this.#starter !== 'agent')
+    return this.#downCause === 'person' || this.#downCause === 'boot' || isBarred
   }
 
   /** Whether the agent may start it: nobody has stopped it, or the agent's own start has failed. */
@@ -407,8 +409,10 @@ export class SimUnit implements Unit, HealthProbe {
   }
 
   restartByOperator(): void {
+    // Systemd has counted a start of its own that is still queued: then that one seems to fail.
+    const isCounted = this.#state === 'queued' && this.#starter === 'systemd'
     this.#stop()
-    this.#starter = 'person'
+    this.#starter = isCounted && this.isDependencyFailing ? 'systemd' : 'person'
     this.#start()
   }
 
