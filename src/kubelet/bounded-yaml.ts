@@ -3,6 +3,7 @@
  * that takes milliseconds. Any other is parsed in a process of its own, which can be ended: 941 KB
  * with 990 merges took 111 s of CPU. One runs at a time, and only while there is a text to parse.
  */
+import { dirname } from 'node:path'
 import { type CommandResult, describeFailure, runCommand } from '../process/run-command.ts'
 import { parseJson } from '../values/json-shape.ts'
 import { type ChildAnswer, isChildAnswer } from './yaml-answer.ts'
@@ -78,9 +79,9 @@ export class BoundedYaml implements YamlReader {
   async #run(mode: Mode, text: string, signal: AbortSignal | undefined): Promise<Answer> {
     signal?.throwIfAborted()
     const { child, limitMs, memoryMb } = this.#options
-    // What this process was started with: a loader, where it runs from source. The nursery of an
-    // agent, which waits, would be too small for it.
-    const args = [...process.execArgv, '--max-semi-space-size=8', `--max-old-space-size=${memoryMb}`, child, mode, String(limitMs)]
+    // The nursery of an agent, which waits, would be too small for it.
+    const memory = ['--max-semi-space-size=8', `--max-old-space-size=${memoryMb}`]
+    const args = [...flagsFor(child), ...memory, child, mode, String(limitMs)]
     const result = await runCommand(process.execPath, args, {
       timeoutMs: limitMs + BUSY_MS,
       maxOutputBytes: MOST_OUTPUT,
@@ -112,6 +113,17 @@ export class BoundedYaml implements YamlReader {
         throw new Error(`unexpected answer of the parser of YAML: ${answer.kind}`)
     }
   }
+}
+
+/**
+ * What the parser may do: read its own code, write nothing, and start nothing. From source it needs
+ * the loader that this process was started with. The network is not limited by that (nodejs.org,
+ * "Permissions").
+ */
+function flagsFor(child: string): readonly string[] {
+  if (!child.endsWith('.mjs')) return process.execArgv
+  const isLimited = process.allowedNodeEnvironmentFlags.has('--permission')
+  return isLimited ? ['--permission', `--allow-fs-read=${dirname(child)}`] : []
 }
 
 function refuse(why: string): YamlFailure {

@@ -103,6 +103,29 @@ t.test('what is not the text at fault rejects', async (t) => {
   await t.rejects(open().all('&a 1', AbortSignal.abort()))
 })
 
+/** Answers with what it is not allowed. */
+const CURIOUS = `
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
+const tries = {
+  reads: () => readFileSync('/etc/hostname'),
+  writes: () => writeFileSync(import.meta.dirname + '/new', ''),
+  starts: () => spawnSync('true'),
+  works: () => new Worker('', { eval: true }),
+}
+const isRefused = (attempt) => { try { attempt(); return false } catch (error) { return error.code === 'ERR_ACCESS_DENIED' } }
+const refused = Object.keys(tries).filter((name) => isRefused(tries[name]))
+console.log(JSON.stringify({ kind: 'failed', detail: refused.join(', ') }))
+`
+
+const isLimited = process.allowedNodeEnvironmentFlags.has('--permission')
+
+t.test('the parser as it is built may do nothing but parse', { skip: !isLimited && 'this Node.js has no --permission' }, async (t) => {
+  const child = join(t.testdir({ 'child.mjs': CURIOUS }), 'child.mjs')
+  t.match(await open({ child }).first('&a 1'), { ok: false, detail: 'reads, writes, starts, works' })
+})
+
 t.test('a failure does not keep the next text from being parsed', async (t) => {
   const yaml = open()
   const first = yaml.first('&a 1', AbortSignal.abort())
