@@ -1,9 +1,9 @@
 /**
  * `npm run bench -- [--quick] [--minutes N] [--only
- * start,apply,change,idle,memory,work,preflight,plugin,peers,fleet]`: measures the costs of the
- * agent, with the bundle in dist/ and the Node.js of the packages, and for most figures a floor in
- * the same run. `fleet` measures the costs of many agents for a real kube-apiserver; `--agents N`
- * and `--modes whole,metadata` apply only to it. Prints a table and writes all results to
+ * start,apply,change,idle,memory,work,greedy,preflight,plugin,peers,fleet]`: measures the costs of
+ * the agent, with the bundle in dist/ and the Node.js of the packages, and for most figures a floor
+ * in the same run. `fleet` measures the costs of many agents for a real kube-apiserver; `--agents
+ * N` and `--modes whole,metadata` apply only to it. Prints a table and writes all results to
  * bench/results/latest.json. The run succeeds even if a target is missed.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -13,6 +13,7 @@ import { measureApply } from './figures/apply.ts'
 import { measureChange } from './figures/change.ts'
 import type { Measured } from './figures/figure.ts'
 import { type FleetMode, type FleetPlan, measureFleet } from './figures/fleet.ts'
+import { measureGreedy } from './figures/greedy.ts'
 import { measureIdle } from './figures/idle.ts'
 import { measureMemory, QUICK_PLAN, slowPlan } from './figures/memory.ts'
 import { measurePeers } from './figures/peers.ts'
@@ -30,7 +31,7 @@ const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     minutes: { type: 'string', default: '30' },
-    only: { type: 'string', default: 'start,apply,change,idle,memory,work,preflight,plugin,peers,fleet' },
+    only: { type: 'string', default: 'start,apply,change,idle,memory,work,greedy,preflight,plugin,peers,fleet' },
     agents: { type: 'string' },
     modes: { type: 'string', default: 'whole,metadata' },
   },
@@ -53,6 +54,7 @@ const MEASUREMENTS: Readonly<Record<string, () => Promise<Measured>>> = {
   idle: () => measureIdle(quick ? 60 : 180),
   memory: () => measureMemory(quick ? QUICK_PLAN : slowPlan(minutes)),
   work: () => measureWork(quick ? { changes: 30, quietMinutes: 1 } : { changes: 100, quietMinutes: 10 }),
+  greedy: () => measureGreedy(quick ? 40 : 300),
   preflight: () => measurePreflight(quick ? 40 : 200),
   plugin: () => measurePlugin(quick ? 3 : 5),
   peers: () => measurePeers(quick ? 3 : 10),

@@ -118,7 +118,7 @@ function growthFigure(grownKb: number, changes: number): Figure {
  * The agent logs the port that it binds, but only a port that is known before it starts can be
  * scraped from the start.
  */
-async function findFreePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   const { port } = server.address() as AddressInfo
