@@ -1,9 +1,9 @@
 /**
  * Reads a kubeconfig file into credentials with the `KubeConfig` of @kubernetes/client-node
- * (certificates, tokens, exec plugins, proxies). Adds what version 1.4 lacks and client-go has:
- * `tokenFile`, `KUBERNETES_EXEC_INFO`, and plugin paths relative to the file. Errors of client-node
- * quote secrets (a line of the file, a plugin's output), so their texts are never passed on. The
- * only module that imports client-node, and js-yaml, which client-node uses for the same file.
+ * (certificates, tokens, proxies). Adds what version 1.4 lacks and client-go has: `tokenFile`, and
+ * exec plugins with bounds (`exec-plugin.ts`). Errors of client-node quote secrets, such as a line
+ * of the file, so their texts are never passed on. The only module that imports client-node, and
+ * js-yaml, which client-node uses for the same file.
  */
 import { X509Certificate } from 'node:crypto'
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
@@ -11,21 +11,26 @@ import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
 import { type Cluster, type Context, KubeConfig, type User } from '@kubernetes/client-node'
 import { load as parseYaml, YAMLException } from 'js-yaml'
+import { runCommand } from '../process/run-command.ts'
 import { errorCode } from '../values/errors.ts'
 import { isObject } from '../values/is-object.ts'
 import { quote } from '../values/kubernetes-names.ts'
-import type { AccessOutcome, Credentials, KubeconfigProblem, KubeconfigReading, NamedFile } from './access.ts'
+import type { Access, AccessOutcome, Credentials, KubeconfigProblem, KubeconfigReading, NamedFile } from './access.ts'
 import { rememberHashes } from './certificate-hashes.ts'
+import { type ExecCredential, type ExecPlugin, findExecPlugin, readCredential } from './exec-plugin.ts'
 import { toAccess } from './to-access.ts'
 
-/**
- * An exec plugin whose credential has no expiry runs again after this long, not for each request.
- */
+/** For how long a credential of an exec plugin is kept at least, whatever its expiry. */
 const PLUGIN_MEMORY_MS = 30_000
+const PLUGIN_MS = 60_000
+/** A person may have to sign in. */
+const PLUGIN_OF_PERSON_MS = 600_000
+/** Of a plugin: a certificate and its key, with room to spare. */
+const MOST_OUTPUT = 1 << 20
 
 export function readKubeconfig(path: string, nowMs: () => number): KubeconfigReading {
   const read = readFile(path)
-  if (typeof read === 'string') return useKubeconfig(parseFiles([{ path, text: read }]), { context: undefined, runner: BOUNDED }, nowMs)
+  if (typeof read === 'string') return useKubeconfig(parseFiles([{ path, text: read }]), { context: undefined, isService: true }, nowMs)
   return read.kind === 'absent' ? { kind: 'absent', detail: `kubeconfig ${path} does not exist yet` } : read
 }
 
@@ -33,12 +38,12 @@ export function readKubeconfig(path: string, nowMs: () => number): KubeconfigRea
 export function listNamedFiles(path: string): readonly NamedFile[] {
   const read = readFile(path)
   const parsed = typeof read === 'string' ? parseFiles([{ path, text: read }]) : read
-  const chosen = 'kind' in parsed ? parsed : chooseContext(parsed, { context: undefined, runner: DIRECT })
+  const chosen = 'kind' in parsed ? parsed : chooseContext(parsed, { context: undefined, isService: true })
   if ('kind' in chosen) return []
-  const plugin: unknown = isObject(chosen.user.exec) ? chosen.user.exec.command : undefined
   const files = listFiles(chosen).map((file) => ({ path: file, need: 'read' }) as const)
+  const plugin = chosen.plugin?.file
   // Another one is looked up in the PATH of the service.
-  return typeof plugin === 'string' && plugin.includes('/') ? [...files, { path: plugin, need: 'execute' }] : files
+  return plugin?.includes('/') === true ? [...files, { path: plugin, need: 'execute' }] : files
 }
 
 /** What a person names on the command line, as kubectl takes it. */
@@ -61,7 +66,7 @@ export function readUserKubeconfig({ files, context }: ContextChoice, nowMs: () 
   }
   if (found.length === 0)
     return { kind: 'absent', detail: `no kubeconfig: ${files.join(', ')} does not exist; set KUBECONFIG or give --kubeconfig` }
-  return useKubeconfig(parseFiles(found), { context, runner: DIRECT }, nowMs)
+  return useKubeconfig(parseFiles(found), { context, isService: false }, nowMs)
 }
 
 interface KubeconfigText {
@@ -89,7 +94,7 @@ interface ParsedFiles {
 
 interface UseOptions {
   readonly context: string | undefined
-  readonly runner: readonly string[]
+  readonly isService: boolean
 }
 
 interface ParsedKubeconfig {
@@ -98,8 +103,8 @@ interface ParsedKubeconfig {
   readonly server: URL
   readonly user: MutableUser
   readonly tokenFile: string | undefined
-  /** What starts the plugin, without the plugin itself. */
-  readonly runner: readonly string[]
+  readonly plugin: ExecPlugin | undefined
+  readonly isService: boolean
 }
 /** Mutable, since `token` is set from its file before each use: `KubeConfig` takes it from here. */
 type MutableUser = { -readonly [K in keyof User]: User[K] }
@@ -149,7 +154,7 @@ function addNew<T extends { readonly name: string }>(known: Map<string, T>, entr
   for (const entry of entries) if (!known.has(entry.name)) known.set(entry.name, entry)
 }
 
-function chooseContext({ name, config, users }: ParsedFiles, { context, runner }: UseOptions): ParsedKubeconfig | KubeconfigProblem {
+function chooseContext({ name, config, users }: ParsedFiles, { context, isService }: UseOptions): ParsedKubeconfig | KubeconfigProblem {
   const malformed = (what: string): KubeconfigProblem => ({ kind: 'malformed', detail: `kubeconfig ${name} ${what}` })
   if (context !== undefined) config.setCurrentContext(context)
   if (config.getContextObject(config.getCurrentContext()) === null)
@@ -166,7 +171,11 @@ function chooseContext({ name, config, users }: ParsedFiles, { context, runner }
     return malformed('has an http:// server, which would send credentials in clear text: use https://')
   dropOverridden(cluster, user)
   const { directory = '/', document } = users.get(user.name) ?? {}
-  adaptPlugin(user, cluster, { directory, runner })
+  const exec: unknown = user.exec ?? user.authProvider?.config?.exec ?? undefined
+  const plugin = findExecPlugin(exec, cluster, { directory, env: process.env })
+  if (exec !== undefined && plugin === undefined) return malformed('has an exec plugin without a command')
+  // client-node would run it.
+  if (exec !== undefined) Object.assign(user, { exec: undefined, authProvider: undefined })
   const tokenFile = findTokenFile(document, user.name)
   return {
     config,
@@ -174,7 +183,8 @@ function chooseContext({ name, config, users }: ParsedFiles, { context, runner }
     server: new URL(cluster.server),
     user,
     tokenFile: tokenFile === undefined ? undefined : resolve(directory, tokenFile),
-    runner,
+    plugin,
+    isService,
   }
 }
 
@@ -190,38 +200,6 @@ function findTokenFile(document: unknown, userName: string): string | undefined 
   const entry: unknown = users.find((candidate) => isObject(candidate) && candidate.name === userName)
   const user = isObject(entry) && isObject(entry.user) ? entry.user : {}
   return typeof user.tokenFile === 'string' && user.tokenFile !== '' ? user.tokenFile : undefined
-}
-
-/**
- * client-node waits for a plugin without limit. timeout(1) ends one that hangs, which would cut the
- * node off for good.
- */
-const BOUNDED: readonly string[] = ['timeout', '--kill-after=5', '60']
-/** macOS has no timeout(1). */
-const DIRECT: readonly string[] = []
-
-function adaptPlugin(
-  user: MutableUser,
-  cluster: Cluster,
-  { directory, runner }: { readonly directory: string; readonly runner: readonly string[] },
-): void {
-  const exec: unknown = user.exec
-  if (!isObject(exec) || typeof exec.command !== 'string') return
-  const details = { server: cluster.server, 'certificate-authority-data': cluster.caData, 'tls-server-name': cluster.tlsServerName }
-  const info = {
-    apiVersion: exec.apiVersion,
-    kind: 'ExecCredential',
-    spec: { interactive: false, ...(exec.provideClusterInfo === true ? { cluster: details } : {}) },
-  }
-  const env: unknown[] = [
-    ...(Array.isArray(exec.env) ? exec.env : []),
-    { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) },
-    // The plugin must not get the agent's notify socket: undefined removes the variable.
-    { name: 'NOTIFY_SOCKET', value: undefined },
-  ]
-  const plugin = exec.command.includes('/') ? resolve(directory, exec.command) : exec.command
-  const [command, ...args] = [...runner, plugin, ...(Array.isArray(exec.args) ? exec.args : [])]
-  user.exec = { ...exec, env, command, args }
 }
 
 function listFiles({ cluster, user, tokenFile }: ParsedKubeconfig): string[] {
@@ -240,37 +218,42 @@ function findMissingFile(parsed: ParsedKubeconfig): string | undefined {
 }
 
 function createCredentials(parsed: ParsedKubeconfig, nowMs: () => number): Credentials {
-  const { config, cluster, server, user, tokenFile, runner } = parsed
+  const { config, cluster, server, user, tokenFile, plugin, isService } = parsed
   let cached: { readonly outcome: AccessOutcome; readonly untilMs: number } | undefined
   let underWay: Promise<AccessOutcome> | undefined
   const hash = rememberHashes()
 
-  const readAccess = async (): Promise<AccessOutcome> => {
+  const readAccess = async (credential?: ExecCredential): Promise<AccessOutcome> => {
     try {
       if (tokenFile !== undefined) user.token = readFileSync(tokenFile, 'utf8').trim()
       const options: RequestOptions = {}
       await config.applyToHTTPSOptions(options)
       const access = toAccess(options, cluster.proxyUrl)
-      // Without them, the request would be that of an anonymous client.
-      const isAnonymous = access.headers.Authorization === undefined && access.tls.cert === undefined
-      if (isObject(user.exec) && isAnonymous) throw new Error('the plugin returned neither a token nor a certificate')
-      return { ok: true, access }
+      return { ok: true, access: credential === undefined ? access : withCredential(access, credential) }
     } catch (error) {
-      return { ok: false, detail: describeFailure(error, user, runner) }
+      return { ok: false, detail: describeFailure(error) }
     }
+  }
+  const runPlugin = async (run: ExecPlugin): Promise<AccessOutcome> => {
+    const { file, args, env } = run
+    const limits = { timeoutMs: isService ? PLUGIN_MS : PLUGIN_OF_PERSON_MS, maxOutputBytes: MOST_OUTPUT }
+    const { end, stdout } = await runCommand(file, args, { env, ...limits })
+    const credential = end.kind === 'exited' && end.code === 0 ? readCredential(stdout) : undefined
+    if (credential === undefined) return { ok: false, detail: describePlugin(run, isService) }
+    const outcome = await readAccess(credential)
+    if (outcome.ok) cached = { outcome, untilMs: Math.max(nowMs() + PLUGIN_MEMORY_MS, credential.expiresAtMs ?? 0) }
+    return outcome
   }
   return {
     server,
     async access() {
-      if (user.exec === undefined || user.exec === null) return readAccess()
+      if (plugin === undefined) return readAccess()
       if (cached !== undefined && nowMs() < cached.untilMs) return cached.outcome
       // Runs one plugin process at a time, also when it hangs.
-      underWay ??= readAccess().finally(() => {
+      underWay ??= runPlugin(plugin).finally(() => {
         underWay = undefined
       })
-      const outcome = await underWay
-      if (outcome.ok) cached = { outcome, untilMs: nowMs() + PLUGIN_MEMORY_MS }
-      return outcome
+      return underWay
     },
     nodeName() {
       return findNodeName(readPem(user.certFile, user.certData))
@@ -296,21 +279,24 @@ function findNodeName(pem: string): string | undefined {
   }
 }
 
-/** Names files and programs, never their content or output. */
-function describeFailure(error: unknown, user: User, runner: readonly string[]): string {
+/** What the kubeconfig itself names goes before what its plugin returns. */
+function withCredential(access: Access, { token, cert, key }: ExecCredential): Access {
+  const headers = { ...(token !== undefined && { Authorization: `Bearer ${token}` }), ...access.headers }
+  return { ...access, headers, tls: { ...access.tls, cert: access.tls.cert ?? cert, key: access.tls.key ?? key } }
+}
+
+function describePlugin({ file }: ExecPlugin, isService: boolean): string {
+  if (file.includes('/') && !existsSync(file)) return `the kubeconfig's exec plugin ${file} does not exist`
+  const service = isService ? ' (the service has no home directories and no capabilities)' : ''
+  return `the kubeconfig's exec plugin ${file} returned no credential; run it by hand to see why${service}`
+}
+
+/** Names files, never their content. */
+function describeFailure(error: unknown): string {
   const path = isObject(error) && typeof error.path === 'string' ? `${error.path}: ` : ''
   // Thrown by the bundle's stubs, so the text is safe.
-  if (isObject(error) && error.code === 'ERR_NOT_IN_THIS_BUILD')
-    return `the kubeconfig's credentials cannot be used: ${String(error.message)}`
-  const words: readonly unknown[] = isObject(user.exec) ? [user.exec.command, ...(Array.isArray(user.exec.args) ? user.exec.args : [])] : []
-  const plugin = words[runner.length]
-  if (typeof plugin === 'string' && plugin.includes('/') && !existsSync(plugin))
-    return `the kubeconfig's exec plugin ${plugin} does not exist`
-  if (typeof plugin === 'string' && path === '') {
-    const service = runner === BOUNDED ? ' (the service has no home directories and no capabilities)' : ''
-    return `the kubeconfig's exec plugin ${plugin} returned no credential; run it by hand to see why${service}`
-  }
-  return `the kubeconfig's credentials cannot be used: ${path}${nameError(error)}`
+  const detail = isObject(error) && error.code === 'ERR_NOT_IN_THIS_BUILD' ? String(error.message) : `${path}${nameError(error)}`
+  return `the kubeconfig's credentials cannot be used: ${detail}`
 }
 
 /** Never the message, which may quote credentials. */
