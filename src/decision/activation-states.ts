@@ -29,6 +29,7 @@ import { restingPhase, restOn } from './resting.ts'
 import { describeRolloutWait, findRolloutWait, hasRolloutTurn } from './rollout-turn.ts'
 import { findLeftInPlace, findRunOn } from './run-on.ts'
 import { lastRunSource } from './running-source.ts'
+import { needsStart } from './sample-condition.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import { findSpreadTurn, type SpreadTurn } from './spread.ts'
@@ -185,12 +186,10 @@ function activate(wiring: ReadyWiring): State {
 
 /**
  * The target is out of reach for now. A config that was condemned, or lost, must be left all the
- * same, for whatever can be had. So must a process that hangs. A kubelet that is down without a
- * person's doing is started again.
+ * same, for whatever can be had. So must a process that hangs; and what is down is started again.
  *
  * Transitions:
- * - step: activate a refuge, if what kubelet starts with next was condemned or its checkpoint is
- *   lost
+ * - step: activate a refuge, if what is in place was condemned or its checkpoint is lost
  * - restartInto: what kubelet starts with next, also on another kubelet, if the process has to be
  *   left, or nothing else starts kubelet
  * - wait: otherwise, and for what waits for its turn in a rollout
@@ -207,15 +206,16 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const isLost = nextStart.held.content === undefined
     const refuge = verdict !== undefined || isLost ? findRefuge(situation, wiring, next) : undefined
     if (refuge !== undefined) return refuge
-    // Kubelet could not start from a checkpoint that is lost.
     const mustLeave = mustLeaveProcess(situation, next)
     // Local stands in for what is assigned: it is not the administrator's alone.
     const inPlace = { ...target, ...next, verdict, fallback: mustLeave || next.source === 'local' }
+    // Kubelet could not start from a checkpoint that is lost.
     if (isLost || !(mustLeave || awaitsStart(snapshot, unit, inPlace)) || findRolloutWait(snapshot, next) !== undefined)
       return wait(snapshot, phase, why)
     // An activation that failed may have left local as what kubelet starts with: see the effect
     // `activate`.
-    return restartInto(inPlace)
+    const start = run(restartInto(inPlace), situation)
+    return start.kind === 'wait' ? { ...start, detail: `${start.detail}; ${why}` } : start
   }
 }
 
@@ -303,17 +303,19 @@ function describeDrain(snapshot: Snapshot, target: Target): string {
   return `${describeSource(target.source)} waits until the node is drained: it changes ${fields}${unknown}`
 }
 
+const GO = { kind: 'go' } as const
+
 /**
  * The spread is for changes that nodes share, on a healthy node. A fallback, a new version of the
- * same content, what runs already, a failing kubelet and a reset on the node never wait.
+ * same content, a kubelet that fails or is left down, and a reset on the node never wait.
  */
 function spreadTurnOf(situation: TargetSituation): SpreadTurn {
   const { snapshot, unit, target } = situation
   const { nextStart, health } = snapshot
-  if (target.fallback || snapshot.requests.hold === 'local' || isRunning(situation)) return { kind: 'go' }
+  if (target.fallback || snapshot.requests.hold === 'local' || isRunning(situation) || needsStart(unit.activity)) return GO
   // A rollout spreads its nodes by itself. It knows nothing of overlays.
-  if (hasRolloutTurn(snapshot, target) && !hasSameHash(snapshot, target)) return { kind: 'go' }
-  if (nextStart.kind !== 'known' || nextStart.held.content === target.content) return { kind: 'go' }
-  if (health !== undefined && assessHealth(snapshot, health, unit) !== undefined) return { kind: 'go' }
+  if (hasRolloutTurn(snapshot, target) && !hasSameHash(snapshot, target)) return GO
+  if (nextStart.kind !== 'known' || nextStart.held.content === target.content) return GO
+  if (health !== undefined && assessHealth(snapshot, health, unit) !== undefined) return GO
   return findSpreadTurn(snapshot, target.source)
 }

@@ -276,9 +276,10 @@ function foldProcess(
 
 /** The static pods that have to run, as another kubelet than before may have replaced them. */
 function expectStaticPods(baseline: Baseline | undefined, key: TrialKey, { nodeName }: EvidenceFold): Expectation {
-  const { staticPods = [], kubelet, idle = [] } = baseline ?? {}
+  const { staticPods, kubelet, idle = [] } = baseline ?? {}
+  if (staticPods === undefined) return { expected: [], idle: undefined, nodeName }
   const isSameKubelet = kubelet === undefined || kubelet === identityOfKey(key)
-  return { expected: isSameKubelet ? staticPods : staticPods.map(markNewer), idle: baseline && idle, nodeName }
+  return { expected: isSameKubelet ? staticPods : staticPods.map(markNewer), idle, nodeName }
 }
 
 /**

@@ -8,7 +8,7 @@
  */
 import { doubtful, type KindStanding, no, uncompared, unknown, yes } from './evidence.ts'
 import type { Manifest, NotAsked, StaticPod, StaticPodsAnswer } from './evidence-facts.ts'
-import type { Baseline, EvidenceView, IdleManifest, ManifestFile, StaticPodBefore, StaticPodsSeen } from './evidence-state.ts'
+import type { EvidenceView, IdleManifest, ManifestFile, StaticPodBefore, StaticPodsSeen } from './evidence-state.ts'
 
 /** With the 30 s of grace that a pod has by default. */
 const MISSING_US = 150e6
@@ -74,8 +74,8 @@ export function markNewer(pod: StaticPodBefore): StaticPodBefore {
 /** How the static pods were before, which a process is compared with. */
 export interface Expectation {
   readonly expected: readonly StaticPodBefore[]
-  /** undefined: how it was before is not known. */
-  readonly idle: Baseline['idle']
+  /** undefined: there is no baseline of static pods. */
+  readonly idle: readonly IdleManifest[] | undefined
   readonly nodeName: string
 }
 
@@ -108,8 +108,15 @@ export function foldStaticPods(
   // Kubelet starts one whose containers end by themselves.
   const isOpen = (each: IdleManifest) =>
     each.isLasting !== true && isUnchanged(each, answer.manifests) && findPod(each, answer.pods, nodeName) === undefined
-  const open = (idle ?? recordIdle(answer, nodeName, false)).filter(isOpen).map(({ path }) => path)
+  const open = (idle ?? recordIdle({ ...answer, manifests: answer.manifests.filter(isOfPod) }, nodeName, false))
+    .filter(isOpen)
+    .map(({ path }) => path)
   return { missing, replaced, held, excused, provenAtUs, lastUs: atUs, problem: '', ...(open.length > 0 && { idle: open }) }
+}
+
+/** Not a note or a backup, of which kubelet makes no pod. */
+function isOfPod({ podName }: Manifest): boolean {
+  return podName !== undefined
 }
 
 /** false also: no manifest was found when the pod ran, so that this is not known. */
@@ -135,7 +142,7 @@ export function judgeStaticPods({ process, baseline }: EvidenceView): KindStandi
   if (staticPods.problem !== '') return unknown(staticPods.problem)
   const { missing, replaced, held = [], excused, idle = [], lastUs } = staticPods
   if (baseline?.staticPods === undefined) {
-    // Those that ran before another config, and those of which there is only a manifest.
+    // A baseline of another config may name some, and the manifests name the others.
     const down = [...missing.map(({ name }) => name), ...idle]
     return down.length > 0 ? uncompared(`static pods do not run: ${listNames(down)}`) : unknown('which static pods ran before is not known')
   }

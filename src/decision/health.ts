@@ -228,7 +228,7 @@ export interface ProcessHealth {
   /** Unrequested exits since it last ran for a whole trial, or while nobody looked. */
   readonly exits: number
   /**
-   * Somebody else started it, or the first of those that systemd started one after another. Unlike
+   * A person or a boot started it, or started the process that systemd has restarted since. Unlike
    * the same of the record, this outlasts a change of what kubelet starts with next.
    */
   readonly startedByOthers?: boolean | undefined

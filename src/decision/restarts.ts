@@ -84,8 +84,8 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
 }
 
 /**
- * Whether kubelet is down, and nothing but the agent starts it, or completes the start that the
- * agent began.
+ * Whether kubelet is down, and nothing but the agent starts it. A unit that looks stopped by a
+ * person may be what the agent's own start has left: then that start is due again.
  */
 export function awaitsStart(snapshot: Snapshot, unit: KnownUnit, target: Target): boolean {
   const { kind } = decideRestart(snapshot, unit, target)

@@ -11,7 +11,7 @@ import type { RequestOptions } from 'node:https'
 import { dirname, resolve } from 'node:path'
 import { type Cluster, type Context, KubeConfig, type User } from '@kubernetes/client-node'
 import { load as parseYaml, YAMLException } from 'js-yaml'
-import { runCommand } from '../process/run-command.ts'
+import { type CommandResult, describeEnd, runCommand, succeeded } from '../process/run-command.ts'
 import { errorCode } from '../values/errors.ts'
 import { isObject } from '../values/is-object.ts'
 import { quote } from '../values/kubernetes-names.ts'
@@ -22,11 +22,13 @@ import { toAccess } from './to-access.ts'
 
 /** For how long a credential of an exec plugin is kept at least, whatever its expiry. */
 const PLUGIN_MEMORY_MS = 30_000
-const PLUGIN_MS = 60_000
-/** A person may have to sign in. */
-const PLUGIN_OF_PERSON_MS = 600_000
+/**
+ * timeout(1) ends a plugin that hangs together with what it has started. macOS, where a person may
+ * run one, has none.
+ */
+const WITHIN_A_MINUTE: readonly string[] = ['timeout', '--kill-after=5', '60']
 /** Of a plugin: a certificate and its key, with room to spare. */
-const MOST_OUTPUT = 1 << 20
+const PLUGIN_LIMITS = { timeoutMs: 70_000, maxOutputBytes: 1 << 20 } as const
 
 export function readKubeconfig(path: string, nowMs: () => number): KubeconfigReading {
   const read = readFile(path)
@@ -219,8 +221,8 @@ function findMissingFile(parsed: ParsedKubeconfig): string | undefined {
 
 function createCredentials(parsed: ParsedKubeconfig, nowMs: () => number): Credentials {
   const { config, cluster, server, user, tokenFile, plugin, isService } = parsed
-  let cached: { readonly outcome: AccessOutcome; readonly untilMs: number } | undefined
-  let underWay: Promise<AccessOutcome> | undefined
+  let cached: { readonly credential: ExecCredential; readonly untilMs: number } | undefined
+  let underWay: Promise<ExecCredential | string> | undefined
   const hash = rememberHashes()
 
   const readAccess = async (credential?: ExecCredential): Promise<AccessOutcome> => {
@@ -234,26 +236,26 @@ function createCredentials(parsed: ParsedKubeconfig, nowMs: () => number): Crede
       return { ok: false, detail: describeFailure(error) }
     }
   }
-  const runPlugin = async (run: ExecPlugin): Promise<AccessOutcome> => {
-    const { file, args, env } = run
-    const limits = { timeoutMs: isService ? PLUGIN_MS : PLUGIN_OF_PERSON_MS, maxOutputBytes: MOST_OUTPUT }
-    const { end, stdout } = await runCommand(file, args, { env, ...limits })
-    const credential = end.kind === 'exited' && end.code === 0 ? readCredential(stdout) : undefined
-    if (credential === undefined) return { ok: false, detail: describePlugin(run, isService) }
-    const outcome = await readAccess(credential)
-    if (outcome.ok) cached = { outcome, untilMs: Math.max(nowMs() + PLUGIN_MEMORY_MS, credential.expiresAtMs ?? 0) }
-    return outcome
+  /** @returns text: why there is no credential */
+  const runPlugin = async (run: ExecPlugin): Promise<ExecCredential | string> => {
+    const [file = run.file, ...args] = [...(isService ? WITHIN_A_MINUTE : []), run.file, ...run.args]
+    const result = await runCommand(file, args, { env: run.env, ...PLUGIN_LIMITS })
+    const credential = succeeded(result) ? readCredential(result.stdout) : undefined
+    if (credential === undefined) return describePlugin(run, result, isService)
+    cached = { credential, untilMs: Math.max(nowMs() + PLUGIN_MEMORY_MS, credential.expiresAtMs ?? 0) }
+    return credential
   }
   return {
     server,
     async access() {
       if (plugin === undefined) return readAccess()
-      if (cached !== undefined && nowMs() < cached.untilMs) return cached.outcome
+      if (cached !== undefined && nowMs() < cached.untilMs) return readAccess(cached.credential)
       // Runs one plugin process at a time, also when it hangs.
       underWay ??= runPlugin(plugin).finally(() => {
         underWay = undefined
       })
-      return underWay
+      const credential = await underWay
+      return typeof credential === 'string' ? { ok: false, detail: credential } : readAccess(credential)
     },
     nodeName() {
       return findNodeName(readPem(user.certFile, user.certData))
@@ -285,10 +287,11 @@ function withCredential(access: Access, { token, cert, key }: ExecCredential): A
   return { ...access, headers, tls: { ...access.tls, cert: access.tls.cert ?? cert, key: access.tls.key ?? key } }
 }
 
-function describePlugin({ file }: ExecPlugin, isService: boolean): string {
+function describePlugin({ file }: ExecPlugin, result: CommandResult, isService: boolean): string {
   if (file.includes('/') && !existsSync(file)) return `the kubeconfig's exec plugin ${file} does not exist`
+  const why = succeeded(result) ? '' : ` (${describeEnd(result.end)})`
   const service = isService ? ' (the service has no home directories and no capabilities)' : ''
-  return `the kubeconfig's exec plugin ${file} returned no credential; run it by hand to see why${service}`
+  return `the kubeconfig's exec plugin ${file} returned no credential${why}; run it by hand to see why${service}`
 }
 
 /** Names files, never their content. */

@@ -44,15 +44,21 @@ export function findExecPlugin(
   }
   return {
     file: exec.command.includes('/') ? resolve(directory, exec.command) : exec.command,
-    args: listOf(exec.args).map(String),
+    args: listOf(exec.args).filter(isText),
     // The plugin must not get the agent's notify socket.
     env: { ...env, ...readVariables(exec.env), KUBERNETES_EXEC_INFO: JSON.stringify(info), NOTIFY_SOCKET: undefined },
   }
 }
 
 function readVariables(env: unknown): Readonly<Record<string, string>> {
-  const named = listOf(env).flatMap((each) => (isObject(each) && typeof each.name === 'string' ? [[each.name, String(each.value)]] : []))
+  const named = listOf(env).flatMap((each) =>
+    isObject(each) && isText(each.name) ? [[each.name, isText(each.value) ? each.value : '']] : [],
+  )
   return Object.fromEntries(named)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
 }
 
 function listOf(value: unknown): readonly unknown[] {
@@ -64,11 +70,11 @@ export function readCredential(text: string): ExecCredential | undefined {
   const status = readStatus(text)
   if (status === undefined) return undefined
   const [token, cert, key] = [status.token, status.clientCertificateData, status.clientKeyData].map((each) =>
-    typeof each === 'string' && each !== '' ? each : undefined,
+    isText(each) && each !== '' ? each : undefined,
   )
   // Without either, the request would be that of an anonymous client.
   if (token === undefined ? cert === undefined || key === undefined : !TOKEN.test(token)) return undefined
-  const expiresAtMs = Date.parse(String(status.expirationTimestamp))
+  const expiresAtMs = isText(status.expirationTimestamp) ? Date.parse(status.expirationTimestamp) : Number.NaN
   return { token, cert, key, expiresAtMs: Number.isNaN(expiresAtMs) ? undefined : expiresAtMs }
 }
 

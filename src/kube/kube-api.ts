@@ -128,11 +128,7 @@ export class HttpsKubeApi implements KubeApi {
     const { server } = reading.credentials
     const outcome = await unlessAborted(reading.credentials.access(), signal)
     if (outcome === undefined) return unreachable(String(signal.reason))
-    if (!outcome.ok) {
-      // client-node keeps what a plugin printed, also where it cannot be used.
-      this.#kubeconfig.forget()
-      return notAsked(outcome.detail)
-    }
+    if (!outcome.ok) return notAsked(outcome.detail)
     const { access } = outcome
     const search = new URLSearchParams(question.query).toString()
     const { body } = question

@@ -3,6 +3,7 @@
  * that takes milliseconds. Any other is parsed in a process of its own, which can be ended: 941 KB
  * with 990 merges took 111 s of CPU. One runs at a time, and only while there is a text to parse.
  */
+import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type CommandResult, describeFailure, runCommand } from '../process/run-command.ts'
 import { parseJson } from '../values/json-shape.ts'
@@ -118,12 +119,12 @@ export class BoundedYaml implements YamlReader {
 /**
  * What the parser may do: read its own code, write nothing, and start nothing. From source it needs
  * the loader that this process was started with. The network is not limited by that (nodejs.org,
- * "Permissions").
+ * "Permissions"). Node.js 20 has no such limits.
  */
 function flagsFor(child: string): readonly string[] {
   if (!child.endsWith('.mjs')) return process.execArgv
   const isLimited = process.allowedNodeEnvironmentFlags.has('--permission')
-  return isLimited ? ['--permission', `--allow-fs-read=${dirname(child)}`] : []
+  return isLimited ? ['--permission', `--allow-fs-read=${dirname(realpathSync(child))}`] : []
 }
 
 function refuse(why: string): YamlFailure {

@@ -108,7 +108,8 @@ t.test('a kubelet that is down is started with what is in place, whatever the wa
     const down = { ...waiting, ...runsNothing(activity) }
     t.match(decide(down), { kind: 'restart', to: A, record: { target: keyOf(A), fallback: false, failed: true } }, activity)
     const again = { ...restartTo(A, { atUs: NOW_US - SECOND_US }), failed: true, outcome: { ok: true as const, detail: '' } }
-    t.match(decide({ ...down, restarts: [again] }), { kind: 'wait', phase: 'restarting' }, 'not at once again')
+    const backsOff = decide({ ...down, restarts: [again] })
+    t.match(backsOff, { kind: 'wait', phase: 'restarting', detail: /in a while.*; .*waits until the node is drained/ }, 'not at once again')
     const inPause = (on: 'Node' | 'ConfigMap') => {
       const channelState = { channel: 'label' as const, paused: { on, by: on }, problem: undefined }
       return decide({ ...down, desired: { ...wants(B).desired, channelState }, recordedChannelState: channelState })
@@ -191,6 +192,7 @@ t.test('the spread', async (t) => {
   t.match(decide(edited), { kind: 'wait', phase: 'spread', untilUs: NOW_US + SECOND_US })
   t.match(decide({ ...edited, spread: { ...spread, sinceUs: sinceUs - SECOND_US } }), { kind: 'activate', target: A_EDITED })
   t.match(decide({ ...edited, spread: undefined }), { kind: 'activate' }, 'a change of the node’s own assignment')
+  t.match(decide({ ...edited, ...runsNothing('left-down') }), { kind: 'activate' }, 'a kubelet that is down loses nothing by it')
   t.not(decide({ ...edited, ...crashing(A) }).kind, 'wait', 'what runs fails: its successor cannot come too soon')
   t.match(decide({ ...edited, accepted: new Map([[keyOf(A), { drain: [] }]]) }), { kind: 'preflight' }, 'it is judged while it waits')
   const same = contentOf(A)

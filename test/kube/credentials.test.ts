@@ -172,6 +172,17 @@ t.test('the token of an exec plugin is kept for a while, and one plugin runs at 
   t.equal(runs(), 2)
 })
 
+t.test('a plugin that hangs is killed with what it started, within a minute', async (t) => {
+  const directory = t.testdir({ plugin: `#!/bin/sh\ntr '\\0' ' ' < /proc/$PPID/cmdline > "$COUNT"\nexit 1\n` })
+  chmodSync(join(directory, 'plugin'), 0o755)
+  process.env.COUNT = join(directory, 'parent')
+  t.teardown(() => {
+    delete process.env.COUNT
+  })
+  await credentialsOf(write(directory, PLUGIN_USER)).access()
+  t.match(readFileSync(join(directory, 'parent'), 'utf8'), /^timeout --kill-after=5 60 .*\/plugin sEcReT/, 'within a minute')
+})
+
 t.test('whatever a plugin prints, its run ends, with a bound on its output', async (t) => {
   for (const [what, script] of [
     ['prints without end', 'yes'],
@@ -244,6 +255,6 @@ t.test('an exec plugin of a person is started as it is, and its failure speaks o
   const outcome = await reading.credentials.access()
   t.same(outcome, {
     ok: false,
-    detail: `the kubeconfig's exec plugin ${directory}/fails.sh returned no credential; run it by hand to see why`,
+    detail: `the kubeconfig's exec plugin ${directory}/fails.sh returned no credential (exit code 1); run it by hand to see why`,
   })
 })

@@ -13,7 +13,8 @@ t.test('a token, or a certificate with its key, and when they expire', async (t)
     expiresAtMs: Date.UTC(2031, 0, 1),
   })
   const certificate = { clientCertificateData: 'a', clientKeyData: 'b' }
-  t.match(credential({ ...certificate, expirationTimestamp: 'never' }), { token: undefined, cert: 'a', key: 'b', expiresAtMs: undefined })
+  for (const expirationTimestamp of ['never', { toString: 1 }, 0])
+    t.match(credential({ ...certificate, expirationTimestamp }), { token: undefined, cert: 'a', key: 'b', expiresAtMs: undefined })
   for (const none of [
     undefined,
     null,
@@ -32,8 +33,12 @@ t.test('a token, or a certificate with its key, and when they expire', async (t)
 
 t.test('the environment of a plugin, and the path of its program', async (t) => {
   const env = [null, { name: 1 }, { name: 'ODD' }, 'A=b', { name: 'EXTRA', value: 'x' }]
-  const found = findExecPlugin({ command: '../plugin', args: ['a', 1], env, provideClusterInfo: true, apiVersion: 'v1' }, CLUSTER, HERE)
-  t.match(found, { file: '/etc/plugin', args: ['a', '1'], env: { PATH: '/bin', EXTRA: 'x', NOTIFY_SOCKET: undefined } })
+  const found = findExecPlugin(
+    { command: '../plugin', args: ['a', { toString: 1 }], env, provideClusterInfo: true, apiVersion: 'v1' },
+    CLUSTER,
+    HERE,
+  )
+  t.match(found, { file: '/etc/plugin', args: ['a'], env: { PATH: '/bin', EXTRA: 'x', ODD: '', NOTIFY_SOCKET: undefined } })
   t.same(JSON.parse(found?.env.KUBERNETES_EXEC_INFO ?? ''), {
     apiVersion: 'v1',
     kind: 'ExecCredential',

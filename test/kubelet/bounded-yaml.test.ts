@@ -95,7 +95,8 @@ t.test('which texts are parsed in this process', async (t) => {
 })
 
 t.test('what is not the text at fault rejects', async (t) => {
-  await t.rejects(open({ child: '/nowhere.mjs' }).first('&a 1'), { message: /^cannot run the parser of YAML: / })
+  await t.rejects(open({ child: '/nowhere.ts' }).first('&a 1'), { message: /^cannot run the parser of YAML: / })
+  await t.rejects(open({ child: '/nowhere.mjs' }).first('&a 1'), { code: 'ENOENT' })
   const stop = new AbortController()
   const stopped = open().first(manyMerges(), stop.signal)
   stop.abort()
