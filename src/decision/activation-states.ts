@@ -26,7 +26,7 @@ import { describePause, findNodePause } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
 import { decideRestart } from './restarts.ts'
 import { restingPhase, restOn } from './resting.ts'
-import { describeRolloutWait, findRolloutWait, hasRolloutTurn } from './rollout-turn.ts'
+import { describeStartWait, findStartWait, hasRolloutTurn } from './rollout-turn.ts'
 import { findLeftInPlace, findRunOn } from './run-on.ts'
 import { lastRunSource } from './running-source.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
@@ -164,15 +164,15 @@ function activate(wiring: ReadyWiring): State {
   return (situation) => {
     const { snapshot, target } = situation
     const what = describeSource(target.source)
-    const rolloutWait = findRolloutWait(snapshot, target)
-    if (isActivated(situation) && rolloutWait === undefined) return restartInto(target)
+    const startWait = findStartWait(snapshot, target)
+    if (isActivated(situation) && startWait === undefined) return restartInto(target)
     const unknown = findLeftInPlace(situation)
     if (unknown !== undefined) return unknown
     // A new version of the content that runs changes nothing.
     const drain = isRunning(situation) ? [] : listUndrained(snapshot, target)
     if (drain.length > 0) return leave(wiring, 'drain', describeDrain(snapshot, target))
-    if (rolloutWait !== undefined)
-      return leave(wiring, rolloutWait.isPaused === true ? 'paused' : 'rollout', describeRolloutWait(what, rolloutWait))
+    if (startWait !== undefined)
+      return leave(wiring, startWait.isPaused === true ? 'paused' : 'rollout', describeStartWait(what, startWait))
     const turn = spreadTurnOf(situation)
     if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits for its turn to use ${what}: ${turn.detail}`, turn.atUs)
     const isRefuge = target.fallback && !target.goesOn
@@ -207,7 +207,7 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const refuge = verdict !== undefined || isLost ? findRefuge(situation, wiring, next) : undefined
     if (refuge !== undefined) return refuge
     // Kubelet could not start from a checkpoint that is lost.
-    if (isLost || !mustLeaveProcess(situation, next) || findRolloutWait(snapshot, next) !== undefined) return wait(snapshot, phase, why)
+    if (isLost || !mustLeaveProcess(situation, next) || findStartWait(snapshot, next) !== undefined) return wait(snapshot, phase, why)
     // An activation that failed may have left local as what kubelet starts with: see the effect
     // `activate`.
     return restartInto({ ...target, ...next, verdict, fallback: true })
