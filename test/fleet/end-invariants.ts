@@ -136,8 +136,7 @@ function failuresAreTold(end: EndState, name: string, config: ConfigObject, plan
 /**
  * Nodes that are away for as long as a claim holds, or write what they like, let others start too.
  */
-function badContentStopsEarly(end: EndState): void {
-  const { schedule, ledger } = end
+function badContentStopsEarly({ schedule, ledger }: EndState): void {
   const disturbing = [
     'sleep',
     'partition',

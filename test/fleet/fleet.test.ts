@@ -169,7 +169,7 @@ t.test('a content that kills most of its nodes stops at its witnesses', async (t
   }
 })
 
-t.test('a node that an administrator excludes is the last to start a good content, and frees its place', async (t) => {
+t.test('a node that an administrator excludes starts what the others have proved to the end', async (t) => {
   const config = 'node-config'
   const { name } = plainTraits(7)
   for (const atSeconds of [30, 120, 1500]) {
