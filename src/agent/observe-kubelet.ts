@@ -87,7 +87,7 @@ async function findHealthPort(ports: KubeletPorts, unit: KnownUnit): Promise<Hea
     if (seen.healthPort !== undefined) return seen.healthPort
     if (!isStillThere(ports, unit, seen.content)) return undefined
   }
-  return (await ports.configFacts.of({ path, directory: configDirectory(unit) })).healthz
+  return (await ports.configFacts.of({ path, directory: configDirectory(unit) }))?.healthz
 }
 
 /** Whether the file holds what the process was started with, as far as that is known. */

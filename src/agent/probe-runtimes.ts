@@ -106,9 +106,8 @@ async function readEndpoint(
   if (path === undefined && unit.wiring.kind === 'ready' && unit.wiring.replacesLocalFile) return undefined
   const files = listConfigFiles(unit, path)
   if (files === undefined) return { endpoint: undefined }
-  const { healthz, runtimeEndpoint } = await ports.configFacts.of(files)
-  // The health port of a config that cannot be read is not known either.
-  return healthz === undefined ? undefined : { endpoint: runtimeEndpoint }
+  const facts = await ports.configFacts.of(files)
+  return facts && { endpoint: facts.runtimeEndpoint }
 }
 
 /**

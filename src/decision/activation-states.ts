@@ -26,7 +26,7 @@ import { describePause, findNodePause } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
 import { awaitsStart, decideRestart } from './restarts.ts'
 import { restingPhase, restOn } from './resting.ts'
-import { describeRolloutWait, findRolloutWait, hasRolloutTurn } from './rollout-turn.ts'
+import { describeStartWait, findStartWait, hasRolloutTurn } from './rollout-turn.ts'
 import { findLeftInPlace, findRunOn } from './run-on.ts'
 import { lastRunSource } from './running-source.ts'
 import { needsStart } from './sample-condition.ts'
@@ -165,15 +165,15 @@ function activate(wiring: ReadyWiring): State {
   return (situation) => {
     const { snapshot, target } = situation
     const what = describeSource(target.source)
-    const rolloutWait = findRolloutWait(snapshot, target)
-    if (isActivated(situation) && rolloutWait === undefined) return restartInto(target)
+    const startWait = findStartWait(snapshot, target)
+    if (isActivated(situation) && startWait === undefined) return restartInto(target)
     const unknown = findLeftInPlace(situation)
     if (unknown !== undefined) return unknown
     // A new version of the content that runs changes nothing.
     const drain = isRunning(situation) ? [] : listUndrained(snapshot, target)
     if (drain.length > 0) return leave(wiring, 'drain', describeDrain(snapshot, target))
-    if (rolloutWait !== undefined)
-      return leave(wiring, rolloutWait.isPaused === true ? 'paused' : 'rollout', describeRolloutWait(what, rolloutWait))
+    if (startWait !== undefined)
+      return leave(wiring, startWait.isPaused === true ? 'paused' : 'rollout', describeStartWait(what, startWait))
     const turn = spreadTurnOf(situation)
     if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits for its turn to use ${what}: ${turn.detail}`, turn.atUs)
     const isRefuge = target.fallback && !target.goesOn
@@ -190,8 +190,7 @@ function activate(wiring: ReadyWiring): State {
  *
  * Transitions:
  * - step: activate a refuge, if what is in place was condemned or its checkpoint is lost
- * - restartInto: what kubelet starts with next, also on another kubelet, if the process has to be
- *   left, or nothing else starts kubelet
+ * - restartInto: what is in place, if the process has to be left, or nothing else starts kubelet
  * - wait: otherwise, and for what waits for its turn in a rollout
  *
  * @param phase what the node waits for
@@ -207,10 +206,10 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     const refuge = verdict !== undefined || isLost ? findRefuge(situation, wiring, next) : undefined
     if (refuge !== undefined) return refuge
     const mustLeave = mustLeaveProcess(situation, next)
-    // Local stands in for what is assigned: it is not the administrator's alone.
+    // As a stand-in for what is assigned, local is not the administrator's alone.
     const inPlace = { ...target, ...next, verdict, fallback: mustLeave || next.source === 'local' }
     // Kubelet could not start from a checkpoint that is lost.
-    if (isLost || !(mustLeave || awaitsStart(snapshot, unit, inPlace)) || findRolloutWait(snapshot, next) !== undefined)
+    if (isLost || !(mustLeave || awaitsStart(snapshot, unit, inPlace)) || findStartWait(snapshot, next) !== undefined)
       return wait(snapshot, phase, why)
     // An activation that failed may have left local as what kubelet starts with: see the effect
     // `activate`.

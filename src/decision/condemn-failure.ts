@@ -8,7 +8,7 @@ import { findByKey } from './find-verdict.ts'
 import type { HealthRecord } from './health.ts'
 import { makeVerdict, mayTryAgain, recordAnotherTry } from './judge-failure.ts'
 import { runsLocal } from './left.ts'
-import { findRolloutWait } from './rollout-turn.ts'
+import { findStartWait } from './rollout-turn.ts'
 import { nextAfter, type TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
@@ -74,7 +74,7 @@ export function isBeingReplaced(snapshot: Snapshot, target: Target, next: Pick<C
  */
 export function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
   if (snapshot.preflightPending.has(target.key) || listUndrained(snapshot, target).length > 0) return true
-  if (findRolloutWait(snapshot, target) !== undefined) return true
+  if (findStartWait(snapshot, target) !== undefined) return true
   const about = describeSource(target.source)
   return snapshot.troubles.some((trouble) => (trouble.step === 'activate' || trouble.step === 'preflight') && trouble.about === about)
 }

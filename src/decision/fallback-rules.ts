@@ -11,7 +11,7 @@ import { findNodePause } from './find-pause.ts'
 import { findByKey, findSuspended } from './find-verdict.ts'
 import { diedOfLeavings } from './leavings.ts'
 import { findRetrial, isDue, listReplaced, planRetrial } from './retrial.ts'
-import { findRolloutWait } from './rollout-turn.ts'
+import { findStartWait } from './rollout-turn.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
 import type { Candidate, Target } from './target.ts'
@@ -86,7 +86,7 @@ export function tryFailedAgain({ snapshot, target, candidates }: TargetSituation
   if (retrial === undefined || findNodePause(snapshot) !== undefined || !isDue(snapshot, retrial, target)) return undefined
   const { source, key } = retrial.verdict
   // The end of the pause is what it waits for.
-  if (findRolloutWait(snapshot, { source, content: contentOfKey(key) })?.isPaused === true) return undefined
+  if (findStartWait(snapshot, { source, content: contentOfKey(key) })?.isPaused === true) return undefined
   return { kind: 'retry-failed', verdict: retrial.verdict, number: retrial.number, of: retrial.of }
 }
 

@@ -34,7 +34,7 @@ export function findNodePause(snapshot: Parameters<typeof findPause>[0]): Pause 
   return isOfConfigMap(pause) ? undefined : pause
 }
 
-/** A pause that keeps other versions away: see `findRolloutWait`. */
+/** A pause that keeps other versions away: see `findStartWait`. */
 export function findConfigMapPause(snapshot: Parameters<typeof findPause>[0]): Pause | undefined {
   const pause = findPause(snapshot)
   return isOfConfigMap(pause) ? pause : undefined

@@ -1,8 +1,9 @@
 /**
- * Whether a config that has a rollout may be activated here, by what the worker for the record
- * knows. A turn that was read counts for a few seconds only: before a start, the record and then
- * the config are read at their newest (R3). Falling back, local and what an operator requests on
- * the node never wait for it (R5). docs/rollout.md, "The rules", has these. Pure.
+ * Whether a new version may be activated here. It waits for the end of a pause of its ConfigMap,
+ * and for its turn in a rollout, by what the worker for the record knows. A turn that was read
+ * counts for a few seconds only: before a start, the record and then the config are read at their
+ * newest (R3). Falling back, local and what an operator requests on the node never wait for it
+ * (R5). docs/rollout.md, "The rules", has these. Pure.
  */
 import type { RolloutTurn } from '../rollout/view.ts'
 import { SECOND_US } from '../values/durations.ts'
@@ -37,8 +38,8 @@ export function findRolloutTurn(snapshot: Snapshot, source: ConfigSource, conten
     : { kind: 'wait', detail: `this node has its turn, but cannot start it now: ${turn.unready}` }
 }
 
-/** Why a content waits for its rollout, or for the end of a pause of its ConfigMap. */
-export interface RolloutWait {
+/** Why a new version is not begun yet: for its rollout, a pause of its ConfigMap, or a doubt. */
+export interface StartWait {
   readonly turn: Exclude<RolloutTurn, { kind: 'go' }>
   readonly isPaused?: true
   /** Whether it has to wait is not known: see `findDoubt`. */
@@ -54,7 +55,7 @@ export interface RolloutWait {
  *
  * @returns undefined: it has its turn, or needs none
  */
-export function findRolloutWait(snapshot: Snapshot, { source, content }: Startable): RolloutWait | undefined {
+export function findStartWait(snapshot: Snapshot, { source, content }: Startable): StartWait | undefined {
   if (!needsTurn(snapshot, content)) return undefined
   const pause = source === 'local' ? undefined : findConfigMapPause(snapshot)
   if (pause !== undefined) return { turn: { kind: 'wait', detail: describePause(pause) }, isBeingConfirmed: false, isPaused: true }
@@ -65,14 +66,14 @@ export function findRolloutWait(snapshot: Snapshot, { source, content }: Startab
 }
 
 /** What is in place where nothing runs was started before, as far as is known. */
-function findWaitInDoubt(snapshot: Snapshot, { source, content }: Startable): RolloutWait | undefined {
+function findWaitInDoubt(snapshot: Snapshot, { source, content }: Startable): StartWait | undefined {
   const { running, nextStart } = snapshot
   const isInPlace = running.kind !== 'known' && nextStart.kind === 'known' && nextStart.held.content === content
   const detail = isInPlace ? undefined : findDoubt(snapshot, source)
   return detail === undefined ? undefined : { turn: { kind: 'wait', detail }, isBeingConfirmed: false, isInDoubt: true }
 }
 
-export function describeRolloutWait(what: string, { turn, isInDoubt, isPaused }: RolloutWait): string {
+export function describeStartWait(what: string, { turn, isInDoubt, isPaused }: StartWait): string {
   if (isPaused === true) return `${turn.detail}; wanted is ${what}`
   if (isInDoubt === true) return `${what} is not started yet: ${turn.detail}`
   return turn.kind === 'halted' ? `the rollout of ${what} is halted: ${turn.detail}` : `${what} waits for its rollout: ${turn.detail}`

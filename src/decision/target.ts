@@ -10,7 +10,7 @@ import { findVerdict } from './find-verdict.ts'
 import { findRunning } from './held-sources.ts'
 import { isLocalAssigned, isLocalRefused, listLeft, runsLocal } from './left.ts'
 import { healthOfRunning } from './process-health.ts'
-import { findRolloutWait } from './rollout-turn.ts'
+import { findStartWait } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import { type TrialKey, trialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
@@ -69,11 +69,11 @@ export function findAwaitingTurn(snapshot: Snapshot, unit: KnownUnit): Target | 
   const { nextStart, running } = snapshot
   const { source, content } = findWanted(snapshot) ?? {}
   if (source === undefined || content === undefined) return undefined
-  const rolloutWait = findRolloutWait(snapshot, { source, content })
+  const startWait = findStartWait(snapshot, { source, content })
   const verdict = findVerdict(snapshot, content, unit)
-  if (rolloutWait === undefined || verdict !== undefined) return undefined
+  if (startWait === undefined || verdict !== undefined) return undefined
   // Nothing is undone for the moment that it takes to read the turn again.
-  if (rolloutWait.isBeingConfirmed && nextStart.kind === 'known' && nextStart.held.content === content) return undefined
+  if (startWait.isBeingConfirmed && nextStart.kind === 'known' && nextStart.held.content === content) return undefined
   // An administrator started kubelet with something else, which the agent leaves alone.
   if (running.kind === 'known' && running.lost !== true && findRunning(snapshot) === undefined) return undefined
   return { source, content, key: trialKey(content, unit.kubeletIdentity), verdict, fallback: false, goesOn: false, atFault: false }

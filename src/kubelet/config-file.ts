@@ -14,18 +14,15 @@ import { mergePatch } from '../values/merge-patch.ts'
 import type { KubeletConfig } from './decode.ts'
 import { decodeText } from './decode-text.ts'
 import { listDropInFiles, listDropInsAround } from './drop-in-files.ts'
-import { DEFAULT_HEALTHZ, DEFAULT_SERVING, findHealthPort, findServing } from './health-target.ts'
+import { findHealthPort, findServing } from './health-target.ts'
 import type { YamlReader } from './yaml-document.ts'
 
 export interface Facts {
-  readonly healthz: HealthPort | undefined
+  readonly healthz: HealthPort
   readonly runtimeEndpoint: string | undefined
   readonly serving: ServingPort
   readonly staticPodPath: string | undefined
 }
-const DEFAULTS: Facts = { healthz: DEFAULT_HEALTHZ, runtimeEndpoint: undefined, serving: DEFAULT_SERVING, staticPodPath: undefined }
-/** Of a file that was never read: a probe of the wrong port would call a healthy kubelet ill. */
-const UNKNOWN: Facts = { ...DEFAULTS, healthz: undefined }
 /** Enough for assigned, last-known-good, previous, local, and an outdated one. */
 const REMEMBERED = 8
 
@@ -39,15 +36,16 @@ export class ConfigFileFacts implements ConfigFacts {
     this.#yaml = yaml
   }
 
-  async of(merged: ConfigFiles): Promise<Facts> {
+  /** Nothing of a file that was never read: on the wrong port, a healthy kubelet would seem ill. */
+  async of(merged: ConfigFiles): Promise<Facts | undefined> {
     const key = JSON.stringify(merged)
     const known = this.#known.get(key)
     const overs = this.#listOvers(merged)
-    if (overs === undefined) return known?.facts ?? UNKNOWN
+    if (overs === undefined) return known?.facts
     const identity = this.#identifyAll([...(merged.path === undefined ? [] : [merged.path]), ...overs])
     if (known !== undefined && known.identity === identity) return known.facts
     const facts = await this.#readAll(merged.path, overs)
-    if (facts === undefined) return known?.facts ?? UNKNOWN
+    if (facts === undefined) return known?.facts
     this.#known.delete(key)
     if (identity !== undefined) this.#known.set(key, { identity, facts })
     const [oldest] = this.#known.keys()

@@ -53,7 +53,7 @@ export const ADVICE: Readonly<Record<ConditionReason, Advice>> = {
   },
   Unhealthy: {
     means: 'kubelet runs the assigned config, or its local one where nothing is assigned, and is not healthy or has exited several times.',
-    todo: 'Look at kubelet\'s log: "journalctl -u kubelet" on the node. Where kubelet is not healthy for a minute with an assigned config, the agent restarts it once with that, then goes back to another. Where nothing is assigned, kubelet and its config are the administrator\'s, and the agent restarts nothing. A kubelet that exits now and then stays with its config: nothing changes by itself. If the message names a pause, nothing is rolled back: undo a bad edit, then resume.',
+    todo: 'Look at kubelet\'s log: "journalctl -u kubelet" on the node. Where kubelet is not healthy for a minute with an assigned config, the agent restarts it once with that, then goes back to another. Where nothing is assigned, kubelet and its config are the administrator\'s, and the agent restarts nothing. A kubelet that exits now and then stays with its config: nothing changes by itself. If the message names a pause, nothing is rolled back until you resume the node.',
   },
   KubeletStopped: { means: 'kubelet was stopped with systemd, and stays stopped.', todo: 'Start kubelet. It then uses what is assigned.' },
   RuntimeDown: {

@@ -67,17 +67,18 @@ export interface ConfigFiles {
 
 /** The fields of kubelet's config that matter for checking kubelet's health. */
 export interface ConfigFacts {
-  of(files: ConfigFiles): Promise<{
-    /**
-     * `none`: `healthzPort` is 0. Upstream's default if no file has a value. undefined: a file
-     * cannot be read.
-     */
-    readonly healthz: HealthPort | undefined
-    readonly runtimeEndpoint: string | undefined
-    /** kubelet's TLS port. Absent: upstream's default. */
-    readonly serving?: ServingPort
-    readonly staticPodPath?: string | undefined
-  }>
+  /** @returns undefined: a file cannot be read, and never was */
+  of(files: ConfigFiles): Promise<
+    | {
+        /** `none`: `healthzPort` is 0. Upstream's default if no file has a value. */
+        readonly healthz: HealthPort
+        readonly runtimeEndpoint: string | undefined
+        /** kubelet's TLS port. Absent: upstream's default. */
+        readonly serving?: ServingPort
+        readonly staticPodPath?: string | undefined
+      }
+    | undefined
+  >
 }
 
 /** Whether the node is drained. Used only while a change waits for that. */

@@ -36,5 +36,5 @@ function describeIllness(snapshot: Snapshot): string | undefined {
 }
 
 function wayOut({ by }: Pause): string {
-  return by === 'node' ? 'kubelet-cfg-agent resume' : 'the annotation is removed: undo a bad edit, then resume'
+  return by === 'node' ? 'kubelet-cfg-agent resume' : 'the annotation is removed from the Node'
 }

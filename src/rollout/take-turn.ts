@@ -23,7 +23,7 @@ export function standAside(standing: Standing): RolloutDecision | undefined {
   if (!plan.excluded.includes(node.name)) return undefined
   const why = `the annotation ${ROLLOUT_EXCLUDE_ANNOTATION} of the config excludes this node`
   if (rollout?.finished !== true) return waits(`${why}: it starts the content when the rollout is finished`)
-  return haltControlPlanes(standing, rollout) ?? goSpread(standing, why)
+  return (node.controlPlane ? haltControlPlanes(standing, rollout) : undefined) ?? goSpread(standing, why)
 }
 
 /**

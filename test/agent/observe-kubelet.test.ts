@@ -145,7 +145,7 @@ t.test('the runtime that a config names is read ahead while it is checked, once 
     configFacts: {
       of: async ({ path }: ConfigFiles) => {
         read.push(path)
-        return { healthz: undefined, runtimeEndpoint: undefined }
+        return undefined
       },
     },
     defaultRuntimeSocket: () => undefined,

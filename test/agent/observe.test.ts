@@ -119,7 +119,7 @@ function open(scene: Scene) {
       of: async ({ path }) => {
         const port = 'portInFile' in scene ? scene.portInFile : 10248
         const runtimeEndpoint = 'endpoint' in scene ? scene.endpoint : `unix://${path}.sock`
-        return { healthz: typeof port === 'number' ? { host: '127.0.0.1', port } : port, runtimeEndpoint }
+        return port === undefined ? undefined : { healthz: port === 'none' ? port : { host: '127.0.0.1', port }, runtimeEndpoint }
       },
     },
     probe: {

@@ -1,8 +1,8 @@
 /** A pause of the ConfigMap keeps other versions away, and nothing that fails. */
 import t from 'tap'
 import { A, B, C, MINUTE_US, SECOND_US } from '../decision/snapshots.ts'
-import { promoted, runsAndStaysOn, wantPaused } from './promoted-world.ts'
-import { CRASHES, NEVER_HEALTHY } from './small-world.ts'
+import { promote, promoted, runsAndStaysOn, wantPaused } from './promoted-world.ts'
+import { CRASHES, NEVER_HEALTHY, SmallWorld } from './small-world.ts'
 
 t.test('a pause of the ConfigMap keeps other versions away', async (t) => {
   const world = await promoted(A)
@@ -63,6 +63,48 @@ for (const wanted of [B, C]) {
     await world.run(3 * 60 * MINUTE_US)
     await runsAndStaysOn(t, world, B)
   })
+}
+
+/** Of reads and writes of what decides what kubelet starts with next. */
+const FAULTS: Readonly<Record<string, (world: SmallWorld, fails: boolean) => void>> = {
+  EIO: (world, fails) => {
+    const { placePath } = world
+    world.disk.readFaultOf = (path) => (fails && path === placePath ? 'EIO' : undefined)
+  },
+  ENOSPC: (world, fails) => {
+    world.diskFails = () => fails
+  },
+}
+
+for (const wanted of [B, C]) {
+  for (const [code, setFault] of Object.entries(FAULTS)) {
+    for (const activation of ['env', 'file', 'drop-in'] as const) {
+      const about = `${wanted.name} is wanted, ${code}, ${activation}`
+      t.test(`a fault of the disk during a pause restarts nothing that is well: ${about}`, async (t) => {
+        const world = await promote(new SmallWorld({ activation }), A, B)
+        wantPaused(world, wanted, 'ConfigMap')
+        setFault(world, true)
+        await world.run(20 * MINUTE_US)
+        setFault(world, false)
+        await world.run(20 * MINUTE_US)
+        t.equal(world.restartsAskedAtUs.length, 2)
+        await runsAndStaysOn(t, world, B)
+      })
+
+      t.test(`nor does it keep kubelet on what fails for longer than it lasts: ${about}`, async (t) => {
+        const world = await promote(new SmallWorld({ activation }), A, B)
+        wantPaused(world, wanted, 'ConfigMap')
+        await world.run(MINUTE_US)
+        setFault(world, true)
+        world.behave(B, CRASHES)
+        world.unit.kill()
+        await world.run(5 * MINUTE_US)
+        setFault(world, false)
+        await world.run(20 * MINUTE_US)
+        await runsAndStaysOn(t, world, A)
+      })
+    }
+  }
 }
 
 t.test('a node goes back to last-known-good although that is a new version of a paused ConfigMap', async (t) => {

@@ -413,7 +413,14 @@ export class SmallWorld {
     return text === undefined || text === LOCAL_TEXT ? 'local' : text
   }
 
+  /** As systemd and kubelet do: what the disk does not return is meant for the agent. */
   #read(path: string): string | undefined {
-    return this.#files.read(path)?.toString()
+    const { readFaultOf } = this.disk
+    this.disk.readFaultOf = undefined
+    try {
+      return this.#files.read(path)?.toString()
+    } finally {
+      this.disk.readFaultOf = readFaultOf
+    }
   }
 }

@@ -14,6 +14,7 @@ export function refusal(before: RecordObject, after: RecordObject, writer: strin
   const stateText = after.data.state ?? FIRST
   const is = stateText.split(' ')
   const mine = `node.${writer}`
+  if (config.excluded.includes(writer)) return `${writer} is excluded`
   if (!STATE.test(stateText)) return `state is "${stateText}"`
   for (const [key, value] of Object.entries(after.data)) {
     if (key !== mine && key !== 'state' && before.data[key] !== value) return `${writer} wrote ${key}`
@@ -23,13 +24,14 @@ export function refusal(before: RecordObject, after: RecordObject, writer: strin
     if (!(key in after.data) && !goes) return `${writer} removed ${key} of this generation`
   }
   const isBegin = Number(is[1]) === Number(was[1]) + 1 && is[2] === '0'
+  const [counted, countedAfter] = [withoutExcluded(before, config), withoutExcluded(after, config)]
   if (stateText !== (before.data.state ?? FIRST)) {
-    const wrong = isBegin ? refuseBegin(was, is, config, plan) : refuseStep(was, is, before, after, plan)
+    const wrong = isBegin ? refuseBegin(was, is, config, plan) : refuseStep(was, is, counted, countedAfter, plan)
     if (wrong !== undefined) return wrong
   }
   const size = Object.entries(after.data).reduce((sum, [key, value]) => sum + key.length + value.length, 0)
   if (size > 6144) return 'the record is larger than 6 KiB'
-  return before.data[mine] === after.data[mine] ? undefined : refuseKey(before, after, mine, isBegin, plan)
+  return before.data[mine] === after.data[mine] ? undefined : refuseKey(counted, countedAfter, mine, isBegin, plan)
 }
 
 function refuseBegin(was: readonly string[], is: readonly string[], config: ConfigObject, plan: Plan): string | undefined {
@@ -100,6 +102,11 @@ function refuseClaim(
 function refuseControlPlane(before: RecordObject, generation: string | undefined): string | undefined {
   const open = Object.values(before.data).some((value) => value.startsWith(`${generation} `) && value.endsWith(' control-plane'))
   return open ? 'another control plane has a claim without a proof' : undefined
+}
+
+/** As if these nodes had written nothing. */
+function withoutExcluded({ data, ...rest }: RecordObject, { excluded }: ConfigObject): RecordObject {
+  return { ...rest, data: Object.fromEntries(Object.entries(data).filter(([key]) => !excluded.some((node) => key === `node.${node}`))) }
 }
 
 function countVetoes({ data }: RecordObject, generation: string | undefined): number {

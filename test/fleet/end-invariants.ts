@@ -1,9 +1,11 @@
 /** What must hold when everything that can be healed is, and enough time has passed. */
+
 import { DEFAULT_PLAN, freeShare, keepWaves, type Plan, parsePlan } from '../../src/rollout/plan.ts'
+import type { Entry } from '../../src/rollout/record.ts'
 import type { FleetAgent } from './fleet-agent.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
-import type { Ledger } from './ledger.ts'
-import { parsedRecord } from './parsed.ts'
+import type { Ledger, Started } from './ledger.ts'
+import { parsedRecord, planOf } from './parsed.ts'
 import { recordName, type Schedule } from './schedule.ts'
 import { Violation } from './violation.ts'
 
@@ -19,7 +21,7 @@ export interface EndState {
 export function checkEnd(end: EndState): void {
   for (const { name } of end.schedule.configs) {
     const config = end.config(name)
-    const plan = parsePlan(config.planText)
+    const plan = planOf(config)
     if (config.rollout === undefined || config.rollout === 'off' || !plan.ok) continue
     everyNodeCame(end, name, config, plan.plan)
     failuresAreTold(end, name, config, plan.plan)
@@ -47,6 +49,7 @@ function everyNodeCame(end: EndState, name: string, config: ConfigObject, plan: 
   const isBegun = hash === content.hash && Number(retry) >= plan.retry
   const isLate = ({ name: node, node: { traits, began } }: FleetAgent) => {
     const kept = keepWaves(plan, began?.waves)
+    if (config.excluded.includes(node) && (!isBegun || freeShare(kept, Number(stage)) < 1)) return false
     const excuse = isBegun ? findExcuse(end, name, config, data, generation ?? '', stage ?? '', kept) : undefined
     return excuse === undefined ? !hasVetoed(data, node, generation ?? '') : excuse === 'control plane' && !traits.controlPlane
   }
@@ -77,7 +80,7 @@ function findExcuse(
   stage: string,
   plan: Plan,
 ): 'all' | 'control plane' | undefined {
-  const words = Object.entries(data).filter(([key, value]) => key.startsWith('node.') && value.startsWith(`${generation} `))
+  const words = listWords(data, config, generation)
   const vetoes = words.filter(([key, value]) => value.split(' ')[2] === 'veto' && isTrueVeto(end, name, config, key.slice(5)))
   if (vetoes.length >= (stage === '0' ? 1 : plan.maxVetoes)) return freeShare(plan, Number(stage)) < 1 ? 'all' : 'control plane'
   const lost = words.filter(([key, value]) => value.split(' ')[2] === 'claim' && isLost(end, name, key.slice(5)))
@@ -86,6 +89,12 @@ function findExcuse(
   )
   if (here.length > plan.maxSilent) return 'all'
   return lost.some(([, value]) => value.endsWith(' control-plane')) ? 'control plane' : undefined
+}
+
+/** Of this generation. What an excluded node wrote excuses nobody. */
+function listWords(data: RecordObject['data'], { excluded }: ConfigObject, generation: string): [key: string, value: string][] {
+  const counts = ([key, value]: [string, string]) => key.startsWith('node.') && value.startsWith(`${generation} `)
+  return Object.entries(data).filter((entry) => counts(entry) && !excluded.includes(entry[0].slice(5)))
 }
 
 /** The content failed there, as far as one can still ask. */
@@ -104,7 +113,8 @@ function isLost({ agents }: EndState, config: string, name: string): boolean {
 }
 
 function failuresAreTold(end: EndState, name: string, config: ConfigObject, plan: Plan): void {
-  const condemned = takingPart(end, name).filter((agent) => isCondemned(agent, config, plan))
+  const { excluded } = config
+  const condemned = takingPart(end, name).filter((agent) => isCondemned(agent, config, plan) && !excluded.includes(agent.name))
   if (condemned.length === 0) return
   const parsed = parsedRecord(end.record(name))
   if (!parsed.ok) throw new Violation('a failure is told', parsed.problem)
@@ -116,7 +126,9 @@ function failuresAreTold(end: EndState, name: string, config: ConfigObject, plan
   const isLate = ({ node }: FleetAgent) => node.verdicts.get(config.content.hash)?.late === true && !node.traits.controlPlane
   const owes = ({ node }: FleetAgent) => (isBegun ? !isFinished || node.traits.controlPlane : !node.promoted.has(config.content.hash))
   const owed = condemned.filter((agent) => !isLate(agent) && owes(agent)).length
-  const vetoes = [...entries.values()].filter(({ kind, generation }) => kind === 'veto' && generation === state?.generation).length
+  const isVeto = ([node, { kind, generation }]: [string, Entry]) =>
+    kind === 'veto' && generation === state?.generation && !excluded.includes(node)
+  const vetoes = [...entries].filter(isVeto).length
   if (owed === 0 || (isBegun && vetoes >= Math.min(5, owed))) return
   throw new Violation('a failure is told', `${owed} nodes failed, ${vetoes} vetoes are in the record of ${recordName(name)}`)
 }
@@ -135,22 +147,39 @@ function badContentStopsEarly({ schedule, ledger }: EndState): void {
     'api-down',
     'restore',
     'lie',
+    'exclude',
     'delete-record',
     'garble-record',
   ]
   const calm =
     !schedule.events.some(({ event }) => disturbing.includes(event.kind)) && schedule.nodes.every(({ traits }) => traits.slowness === 1)
-  if (schedule.nodes.some(({ traits }) => traits.liar)) return
   for (const [hash, starts] of ledger.starts) {
     const content = contentsOf(schedule).find((candidate) => candidate.hash === hash)
     if (content === undefined || content.nature.kind === 'good' || content.nature.share < 1) continue
+    if (mayHaveLiedAbout(schedule, hash)) continue
     if (content.nature.afterUs > 600_000_000 || starts.some(({ by }) => by === 'no rollout')) continue
     const began = (ledger.begins.get(hash) ?? 0) + (ledger.resets.get(hash) ?? 0)
     const most = began * (calm && content.nature.kind === 'fails' ? 1 : 1 + mostSilent(schedule))
-    const nodes = new Set(starts.map(({ node }) => node)).size
+    // The place of an excluded node is free again.
+    const counts = ({ node }: Started) => !schedule.events.some(({ event }) => event.kind === 'exclude' && event.name === node)
+    const nodes = new Set(starts.filter(counts).map(({ node }) => node)).size
     if (nodes <= most) continue
     throw new Violation('a content that fails everywhere stops at once', `${nodes} started it, in ${began} generations: at most ${most}`)
   }
+}
+
+/**
+ * Unless each liar was excluded before the content came. A backup may bring back a config without
+ * that.
+ */
+function mayHaveLiedAbout({ nodes, configs, events }: Schedule, hash: string): boolean {
+  const liars = nodes.filter(({ traits }) => traits.liar)
+  const came = events.findIndex(({ event }) => event.kind === 'edit' && event.content.hash === hash)
+  const before = events.slice(0, Math.max(came, 0)).map(({ event }) => event)
+  const isExcluded = (name: string, config: string) =>
+    before.some((event) => event.kind === 'exclude' && event.name === name && event.config === config)
+  const isTrusted = liars.some(({ traits: { name } }) => !configs.every((config) => isExcluded(name, config.name)))
+  return isTrusted || (liars.length > 0 && events.some(({ event }) => event.kind === 'restore'))
 }
 
 function contentsOf({ configs, events }: Schedule) {

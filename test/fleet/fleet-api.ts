@@ -16,6 +16,8 @@ export interface ConfigObject {
   /** The annotation: the record's name, `off`, or none. */
   readonly rollout: string | undefined
   readonly planText: string | undefined
+  /** The names in the annotation: an administrator trusts these nodes with no rollout any more. */
+  readonly excluded: readonly string[]
   readonly paused: boolean
 }
 

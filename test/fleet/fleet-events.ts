@@ -23,6 +23,9 @@ export function applyEvent(world: FleetWorld, event: FleetEvent): void {
     case 'resume':
       changeConfig(world, event.config, () => ({ paused: event.kind === 'pause' }))
       return
+    case 'exclude':
+      changeConfig(world, event.config, ({ excluded }) => ({ excluded: [...excluded, event.name] }))
+      return
     case 'annotation':
       changeConfig(world, event.config, () => ({ rollout: annotation(event.value, event.config) }))
       return

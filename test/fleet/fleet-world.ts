@@ -2,7 +2,6 @@
  * A simulated fleet: nodes, their agents, an API server, and what happens to them. Checks the
  * invariants as it goes.
  */
-import { parsePlan } from '../../src/rollout/plan.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 import { type Random, seededRandom } from '../sim/random.ts'
 import { refusal } from './admission.ts'
@@ -14,6 +13,7 @@ import { type ConfigObject, FleetApi, type RecordObject } from './fleet-api.ts'
 import { applyEvent, healAll } from './fleet-events.ts'
 import { FleetNode } from './fleet-node.ts'
 import { Ledger } from './ledger.ts'
+import { planOf } from './parsed.ts'
 import { type PlacedNode, recordName, type Schedule } from './schedule.ts'
 import { checkStart } from './start-invariants.ts'
 import { checkWrite } from './write-invariants.ts'
@@ -54,6 +54,7 @@ export class FleetWorld implements AgentWorld {
       content,
       rollout: recordName(name),
       planText,
+      excluded: [],
       paused: false,
     }))
     this.api.put(recordName(name), (resourceVersion) => ({ kind: 'record', uid: `uid-${resourceVersion}`, resourceVersion, data: {} }))
@@ -116,7 +117,7 @@ export class FleetWorld implements AgentWorld {
 
   #admit(name: string, before: RecordObject, after: RecordObject, writer: string): string | undefined {
     const config = this.#configOf(name)
-    const plan = parsePlan(config.planText)
+    const plan = planOf(config)
     if (!this.schedule.policy || !plan.ok) return undefined
     const refused = refusal(before, after, writer, config, plan.plan)
     if (refused !== undefined && !this.#liars.has(writer)) this.#check(name, before, after, writer, after.data)
@@ -135,6 +136,8 @@ export class FleetWorld implements AgentWorld {
   #written(name: string, before: RecordObject, after: RecordObject, writer: string, data: Readonly<Record<string, string | null>>): void {
     this.ledger.replacedAtUs.set(before, this.queue.nowUs)
     this.trace(name, () => `${writer} writes ${JSON.stringify(data)}`)
+    const words = data[`node.${writer}`]
+    if (words != null) this.ledger.claimedAtUs.set(`${this.#configOf(name).uid} ${writer} ${words}`, this.queue.nowUs)
     if (this.#liars.has(writer)) return
     this.honestWrites += 1
     this.#check(name, before, after, writer, data)

@@ -169,6 +169,20 @@ t.test('a content that kills most of its nodes stops at its witnesses', async (t
   }
 })
 
+t.test('a node that an administrator excludes starts what the others have proved to the end', async (t) => {
+  const config = 'node-config'
+  const { name } = plainTraits(7)
+  for (const atSeconds of [30, 120, 1500]) {
+    const events = [{ atSeconds, event: { kind: 'exclude', config, name } }] as const
+    t.equal(runOneEdit({ seed: 1, nodes: 40, nature: { kind: 'good' }, events }).reached, 40, `after ${atSeconds} s`)
+  }
+  const events = [{ atSeconds: 30, event: { kind: 'exclude', config, name } }] as const
+  const nature = { kind: 'fails', share: 1, afterUs: MINUTE } as const
+  t.match(runOneEdit({ seed: 1, nodes: 40, nature, events }), { started: 1, isHalted: true })
+  const { reached } = runOneEdit({ seed: 1, nodes: 10, nature: { kind: 'good' }, events })
+  t.equal(reached, 9, 'where all nodes are witnesses, the last stage never opens')
+})
+
 t.test('dead nodes stop nothing', async (t) => {
   const { reached } = runOneEdit({ seed: 1, nodes: 100, dead: 0.2, nature: { kind: 'good' } })
   t.equal(reached, 80)

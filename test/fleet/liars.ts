@@ -21,6 +21,9 @@ export function tellLie(world: FleetWorld, agent: FleetAgent, lie: Lie): void {
     case 'claim-and-hang':
       write({ [key]: `${turn} claim 14400` })
       return
+    case 'claim-as-control-plane':
+      write({ [key]: `${turn} claim 14400 control-plane` })
+      return
     case 'veto':
       write({ [key]: `${turn} veto I do not like it` })
       return

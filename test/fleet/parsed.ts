@@ -17,7 +17,7 @@ export function parsedRecord(record: RecordObject): ReturnType<typeof parseRecor
 export function planOf(config: ConfigObject): ParsedPlan {
   const known = PLANS.get(config)
   if (known !== undefined) return known
-  const parsed = parsePlan(config.planText)
+  const parsed = parsePlan(config.planText, config.excluded.join(', '))
   PLANS.set(config, parsed)
   return parsed
 }

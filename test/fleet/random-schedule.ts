@@ -12,6 +12,40 @@ const QUIET: ApiFaults = { lost: 0, latencyUs: [5_000, 100_000] }
 
 /** @param nodes undefined: from 1 to 20 */
 export function randomSchedule(seed: number, nodeCount?: number): Schedule {
+  return withExclusion(scheduleOf(seed, nodeCount), seededRandom(seed * 6007 + 1))
+}
+
+const LIES: readonly [Lie, ...Lie[]] = ['false-proof', 'claim-and-hang', 'claim-as-control-plane', 'veto', 'false-begin', 'garbage']
+
+/**
+ * An administrator excludes a node of some fleets at a random time: one that lies, before and
+ * afterwards, or one that is suspected of it. Has random numbers of its own, so the other events of
+ * a seed do not depend on it.
+ */
+function withExclusion(schedule: Schedule, random: Random): Schedule {
+  const { nodes, configs, events } = schedule
+  if (nodes.length < 2 || random.chance(0.7)) return schedule
+  const at = random.between(0, nodes.length)
+  const { name } = nodes[at]?.traits ?? { name: '' }
+  const isLiar = random.chance(0.7)
+  const lastSeconds = Math.max(...events.map(({ atSeconds }) => atSeconds)) + 1000
+  const lies = Array.from({ length: isLiar ? random.between(4, 20) : 0 }, () => ({
+    atSeconds: random.between(60, lastSeconds),
+    event: { kind: 'lie', node: at, lie: random.pick(LIES) } as const,
+  }))
+  const excludedSeconds = random.chance(0.3) ? 1 : random.between(60, lastSeconds)
+  const exclusions = configs.map((config) => ({
+    atSeconds: excludedSeconds,
+    event: { kind: 'exclude', config: config.name, name } as const,
+  }))
+  return {
+    ...schedule,
+    nodes: nodes.map((node, index) => (isLiar && index === at ? { ...node, traits: { ...node.traits, liar: true } } : node)),
+    events: [...events, ...lies, ...exclusions].sort((a, b) => a.atSeconds - b.atSeconds),
+  }
+}
+
+function scheduleOf(seed: number, nodeCount?: number): Schedule {
   const random = seededRandom(seed * 7919 + 1)
   const configs = random.chance(0.3) ? ['blue', 'green-config'] : ['blue']
   const hasLiars = random.chance(0.1)

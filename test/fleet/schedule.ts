@@ -6,7 +6,7 @@ import type { Content } from './content.ts'
 import type { ApiFaults } from './fleet-api.ts'
 import type { Traits } from './fleet-node.ts'
 
-export type Lie = 'false-proof' | 'claim-and-hang' | 'veto' | 'false-begin' | 'garbage'
+export type Lie = 'false-proof' | 'claim-and-hang' | 'claim-as-control-plane' | 'veto' | 'false-begin' | 'garbage'
 
 export type FleetEvent =
   | { readonly kind: 'edit'; readonly config: string; readonly content: Content }
@@ -22,6 +22,8 @@ export type FleetEvent =
   | { readonly kind: 'join'; readonly node: PlacedNode }
   | { readonly kind: 'assign'; readonly nodes: readonly number[]; readonly config: string }
   | { readonly kind: 'lie'; readonly node: number; readonly lie: Lie }
+  /** An administrator excludes a node from the rollouts of a config. */
+  | { readonly kind: 'exclude'; readonly config: string; readonly name: string }
 
 export interface PlacedNode {
   readonly traits: Traits

@@ -3,10 +3,11 @@
  * the record's words itself.
  */
 import { placeOf } from '../../src/rollout/order.ts'
-import { freeShare, keepWaves, parsePlan } from '../../src/rollout/plan.ts'
+import { freeShare, keepWaves } from '../../src/rollout/plan.ts'
 import type { StartReading } from './fleet-agent.ts'
 import type { FleetNode } from './fleet-node.ts'
 import type { Started } from './ledger.ts'
+import { planOf } from './parsed.ts'
 import { Violation } from './violation.ts'
 
 const NAME = 'no node goes without a record that says so'
@@ -27,7 +28,7 @@ export function checkStart(node: FleetNode, reading: StartReading, time: StartTi
   const { traits } = node
   const { config, record } = reading
   if (config.rollout === 'off') return 'no rollout'
-  const plan = parsePlan(config.planText)
+  const plan = planOf(config)
   if (!plan.ok || config.rollout === undefined || record === undefined)
     throw new Violation(NAME, `${traits.name} had none (${reading.turn})`)
   if (replacedAtUs !== undefined && nowUs - replacedAtUs > OLDEST_READING_US) {
@@ -36,11 +37,19 @@ export function checkStart(node: FleetNode, reading: StartReading, time: StartTi
   const [version, generation, stage, hash] = (record.data.state ?? '').split(' ')
   if (version !== '1' || hash !== config.content.hash) throw new Violation(NAME, `${traits.name}: the state is "${record.data.state}"`)
   if (config.paused) throw new Violation('nobody starts during a pause', traits.name)
-  const words = Object.entries(record.data).filter(([key, value]) => key.startsWith('node.') && value.startsWith(`${generation} `))
+  const isExcluded = (key: string) => config.excluded.some((excluded) => key === `node.${excluded}`)
+  const words = Object.entries(record.data).filter(
+    ([key, value]) => key.startsWith('node.') && value.startsWith(`${generation} `) && !isExcluded(key),
+  )
   const vetoes = words.filter(([, value]) => value.split(' ')[2] === 'veto').length
   const share = freeShare(keepWaves(plan.plan, node.began?.waves), Number(stage))
   if (share < 1 && vetoes >= (stage === '0' ? 1 : plan.plan.maxVetoes)) {
     throw new Violation('nobody starts what is halted', `${traits.name}: ${vetoes} vetoes in stage ${stage}`)
+  }
+  if (isExcluded(`node.${traits.name}`)) {
+    if (share < 1) throw new Violation('an excluded node starts what the others have proved to the end', `${traits.name} (${reading.turn})`)
+    if (traits.controlPlane && vetoes >= plan.plan.maxVetoes) throw new Violation('nobody starts what is halted', traits.name)
+    return 'share'
   }
   const mine = words.find(([key]) => key === `node.${traits.name}`)?.[1].split(' ')[2]
   if (mine === 'claim' || mine === 'proof') return 'own word'

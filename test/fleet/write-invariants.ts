@@ -1,9 +1,8 @@
 /** What must hold at every write of a node to the record. */
-import { parsePlan } from '../../src/rollout/plan.ts'
 import { refusal } from './admission.ts'
 import type { ConfigObject, RecordObject } from './fleet-api.ts'
 import type { Ledger } from './ledger.ts'
-import { parsedRecord } from './parsed.ts'
+import { parsedRecord, planOf } from './parsed.ts'
 import { Violation } from './violation.ts'
 
 export interface RecordWrite {
@@ -64,7 +63,7 @@ function onlyReadyNodesClaim({ writer, data, config, configSinceUs, nowUs, unrea
 
 /** An honest write is refused only where the config has changed since its reading. */
 function isAdmitted({ writer, before, after, config, configSinceUs, nowUs }: RecordWrite): void {
-  const plan = parsePlan(config.planText)
+  const plan = planOf(config)
   if (!plan.ok || nowUs - configSinceUs < OLDEST_READING_US) return
   const refused = refusal(before, after, writer, config, plan.plan)
   if (refused !== undefined) throw new Violation('the admission policy allows what an honest node writes', `${writer}: ${refused}`)

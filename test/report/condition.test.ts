@@ -348,7 +348,7 @@ t.test('a pause names itself wherever it keeps a kubelet that is not well from b
     const rest =
       paused === byNode
         ? /paused on the node: nothing is rolled back.* until kubelet-cfg-agent resume$/
-        : new RegExp(`paused by ${by}: nothing is rolled back.* until the annotation is removed: .*resume`)
+        : new RegExp(`paused by ${by}: nothing is rolled back.* until the annotation is removed from the Node$`)
     const down = { running: { kind: 'none' }, unit: unit({ activity: 'auto-restart' }) } as const
     t.match(describe(following(good, { ...paused, ...down }), 'paused'), { reason: 'Restarting', message: rest })
     t.match(describe(following(good, { ...paused, ...down }), 'restarting'), { reason: 'Restarting', message: rest })

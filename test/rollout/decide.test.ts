@@ -417,6 +417,11 @@ t.test('an excluded node writes nothing, and starts what others have proved to t
   t.equal(turnOf({ data: { state: state(3, 5) }, excluded, paused: 'it' }), 'wait')
 })
 
+t.test('a veto of a control plane in a finished rollout keeps no excluded worker, as it keeps no other', async (t) => {
+  const data = { state: state(3, 5), 'node.c': '3 5 veto no' }
+  t.equal(turnOf({ data, excluded: 'me' }), turnOf({ data }))
+})
+
 t.test('what does not fit is not written', async (t) => {
   t.match(decide({ data: { state: state(3, 1), note: 'x'.repeat(4900) } }).turn, { kind: 'wait', detail: /the record is full/ })
   t.match(decide({ data: { state: state(3, 1) }, node: { name: 'n'.repeat(250) } }).turn, { kind: 'wait', detail: /cannot hold/ })

@@ -1,7 +1,8 @@
 /**
  * Invariant 9: a healthy kubelet is restarted only for the cluster's, an operator's or a verdict's
  * sake. What is merely unknown, lost or refused restarts nothing. What the cluster wants is what
- * the agent was told, not what it recorded.
+ * the agent was told, not what it recorded. And kubelet falls back to local only where
+ * last-known-good has a verdict: one that nothing ails, only where that is confirmed.
  */
 import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
@@ -11,7 +12,7 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { contentOfKey, trialKey } from '../../src/decision/trial-key.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
-import { meaningOf } from './behaviour.ts'
+import { isGood, meaningOf } from './behaviour.ts'
 import { isEditedSince, mayBeEarlier } from './lost-stamp.ts'
 import { DIRECTORY } from './paths.ts'
 import { textOf } from './sim-assignment.ts'
@@ -38,7 +39,9 @@ export class CauseInvariant {
     this.#follow()
     const told = findTold(snapshot)
     if (step.kind === 'assign' || step.kind === 'reset-to-local') this.#told.push(told)
-    if (step.kind !== 'restart' || !this.#world.unit.isHealthy()) return
+    if (step.kind !== 'restart') return
+    if (step.to === 'local' && told !== LOCAL_CONTENT) this.#checkWayToLocal(snapshot)
+    if (!this.#world.unit.isHealthy()) return
     const { target } = step.record
     const next = contentOfKey(target) === LOCAL_CONTENT ? LOCAL_CONTENT : this.#world.nextText()
     // A version that comes back with other content leaves the record as it is.
@@ -49,6 +52,24 @@ export class CauseInvariant {
       isWanted || isCondemned(snapshot) || mayBeEarlier(this.#world, snapshot) || isEditedSince(this.#world, snapshot),
       `invariant 9: a healthy kubelet is restarted into ${target}, and ${kind} is desired`,
     )
+  }
+
+  /** Local is the last resort. */
+  #checkWayToLocal({ assigned, lastKnownGood, verdicts, troubles }: Snapshot): void {
+    const { source, content } = lastKnownGood
+    if (source === 'local' || content === undefined || (assigned.kind === 'source' && assigned.source === 'local')) return
+    const states = [...verdicts.values()].filter(({ key }) => contentOfKey(key) === content).map(({ state }) => state)
+    const text = this.#world.unit.process?.text
+    assert(states.length > 0 || troubles.length > 0, `invariant 9: kubelet is sent to local past last-known-good: ${text}`)
+    assert(states.includes('confirmed') || this.#isAnythingAmiss(), `invariant 9: a healthy kubelet is sent to local: ${text}`)
+  }
+
+  /** With kubelet, or with the node: also what the agent may have seen last. */
+  #isAnythingAmiss(): boolean {
+    const { unit, nowUs, policy, lookUs } = this.#world
+    const { process } = unit
+    if (process === undefined || !unit.isNodeWell() || !isGood(process.text, process.version)) return true
+    return nowUs - process.healthyFromUs < policy.toleranceUs + 2 * lookUs
   }
 
   #follow(): void {

@@ -18,7 +18,8 @@
  *     (settled.ts).
  *  8. Status and condition say only what is true. On a node that is well, the condition becomes
  *     True (report-invariant.ts).
- *  9. A healthy kubelet is restarted only for the cluster's, an operator's or a verdict's sake
+ *  9. A healthy kubelet is restarted only for the cluster's, an operator's or a verdict's sake. On
+ *     a node that is well, it goes to local only where last-known-good has failed too
  *     (cause-invariant.ts).
  * 10. No good config stays condemned once its node is well, unless it failed before it had proved
  *     itself, through a fault of the node or an operator's doing (settled.ts, victims.ts).
@@ -29,8 +30,8 @@
  * 13. No config is condemned before it has failed by the table of times of docs/concepts.md, and
  *     nothing counts that is not its doing (verdict-invariant.ts).
  * 14. A config with which the machine resets is left after some resets (settled.ts).
- * 15. A config that fails is left within the table of times of docs/concepts.md
- *     (times-invariant.ts).
+ * 15. A config that fails is left within the table of times of docs/concepts.md, also during a
+ *     pause of its ConfigMap (times-invariant.ts).
  * 16. Once the faults stop, or all but one, what is wanted and good runs within the table of times,
  *     or the documentation says why not (liveness.ts).
  */

@@ -35,8 +35,11 @@ export function explainEnd(world: SimWorld, snapshot: Snapshot, wait: Wait, stay
   const isLocal = unit.process !== undefined && isLocalText(unit.process.text)
   if (!unit.isHealthy()) {
     if (wait.phase === 'node-at-fault') return 'every config has failed: all are tried again after three trials'
+    if (unit.leavings.isKilling) return 'what a config left keeps kubelet down until a person deletes it'
     return unit.isStoppedByOperator ? 'a person has stopped kubelet' : undefined
   }
+  const isPaused = desired.channelState?.paused !== undefined && wait.phase === 'paused'
+  if (isPaused) return 'it is paused, as far as is known: what ran goes on'
   if (desired.kind === 'local') return isLocal ? 'local is wanted, and runs' : undefined
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return 'it is not known what is wanted: what ran goes on'
   const { rendered, data } = desired.object

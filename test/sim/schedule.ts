@@ -134,7 +134,8 @@ export function makeSchedule(seed: number): Schedule {
   const intervened = withExtras(resetting, seededRandom(seed ^ 0x7e50), makeIntervention, INTERVENTION_SHARE)
   const left = withExtras(intervened, seededRandom(seed ^ 0xd093), makeDown, INTERVENTION_SHARE)
   const troubled = withExtras(left, seededRandom(seed ^ 0x70b1), makeTrouble, INTERVENTION_SHARE)
-  return { seed, node, events: troubled }
+  const paused = withPauses(troubled, seededRandom(seed ^ 0x9a05e))
+  return { seed, node, events: paused }
 }
 
 /**
@@ -145,6 +146,18 @@ function withExtras(events: readonly Timed[], random: Random, make: (random: Ran
   if (random.chance(0.5)) return [...events]
   return events.flatMap((timed) => (random.chance(share) ? [{ afterSeconds: makePause(random), event: make(random) }, timed] : [timed]))
 }
+
+/** An editor pauses the ConfigMap while what was edited is on trial. */
+function withPauses(events: readonly Timed[], random: Random): Timed[] {
+  return events.flatMap((timed) => {
+    if (timed.event.kind !== 'edit' || !random.chance(PAUSED_SHARE)) return [timed]
+    const { name } = timed.event
+    const seconds = random.pick([random.between(60, 300), random.between(300, 2000)])
+    return [timed, { afterSeconds: random.between(1, 60), event: { kind: 'pause-in-cluster', on: 'ConfigMap', name, seconds } }]
+  })
+}
+
+const PAUSED_SHARE = 0.15
 
 function makeOverlayEvent(random: Random): WorldEvent {
   return random.pick<WorldEvent>([

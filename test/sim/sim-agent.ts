@@ -182,7 +182,7 @@ class SimConfigFacts implements ConfigFacts {
     const over = own === undefined ? directory && DROP_IN_PATH : own.content
     const path = over !== undefined && this.#files.stat(over) !== undefined ? over : main
     const text = this.#read(path) ?? this.#texts.get(path)
-    if (text === undefined) return { healthz: undefined, runtimeEndpoint: undefined }
+    if (text === undefined) return undefined
     this.#texts.set(path, text)
     const port = healthzPortOf(text)
     return { healthz: port === 0 ? ('none' as const) : { host: '127.0.0.1', port }, runtimeEndpoint: runtimeEndpointOf(text) }
