@@ -85,8 +85,8 @@ export class SmallWorld {
   hangs = false
   /** Of kubelet's health port. */
   portHolder: PortHolder = { kind: 'own', inodes: ['1'] }
-  /** As another process there answers. */
-  strangerAnswers = true
+  /** As another process there answers. `nothing`: it does not listen. */
+  strangerAnswers: boolean | 'nothing' = true
   /** Kubelet exits at its start, whatever it starts with. */
   nodeFault = false
   looksAtSystemd = 0
@@ -323,12 +323,13 @@ export class SmallWorld {
         {
           healthz: async () => {
             this.healthProbes += 1
-            if (this.portHolder.kind === 'stranger') return { ok: this.strangerAnswers, detail: 'as it likes' }
-            const ok = this.unit.healthy && !this.hangs
+            const isTaken = this.portHolder.kind === 'stranger'
+            if (isTaken && this.strangerAnswers !== 'nothing') return { ok: this.strangerAnswers, detail: 'as it likes' }
+            const ok = this.unit.healthy && !this.hangs && !isTaken
             return ok ? { ok, detail: 'ok' } : { ok, detail: 'connection refused', unreached: 'refused' }
           },
         },
-        { holderOf: () => this.portHolder },
+        { holderOf: () => this.portHolder, keeperOf: async () => this.portHolder },
         this.#clock,
       ),
       runtimeProbe: { isUp: async () => this.runtimeUp },

@@ -34,3 +34,19 @@ t.test('what a stranger at the health port answers neither promotes nor condemns
   t.equal(await world.running(), textOf(B))
   t.equal(world.restartsAskedAtUs.length, 2, 'what was promoted is not left either')
 })
+
+t.test('nor does a stranger that only binds it', async (t) => {
+  const world = new SmallWorld()
+  world.want(A)
+  await world.run(15 * MINUTE_US)
+  world.strangerAnswers = 'nothing'
+  world.portHolder = { kind: 'stranger', uid: undefined, inodes: [] }
+  world.want(B)
+  await world.run(30 * MINUTE_US)
+  t.equal(await world.running(), textOf(B), 'it is not left')
+  t.same(world.record('last-known-good'), A, 'and not promoted')
+  t.match(world.snapshots.at(-1)?.healthz, { ok: 'unknown', detail: /does not listen there has port 10248/ })
+  world.portHolder = { kind: 'own', inodes: ['1'] }
+  await world.run(15 * MINUTE_US)
+  t.same(world.record('last-known-good'), B)
+})
