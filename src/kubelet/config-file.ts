@@ -21,6 +21,7 @@ export interface Facts {
   readonly healthz: HealthPort | undefined
   readonly runtimeEndpoint: string | undefined
   readonly serving: ServingPort
+  readonly readOnlyPort?: number | undefined
   readonly staticPodPath: string | undefined
 }
 const DEFAULTS: Facts = { healthz: DEFAULT_HEALTHZ, runtimeEndpoint: undefined, serving: DEFAULT_SERVING, staticPodPath: undefined }
@@ -111,11 +112,12 @@ export class ConfigFileFacts implements ConfigFacts {
 
 function toFacts(merged: unknown): Facts {
   const config = isObject(merged) ? merged : {}
-  const { containerRuntimeEndpoint, staticPodPath } = config
+  const { containerRuntimeEndpoint, staticPodPath, readOnlyPort } = config
   return {
     healthz: findHealthPort(config),
     runtimeEndpoint: textOf(containerRuntimeEndpoint),
     serving: findServing(config),
+    ...(typeof readOnlyPort === 'number' && { readOnlyPort }),
     staticPodPath: textOf(staticPodPath),
   }
 }

@@ -42,12 +42,12 @@ export class ProcPortHolders implements PortHolders {
     return this.#look(target, pid, NOBODY)
   }
 
-  async keeperOf(target: HealthTarget, pid: number): Promise<PortHolder> {
-    return (await isBound(target)) ? this.#look(target, pid, UNNAMED) : NOBODY
+  async keeperOf(target: HealthTarget, pid?: number): Promise<PortHolder> {
+    return (await isBound(target)) ? this.#look(target, pid ?? 'self', UNNAMED) : NOBODY
   }
 
   /** @param ifNone who has the port if nobody listens there */
-  #look(target: HealthTarget, pid: number, ifNone: PortHolder): PortHolder {
+  #look(target: HealthTarget, pid: number | 'self', ifNone: PortHolder): PortHolder {
     const address = canonicalAddress(target.host) ?? ''
     const net = `${this.#root}/${pid}/net`
     try {
@@ -96,12 +96,12 @@ export class ProcPortHolders implements PortHolders {
   }
 
   /** undefined: they cannot be read. */
-  #readUids(pid: number): readonly number[] | undefined {
+  #readUids(pid: number | 'self'): readonly number[] | undefined {
     return /^Uid:\s*(.*)$/m.exec(this.#readStatus(pid))?.[1]?.split(/\s+/).map(Number)
   }
 
   /** A process that its parent has not waited for yet is a zombie. */
-  #hasEnded(pid: number): boolean {
+  #hasEnded(pid: number | 'self'): boolean {
     try {
       return /^State:\s*[ZX]/m.test(this.#readStatus(pid))
     } catch (error) {
@@ -109,7 +109,7 @@ export class ProcPortHolders implements PortHolders {
     }
   }
 
-  #readStatus(pid: number): string {
+  #readStatus(pid: number | 'self'): string {
     return readFileSync(`${this.#root}/${pid}/status`, 'latin1')
   }
 }

@@ -20,12 +20,12 @@ export type PortHolder =
   | { readonly kind: 'stranger'; readonly uid: number | undefined; readonly inodes: readonly string[] }
   | { readonly kind: 'unseen' | 'untold'; readonly detail: string }
 
-/** Each look takes some milliseconds. `pid` is that of kubelet. */
+/** Each look takes some milliseconds. `pid` is that of kubelet. undefined: it does not run. */
 export interface PortHolders {
   /** Who answers at a port. */
   holderOf(target: HealthTarget, pid: number): PortHolder
   /** Who keeps kubelet from a port at which nobody answers. */
-  keeperOf(target: HealthTarget, pid: number): Promise<PortHolder>
+  keeperOf(target: HealthTarget, pid: number | undefined): Promise<PortHolder>
 }
 
 /**
@@ -80,6 +80,7 @@ export interface ConfigFacts {
     readonly runtimeEndpoint: string | undefined
     /** kubelet's TLS port. Absent: upstream's default. */
     readonly serving?: ServingPort
+    readonly readOnlyPort?: number | undefined
     readonly staticPodPath?: string | undefined
   }>
 }

@@ -233,6 +233,8 @@ function describeWiring({ unit }: Snapshot): string {
  * One text for all states of a restart: systemd's details would change the message every second.
  */
 function restarting(snapshot: Snapshot): ReasonAndMessage {
+  const { portTaken } = snapshot
+  if (portTaken !== undefined) return ['Restarting', `kubelet cannot start, since ${portTaken}; desired: ${nameDesired(snapshot)}`]
   return ['Restarting', `kubelet is starting or stopping; desired: ${nameDesired(snapshot)}${sayNoRollback(snapshot)}`]
 }
 

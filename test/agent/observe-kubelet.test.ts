@@ -10,6 +10,7 @@ import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { A, B, hold, keyOf, snapshot } from '../decision/snapshots.ts'
+import { heldBy } from '../kubelet/held-by.ts'
 import { createRuntime } from './memory-runtime.ts'
 
 const AT = { bootId: 'boot', monotonicUs: 1, wallMs: 1 }
@@ -99,12 +100,19 @@ t.test('without a look before, systemd says whom to ask', async (t) => {
   t.same(asked, ['systemd', 101])
 })
 
+const STARTS_LOCAL = { lastKnownGood: LOCAL, next: LOCAL, health: undefined }
+
 t.test('the runtime of k3s is no excuse for a kubelet that ended k3s, and the runtime with it', async (t) => {
   const unit = unitOf(1, 101)
   const { observation } = nodeWith(unit)
-  const ports = { ...observation, runtimeProbe: { isUp: async () => false }, defaultRuntimeSocket: () => '/run/containerd/containerd.sock' }
+  const ports = {
+    ...observation,
+    runtimeProbe: { isUp: async () => false },
+    portHolders: heldBy(),
+    defaultRuntimeSocket: () => '/run/containerd/containerd.sock',
+  }
   const probe = (program: string) =>
-    unit.kind === 'known' ? probeRuntimes(ports, { ...unit, command: { path: program, words: [] } }, LOCAL, LOCAL) : undefined
+    unit.kind === 'known' ? probeRuntimes(ports, { ...unit, command: { path: program, words: [] } }, STARTS_LOCAL) : undefined
   t.match(await probe('/usr/bin/kubelet'), { runtimeUp: false })
   t.strictSame(await probe('/usr/local/bin/k3s'), NOT_PROBED)
 })
@@ -121,9 +129,10 @@ t.test('the runtime of a config whose checkpoint is gone is read from the file i
         of: async ({ path = '', own }: ConfigFiles) => ({ healthz: 'none' as const, runtimeEndpoint: there[own?.content ?? path] }),
       },
       runtimeProbe: { isUp: async (socket: string) => socket.includes('containerd') },
+      portHolders: heldBy(),
       defaultRuntimeSocket: () => '/run/containerd/containerd.sock',
     }
-    return probeRuntimes(ports, { ...found, localConfigPath: '/local', wiring }, lastKnownGood, next)
+    return probeRuntimes(ports, { ...found, localConfigPath: '/local', wiring }, { lastKnownGood, next, health: undefined })
   }
   const good = { source: A, content: 'a' }
   const lost = { source: B, content: 'b', onlyInPlace: true }
@@ -181,12 +190,13 @@ t.test("kubelet's drop-ins count for the health port and the runtime, whoever wr
     checkpoints,
     configFacts,
     runtimeProbe: { isUp: async () => true },
+    portHolders: heldBy(),
     defaultRuntimeSocket: () => undefined,
   }
   const look = async (unit: KnownUnit) => {
     asked.length = 0
     await observeKubelet({ ...ports, unit: { observe: async () => unit } })
-    await probeRuntimes(ports, unit, LOCAL, { source: A, content: 'a' })
+    await probeRuntimes(ports, unit, { ...STARTS_LOCAL, next: { source: A, content: 'a' } })
     return [...asked]
   }
   const command = { path: '/usr/bin/kubelet', words: ['--config=/local', '--config-dir=/etc/kubelet.d'] }

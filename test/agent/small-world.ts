@@ -28,7 +28,7 @@ import { VerifiedHealthProbe } from '../../src/kubelet/verified-health.ts'
 import type { Activation } from '../../src/ports/activation.ts'
 import type { AssignmentSource } from '../../src/ports/assignment-source.ts'
 import type { Preflight } from '../../src/ports/preflight.ts'
-import type { PortHolder } from '../../src/ports/probes.ts'
+import type { PortHolder, PortHolders } from '../../src/ports/probes.ts'
 import type { RolloutPort } from '../../src/ports/rollout-record.ts'
 import type { CommandOutcome } from '../../src/ports/unit.ts'
 import { FakeUnit, type KubeletBehaviour } from '../../src/systemd/fake/fake-unit.ts'
@@ -83,8 +83,10 @@ export class SmallWorld {
   hasJournal = true
   /** Kubelet's process lives and answers nothing. */
   hangs = false
-  /** Of kubelet's health port. */
+  /** Of each port of kubelet. */
   portHolder: PortHolder = { kind: 'own', inodes: ['1'] }
+  /** Of the config in a file. */
+  servingPort: (path: string | undefined) => number = () => 10250
   /** As another process there answers. `nothing`: it does not listen. */
   strangerAnswers: boolean | 'nothing' = true
   /** Kubelet exits at its start, whatever it starts with. */
@@ -318,7 +320,13 @@ export class SmallWorld {
         stillRuns: (seen) => this.unit.stillRuns(seen),
       },
       activation: this.#activation,
-      configFacts: { of: async () => ({ healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined }) },
+      configFacts: {
+        of: async ({ path }) => ({
+          healthz: { host: '127.0.0.1', port: 10248 },
+          runtimeEndpoint: undefined,
+          serving: { host: '0.0.0.0', port: this.servingPort(path) },
+        }),
+      },
       probe: new VerifiedHealthProbe(
         {
           healthz: async () => {
@@ -329,9 +337,10 @@ export class SmallWorld {
             return ok ? { ok, detail: 'ok' } : { ok, detail: 'connection refused', unreached: 'refused' }
           },
         },
-        { holderOf: () => this.portHolder, keeperOf: async () => this.portHolder },
+        this.#portHolders,
         this.#clock,
       ),
+      portHolders: this.#portHolders,
       runtimeProbe: { isUp: async () => this.runtimeUp },
       contentOf: this.#recognizer.contentOf.bind(this.#recognizer),
       recognize: this.#recognizer.recognize.bind(this.#recognizer),
@@ -382,6 +391,8 @@ export class SmallWorld {
     basis: () => this.basis,
     obstacle: (kubeletIdentity) => this.obstacle(kubeletIdentity),
   }
+
+  readonly #portHolders: PortHolders = { holderOf: () => this.portHolder, keeperOf: async () => this.portHolder }
 
   readonly #clock = { now: () => ({ bootId: `boot-${this.#boots}`, monotonicUs: this.nowUs, wallMs: this.nowUs / 1000 }) }
 

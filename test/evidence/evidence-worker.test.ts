@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import type { NoAnswer, Question } from '../../src/decision/evidence-facts.ts'
 import { EvidenceWorker, type EvidenceWorkerOptions } from '../../src/evidence/evidence-worker.ts'
-import type { PortHolder, PortHolders } from '../../src/ports/probes.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
+import { heldBy } from '../kubelet/held-by.ts'
 
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
 const about = (invocationId: string) => ({
@@ -13,8 +13,6 @@ const about = (invocationId: string) => ({
   manifests: [],
 })
 const refused: NoAnswer = { kind: 'forbidden', detail: 'the API server answers 403 Forbidden' }
-
-const heldBy = (holder: PortHolder): PortHolders => ({ holderOf: () => holder, keeperOf: async () => holder })
 
 function open(parts: Partial<EvidenceWorkerOptions> = {}) {
   let changes = 0
@@ -26,7 +24,7 @@ function open(parts: Partial<EvidenceWorkerOptions> = {}) {
       staticPods: async () => ({ kind: 'found', pods: [], manifests: [] }),
     },
     serving: { ask: async () => ({ kind: 'answered', status: 403, user: undefined }) },
-    holders: heldBy({ kind: 'own', inodes: ['1'] }),
+    holders: heldBy(),
     publisher: undefined,
     clock: { now: () => ({ bootId: 'b', monotonicUs: 5, wallMs: 0 }) },
     log,
