@@ -3,11 +3,10 @@
  * question: a node whose kubelet is well does not need it in memory.
  */
 import { setTimeout as after } from 'node:timers/promises'
-import { findSocketStranger } from './kubelet/runtime-socket.ts'
+import { lookAtSocket } from './directory/owned-files.ts'
 import type { Clock } from './ports/clock.ts'
-import type { ContainerRuntime } from './ports/container-runtime.ts'
+import type { ContainerRuntime, RuntimeAnswer } from './ports/container-runtime.ts'
 import type { Log } from './ports/log.ts'
-import type { Channel } from './runtime/cri-runtime.ts'
 import { RecentAnswers } from './runtime/recent-answers.ts'
 import type { Settings } from './settings/settings.ts'
 
@@ -47,15 +46,20 @@ function loadOnce(): () => Promise<ContainerRuntime> {
 
 async function openClient(): Promise<ContainerRuntime> {
   const [{ CriRuntime }, { GrpcChannel }] = await Promise.all([import('./runtime/cri-runtime.ts'), import('./runtime/grpc-channel.ts')])
-  return new CriRuntime((socket) => {
-    const stranger = findSocketStranger(socket)
-    return stranger === undefined ? new GrpcChannel(socket) : refusing(`not asked, since ${stranger}`)
-  })
+  return trustRoot(new CriRuntime((socket) => new GrpcChannel(socket)))
 }
 
 /** An answer that may be of another account than root says nothing of the container runtime. */
-function refusing(detail: string): Channel {
-  return { call: async () => ({ kind: 'denied', detail }), close: () => {} }
+function trustRoot(runtime: ContainerRuntime): ContainerRuntime {
+  const over = async <T>(socket: string, ask: (path: string) => Promise<RuntimeAnswer<T>>): Promise<RuntimeAnswer<T>> => {
+    const { path, stranger } = lookAtSocket(socket)
+    return stranger === undefined ? ask(path) : { ok: false, why: 'not-trusted', detail: `${socket} is not asked, since ${stranger}` }
+  }
+  return {
+    probe: (socket) => over(socket, (path) => runtime.probe(path)),
+    listPods: (socket) => over(socket, (path) => runtime.listPods(path)),
+    cgroupDriver: (socket) => over(socket, (path) => runtime.cgroupDriver(path)),
+  }
 }
 
 function lazyRuntime(load: () => Promise<ContainerRuntime>): ContainerRuntime {

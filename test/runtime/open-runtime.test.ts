@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, lchownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -69,13 +69,18 @@ t.test('a socket that others than root may have put there says nothing of the ru
   const probe = () => runtime.probe(fake.socket)
   t.match(await probe(), { ok: true })
   chmodSync(place, 0o777)
-  t.match(await probe(), { ok: false, why: 'not-allowed', detail: /everybody may write to .*shared$/ })
+  t.match(await probe(), { ok: false, why: 'not-trusted', detail: /everybody may write to .*shared$/ })
   chmodSync(place, 0o1777)
   t.match(await probe(), { ok: true }, 'nobody else can replace it there')
+  const link = join(directory, 'link')
+  symlinkSync('shared/socket', link)
+  t.match(await runtime.probe(link), { ok: true })
   if (process.getuid?.() !== 0) return
+  lchownSync(link, 65534, 65534)
+  t.match(await runtime.probe(link), { ok: false, why: 'not-trusted', detail: /link belongs to uid 65534$/ }, 'they can turn it')
   chownSync(fake.socket, 65534, 65534)
-  t.match(await probe(), { ok: false, why: 'not-allowed', detail: /socket belongs to uid 65534$/ })
+  t.match(await probe(), { ok: false, why: 'not-trusted', detail: /socket belongs to uid 65534$/ })
   chownSync(fake.socket, 0, 0)
   chownSync(place, 65534, 65534)
-  t.match(await probe(), { ok: false, why: 'not-allowed', detail: /shared belongs to uid 65534$/ })
+  t.match(await probe(), { ok: false, why: 'not-trusted', detail: /shared belongs to uid 65534$/ })
 })
