@@ -3,12 +3,18 @@
  * question: a node whose kubelet is well does not need it in memory.
  */
 import { setTimeout as after } from 'node:timers/promises'
+import { configDirectory } from './agent/config-files.ts'
+import { isCriSocket } from './agent/probe-runtimes.ts'
+import { type CheckpointPaths, runningConfigPath } from './decision/base-config.ts'
+import type { KnownUnit } from './decision/unit-state.ts'
 import { lookAtSocket } from './directory/owned-files.ts'
 import type { Clock } from './ports/clock.ts'
 import type { ContainerRuntime, RuntimeAnswer } from './ports/container-runtime.ts'
 import type { Log } from './ports/log.ts'
+import type { ConfigFacts } from './ports/probes.ts'
 import { RecentAnswers } from './runtime/recent-answers.ts'
 import type { Settings } from './settings/settings.ts'
+import { toSocketPath } from './values/socket-path.ts'
 
 /** A pass must not take so long that each gap looks like an outage of the agent. */
 export function mostWaitMs({ toleranceUs }: Settings): number {
@@ -30,6 +36,27 @@ export function openRuntime({ settings, clock, log, onChange }: RuntimeWorld) {
     runtime: lazyRuntime(load),
     runtimeProbe: new RecentAnswers({ load, clock, sleep, log, waitMs: mostWaitMs(settings), onChange }),
   }
+}
+
+interface Endpoints {
+  readonly configFacts: ConfigFacts
+  readonly checkpoints: CheckpointPaths
+  readonly defaultRuntimeSocket: () => string | undefined
+}
+
+/** Of the runtime that kubelet uses now. */
+export async function findRuntimeDoubt(
+  { configFacts, checkpoints, defaultRuntimeSocket }: Endpoints,
+  unit: KnownUnit,
+): Promise<string | undefined> {
+  const { runtimeEndpoint } = await configFacts.of({ path: runningConfigPath(checkpoints, unit), directory: configDirectory(unit) })
+  const endpoint = unit.runtimeEndpoint ?? runtimeEndpoint ?? defaultRuntimeSocket()
+  const socket = endpoint === undefined ? undefined : { path: toSocketPath(endpoint) }
+  if (!isCriSocket(socket)) return undefined
+  const { stranger, group } = lookAtSocket(socket.path)
+  if (stranger !== undefined)
+    return `${socket.path} is not asked about the container runtime, since ${stranger}: let only root own and write what leads there`
+  return group && `${group}: its members can act as root through the container runtime, or in its place`
 }
 
 /** After a failure the next call tries again: a package upgrade may have completed. */
