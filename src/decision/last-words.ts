@@ -27,7 +27,7 @@ export function findTakenAddress(record: Pick<HealthRecord, 'recentExits' | 'sub
   const words = lastOfSubject(record)?.words ?? ''
   const [, host = '', port] = /\blisten tcp[46]? (\S*):(\d{1,5}): bind: address already in use/.exec(words) ?? []
   // Go writes `[::]`, and nothing for all addresses.
-  return port === undefined ? undefined : { host: host.replace(/^\[|\]$/g, '') || '0.0.0.0', port: Number(port) }
+  return port === undefined || Number(port) > 65535 ? undefined : { host: host.replace(/^\[|\]$/g, '') || '0.0.0.0', port: Number(port) }
 }
 
 export interface TakenAddress {

@@ -100,6 +100,7 @@ t.test('which address was taken', (t) => {
   t.same(find(at('[fd00::5]:10255')), { host: 'fd00::5', port: 10255 })
   t.same(find(at(':10250')), { host: '0.0.0.0', port: 10250 })
   t.equal(find('bind: address already in use'), undefined)
+  t.equal(find(at('0.0.0.0:70000')), undefined, 'no port')
   t.equal(find(PANIC), undefined)
   t.equal(find(at('0.0.0.0:10250'), { killedBy: 'SIGKILL' }), undefined)
   t.equal(find(at('0.0.0.0:10250'), { key: keyOf(B) }), undefined, 'that of another config')
