@@ -117,6 +117,41 @@ t.test('the runtime of k3s is no excuse for a kubelet that ended k3s, and the ru
   t.strictSame(await probe('/usr/local/bin/k3s'), NOT_PROBED)
 })
 
+t.test('whoever has the port that kubelet exited for, where kubelet listens there with each config', async (t) => {
+  const found = unitOf(1, 101)
+  if (found.kind === 'unknown') throw new Error(found.detail)
+  const asked: unknown[] = []
+  const probe = async (port: number, words: readonly string[], facts: { readonly readOnlyPort?: number } = {}, exits = 1) => {
+    const last = { key: 'k', invocationId: 'i', atUs: 1, words: `listen tcp 0.0.0.0:${port}: bind: address already in use` }
+    const ports = {
+      ...nodeWith(found).observation,
+      configFacts: { of: async () => ({ healthz: 'none' as const, runtimeEndpoint: undefined, ...facts }) },
+      runtimeProbe: { isUp: async () => true },
+      portHolders: {
+        ...heldBy(),
+        keeperOf: async (target: HealthTarget) => {
+          asked.push(target)
+          return { kind: 'stranger', uid: 65534, inodes: [] } as const
+        },
+      },
+      defaultRuntimeSocket: () => undefined,
+    }
+    const health = { recentExits: [last], subject: 'k', exits }
+    const unit = { ...found, localConfigPath: '/local', command: { path: '/usr/bin/kubelet', words } }
+    return (await probeRuntimes(ports, unit, { ...STARTS_LOCAL, health })).portTaken
+  }
+  t.match(await probe(10250, []), /uid 65534, which is not kubelet, has port 10250 of 0\.0\.0\.0/)
+  t.equal(await probe(10250, ['--port=10350']), undefined, 'a flag wins')
+  t.match(await probe(10255, [], { readOnlyPort: 10255 }), /10255/)
+  t.match(await probe(10255, ['--read-only-port=10255'], { readOnlyPort: 0 }), /10255/)
+  t.equal(await probe(10255, []), undefined, 'no port of this kubelet')
+  t.equal(await probe(10250, [], {}, 0), undefined, 'an exit of long ago')
+  t.same(
+    asked,
+    [10250, 10255, 10255].map((port) => ({ host: '0.0.0.0', port })),
+  )
+})
+
 t.test('the runtime of a config whose checkpoint is gone is read from the file in place', async (t) => {
   const found = unitOf(1, 101)
   if (found.kind === 'unknown') throw new Error(found.detail)
