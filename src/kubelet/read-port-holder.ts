@@ -43,7 +43,9 @@ export class ProcPortHolders implements PortHolders {
   }
 
   async keeperOf(target: HealthTarget, pid?: number): Promise<PortHolder> {
-    return (await isBound(target)) ? this.#look(target, pid ?? 'self', UNNAMED) : NOBODY
+    if (!(await isBound(target))) return NOBODY
+    // Whoever keeps it from a kubelet that has ended keeps it from the next one.
+    return this.#look(target, pid === undefined || this.#hasEnded(pid) ? 'self' : pid, UNNAMED)
   }
 
   /** @param ifNone who has the port if nobody listens there */

@@ -113,9 +113,11 @@ async function stays(
   await admin.untilCondition(condition)
   assert.equal(count(node, 'promoted'), promoted)
   assert.equal(count(node, 'rolled-back'), 0)
-  const { stdout } = await node.command('status')
-  assert.match(stdout, new RegExp(`uid ${NOBODY}|does not listen there`))
-  assert.match(stdout, new RegExp(lastKnownGood.resourceVersion))
+  const status = (await admin.status()) as { readonly lastKnownGood?: unknown }
+  assert.deepEqual(status.lastKnownGood, { configMap: lastKnownGood })
+  // Not while a kubelet that is about to exit answers for a moment.
+  const isSaid = async () => new RegExp(`uid ${NOBODY}|does not listen there`).test((await node.command('status')).stdout)
+  await eventually(isSaid, { what: 'kubelet-cfg-agent status says who has the port' })
 }
 
 async function isPromoted(node: Node, admin: Administrator, source: Source): Promise<void> {
