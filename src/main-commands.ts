@@ -23,7 +23,7 @@ import { ParsedTexts } from './kubelet/parsed-texts.ts'
 import type { LocatedReading, YamlReader } from './kubelet/yaml-document.ts'
 import { openInspection } from './main-inspection.ts'
 import { openKubeApi } from './main-kube-api.ts'
-import { openRuntime } from './main-runtime.ts'
+import { findRuntimeDoubt, openRuntime } from './main-runtime.ts'
 import { BESIDE_AGENT, findNodeName, openStores, SILENT, type Stores } from './main-stores.ts'
 import { applyWhenRendered } from './overlay/await-rendering.ts'
 import { applyPartOnce } from './overlay/merge-once.ts'
@@ -114,6 +114,7 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml, b
     vantage,
     uid: process.getuid?.() ?? 0,
     nodeFacts: async () => (await import('./kubelet/node-facts.ts')).readNodeFacts(),
+    runtimeDoubt: (unit) => findRuntimeDoubt(stores, unit),
   }
 }
 

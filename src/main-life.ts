@@ -14,7 +14,7 @@ import type { OnSetAside } from './checkpoint/set-aside.ts'
 import { gatherFindings, logFindings } from './cli/gather-findings.ts'
 import { readRights } from './cli/rights.ts'
 import type { TrialKey } from './decision/trial-key.ts'
-import type { UnitState } from './decision/unit-state.ts'
+import type { KnownUnit, UnitState } from './decision/unit-state.ts'
 import type { Acceptance } from './decision/verdict.ts'
 import { watchDirectory } from './directory/watch-directory.ts'
 import { type Helper, type HelperOptions, HelperProcess } from './helper/helper-process.ts'
@@ -32,7 +32,7 @@ import { atMost, paceBy, STOP_LIMIT_MS } from './main-pace.ts'
 import { openPreflight } from './main-preflight.ts'
 import { openReporting } from './main-reporting.ts'
 import { openRollout } from './main-rollout.ts'
-import { openRuntime } from './main-runtime.ts'
+import { findRuntimeDoubt, openRuntime } from './main-runtime.ts'
 import type { LiveSettings } from './main-settings.ts'
 import { openStores, type Stores, settleStores } from './main-stores.ts'
 import { VERSION } from './main-version.ts'
@@ -213,7 +213,8 @@ function warm(helper: Helper, unit: UnitState): void {
   helper.ask('warm', [binary], { check: isNothing, limitMs: FACTS_MS }).catch(() => {})
 }
 
-async function checkSelf(settings: Settings, { unit, activation }: Stores, helper: Helper, log: Log): Promise<void> {
+async function checkSelf(settings: Settings, stores: Stores, helper: Helper, log: Log): Promise<void> {
+  const { unit, activation } = stores
   const nodeFacts = () => helper.ask('facts', [], { check: isFactsResult, limitMs: FACTS_MS })
   const uid = process.getuid?.() ?? 0
   const credentialFiles = () => listNamedFiles(settings.kubeconfig)
@@ -226,6 +227,7 @@ async function checkSelf(settings: Settings, { unit, activation }: Stores, helpe
     vantage: () => ({ kind: 'own' }) as const,
     uid,
     nodeFacts,
+    runtimeDoubt: (unit: KnownUnit) => findRuntimeDoubt(stores, unit),
   }
   logFindings(await gatherFindings(sources), log)
 }

@@ -3,13 +3,18 @@
  * question: a node whose kubelet is well does not need it in memory.
  */
 import { setTimeout as after } from 'node:timers/promises'
-import { findSocketStranger } from './kubelet/runtime-socket.ts'
+import { configDirectory } from './agent/config-files.ts'
+import { isCriSocket } from './agent/probe-runtimes.ts'
+import { type CheckpointPaths, runningConfigPath } from './decision/base-config.ts'
+import type { KnownUnit } from './decision/unit-state.ts'
+import { lookAtSocket } from './directory/owned-files.ts'
 import type { Clock } from './ports/clock.ts'
-import type { ContainerRuntime } from './ports/container-runtime.ts'
+import type { ContainerRuntime, RuntimeAnswer } from './ports/container-runtime.ts'
 import type { Log } from './ports/log.ts'
-import type { Channel } from './runtime/cri-runtime.ts'
+import type { ConfigFacts } from './ports/probes.ts'
 import { RecentAnswers } from './runtime/recent-answers.ts'
 import type { Settings } from './settings/settings.ts'
+import { toSocketPath } from './values/socket-path.ts'
 
 /** A pass must not take so long that each gap looks like an outage of the agent. */
 export function mostWaitMs({ toleranceUs }: Settings): number {
@@ -33,6 +38,27 @@ export function openRuntime({ settings, clock, log, onChange }: RuntimeWorld) {
   }
 }
 
+interface Endpoints {
+  readonly configFacts: ConfigFacts
+  readonly checkpoints: CheckpointPaths
+  readonly defaultRuntimeSocket: () => string | undefined
+}
+
+/** Of the runtime that kubelet uses now. */
+export async function findRuntimeDoubt(
+  { configFacts, checkpoints, defaultRuntimeSocket }: Endpoints,
+  unit: KnownUnit,
+): Promise<string | undefined> {
+  const facts = await configFacts.of({ path: runningConfigPath(checkpoints, unit), directory: configDirectory(unit) })
+  const endpoint = unit.runtimeEndpoint ?? facts?.runtimeEndpoint ?? defaultRuntimeSocket()
+  const socket = endpoint === undefined ? undefined : { path: toSocketPath(endpoint) }
+  if (!isCriSocket(socket)) return undefined
+  const { stranger, group } = lookAtSocket(socket.path)
+  if (stranger !== undefined)
+    return `${socket.path} is not asked about the container runtime, since ${stranger}: let only root own and write what leads there`
+  return group && `${group}: its members can act as root through the container runtime, or in its place`
+}
+
 /** After a failure the next call tries again: a package upgrade may have completed. */
 function loadOnce(): () => Promise<ContainerRuntime> {
   let loaded: Promise<ContainerRuntime> | undefined
@@ -47,15 +73,20 @@ function loadOnce(): () => Promise<ContainerRuntime> {
 
 async function openClient(): Promise<ContainerRuntime> {
   const [{ CriRuntime }, { GrpcChannel }] = await Promise.all([import('./runtime/cri-runtime.ts'), import('./runtime/grpc-channel.ts')])
-  return new CriRuntime((socket) => {
-    const stranger = findSocketStranger(socket)
-    return stranger === undefined ? new GrpcChannel(socket) : refusing(`not asked, since ${stranger}`)
-  })
+  return trustRoot(new CriRuntime((socket) => new GrpcChannel(socket)))
 }
 
 /** An answer that may be of another account than root says nothing of the container runtime. */
-function refusing(detail: string): Channel {
-  return { call: async () => ({ kind: 'denied', detail }), close: () => {} }
+function trustRoot(runtime: ContainerRuntime): ContainerRuntime {
+  const over = async <T>(socket: string, ask: (path: string) => Promise<RuntimeAnswer<T>>): Promise<RuntimeAnswer<T>> => {
+    const { path, stranger } = lookAtSocket(socket)
+    return stranger === undefined ? ask(path) : { ok: false, why: 'not-trusted', detail: `${socket} is not asked, since ${stranger}` }
+  }
+  return {
+    probe: (socket) => over(socket, (path) => runtime.probe(path)),
+    listPods: (socket) => over(socket, (path) => runtime.listPods(path)),
+    cgroupDriver: (socket) => over(socket, (path) => runtime.cgroupDriver(path)),
+  }
 }
 
 function lazyRuntime(load: () => Promise<ContainerRuntime>): ContainerRuntime {

@@ -22,7 +22,7 @@ import { healthOfRunning } from '../decision/process-health.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
-import { DEFAULT_SERVING, reachableAddress } from '../kubelet/health-target.ts'
+import { DEFAULT_SERVING } from '../kubelet/health-target.ts'
 import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
 import type { ConfigFacts } from '../ports/probes.ts'
 import type { Checkpoints, Records, RuntimeRecords } from '../ports/store.ts'
@@ -136,8 +136,7 @@ async function describeEvidenceSubject(
   const enabled = flagValue(flags, 'enable-server')
   const isServed = enabled === undefined ? facts?.serving?.isOff !== true : parseGoBool(enabled) !== false
   const port = Number(flagValue(flags, 'port') ?? facts?.serving?.port ?? DEFAULT_SERVING.port)
-  const address = flagValue(flags, 'address')
-  const host = address === undefined ? (facts?.serving?.host ?? DEFAULT_SERVING.host) : reachableAddress(address)
+  const host = flagValue(flags, 'address') || (facts?.serving?.host ?? DEFAULT_SERVING.host)
   const endpoint = unit.runtimeEndpoint ?? facts?.runtimeEndpoint ?? ports.defaultRuntimeSocket()
   const socket = endpoint === undefined ? undefined : { path: toSocketPath(endpoint) }
   const pid = 'pid' in unit.process ? unit.process.pid : undefined

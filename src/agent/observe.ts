@@ -82,7 +82,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const named = listNamed(kept.assigned, kept.lastKnownGood.source, kept.previous.source, ...leftSources)
   const passed = [kept.lastKnownGood, kept.previous, ...(left.left ?? [])].map(({ content }) => content)
   const running = identifyRunning(unit, past.ofThisBoot, activation, seen.at.bootId, checkpoints, { named, passed })
-  const runtimes = await probeRuntimesWhereTheyMatter(ports, { unit, healthz }, kept, running)
+  const runtimes = await probeRuntimesWhereTheyMatter(ports, { unit, healthz, health: past.ofThisBoot }, kept, running)
   const now = ports.clock.now()
   const requests = ports.requests.read()
   const held = listHeld({ ...kept, ...left })
@@ -212,17 +212,17 @@ function listHeld(kept: Kept & Left): readonly HeldSource[] {
   return [LOCAL, ...fallbackSources(kept), ...(assigned.kind === 'source' ? [{ source: assigned.source, content: assignedContent }] : [])]
 }
 
-/** They matter where kubelet is not well, or may be restarted soon. */
+/** What kubelet needs besides its config matters where it is not well, or may be restarted soon. */
 async function probeRuntimesWhereTheyMatter(
   ports: ObservationPorts,
-  { unit, healthz }: Pick<KubeletObservation, 'unit' | 'healthz'>,
+  { unit, healthz, health }: Pick<KubeletObservation, 'unit' | 'healthz'> & { readonly health: HealthRecord | undefined },
   { nextStart, lastKnownGood }: Kept,
   running: Running,
 ): Promise<RuntimeObservation> {
   const next = nextStart.kind === 'known' ? nextStart.held : undefined
   const isSettled = running.kind === 'known' && next !== undefined && running.content === next.content
   const isWell = isSettled && unit.kind === 'known' && unit.activity === 'running' && !isFailing(healthz)
-  return isWell || unit.kind === 'unknown' ? NOT_PROBED : probeRuntimes(ports, unit, lastKnownGood, next)
+  return isWell || unit.kind === 'unknown' ? NOT_PROBED : probeRuntimes(ports, unit, { lastKnownGood, next, health })
 }
 
 function isUnreadable(nextStart: NextStart, checkpoints: CheckpointContents): boolean {

@@ -1,15 +1,20 @@
 /**
- * Probes the container runtimes that kubelet uses, or would use: that of the fallback, and that of
- * its next start.
+ * Probes what kubelet needs besides its config: the container runtimes that it uses, or would use,
+ * that of the fallback and that of its next start, and the port for which it exited.
  */
 import { localPathBeside } from '../decision/base-config.ts'
 import { type HeldSource, sameSource } from '../decision/config-source.ts'
+import type { HealthRecord } from '../decision/health.ts'
+import { findTakenAddress } from '../decision/last-words.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { StepOf } from '../decision/step.ts'
 import { contentOfKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
-import type { ConfigFacts, RuntimeProbe } from '../ports/probes.ts'
+import { DEFAULT_SERVING } from '../kubelet/health-target.ts'
+import { describeStranger } from '../kubelet/held-port.ts'
+import type { ConfigFacts, PortHolders, RuntimeProbe } from '../ports/probes.ts'
 import type { Checkpoints } from '../ports/store.ts'
+import { asArguments, flagValue } from '../systemd/flags.ts'
 import { isKubeletInside } from '../systemd/kubelet-inside.ts'
 import { toSocketPath } from '../values/socket-path.ts'
 import { listConfigFiles } from './config-files.ts'
@@ -25,6 +30,8 @@ export interface RuntimeObservation {
   readonly changesRuntime: boolean | undefined
   /** Whether that other runtime answers. */
   readonly targetRuntimeUp: boolean | undefined
+  /** See `HealthSample.portTaken`. */
+  readonly portTaken?: string | undefined
 }
 
 export const NOT_PROBED: RuntimeObservation = { runtimeUp: undefined, changesRuntime: undefined, targetRuntimeUp: undefined }
@@ -33,22 +40,24 @@ export interface RuntimePorts {
   readonly configFacts: ConfigFacts
   readonly checkpoints: Pick<Checkpoints, 'path'>
   readonly runtimeProbe: RuntimeProbe
+  readonly portHolders: PortHolders
   /** The socket of the container runtime that this node seems to have, where nothing names one. */
   readonly defaultRuntimeSocket: () => string | undefined
 }
 
-type SocketPorts = Omit<RuntimePorts, 'runtimeProbe'>
+type SocketPorts = Omit<RuntimePorts, 'runtimeProbe' | 'portHolders'>
 
-/**
- * A runtime that k3s starts ends with k3s, so it is no excuse for a kubelet that ended k3s.
- * @param next undefined: what kubelet starts with next is not known
- */
-export async function probeRuntimes(
-  ports: RuntimePorts,
-  unit: KnownUnit,
-  lastKnownGood: HeldSource,
-  next: HeldSource | undefined,
-): Promise<RuntimeObservation> {
+interface Starts {
+  readonly lastKnownGood: HeldSource
+  /** undefined: what kubelet starts with next is not known. */
+  readonly next: HeldSource | undefined
+  /** Of this boot. */
+  readonly health: Pick<HealthRecord, 'recentExits' | 'subject' | 'exits'> | undefined
+}
+
+/** A runtime that k3s starts ends with k3s, so it is no excuse for a kubelet that ended k3s. */
+export async function probeRuntimes(ports: RuntimePorts, unit: KnownUnit, starts: Starts): Promise<RuntimeObservation> {
+  const { lastKnownGood, next } = starts
   if (isKubeletInside(unit.command)) return NOT_PROBED
   const isNext = next?.onlyInPlace === true && sameSource(lastKnownGood.source, next.source)
   const fallback = await findRuntimeSocket(ports, unit, isNext ? next : lastKnownGood, next)
@@ -56,8 +65,32 @@ export async function probeRuntimes(
   const areKnown = fallback?.isGuessed === false && target?.isGuessed === false
   const changesRuntime = areKnown ? fallback.path !== target.path : undefined
   const probe = async (socket: RuntimeSocket | undefined) => (isCriSocket(socket) ? ports.runtimeProbe.isUp(socket.path) : undefined)
-  const [runtimeUp, targetRuntimeUp] = await Promise.all([probe(fallback), changesRuntime === true ? probe(target) : undefined])
-  return { runtimeUp, changesRuntime, targetRuntimeUp }
+  const [runtimeUp, targetRuntimeUp, portTaken] = await Promise.all([
+    probe(fallback),
+    changesRuntime === true ? probe(target) : undefined,
+    findPortTaken(ports, unit, starts),
+  ])
+  return { runtimeUp, changesRuntime, targetRuntimeUp, portTaken }
+}
+
+/**
+ * Who has the port for which kubelet exited last. A config that moved kubelet to that port is left
+ * like any other that fails, since the fallback can start.
+ */
+async function findPortTaken(ports: RuntimePorts, unit: KnownUnit, { lastKnownGood, next, health }: Starts): Promise<string | undefined> {
+  const taken = health === undefined || health.exits === 0 ? undefined : findTakenAddress(health)
+  if (taken === undefined || next === undefined) return undefined
+  const configs = await Promise.all([next, lastKnownGood].map((held) => readFacts(ports, unit, held, next)))
+  if (!configs.every((facts) => facts !== undefined && listensAt(facts, unit, taken.port))) return undefined
+  const holder = await ports.portHolders.keeperOf(taken, 'pid' in unit.process ? unit.process.pid : undefined)
+  return holder.kind === 'stranger' ? describeStranger(taken, holder.uid) : undefined
+}
+
+/** Kubelet's flags win over its config. Kubelet runs on without its health port. */
+function listensAt({ serving, readOnlyPort }: Partial<Facts>, { command }: KnownUnit, port: number): boolean {
+  const flags = asArguments(command?.words ?? [])
+  const served = flagValue(flags, 'port') ?? serving?.port ?? DEFAULT_SERVING.port
+  return [served, flagValue(flags, 'read-only-port') ?? readOnlyPort].some((each) => Number(each) === port)
 }
 
 /**
@@ -90,24 +123,24 @@ async function findRuntimeSocket(
   held: HeldSource,
   inPlace: HeldSource | undefined,
 ): Promise<RuntimeSocket | undefined> {
-  const named = unit.runtimeEndpoint === undefined ? await readEndpoint(ports, unit, held, inPlace) : { endpoint: unit.runtimeEndpoint }
-  const endpoint = named?.endpoint ?? ports.defaultRuntimeSocket()
+  const named = unit.runtimeEndpoint === undefined ? await readFacts(ports, unit, held, inPlace) : { runtimeEndpoint: unit.runtimeEndpoint }
+  const endpoint = named?.runtimeEndpoint ?? ports.defaultRuntimeSocket()
   return endpoint === undefined ? undefined : { path: toSocketPath(endpoint), isGuessed: named === undefined }
 }
 
+type Facts = NonNullable<Awaited<ReturnType<ConfigFacts['of']>>>
+
 /** undefined: the config cannot be read. */
-async function readEndpoint(
+async function readFacts(
   ports: SocketPorts,
   unit: KnownUnit,
   held: HeldSource,
   inPlace: HeldSource | undefined,
-): Promise<{ readonly endpoint: string | undefined } | undefined> {
+): Promise<Partial<Facts> | undefined> {
   const path = findFile(ports, unit, held, inPlace)
   if (path === undefined && unit.wiring.kind === 'ready' && unit.wiring.replacesLocalFile) return undefined
   const files = listConfigFiles(unit, path)
-  if (files === undefined) return { endpoint: undefined }
-  const facts = await ports.configFacts.of(files)
-  return facts && { endpoint: facts.runtimeEndpoint }
+  return files === undefined ? {} : ports.configFacts.of(files)
 }
 
 /**

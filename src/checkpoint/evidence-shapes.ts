@@ -178,6 +178,7 @@ const isProcessEvidence: Check<ProcessEvidence> = shape<ProcessEvidence>({
   pods: optional(isPodsSeen),
   runtime: optional(isRuntimeSeen),
   serving: optional(isServingSeen),
+  servingTaken: optional(isText),
   staticPods: optional(isStaticPodsSeen),
 })
 

@@ -8,6 +8,7 @@ import type { LockHolder } from '../checkpoint/lock.ts'
 import type { ContentHash } from '../decision/config-source.ts'
 import type { Desired } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
+import type { KnownUnit } from '../decision/unit-state.ts'
 import type { NodeFactsResult } from '../kubelet/describe-facts.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { OverlayView } from '../overlay/view.ts'
@@ -184,6 +185,8 @@ export interface CommandContext {
   /** This process's. */
   readonly uid: number
   nodeFacts(): Promise<NodeFactsResult>
+  /** Who besides root could be, or use, the container runtime of kubelet. undefined: nobody. */
+  runtimeDoubt(unit: KnownUnit): Promise<string | undefined>
 }
 
 /** Writes what OperatorRequests reads. Each request is durable when the method returns. */

@@ -56,11 +56,12 @@ export function documentAgent(agent: AgentPresence): AgentDocument {
   }
 }
 
-export function documentUnit({ unit, healthz }: Pick<Snapshot, 'unit' | 'healthz'>): UnitDocument {
+export function documentUnit({ unit, healthz, portTaken }: Pick<Snapshot, 'unit' | 'healthz' | 'portTaken'>): UnitDocument {
   if (unit.kind === 'unknown') return { activity: 'unknown', detail: unit.detail }
   const doubt = healthz?.ok === 'unknown' ? `; ${healthz.detail}` : ''
+  const taken = portTaken === undefined ? '' : `; ${portTaken}`
   const unverified = healthz?.unverified === undefined ? '' : `; who answers at the health port is not verified: ${healthz.unverified}`
-  return { activity: unit.activity, detail: `${unit.summary}${doubt}${unverified}` }
+  return { activity: unit.activity, detail: `${unit.summary}${doubt}${taken}${unverified}` }
 }
 
 export function documentSource(source: ConfigSource): SourceDocument {

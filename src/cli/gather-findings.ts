@@ -11,7 +11,7 @@ import { listFindings, type SelfCheckResult } from './self-check.ts'
 /** What the self-check reads from; a CommandContext satisfies it. */
 export type SelfCheckSources = Pick<
   CommandContext,
-  'settings' | 'unit' | 'activation' | 'credentialFiles' | 'rights' | 'vantage' | 'uid' | 'nodeFacts'
+  'settings' | 'unit' | 'activation' | 'credentialFiles' | 'rights' | 'vantage' | 'uid' | 'nodeFacts' | 'runtimeDoubt'
 >
 
 export async function gatherFindings(sources: SelfCheckSources): Promise<readonly SelfCheckResult[]> {
@@ -40,6 +40,7 @@ export async function gatherFindings(sources: SelfCheckSources): Promise<readonl
     vantage: sources.vantage(),
     uid: sources.uid,
     nodeFacts,
+    runtimeDoubt: unit.kind === 'known' && unit.activity !== 'not-found' ? await sources.runtimeDoubt(unit) : undefined,
   })
 }
 

@@ -13,7 +13,7 @@ import type { PathRight, Vantage } from './rights.ts'
 export type ClusterTopic = 'api server' | 'identity' | 'assignment' | 'grants'
 
 export interface SelfCheckResult {
-  readonly topic: 'settings' | 'unit' | 'distribution' | 'drop-in' | 'kubelet' | 'rights' | 'node' | 'agent' | ClusterTopic
+  readonly topic: 'settings' | 'unit' | 'distribution' | 'drop-in' | 'kubelet' | 'runtime' | 'rights' | 'node' | 'agent' | ClusterTopic
   /** `fail`: the agent cannot work like this. */
   readonly level: 'ok' | 'warn' | 'fail'
   readonly text: string
@@ -32,6 +32,7 @@ export interface SelfCheckFacts {
   readonly vantage: Vantage
   readonly uid: number
   readonly nodeFacts: NodeFactsResult
+  readonly runtimeDoubt?: string | undefined
 }
 
 export function listFindings(facts: SelfCheckFacts): readonly SelfCheckResult[] {
@@ -51,6 +52,7 @@ export function listFindings(facts: SelfCheckFacts): readonly SelfCheckResult[] 
     ...checkDistribution(unit),
     checkWiring(facts, unit),
     checkKubelet(facts, unit),
+    ...(facts.runtimeDoubt === undefined ? [] : [{ topic: 'runtime', level: 'warn', text: facts.runtimeDoubt } as const]),
     checkRights(facts),
     node,
   ]

@@ -91,6 +91,6 @@ export function asCandidate(
 }
 
 export function assessHealth(snapshot: Snapshot, health: HealthRecord, unit: KnownUnit): HealthFailure | undefined {
-  const { now, runtimeUp, changesRuntime, policy } = snapshot
-  return findFailure(health, { unit, at: now, runtimeUp, changesRuntime }, policy)
+  const { now, runtimeUp, changesRuntime, portTaken, policy } = snapshot
+  return findFailure(health, { unit, at: now, runtimeUp, changesRuntime, portTaken }, policy)
 }

@@ -267,8 +267,10 @@ function foldProcess(
       return { ...process, pods: foldPods(before.pods, seen.answer, atUs, compared, before.key) }
     case 'runtime':
       return { ...process, runtime: foldRuntime(before.runtime, seen.answer, atUs) }
-    case 'serving':
-      return { ...process, serving: foldServing(before.serving, seen.answer, atUs, wallMsAt(atUs, fold.now)) }
+    case 'serving': {
+      const servingTaken = seen.answer.kind === 'not-asked' && seen.answer.isStrangers === true ? seen.answer.detail : undefined
+      return { ...process, servingTaken, serving: foldServing(before.serving, seen.answer, atUs, wallMsAt(atUs, fold.now)) }
+    }
     case 'static-pods':
       return { ...process, staticPods: foldStaticPods(before.staticPods, seen.answer, atUs, expectStaticPods(compared, before.key, fold)) }
   }

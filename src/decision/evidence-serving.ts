@@ -54,7 +54,8 @@ export function noteServer(before: ServingSeen | undefined, atUs: number, isReac
 }
 
 export function judgeServing({ process, baseline, policy, servesFromUs = Number.POSITIVE_INFINITY }: EvidenceView): KindStanding {
-  const { serving, reachableSinceUs } = process
+  const { serving, servingTaken, reachableSinceUs } = process
+  if (servingTaken !== undefined) return doubtful(servingTaken)
   if (serving === undefined) return unknown('not asked')
   const before = baseline?.serving
   const isDemoted = isKnownUser(before) && before?.user !== ANONYMOUS && serving.user === ANONYMOUS

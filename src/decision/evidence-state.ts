@@ -141,6 +141,8 @@ export interface ProcessEvidence {
   readonly pods?: PodsSeen | undefined
   readonly runtime?: RuntimeSeen | undefined
   readonly serving?: ServingSeen | undefined
+  /** Who had kubelet's TLS port at the last look. undefined: kubelet, as far as is known. */
+  readonly servingTaken?: string | undefined
   readonly staticPods?: StaticPodsSeen | undefined
 }
 

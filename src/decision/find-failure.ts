@@ -27,7 +27,7 @@ export interface HealthFailure {
   readonly anyKubelet?: true
 }
 
-type FailureSample = Pick<HealthSample, 'unit' | 'at' | 'runtimeUp' | 'changesRuntime'>
+type FailureSample = Pick<HealthSample, 'unit' | 'at' | 'runtimeUp' | 'changesRuntime' | 'portTaken'>
 
 export function findFailure(record: HealthRecord, sample: FailureSample, policy: Policy): HealthFailure | undefined {
   const { unit, at } = sample

@@ -190,7 +190,7 @@ function followRuntimeExcuse(
   const { known, same, ofProcess, sample, nowUs, gap } = fold
   const downSinceUs = followRuntime(known?.runtimeDownSinceUs, sample, gap)
   const excusedExits = same?.excusedExits
-  const isUsedUp = isExcuseUsedUp(excusedExits, nowUs)
+  const isUsedUp = sample.portTaken === undefined && isExcuseUsedUp(excusedExits, nowUs)
   const isExcused = isSubjectExcused(downSinceUs, { startedSinceUs, subjectSinceUs, excusedExits }, sample)
   // A process that is new may have begun, and have ended, before the runtime answered.
   const beganNow = isExcused || (!isUsedUp && beganSilent(fold))
@@ -241,7 +241,7 @@ function judgeExits(fold: Fold, { start, runtime, condition, excused }: ExitCont
   const isExcused = hasExited && excused
   const isSeenCharged = isCharged && hasExited && !excused && (same !== undefined || start.starts > 0)
   const seen = isSeenCharged && chargeExits(unseen + 1, interval, isIllThroughout) > unseen
-  const countsExcused = !gap && same?.started === true
+  const countsExcused = !gap && same?.started === true && fold.sample.portTaken === undefined
   const former = findFormer(fold, runtime)
   return {
     unseen,

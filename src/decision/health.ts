@@ -66,6 +66,8 @@ export interface HealthSample {
    * Then the fallback's runtime excuses nothing.
    */
   readonly changesRuntime?: boolean | undefined
+  /** Who has a port for which kubelet exits. No config is to blame as long as that lasts. */
+  readonly portTaken?: string | undefined
 }
 
 /** The exits that the container runtime excused. */

@@ -16,9 +16,27 @@ const CHANGING =
  * Whether another process had an address that kubelet listens at. Any account of the node can take
  * one while kubelet is restarted.
  */
-export function wasAddressTaken({ recentExits, subject }: Pick<HealthRecord, 'recentExits' | 'subject'>): boolean {
-  const last = recentExits?.findLast(({ key }) => key === subject)
+export function wasAddressTaken(record: Pick<HealthRecord, 'recentExits' | 'subject'>): boolean {
+  const last = lastOfSubject(record)
   return last?.killedBy === undefined && last?.words?.includes('address already in use') === true
+}
+
+/** Where it could not listen. undefined: it did not say, or exited for something else. */
+export function findTakenAddress(record: Pick<HealthRecord, 'recentExits' | 'subject'>): TakenAddress | undefined {
+  if (!wasAddressTaken(record)) return undefined
+  const words = lastOfSubject(record)?.words ?? ''
+  const [, host = '', port] = /\blisten tcp[46]? (\S*):(\d{1,5}): bind: address already in use/.exec(words) ?? []
+  // Go writes `[::]`, and nothing for all addresses.
+  return port === undefined || Number(port) > 65535 ? undefined : { host: host.replace(/^\[|\]$/g, '') || '0.0.0.0', port: Number(port) }
+}
+
+export interface TakenAddress {
+  readonly host: string
+  readonly port: number
+}
+
+function lastOfSubject({ recentExits, subject }: Pick<HealthRecord, 'recentExits' | 'subject'>): KubeletExit | undefined {
+  return recentExits?.findLast(({ key }) => key === subject)
 }
 
 export function isSameCause(before: string, after: string): boolean {
@@ -30,8 +48,8 @@ function withoutChanging(words: string): string {
 }
 
 /** Adds what is known of the last exit to what happened. */
-export function explain(what: string, { recentExits, subject }: HealthRecord): string {
-  const { words, killedBy } = recentExits?.findLast(({ key }) => key === subject) ?? {}
+export function explain(what: string, record: HealthRecord): string {
+  const { words, killedBy } = lastOfSubject(record) ?? {}
   return `${what}${killedBy === undefined ? '' : `, killed by ${killedBy}`}${words === undefined ? '' : `: ${words}`}`
 }
 

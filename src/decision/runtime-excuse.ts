@@ -2,9 +2,14 @@
  * For how long a container runtime that does not answer excuses kubelet. Kubelet exits without a
  * runtime, every 15 s where the runtime accepts connections and never answers (measured on 1.28.15
  * and 1.36.3), and no config is to blame for that. But a config can kill the runtime, too, for good
- * or for a moment at each start, so the excuse ends. Pure.
+ * or for a moment at each start, so the excuse ends.
+ *
+ * Another account that has a port of kubelet excuses the same. No config can do that, so this lasts
+ * as long as the account has the port. Pure.
  */
 import type { ExcusedExits, HealthRecord, HealthSample } from './health.ts'
+
+type ExcusingSample = Pick<HealthSample, 'at' | 'runtimeUp' | 'changesRuntime' | 'portTaken'>
 
 /**
  * Longer than a runtime takes to be upgraded or restarted, and than kubelet's pod eviction takes.
@@ -44,8 +49,9 @@ export function followRuntime(
 export function isSubjectExcused(
   downSinceUs: number | undefined,
   { startedSinceUs, subjectSinceUs, excusedExits }: Pick<HealthRecord, 'startedSinceUs' | 'subjectSinceUs' | 'excusedExits'>,
-  sample: Pick<HealthSample, 'at' | 'runtimeUp' | 'changesRuntime'>,
+  sample: ExcusingSample,
 ): boolean {
+  if (sample.portTaken !== undefined) return true
   if (isExcuseUsedUp(excusedExits, sample.at.monotonicUs)) return false
   return isRuntimeExcuse(downSinceUs && Math.max(downSinceUs, startedSinceUs ?? subjectSinceUs), sample)
 }
@@ -54,10 +60,8 @@ export function isSubjectExcused(
  * @param downSinceUs of the runtime, or of what it is to excuse, whichever is later. undefined: the
  * runtime answered at the last sample
  */
-export function isRuntimeExcuse(
-  downSinceUs: number | undefined,
-  sample: Pick<HealthSample, 'at' | 'runtimeUp' | 'changesRuntime'>,
-): boolean {
+export function isRuntimeExcuse(downSinceUs: number | undefined, sample: ExcusingSample): boolean {
+  if (sample.portTaken !== undefined) return true
   if (sample.runtimeUp !== false || sample.changesRuntime === true) return false
   return downSinceUs === undefined || sample.at.monotonicUs - downSinceUs < RUNTIME_EXCUSE_US
 }

@@ -114,6 +114,8 @@ export interface Snapshot {
   readonly runtimeUp: boolean | undefined
   /** Of the latest sample. */
   readonly changesRuntime?: boolean | undefined
+  /** Of the latest sample. */
+  readonly portTaken?: string | undefined
   /**
    * Where the config that kubelet starts with next names another runtime endpoint than the
    * fallback: whether the runtime there answers. undefined: not known, not probed, or it names no

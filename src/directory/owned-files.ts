@@ -1,7 +1,8 @@
 /**
  * Reads files that decide what kubelet runs as root: overlays and manifests. Only root (or the user
  * of the agent) may be able to write them and their directory, and to change where a symbolic link
- * among them leads. Owner and mode are checked on the open file: no link bypasses the check.
+ * among them leads. Owner and mode are checked on the open file: no link bypasses the check. Looks
+ * in the same way at who could have put a socket where it is.
  */
 import {
   closeSync,
@@ -16,7 +17,7 @@ import {
   type Stats,
   statSync,
 } from 'node:fs'
-import { dirname, isAbsolute, join, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, sep } from 'node:path'
 import type { FileFacts, OwnedFiles } from '../ports/files.ts'
 import { codedError, errorCode } from '../values/errors.ts'
 
@@ -26,7 +27,7 @@ export class NodeOwnedFiles implements OwnedFiles {
     if (facts === undefined) return undefined
     if (!facts.isDirectory()) throw new Error(`${path} is not a directory`)
     refuseExposed(path, facts)
-    refuseExposedLink(path)
+    refuseExposedWay(path, facts)
     return readdirSync(path).sort()
   }
 
@@ -37,7 +38,7 @@ export class NodeOwnedFiles implements OwnedFiles {
       const facts = fstatSync(fd)
       if (!facts.isFile()) throw new Error(`${path} is not a regular file`)
       refuseExposed(path, facts)
-      refuseExposedLink(path)
+      refuseExposedWay(path, facts)
       const buffer = Buffer.alloc(Math.min(mostBytes, facts.size) + 1)
       let length = 0
       for (let count = -1; count !== 0 && length < buffer.length; length += count)
@@ -71,38 +72,105 @@ function open(path: string): number | undefined {
   }
 }
 
-/** As Linux has it (path_resolution(7)). */
-const MOST_LINKS = 40
-const STICKY = 0o1000
-
 /**
  * Another user may be able to point a link at another file of root's: by a link of their own, or by
- * a directory on the way to what a link names. In a sticky directory, users replace only their own.
+ * a directory on the way to what a link names. And the link may have been turned since the file was
+ * opened: where it leads now has to be that file.
  */
-function refuseExposedLink(path: string): void {
-  let links = 0
-  const follow = (link: string): void => {
-    const facts = lstatSync(link)
-    if (!facts.isSymbolicLink()) return
-    links += 1
-    if (links > MOST_LINKS) throw new Error(`${path} leads through too many symbolic links`)
-    // Nobody can write to a link itself: its mode says nothing.
-    refuseExposed(link, { uid: facts.uid, mode: 0 })
-    const target = readlinkSync(link)
-    let at = realpathSync(isAbsolute(target) ? sep : dirname(link))
-    for (const name of target.split(sep).filter(Boolean)) {
-      const { uid, mode } = statSync(at)
-      refuseExposed(at, { uid, mode: (mode & STICKY) === 0 ? mode : 0 })
-      follow(join(at, name))
-      at = realpathSync(join(at, name))
+function refuseExposedWay(path: string, { dev, ino }: Stats): void {
+  let found: Step | undefined
+  try {
+    for (const step of walk(realpathSync(dirname(path)), [basename(path)])) {
+      refuseExposed(step.path, { uid: step.facts.uid, mode: modeOf(step) })
+      found = step
     }
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error
+    throw new Error(`${path} was removed or replaced while it was read`, { cause: error })
   }
-  follow(path)
+  if (found?.facts.dev !== dev || found.facts.ino !== ino) throw new Error(`${path} was replaced while it was read`)
 }
 
 function refuseExposed(path: string, { uid, mode }: Pick<Stats, 'uid' | 'mode'>): void {
-  if (uid !== 0 && uid !== process.geteuid?.())
+  if (isOthers(uid))
     throw new Error(`${path} belongs to uid ${uid}, but must belong to root, since it decides what kubelet runs: chown root`)
-  if ((mode & 0o022) !== 0)
+  if ((mode & (BY_GROUP | BY_OTHERS)) !== 0)
     throw new Error(`${path} is writable by group or others, but must not be, since it decides what kubelet runs: chmod go-w`)
+}
+
+/** A Unix socket, and who besides root could have put it there. */
+export interface SocketFacts {
+  /** Without links: whoever connects to it meets what was looked at. */
+  readonly path: string
+  /** An account that could have. A socket that systemd listens at is root's. */
+  readonly stranger?: string
+  /** A group that could have, or that may connect. */
+  readonly group?: string
+}
+
+/** Nothing is said of a socket that is not there. */
+export function lookAtSocket(socket: string): SocketFacts {
+  let found: SocketFacts = { path: socket }
+  try {
+    for (const step of walk(sep, socket.split(sep).filter(Boolean))) {
+      const { path, facts } = step
+      const mode = modeOf(step)
+      if (isOthers(facts.uid)) return { path, stranger: `${path} belongs to uid ${facts.uid}` }
+      if (facts.isDirectory() && (mode & BY_OTHERS) !== 0) return { path, stranger: `everybody may write to ${path}` }
+      const group = facts.gid !== 0 && (mode & BY_GROUP) !== 0 ? `group ${facts.gid} may write to ${path}` : found.group
+      found = { path, ...(group !== undefined && { group }) }
+    }
+    return found
+  } catch {
+    // Whoever connects says what is wrong. Only root can put a socket there in between.
+    return { path: socket }
+  }
+}
+
+interface Step {
+  readonly path: string
+  readonly facts: Stats
+}
+
+/** As Linux has it (path_resolution(7)). */
+const MOST_LINKS = 40
+const STICKY = 0o1000
+const BY_GROUP = 0o020
+const BY_OTHERS = 0o002
+
+/**
+ * Each link and directory on the way, and what it leads to, which comes last.
+ * @param start a directory, without links
+ */
+function* walk(start: string, names: readonly string[]): Generator<Step> {
+  const rest = [...names]
+  let at = start
+  let links = 0
+  for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
+    const step = { path: join(at, name), facts: lstatSync(join(at, name)) }
+    yield step
+    if (!step.facts.isSymbolicLink()) {
+      at = step.path
+      continue
+    }
+    links += 1
+    if (links > MOST_LINKS) throw new Error(`${step.path} leads through too many symbolic links`)
+    const target = readlinkSync(step.path)
+    if (isAbsolute(target)) at = sep
+    yield { path: at, facts: lstatSync(at) }
+    rest.unshift(...target.split(sep).filter(Boolean))
+  }
+}
+
+/**
+ * Nobody can write to a link itself: its mode says nothing. In a sticky directory, users replace
+ * only their own.
+ */
+function modeOf({ facts }: Step): number {
+  const isSticky = facts.isDirectory() && (facts.mode & STICKY) !== 0
+  return facts.isSymbolicLink() || isSticky ? 0 : facts.mode
+}
+
+function isOthers(uid: number): boolean {
+  return uid !== 0 && uid !== process.geteuid?.()
 }

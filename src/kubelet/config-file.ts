@@ -21,6 +21,7 @@ export interface Facts {
   readonly healthz: HealthPort
   readonly runtimeEndpoint: string | undefined
   readonly serving: ServingPort
+  readonly readOnlyPort?: number | undefined
   readonly staticPodPath: string | undefined
 }
 /** Enough for assigned, last-known-good, previous, local, and an outdated one. */
@@ -109,11 +110,12 @@ export class ConfigFileFacts implements ConfigFacts {
 
 function toFacts(merged: unknown): Facts {
   const config = isObject(merged) ? merged : {}
-  const { containerRuntimeEndpoint, staticPodPath } = config
+  const { containerRuntimeEndpoint, staticPodPath, readOnlyPort } = config
   return {
     healthz: findHealthPort(config),
     runtimeEndpoint: textOf(containerRuntimeEndpoint),
     serving: findServing(config),
+    ...(typeof readOnlyPort === 'number' && { readOnlyPort }),
     staticPodPath: textOf(staticPodPath),
   }
 }

@@ -8,13 +8,12 @@ import type { HealthTarget, ServingPort } from '../ports/probes.ts'
 
 export const DEFAULT_HEALTHZ: HealthTarget = { host: '127.0.0.1', port: 10248 }
 
-export const DEFAULT_SERVING: HealthTarget = { host: '127.0.0.1', port: 10250 }
+export const DEFAULT_SERVING: HealthTarget = { host: '0.0.0.0', port: 10250 }
 
 /** The TLS port by `address` and `port`. Ignores kubelet's flags. */
 export function findServingTarget(config: Readonly<Record<string, unknown>>): HealthTarget {
   const { port, address } = config
-  const host = reachableAddress(typeof address === 'string' ? address : '')
-  return { host, port: typeof port === 'number' && port !== 0 ? port : DEFAULT_SERVING.port }
+  return { host: textOr(DEFAULT_SERVING.host, address), port: typeof port === 'number' && port !== 0 ? port : DEFAULT_SERVING.port }
 }
 
 /** Ignores kubelet's flags. */
@@ -27,18 +26,9 @@ export function findHealthPort(config: Readonly<Record<string, unknown>>): Healt
   const { healthzPort, healthzBindAddress } = config
   const port = typeof healthzPort === 'number' ? healthzPort : DEFAULT_HEALTHZ.port
   if (port === 0) return 'none'
-  return { host: reachableAddress(typeof healthzBindAddress === 'string' ? healthzBindAddress : ''), port }
+  return { host: textOr(DEFAULT_HEALTHZ.host, healthzBindAddress), port }
 }
 
-/** The address to connect to for a bind address; for a wildcard address, loopback. */
-export function reachableAddress(bindAddress: string): string {
-  switch (bindAddress) {
-    case '':
-    case '0.0.0.0':
-      return DEFAULT_HEALTHZ.host
-    case '::':
-      return '::1'
-    default:
-      return bindAddress
-  }
+function textOr(initial: string, value: unknown): string {
+  return typeof value === 'string' && value !== '' ? value : initial
 }

@@ -21,7 +21,6 @@ interface Held<T> {
 }
 
 const AGAIN_US = 10e6
-const NOBODY: PortHolder = { kind: 'unseen', detail: 'nobody listens there' }
 
 export class HeldPort {
   readonly #holders: PortHolders
@@ -36,7 +35,11 @@ export class HeldPort {
   async ask<T extends PortAnswer>(target: HealthTarget, pid: number, ask: () => Promise<T>): Promise<Held<T>> {
     const known = this.#recall(target, pid)
     const answer = await ask()
-    if (answer.kind === 'refused') return { answer, holder: this.#note(target, pid, NOBODY) }
+    if (answer.kind === 'refused') {
+      // Who has a port that refuses may open it, or give it up, at any time.
+      this.#known = undefined
+      return { answer, holder: await this.#holders.keeperOf(target, pid) }
+    }
     if (known !== undefined && (answer.kind === 'good' || known.kind !== 'own')) return { answer, holder: known }
     const holder = this.#note(target, pid, this.#holders.holderOf(target, pid))
     if (answer.kind === 'bad' || holder.kind !== 'own') return { answer, holder }
@@ -61,6 +64,8 @@ export class HeldPort {
   }
 }
 
-export function describeStranger({ host, port }: HealthTarget, uid: number): string {
-  return `a process of uid ${uid}, which is not kubelet, has port ${port} of ${host}`
+export function describeStranger({ host, port }: HealthTarget, uid: number | undefined): string {
+  return uid === undefined
+    ? `a process that does not listen there has port ${port} of ${host}, so that kubelet cannot`
+    : `a process of uid ${uid}, which is not kubelet, has port ${port} of ${host}`
 }

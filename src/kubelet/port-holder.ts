@@ -2,29 +2,49 @@
  * Judges who listens at a port by the listening sockets of its network namespace. Pure. The kernel
  * hands a connection to the most specific of them: the address itself, then all addresses of IPv4,
  * then all addresses of both.
+ *
+ * A kubelet that is told to listen at all addresses does so for IPv4 and IPv6 at once (Go's
+ * `net.Listen`). It cannot where somebody else listens at any of them.
  */
 import type { HealthTarget, PortHolder } from '../ports/probes.ts'
 import type { ListeningSocket } from './proc-net.ts'
 
-/** @param kubeletUids undefined: not known */
+/**
+ * @param kubeletUids undefined: not known
+ * @returns undefined: nobody listens there
+ */
 export function judgeHolder(
   sockets: readonly ListeningSocket[],
   { host, port }: HealthTarget,
   kubeletUids: readonly number[] | undefined,
-): PortHolder {
+): PortHolder | undefined {
   const address = canonicalAddress(host)
   if (address === undefined) return { kind: 'untold', detail: `${host} is not an IP address` }
+  const atPort = sockets.filter((socket) => socket.port === port)
   const wildcards = address.includes(':') ? ['::'] : ['0.0.0.0', '::']
-  const found = [address, ...wildcards]
-    .map((wanted) => sockets.filter((socket) => socket.port === port && socket.address === wanted))
+  const mostSpecific = [LOOPBACK.get(address) ?? address, ...wildcards]
+    .map((wanted) => atPort.filter((socket) => socket.address === wanted))
     .find((each) => each.length > 0)
-  if (found === undefined) return { kind: 'unseen', detail: 'nobody listens there' }
+  const found = mostSpecific ?? (isWildcard(address) ? atPort : [])
+  if (found.length === 0) return undefined
   const inodes = found.map(({ inode }) => inode)
   const foreign = found.find(({ uid }) => uid !== 0 && kubeletUids?.includes(uid) !== true)
+  if (foreign === undefined && mostSpecific === undefined) return { kind: 'unseen', detail: 'root listens at another address' }
   if (foreign === undefined) return { kind: 'own', inodes }
   return kubeletUids === undefined
     ? { kind: 'untold', detail: `uid ${foreign.uid} listens there, and the uid of kubelet cannot be read` }
     : { kind: 'stranger', uid: foreign.uid, inodes }
+}
+
+/** To which of all addresses a connection goes that names none. */
+const LOOPBACK = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+])
+
+/** Told to listen there, kubelet listens at all addresses. */
+export function isWildcard(address: string): boolean {
+  return LOOPBACK.has(address)
 }
 
 /** As `parseListeners` has it. undefined: it is none. */

@@ -22,10 +22,10 @@ export type RuntimeAnswer<T> =
 
 /**
  * `down`: it does not answer as a container runtime does. `not-cri`: it answers, but does not know
- * CRI, as Docker's own containerd does. `not-allowed`: the agent may not connect, or somebody else
- * than root may have put the socket there.
+ * CRI, as Docker's own containerd does. `not-allowed`: the agent may not connect. `not-trusted`: it
+ * is not asked, since somebody else than root may have put the socket there.
  */
-export type RuntimeFault = 'down' | 'not-cri' | 'not-allowed'
+export type RuntimeFault = 'down' | 'not-cri' | 'not-allowed' | 'not-trusted'
 
 export interface RuntimeStatus {
   /** Condition `RuntimeReady`, as the runtime reports it. undefined: it does not report it. */

@@ -11,21 +11,21 @@ export interface HealthProbe {
 }
 
 /**
- * Who listens at a port. `own`: root, or kubelet's own account. `unseen`: nobody is known to have
- * listened there all the time. `untold`: the system does not say.
+ * Who has a port. `own`: root, or kubelet's own account. `stranger` without a uid: a process that
+ * does not listen there, which the system does not name. `unseen`: nobody is known to have listened
+ * there all the time. `untold`: the system does not say.
  */
 export type PortHolder =
   | { readonly kind: 'own'; readonly inodes: readonly string[] }
-  | { readonly kind: 'stranger'; readonly uid: number; readonly inodes: readonly string[] }
+  | { readonly kind: 'stranger'; readonly uid: number | undefined; readonly inodes: readonly string[] }
   | { readonly kind: 'unseen' | 'untold'; readonly detail: string }
 
+/** Each look takes some milliseconds. `pid` is that of kubelet. undefined: it does not run. */
 export interface PortHolders {
-  /**
-   * Takes some milliseconds.
-   *
-   * @param pid of kubelet
-   */
+  /** Who answers at a port. */
   holderOf(target: HealthTarget, pid: number): PortHolder
+  /** Who keeps kubelet from a port at which nobody answers. */
+  keeperOf(target: HealthTarget, pid: number | undefined): Promise<PortHolder>
 }
 
 /**
@@ -41,6 +41,10 @@ export interface RuntimeProbe {
 }
 
 export interface HealthTarget {
+  /**
+   * Where kubelet listens. A connection to `0.0.0.0` or `::`, all addresses, goes to loopback
+   * (Linux).
+   */
   readonly host: string
   readonly port: number
 }
@@ -75,6 +79,7 @@ export interface ConfigFacts {
         readonly runtimeEndpoint: string | undefined
         /** kubelet's TLS port. Absent: upstream's default. */
         readonly serving?: ServingPort
+        readonly readOnlyPort?: number | undefined
         readonly staticPodPath?: string | undefined
       }
     | undefined

@@ -14,7 +14,7 @@ export const GUARDS = {
   healthz: 'a healthzPort that another process has, or a healthzBindAddress that is not of this machine',
   reservation: 'enforceNodeAllocatable with less reserved than a cgroup uses now',
   'resolv-conf': 'a resolvConf that does not exist',
-  'runtime-endpoint': 'a containerRuntimeEndpoint or imageServiceEndpoint that is new and does not answer',
+  'runtime-endpoint': "a containerRuntimeEndpoint or imageServiceEndpoint that is new and does not answer, or is not root's",
   'cgroup-driver': "a cgroupDriver that is new and not the container runtime's",
 } as const satisfies Readonly<Record<string, string>>
 

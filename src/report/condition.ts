@@ -189,7 +189,8 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessag
   }
   const { unit } = snapshot
   const key = unit.kind === 'known' ? trialKey(running.content, unit.kubeletIdentity) : running.key
-  const who = unclear === undefined ? '' : `; ${unclear}`
+  const stranger = unclear ?? findServingTaken(snapshot, running.invocationId)
+  const who = stranger === undefined ? '' : `; ${stranger}`
   const text = `${describeTrial(snapshot, { source: wanted, content: running.content, key })}${who}`
   const missing = describeOpenTrial(snapshot, key)
   if (missing !== undefined) return ['InTrial', `${text} ${missing}${pauseText(snapshot)}`]
@@ -199,6 +200,12 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessag
 /** Why the answer of kubelet's health port says nothing of kubelet. */
 function describeUnclear({ healthz }: Snapshot): string | undefined {
   return healthz?.ok === 'unknown' && healthz.isUnasked !== true ? healthz.detail : undefined
+}
+
+/** Who has kubelet's TLS port. */
+function findServingTaken({ evidence }: Snapshot, invocationId: string): string | undefined {
+  const process = evidence?.process
+  return process?.invocationId === invocationId ? process.servingTaken : undefined
 }
 
 function betweenStarts(snapshot: Snapshot, wanted: ConfigSource): ReasonAndMessage {
@@ -233,6 +240,8 @@ function describeWiring({ unit }: Snapshot): string {
  * One text for all states of a restart: systemd's details would change the message every second.
  */
 function restarting(snapshot: Snapshot): ReasonAndMessage {
+  const { portTaken } = snapshot
+  if (portTaken !== undefined) return ['Restarting', `kubelet cannot start, since ${portTaken}; desired: ${nameDesired(snapshot)}`]
   return ['Restarting', `kubelet is starting or stopping; desired: ${nameDesired(snapshot)}${sayNoRollback(snapshot)}`]
 }
 

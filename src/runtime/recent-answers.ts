@@ -89,7 +89,8 @@ const SAYINGS: Readonly<Record<Exclude<Outcome, 'up'>, string>> = {
   down: 'the container runtime does not answer',
   'not-ready': 'the container runtime answers, but reports that it is not ready',
   'not-cri': 'this socket is not that of a container runtime with CRI: whether kubelet has one is not known',
-  'not-allowed': 'the agent may not connect to the container runtime, or does not trust its socket: whether it runs is not known',
+  'not-allowed': 'the agent may not connect to the container runtime: whether it runs is not known',
+  'not-trusted': 'the socket of the container runtime may be that of another account, and is not asked: whether it runs is not known',
   'not-asked': 'the container runtime cannot be asked: whether it runs is not known',
 }
 
@@ -102,6 +103,7 @@ function toUp(outcome: Outcome): boolean | undefined {
       return false
     case 'not-cri':
     case 'not-allowed':
+    case 'not-trusted':
     case 'not-asked':
       return undefined
   }

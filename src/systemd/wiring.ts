@@ -4,7 +4,6 @@
  */
 import { createHash } from 'node:crypto'
 import type { Distribution, KubeletCommand, UnitState, Wiring } from '../decision/unit-state.ts'
-import { reachableAddress } from '../kubelet/health-target.ts'
 import { type ActivationChoice, findWiringOf } from './activation-kinds.ts'
 import { type Argument, expandArguments, variablesIn } from './command-line.ts'
 import { findDistribution } from './distribution.ts'
@@ -197,7 +196,8 @@ function findHealthzFlags(command: readonly Argument[]): KubeletFacts['healthzFl
   const address = flagValue(command, 'healthz-bind-address')
   return {
     ...(port !== undefined && /^\d{1,5}$/.test(port) ? { port: Number(port) } : {}),
-    ...(address === undefined ? {} : { address: reachableAddress(address) }),
+    // Go's `net.Listen` takes an empty address for all of them.
+    ...(address === undefined ? {} : { address: address || '0.0.0.0' }),
   }
 }
 

@@ -52,12 +52,12 @@ async function findSubject(
 
 t.test("kubelet's TLS port, by its config and its flags", async (t) => {
   const cases: [config: string, words: readonly string[], serving: EvidenceSubject['serving']][] = [
-    ['port: 10250\n', [], { host: '127.0.0.1', port: 10250, pid: 1 }],
+    ['port: 10250\n', [], { host: '0.0.0.0', port: 10250, pid: 1 }],
     ['port: 10251\naddress: 10.0.0.5\n', [], { host: '10.0.0.5', port: 10251, pid: 1 }],
-    ['port: 10251\n', ['--port=10252', '--address=::'], { host: '::1', port: 10252, pid: 1 }],
-    ['enableServer: true\n', [], { host: '127.0.0.1', port: 10250, pid: 1 }],
+    ['port: 10251\n', ['--port=10252', '--address=::'], { host: '::', port: 10252, pid: 1 }],
+    ['enableServer: true\n', [], { host: '0.0.0.0', port: 10250, pid: 1 }],
     ['enableServer: false\n', [], undefined],
-    ['enableServer: false\n', ['--enable-server=true'], { host: '127.0.0.1', port: 10250, pid: 1 }],
+    ['enableServer: false\n', ['--enable-server=true'], { host: '0.0.0.0', port: 10250, pid: 1 }],
     ['port: 10250\n', ['--enable-server=false'], undefined],
   ]
   for (const [config, words, serving] of cases) t.same((await findSubject(config, words))?.serving, serving, `${config}${words.join(' ')}`)

@@ -10,6 +10,7 @@ import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { A, B, hold, keyOf, snapshot } from '../decision/snapshots.ts'
+import { heldBy } from '../kubelet/held-by.ts'
 import { createRuntime } from './memory-runtime.ts'
 
 const AT = { bootId: 'boot', monotonicUs: 1, wallMs: 1 }
@@ -99,14 +100,56 @@ t.test('without a look before, systemd says whom to ask', async (t) => {
   t.same(asked, ['systemd', 101])
 })
 
+const STARTS_LOCAL = { lastKnownGood: LOCAL, next: LOCAL, health: undefined }
+
 t.test('the runtime of k3s is no excuse for a kubelet that ended k3s, and the runtime with it', async (t) => {
   const unit = unitOf(1, 101)
   const { observation } = nodeWith(unit)
-  const ports = { ...observation, runtimeProbe: { isUp: async () => false }, defaultRuntimeSocket: () => '/run/containerd/containerd.sock' }
+  const ports = {
+    ...observation,
+    runtimeProbe: { isUp: async () => false },
+    portHolders: heldBy(),
+    defaultRuntimeSocket: () => '/run/containerd/containerd.sock',
+  }
   const probe = (program: string) =>
-    unit.kind === 'known' ? probeRuntimes(ports, { ...unit, command: { path: program, words: [] } }, LOCAL, LOCAL) : undefined
+    unit.kind === 'known' ? probeRuntimes(ports, { ...unit, command: { path: program, words: [] } }, STARTS_LOCAL) : undefined
   t.match(await probe('/usr/bin/kubelet'), { runtimeUp: false })
   t.strictSame(await probe('/usr/local/bin/k3s'), NOT_PROBED)
+})
+
+t.test('whoever has the port that kubelet exited for, where kubelet listens there with each config', async (t) => {
+  const found = unitOf(1, 101)
+  if (found.kind === 'unknown') throw new Error(found.detail)
+  const asked: unknown[] = []
+  const probe = async (port: number, words: readonly string[], facts: { readonly readOnlyPort?: number } = {}, exits = 1) => {
+    const last = { key: 'k', invocationId: 'i', atUs: 1, words: `listen tcp 0.0.0.0:${port}: bind: address already in use` }
+    const ports = {
+      ...nodeWith(found).observation,
+      configFacts: { of: async () => ({ healthz: 'none' as const, runtimeEndpoint: undefined, ...facts }) },
+      runtimeProbe: { isUp: async () => true },
+      portHolders: {
+        ...heldBy(),
+        keeperOf: async (target: HealthTarget) => {
+          asked.push(target)
+          return { kind: 'stranger', uid: 65534, inodes: [] } as const
+        },
+      },
+      defaultRuntimeSocket: () => undefined,
+    }
+    const health = { recentExits: [last], subject: 'k', exits }
+    const unit = { ...found, localConfigPath: '/local', command: { path: '/usr/bin/kubelet', words } }
+    return (await probeRuntimes(ports, unit, { ...STARTS_LOCAL, health })).portTaken
+  }
+  t.match(await probe(10250, []), /uid 65534, which is not kubelet, has port 10250 of 0\.0\.0\.0/)
+  t.equal(await probe(10250, ['--port=10350']), undefined, 'a flag wins')
+  t.match(await probe(10255, [], { readOnlyPort: 10255 }), /10255/)
+  t.match(await probe(10255, ['--read-only-port=10255'], { readOnlyPort: 0 }), /10255/)
+  t.equal(await probe(10255, []), undefined, 'no port of this kubelet')
+  t.equal(await probe(10250, [], {}, 0), undefined, 'an exit of long ago')
+  t.same(
+    asked,
+    [10250, 10255, 10255].map((port) => ({ host: '0.0.0.0', port })),
+  )
 })
 
 t.test('the runtime of a config whose checkpoint is gone is read from the file in place', async (t) => {
@@ -121,9 +164,10 @@ t.test('the runtime of a config whose checkpoint is gone is read from the file i
         of: async ({ path = '', own }: ConfigFiles) => ({ healthz: 'none' as const, runtimeEndpoint: there[own?.content ?? path] }),
       },
       runtimeProbe: { isUp: async (socket: string) => socket.includes('containerd') },
+      portHolders: heldBy(),
       defaultRuntimeSocket: () => '/run/containerd/containerd.sock',
     }
-    return probeRuntimes(ports, { ...found, localConfigPath: '/local', wiring }, lastKnownGood, next)
+    return probeRuntimes(ports, { ...found, localConfigPath: '/local', wiring }, { lastKnownGood, next, health: undefined })
   }
   const good = { source: A, content: 'a' }
   const lost = { source: B, content: 'b', onlyInPlace: true }
@@ -181,12 +225,13 @@ t.test("kubelet's drop-ins count for the health port and the runtime, whoever wr
     checkpoints,
     configFacts,
     runtimeProbe: { isUp: async () => true },
+    portHolders: heldBy(),
     defaultRuntimeSocket: () => undefined,
   }
   const look = async (unit: KnownUnit) => {
     asked.length = 0
     await observeKubelet({ ...ports, unit: { observe: async () => unit } })
-    await probeRuntimes(ports, unit, LOCAL, { source: A, content: 'a' })
+    await probeRuntimes(ports, unit, { ...STARTS_LOCAL, next: { source: A, content: 'a' } })
     return [...asked]
   }
   const command = { path: '/usr/bin/kubelet', words: ['--config=/local', '--config-dir=/etc/kubelet.d'] }

@@ -21,6 +21,7 @@ import {
   unit,
   wants,
 } from '../decision/snapshots.ts'
+import { heldBy } from '../kubelet/held-by.ts'
 
 const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
 const CHECKPOINTS = new Map([
@@ -122,6 +123,7 @@ function open(scene: Scene) {
         return port === undefined ? undefined : { healthz: port === 'none' ? port : { host: '127.0.0.1', port }, runtimeEndpoint }
       },
     },
+    portHolders: heldBy(),
     probe: {
       healthz: async ({ host, port }) => {
         looked.push(`${host}:${port}`)

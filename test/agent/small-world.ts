@@ -28,7 +28,7 @@ import { VerifiedHealthProbe } from '../../src/kubelet/verified-health.ts'
 import type { Activation } from '../../src/ports/activation.ts'
 import type { AssignmentSource } from '../../src/ports/assignment-source.ts'
 import type { Preflight } from '../../src/ports/preflight.ts'
-import type { PortHolder } from '../../src/ports/probes.ts'
+import type { PortHolder, PortHolders } from '../../src/ports/probes.ts'
 import type { RolloutPort } from '../../src/ports/rollout-record.ts'
 import type { CommandOutcome } from '../../src/ports/unit.ts'
 import { FakeUnit, type KubeletBehaviour } from '../../src/systemd/fake/fake-unit.ts'
@@ -83,10 +83,12 @@ export class SmallWorld {
   hasJournal = true
   /** Kubelet's process lives and answers nothing. */
   hangs = false
-  /** Of kubelet's health port. */
+  /** Of each port of kubelet. */
   portHolder: PortHolder = { kind: 'own', inodes: ['1'] }
-  /** As another process there answers. */
-  strangerAnswers = true
+  /** Of the config in a file. */
+  servingPort: (path: string | undefined) => number = () => 10250
+  /** As another process there answers. `nothing`: it does not listen. */
+  strangerAnswers: boolean | 'nothing' = true
   /** Kubelet exits at its start, whatever it starts with. */
   nodeFault = false
   looksAtSystemd = 0
@@ -318,19 +320,27 @@ export class SmallWorld {
         stillRuns: (seen) => this.unit.stillRuns(seen),
       },
       activation: this.#activation,
-      configFacts: { of: async () => ({ healthz: { host: '127.0.0.1', port: 10248 }, runtimeEndpoint: undefined }) },
+      configFacts: {
+        of: async ({ path }) => ({
+          healthz: { host: '127.0.0.1', port: 10248 },
+          runtimeEndpoint: undefined,
+          serving: { host: '0.0.0.0', port: this.servingPort(path) },
+        }),
+      },
       probe: new VerifiedHealthProbe(
         {
           healthz: async () => {
             this.healthProbes += 1
-            if (this.portHolder.kind === 'stranger') return { ok: this.strangerAnswers, detail: 'as it likes' }
-            const ok = this.unit.healthy && !this.hangs
+            const isTaken = this.portHolder.kind === 'stranger'
+            if (isTaken && this.strangerAnswers !== 'nothing') return { ok: this.strangerAnswers, detail: 'as it likes' }
+            const ok = this.unit.healthy && !this.hangs && !isTaken
             return ok ? { ok, detail: 'ok' } : { ok, detail: 'connection refused', unreached: 'refused' }
           },
         },
-        { holderOf: () => this.portHolder },
+        this.#portHolders,
         this.#clock,
       ),
+      portHolders: this.#portHolders,
       runtimeProbe: { isUp: async () => this.runtimeUp },
       contentOf: this.#recognizer.contentOf.bind(this.#recognizer),
       recognize: this.#recognizer.recognize.bind(this.#recognizer),
@@ -381,6 +391,8 @@ export class SmallWorld {
     basis: () => this.basis,
     obstacle: (kubeletIdentity) => this.obstacle(kubeletIdentity),
   }
+
+  readonly #portHolders: PortHolders = { holderOf: () => this.portHolder, keeperOf: async () => this.portHolder }
 
   readonly #clock = { now: () => ({ bootId: `boot-${this.#boots}`, monotonicUs: this.nowUs, wallMs: this.nowUs / 1000 }) }
 

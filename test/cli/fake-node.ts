@@ -122,6 +122,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     vantage: () => ({ kind: 'own' }),
     uid: fields.uid ?? 0,
     nodeFacts: async () => machine,
+    runtimeDoubt: async () => undefined,
     ...fields.context,
   }
   return { context, actions, out: () => written.out, err: () => written.err }

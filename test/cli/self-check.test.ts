@@ -37,6 +37,16 @@ t.test('a node without problems', async (t) => {
   t.matchSnapshot(renderFindings(findings(), false))
 })
 
+t.test('who besides root could be the container runtime', async (t) => {
+  const text = 'group 998 may write to /run/x: its members can act as root through the container runtime, or in its place'
+  const { context } = fakeNode({ context: { runtimeDoubt: async () => text } })
+  t.match(
+    (await gatherFindings(context)).filter(({ topic }) => topic === 'runtime'),
+    [{ topic: 'runtime', level: 'warn', text }],
+  )
+  t.equal(finding('runtime', {}), undefined, 'nobody')
+})
+
 t.test('the unit', async (t) => {
   const activities: UnitActivity[] = ['running', 'starting', 'auto-restart', 'stopped', 'exited', 'left-down', 'failed', 'stopping']
   t.matchSnapshot(

@@ -420,6 +420,7 @@ check('ready', [
 
 const KNOWN = [serving(403)]
 const REFUSED = [5, 70].map((at) => [at, serving(401)] as const)
+const STRANGER = [6, { question: 'serving', answer: { kind: 'not-asked', detail: 'uid 65534 has it', isStrangers: true } }] as const
 const NO_TLS = [5, 100].map((at) => [at, serving('no-tls')] as const)
 const UNAUTHORIZED: SeenFact = {
   question: 'node',
@@ -673,6 +674,8 @@ check('serving', [
     'unknown',
     { before: KNOWN, seen: [[5, { question: 'serving', answer: { kind: 'not-asked', detail: 'nothing to ask' } }]] },
   ],
+  ['another process has the port', 'doubtful', { before: KNOWN, seen: [[5, serving(403)], STRANGER] }],
+  ['another process had the port', 'yes', { before: KNOWN, seen: [STRANGER, [8, serving(403)]] }],
 ])
 
 const BOTH = [staticPods([API_SERVER, ETCD])]

@@ -2,7 +2,7 @@ import t from 'tap'
 import { findFailure } from '../../src/decision/find-failure.ts'
 import type { HealthRecord, KubeletExit } from '../../src/decision/health.ts'
 import { recordSample } from '../../src/decision/health-record.ts'
-import { isSameCause } from '../../src/decision/last-words.ts'
+import { findTakenAddress, isSameCause } from '../../src/decision/last-words.ts'
 import { A, B, BOOT, keyOf, NOW_US, POLICY, SECOND_US, unit } from './snapshots.ts'
 
 const SUBJECT = keyOf(A)
@@ -90,4 +90,19 @@ t.test('where an address of kubelet was taken, the node itself may be the cause'
   t.match(failure({ words }), { reason: 'crash-loop', doubtful: true })
   t.equal(failure({})?.doubtful, undefined)
   t.equal(failure({ words, killedBy: 'SIGKILL' })?.doubtful, undefined)
+})
+
+t.test('which address was taken', (t) => {
+  const find = (words: string, fields: Partial<KubeletExit> = {}) =>
+    findTakenAddress({ subject: SUBJECT, recentExits: [exit(0), exit(16, { words, ...fields })] })
+  const at = (address: string) => `"Failed to listen and serve" err="listen tcp ${address}: bind: address already in use"`
+  t.same(find(at('0.0.0.0:10250')), { host: '0.0.0.0', port: 10250 })
+  t.same(find(at('[fd00::5]:10255')), { host: 'fd00::5', port: 10255 })
+  t.same(find(at(':10250')), { host: '0.0.0.0', port: 10250 })
+  t.equal(find('bind: address already in use'), undefined)
+  t.equal(find(at('0.0.0.0:70000')), undefined, 'no port')
+  t.equal(find(PANIC), undefined)
+  t.equal(find(at('0.0.0.0:10250'), { killedBy: 'SIGKILL' }), undefined)
+  t.equal(find(at('0.0.0.0:10250'), { key: keyOf(B) }), undefined, 'that of another config')
+  t.end()
 })

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { NoAnswer, Question } from '../../src/decision/evidence-facts.ts'
 import { EvidenceWorker, type EvidenceWorkerOptions } from '../../src/evidence/evidence-worker.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
+import { heldBy } from '../kubelet/held-by.ts'
 
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
 const about = (invocationId: string) => ({
@@ -23,7 +24,7 @@ function open(parts: Partial<EvidenceWorkerOptions> = {}) {
       staticPods: async () => ({ kind: 'found', pods: [], manifests: [] }),
     },
     serving: { ask: async () => ({ kind: 'answered', status: 403, user: undefined }) },
-    holders: { holderOf: () => ({ kind: 'own', inodes: ['1'] }) },
+    holders: heldBy(),
     publisher: undefined,
     clock: { now: () => ({ bootId: 'b', monotonicUs: 5, wallMs: 0 }) },
     log,
@@ -152,8 +153,7 @@ t.test('a kubelet without a TLS port is not asked', async (t) => {
 })
 
 t.test('what a stranger answers at the TLS port is not taken for kubelet, and is logged once', async (t) => {
-  const inodes = ['1']
-  const { worker, log } = open({ holders: { holderOf: () => ({ kind: 'stranger', uid: 65534, inodes }) } })
+  const { worker, log } = open({ holders: heldBy({ kind: 'stranger', uid: 65534, inodes: ['1'] }) })
   for (let turn = 0; turn < 2; turn += 1) {
     worker.ask(['serving'], about('i-1'))
     await tick()
@@ -161,7 +161,7 @@ t.test('what a stranger answers at the TLS port is not taken for kubelet, and is
     t.match(worker.take(), [{ seen: { answer: { kind: 'not-asked', detail } } }])
   }
   t.same(log.said, ['cannot read the evidence, so it counts as unknown: serving'])
-  const nobody = open({ holders: { holderOf: () => ({ kind: 'unseen', detail: 'nobody listens there' }) } }).worker
+  const nobody = open({ holders: heldBy({ kind: 'unseen', detail: 'nobody listens there' }) }).worker
   nobody.ask(['serving'], about('i-1'))
   await tick()
   t.match(nobody.take(), [{ seen: { answer: { kind: 'not-asked' } } }], 'whoever answered is gone')

@@ -46,12 +46,13 @@ t.test('the health endpoint of a config', async (t) => {
     [{ healthzPort: 0 }, 'none'],
     [
       { healthzPort: 1, healthzBindAddress: '0.0.0.0' },
-      { host: '127.0.0.1', port: 1 },
+      { host: '0.0.0.0', port: 1 },
     ],
     [
       { healthzPort: null, healthzBindAddress: '::' },
-      { host: '::1', port: 10248 },
+      { host: '::', port: 10248 },
     ],
+    [{ healthzBindAddress: '' }, { host: '127.0.0.1', port: 10248 }],
     [{ healthzBindAddress: '10.0.0.5' }, { host: '10.0.0.5', port: 10248 }],
   ]
   for (const [config, target] of cases) t.strictSame(findHealthPort(config), target)

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { judgeHolder } from '../../src/kubelet/port-holder.ts'
@@ -38,10 +38,16 @@ t.test('who holds a port', (t) => {
     [[both], { kind: 'own' }, 'fd00::5'],
     [[own], { kind: 'own' }, '::ffff:127.0.0.1'],
     [[own], { kind: 'untold' }, 'localhost'],
+    [[own], { kind: 'own' }, '0.0.0.0'],
+    [[both, socket('127.0.0.2', NOBODY)], { kind: 'own' }, '0.0.0.0'],
+    [[socket('127.0.0.2', NOBODY)], { kind: 'stranger', uid: NOBODY }, '0.0.0.0'],
+    [[socket('127.0.0.2', NOBODY)], { kind: 'stranger' }, '::'],
+    [[socket('127.0.0.2', 0)], { kind: 'unseen' }, '0.0.0.0'],
+    [[socket('127.0.0.2', NOBODY)], { kind: 'unseen' }],
     [[own], { kind: 'untold' }, 'fe80::1%eth0'],
   ]
   for (const [sockets, holder, host = '127.0.0.1'] of cases)
-    t.match(judgeHolder(sockets, { host, port: 10248 }, [1000, 1000]), holder, `${host}: ${JSON.stringify(sockets)}`)
+    t.match(judgeHolder(sockets, { host, port: 10248 }, [1000, 1000]) ?? { kind: 'unseen' }, holder, `${host}: ${JSON.stringify(sockets)}`)
   t.match(judgeHolder([stranger], { host: '127.0.0.1', port: 10248 }, undefined), { kind: 'untold' }, 'it may be that of kubelet')
   t.match(judgeHolder([own], { host: '127.0.0.1', port: 10248 }, undefined), { kind: 'own' })
   t.end()
@@ -58,6 +64,50 @@ t.test('this process holds its own port', async (t) => {
   await once(server, 'close')
   t.match(holders.holderOf({ host: '127.0.0.1', port }, process.pid), { kind: 'unseen' })
   t.match(holders.holderOf({ host: '127.0.0.1', port }, 2 ** 30), { kind: 'unseen', detail: 'kubelet has ended' })
+})
+
+t.test('a port that is bound, and at which nobody listens', async (t) => {
+  const server = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.2')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const holders = new ProcPortHolders()
+  const ask = (host: string, port: number) => holders.keeperOf({ host, port }, process.pid)
+  t.match(await ask('127.0.0.2', port), { kind: 'own' }, 'whoever listens by now is named')
+  t.match(await ask('127.0.0.1', port), { kind: 'unseen' }, 'another address')
+  t.match(await ask('0.0.0.0', port), { kind: 'unseen' }, 'that of root keeps it')
+  // As with a program that only binds: the kernel gives the connection a port of its own.
+  const client = connect({ host: '127.0.0.2', port }).on('error', () => {})
+  await once(client, 'connect')
+  const kept = client.localPort ?? 0
+  for (const host of ['127.0.0.1', '0.0.0.0', '::', '::ffff:127.0.0.1'])
+    t.match(await ask(host, kept), { kind: 'stranger', uid: undefined }, host)
+  t.match(await ask('127.0.0.2', kept), { kind: 'unseen' })
+  for (const host of ['localhost', '192.0.2.1', '127.0.0.1%lo']) t.match(await ask(host, kept), { kind: 'unseen' }, host)
+  for (const pid of [undefined, 2 ** 30])
+    t.match(await holders.keeperOf({ host: '127.0.0.1', port: kept }, pid), { kind: 'stranger' }, 'it keeps the next kubelet from it')
+  client.resetAndDestroy()
+  server.close()
+  await once(server, 'close')
+  t.match(await ask('127.0.0.1', kept), { kind: 'unseen' })
+})
+
+t.test('a look at who keeps a port takes it from nobody', async () => {
+  const host = '127.0.0.1'
+  const free = createServer().listen(0, host)
+  await once(free, 'listening')
+  const { port } = free.address() as AddressInfo
+  free.close()
+  await once(free, 'close')
+  const holders = new ProcPortHolders()
+  for (let turn = 0; turn < 200; turn += 1) {
+    const looks = [1, 2, 3].map(() => holders.keeperOf({ host, port }, process.pid))
+    // As kubelet does: both set SO_REUSEADDR.
+    const server = createServer().listen({ host, port, exclusive: true })
+    await once(server, 'listening')
+    await Promise.all(looks)
+    server.close()
+    await once(server, 'close')
+  }
 })
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n'

@@ -13,12 +13,12 @@ const REFUSED: PortHealth = { ok: false, detail: 'connection refused', unreached
 const SILENT: PortHealth = { ok: false, detail: 'no answer within 2 s', unreached: 'other' }
 
 /** Each look and each question takes the next of its row; the last one goes on. */
-function open(holders: readonly PortHolder[], answers: readonly PortHealth[]) {
+function open(holders: readonly PortHolder[], answers: readonly PortHealth[], keeper = NOBODY) {
   const counts = { looks: 0, asked: 0, seconds: 0 }
   const next = <T>(row: readonly T[], index: number): T => row[Math.min(index, row.length - 1)] as T
   const probe = new VerifiedHealthProbe(
     { healthz: async () => next(answers, counts.asked++) },
-    { holderOf: () => next(holders, counts.looks++) },
+    { holderOf: () => next(holders, counts.looks++), keeperOf: async () => keeper },
     { now: () => ({ bootId: 'b', monotonicUs: counts.seconds * 1e6, wallMs: 0 }) },
   )
   return { ask: (pid = 7) => probe.healthz(TARGET, pid), counts }
@@ -43,6 +43,20 @@ t.test('only what kubelet answers counts', async (t) => {
     [UNTOLD, FAILING, { ...FAILING, unverified: 'EACCES' }],
   ]
   for (const [holder, answer, health] of cases) t.match(await open([holder], [answer]).ask(), health, `${holder.kind}: ${answer.detail}`)
+})
+
+t.test('whoever keeps the port from kubelet is not its illness', async (t) => {
+  const refused = (keeper: PortHolder) => open([NOBODY], [REFUSED], keeper).ask()
+  t.match(await refused(NOBODY), { ok: false, detail: 'connection refused' })
+  t.match(await refused(STRANGER), { ok: 'unknown', detail: /uid 65534/ }, 'it listens by now')
+  t.match(await refused(OWN), { ok: false }, 'kubelet listens by now')
+  t.match(await refused(UNTOLD), { ok: false, unverified: 'EACCES' })
+  const unnamed: PortHolder = { kind: 'stranger', uid: undefined, inodes: [] }
+  const detail = 'a process that does not listen there has port 10248 of 127.0.0.1, so that kubelet cannot'
+  t.same(await refused(unnamed), { ok: 'unknown', detail })
+  const left = open([OWN], [REFUSED, OK], unnamed)
+  await left.ask()
+  t.same(await left.ask(), OK, 'kubelet has it by now')
 })
 
 t.test('whoever has the port only for a moment is not believed', async (t) => {

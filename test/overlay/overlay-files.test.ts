@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, lchownSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import fs, { chmodSync, chownSync, lchownSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import t from 'tap'
 import { NodeOwnedFiles } from '../../src/directory/owned-files.ts'
@@ -117,6 +118,42 @@ t.test('a symbolic link leads nowhere where others could make it lead elsewhere'
   lchownSync(join(base, 'between'), 0, 0)
   lchownSync(join(path, 'a.yaml'), 12345, 0)
   t.match(names(path), /a\.yaml belongs to uid 12345/, 'the link itself')
+})
+
+t.test('a link that is turned, or removed, after its file was opened', async (t) => {
+  const path = directory(t, { 'b.txt': 'b', 'c.txt': 'c' })
+  const link = join(path, 'a.yaml')
+  const afterOpen = (change: () => void) => {
+    const open = fs.openSync
+    fs.openSync = (...args) => {
+      const fd = open(...args)
+      change()
+      return fd
+    }
+    syncBuiltinESMExports()
+    try {
+      return names(path)
+    } finally {
+      fs.openSync = open
+      syncBuiltinESMExports()
+    }
+  }
+  symlinkSync('b.txt', link)
+  t.same(
+    afterOpen(() => {}),
+    ['a.yaml'],
+  )
+  t.match(
+    afterOpen(() => {
+      rmSync(link)
+      symlinkSync('c.txt', link)
+    }),
+    /a\.yaml was replaced while it was read/,
+  )
+  t.match(
+    afterOpen(() => rmSync(link)),
+    /a\.yaml was removed or replaced while it was read/,
+  )
 })
 
 t.test('directories, dangling links, large files and unusual names are refused', async (t) => {

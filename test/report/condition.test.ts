@@ -51,6 +51,11 @@ t.test('the desired config runs', async (t) => {
     'Unknown InTrial: trial of kube-system/my-node-config:kubelet@100 until 2026-01-02T03:14:05Z',
   )
   t.equal(format(describe(following(good), 'in-trial')), 'Unknown InTrial: trial of kube-system/my-node-config:kubelet@100')
+  const runs = following(good)
+  const process = { invocationId: runs.running.kind === 'known' ? runs.running.invocationId : '', key: proven, sinceUs: 0 }
+  const servingTaken = 'a process of uid 65534, which is not kubelet, has port 10250 of 0.0.0.0'
+  const evidence = { bootId: runs.now.bootId, process: { ...process, requests: 0, requestsSinceUs: 0, answeredUs: {}, servingTaken } }
+  t.match(describe({ ...runs, evidence }, 'in-trial').message, `@100; ${servingTaken}`)
   const recordedChannelState = { channel: 'label', paused: { on: 'Node', by: 'annotation x of Node n' }, problem: undefined } as const
   t.match(
     describe(following(good, { proven, recordedChannelState }), 'settled').message,

@@ -1,11 +1,12 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, lchownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { openRuntime } from '../../src/main-runtime.ts'
+import { findRuntimeDoubt, openRuntime } from '../../src/main-runtime.ts'
 import { BootClock } from '../../src/systemd/boot-clock.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
+import { unit } from '../decision/snapshots.ts'
 import { defaults } from '../settings/settled-settings.ts'
 import { until } from '../until.ts'
 import { answerWith, FakeRuntime } from './fake-runtime.ts'
@@ -69,13 +70,33 @@ t.test('a socket that others than root may have put there says nothing of the ru
   const probe = () => runtime.probe(fake.socket)
   t.match(await probe(), { ok: true })
   chmodSync(place, 0o777)
-  t.match(await probe(), { ok: false, why: 'not-allowed', detail: /everybody may write to .*shared$/ })
+  t.match(await probe(), { ok: false, why: 'not-trusted', detail: /everybody may write to .*shared$/ })
   chmodSync(place, 0o1777)
   t.match(await probe(), { ok: true }, 'nobody else can replace it there')
+  const findDoubt = (socket: string) =>
+    findRuntimeDoubt(
+      { configFacts: { of: async () => ({ healthz: 'none', runtimeEndpoint: `unix://${socket}` }) }, checkpoints, defaultRuntimeSocket },
+      unit({ runtimeEndpoint: undefined }),
+    )
+  const [checkpoints, defaultRuntimeSocket] = [{ path: () => '' }, () => undefined]
+  t.equal(await findDoubt(fake.socket), undefined)
+  t.equal(await findDoubt(join(directory, 'none')), undefined)
+  t.equal(await findDoubt('/run/dockershim.sock'), undefined)
+  const link = join(directory, 'link')
+  symlinkSync('shared/socket', link)
+  t.match(await runtime.probe(link), { ok: true })
   if (process.getuid?.() !== 0) return
+  lchownSync(link, 65534, 65534)
+  t.match(await runtime.probe(link), { ok: false, why: 'not-trusted', detail: /link belongs to uid 65534$/ }, 'they can turn it')
   chownSync(fake.socket, 65534, 65534)
-  t.match(await probe(), { ok: false, why: 'not-allowed', detail: /socket belongs to uid 65534$/ })
+  t.match(await probe(), { ok: false, why: 'not-trusted', detail: /socket belongs to uid 65534$/ })
+  t.match(await findDoubt(fake.socket), /shared\/socket is not asked about the container runtime, since .*socket belongs to uid 65534/)
+  chownSync(fake.socket, 0, 998)
+  chmodSync(fake.socket, 0o660)
+  t.match(await findDoubt(fake.socket), /^group 998 may write to .*shared\/socket: its members can act as root/)
+  t.match(await probe(), { ok: true }, 'whom root lets do that is trusted')
   chownSync(fake.socket, 0, 0)
+  t.equal(await findDoubt(fake.socket), undefined)
   chownSync(place, 65534, 65534)
-  t.match(await probe(), { ok: false, why: 'not-allowed', detail: /shared belongs to uid 65534$/ })
+  t.match(await probe(), { ok: false, why: 'not-trusted', detail: /shared belongs to uid 65534$/ })
 })

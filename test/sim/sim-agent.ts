@@ -25,6 +25,7 @@ import { RecentAnswers } from '../../src/runtime/recent-answers.ts'
 import { DropInActivation } from '../../src/systemd/drop-in-activation.ts'
 import { EnvActivation } from '../../src/systemd/env-activation.ts'
 import { FileActivation } from '../../src/systemd/file-activation.ts'
+import { heldBy } from '../kubelet/held-by.ts'
 import { behaviourOf, healthzPortOf, isSameMeaning } from './behaviour.ts'
 import { DIRECTORY, DROP_IN_PATH, ENV_FILE, LOCAL_PATH, RUNTIME_DIRECTORY } from './paths.ts'
 import { SimEvidence } from './sim-evidence.ts'
@@ -119,6 +120,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
       configFacts: new SimConfigFacts(files),
       probe: world.unit,
       runtimeProbe: probeRuntime(world, log),
+      portHolders: heldBy(),
       contentOf: recognizer.contentOf.bind(recognizer),
       recognize: recognizer.recognize.bind(recognizer),
       preflight,

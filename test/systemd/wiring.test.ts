@@ -60,7 +60,7 @@ t.test('a unit with --config in ExecStart: that file is replaced', async (t) => 
   t.match(describe(SPELLED_OUT), {
     wiring: { kind: 'ready', activation: 'file', path: '/etc/kubernetes/kubelet/kubelet-config.json' },
     localConfigPath: '/etc/kubernetes/kubelet/kubelet-config.json',
-    healthzFlags: { port: 10300, address: '127.0.0.1' },
+    healthzFlags: { port: 10300, address: '0.0.0.0' },
   })
   const variable = withWords('$KUBELET_KUBEADM_ARGS', '$MY_ARGS')
   const unit = { ...variable, environment: new Map([['MY_ARGS', '--config=/my.yaml']]) }

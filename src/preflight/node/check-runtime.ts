@@ -37,14 +37,26 @@ function checkImageService(view: NodeView, { fault }: Pick<RuntimeFacts, 'fault'
   if (fault === undefined || fault.why === 'not-allowed' || socket === undefined) return []
   // Without an image service of its own, what runs has that of its container runtime.
   const moves = view.knowsRunning && socket !== toSocket(view.running('imageServiceEndpoint'))
+  const at = 'imageServiceEndpoint'
+  if (fault.why === 'not-trusted') return [distrust(moves, view, at, fault)]
   return [
     {
       ...weighSilence(moves),
-      at: 'imageServiceEndpoint',
-      problem: `${view.called('imageServiceEndpoint')}: no image service answers (${fault.detail}); kubelet does not start without it`,
+      at,
+      problem: `${view.called(at)}: no image service answers (${fault.detail}); kubelet does not start without it`,
       advice: moves ? 'start that image service first, or remove the field' : 'check that the image service is running',
     },
   ]
+}
+
+/** Kubelet would hand its containers to whoever has the socket. */
+function distrust(moves: boolean, view: NodeView, at: NodeProblem['at'], { detail }: { readonly detail: string }): NodeProblem {
+  return {
+    ...weighSilence(moves),
+    at,
+    problem: `${view.called(at)}: ${detail}; kubelet would let another account than root run its containers`,
+    advice: 'let the socket and each directory above it belong to root, and let nobody else write to them',
+  }
 }
 
 function checkEndpoint(view: NodeView, { fault }: RuntimeFacts): NodeProblem[] {
@@ -52,11 +64,13 @@ function checkEndpoint(view: NodeView, { fault }: RuntimeFacts): NodeProblem[] {
   if (fault === undefined || fault.why === 'not-allowed' || !namesEndpoint(view)) return []
   const before = toSocket(view.running('containerRuntimeEndpoint'))
   const moves = before !== undefined && before !== runtimeSocket(view)
+  const at = 'containerRuntimeEndpoint'
+  if (fault.why === 'not-trusted') return [distrust(moves, view, at, fault)]
   return [
     {
       ...weighSilence(moves),
-      at: 'containerRuntimeEndpoint',
-      problem: `${view.called('containerRuntimeEndpoint')}: no container runtime answers (${fault.detail}); kubelet does not start without one`,
+      at,
+      problem: `${view.called(at)}: no container runtime answers (${fault.detail}); kubelet does not start without one`,
       advice: moves ? 'start that container runtime first, or name the one that is running' : 'check that the container runtime is running',
     },
   ]

@@ -124,6 +124,13 @@ t.test('shows the remaining time of a spread', async (t) => {
   t.ok(waitRemainingSeconds !== null && waitRemainingSeconds > 0 && waitRemainingSeconds <= 3600, `${waitRemainingSeconds}`)
 })
 
+t.test('shows who has a port of kubelet', async (t) => {
+  const who = 'a process of uid 65534, which is not kubelet, has port 10250 of 0.0.0.0'
+  const unit = async (fields: Partial<Snapshot>) => (await documentOf({ ...settled, ...fields })).unit
+  t.equal((await unit({ portTaken: who })).detail, `active (running); ${who}`)
+  t.equal((await unit({ healthz: { ok: 'unknown', detail: who } })).detail, `active (running); ${who}`)
+})
+
 t.test('shows a missing checkpoint', async (t) => {
   const gone = { ...settled, lastKnownGood: { source: source('50'), content: undefined } }
   const status = await documentOf(gone)

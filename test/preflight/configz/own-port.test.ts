@@ -14,9 +14,9 @@ t.test('a kubelet knows nodes/configz from 1.33 on', async (t) => {
 })
 
 t.test('the address of the port, by the config and by flags that win', async (t) => {
-  t.same(find({}).target, { host: '127.0.0.1', port: 10250 })
+  t.same(find({}).target, { host: '0.0.0.0', port: 10250 })
   t.same(find({ address: '10.0.0.7', port: 10350 }).target, { host: '10.0.0.7', port: 10350 })
-  t.same(find({ address: '::', port: 10350 }, '--port=7', '--address', '0.0.0.0').target, { host: '127.0.0.1', port: 7 })
+  t.same(find({ address: '::', port: 10350 }, '--port=7', '--address', '0.0.0.0').target, { host: '0.0.0.0', port: 7 })
 })
 
 t.test('the file of the certificate that kubelet serves', async (t) => {

@@ -20,6 +20,8 @@ t.test('an endpoint that does not answer', async (t) => {
   t.same(verdicts(config, fault('down'), runs(30, {})), refused)
   t.same(verdicts(config, fault('not-cri'), runs(30, {})), refused, 'something else listens there')
   t.same(verdicts(config, fault('not-allowed'), runs(30, {})), [], 'unknown')
+  t.same(verdicts(config, fault('not-trusted'), runs(30, {})), refused, 'that of another account')
+  t.same(verdicts(config, fault('not-trusted'), runs(30, config)), warned, 'kubelet uses it already')
   t.same(verdicts(config, fault('down'), runs(30, config)), warned, 'the one that runs')
   t.same(verdicts({ containerRuntimeEndpoint: '/var/run/new.sock' }, fault('down'), runs(30, config)), warned, 'the same in other words')
   t.same(verdicts(config, fault('down')), warned, 'the running config is unknown')
@@ -37,6 +39,7 @@ t.test('an image service that does not answer', async (t) => {
   t.same(verdicts(config, down(), runs(30, config)), warned, 'the one that runs')
   t.same(verdicts(config, down()), warned, 'the running config is unknown')
   t.same(verdicts(config, down('not-allowed'), runs(30, {})), [], 'unknown')
+  t.same(verdicts(config, down('not-trusted'), runs(30, {})), refused, 'that of another account')
   t.same(verdicts(config, { imageService: { fault: undefined } }, runs(30, {})), [])
   t.same(verdicts(config, down(), runs(26, {})), [], '1.26 does not have the field')
   const asked = (more: object, minor = 30) => findNeeds({ ...config, ...more }, optionsOf(minor)).imageSocket

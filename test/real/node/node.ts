@@ -323,6 +323,10 @@ export class Node {
     return stdout.split('\n').filter((line) => line !== '').length
   }
 
+  get ports(): NodePorts {
+    return this.#ports
+  }
+
   /** The unit that kubelet runs in. */
   get kubeletUnit(): string {
     return UNIT_NAMES[this.#unit]

@@ -10,6 +10,7 @@ import { addConditionScenarios } from './condition.ts'
 import { addCrashLoopScenarios } from './crash-loop.ts'
 import { addDaemonSetScenarios } from './daemonset.ts'
 import { addFullDiskScenarios } from './full-disk.ts'
+import { addHeldPortScenarios } from './held-ports.ts'
 import { addInterruptionScenarios } from './interruptions.ts'
 import { addJudgeScenarios } from './judge.ts'
 import { addLeftDownScenarios } from './left-down.ts'
@@ -39,6 +40,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   addConditionScenarios(plane, program)
   addCrashLoopScenarios(plane, program)
   addLeftDownScenarios(plane, program)
+  addHeldPortScenarios(plane, program)
   addRebootScenarios(plane, program)
   addSignalScenarios(plane, program)
   addSpelledOutScenarios(plane, program)
