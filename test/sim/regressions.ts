@@ -579,12 +579,7 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [695, { kind: 'restart-kubelet' }],
   ),
   'the file of the agent is replaced while a fallback runs that a person started': {
-    ...schedule(
-      810000581,
-      ...ASSIGN,
-      [1000, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }],
-      [150, { kind: 'edit-local' }],
-    ),
+    ...schedule(810000581, ...ASSIGN, [1000, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }], [150, { kind: 'edit-local' }]),
     node: { activation: 'file', journal: true },
   },
   // The start deadline began anew with the look that saw the queued start.
