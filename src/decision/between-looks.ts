@@ -36,7 +36,8 @@ export function beginInterval(known: HealthRecord | undefined, unit: KnownUnit, 
   const isOver = !gap && nowUs - (known.lastLateUs ?? 0) >= toleranceUs
   const lateLooks = isOver ? 0 : (known.lateLooks ?? 0) + Number(gap)
   const lastLateUs = gap ? nowUs : isOver ? undefined : known.lastLateUs
-  const ranUs = nowUs - lastUs - findWaitedUs(known, unit, nowUs)
+  // A start waits in systemd's queue for other units, or for the agent itself.
+  const ranUs = unit.activity === 'queued' ? 0 : nowUs - lastUs - findWaitedUs(known, unit, nowUs)
   const countedUs = gap ? Math.min(ranUs, areLate({ lateLooks }) ? toleranceUs / 2 : 0) : ranUs
   return { lastUs, nowUs, gap, lateLooks, lastLateUs, countedUs }
 }

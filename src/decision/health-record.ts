@@ -308,10 +308,12 @@ function followCondition(fold: Fold, condition: SampleHealth): ConditionTimes {
   const startedAnew = ofProcess === undefined && (!isAutomatic || same?.beganExcused === true)
   const isContinued = gap ? ofProcess !== undefined : !startedAnew
   const illBeforeUs = isContinued ? same?.unhealthySinceUs : undefined
+  // A start that is queued is no illness, and ends none.
+  const isIll = condition === 'ill' || (condition === 'unclear' && unit.activity === 'queued' && illBeforeUs !== undefined)
   return {
     wasHealthy: isHealthy || (isOfSubject && process.wasHealthy),
     everHealthy: isHealthy || same?.everHealthy === true,
     healthySinceUs: isHealthy ? (healthyBeforeUs ?? nowUs) : undefined,
-    unhealthySinceUs: condition === 'ill' ? illSinceUs(illBeforeUs, interval) : undefined,
+    unhealthySinceUs: isIll ? illSinceUs(illBeforeUs, interval) : undefined,
   }
 }

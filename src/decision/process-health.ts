@@ -80,10 +80,13 @@ function followAbsent(
   // What cannot be read is unknown: no health, and no more illness than before.
   const isSame = unit.invocationId === before.invocationId
   const isSameUnread = running.kind === 'unknown' && isSame
+  const wasIll = before.unhealthySinceUs !== undefined
   const isDown = unit.activity === 'auto-restart' || unit.activity === 'failed' || unit.activity === 'starting'
-  const isIll = !excused && ((running.kind === 'none' && isDown) || (isSameUnread && before.unhealthySinceUs !== undefined))
-  const charged = excused ? 0 : chargeExits(chargeable, interval, isIll && before.unhealthySinceUs !== undefined)
-  const sinceUs = isIll ? illSinceUs(interval.gap && !isSame ? undefined : before.unhealthySinceUs, interval) : undefined
+  const isIll = !excused && ((running.kind === 'none' && isDown) || (isSameUnread && wasIll))
+  const charged = excused ? 0 : chargeExits(chargeable, interval, isIll && wasIll)
+  // A start that is queued is no illness, and ends none.
+  const staysIll = !excused && unit.activity === 'queued' && wasIll
+  const sinceUs = isIll || staysIll ? illSinceUs(interval.gap && !isSame ? undefined : before.unhealthySinceUs, interval) : undefined
   return { ...before, healthySinceUs: undefined, unhealthySinceUs: sinceUs, exits: before.exits + charged }
 }
 

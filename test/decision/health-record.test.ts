@@ -179,6 +179,21 @@ t.test('a start that waits in systemd’s queue is no illness, however long it w
   t.equal(verdictOn(record, down('queued')), undefined)
 })
 
+t.test('a start that waits in systemd’s queue ends no illness, and adds nothing to it', async (t) => {
+  const slow = follow([ill(), ill()])
+  const queued = follow(times(30, down('queued', 'i-1', 1)), slow)
+  const waited = { unhealthySinceUs: NOW_US + 30 * SECOND_US }
+  t.match(queued, { ...waited, process: waited })
+  t.match(follow([ill(A, 'i-2', 1)], queued), { ...waited, process: waited }, 'its next process is as late as if it had not waited')
+  const byPerson = follow([down('queued'), ill(A, 'i-2')], slow)
+  const anew = { unhealthySinceUs: byPerson.lastSampleUs }
+  t.match(byPerson, { ...anew, process: anew }, 'whoever restarts kubelet gives it its time again')
+  const well = follow([healthy(), down('queued', 'i-1', 1)])
+  t.match(well, { unhealthySinceUs: undefined, process: { unhealthySinceUs: undefined } })
+  const excused = follow([{ ...down('queued', 'i-1', 1), runtimeUp: false }], slow)
+  t.match(excused, { unhealthySinceUs: undefined, process: { unhealthySinceUs: undefined } })
+})
+
 t.test('once healthy, until another restart is asked for', async (t) => {
   t.match(follow([ill()]), { everHealthy: false })
   const record = follow([healthy(), ill()])

@@ -582,4 +582,12 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ...schedule(810000581, ...ASSIGN, [1000, { kind: 'edit', name: 'red', behaviour: 'leaves-state' }], [150, { kind: 'edit-local' }]),
     node: { activation: 'file', journal: true },
   },
+  // The start deadline began anew with the look that saw the queued start.
+  'systemd queues the start of a kubelet that never gets healthy': schedule(
+    810000096,
+    [0, { kind: 'restart-kubelet' }],
+    [0, { kind: 'edit', name: 'red', behaviour: 'never-healthy' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [25, { kind: 'kill-kubelet' }],
+  ),
 }

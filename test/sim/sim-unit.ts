@@ -315,6 +315,9 @@ export class SimUnit implements Unit, HealthProbe {
         this.#queueStart()
       }
     }
+    // Local is the administrator's by the time that the assignment is gone, even if it was not when
+    // kubelet went down.
+    if (this.isLeftDown && this.#wasHealthy && this.#world.isNothingAssigned()) this.#operatorAtUs ??= now + OPERATOR_COMES_AFTER_US
     if (this.#operatorAtUs !== undefined && now >= this.#operatorAtUs) this.startByOperator()
   }
 

@@ -9,7 +9,7 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { contentOfKey } from '../../src/decision/trial-key.ts'
 import { isLocalText, type SimProcess } from './behaviour.ts'
-import { CONTAINERD, runtimeEndpointOf } from './sim-runtime.ts'
+import { CONTAINERD } from './sim-runtime.ts'
 import { STARVED_US } from './sim-troubles.ts'
 import type { KubeletObserver, SimWorld } from './sim-world.ts'
 import { ALIKE_EXITS, ALIKE_WITHIN_US, DIFFERENT_KUBELETS, type Failing, lateUs, limitUs } from './times.ts'
@@ -44,8 +44,12 @@ export class TimesInvariant implements KubeletObserver {
   /** Of the kubelet that is ill: another one has its time again. */
   #identity = ''
   #lastUs = 0
-  /** The process that runs, or ran last, was healthy. */
+  /** A look found the process that runs, or ran last, healthy. */
   #wasHealthy = false
+  /** What it was started with. */
+  #started: string | undefined
+  /** The node's runtime did not answer when it was started. */
+  #beganSilent = false
   /** What starts next has a verdict already: the agent rests on it, since it has nothing better. */
   #isCondemned = false
 
@@ -55,8 +59,11 @@ export class TimesInvariant implements KubeletObserver {
     world.onKubelet.push(this)
   }
 
-  started({ startedBy }: SimProcess): void {
+  started({ startedBy, text }: SimProcess): void {
+    const { runtime } = this.#world.unit
     this.#wasHealthy = false
+    this.#started = text
+    this.#beganSilent = runtime.isUsedBy(text) && !runtime.isUp(CONTAINERD)
     if (startedBy !== 'systemd') this.#forget()
   }
 
@@ -64,7 +71,7 @@ export class TimesInvariant implements KubeletObserver {
     const { nowUs, unit, policy } = this.#world
     const { text, startedAtUs, version } = process
     if (this.#isProven(process)) this.#forget()
-    if (text !== this.#world.nextText() || version !== unit.version || this.#isExcused() || isForRuntime(process)) return
+    if (text !== this.#world.nextText() || version !== unit.version || this.#isExcused() || this.#isForRuntime(process)) return
     // Between late looks it may be healthy, and was so at them for all that the agent knows.
     if (this.#lookUs() > policy.toleranceUs) return
     this.#exits = [...this.#exits, { startedAtUs, atUs: nowUs, said, identity: unit.identity }]
@@ -74,6 +81,7 @@ export class TimesInvariant implements KubeletObserver {
 
   decided(snapshot: Snapshot, step: Step): void {
     const { nextStart, verdicts, unit } = snapshot
+    if (unit.kind === 'known' && this.#isStarted() && this.#world.unit.isHealthy()) this.#wasHealthy = true
     const content = nextStart.kind === 'known' ? nextStart.held.content : undefined
     this.#isCondemned = unit.kind === 'known' && [...verdicts.keys()].some((key) => contentOfKey(key) === content)
     // With a damaged record, verdicts may be lost. Nobody knows whether one of them has answered
@@ -124,17 +132,29 @@ export class TimesInvariant implements KubeletObserver {
     else if (this.#illSinceUs !== undefined) this.#illSinceUs += waitedUs
     this.#identity = unit.identity
     const { process } = unit
-    const isRunning = process !== undefined && process.text === this.#world.nextText()
     if (unit.activity === 'failed' && this.#exits.length > 0) this.#givenUpSinceUs ??= nowUs
-    if (isRunning && unit.isHealthy()) {
-      this.#wasHealthy = true
+    if (process !== undefined && this.#isStarted() && unit.isHealthy()) {
       this.#illSinceUs = undefined
       if (this.#isProven(process)) this.#forget()
       return
     }
-    // Another config runs: a restart is due.
-    if (process !== undefined && !isRunning) this.#illSinceUs = undefined
+    // Another config runs, or ran last: a restart is due, which systemd may refuse for long.
+    if (!this.#isStarted()) this.#illSinceUs = undefined
     else this.#illSinceUs ??= nowUs
+  }
+
+  /** Kubelet was started with what it starts with next. */
+  #isStarted(): boolean {
+    return this.#started === this.#world.nextText()
+  }
+
+  /**
+   * No look tells why a kubelet exits that was started without its runtime, even if that is back by
+   * then, until one has shown that kubelet is up.
+   */
+  #isForRuntime({ healthyFromUs }: SimProcess): boolean {
+    const { nowUs, policy } = this.#world
+    return this.#beganSilent && nowUs - healthyFromUs <= policy.toleranceUs + this.#lookUs()
   }
 
   /** After a whole trial it starts again at zero. */
@@ -165,14 +185,6 @@ export class TimesInvariant implements KubeletObserver {
     const { runtime } = unit
     return runtime.endpointOf(text) === CONTAINERD && !runtime.isUp(CONTAINERD)
   }
-}
-
-/**
- * It was started while the node's runtime did not answer, and died of that, even if the runtime is
- * back by then.
- */
-function isForRuntime({ cause, text }: SimProcess): boolean {
-  return (cause === 'dead runtime' || cause === 'silent runtime') && (runtimeEndpointOf(text) ?? CONTAINERD) === CONTAINERD
 }
 
 /** Of one kubelet, or in a row as so many different ones as no upgrades make. */
