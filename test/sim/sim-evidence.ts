@@ -52,7 +52,7 @@ export class SimEvidence implements EvidenceProbe {
 
   #answer(question: Question): SeenFact {
     const isBusy = this.#world.cluster.isUp(this.#world.nowUs)
-    const busy = { kind: 'refused', detail: '429 Too Many Requests' } as const
+    const busy = { kind: 'unreachable', detail: '429 Too Many Requests', busy: true } as const
     const unreachable = isBusy ? busy : ({ kind: 'unreachable', detail: 'connection refused' } as const)
     const answer = { question, answer: unreachable } as const
     switch (question) {
