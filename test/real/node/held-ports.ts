@@ -48,6 +48,7 @@ export function addHeldPortScenarios(plane: ControlPlane, program: string): void
         const source = await assignNew(node, admin, 'answered', { maxPods: 52 })
         await node.untilRuns(52)
         await stays(node, admin, { reason: 'InTrial', message: new RegExp(answered) }, first)
+        assert.match((await node.command('status')).stdout, new RegExp(answered))
         return source
       })
       await step('once it is gone, the config is promoted', () => isPromoted(node, admin, second))
@@ -58,6 +59,7 @@ export function addHeldPortScenarios(plane: ControlPlane, program: string): void
         const source = await assignNew(node, admin, 'bound', { maxPods: 53 })
         await node.untilRuns(53)
         await stays(node, admin, { reason: 'InTrial', message }, second)
+        assert.match((await node.command('status')).stdout, message)
         return source
       })
       await step('once it is gone, the config is promoted', () => isPromoted(node, admin, third))
@@ -115,9 +117,6 @@ async function stays(
   assert.equal(count(node, 'rolled-back'), 0)
   const status = (await admin.status()) as { readonly lastKnownGood?: unknown }
   assert.deepEqual(status.lastKnownGood, { configMap: lastKnownGood })
-  // Not while a kubelet that is about to exit answers for a moment.
-  const isSaid = async () => new RegExp(`uid ${NOBODY}|does not listen there`).test((await node.command('status')).stdout)
-  await eventually(isSaid, { what: 'kubelet-cfg-agent status says who has the port' })
 }
 
 async function isPromoted(node: Node, admin: Administrator, source: Source): Promise<void> {
