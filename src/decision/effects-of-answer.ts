@@ -79,13 +79,18 @@ function noteChanges(
 export type RestartOutcome = { readonly ok: true } | { readonly ok: false; readonly detail: string }
 
 export function effectsOfRestart(
-  { record, earlier }: Extract<CommandEffect, { kind: 'restart-kubelet' }>,
+  { record, earlier, health }: Extract<CommandEffect, { kind: 'restart-kubelet' }>,
   outcome: RestartOutcome,
 ): readonly StateEffect[] {
   const detail = outcome.ok ? '' : outcome.detail
+  const written = { kind: 'write-restarts', restarts: [...earlier, { ...record, outcome: { ok: outcome.ok, detail } }] } as const
+  if (outcome.ok) return [written]
   return [
-    { kind: 'write-restarts', restarts: [...earlier, { ...record, outcome: { ok: outcome.ok, detail } }] },
-    ...(outcome.ok ? [] : [log('error', 'systemd refused to restart kubelet', { detail })]),
+    written,
+    // Nobody knows whether the agent or a person starts kubelet next, and what a person started
+    // proves less.
+    ...(health === undefined ? [] : [{ kind: 'write-health', health: { ...health, restartDueUntilUs: undefined } } as const]),
+    log('error', 'systemd refused to restart kubelet', { detail }),
   ]
 }
 

@@ -167,7 +167,7 @@ const EFFECTS: EffectsOf = {
         reason: failure.reason,
         detail: failure.detail,
       }),
-      ...(record === undefined ? [] : [{ kind: 'restart-kubelet', record, earlier } as const]),
+      ...(record === undefined ? [] : [{ kind: 'restart-kubelet', record, earlier, health: expected } as const]),
     ]
   },
 
@@ -216,7 +216,7 @@ const EFFECTS: EffectsOf = {
       { kind: 'write-restarts', restarts: [...earlier, record] },
       ...(expected === undefined ? [] : [{ kind: 'write-health', health: expected } as const]),
       log('info', restartingMessage(to), { from, to }),
-      { kind: 'restart-kubelet', record, earlier },
+      { kind: 'restart-kubelet', record, earlier, health: expected },
     ]
   },
 

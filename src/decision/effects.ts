@@ -80,7 +80,13 @@ export type StateEffect =
  */
 export type CommandEffect =
   | { readonly kind: 'run-preflight'; readonly step: StepOf<'preflight'> }
-  | { readonly kind: 'restart-kubelet'; readonly record: RestartRecord; readonly earlier: readonly RestartRecord[] }
+  | {
+      readonly kind: 'restart-kubelet'
+      readonly record: RestartRecord
+      readonly earlier: readonly RestartRecord[]
+      /** As it expects the start. */
+      readonly health: HealthRecord | undefined
+    }
 
 export type LogFields = Readonly<Record<string, unknown>>
 

@@ -169,7 +169,7 @@ export interface HealthRecord {
   /**
    * Until then, a process that systemd has not started by itself is taken for the one of the
    * restart that was requested. Systemd may restart a kubelet that exited a moment before it takes
-   * the request. undefined: it has been seen, or none was requested.
+   * the request. undefined: it has been seen, systemd refused it, or none was requested.
    */
   readonly restartDueUntilUs?: number | undefined
   /**

@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { ConfigSource } from '../../src/decision/config-source.ts'
 import type { Effect } from '../../src/decision/effects.ts'
+import { effectsOfRestart } from '../../src/decision/effects-of-answer.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Action } from '../../src/decision/step.ts'
@@ -143,6 +144,21 @@ t.test('one more restart of a config that had proved itself', async (t) => {
   )
   t.match(again(undefined), [{ kind: 'write-health' }], 'is left to systemd')
   t.strictSame(again(undefined).length, 1)
+})
+
+t.test('a start after a restart that systemd refused is somebody’s, as far as anybody knows', async (t) => {
+  const failure = { reason: 'crash-loop', detail: 'kubelet exited 3 times', damage: 'transient' } as const
+  const record = restartTo(A)
+  const restart = { kind: 'restart', record, from: B, to: A, failed: false } as unknown as Action
+  const again = { kind: 'try-again', source: A, failure, record } as unknown as Action
+  for (const step of [restart, again]) {
+    const command = effectsOf(step, snapshot({ health: health(A) })).find((effect) => effect.kind === 'restart-kubelet')
+    if (command === undefined) throw new Error('nothing is restarted')
+    const written = (ok: boolean) =>
+      effectsOfRestart(command, { ok, detail: 'no bus' }).flatMap((effect) => (effect.kind === 'write-health' ? [effect.health] : []))
+    t.match(written(false), [{ started: true, restartedFrom: health(A).invocationId, restartDueUntilUs: undefined }], step.kind)
+    t.strictSame(written(true), [], 'and else the agent’s')
+  }
 })
 
 /** What a person reads of a step: in the history, and in the log. */

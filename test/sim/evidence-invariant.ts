@@ -76,9 +76,11 @@ export class EvidenceInvariant {
     const isByAgent = queuedUs >= 0 && queuedUs <= QUEUED_US
     if (isNew && !isByAgent) doubts.add(process.text)
     if (!unit.isNodeWell() || nowUs < this.#world.agentFromUs) doubts.add(process.text)
-    // A restart does not wait for an API server that does not answer what is asked before it, and
-    // what was asked is not asked again when the server answers.
-    if (!cluster.isUp(nowUs)) for (const text of [process.text, this.#world.nextText() ?? '']) doubts.add(text)
+    // A restart does not wait for an API server that does not answer what is asked before it, or is
+    // too busy to, and what was asked is not asked again when the server answers. Nor does a trial
+    // wait for one that is too busy.
+    const isSilent = !cluster.isUp(nowUs) || this.#world.troubles.has('api-busy')
+    if (isSilent) for (const text of [process.text, this.#world.nextText() ?? '']) doubts.add(text)
   }
 
   checkPromotion(text: string): void {

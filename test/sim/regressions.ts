@@ -590,4 +590,14 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [0, { kind: 'assign', name: 'red' }],
     [25, { kind: 'kill-kubelet' }],
   ),
+  'a person starts the fallback whose start systemd had refused to the agent': {
+    ...schedule(
+      810000053,
+      [0, { kind: 'edit', name: 'red', behaviour: 'crash-at-start' }],
+      [0, { kind: 'assign', name: 'red' }],
+      [10, { kind: 'systemctl-fails', fault: 'refuses', seconds: 148 }],
+      [25, { kind: 'restart-kubelet' }],
+    ),
+    node: { journal: true },
+  },
 }
