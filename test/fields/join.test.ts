@@ -109,6 +109,8 @@ t.test('modules of a release have versions of one patch', async (t) => {
       ['k8s.io/api', 'v0.27.16'],
       ['k8s.io/apiserver', 'v0.27.16'],
       ['k8s.io/component-base', 'v0.27.16'],
+      ['k8s.io/cloud-provider', 'v0.27.16'],
+      ['k8s.io/controller-manager', 'v0.27.16'],
     ],
   )
 })
