@@ -40,8 +40,8 @@ const PUBLISHED: readonly (readonly [name: string, since: number])[] = [
   ['api', 20],
   ['apiserver', 20],
   ['component-base', 20],
-  ['cloud-provider', 20],
-  ['controller-manager', 20],
+  ['cloud-provider', 27],
+  ['controller-manager', 27],
   ['apiextensions-apiserver', 28],
   ['client-go', 30],
 ]
