@@ -1,6 +1,7 @@
 /**
  * The corpus of preflight against a real kubelet, in both directions: what its rules refuse, this
- * kubelet refuses, and what they accept, it loads. What 1.20.2 says of each candidate is on record.
+ * kubelet refuses, and what they accept, it loads. What 1.20.2 says of each candidate is on record,
+ * and what the newest one says.
  */
 import { strict as assert } from 'node:assert'
 import { existsSync } from 'node:fs'
@@ -112,7 +113,7 @@ export function addCorpusScenarios({ kubelet: binary }: Pick<Binaries, 'kubelet'
   scenario(
     'preflight corpus: loading',
     async (step) => {
-      const recorded = readVerdicts()
+      const recorded = readVerdicts(OLD_MINOR)
       await step(`${candidates.length} candidates have the verdicts on record`, async () => {
         const verdicts = await ask(candidates, 'load')
         const changed = candidates.filter(({ name }) => (verdicts.get(name) === ACCEPTED) !== (recorded.get(name) === ACCEPTED))
