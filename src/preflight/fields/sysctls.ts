@@ -52,7 +52,7 @@ function checkSysctl(sysctl: string, path: FieldProblem['path']): FieldProblem[]
   const slashes = WITH_DOTS.test(sysctl) ? [] : complain(`sysctl ${quote(sysctl)} has slashes`, 'write dots', { to: SLASHES_SINCE - 1 })
   const isPattern = sysctl.endsWith('*')
   const name = withDots(isPattern ? sysctl.slice(0, -1) : sysctl)
-  if (NAMES.includes(name) || NAMESPACED.some((prefix) => name.startsWith(prefix))) return slashes
+  if (isNamespaced(name)) return slashes
   const range = NAMESPACED_LATER.test(name)
     ? { to: MORE_SINCE - 1 }
     : NAMESPACED_EARLIER.some((prefix) => name.startsWith(prefix))
@@ -74,20 +74,23 @@ function checkDefaults({ config: { defaultPodSysctls }, gate }: FieldRuleInput):
   if (names.length === 0) return []
   if (gate('DefaultPodSysctls') === false)
     return [complain('defaultPodSysctls requires feature gate DefaultPodSysctls', 'remove it, or enable the feature gate')]
-  const normalized = names.map(withDots)
-  const firsts = firstPlaces(normalized)
+  const firsts = firstPlaces(names.map(withDots))
   return names.flatMap((name, index): FieldProblem[] => {
     const plain = withDots(name)
     if (name.length > LONGEST || name.endsWith('*') || !WITH_SLASHES.test(name))
       return [complain(`${quote(name)} is not the name of a sysctl`, 'write it as in net.core.somaxconn', name)]
-    const isNamespaced = NAMES.includes(plain) || NAMESPACED.some((prefix) => plain.startsWith(prefix)) || NAMESPACED_LATER.test(plain)
     return [
-      ...(isNamespaced
+      ...(isNamespaced(plain) || NAMESPACED_LATER.test(plain)
         ? []
         : [complain(`the sysctl ${quote(name)} is not known to be namespaced`, 'set it on the node, in sysctl.d(5)', name)]),
       ...(firsts.get(plain) === index ? [] : [complain(`the sysctl ${quote(name)} is set twice`, 'remove one of them', name)]),
     ]
   })
+}
+
+/** For every kubelet. */
+function isNamespaced(name: string): boolean {
+  return NAMES.includes(name) || NAMESPACED.some((prefix) => name.startsWith(prefix))
 }
 
 /** sysctl.d(5): if the first separator is a slash, slashes and dots are swapped. */
