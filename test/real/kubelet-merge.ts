@@ -16,7 +16,7 @@ const LIMIT_MS = 60_000
 const MOST_OUTPUT = 16 << 20
 /** The first minor with `--fail-cgroupv1`. */
 const TELLS_CGROUPS_SINCE = 31
-/** From this minor on kubelet logs its config as /configz has it, which leaves out what is empty. */
+/** From this minor on kubelet logs what /configz serves, which leaves out what is empty. */
 export const SERVED_SINCE = 37
 
 export interface Merged {
