@@ -16,7 +16,7 @@ const BIOME = join(ROOT, 'node_modules/.bin/biome')
 
 const releases = await readReleases(RELEASES, console.log)
 const versions = RELEASES.map((release) => modulesOf(release).get('k8s.io/kubernetes')).join(' ')
-const source = `Read from k8s.io/kubernetes and the modules k8s.io/kubelet, api, apiserver, apiextensions-apiserver, client-go, component-base and controller-manager of the same releases: ${versions}.`
+const source = `Read from k8s.io/kubernetes and the modules k8s.io/kubelet, api, apiserver, apiextensions-apiserver, client-go, component-base, cloud-provider and controller-manager of the same releases: ${versions}.`
 
 await write(GENERATED.fields, 'Every field of KubeletConfiguration: its type and the minors of 1.x that know it.', fieldsModule(releases))
 await write(GENERATED.defaults, 'What each field of KubeletConfiguration is where the config does not set it.', defaultsModule(releases))

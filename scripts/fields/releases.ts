@@ -32,16 +32,18 @@ const PATCHES: Readonly<Record<number, number>> = {
 export const RELEASES: readonly PinnedRelease[] = Object.entries(PATCHES).map(([minor, patch]) => ({ minor: Number(minor), patch }))
 
 /**
- * Each is needed from this minor of 1.x on: since then kubelet has its feature gates from there.
+ * Each is needed from this minor of 1.x on: since then kubelet has its feature gates from there, or
+ * over a package of it.
  */
 const PUBLISHED: readonly (readonly [name: string, since: number])[] = [
   ['kubelet', 20],
   ['api', 20],
   ['apiserver', 20],
   ['component-base', 20],
+  ['cloud-provider', 27],
+  ['controller-manager', 27],
   ['apiextensions-apiserver', 28],
   ['client-go', 30],
-  ['controller-manager', 32],
 ]
 
 /** By path, with their versions: `k8s.io/kubelet` has v0.36.3 where Kubernetes has v1.36.3. */

@@ -66,11 +66,14 @@ export function renderParts(parts: readonly PartResult[], color: boolean): strin
   )
 }
 
-function renderOutcome(name: string, { outcome, findings }: Report, color: boolean): string {
+/** A config can be accepted by one part where another could not check it. */
+function renderOutcome(name: string, { outcome, findings, parts }: Report, color: boolean): string {
+  const unchecked = outcome === 'accepted' ? parts.filter((part) => part.outcome === 'unjudged').map(({ part }) => part) : []
+  const without = unchecked.length === 0 ? '' : `, not checked by ${unchecked.join(' and ')}`
   const counts = (['refuse', 'warn', 'info'] as const).flatMap((severity) => {
     const count = findings.filter((finding) => finding.severity === severity).length
     return count === 0 ? [] : [`${count} ${LABELS[severity].text}${count === 1 ? '' : 's'}`]
   })
   const summary = counts.length === 0 ? '' : `: ${counts.join(', ')}`
-  return `${plainText(name)}: ${paint(OUTCOMES[outcome], color)}${summary}`
+  return `${plainText(name)}: ${paint(OUTCOMES[outcome], color)}${without}${summary}`
 }

@@ -1,7 +1,7 @@
 /**
  * The address of kubelet's health endpoint by its decoded config. Pure. Defaults:
  * `SetDefaults_KubeletConfiguration`, pkg/kubelet/apis/config/v1beta1/defaults.go, the same from
- * 1.20 to 1.36.
+ * 1.20 to 1.37.
  */
 import type { HealthPort } from '../decision/health.ts'
 import type { HealthTarget, ServingPort } from '../ports/probes.ts'

@@ -105,7 +105,9 @@ async function inspectMerged(
   for (const version of versions.length === 0 ? [undefined] : versions) {
     const report = await context.inspect({ name, files: data, key: KEY }, version)
     const whose = version === undefined ? 'the rules of every kubelet' : `the rules of kubelet ${formatVersion(version)}`
-    const lines = [...renderFindings(name, text, place(report).findings, look), `${name}: ${report.outcome} by ${whose}`]
+    const unchecked = report.parts.find(({ part, outcome }) => part === 'fields' && outcome === 'unjudged')
+    const says = report.outcome === 'unjudged' ? `not checked by ${whose}: ${unchecked?.detail}` : `${report.outcome} by ${whose}`
+    const lines = [...renderFindings(name, text, place(report).findings, look), `${name}: ${says}`]
     terminal.out(lines.map((line) => `${line}\n`).join(''))
     if (report.outcome === 'refused') outcome = 'refused'
   }

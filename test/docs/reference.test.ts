@@ -12,6 +12,7 @@ import { listLeaves } from '../../src/kubelet/fields.ts'
 import { ROWS } from '../../src/preflight/change/field-rows.ts'
 import { RISKS } from '../../src/preflight/change/risk-classes.ts'
 import { GUARDS } from '../../src/preflight/guards.ts'
+import { COVERED } from '../../src/preflight/kubelet-version.ts'
 import { HARMLESS_FIELDS } from '../../src/preflight/policy/harmless-fields.ts'
 import { matchesPattern } from '../../src/preflight/policy/patterns.ts'
 import { CONDITION_REASONS, type ConditionReason } from '../../src/report/condition.ts'
@@ -109,6 +110,10 @@ t.test('every way in which the wiring may be broken', async (t) => {
 t.test('every rule of preflight', async (t) => {
   const documented = listFirstCells(read('docs/preflight.md'), 'Rules').filter((rule) => rule !== 'policy/deny[N]')
   t.same(sorted(documented), listPreflightRules())
+})
+
+t.test('the kubelets that the rules cover', async (t) => {
+  t.match(read('docs/preflight.md'), new RegExp(`^- The rules cover ${COVERED}\\. `, 'm'))
 })
 
 t.test('every guard', async (t) => {

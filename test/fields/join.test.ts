@@ -109,6 +109,9 @@ t.test('modules of a release have versions of one patch', async (t) => {
       ['k8s.io/api', 'v0.27.16'],
       ['k8s.io/apiserver', 'v0.27.16'],
       ['k8s.io/component-base', 'v0.27.16'],
+      ['k8s.io/cloud-provider', 'v0.27.16'],
+      ['k8s.io/controller-manager', 'v0.27.16'],
     ],
   )
+  t.notOk(modulesOf({ minor: 26, patch: 15 }).has('k8s.io/controller-manager'), 'kubelet 1.26 does not need it')
 })

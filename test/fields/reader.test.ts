@@ -53,8 +53,8 @@ func SetDefaults_KubeletConfiguration(obj *config.KubeletConfiguration) {
 func setAuth(a *config.Auth) { if a.Lists == nil { a.Lists = map[string][]string{"z": []string{"b"}, "a": []string{}} } }
 `
 const FEATURES = `package features
-import ( "x/featuregate"; "x/version"; generic "k8s.io/apiserver/pkg/features" )
-const Old, Own featuregate.Feature = "Old", "OwnName"
+import ( "x/featuregate"; "x/version"; utilfeature "x/feature"; generic "k8s.io/apiserver/pkg/features" )
+const Old, Own, Half, Whole featuregate.Feature = "Old", "OwnName", "Half", "Whole"
 var plain = map[featuregate.Feature]featuregate.FeatureSpec{ Old: {Default: true, PreRelease: featuregate.GA, LockToDefault: true} }
 var versioned = map[featuregate.Feature]featuregate.VersionedSpecs{
 	Own: {
@@ -63,13 +63,41 @@ var versioned = map[featuregate.Feature]featuregate.VersionedSpecs{
 		{Version: version.MustParse("1.37"), Default: true, PreRelease: featuregate.GA},
 	},
 	generic.Later: {{Version: version.MustParse("1.37"), Default: false, PreRelease: featuregate.Alpha}},
+	Half: {
+		{Version: version.MustParse("1.35"), Default: false, PreRelease: featuregate.Beta},
+		{Version: version.MustParse("1.35"), Default: true, PreRelease: featuregate.Beta, MinCompatibilityVersion: version.MustParse("1.35")},
+	},
+	Whole: {
+		{Version: version.MustParse("1.34"), Default: false, PreRelease: featuregate.Beta},
+		{Version: version.MustParse("1.34"), Default: true, PreRelease: featuregate.Beta, MinCompatibilityVersion: version.MustParse("1.34")},
+	},
 }
 var needs = map[featuregate.Feature][]featuregate.Feature{ Own: {Old, generic.Shared} }
+func init() {
+	utilfeature.DefaultMutableFeatureGate.Add(plain)
+	utilfeature.DefaultMutableFeatureGate.AddVersioned(versioned)
+}
 `
 const GENERIC = `package features
-import "x/featuregate"
+import ( "x/featuregate"; utilfeature "x/feature" )
 const ( Later featuregate.Feature = "Later"; Shared featuregate.Feature = "Shared" )
 var gates = map[featuregate.Feature]featuregate.FeatureSpec{ Shared: {Default: false, PreRelease: featuregate.Deprecated} }
+func init() { utilfeature.DefaultMutableFeatureGate.Add(gates) }
+`
+const declare = (name: string) => `package features
+import "x/featuregate"
+const ${name} featuregate.Feature = "${name}"
+var gates = map[featuregate.Feature]featuregate.FeatureSpec{ ${name}: {Default: false, PreRelease: featuregate.Alpha} }
+func AddFeatureGates(gate featuregate.MutableFeatureGate) error { return gate.Add(gates) }
+`
+/** Kubelet imports the first over another package, and the second by itself. */
+const REGISTER = `package register
+import ( utilfeature "x/feature"; features "k8s.io/apiserver/pkg/far" )
+func init() { features.AddFeatureGates(utilfeature.DefaultMutableFeatureGate) }
+`
+const SERVER = `package app
+import ( _ "k8s.io/kubernetes/pkg/features"; utilfeature "x/feature"; near "k8s.io/apiserver/pkg/near"; _ "k8s.io/apiserver/pkg/options"; _ "x/unknown" )
+func init() { near.AddFeatureGates(utilfeature.DefaultMutableFeatureGate) }
 `
 const EVICTION = 'package eviction\nvar DefaultEvictionHard = map[string]string{"pid.available": "5%"}\n'
 
@@ -87,13 +115,20 @@ function lay(t: Test, changes: { types?: string; defaults?: string; features?: s
           },
           eviction: { 'defaults_linux.go': EVICTION, 'defaults_windows.go': 'broken' },
           ports: { 'ports.go': 'package ports\nconst Step = 5\n' },
-          server: { 'server.go': 'package server\n' },
         },
       },
-      cmd: { kubelet: { app: { 'server.go': 'package app\n' } } },
+      cmd: { kubelet: { app: { 'server.go': SERVER } } },
     },
     kubelet: { config: { v1beta1: { 'types.go': changes.types ?? TYPES } } },
-    apiserver: { pkg: { features: { 'features.go': GENERIC } } },
+    apiserver: {
+      pkg: {
+        features: { 'features.go': GENERIC },
+        far: { 'features.go': declare('Far'), register: { 'register.go': REGISTER } },
+        near: { 'features.go': declare('Near') },
+        options: { 'options.go': 'package options\nimport _ "k8s.io/apiserver/pkg/far/register"\n' },
+        unused: { 'features.go': declare('Unused'), register: { 'register.go': REGISTER.replace('pkg/far', 'pkg/unused') } },
+      },
+    },
   })
   return ['kubernetes', 'kubelet', 'apiserver'].map((name) => `k8s.io/${name}=${join(folder, name)}`)
 }
@@ -132,9 +167,13 @@ t.test('the reader', { skip: whyNot() }, async (t) => {
     })
     t.strictSame(Object.keys(dependent), ['follows'])
     t.strictSame(gates, {
+      Far: { stage: 'alpha', default: false },
+      Half: { stage: 'beta', default: false },
+      Near: { stage: 'alpha', default: false },
       Old: { stage: 'ga', default: true, locked: true },
       OwnName: { stage: 'beta', default: true },
       Shared: { stage: 'deprecated', default: false },
+      Whole: { stage: 'beta', default: true },
     })
     t.strictSame(dependencies, { OwnName: ['Old', 'Shared'] })
   })

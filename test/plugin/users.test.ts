@@ -33,6 +33,15 @@ async function startWithBase(t: Parameters<typeof startPluginWorld>[0]): Promise
   return world
 }
 
+t.test('a kubelet that is newer than the rules is said to be not checked', async (t) => {
+  const world = await startPluginWorld(t)
+  world.server.objects.put(nodeObject('n1', { config: 'gpu', kubeletVersion: 'v1.99.0' }))
+  world.files.set('a', `${WHOLE}maxPods: 60\n`)
+  const { code, out } = await world.run('apply', '-f', 'a', 'gpu', '--yes')
+  t.equal(code, 0)
+  t.match(out, /^a: not checked by the rules of kubelet 1\.99\.0: the rules cover kubelet 1\.\d+ to 1\.\d+, not 1\.99\.0$/m)
+})
+
 t.test('nodes with a part over the config use it', async (t) => {
   const world = await startWithBase(t)
   const { run, files } = world

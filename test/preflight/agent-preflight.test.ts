@@ -4,6 +4,7 @@ import type { PreflightResult } from '../../src/decision/verdict.ts'
 import type { PreflightRequest } from '../../src/ports/preflight.ts'
 import { AgentPreflight, toResult } from '../../src/preflight/agent-preflight.ts'
 import type { Finding, Report } from '../../src/preflight/finding.ts'
+import { COVERED } from '../../src/preflight/kubelet-version.ts'
 import { LimitError } from '../../src/values/errors.ts'
 import { snapshot, source, unit } from '../report/build.ts'
 
@@ -29,8 +30,8 @@ const NEWER: Report = {
   outcome: 'accepted',
   findings: [],
   parts: [
-    { part: 'fields', outcome: 'unjudged', detail: 'the rules cover kubelet 1.20 to 1.36, not 1.40.0' },
-    { part: 'kubelet', outcome: 'accepted', detail: 'kubelet 1.40.0 loaded and validated the config' },
+    { part: 'fields', outcome: 'unjudged', detail: `the rules cover ${COVERED}, not 1.99.0` },
+    { part: 'kubelet', outcome: 'accepted', detail: 'kubelet 1.99.0 loaded and validated the config' },
   ],
 }
 
@@ -360,7 +361,7 @@ t.test('turns a report into a result', async (t) => {
 t.test("on a kubelet that the rules do not cover, the agent goes by kubelet's own judgement, and says so", async (t) => {
   t.same(toResult(NEWER), {
     kind: 'accepted',
-    remarks: ['the fields check could not run: the rules cover kubelet 1.20 to 1.36, not 1.40.0'],
+    remarks: [`the fields check could not run: the rules cover ${COVERED}, not 1.99.0`],
     drain: [],
   })
 })

@@ -143,6 +143,13 @@ t.test('findings by version', async (t) => {
     ['imageMinimumGCAge: -2m', '1.36', ['refuse fields/range']],
     ['memoryThrottlingFactor: 1.5', '1.22', ['refuse fields/range']],
     ['memoryThrottlingFactor: 1.5', '1.21', ['warn fields/too-new']],
+    ['memoryThrottlingFactor: 0.8\nfeatureGates: {MemoryQoS: false}', '1.36', []],
+    ['memoryThrottlingFactor: 0.8\nfeatureGates: {MemoryQoS: false}', '1.37', ['refuse fields/cross']],
+    ['memoryThrottlingFactor: 0.8\nfeatureGates: {AllBeta: false}', '1.37', ['refuse fields/cross']],
+    ['memoryThrottlingFactor: 0.8\nfeatureGates: {MemoryQoS: false}', undefined, ['warn fields/cross']],
+    ['memoryThrottlingFactor: 0.9\nfeatureGates: {MemoryQoS: false}', '1.37', []],
+    ['memoryThrottlingFactor: 0.8', '1.37', []],
+    ['memoryThrottlingFactor: 1.5\nfeatureGates: {MemoryQoS: false}', '1.37', ['refuse fields/range', 'refuse fields/cross']],
     ['reservedMemory: [{numaNode: 0, limits: {memory: 1Gi, hugepages-2Mi: 2Mi}}]', '1.21', []],
     [
       'reservedMemory: [{numaNode: 0, limits: {cpu: 1}}, {numaNode: 1, limits: {memory: 0}}]',
@@ -206,6 +213,11 @@ t.test('findings by version', async (t) => {
     ['memoryReservationPolicy: Tiered', '1.36', ['refuse fields/value']],
     ['memoryReservationPolicy: TieredReservation', '1.36', ['refuse fields/cross']],
     ['memoryReservationPolicy: TieredReservation\nfeatureGates: {MemoryQoS: true}', '1.36', []],
+    ['memoryReservationPolicy: TieredReservation', '1.37', []],
+    ['memoryReservationPolicy: TieredReservation\nfeatureGates: {MemoryQoS: false}', '1.37', ['refuse fields/cross']],
+    ['defaultPodSysctls: {net.core.somaxconn: "1024"}', '1.36', ['warn fields/too-new']],
+    ['defaultPodSysctls: {net.core.somaxconn: "1024"}', '1.37', ['refuse fields/cross']],
+    ['defaultPodSysctls: {}', '1.37', []],
     ['showHiddenMetricsForVersion: "1.29"', '1.30', []],
     ['showHiddenMetricsForVersion: "1.30"', '1.30', ['refuse fields/value']],
     ['showHiddenMetricsForVersion: "1.30"', undefined, []],
@@ -266,7 +278,18 @@ t.test('feature gates', async (t) => {
     ['NoSuchGate: true', '1.20', ['refuse fields/gate-unknown']],
     ['NoSuchGate: true', '1.30', ['refuse fields/gate-unknown']],
     ['NoSuchGate: true', '1.36', ['refuse fields/gate-unknown']],
-    ['NoSuchGate: true', '1.37', ['warn fields/gate-unknown']],
+    ['NoSuchGate: true', '1.37', ['refuse fields/gate-unknown']],
+    ['NoSuchGate: true', '1.38', ['warn fields/gate-unknown']],
+    ['SidecarContainers: true', '1.36', ['warn fields/gate-going']],
+    ['SidecarContainers: true', '1.37', ['refuse fields/gate-gone']],
+    ['HostnameOverride: false', '1.36', []],
+    ['HostnameOverride: false', '1.37', ['refuse fields/gate-locked']],
+    ['DefaultPodSysctls: true', '1.36', ['refuse fields/gate-too-new']],
+    ['DefaultPodSysctls: true', '1.37', []],
+    ['DRADeviceTaints: false', '1.36', []],
+    ['DRADeviceTaints: false', '1.37', ['refuse fields/gate-needs']],
+    ['ControllerManagerReleaseLeaderElectionLockOnExit: true', '1.35', ['refuse fields/gate-too-new']],
+    ['ControllerManagerReleaseLeaderElectionLockOnExit: true', '1.36', []],
     ['KubeletPSI: true', '1.32', ['refuse fields/gate-too-new']],
     ['KubeletPSI: true', '1.34', []],
     ['GitRepoVolumeDriver: true', '1.35', []],
@@ -312,6 +335,15 @@ t.test('unsafe sysctls must be namespaced', async (t) => {
     ['net.*.x', '1.34', ['refuse fields/value']],
     ['NET.x', undefined, ['refuse fields/value']],
     [`net.${'x'.repeat(250)}`, '1.34', ['refuse fields/value']],
+    ...['user.max_user_namespaces', 'user.*', 'kernel.domainname'].flatMap((name): [string, string | undefined, string[]][] => [
+      [name, '1.36', ['refuse fields/value']],
+      [name, '1.37', []],
+      [name, undefined, ['warn fields/value']],
+    ]),
+    ['user/max_user_namespaces', '1.37', []],
+    ['user*', '1.37', ['refuse fields/value']],
+    ['kernel.domain*', '1.37', ['refuse fields/value']],
+    ['kernel.domainname2', '1.37', ['refuse fields/value']],
   ]
   for (const [sysctl, version, findings] of cases)
     t.strictSame(brief(await check(`allowedUnsafeSysctls: ["${sysctl}"]`, version)), findings, `${version}: ${sysctl}`)
@@ -326,6 +358,23 @@ t.test('unsafe sysctls must be namespaced', async (t) => {
     ['warn fields/gate-going'],
     'kubelet does not read it',
   )
+})
+
+t.test('default sysctls of pods are named, namespaced, and set once', async (t) => {
+  const cases: [names: string[], findings: string[]][] = [
+    [['net.core.somaxconn', 'kernel.sem', 'user.max_user_namespaces', 'kernel.domainname', 'net/ipv4/conf/eno2.100/rp_filter'], []],
+    [['net.*'], ['refuse fields/value']],
+    [['NET.x'], ['refuse fields/value']],
+    [[''], ['refuse fields/value']],
+    [[`net.${'x'.repeat(250)}`], ['refuse fields/value']],
+    [['vm.swappiness'], ['refuse fields/value']],
+    [['kernel.msg_next_id'], ['refuse fields/value']],
+    [['kernel.sem', 'kernel/sem'], ['refuse fields/value']],
+  ]
+  for (const [names, findings] of cases) {
+    const set = names.map((name) => `"${name}": "1"`).join()
+    t.strictSame(brief(await check(`defaultPodSysctls: {${set}}\nfeatureGates: {DefaultPodSysctls: true}`, '1.37')), findings, set)
+  }
 })
 
 t.test('flags override the config', async (t) => {

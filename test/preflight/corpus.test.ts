@@ -1,36 +1,42 @@
 /**
- * Compares preflight's results on the corpus with those recorded from a real kubelet 1.20.2. Known
- * differences are on record with their reasons, and a record without a difference is an error.
- * `test/real/` checks that kubelet still gives these results, and compares with later kubelets.
+ * Compares preflight's results on the corpus with those recorded from a real kubelet 1.20.2 and
+ * from the newest one. Known differences are on record with their reasons, and a record without a
+ * difference is an error. `test/real/` checks that kubelet still gives these results, and compares
+ * with the kubelets between them.
  */
 import t from 'tap'
+import { NEWEST_MINOR } from '../../src/kubelet/fields.ts'
 import { checkNode, findNeeds } from '../../src/preflight/node/check-node.ts'
 import { readDocument } from '../../src/preflight/read-document.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { listCandidates } from './corpus/candidates.ts'
 import { compare, refusalOf } from './corpus/compare.ts'
-import { readDisagreements, readVerdicts } from './corpus/recorded.ts'
+import { RECORDED_MINORS, readDisagreements, readVerdicts } from './corpus/recorded.ts'
 import { MACHINE, optionsOf } from './node/node-options.ts'
 
 const version = { major: 1, minor: 20, patch: 2 }
 const candidates = listCandidates()
-const verdicts = readVerdicts()
 const disagreements = readDisagreements()
 
 t.test('corpus and recorded verdicts belong together', async (t) => {
   t.ok(candidates.length >= 1000, `${candidates.length} candidates`)
-  t.strictSame(
-    [...verdicts.keys()].sort(),
-    candidates.map(({ name }) => name).sort(),
-    'every candidate has a verdict, and every verdict a candidate',
-  )
+  for (const minor of RECORDED_MINORS) {
+    t.strictSame(
+      [...readVerdicts(minor).keys()].sort(),
+      candidates.map(({ name }) => name).sort(),
+      `every candidate has a verdict of 1.${minor}, and every verdict a candidate`,
+    )
+  }
+  t.equal(RECORDED_MINORS.at(-1), NEWEST_MINOR)
   const names = new Set(candidates.map(({ name }) => name))
   for (const name of disagreements.keys()) t.ok(names.has(name), name)
 })
 
 t.test('kubelet and preflight agree, except for known differences', async (t) => {
-  const { surprises } = await compare(candidates, verdicts, disagreements, version, { cgroup: 1 })
-  t.strictSame(surprises, [])
+  for (const minor of RECORDED_MINORS) {
+    const { surprises } = await compare(candidates, readVerdicts(minor), disagreements, { ...version, minor }, { cgroup: 1 })
+    t.strictSame(surprises, [], `1.${minor}`)
+  }
 })
 
 t.test('preflight refuses configs that fail only while kubelet starts', async (t) => {

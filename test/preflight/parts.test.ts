@@ -1,8 +1,9 @@
 import t from 'tap'
+import { NEWEST_MINOR } from '../../src/kubelet/fields.ts'
 import type { GuardName } from '../../src/preflight/guards.ts'
 import type { InspectOptions, PartInput, PartReport, TargetNode } from '../../src/preflight/inspection.ts'
 import type { JudgeRequest, KubeletJudgement } from '../../src/preflight/kubelet/judgement.ts'
-import { formatVersion } from '../../src/preflight/kubelet-version.ts'
+import { COVERED, formatVersion } from '../../src/preflight/kubelet-version.ts'
 import { NOTHING_KNOWN, type SurroundingNeeds, type Surroundings } from '../../src/preflight/node/surroundings.ts'
 import { listParts, type PartSources } from '../../src/preflight/parts.ts'
 import type { ChangePolicy } from '../../src/preflight/policy/check-policy.ts'
@@ -66,13 +67,13 @@ const rulesOf = (report: PartReport | undefined) => report?.findings.map(({ rule
 t.test('fields: a version that the rules do not know is not judged', async (t) => {
   for (const version of [
     { major: 1, minor: 19, patch: 0 },
-    { major: 1, minor: 37, patch: 0 },
+    { major: 1, minor: NEWEST_MINOR + 1, patch: 0 },
     { major: 2, minor: 30, patch: 0 },
   ]) {
     const { report } = await run('fields', 'maxPods: 5\n', { version })
-    t.match(report, { outcome: 'unjudged', detail: `the rules cover kubelet 1.20 to 1.36, not ${formatVersion(version)}` })
+    t.match(report, { outcome: 'unjudged', detail: `the rules cover ${COVERED}, not ${formatVersion(version)}` })
   }
-  const bad = await run('fields', 'maxPods: -1\n', { version: { major: 1, minor: 37, patch: 0 } })
+  const bad = await run('fields', 'maxPods: -1\n', { version: { major: 1, minor: NEWEST_MINOR + 1, patch: 0 } })
   t.match(bad.report, { outcome: 'refused' }, 'what every kubelet since 1.20 refuses')
 })
 
@@ -101,13 +102,13 @@ t.test('fields: findings and version', async (t) => {
 
 t.test('fields: a kubelet that is newer than the tables may know a field that they lack', async (t) => {
   for (const version of [
-    { major: 1, minor: 38, patch: 0 },
+    { major: 1, minor: NEWEST_MINOR + 1, patch: 0 },
     { major: 2, minor: 0, patch: 0 },
   ]) {
     const { report } = await run('fields', 'foo: 1\nmaxPod: 5\n', { unknownKeys: 'refuse', version })
     t.match(report, { outcome: 'unjudged' })
     t.same(rulesOf(report), ['warn fields/unlisted-key', 'warn fields/unlisted-key'])
-    const problem = `foo is not in the tables of this agent, which cover kubelet 1.20 to 1.36: kubelet ${formatVersion(version)} may know it`
+    const problem = `foo is not in the tables of this agent, which cover ${COVERED}: kubelet ${formatVersion(version)} may know it`
     t.match(report?.findings, [
       { path: ['foo'], problem },
       { path: ['maxPod'], advice: 'did you mean maxPods?' },

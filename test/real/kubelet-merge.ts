@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parse } from 'yaml'
 import { isObject } from '../../src/values/is-object.ts'
 import { putCertificate } from './kubelet-certificate.ts'
 import type { AskedKubelet } from './kubelet-verdict.ts'
@@ -15,6 +16,8 @@ const LIMIT_MS = 60_000
 const MOST_OUTPUT = 16 << 20
 /** The first minor with `--fail-cgroupv1`. */
 const TELLS_CGROUPS_SINCE = 31
+/** From this minor on kubelet logs what /configz serves, which leaves out what is empty. */
+export const SERVED_SINCE = 37
 
 export interface Merged {
   readonly file: object
@@ -22,7 +25,7 @@ export interface Merged {
   readonly dropIns: readonly object[]
 }
 
-/** By the names of Go's internal type. */
+/** Up to 1.36 by the names of Go's internal type: those of fields, in capitals. */
 export async function askMerged({ binary, minor }: AskedKubelet, { file, dropIns }: Merged): Promise<Readonly<Record<string, unknown>>> {
   const directory = mkdtempSync(join(tmpdir(), 'kubelet-merge-'))
   try {
@@ -59,10 +62,10 @@ function run(binary: string, flags: readonly string[]): Promise<string> {
   })
 }
 
-/** klog writes a text of several lines between `<` and `>`, each behind a tab. */
+/** JSON, or YAML. klog writes a text of several lines between `<` and `>`, each behind a tab. */
 function readLogged(output: string): Readonly<Record<string, unknown>> {
-  const [, logged] = /"KubeletConfiguration" configuration=<\n([\s\S]*?)\n ?>/.exec(output) ?? []
-  const config: unknown = logged === undefined ? undefined : JSON.parse(logged.replace(/^\t/gm, ''))
+  const [, logged] = /"(?:Effective )?KubeletConfiguration" config(?:uration)?=<\n([\s\S]*?)\n ?>/.exec(output) ?? []
+  const config: unknown = logged === undefined ? undefined : parse(logged.replace(/^\t/gm, ''))
   if (!isObject(config)) throw new Error(`kubelet did not log its config: ${output.trim().slice(-300)}`)
   return config
 }

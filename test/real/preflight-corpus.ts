@@ -1,9 +1,11 @@
 /**
  * The corpus of preflight against a real kubelet, in both directions: what its rules refuse, this
- * kubelet refuses, and what they accept, it loads. What 1.20.2 says of each candidate is on record.
+ * kubelet refuses, and what they accept, it loads. What 1.20.2 says of each candidate is on record,
+ * and what the newest one says.
  */
 import { strict as assert } from 'node:assert'
 import { existsSync } from 'node:fs'
+import { stateOf } from '../../src/kubelet/gates.ts'
 import type { Candidate } from '../preflight/corpus/candidate.ts'
 import { listCandidates } from '../preflight/corpus/candidates.ts'
 import { compare } from '../preflight/corpus/compare.ts'
@@ -12,11 +14,14 @@ import { type Disagreement, isKnown, type Machine, readDisagreements, readVerdic
 import { ACCEPTED, type AskedKubelet, askAll, canStart } from './kubelet-verdict.ts'
 import type { Binaries } from './lab/build.ts'
 import { OLD_MINOR } from './lab/node-choice.ts'
+import { run } from './lab/processes.ts'
 import { scenario } from './lab/runner.ts'
 import { compareMerged } from './preflight-drop-ins.ts'
 
 /** From here on kubelet fills in defaults after it has merged its drop-ins. */
 const FIRST_WITH_DEFAULTS = 32
+/** They stand for all gates of a stage. */
+const GROUPS = ['AllAlpha', 'AllBeta']
 /** Each takes a minute, and many where the machine is busy: they run behind other lanes. */
 const LIMIT_MS = 3_600_000
 
@@ -78,6 +83,17 @@ function addGateScenario(binary: string | undefined, minor: number): void {
       await step(`of ${candidates.length} gates it takes those, and in those states, that the table has`, async () => {
         await agree(candidates, await askAll(kubelet, candidates, 'load'), new Map(), minor)
       })
+      await step('its help names no gate that the table lacks, and none in another state', async () => {
+        const { stdout } = await run(kubelet.binary, ['--help'])
+        const gates = [...stdout.matchAll(/^\s+(\w+)=true\|false \((\w+) - default=(\w+)\)/gm)]
+        const theirs = gates.map(([, name = '', stage = '', on]) => ({ name, stage: stage.toLowerCase(), on: on === 'true' }))
+        assert(theirs.length > 50, `the help names ${theirs.length} gates`)
+        const others = theirs.filter(({ name, stage, on }) => {
+          const ours = stateOf(name, minor)
+          return !GROUPS.includes(name) && (ours?.stage !== stage || ours.on !== on)
+        })
+        assert.deepEqual(others, [])
+      })
     },
     { timeoutMs: LIMIT_MS },
   )
@@ -112,7 +128,7 @@ export function addCorpusScenarios({ kubelet: binary }: Pick<Binaries, 'kubelet'
   scenario(
     'preflight corpus: loading',
     async (step) => {
-      const recorded = readVerdicts()
+      const recorded = readVerdicts(OLD_MINOR)
       await step(`${candidates.length} candidates have the verdicts on record`, async () => {
         const verdicts = await ask(candidates, 'load')
         const changed = candidates.filter(({ name }) => (verdicts.get(name) === ACCEPTED) !== (recorded.get(name) === ACCEPTED))

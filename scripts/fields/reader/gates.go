@@ -3,6 +3,7 @@ package main
 import (
 	"go/ast"
 	"reflect"
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -15,41 +16,64 @@ type gate struct {
 	Locked  bool   `json:"locked,omitempty"`
 }
 
-const featuresPackage = "k8s.io/kubernetes/pkg/features"
+const kubeletPackage = "k8s.io/kubernetes/cmd/kubelet/app"
 
-// Files of kubelet that register the gates of other packages.
-var registering = []string{"k8s.io/kubernetes/cmd/kubelet/app", "k8s.io/kubernetes/pkg/kubelet/server"}
-
-// Packages that declare gates which kubelet registers where it imports them. The gates of
-// controller-manager are not among them: kubelet has only those that pkg/features lists again.
-var declaring = []string{
-	"k8s.io/apiserver/pkg/features", "k8s.io/apiextensions-apiserver/pkg/features", "k8s.io/client-go/features",
-	"k8s.io/component-base/logs", "k8s.io/component-base/logs/api/v1",
-	"k8s.io/component-base/metrics/features", "k8s.io/component-base/zpages/features",
-}
+// Names of functions by which a package registers its gates in those of its caller.
+var registering = regexp.MustCompile(`^(Add|Setup)\w*FeatureGates$`)
 
 func readGates(s *source, minor int) (map[string]gate, map[string][]string) {
 	gates, dependencies := map[string]gate{}, map[string][]string{}
-	s.collectGates(featuresPackage, minor, gates, dependencies)
-	for _, path := range declaring {
-		if s.isRegistered(path) {
-			s.collectGates(path, minor, gates, dependencies)
-		}
+	for _, path := range s.registered() {
+		s.collectGates(path, minor, gates, dependencies)
 	}
 	return gates, dependencies
 }
 
-func (s *source) isRegistered(path string) bool {
-	for _, importer := range append([]string{featuresPackage}, registering...) {
-		for _, file := range s.load(importer).files {
-			for _, spec := range file.Imports {
-				if strings.Trim(spec.Path.Value, `"`) == path {
-					return true
-				}
+// registered gives the packages whose gates kubelet knows. Any package that kubelet is built of may
+// register its own gates, or those of a package that it imports.
+func (s *source) registered() []string {
+	found, seen := map[string]bool{}, map[string]bool{kubeletPackage: true}
+	for queue := []string{kubeletPackage}; len(queue) > 0; queue = queue[1:] {
+		imports, mentions := s.skim(queue[0], "FeatureGate")
+		if mentions {
+			s.collectRegistered(queue[0], found)
+		}
+		for _, path := range imports {
+			if !seen[path] && s.folderOf(path) != "" {
+				seen[path] = true
+				queue = append(queue, path)
 			}
 		}
 	}
-	return false
+	paths := []string{}
+	for path := range found {
+		paths = append(paths, path)
+	}
+	sort.Strings(paths)
+	return paths
+}
+
+func (s *source) collectRegistered(path string, found map[string]bool) {
+	for _, file := range s.load(path).files {
+		ast.Inspect(file, func(node ast.Node) bool {
+			call, ok := node.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			function, ok := call.Fun.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			owner, name := s.text(function.X), function.Sel.Name
+			if strings.HasSuffix(owner, ".DefaultMutableFeatureGate") && (name == "Add" || name == "AddVersioned") {
+				found[path] = true
+			}
+			if other := imported(file, owner); registering.MatchString(name) && other != "" {
+				found[other] = true
+			}
+			return true
+		})
+	}
 }
 
 func (s *source) collectGates(path string, minor int, gates map[string]gate, dependencies map[string][]string) {
@@ -90,28 +114,37 @@ func (s *source) entries(literal *ast.CompositeLit, p *pkg, file *ast.File) map[
 	return entries
 }
 
-// latest gives the last of the specs that this minor has reached.
+// latest gives the last of the specs that this minor has reached. Some also want all components to
+// be of a minor, where kubelet counts on no more than the one before its own
+// (`featureSpecAtEmulationAndMinCompatVersion`, k8s.io/component-base/featuregate).
 func (s *source) latest(specs *ast.CompositeLit, minor int) *ast.CompositeLit {
 	var latest *ast.CompositeLit
 	reached := -1
 	for _, element := range specs.Elts {
 		spec := element.(*ast.CompositeLit)
-		for _, member := range spec.Elts {
-			pair := member.(*ast.KeyValueExpr)
-			if s.text(pair.Key) != "Version" {
-				continue
-			}
-			text := s.text(pair.Value.(*ast.CallExpr).Args[0])
-			since, err := strconv.Atoi(strings.TrimPrefix(strings.Trim(text, `"`), "1."))
-			if err != nil {
-				fail("%v: not a version of 1.x: %s", s.at(pair), text)
-			}
-			if since <= minor && since > reached {
-				latest, reached = spec, since
-			}
+		since, compatible := s.minorIn(spec, "Version"), s.minorIn(spec, "MinCompatibilityVersion")
+		if since <= minor && since >= reached && compatible < minor {
+			latest, reached = spec, since
 		}
 	}
 	return latest
+}
+
+// minorIn gives the minor that a part of a spec names; -1 if it has no such part.
+func (s *source) minorIn(spec *ast.CompositeLit, name string) int {
+	for _, member := range spec.Elts {
+		pair := member.(*ast.KeyValueExpr)
+		if s.text(pair.Key) != name {
+			continue
+		}
+		text := s.text(pair.Value.(*ast.CallExpr).Args[0])
+		minor, err := strconv.Atoi(strings.TrimPrefix(strings.Trim(text, `"`), "1."))
+		if err != nil {
+			fail("%v: not a version of 1.x: %s", s.at(pair), text)
+		}
+		return minor
+	}
+	return -1
 }
 
 func (s *source) specOf(spec *ast.CompositeLit, p *pkg, file *ast.File) gate {
@@ -126,7 +159,7 @@ func (s *source) specOf(spec *ast.CompositeLit, p *pkg, file *ast.File) gate {
 		case "PreRelease":
 			parts := strings.Split(s.text(pair.Value), ".")
 			read.Stage = strings.ToLower(parts[len(parts)-1])
-		case "Version":
+		case "Version", "MinCompatibilityVersion":
 		default:
 			fail("%v: unknown part of a feature gate: %s", s.at(pair), s.text(pair))
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"go/ast"
 	"go/build"
 	"go/parser"
@@ -65,6 +66,39 @@ func (s *source) load(path string) *pkg {
 	if loaded, ok := s.packages[path]; ok {
 		return loaded
 	}
+	loaded := &pkg{path, nil, map[string]value{}, map[string]typeDecl{}, map[string]funcDecl{}}
+	s.packages[path] = loaded
+	for _, name := range s.filesOf(path) {
+		loaded.add(s.parse(name, nil, parser.SkipObjectResolution))
+	}
+	return loaded
+}
+
+// skim gives what a package imports, and whether its text has a word.
+func (s *source) skim(path, word string) (imports []string, mentions bool) {
+	for _, name := range s.filesOf(path) {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			fail("%v", err)
+		}
+		mentions = mentions || bytes.Contains(text, []byte(word))
+		for _, spec := range s.parse(name, text, parser.ImportsOnly).Imports {
+			imports = append(imports, strings.Trim(spec.Path.Value, `"`))
+		}
+	}
+	return imports, mentions
+}
+
+func (s *source) parse(name string, text any, mode parser.Mode) *ast.File {
+	file, err := parser.ParseFile(s.files, name, text, mode)
+	if err != nil {
+		fail("%v", err)
+	}
+	return file
+}
+
+// filesOf gives those of a package that are built into kubelet on Linux.
+func (s *source) filesOf(path string) []string {
 	folder := s.folderOf(path)
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -72,23 +106,17 @@ func (s *source) load(path string) *pkg {
 	}
 	linux := build.Default
 	linux.GOOS, linux.GOARCH, linux.CgoEnabled = "linux", "amd64", true
-	loaded := &pkg{path, nil, map[string]value{}, map[string]typeDecl{}, map[string]funcDecl{}}
-	s.packages[path] = loaded
+	names := []string{}
 	for _, entry := range entries {
 		name := entry.Name()
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		if matches, err := linux.MatchFile(folder, name); err != nil || !matches {
-			continue
+		if matches, err := linux.MatchFile(folder, name); err == nil && matches {
+			names = append(names, filepath.Join(folder, name))
 		}
-		file, err := parser.ParseFile(s.files, filepath.Join(folder, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			fail("%v", err)
-		}
-		loaded.add(file)
 	}
-	return loaded
+	return names
 }
 
 func (p *pkg) add(file *ast.File) {

@@ -2,12 +2,12 @@
  * What each field of KubeletConfiguration is where the config does not set it.
  *
  * Read from k8s.io/kubernetes and the modules k8s.io/kubelet, api, apiserver,
- * apiextensions-apiserver, client-go, component-base and controller-manager of the same releases:
- * v1.20.15 v1.21.14 v1.22.17 v1.23.17 v1.24.17 v1.25.16 v1.26.15 v1.27.16 v1.28.15 v1.29.15
- * v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2.
+ * apiextensions-apiserver, client-go, component-base, cloud-provider and controller-manager of the
+ * same releases: v1.20.15 v1.21.14 v1.22.17 v1.23.17 v1.24.17 v1.25.16 v1.26.15 v1.27.16 v1.28.15
+ * v1.29.15 v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2.
  *
  * Written by `npm run fields`: do not edit. SHA-256 of this text with zeros here:
- * acca00159863c772fee0f135338ad5097082cb684ce0a92972e3b65af5501fd3
+ * 1ababd6e418913b49af19cb836ba4161e4c020d0644a1ed7e552a9afee734178
  */
 import type { FieldDefaults } from '../field.ts'
 

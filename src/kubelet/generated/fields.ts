@@ -2,12 +2,12 @@
  * Every field of KubeletConfiguration: its type and the minors of 1.x that know it.
  *
  * Read from k8s.io/kubernetes and the modules k8s.io/kubelet, api, apiserver,
- * apiextensions-apiserver, client-go, component-base and controller-manager of the same releases:
- * v1.20.15 v1.21.14 v1.22.17 v1.23.17 v1.24.17 v1.25.16 v1.26.15 v1.27.16 v1.28.15 v1.29.15
- * v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2.
+ * apiextensions-apiserver, client-go, component-base, cloud-provider and controller-manager of the
+ * same releases: v1.20.15 v1.21.14 v1.22.17 v1.23.17 v1.24.17 v1.25.16 v1.26.15 v1.27.16 v1.28.15
+ * v1.29.15 v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2.
  *
  * Written by `npm run fields`: do not edit. SHA-256 of this text with zeros here:
- * c675139b5340dc4f8027636216ccf69f36a8d528b25aa9b9c36c2a5e6b2a381b
+ * ba05bd6b3b8b7c3052326f24b729822358103ca3d96b1b44ced68b2f3385e591
  */
 import type { Fields } from '../field.ts'
 

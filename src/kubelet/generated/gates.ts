@@ -2,12 +2,12 @@
  * Every feature gate that a kubelet has known.
  *
  * Read from k8s.io/kubernetes and the modules k8s.io/kubelet, api, apiserver,
- * apiextensions-apiserver, client-go, component-base and controller-manager of the same releases:
- * v1.20.15 v1.21.14 v1.22.17 v1.23.17 v1.24.17 v1.25.16 v1.26.15 v1.27.16 v1.28.15 v1.29.15
- * v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2.
+ * apiextensions-apiserver, client-go, component-base, cloud-provider and controller-manager of the
+ * same releases: v1.20.15 v1.21.14 v1.22.17 v1.23.17 v1.24.17 v1.25.16 v1.26.15 v1.27.16 v1.28.15
+ * v1.29.15 v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2.
  *
  * Written by `npm run fields`: do not edit. SHA-256 of this text with zeros here:
- * e6ee8d6f144ad975e1e36ee85d059c4d5a68f4d0151bb3e86dfdd039d64f1252
+ * f27c4cb90bf303b1ff3ed60f30710533bf00decc46222493e70bb828e24d0d10
  */
 /** Each gate with its states by the minor of 1.x that brought them: see `kubelet/gates.ts`. */
 export const GATE_TABLE = `
@@ -38,38 +38,38 @@ export const GATE_TABLE = `
   CompositePodGroup:a37 ConcurrentWatchObjectDecode:b31,B37 ConfigurableFSGroupPolicy:B20,G23!,-25 ConsistentHTTPGetHandlers:G26,G30!,-31
   ConsistentListFromCache:a28,B31,G34!,-37 ConsistentListFromCacheSkipTimeoutFallback:a37 ConstrainedImpersonation:a35,B36
   ContainerCheckpoint:a25,B30 ContainerRestartRules:a34,B35 ContainerStopSignals:a33 ContextualLogging:a24,B30
-  ControllerManagerLeaderMigration:B22,G24!,-27 CoordinatedLeaderElection:a31,b33 CronJobControllerV2:a20,B21,G22!,-23
-  CronJobTimeZone:a24,B25,G27!,-29 CronJobsScheduledAnnotation:B28,G32!,-35 CrossNamespaceVolumeDataSource:a26
-  CustomCPUCFSQuotaPeriod:a20,G36 CustomResourceFieldSelectors:a30,B31,G32! CustomResourceValidationExpressions:a23,B25,G29!,-31
-  DRAAdminAccess:a32,B34,G36! DRAConsumableCapacity:a34,B36 DRAControlPlaneController:a31,-32 DRADerivedAttributes:a37
-  DRADeviceBindingConditions:a34,B36 DRADeviceCompatibilityGroups:a37 DRADeviceTaintRules:a35,b36,G37 DRADeviceTaints:a33,B36,G37
-  DRAExtendedResource:a34,B36,G37! DRAFractionalCapacityRange:b37 DRAListTypeAttributes:a36 DRANodeAllocatableResources:a36
-  DRAOptionalNodeOperations:a37 DRAPartitionableDevices:a33,B36 DRAPartitionableDevicesType:a37 DRAPrioritizedList:a33,B34,G36,G37!
-  DRAResourceClaimDeviceStatus:a32,B33,G37! DRAResourceClaimGranularStatusAuthorization:B36 DRAResourcePoolStatus:a36
-  DRASchedulerFilterTimeout:B34 DRAWorkloadResourceClaims:a36,b37 DaemonSetUpdateSurge:a21,B22,G25!,-27 DeclarativeValidation:B33,G36!
-  DeclarativeValidationBeta:B36 DeclarativeValidationTakeover:b33,d36,d37! DefaultHostNetworkHostPortsInPodTemplates:d28,-31
-  DefaultPodSysctls:a37 DefaultPodTopologySpread:B20,G24!,-26 DelegateFSGroupToCSIDriver:a22,B23,G26!,-28
-  DeploymentReplicaSetTerminatingReplicas:a33,B35 DetectCacheInconsistency:B34 DevicePluginCDIDevices:a28,B29,G31!,-34
-  DevicePlugins:B20,G26!,-28 DisableAcceleratorUsageMetrics:B20,G25!,-28 DisableAllocatorDualWrite:a31,b33,G34,G35!
-  DisableCPUQuotaWithExclusiveCPUs:B33,D36,D37! DisableCloudProviders:a22,B29,G31!,-33
-  DisableKubeletCloudCredentialProviders:a23,B29,G31!,-33 DisableNodeKubeProxyVersion:a29,d31,D33,D36!
-  DownwardAPIHugePages:a20,b21,B23,G27!,-29 DryRun:G20,G26!,-28 DynamicKubeletConfig:B20,d22,-26
-  DynamicResourceAllocation:a26,b32,G34,G35! EfficientWatchResumption:a20,B21,G24!,-33 ElasticIndexedJob:B27,G31!,-34
-  EmptyDirVolumeMode:a37 EndpointSlice:B20,G21!,-25 EndpointSliceNodeName:a20,G21!,-25 EndpointSliceProxying:B20,G22!,-25
-  EndpointSliceTerminatingCondition:a20,B22,G26!,-28 EnvFiles:a34,B35 EphemeralContainers:a20,B23,G25!,-27 EtcdRangeStream:B37
-  EvenPodsSpread:G20!,-21 EventedPLEG:a26 EvictionRequestAPI:a37 ExcludeAdmissionWebhookVirtualResources:B37 ExecProbeTimeout:G20,G35!
-  ExpandCSIVolumes:B20,G24,-27 ExpandInUsePersistentVolumes:B20,G24,-27 ExpandPersistentVolumes:B20,G24,-27
-  ExpandedDNSConfig:a22,B26,G28!,-30 ExperimentalHostUserNamespaceDefaulting:b20,d28!,-30 ExtendWebSocketsToKubelet:B36
-  ExternalPolicyForExternalIP:G20!,-22 ExternalServiceAccountTokenSigner:a32,B34,G36! GRPCContainerProbe:a23,B24,G27!,-29
-  GRPCContainerProbeTLS:a37 GangScheduling:a35,-37 GenericEphemeralVolume:a20,B21,G23!,-25 GenericWorkload:a35,b37
-  GitRepoVolumeDriver:d33,d36! GracefulNodeShutdown:a20,B21 GracefulNodeShutdownBasedOnPodPriority:a23,B24 H2CContainerProbe:a37
-  HPAConfigurableTolerance:a33,B35,G37! HPAContainerMetrics:a20,B27,G30!,-32 HPAGeneration:B37 HPAOptimizedSelectorStore:B37
-  HPAScaleToZero:a20,B37 HonorPVReclaimPolicy:a23,B31,G33!,-36 HostnameOverride:a34,B35,G37! HugePageStorageMediumSize:B20,G22!,-24
-  HugepageAwareEviction:B37 HyperVContainer:d20,-21 IPTablesOwnershipCleanup:a25,B27,G28!,-30 IPv6DualStack:a20,B21,G23!,-25
-  IdentifyPodOS:a23,B24,G25!,-27 ImageMaximumGCAge:a29,B30,G35! ImageVolume:a31,b33,B35,G36! ImageVolumeWithDigest:a36
-  ImmutableEphemeralVolumes:B20,G21!,-24 InOrderInformers:B33,G36! InOrderInformersBatchProcess:B35
-  InPlacePodLevelResourcesVerticalScaling:a35,B36 InPlacePodVerticalScaling:a27,B33,G35!
-  InPlacePodVerticalScalingAllocatedStatus:a32,d33,-36 InPlacePodVerticalScalingExclusiveCPUs:a32
+  ControllerManagerLeaderMigration:B22,G24!,-27 ControllerManagerReleaseLeaderElectionLockOnExit:a36 CoordinatedLeaderElection:a31,b33
+  CronJobControllerV2:a20,B21,G22!,-23 CronJobTimeZone:a24,B25,G27!,-29 CronJobsScheduledAnnotation:B28,G32!,-35
+  CrossNamespaceVolumeDataSource:a26 CustomCPUCFSQuotaPeriod:a20,G36 CustomResourceFieldSelectors:a30,B31,G32!
+  CustomResourceValidationExpressions:a23,B25,G29!,-31 DRAAdminAccess:a32,B34,G36! DRAConsumableCapacity:a34,B36
+  DRAControlPlaneController:a31,-32 DRADerivedAttributes:a37 DRADeviceBindingConditions:a34,B36 DRADeviceCompatibilityGroups:a37
+  DRADeviceTaintRules:a35,b36,G37 DRADeviceTaints:a33,B36,G37 DRAExtendedResource:a34,B36,G37! DRAFractionalCapacityRange:b37
+  DRAListTypeAttributes:a36 DRANodeAllocatableResources:a36 DRAOptionalNodeOperations:a37 DRAPartitionableDevices:a33,B36
+  DRAPartitionableDevicesType:a37 DRAPrioritizedList:a33,B34,G36,G37! DRAResourceClaimDeviceStatus:a32,B33,G37!
+  DRAResourceClaimGranularStatusAuthorization:B36 DRAResourcePoolStatus:a36 DRASchedulerFilterTimeout:B34
+  DRAWorkloadResourceClaims:a36,b37 DaemonSetUpdateSurge:a21,B22,G25!,-27 DeclarativeValidation:B33,G36! DeclarativeValidationBeta:B36
+  DeclarativeValidationTakeover:b33,d36,d37! DefaultHostNetworkHostPortsInPodTemplates:d28,-31 DefaultPodSysctls:a37
+  DefaultPodTopologySpread:B20,G24!,-26 DelegateFSGroupToCSIDriver:a22,B23,G26!,-28 DeploymentReplicaSetTerminatingReplicas:a33,B35
+  DetectCacheInconsistency:B34 DevicePluginCDIDevices:a28,B29,G31!,-34 DevicePlugins:B20,G26!,-28
+  DisableAcceleratorUsageMetrics:B20,G25!,-28 DisableAllocatorDualWrite:a31,b33,G34,G35! DisableCPUQuotaWithExclusiveCPUs:B33,D36,D37!
+  DisableCloudProviders:a22,B29,G31!,-33 DisableKubeletCloudCredentialProviders:a23,B29,G31!,-33
+  DisableNodeKubeProxyVersion:a29,d31,D33,D36! DownwardAPIHugePages:a20,b21,B23,G27!,-29 DryRun:G20,G26!,-28
+  DynamicKubeletConfig:B20,d22,-26 DynamicResourceAllocation:a26,b32,G34,G35! EfficientWatchResumption:a20,B21,G24!,-33
+  ElasticIndexedJob:B27,G31!,-34 EmptyDirVolumeMode:a37 EndpointSlice:B20,G21!,-25 EndpointSliceNodeName:a20,G21!,-25
+  EndpointSliceProxying:B20,G22!,-25 EndpointSliceTerminatingCondition:a20,B22,G26!,-28 EnvFiles:a34,B35
+  EphemeralContainers:a20,B23,G25!,-27 EtcdRangeStream:B37 EvenPodsSpread:G20!,-21 EventedPLEG:a26 EvictionRequestAPI:a37
+  ExcludeAdmissionWebhookVirtualResources:B37 ExecProbeTimeout:G20,G35! ExpandCSIVolumes:B20,G24,-27
+  ExpandInUsePersistentVolumes:B20,G24,-27 ExpandPersistentVolumes:B20,G24,-27 ExpandedDNSConfig:a22,B26,G28!,-30
+  ExperimentalHostUserNamespaceDefaulting:b20,d28!,-30 ExtendWebSocketsToKubelet:B36 ExternalPolicyForExternalIP:G20!,-22
+  ExternalServiceAccountTokenSigner:a32,B34,G36! GRPCContainerProbe:a23,B24,G27!,-29 GRPCContainerProbeTLS:a37 GangScheduling:a35,-37
+  GenericEphemeralVolume:a20,B21,G23!,-25 GenericWorkload:a35,b37 GitRepoVolumeDriver:d33,d36! GracefulNodeShutdown:a20,B21
+  GracefulNodeShutdownBasedOnPodPriority:a23,B24 H2CContainerProbe:a37 HPAConfigurableTolerance:a33,B35,G37!
+  HPAContainerMetrics:a20,B27,G30!,-32 HPAGeneration:B37 HPAOptimizedSelectorStore:B37 HPAScaleToZero:a20,B37
+  HonorPVReclaimPolicy:a23,B31,G33!,-36 HostnameOverride:a34,B35,G37! HugePageStorageMediumSize:B20,G22!,-24 HugepageAwareEviction:B37
+  HyperVContainer:d20,-21 IPTablesOwnershipCleanup:a25,B27,G28!,-30 IPv6DualStack:a20,B21,G23!,-25 IdentifyPodOS:a23,B24,G25!,-27
+  ImageMaximumGCAge:a29,B30,G35! ImageVolume:a31,b33,B35,G36! ImageVolumeWithDigest:a36 ImmutableEphemeralVolumes:B20,G21!,-24
+  InOrderInformers:B33,G36! InOrderInformersBatchProcess:B35 InPlacePodLevelResourcesVerticalScaling:a35,B36
+  InPlacePodVerticalScaling:a27,B33,G35! InPlacePodVerticalScalingAllocatedStatus:a32,d33,-36 InPlacePodVerticalScalingExclusiveCPUs:a32
   InPlacePodVerticalScalingExclusiveMemory:a34 InPlacePodVerticalScalingInitContainers:B36,G37!
   InPlacePodVerticalScalingMemoryBackedVolumes:a37 InPlacePodVerticalScalingSchedulerPreemption:a37 InTreePluginAWSUnregister:a21,-31
   InTreePluginAzureDiskUnregister:a21,-31 InTreePluginAzureFileUnregister:a21,-31 InTreePluginGCEUnregister:a21,-31

@@ -1,6 +1,6 @@
 /**
  * For every field of KubeletConfiguration: the risk class of changing it, and the kubelet flag that
- * overrides it. Data only. Sources, 1.20 to 1.36: the notes of 1.20 in
+ * overrides it. Data only. Sources, 1.20 to 1.37: the notes of 1.20 in
  * staging/src/k8s.io/kubelet/config/v1beta1/types.go; `AddKubeletConfigFlags`,
  * cmd/kubelet/app/options/options.go. Types and versions are in `kubelet/fields.ts`, defaults
  * in `kubelet/generated/defaults.ts`, defaults that depend on other fields in `effective.ts`.

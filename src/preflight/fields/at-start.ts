@@ -1,6 +1,6 @@
 /**
  * Errors that pass kubelet's validation but end its start: reservations and eviction thresholds
- * that it cannot parse. Pure. Sources, 1.20 to 1.36: `parseResourceList`
+ * that it cannot parse. Pure. Sources, 1.20 to 1.37: `parseResourceList`
  * (cmd/kubelet/app/server.go), `ParseQOSReserved` (pkg/kubelet/cm), `ParseThresholdConfig`
  * (pkg/kubelet/eviction/helpers.go).
  */

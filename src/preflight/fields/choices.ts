@@ -1,6 +1,6 @@
 /**
  * Fields that accept only certain words. Kubelet checks some of them in its validation, others when
- * it starts the component they configure. Pure. Sources, 1.20 to 1.36:
+ * it starts the component they configure. Pure. Sources, 1.20 to 1.37:
  * pkg/kubelet/apis/config/validation/validation.go; at start, `NewMainKubelet` and `BuildAuthz`
  * (cmd/kubelet/app), the managers' `NewManager` (pkg/kubelet/cm), `TLSVersion` and
  * `TLSCipherSuites` (k8s.io/component-base/cli/flag).

@@ -1,6 +1,6 @@
 /**
  * Rules about fields that depend on other fields or on feature gates. Pure. Source:
- * pkg/kubelet/apis/config/validation/validation.go, 1.20 to 1.36; messages in the style of 1.20.
+ * pkg/kubelet/apis/config/validation/validation.go, 1.20 to 1.37; messages in the style of 1.20.
  */
 
 import { valueAt } from '../../kubelet/field-path.ts'

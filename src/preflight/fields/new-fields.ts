@@ -1,6 +1,6 @@
 /**
  * Rules about rarely used fields that are newer than 1.20. Pure. Source:
- * pkg/kubelet/apis/config/validation of 1.21 to 1.36.
+ * pkg/kubelet/apis/config/validation of 1.21 to 1.37.
  */
 
 import { parseQuantity } from '../../kubelet/quantity.ts'
@@ -17,7 +17,7 @@ export function checkNewFields(subject: FieldRuleInput): FieldProblem[] {
     ...checkCrashLoop(subject),
     ...checkUserNamespaces(config.userNamespaces),
     ...checkImageCredentials(subject),
-    ...checkMemoryReservation(subject),
+    ...checkMemoryQos(subject),
     ...checkLogsDirectory(config.podLogsDir),
   ]
 }
@@ -139,10 +139,21 @@ function checkImageCredentials({ config, gate }: FieldRuleInput): FieldProblem[]
   return [...complaints, ...checkImagePatterns(textsOf(config.preloadedImagesVerificationAllowlist) ?? [])]
 }
 
-function checkMemoryReservation({ config, gate }: FieldRuleInput): FieldProblem[] {
-  if (config.memoryReservationPolicy !== 'TieredReservation' || gate('MemoryQoS') !== false) return []
-  const problem = 'memoryReservationPolicy "TieredReservation" requires feature gate MemoryQoS'
-  return [{ rule: 'cross', path: ['memoryReservationPolicy'], problem, from: 36 }]
+/** The default up to 1.36, which later kubelets still take from files that spell it out. */
+const FORMER_FACTOR = 0.9
+
+function checkMemoryQos({ config: { memoryReservationPolicy, memoryThrottlingFactor: factor }, gate }: FieldRuleInput): FieldProblem[] {
+  if (gate('MemoryQoS') !== false) return []
+  const complaints: FieldProblem[] = []
+  if (memoryReservationPolicy === 'TieredReservation') {
+    const problem = 'memoryReservationPolicy "TieredReservation" requires feature gate MemoryQoS'
+    complaints.push({ rule: 'cross', path: ['memoryReservationPolicy'], problem, from: 36 })
+  }
+  if (typeof factor === 'number' && factor !== FORMER_FACTOR) {
+    const problem = `memoryThrottlingFactor must not be set when feature gate MemoryQoS is off, except to ${FORMER_FACTOR}`
+    complaints.push({ rule: 'cross', path: ['memoryThrottlingFactor'], problem, from: 37 })
+  }
+  return complaints
 }
 
 /** A relative path counts from the directory of the config, which makes it absolute and normal. */

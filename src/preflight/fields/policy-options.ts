@@ -1,6 +1,6 @@
 /**
  * The options of the CPU and topology managers' policies. Pure. Kubelet loads a config with any
- * option, and exits when its managers refuse one. Rules, 1.22 to 1.36:
+ * option, and exits when its managers refuse one. Rules, 1.22 to 1.37:
  * `CheckPolicyOptionAvailable`, `NewStaticPolicyOptions` and `ValidateStaticPolicyOptions` of
  * pkg/kubelet/cm/cpumanager, `NewPolicyOptions` of pkg/kubelet/cm/topologymanager, and `run` of
  * cmd/kubelet/app/server.go.

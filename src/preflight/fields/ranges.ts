@@ -1,6 +1,6 @@
 /**
  * Limits of single numbers and durations. Pure. Source:
- * pkg/kubelet/apis/config/validation/validation.go, 1.20 to 1.36; messages in the style of 1.20. 0
+ * pkg/kubelet/apis/config/validation/validation.go, 1.20 to 1.37; messages in the style of 1.20. 0
  * is within the limits wherever kubelet reads it as "not set" (`SetDefaults_KubeletConfiguration`).
  */
 

@@ -3,7 +3,7 @@
  * have caused give `unjudged`. Messages about kubelet's own flags or drop-ins give `cannot-start`.
  * Every other message with which kubelet ends the load stage is a refusal, in whatever form: that
  * stage reads nothing but the config and the flags (cmd/kubelet/app/server.go and what it calls,
- * Kubernetes 1.20 to 1.36). In the deep stage a config is refused only for messages that are about
+ * Kubernetes 1.20 to 1.37). In the deep stage a config is refused only for messages that are about
  * the config alone.
  */
 import type { Incomplete } from '../../decision/unit-state.ts'

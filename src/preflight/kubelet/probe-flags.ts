@@ -2,7 +2,7 @@
  * Derives the arguments of a probe from kubelet's real ones. Removes flags that would make kubelet
  * write elsewhere, connect to a server, or log elsewhere than to us. Keeps all others: flags
  * override the config, so the result depends on them. Pure. Names as in cmd/kubelet/app/options
- * (Kubernetes 1.20 to 1.36). Syntax of pflag: `--name=value` or `--name value`, `_` counts as `-`,
+ * (Kubernetes 1.20 to 1.37). Syntax of pflag: `--name=value` or `--name value`, `_` counts as `-`,
  * the last one wins; a switch takes a value only after `=`.
  */
 import type { KubeletVersion } from '../kubelet-version.ts'

@@ -2,12 +2,12 @@
  * Defaults that depend on other fields or on feature gates: the code that sets them.
  *
  * Read from k8s.io/kubernetes and the modules k8s.io/kubelet, api, apiserver,
- * apiextensions-apiserver, client-go, component-base and controller-manager of the same releases:
- * v1.20.15 v1.21.14 v1.22.17 v1.23.17 v1.24.17 v1.25.16 v1.26.15 v1.27.16 v1.28.15 v1.29.15
- * v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2.
+ * apiextensions-apiserver, client-go, component-base, cloud-provider and controller-manager of the
+ * same releases: v1.20.15 v1.21.14 v1.22.17 v1.23.17 v1.24.17 v1.25.16 v1.26.15 v1.27.16 v1.28.15
+ * v1.29.15 v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2.
  *
  * Written by `npm run fields`: do not edit. SHA-256 of this text with zeros here:
- * 1d1de93ec98c26f18e14248193de35d48ce402af46fc469eae23bbbac81bc826
+ * e14d328e984e4b882f95eeb54030c18effafa026d3e43f82ebf170a861ed6dce
  */
 export const DEPENDENT_DEFAULTS: Readonly<Record<string, readonly (readonly [since: number, code: string])[]>> = {
   nodeStatusReportFrequency: [

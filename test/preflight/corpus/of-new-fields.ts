@@ -233,6 +233,37 @@ const MORE = [
     (sysctl) => `allowedUnsafeSysctls: ["${sysctl}"]`,
   ),
   'allowedUnsafeSysctls: ["net*"]',
+  ...['user.*', 'user*', 'user.max_user_namespaces', 'user/max_user_namespaces', 'kernel.domainname', 'kernel.domain*', 'kernel.sem*'].map(
+    (sysctl) => `allowedUnsafeSysctls: ["${sysctl}"]`,
+  ),
+  'defaultPodSysctls: {}',
+  `defaultPodSysctls: {}\n${gate('DefaultPodSysctls', false)}`,
+  `defaultPodSysctls: {net.core.somaxconn: "1024"}\n${gate('DefaultPodSysctls', false)}`,
+  ...[
+    ...['net.core.somaxconn', 'net/ipv4/conf/eno2.100/rp_filter', 'user.max_user_namespaces', 'kernel.domainname', 'kernel.sem'],
+    ...[
+      'fs.mqueue.msg_max',
+      'net.*',
+      'net.',
+      '.net',
+      'NET.x',
+      'vm.swappiness',
+      'kernel.msg_next_id',
+      'kernel.shm',
+      `net.${'x'.repeat(250)}`,
+    ],
+  ].map((sysctl) => `defaultPodSysctls: {"${sysctl}": "1"}\n${gate('DefaultPodSysctls')}`),
+  `defaultPodSysctls: {kernel.sem: "1", kernel/sem: "1"}\n${gate('DefaultPodSysctls')}`,
+  `defaultPodSysctls: {kernel.sem: null}\n${gate('DefaultPodSysctls')}`,
+  ...['0.8', '0.9', '0.90', '0', '1', '1.1', 'null'].flatMap((factor) => [
+    `memoryThrottlingFactor: ${factor}\n${gate('MemoryQoS', false)}`,
+    `memoryThrottlingFactor: ${factor}\n${gate('AllBeta', false)}`,
+  ]),
+  `memoryReservationPolicy: TieredReservation\n${gate('MemoryQoS', false)}`,
+  ...['SidecarContainers', 'HostnameOverride', 'NodeDeclaredFeatures', 'DRADeviceTaints', 'DRAConsumableCapacity'].flatMap((name) => [
+    gate(name),
+    gate(name, false),
+  ]),
   ...['101%', '10000%', '10001%'].map((share) => `evictionHard: {memory.available: ${share}}`),
   ...['containerfs.available', 'containerfs.inodesFree', 'imagefs.inodesFree', 'containerfs.free'].map(
     (signal) => `evictionHard: {${signal}: 10%}`,

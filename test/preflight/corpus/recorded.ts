@@ -1,12 +1,15 @@
 /**
- * The records of the corpus: the verdict of kubelet 1.20.2 on each candidate, and known differences
- * of preflight from this and later kubelets with their reasons.
+ * The records of the corpus: the verdicts of kubelet 1.20.2 and of the newest one on each
+ * candidate, and known differences of preflight from these and the kubelets between them with their
+ * reasons.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isObject } from '../../../src/values/is-object.ts'
 
-const VERDICTS = join(import.meta.dirname, 'verdicts.json')
+/** By minor. The first is that of 1.20.2. */
+const VERDICTS: Readonly<Record<number, string>> = { 20: 'verdicts.json', 37: 'verdicts-1.37.json' }
+export const RECORDED_MINORS: readonly number[] = Object.keys(VERDICTS).map(Number)
 const DISAGREEMENTS = join(import.meta.dirname, 'disagreements.json')
 
 export interface Disagreement {
@@ -36,13 +39,19 @@ export function isKnown({ from = 0, to = Number.POSITIVE_INFINITY, cgroup }: Dis
   return from <= minor && minor <= to && (cgroup === undefined || cgroup === machine.cgroup)
 }
 
-/** By name: `accepted`, or kubelet's message. */
-export function readVerdicts(): ReadonlyMap<string, string> {
-  return new Map(entriesOf(VERDICTS).map(([name, verdict]) => [name, String(verdict)]))
+/** By name: `accepted`, or the message of kubelet 1.`minor`. */
+export function readVerdicts(minor: number): ReadonlyMap<string, string> {
+  return new Map(entriesOf(pathOf(minor)).map(([name, verdict]) => [name, String(verdict)]))
 }
 
-export function writeVerdicts(verdicts: ReadonlyMap<string, string>): void {
-  writeFileSync(VERDICTS, `${JSON.stringify(Object.fromEntries(verdicts), undefined, 2)}\n`)
+export function writeVerdicts(minor: number, verdicts: ReadonlyMap<string, string>): void {
+  writeFileSync(pathOf(minor), `${JSON.stringify(Object.fromEntries(verdicts), undefined, 2)}\n`)
+}
+
+function pathOf(minor: number): string {
+  const name = VERDICTS[minor]
+  if (name === undefined) throw new Error(`no verdicts of kubelet 1.${minor} are on record`)
+  return join(import.meta.dirname, name)
 }
 
 export function readDisagreements(): ReadonlyMap<string, Disagreement> {

@@ -24,12 +24,12 @@ kube-system/my-node-config:kubelet@150:4:1: warning: unknown field maxPod: kubel
 
 fields   accepted     2 fields checked against the rules of kubelet 1.36.0
 kubelet  not checked  no kubelet 1.36.0 is available
-kube-system/my-node-config:kubelet@150: accepted: 1 warning
+kube-system/my-node-config:kubelet@150: accepted, not checked by kubelet: 1 warning
 
 /var/lib/kubelet/config.yaml (previous, local)
 fields   accepted     1 field checked against the rules of kubelet 1.36.0
 kubelet  not checked  no kubelet 1.36.0 is available
-/var/lib/kubelet/config.yaml: accepted
+/var/lib/kubelet/config.yaml: accepted, not checked by kubelet
 
 This kubelet refuses kube-system/my-node-config:kubelet@212.
 The agent would fall back to kube-system/my-node-config:kubelet@150.

@@ -8,7 +8,7 @@
 exports[`test/cli/commands/validate.test.ts > TAP > prints findings for people > accepted 1`] = `
 fields   accepted     1 field checked against the rules of every kubelet version
 kubelet  not checked  no kubelet is available
-kubelet.yaml: accepted
+kubelet.yaml: accepted, not checked by kubelet
 
 `
 
