@@ -4,11 +4,12 @@
  */
 import { describeChannel } from './channels.ts'
 import type { ConfigMapSource, ConfigSource } from './config-source.ts'
-import { describeSource, sameRef, sameVersion, withoutOverlay } from './config-source.ts'
+import { describeSource, LOCAL_CONTENT, sameRef, sameVersion, withoutOverlay } from './config-source.ts'
 import type { Channel, Desired } from './desired.ts'
 import { dropCharges, type Effect, forgetLeft, history, log, writeRecord } from './effects.ts'
 import { stage } from './effects-of-staging.ts'
 import { fallbackSources } from './held-sources.ts'
+import { isLocalAssigned, listLeft } from './left.ts'
 import type { Snapshot } from './snapshot.ts'
 import { nameSource } from './status-texts.ts'
 import type { StepOf } from './step.ts'
@@ -37,6 +38,8 @@ export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Eff
     // The verdicts on what kubelet did before may be lost with the record. Last: where it cannot be
     // written, this is done again and again.
     ...(snapshot.assigned.kind === 'damaged' ? dropCharges(snapshot) : []),
+    // Until now local was the administrator's, and no config could fail with what befell it.
+    ...(isLocalAssigned(snapshot) && listLeft(snapshot).length === 0 ? dropCharges(snapshot, LOCAL_CONTENT) : []),
   ]
 }
 

@@ -56,6 +56,18 @@ t.test('a return to local forgets what passed a trial, so that it has a whole on
   t.match(done, [{ kind: 'activate', target: 'local' }, NOTHING_PROVEN, left, { kind: 'stage-fallback', fallback: A }])
 })
 
+t.test('exits of local while nothing was assigned are no charge against it as a fallback', async (t) => {
+  const assign = { kind: 'assign', source: A, data: dataOf(A), shared: false } as unknown as Action
+  const exit = (key: string) => ({ key, invocationId: 'i', atUs: 1 })
+  const crashing = { ...health('local', { exits: 2 }), recentExits: [exit(keyOf('local')), exit(keyOf(B))] }
+  const onLocal = { ...wants(A), ...assignedTo('local'), ...startsWith('local'), ...runs('local'), health: crashing }
+  const written = (facts: Parameters<typeof snapshot>[0]) =>
+    records(assign, snapshot({ ...onLocal, ...facts })).find((effect) => 'health' in effect)
+  t.match(written({}), { kind: 'write-health', health: { exits: 0, recentExits: [{ key: keyOf(B) }] } })
+  t.equal(written({ left: [hold(B)] }), undefined, 'a return to local that is not over is the agent’s')
+  t.equal(written(assignedTo(B)), undefined)
+})
+
 t.test('a version that is given other content', async (t) => {
   const other = 'other content'
   const facts = { ...wants(A, other), storedContent: contentOf(A) }
