@@ -9,6 +9,7 @@ import { copyFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { BASE_ANNOTATION } from '../../../src/decision/channels.ts'
+import { ensureRelease } from '../lab/build-modern-kubernetes.ts'
 import { eventually } from '../lab/eventually.ts'
 import { run } from '../lab/processes.ts'
 import { CONFIG_LABEL } from '../node-words.ts'
@@ -26,6 +27,11 @@ const OTHER = 'unix:///run/other-runtime.sock'
 const SETTINGS = { TRIAL_DURATION: '5s', RESTARTS_PER_HOUR: '60' }
 /** kubeadm leaves an empty list out, and `cgroupDriver` it would set. */
 const LAB = { cgroupDriver: 'cgroupfs', enforceNodeAllocatable: ['none'] }
+/**
+ * The release whose kubeadm is the last to take the endpoint out of the flags. A later one looks
+ * for the sockets of runtimes.
+ */
+const LAST_TO_MOVE_FLAG = 36
 /** TEST-NET-1 of RFC 5737: kubeadm wants an address, and nobody calls it. */
 const ADVERTISED = '192.0.2.1'
 
@@ -105,7 +111,7 @@ async function playFirst(stage: Stage): Promise<void> {
 
 /** As `kubeadm init` and `kubeadm upgrade apply` do it on a control plane node. */
 async function upload({ plane, node }: Stage, maxPods: number): Promise<void> {
-  const kubeadm = kubeadmOf(plane.binaries)
+  const kubeadm = await kubeadmOf(plane.binaries)
   const version = (await run(kubeadm, ['version', '-o', 'short'])).stdout.trim()
   const apiVersion = 'kubeadm.k8s.io/v1beta4'
   const documents = [
@@ -124,9 +130,9 @@ async function upload({ plane, node }: Stage, maxPods: number): Promise<void> {
     await run(kubeadm, ['init', 'phase', 'upload-config', phase, '--config', file, '--kubeconfig', plane.adminKubeconfig])
 }
 
-/** Of the same release. */
-function kubeadmOf({ kubeApiserver }: Stage['plane']['binaries']): string {
-  const kubeadm = join(dirname(kubeApiserver), 'kubeadm')
+async function kubeadmOf({ kubeApiserver }: Stage['plane']['binaries']): Promise<string> {
+  const isGiven = process.env.KUBEBUILDER_ASSETS !== undefined
+  const kubeadm = join(isGiven ? dirname(kubeApiserver) : await ensureRelease(LAST_TO_MOVE_FLAG), 'kubeadm')
   assert(existsSync(kubeadm), 'KUBEBUILDER_ASSETS has no kubeadm: put one beside kube-apiserver, or unset it')
   return kubeadm
 }
@@ -138,7 +144,7 @@ async function upgradeNode(node: Node): Promise<void> {
 
 /** The node was joined by a kubeadm before 1.34: its runtime's endpoint is a flag. */
 async function keepsAssigned({ plane, node, admin }: Stage): Promise<void> {
-  await copyFile(kubeadmOf(plane.binaries), node.host('/usr/bin/kubeadm'))
+  await copyFile(await kubeadmOf(plane.binaries), node.host('/usr/bin/kubeadm'))
   const endpoint = /--container-runtime-endpoint=(\S+)/.exec(read(node, FLAGS) ?? '')?.[1]
   assert(endpoint !== undefined, `${FLAGS} names no endpoint`)
   await admin.kubectl('annotate', 'node', node.name, `${SOCKET_ANNOTATION}=${endpoint}`)

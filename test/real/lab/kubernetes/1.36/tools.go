@@ -2,4 +2,8 @@
 
 package tools
 
-import _ "k8s.io/kubernetes/cmd/kubelet"
+import (
+	_ "k8s.io/kubernetes/cmd/kube-apiserver"
+	_ "k8s.io/kubernetes/cmd/kubeadm"
+	_ "k8s.io/kubernetes/cmd/kubelet"
+)
