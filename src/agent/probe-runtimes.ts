@@ -12,10 +12,11 @@ import { contentOfKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
 import { DEFAULT_SERVING } from '../kubelet/health-target.ts'
 import { describeStranger } from '../kubelet/held-port.ts'
-import type { ConfigFacts, PortHolders, RuntimeProbe } from '../ports/probes.ts'
+import type { ConfigFacts, PortHolders, RuntimeProbe, ServingPort } from '../ports/probes.ts'
 import type { Checkpoints } from '../ports/store.ts'
 import { asArguments, flagValue } from '../systemd/flags.ts'
 import { isKubeletInside } from '../systemd/kubelet-inside.ts'
+import { parseGoBool } from '../values/go-bool.ts'
 import { toSocketPath } from '../values/socket-path.ts'
 import { listConfigFiles } from './config-files.ts'
 
@@ -74,23 +75,30 @@ export async function probeRuntimes(ports: RuntimePorts, unit: KnownUnit, starts
 }
 
 /**
- * Who has the port for which kubelet exited last. A config that moved kubelet to that port is left
- * like any other that fails, since the fallback can start.
+ * Who has the port for which kubelet exited last. A config that moved kubelet to that port, or to
+ * another address of it, is left like any other that fails, since the fallback can start.
  */
 async function findPortTaken(ports: RuntimePorts, unit: KnownUnit, { lastKnownGood, next, health }: Starts): Promise<string | undefined> {
   const taken = health === undefined || health.exits === 0 ? undefined : findTakenAddress(health)
   if (taken === undefined || next === undefined) return undefined
   const configs = await Promise.all([next, lastKnownGood].map((held) => readFacts(ports, unit, held, next)))
-  if (!configs.every((facts) => facts !== undefined && listensAt(facts, unit, taken.port))) return undefined
+  const [ours, fallbacks] = configs.map((facts) => facts && listListeners(facts, unit, taken.port))
+  if (ours === undefined || fallbacks === undefined || !ours.some((each) => fallbacks.includes(each))) return undefined
   const holder = await ports.portHolders.keeperOf(taken, 'pid' in unit.process ? unit.process.pid : undefined)
   return holder.kind === 'stranger' ? describeStranger(taken, holder.uid) : undefined
 }
 
-/** Kubelet's flags win over its config. Kubelet runs on without its health port. */
-function listensAt({ serving, readOnlyPort }: Partial<Facts>, { command }: KnownUnit, port: number): boolean {
+/**
+ * The addresses at which a kubelet with this config listens at the port, and without which it does
+ * not start. Its flags win over its config.
+ */
+function listListeners({ serving, readOnlyPort }: Partial<Facts>, { command }: KnownUnit, port: number): readonly string[] {
   const flags = asArguments(command?.words ?? [])
-  const served = flagValue(flags, 'port') ?? serving?.port ?? DEFAULT_SERVING.port
-  return [served, flagValue(flags, 'read-only-port') ?? readOnlyPort].some((each) => Number(each) === port)
+  const { host, port: own, isOff }: ServingPort = serving ?? DEFAULT_SERVING
+  const enabled = flagValue(flags, 'enable-server')
+  const isOn = enabled === undefined ? isOff !== true : parseGoBool(enabled) !== false
+  const ports = [...(isOn ? [flagValue(flags, 'port') ?? own] : []), flagValue(flags, 'read-only-port') ?? readOnlyPort]
+  return ports.some((each) => Number(each) === port) ? [flagValue(flags, 'address') ?? host] : []
 }
 
 /**

@@ -76,7 +76,8 @@ function noteChanges(
   return changed === undefined || running.kind !== 'known' ? {} : { changes: { from: running.content, fields: changed } }
 }
 
-export type RestartOutcome = { readonly ok: true } | { readonly ok: false; readonly detail: string }
+/** As `CommandOutcome` says. */
+export type RestartOutcome = { readonly ok: true } | { readonly ok: false; readonly detail: string; readonly mayBeTaken?: boolean }
 
 export function effectsOfRestart(
   { record, earlier, health }: Extract<CommandEffect, { kind: 'restart-kubelet' }>,
@@ -87,9 +88,8 @@ export function effectsOfRestart(
   if (outcome.ok) return [written]
   return [
     written,
-    // Nobody knows whether the agent or a person starts kubelet next, and what a person started
-    // proves less.
-    ...(health === undefined ? [] : [{ kind: 'write-health', health: { ...health, restartDueUntilUs: undefined } } as const]),
+    // The next start is not the agent's.
+    ...(health === undefined || outcome.mayBeTaken === true ? [] : [{ kind: 'write-health', health: { ...health, restartDueUntilUs: undefined } } as const]),
     log('error', 'systemd refused to restart kubelet', { detail }),
   ]
 }

@@ -11,7 +11,8 @@
  *
  * A look holds the loop, and any account can open listening sockets, so that a look reads only so
  * many of them. Beyond that it is untold who has the port: health counts as if nobody had looked.
- * Health that is unknown would do more harm, since sockets at any port could bring it about.
+ * Health that is unknown would do more harm, since sockets at any port could bring it about. Where
+ * an attempt to bind has shown that somebody has this very port, they remain unnamed.
  */
 import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { connect, isIP } from 'node:net'
@@ -62,7 +63,7 @@ export class ProcPortHolders implements PortHolders {
         sockets.push(...parseListeners(rows))
         const holder = judgeHolder(sockets, target, uids)
         if (holder !== undefined && holder.kind !== 'unseen') return holder
-        if (!isWhole) return { kind: 'untold', detail: 'too many sockets listen on this machine' }
+        if (!isWhole) return ifNone === UNNAMED ? UNNAMED : { kind: 'untold', detail: 'too many sockets listen on this machine' }
       }
       return judgeHolder(sockets, target, uids) ?? ifNone
     } catch (error) {

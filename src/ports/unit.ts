@@ -1,7 +1,8 @@
 /** The port for kubelet's systemd unit. Adapter: `src/systemd/systemctl.ts`. */
 import type { UnitState } from '../decision/unit-state.ts'
 
-export type CommandOutcome = { readonly ok: true } | { readonly ok: false; readonly detail: string }
+/** `mayBeTaken`: no answer came in time, and systemd may do it all the same. */
+export type CommandOutcome = { readonly ok: true } | { readonly ok: false; readonly detail: string; readonly mayBeTaken?: boolean }
 
 export interface Unit {
   observe(): Promise<UnitState>

@@ -71,7 +71,7 @@ type FoundProcess = KnownProcess | Extract<KubeletProcess, { kind: 'none' | 'unk
 type Answer =
   | { readonly ok: true; readonly output: string }
   /** `wasCut`: a signal ended the command, as where the agent is stopped. */
-  | { readonly ok: false; readonly output: string; readonly detail: string; readonly wasCut: boolean }
+  | { readonly ok: false; readonly output: string; readonly detail: string; readonly wasCut: boolean; readonly isLate: boolean }
 
 type KnownBinary = Extract<BinaryIdentity, { kind: 'known' }>
 
@@ -153,7 +153,8 @@ export class Systemctl implements Unit {
     const answer = await this.#run([verb, '--no-block', unit])
     if (answer.ok) return { ok: true }
     if (answer.wasCut) return undefined
-    return { ok: false, detail: reset.ok ? answer.detail : `${answer.detail} (before that, ${reset.detail})` }
+    const detail = reset.ok ? answer.detail : `${answer.detail} (before that, ${reset.detail})`
+    return { ok: false, detail, ...(answer.isLate && { mayBeTaken: true }) }
   }
 
   async #show(): Promise<UnitProperties | string> {
@@ -270,7 +271,8 @@ export class Systemctl implements Unit {
     const output = result.stdout
     if (succeeded(result)) return { ok: true, output }
     const wasCut = result.end.kind === 'signalled' || result.end.kind === 'aborted'
-    return { ok: false, output, detail: `systemctl ${parameters[0]}: ${describeFailure(result)}`, wasCut }
+    const isLate = result.end.kind === 'timed-out'
+    return { ok: false, output, detail: `systemctl ${parameters[0]}: ${describeFailure(result)}`, wasCut, isLate }
   }
 }
 

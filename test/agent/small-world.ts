@@ -28,7 +28,7 @@ import { VerifiedHealthProbe } from '../../src/kubelet/verified-health.ts'
 import type { Activation } from '../../src/ports/activation.ts'
 import type { AssignmentSource } from '../../src/ports/assignment-source.ts'
 import type { Preflight } from '../../src/ports/preflight.ts'
-import type { PortHolder, PortHolders } from '../../src/ports/probes.ts'
+import type { PortHolder, PortHolders, ServingPort } from '../../src/ports/probes.ts'
 import type { RolloutPort } from '../../src/ports/rollout-record.ts'
 import type { CommandOutcome } from '../../src/ports/unit.ts'
 import { FakeUnit, type KubeletBehaviour } from '../../src/systemd/fake/fake-unit.ts'
@@ -86,7 +86,7 @@ export class SmallWorld {
   /** Of each port of kubelet. */
   portHolder: PortHolder = { kind: 'own', inodes: ['1'] }
   /** Of the config in a file. */
-  servingPort: (path: string | undefined) => number = () => 10250
+  serving: (path: string | undefined) => Partial<ServingPort> = () => ({})
   /** As another process there answers. `nothing`: it does not listen. */
   strangerAnswers: boolean | 'nothing' = true
   /** Kubelet exits at its start, whatever it starts with. */
@@ -324,7 +324,7 @@ export class SmallWorld {
         of: async ({ path }) => ({
           healthz: { host: '127.0.0.1', port: 10248 },
           runtimeEndpoint: undefined,
-          serving: { host: '0.0.0.0', port: this.servingPort(path) },
+          serving: { host: '0.0.0.0', port: 10250, ...this.serving(path) },
         }),
       },
       probe: new VerifiedHealthProbe(

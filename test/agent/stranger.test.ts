@@ -98,11 +98,13 @@ t.test('where the port is free, is root, or is not known to be taken, exits coun
 })
 
 t.test('what a stranger has does not excuse a config that moved kubelet to that port, nor other words', async (t) => {
-  const moved = await openTaken()
-  moved.behave(A, WELL)
-  moved.servingPort = (path) => (path?.includes(`/${A.resourceVersion}/`) === true && path.includes(A.uid) ? 10350 : 10250)
-  await moved.run(2 * MINUTE_US)
-  t.match([...moved.records.verdicts().values()], [{ reason: 'crash-loop', doubtful: true }], 'the fallback has another port')
+  for (const ofFallback of [{ port: 10350 }, { host: '10.0.0.5' }, { isOff: true }]) {
+    const moved = await openTaken()
+    moved.behave(A, WELL)
+    moved.serving = (path) => (path?.includes(`/${A.resourceVersion}/`) === true && path.includes(A.uid) ? ofFallback : {})
+    await moved.run(2 * MINUTE_US)
+    t.match([...moved.records.verdicts().values()], [{ reason: 'crash-loop', doubtful: true }], JSON.stringify(ofFallback))
+  }
   const panics = await openTaken()
   panics.behave(A, WELL)
   panics.lastWords = () => 'panic: unrecognized feature gate: Nope'

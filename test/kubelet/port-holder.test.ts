@@ -85,6 +85,8 @@ t.test('a port that is bound, and at which nobody listens', async (t) => {
   for (const host of ['localhost', '192.0.2.1', '127.0.0.1%lo']) t.match(await ask(host, kept), { kind: 'unseen' }, host)
   for (const pid of [undefined, 2 ** 30])
     t.match(await holders.keeperOf({ host: '127.0.0.1', port: kept }, pid), { kind: 'stranger' }, 'it keeps the next kubelet from it')
+  const cut = new ProcPortHolders('/proc', 0)
+  t.match(await cut.keeperOf({ host: '127.0.0.1', port: kept }), { kind: 'stranger', uid: undefined }, 'however many sockets listen')
   client.resetAndDestroy()
   server.close()
   await once(server, 'close')

@@ -268,7 +268,7 @@ export class SimUnit implements Unit, HealthProbe {
       this.#starter = 'agent'
       this.#queueStart()
     }
-    return fault === 'late' ? { ok: false, detail: 'systemctl took longer than 30 s' } : { ok: true }
+    return fault === 'late' ? { ok: false, detail: 'systemctl took longer than 30 s', mayBeTaken: true } : { ok: true }
   }
 
   /** It leaves a unit that looks stopped until the start that follows. */
