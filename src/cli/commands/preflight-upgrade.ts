@@ -117,7 +117,11 @@ function summarize({ configs, fallback }: UpgradeJudgement): string[] {
   const namesOf = (outcome: Report['outcome']) =>
     configs.filter(({ report }) => report.outcome === outcome).map(({ name }) => plainText(name))
   const [refused, unjudged, accepted] = [namesOf('refused'), namesOf('unjudged'), namesOf('accepted')]
-  if (accepted.length === configs.length) return ['This kubelet accepts every config of this node.']
+  const isAsked = configs.every(({ report }) => report.parts.every(({ part, outcome }) => part !== 'kubelet' || outcome !== 'unjudged'))
+  if (accepted.length === configs.length)
+    return [
+      isAsked ? 'This kubelet accepts every config of this node.' : 'The rules accept every config of this node. No kubelet was asked.',
+    ]
   return [
     ...(refused.length === 0 ? [] : [`This kubelet refuses ${refused.join(', ')}.`]),
     ...(unjudged.length === 0 ? [] : [`Not checked: ${unjudged.join(', ')}.`]),

@@ -11,7 +11,7 @@ import type { Administrator } from '../administrator.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { scenario } from '../lab/runner.ts'
-import { labels, type Source } from '../records.ts'
+import type { Source } from '../records.ts'
 import { assignNew, promoteGood } from './assign.ts'
 import { type Node, withNode } from './node.ts'
 
@@ -122,7 +122,7 @@ async function stays(
 async function isPromoted(node: Node, admin: Administrator, source: Source): Promise<void> {
   await release(node)
   await admin.untilStatus({ assigned: source, active: source, lastKnownGood: source })
-  assert.match((await admin.condition())?.message ?? '', /has passed its trial/, labels(source))
+  await admin.untilCondition({ reason: 'Promoted', message: /has passed its trial/ })
 }
 
 function count(node: Node, kind: string): number {
