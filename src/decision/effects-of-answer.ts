@@ -89,7 +89,9 @@ export function effectsOfRestart(
   return [
     written,
     // The next start is not the agent's.
-    ...(health === undefined || outcome.mayBeTaken === true ? [] : [{ kind: 'write-health', health: { ...health, restartDueUntilUs: undefined } } as const]),
+    ...(health === undefined || outcome.mayBeTaken === true
+      ? []
+      : [{ kind: 'write-health', health: { ...health, restartDueUntilUs: undefined } } as const]),
     log('error', 'systemd refused to restart kubelet', { detail }),
   ]
 }

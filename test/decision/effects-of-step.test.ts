@@ -171,7 +171,10 @@ t.test('a start after a restart that systemd refused is somebody’s, as far as 
     t.match(written(false), [{ started: true, restartedFrom: health(A).invocationId, restartDueUntilUs: undefined }], step.kind)
     t.strictSame(written(true), [], 'and else the agent’s')
     const late = effectsOfRestart(command, { ok: false, detail: 'timed out', mayBeTaken: true })
-    t.notOk(late.some(({ kind }) => kind === 'write-health'), 'also where systemd may do it later')
+    t.notOk(
+      late.some(({ kind }) => kind === 'write-health'),
+      'also where systemd may do it later',
+    )
   }
 })
 
