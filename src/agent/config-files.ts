@@ -1,8 +1,10 @@
-/** The files that kubelet makes a config of. Pure. */
+/** The files that kubelet makes a config of, and where it serves by them and its flags. Pure. */
 import { posix } from 'node:path'
 import type { KnownUnit } from '../decision/unit-state.ts'
-import type { ConfigFiles } from '../ports/probes.ts'
+import { DEFAULT_SERVING } from '../kubelet/health-target.ts'
+import type { ConfigFiles, ServingPort } from '../ports/probes.ts'
 import { asArguments, flagValue } from '../systemd/flags.ts'
+import { parseGoBool } from '../values/go-bool.ts'
 
 /**
  * The files that kubelet makes this config of, whatever the agent has put in place.
@@ -23,4 +25,16 @@ export function listConfigFiles(unit: KnownUnit, checkpoint: string | undefined)
 export function configDirectory({ wiring, command }: KnownUnit): string | undefined {
   if (wiring.kind === 'ready' && wiring.laysOverLocal) return posix.dirname(wiring.path)
   return flagValue(asArguments(command?.words ?? []), 'config-dir') || undefined
+}
+
+/** Kubelet's TLS port: its flags win over its config. */
+export function findServingPort({ command }: KnownUnit, configured: ServingPort | undefined): ServingPort {
+  const flags = asArguments(command?.words ?? [])
+  const { host, port, isOff }: ServingPort = configured ?? DEFAULT_SERVING
+  const enabled = flagValue(flags, 'enable-server')
+  return {
+    host: flagValue(flags, 'address') || host,
+    port: Number(flagValue(flags, 'port') ?? port),
+    isOff: enabled === undefined ? isOff === true : parseGoBool(enabled) === false,
+  }
 }

@@ -22,14 +22,12 @@ import { healthOfRunning } from '../decision/process-health.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
-import { DEFAULT_SERVING } from '../kubelet/health-target.ts'
 import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
 import type { ConfigFacts } from '../ports/probes.ts'
 import type { Checkpoints, Records, RuntimeRecords } from '../ports/store.ts'
 import { asArguments, flagValue } from '../systemd/flags.ts'
-import { parseGoBool } from '../values/go-bool.ts'
 import { toSocketPath } from '../values/socket-path.ts'
-import { listConfigFiles } from './config-files.ts'
+import { findServingPort, listConfigFiles } from './config-files.ts'
 import { isCriSocket } from './probe-runtimes.ts'
 
 /**
@@ -133,16 +131,13 @@ async function describeEvidenceSubject(
   const files = path === undefined ? undefined : listConfigFiles(unit, path)
   const facts = files && (await ports.configFacts.of(files))
   const flags = asArguments(unit.command?.words ?? [])
-  const enabled = flagValue(flags, 'enable-server')
-  const isServed = enabled === undefined ? facts?.serving?.isOff !== true : parseGoBool(enabled) !== false
-  const port = Number(flagValue(flags, 'port') ?? facts?.serving?.port ?? DEFAULT_SERVING.port)
-  const host = flagValue(flags, 'address') || (facts?.serving?.host ?? DEFAULT_SERVING.host)
+  const { host, port, isOff } = findServingPort(unit, facts?.serving)
   const endpoint = unit.runtimeEndpoint ?? facts?.runtimeEndpoint ?? ports.defaultRuntimeSocket()
   const socket = endpoint === undefined ? undefined : { path: toSocketPath(endpoint) }
   const pid = 'pid' in unit.process ? unit.process.pid : undefined
   return {
     invocationId,
-    serving: pid !== undefined && isServed && Number.isInteger(port) && port > 0 && port < 65536 ? { host, port, pid } : undefined,
+    serving: pid !== undefined && isOff !== true && Number.isInteger(port) && port > 0 && port < 65536 ? { host, port, pid } : undefined,
     runtimeSocket: isCriSocket(socket) ? socket.path : undefined,
     manifests: questions.includes('static-pods')
       ? findManifests(record, invocationId, flagValue(flags, 'pod-manifest-path') ?? facts?.staticPodPath)

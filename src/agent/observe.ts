@@ -212,7 +212,7 @@ function listHeld(kept: Kept & Left): readonly HeldSource[] {
   return [LOCAL, ...fallbackSources(kept), ...(assigned.kind === 'source' ? [{ source: assigned.source, content: assignedContent }] : [])]
 }
 
-/** What kubelet needs besides its config matters where it is not well, or may be restarted soon. */
+/** The other needs of kubelet matter where it is not well, or may be restarted soon. */
 async function probeRuntimesWhereTheyMatter(
   ports: ObservationPorts,
   { unit, healthz, health }: Pick<KubeletObservation, 'unit' | 'healthz'> & { readonly health: HealthRecord | undefined },

@@ -10,15 +10,13 @@ import type { Snapshot } from '../decision/snapshot.ts'
 import type { StepOf } from '../decision/step.ts'
 import { contentOfKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
-import { DEFAULT_SERVING } from '../kubelet/health-target.ts'
 import { describeStranger } from '../kubelet/held-port.ts'
-import type { ConfigFacts, PortHolders, RuntimeProbe, ServingPort } from '../ports/probes.ts'
+import type { ConfigFacts, PortHolders, RuntimeProbe } from '../ports/probes.ts'
 import type { Checkpoints } from '../ports/store.ts'
 import { asArguments, flagValue } from '../systemd/flags.ts'
 import { isKubeletInside } from '../systemd/kubelet-inside.ts'
-import { parseGoBool } from '../values/go-bool.ts'
 import { toSocketPath } from '../values/socket-path.ts'
-import { listConfigFiles } from './config-files.ts'
+import { findServingPort, listConfigFiles } from './config-files.ts'
 
 /** What is known of the container runtime. undefined: not known, or not probed. */
 export interface RuntimeObservation {
@@ -92,13 +90,10 @@ async function findPortTaken(ports: RuntimePorts, unit: KnownUnit, { lastKnownGo
  * The addresses at which a kubelet with this config listens at the port, and without which it does
  * not start. Its flags win over its config.
  */
-function listListeners({ serving, readOnlyPort }: Partial<Facts>, { command }: KnownUnit, port: number): readonly string[] {
-  const flags = asArguments(command?.words ?? [])
-  const { host, port: own, isOff }: ServingPort = serving ?? DEFAULT_SERVING
-  const enabled = flagValue(flags, 'enable-server')
-  const isOn = enabled === undefined ? isOff !== true : parseGoBool(enabled) !== false
-  const ports = [...(isOn ? [flagValue(flags, 'port') ?? own] : []), flagValue(flags, 'read-only-port') ?? readOnlyPort]
-  return ports.some((each) => Number(each) === port) ? [flagValue(flags, 'address') ?? host] : []
+function listListeners({ serving, readOnlyPort }: Partial<Facts>, unit: KnownUnit, port: number): readonly string[] {
+  const own = findServingPort(unit, serving)
+  const readOnly = Number(flagValue(asArguments(unit.command?.words ?? []), 'read-only-port') ?? readOnlyPort)
+  return (own.isOff !== true && own.port === port) || readOnly === port ? [own.host] : []
 }
 
 /**

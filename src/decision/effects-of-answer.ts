@@ -76,7 +76,7 @@ function noteChanges(
   return changed === undefined || running.kind !== 'known' ? {} : { changes: { from: running.content, fields: changed } }
 }
 
-/** As `CommandOutcome` says. */
+/** `mayBeTaken`: no answer came in time, and systemd may do it all the same. */
 export type RestartOutcome = { readonly ok: true } | { readonly ok: false; readonly detail: string; readonly mayBeTaken?: boolean }
 
 export function effectsOfRestart(

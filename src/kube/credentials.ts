@@ -281,7 +281,7 @@ function findNodeName(pem: string): string | undefined {
   }
 }
 
-/** What the kubeconfig itself names goes before what its plugin returns. */
+/** The credentials in the kubeconfig itself go before those of its plugin. */
 function withCredential(access: Access, { token, cert, key }: ExecCredential): Access {
   const headers = { ...(token !== undefined && { Authorization: `Bearer ${token}` }), ...access.headers }
   return { ...access, headers, tls: { ...access.tls, cert: access.tls.cert ?? cert, key: access.tls.key ?? key } }

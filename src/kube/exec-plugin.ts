@@ -22,7 +22,7 @@ export interface ExecCredential {
   readonly expiresAtMs: number | undefined
 }
 
-/** It has to fit into a header (RFC 9110, 5.5). */
+/** A token has to fit into a header (RFC 9110, 5.5). */
 const TOKEN = /^[\x21-\x7e]+$/
 
 /**

@@ -117,8 +117,8 @@ export class BoundedYaml implements YamlReader {
 }
 
 /**
- * What the parser may do: read its own code, write nothing, and start nothing. From source it needs
- * the loader that this process was started with. The network is not limited by that (nodejs.org,
+ * The parser may read its own code, write nothing, and start nothing. From source it needs the
+ * loader that this process was started with. The network is not limited by that (nodejs.org,
  * "Permissions"). Node.js 20 has no such limits.
  */
 function flagsFor(child: string): readonly string[] {

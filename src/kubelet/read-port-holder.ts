@@ -49,7 +49,7 @@ export class ProcPortHolders implements PortHolders {
     return this.#look(target, pid === undefined || this.#hasEnded(pid) ? 'self' : pid, UNNAMED)
   }
 
-  /** @param ifNone who has the port if nobody listens there */
+  /** @param ifNone who has the port if nobody is seen to listen there */
   #look(target: HealthTarget, pid: number | 'self', ifNone: PortHolder): PortHolder {
     const address = canonicalAddress(target.host) ?? ''
     const net = `${this.#root}/${pid}/net`
@@ -63,7 +63,7 @@ export class ProcPortHolders implements PortHolders {
         sockets.push(...parseListeners(rows))
         const holder = judgeHolder(sockets, target, uids)
         if (holder !== undefined && holder.kind !== 'unseen') return holder
-        if (!isWhole) return ifNone === UNNAMED ? UNNAMED : { kind: 'untold', detail: 'too many sockets listen on this machine' }
+        if (!isWhole) return ifNone.kind === 'stranger' ? ifNone : { kind: 'untold', detail: 'too many sockets listen on this machine' }
       }
       return judgeHolder(sockets, target, uids) ?? ifNone
     } catch (error) {

@@ -1,8 +1,6 @@
 /** The port for kubelet's systemd unit. Adapter: `src/systemd/systemctl.ts`. */
+import type { RestartOutcome } from '../decision/effects-of-answer.ts'
 import type { UnitState } from '../decision/unit-state.ts'
-
-/** `mayBeTaken`: no answer came in time, and systemd may do it all the same. */
-export type CommandOutcome = { readonly ok: true } | { readonly ok: false; readonly detail: string; readonly mayBeTaken?: boolean }
 
 export interface Unit {
   observe(): Promise<UnitState>
@@ -17,5 +15,5 @@ export interface Unit {
    * waits for its next start. Never starts a unit that an operator stopped, unless that happens
    * while these commands run. undefined: they were cut off, and systemd may have been told or not.
    */
-  restart(activity: 'failed' | 'other'): Promise<CommandOutcome | undefined>
+  restart(activity: 'failed' | 'other'): Promise<RestartOutcome | undefined>
 }

@@ -7,9 +7,10 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import type { RestartOutcome } from '../decision/effects-of-answer.ts'
 import type { BrokenWiring, KnownUnit, KubeletProcess, UnitActivity, UnitState } from '../decision/unit-state.ts'
 import type { BinaryIdentity, KubeletBinary } from '../ports/kubelet-binary.ts'
-import type { CommandOutcome, Unit } from '../ports/unit.ts'
+import type { Unit } from '../ports/unit.ts'
 import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
 import { SYSTEMD_ENVIRONMENT } from '../values/child-environment.ts'
 import { codedError } from '../values/errors.ts'
@@ -140,7 +141,7 @@ export class Systemctl implements Unit {
     return seen.kind === 'known' && known !== undefined && seen.invocationId === known.invocationId && this.#isAlive(known)
   }
 
-  async restart(activity: 'failed' | 'other'): Promise<CommandOutcome | undefined> {
+  async restart(activity: 'failed' | 'other'): Promise<RestartOutcome | undefined> {
     const { unit } = this.#options
     const last = this.#last
     this.#options.held?.drop()

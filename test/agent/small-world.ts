@@ -17,6 +17,7 @@ import { FileRecords } from '../../src/checkpoint/records.ts'
 import { SameContents } from '../../src/checkpoint/same-contents.ts'
 import type { ConfigMapData, ConfigSource } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
+import type { RestartOutcome } from '../../src/decision/effects-of-answer.ts'
 import type { Policy } from '../../src/decision/policy.ts'
 import type { RecordName, Transition } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
@@ -30,7 +31,6 @@ import type { AssignmentSource } from '../../src/ports/assignment-source.ts'
 import type { Preflight } from '../../src/ports/preflight.ts'
 import type { PortHolder, PortHolders, ServingPort } from '../../src/ports/probes.ts'
 import type { RolloutPort } from '../../src/ports/rollout-record.ts'
-import type { CommandOutcome } from '../../src/ports/unit.ts'
 import { FakeUnit, type KubeletBehaviour } from '../../src/systemd/fake/fake-unit.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
@@ -107,7 +107,7 @@ export class SmallWorld {
   checks: Pick<Preflight, 'check' | 'pending'> | undefined
   kubeletCommand: KubeletCommand = { path: '/usr/bin/kubelet', words: [`--config=${LOCAL_PATH}`] }
   /** Replaces what systemd would answer. */
-  systemctl: (() => CommandOutcome | undefined) | undefined
+  systemctl: (() => RestartOutcome | undefined) | undefined
   /** Each step of the disk that it names fails. */
   diskFails: (step: FakeStep) => boolean = () => false
 

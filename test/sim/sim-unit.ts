@@ -4,10 +4,10 @@
  * the config that kubelet.env names, or with the config file that the agent replaces.
  */
 
+import type { RestartOutcome } from '../../src/decision/effects-of-answer.ts'
 import type { KubeletProcess, ReadyWiring, UnitActivity, UnitDown, UnitHazards, UnitState } from '../../src/decision/unit-state.ts'
 import type { HealthProbe, HealthTarget } from '../../src/ports/probes.ts'
-
-import type { CommandOutcome, Unit } from '../../src/ports/unit.ts'
+import type { Unit } from '../../src/ports/unit.ts'
 import { HeldAnswer } from '../../src/systemd/held-answer.ts'
 import { describeProcess } from '../../src/systemd/kubelet-process.ts'
 import {
@@ -248,7 +248,7 @@ export class SimUnit implements Unit, HealthProbe {
     this.signals.emit()
   }
 
-  async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
+  async restart(activity: 'failed' | 'other'): Promise<RestartOutcome> {
     const { fault } = this.systemctl
     this.#held?.drop()
     if (this.barred === 'masked') return { ok: false, detail: `${NAME} is ${this.barred}` }

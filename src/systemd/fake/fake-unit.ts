@@ -3,8 +3,10 @@
  * on a clock that the test sets. It passes the same contract test as the adapter for the real
  * systemd.
  */
+
+import type { RestartOutcome } from '../../decision/effects-of-answer.ts'
 import type { KubeletProcess, UnitActivity, UnitDown, UnitState } from '../../decision/unit-state.ts'
-import type { CommandOutcome, Unit } from '../../ports/unit.ts'
+import type { Unit } from '../../ports/unit.ts'
 import { describeProcess } from '../kubelet-process.ts'
 import { chooseVerb, classifyActivity, hasHitStartLimit, needsReset, summarizeState } from '../unit-activity.ts'
 import type { KubeletFacts } from '../wiring.ts'
@@ -119,7 +121,7 @@ export class FakeUnit implements Unit {
     return seen.kind === 'known' && this.#process !== undefined && seen.invocationId === this.#machine.invocationId
   }
 
-  async restart(activity: 'failed' | 'other'): Promise<CommandOutcome> {
+  async restart(activity: 'failed' | 'other'): Promise<RestartOutcome> {
     const resets = needsReset(this.#last, this.#options.startLimit !== undefined)
     const verb = chooseVerb(activity, resets ? this.#show() : activity)
     if (resets) this.#command('reset-failed')
