@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { FIELDS } from '../../src/kubelet/fields.ts'
+import { FIELDS, NEWEST_MINOR } from '../../src/kubelet/fields.ts'
 import { checkFields } from '../../src/preflight/check-fields.ts'
 import type { Finding } from '../../src/preflight/finding.ts'
 import { parseVersion } from '../../src/preflight/kubelet-version.ts'
@@ -279,7 +279,7 @@ t.test('feature gates', async (t) => {
     ['NoSuchGate: true', '1.30', ['refuse fields/gate-unknown']],
     ['NoSuchGate: true', '1.36', ['refuse fields/gate-unknown']],
     ['NoSuchGate: true', '1.37', ['refuse fields/gate-unknown']],
-    ['NoSuchGate: true', '1.38', ['warn fields/gate-unknown']],
+    ['NoSuchGate: true', `1.${NEWEST_MINOR + 1}`, ['warn fields/gate-unknown']],
     ['SidecarContainers: true', '1.36', ['warn fields/gate-going']],
     ['SidecarContainers: true', '1.37', ['refuse fields/gate-gone']],
     ['HostnameOverride: false', '1.36', []],
@@ -438,7 +438,7 @@ t.test('without a version it refuses only what every version refuses', async () 
           .map(({ problem }) => problem)
       const always = refusals(undefined)
       if (always.length === 0) return
-      for (let minor = 20; minor <= 36; minor += 1) {
+      for (let minor = 20; minor <= NEWEST_MINOR; minor += 1) {
         if (refusals(minor).length === 0) throw new Error(`1.${minor} accepts a config that is refused for ${always.join('; ')}`)
       }
     }),

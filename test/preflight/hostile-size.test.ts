@@ -6,7 +6,7 @@
 import t from 'tap'
 import type { KubeletConfig } from '../../src/kubelet/decode.ts'
 import type { Field, Fields } from '../../src/kubelet/field.ts'
-import { FIELDS } from '../../src/kubelet/fields.ts'
+import { FIELDS, NEWEST_MINOR } from '../../src/kubelet/fields.ts'
 import { checkFields } from '../../src/preflight/check-fields.ts'
 
 const LENGTH = 100_000
@@ -66,7 +66,7 @@ function objectOf(fields: Fields, values: Values): Record<string, unknown> {
 
 function check(config: KubeletConfig): void {
   const document = { text: '', config, locate: () => undefined, repeated: [] }
-  for (const minor of [20, 30, 36]) checkFields(document, { version: { major: 1, minor, patch: 0 }, unknownKeys: 'warn' })
+  for (const minor of [20, 30, NEWEST_MINOR]) checkFields(document, { version: { major: 1, minor, patch: 0 }, unknownKeys: 'warn' })
 }
 
 /** The configs that take much longer than most. What counts is CPU. */

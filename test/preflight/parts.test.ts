@@ -115,7 +115,7 @@ t.test('fields: a kubelet that is newer than the tables may know a field that th
     ])
   }
   const many = Array.from({ length: 30 }, (_, index) => `new${index}: 1\n`).join('')
-  const { report } = await run('fields', many, { unknownKeys: 'refuse', version: { major: 1, minor: 38, patch: 0 } })
+  const { report } = await run('fields', many, { unknownKeys: 'refuse', version: { major: 1, minor: NEWEST_MINOR + 1, patch: 0 } })
   t.match(report, { outcome: 'unjudged' })
   t.match(report?.findings.map(({ problem }) => problem).join(), /10 more keys that are not in the tables of this agent/)
   const older = await run('fields', 'foo: 1\n', { unknownKeys: 'refuse', version: { major: 1, minor: 19, patch: 0 } })
@@ -239,7 +239,7 @@ t.test('change: findings of the current policy', async (t) => {
 })
 
 t.test('change: a field that the tables lack may be any field, of any risk, under a policy that restricts', async (t) => {
-  const version = { major: 1, minor: 38, patch: 0 }
+  const version = { major: 1, minor: NEWEST_MINOR + 1, patch: 0 }
   const decide = async (policy: Partial<ChangePolicy>, given = version) =>
     rulesOf((await run('change', 'foo: 1\n', { node: nodeWith(), version: given }, { policy: { ...OPEN, ...policy } })).report)
   t.same(await decide({ deny: ['class:reboot'] }), ['refuse policy/deny[0]'])
@@ -261,7 +261,7 @@ t.test('change: the fields that change something are told, or that they are not 
   ])
   const flags = { node: nodeWith({ flags: ['--max-pods=110'] }) }
   t.same(await changedBy('maxPods: 64\npodsPerCore: 1\n', flags), ['podsPerCore'], 'a flag wins over the other')
-  t.equal(await changedBy('foo: 1\n', { node: nodeWith(), version: { major: 1, minor: 38, patch: 0 } }), undefined)
+  t.equal(await changedBy('foo: 1\n', { node: nodeWith(), version: { major: 1, minor: NEWEST_MINOR + 1, patch: 0 } }), undefined)
 })
 
 t.test('change: a change that waits for a drained node is not refused', async (t) => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { formatPath } from '../../../src/kubelet/field-path.ts'
-import { listLeaves } from '../../../src/kubelet/fields.ts'
+import { listLeaves, NEWEST_MINOR } from '../../../src/kubelet/fields.ts'
 import { type Change, formatSide, HIDDEN } from '../../../src/preflight/change/change.ts'
 import { compareConfigs } from '../../../src/preflight/change/compare.ts'
 import { ROWS, rowAt } from '../../../src/preflight/change/field-rows.ts'
@@ -60,7 +60,7 @@ t.test('fields that this version does not know have no effect', async (t) => {
     `failCgroupV1: not set -> ${HIDDEN} (none)`,
   ])
   t.same(
-    lines({}, { maxPod: 200, authentication: { x: 1 } }, 37),
+    lines({}, { maxPod: 200, authentication: { x: 1 } }, NEWEST_MINOR + 1),
     [`maxPod: not set -> ${HIDDEN} (unknown)`, `authentication.x: not set -> ${HIDDEN} (unknown)`],
     'a newer kubelet may know them',
   )

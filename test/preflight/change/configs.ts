@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import type { KubeletConfig } from '../../../src/kubelet/decode.ts'
 import type { FieldType } from '../../../src/kubelet/field.ts'
-import { FIELDS } from '../../../src/kubelet/fields.ts'
+import { FIELDS, NEWEST_MINOR } from '../../../src/kubelet/fields.ts'
 import type { KubeletVersion } from '../../../src/preflight/kubelet-version.ts'
 
 const text = fc.constantFrom('', 'none', 'static', '/etc/x', '1Gi', '1024Mi', '10%', '0,1')
@@ -53,7 +53,7 @@ const field: fc.Arbitrary<readonly [string, unknown]> = fc.oneof(
 export const anyConfig: fc.Arbitrary<KubeletConfig> = fc.array(field, { maxLength: 12 }).map((fields) => Object.fromEntries(fields))
 
 export const anyVersion: fc.Arbitrary<KubeletVersion | undefined> = fc.option(
-  fc.integer({ min: 20, max: 37 }).map((minor) => ({ major: 1, minor, patch: 0 })),
+  fc.integer({ min: 20, max: NEWEST_MINOR + 1 }).map((minor) => ({ major: 1, minor, patch: 0 })),
   { nil: undefined },
 )
 

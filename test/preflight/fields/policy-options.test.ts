@@ -1,5 +1,5 @@
 import t from 'tap'
-import { FIELDS, isKnown } from '../../../src/kubelet/fields.ts'
+import { FIELDS, isKnown, NEWEST_MINOR } from '../../../src/kubelet/fields.ts'
 import { weigh } from '../../../src/preflight/fields/complaint.ts'
 import { findGateState } from '../../../src/preflight/fields/gate-stages.ts'
 import { checkPolicyOptions } from '../../../src/preflight/fields/policy-options.ts'
@@ -40,7 +40,7 @@ const OPTIONS: readonly (readonly [name: string, kind: Kind, since: number, on: 
 
 t.test('each option by the versions that know it, and that have it on', async (t) => {
   for (const [name, kind, since, on] of OPTIONS) {
-    for (let minor = kind === cpu ? 22 : 26; minor <= 36; minor += 1) {
+    for (let minor = kind === cpu ? 22 : 26; minor <= NEWEST_MINOR; minor += 1) {
       const what = `${name} in 1.${minor}`
       t.equal(verdicts(kind({ [name]: 'true' }, ALL), minor).length, minor < since ? 1 : 0, `${what}, with every gate`)
       t.equal(verdicts(kind({ [name]: 'true' }), minor).length, minor < on ? 1 : 0, what)
