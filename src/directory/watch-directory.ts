@@ -1,7 +1,7 @@
 /**
  * Calls back when something in a directory may have changed. chokidar reports renames into it at
- * once. A slow poll runs beside it, since chokidar 5 reports nothing for a watched directory that
- * was deleted and created again, and some file systems report nothing at all.
+ * once. A slow poll runs beside it, since chokidar 6 misses a file that is written into a watched
+ * directory that has just been deleted and created again, and some file systems report nothing.
  */
 import { statSync } from 'node:fs'
 import { type FSWatcher, watch } from 'chokidar'
