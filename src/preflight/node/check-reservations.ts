@@ -182,7 +182,7 @@ function evictionMemory(view: NodeView, memoryBytes: number | undefined): { read
   return Number.isFinite(bytes) ? { nanos: BigInt(Math.floor(bytes)) * NANOS, exact: false } : undefined
 }
 
-/** From this minor on kubelet rounds each reservation to thousandths of a CPU (`parseResourceList`). */
+/** From here on kubelet rounds each of them to thousandths of a CPU (`parseResourceList`). */
 const ROUNDS_CPU_SINCE = 37
 
 export function reservedCpu(view: NodeView): bigint | undefined {
