@@ -130,8 +130,8 @@ const executeKeepingEnds: Execute = (file, args, { maxBuffer, ...options }, call
   child.once('close', (code, signal) => {
     if (child.pid === undefined) return
     const { killed } = child
-    const end = code === 0 ? null : Object.assign(failure ?? new Error('it failed'), code === null ? { signal, killed } : { code })
-    callback(end, stdout.text(), stderr.text())
+    const how = code === null ? { killed, ...(signal !== null && { signal }) } : { code }
+    callback(code === 0 ? null : Object.assign(failure ?? new Error('it failed'), how), stdout.text(), stderr.text())
   })
   return child
 }
