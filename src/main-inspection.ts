@@ -124,7 +124,8 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     const isCheckpoint = place === 'assigned' && path?.startsWith(`${settings().dynamicConfigDir}/`) === true
     const beside = merged && isCheckpoint ? readBeside(merged, posix.dirname(path), stores.files) : undefined
     const runningFiles: TargetNode['runningFiles'] = unit && readsElsewhere(unit) ? 'elsewhere' : beside
-    const node = { flags: next?.command?.words ?? [], folder, running: merged, runningFiles, kubeletPid }
+    const { words: flags = [], incomplete } = next?.command ?? {}
+    const node = { flags, incomplete, folder, running: merged, runningFiles, kubeletPid }
     return { node, dropIns }
   }
 

@@ -53,10 +53,10 @@ export async function findRuntimeDoubt(
   const endpoint = unit.runtimeEndpoint ?? facts?.runtimeEndpoint ?? defaultRuntimeSocket()
   const socket = endpoint === undefined ? undefined : { path: toSocketPath(endpoint) }
   if (!isCriSocket(socket)) return undefined
-  const { stranger, group } = lookAtSocket(socket.path)
+  const { stranger, warning } = lookAtSocket(socket.path)
   if (stranger !== undefined)
     return `${socket.path} is not asked about the container runtime, since ${stranger}: let only root own and write what leads there`
-  return group && `${group}: its members can act as root through the container runtime, or in its place`
+  return warning
 }
 
 /** After a failure the next call tries again: a package upgrade may have completed. */

@@ -1,8 +1,9 @@
 /** The files that kubelet makes a config of, and where it serves by them and its flags. Pure. */
 import { posix } from 'node:path'
+import type { HealthPort } from '../decision/health.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
-import { DEFAULT_SERVING } from '../kubelet/health-target.ts'
-import type { ConfigFiles, ServingPort } from '../ports/probes.ts'
+import { DEFAULT_HEALTHZ, DEFAULT_SERVING } from '../kubelet/health-target.ts'
+import type { ConfigFiles, HealthTarget, ServingPort } from '../ports/probes.ts'
 import { asArguments, flagValue } from '../systemd/flags.ts'
 import { parseGoBool } from '../values/go-bool.ts'
 
@@ -37,4 +38,12 @@ export function findServingPort({ command }: KnownUnit, configured: ServingPort 
     port: Number(flagValue(flags, 'port') ?? port),
     isOff: enabled === undefined ? isOff === true : parseGoBool(enabled) === false,
   }
+}
+
+/** Kubelet's health port: its flags win over its config. undefined: not known. */
+export function findHealthTarget({ healthzFlags }: KnownUnit, configured: HealthPort | undefined): HealthTarget | 'none' | undefined {
+  const file = configured === 'none' ? { port: 0, host: undefined } : configured
+  const port = healthzFlags.port ?? file?.port
+  if (port === undefined) return undefined
+  return port === 0 ? 'none' : { host: healthzFlags.address ?? file?.host ?? DEFAULT_HEALTHZ.host, port }
 }

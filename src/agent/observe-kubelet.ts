@@ -11,10 +11,10 @@ import { nameEarlier } from '../decision/missing-content.ts'
 import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
 import { DEFAULT_HEALTHZ } from '../kubelet/health-target.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { ConfigFacts, HealthProbe, HealthTarget } from '../ports/probes.ts'
+import type { ConfigFacts, HealthProbe } from '../ports/probes.ts'
 import type { Checkpoints, RuntimeRecords } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
-import { configDirectory } from './config-files.ts'
+import { configDirectory, findHealthTarget } from './config-files.ts'
 import { readContentOnce } from './content-once.ts'
 
 export interface KubeletObservation {
@@ -55,7 +55,7 @@ async function probeHealth(ports: KubeletPorts, unit: UnitState): Promise<Probed
   if (unit.kind === 'unknown' || unit.process.kind === 'none' || unit.process.kind === 'unknown')
     return { port: undefined, healthz: undefined }
   const port = await findHealthPort(ports, unit)
-  const target = addFlags(port, unit)
+  const target = findHealthTarget(unit, port)
   if (target === 'none') return { port, healthz: undefined }
   return { port, healthz: target === undefined ? PORT_NOT_KNOWN : await ports.probe.healthz(target, unit.process.pid) }
 }
@@ -94,12 +94,4 @@ async function findHealthPort(ports: KubeletPorts, unit: KnownUnit): Promise<Hea
 function isStillThere(ports: KubeletPorts, { process, invocationId }: KnownUnit, content: ContentHash): boolean {
   if (process.kind !== 'checkpoint') return content !== nameEarlier(invocationId)
   return readContentOnce(ports.checkpoints).contentToStart({ ...process, kubeletConfigKey: process.key }) === content
-}
-
-/** Kubelet's flags win over its config. */
-function addFlags(fromFile: HealthPort | undefined, { healthzFlags }: KnownUnit): HealthTarget | 'none' | undefined {
-  const file = fromFile === 'none' ? { port: 0, host: undefined } : fromFile
-  const port = healthzFlags.port ?? file?.port
-  if (port === undefined) return undefined
-  return port === 0 ? 'none' : { host: healthzFlags.address ?? file?.host ?? DEFAULT_HEALTHZ.host, port }
 }

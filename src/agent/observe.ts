@@ -15,7 +15,7 @@ import {
 } from '../decision/config-source.ts'
 import { type Desired, resolveDesired, sourceOf } from '../decision/desired.ts'
 import { findNodePause } from '../decision/find-pause.ts'
-import { type HealthRecord, isFailing, type Running, type SeenProcess } from '../decision/health.ts'
+import { type HealthRecord, isFailing, isStrangers, type Running, type SeenProcess } from '../decision/health.ts'
 import { fallbackSources } from '../decision/held-sources.ts'
 import { recallBaseline } from '../decision/kept-baseline.ts'
 import { isLocalAssigned } from '../decision/left.ts'
@@ -72,7 +72,6 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const checkpoints = readContentOnce(ports.checkpoints)
   const policy = ports.policy()
   const seen = kubelet ?? (await observeKubelet(ports))
-  const { healthz } = seen
   const past = recallHealth(ports, seen.unit)
   const restarts = recallRestarts(runtime.restarts(), () => records.restart(), seen.unit, seen.at)
   const unit = await explainUnit(ports, seen.unit, past.ofThisBoot, restarts)
@@ -82,7 +81,9 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const named = listNamed(kept.assigned, kept.lastKnownGood.source, kept.previous.source, ...leftSources)
   const passed = [kept.lastKnownGood, kept.previous, ...(left.left ?? [])].map(({ content }) => content)
   const running = identifyRunning(unit, past.ofThisBoot, activation, seen.at.bootId, checkpoints, { named, passed })
-  const runtimes = await probeRuntimesWhereTheyMatter(ports, { unit, healthz, health: past.ofThisBoot }, kept, running)
+  const look = { unit, healthz: seen.healthz, health: past.ofThisBoot }
+  const { movesHealthPort, ...runtimes } = await probeRuntimesWhereTheyMatter(ports, look, kept, running)
+  const healthz = isStrangers(seen.healthz) && movesHealthPort === true ? { ...seen.healthz, ok: false } : seen.healthz
   const now = ports.clock.now()
   const requests = ports.requests.read()
   const held = listHeld({ ...kept, ...left })
@@ -91,7 +92,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const channel = recallChannel(records)
   const cannotStart = findCannotStart(ports, unit, past.ofThisBoot)
   const health = await foldHealth(ports, past.record, {
-    sample: { ...seen, ...runtimes, unit, running },
+    sample: { ...seen, ...runtimes, healthz, unit, running },
     nextStart: kept.nextStart,
     isUnreadable: isUnreadable(kept.nextStart, checkpoints),
     policy,
@@ -221,8 +222,9 @@ async function probeRuntimesWhereTheyMatter(
 ): Promise<RuntimeObservation> {
   const next = nextStart.kind === 'known' ? nextStart.held : undefined
   const isSettled = running.kind === 'known' && next !== undefined && running.content === next.content
-  const isWell = isSettled && unit.kind === 'known' && unit.activity === 'running' && !isFailing(healthz)
-  return isWell || unit.kind === 'unknown' ? NOT_PROBED : probeRuntimes(ports, unit, { lastKnownGood, next, health })
+  const isWell = isSettled && unit.kind === 'known' && unit.activity === 'running' && !isFailing(healthz) && !isStrangers(healthz)
+  if (isWell || unit.kind === 'unknown') return NOT_PROBED
+  return probeRuntimes(ports, unit, { lastKnownGood, next, health, lacksHealthPort: isSettled && isStrangers(healthz) })
 }
 
 function isUnreadable(nextStart: NextStart, checkpoints: CheckpointContents): boolean {

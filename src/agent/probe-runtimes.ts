@@ -2,6 +2,7 @@
  * Probes what kubelet needs besides its config: the container runtimes that it uses, or would use,
  * that of the fallback and that of its next start, and the port for which it exited.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { localPathBeside } from '../decision/base-config.ts'
 import { type HeldSource, sameSource } from '../decision/config-source.ts'
 import type { HealthRecord } from '../decision/health.ts'
@@ -10,13 +11,14 @@ import type { Snapshot } from '../decision/snapshot.ts'
 import type { StepOf } from '../decision/step.ts'
 import { contentOfKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
+import { DEFAULT_HEALTHZ } from '../kubelet/health-target.ts'
 import { describeStranger } from '../kubelet/held-port.ts'
 import type { ConfigFacts, PortHolders, RuntimeProbe } from '../ports/probes.ts'
 import type { Checkpoints } from '../ports/store.ts'
 import { asArguments, flagValue } from '../systemd/flags.ts'
 import { isKubeletInside } from '../systemd/kubelet-inside.ts'
 import { toSocketPath } from '../values/socket-path.ts'
-import { findServingPort, listConfigFiles } from './config-files.ts'
+import { findHealthTarget, findServingPort, listConfigFiles } from './config-files.ts'
 
 /** What is known of the container runtime. undefined: not known, or not probed. */
 export interface RuntimeObservation {
@@ -31,6 +33,8 @@ export interface RuntimeObservation {
   readonly targetRuntimeUp: boolean | undefined
   /** See `HealthSample.portTaken`. */
   readonly portTaken?: string | undefined
+  /** What runs has its health port elsewhere than the fallback. Asked where a stranger has it. */
+  readonly movesHealthPort?: boolean | undefined
 }
 
 export const NOT_PROBED: RuntimeObservation = { runtimeUp: undefined, changesRuntime: undefined, targetRuntimeUp: undefined }
@@ -50,6 +54,8 @@ interface Starts {
   readonly lastKnownGood: HeldSource
   /** undefined: what kubelet starts with next is not known. */
   readonly next: HeldSource | undefined
+  /** Kubelet runs that, and a stranger has its health port. */
+  readonly lacksHealthPort?: boolean
   /** Of this boot. */
   readonly health: Pick<HealthRecord, 'recentExits' | 'subject' | 'exits'> | undefined
 }
@@ -64,12 +70,25 @@ export async function probeRuntimes(ports: RuntimePorts, unit: KnownUnit, starts
   const areKnown = fallback?.isGuessed === false && target?.isGuessed === false
   const changesRuntime = areKnown ? fallback.path !== target.path : undefined
   const probe = async (socket: RuntimeSocket | undefined) => (isCriSocket(socket) ? ports.runtimeProbe.isUp(socket.path) : undefined)
-  const [runtimeUp, targetRuntimeUp, portTaken] = await Promise.all([
+  const [runtimeUp, targetRuntimeUp, portTaken, movesHealthPort] = await Promise.all([
     probe(fallback),
     changesRuntime === true ? probe(target) : undefined,
     findPortTaken(ports, unit, starts),
+    movesHealth(ports, unit, starts),
   ])
-  return { runtimeUp, changesRuntime, targetRuntimeUp, portTaken }
+  return { runtimeUp, changesRuntime, targetRuntimeUp, portTaken, movesHealthPort }
+}
+
+/** undefined: not known. */
+async function movesHealth(
+  ports: RuntimePorts,
+  unit: KnownUnit,
+  { lastKnownGood, next, lacksHealthPort }: Starts,
+): Promise<boolean | undefined> {
+  if (next === undefined || lacksHealthPort !== true) return undefined
+  const facts = await Promise.all([next, lastKnownGood].map((held) => readFacts(ports, unit, held, next)))
+  const [ours, fallbacks] = facts.map((each) => each && findHealthTarget(unit, each.healthz ?? DEFAULT_HEALTHZ))
+  return ours === undefined || fallbacks === undefined ? undefined : !isDeepStrictEqual(ours, fallbacks)
 }
 
 /**

@@ -36,8 +36,7 @@ export function beginInterval(known: HealthRecord | undefined, unit: KnownUnit, 
   const isOver = !gap && nowUs - (known.lastLateUs ?? 0) >= toleranceUs
   const lateLooks = isOver ? 0 : (known.lateLooks ?? 0) + Number(gap)
   const lastLateUs = gap ? nowUs : isOver ? undefined : known.lastLateUs
-  // A start waits in systemd's queue for other units, or for the agent itself.
-  const ranUs = unit.activity === 'queued' ? 0 : nowUs - lastUs - findWaitedUs(known, unit, nowUs)
+  const ranUs = nowUs - lastUs - findWaitedUs(known, unit, nowUs)
   const countedUs = gap ? Math.min(ranUs, areLate({ lateLooks }) ? toleranceUs / 2 : 0) : ranUs
   return { lastUs, nowUs, gap, lateLooks, lastLateUs, countedUs }
 }
@@ -48,7 +47,10 @@ export function areLate({ lateLooks = 0 }: Pick<HealthRecord, 'lateLooks'>): boo
 }
 
 /** While systemd waits to restart kubelet (`RestartSec=`), that is no illness. */
-function findWaitedUs({ lastSampleUs, restartsAtUs = 0 }: HealthRecord, { restartWait }: KnownUnit, nowUs: number): number {
+function findWaitedUs({ lastSampleUs, restartsAtUs = 0 }: HealthRecord, { activity, restartWait }: KnownUnit, nowUs: number): number {
+  // A start waits in systemd's queue for other units, or for the agent itself. What ran before that
+  // may have been ill.
+  if (activity === 'queued') return nowUs - Math.max(lastSampleUs, restartWait?.sinceUs ?? lastSampleUs)
   const fromUs = restartsAtUs > lastSampleUs ? lastSampleUs : Math.max(lastSampleUs, restartWait?.sinceUs ?? nowUs)
   return Math.max(0, Math.min(nowUs, restartWait?.untilUs ?? restartsAtUs) - fromUs)
 }

@@ -38,6 +38,11 @@ export type HealthAnswer =
       readonly detail: string
       /** Nobody was asked. */
       readonly isUnasked?: true
+      /**
+       * Another account has the port, or a process that does not listen there. That is no failure
+       * of a config, unless the config moved kubelet there.
+       */
+      readonly isStrangers?: true
       /** Why it is not known whether kubelet answered. It counts all the same. */
       readonly unverified?: string
     }
@@ -203,6 +208,11 @@ export interface SeenProcess {
 /** What is not known is no failure. */
 export function isFailing(healthz: HealthAnswer): boolean {
   return healthz?.ok === false
+}
+
+/** Somebody else has kubelet's health port. */
+export function isStrangers(healthz: HealthAnswer): healthz is NonNullable<HealthAnswer> {
+  return healthz?.isStrangers === true
 }
 
 /**

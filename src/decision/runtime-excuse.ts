@@ -4,8 +4,8 @@
  * and 1.36.3), and no config is to blame for that. But a config can kill the runtime, too, for good
  * or for a moment at each start, so the excuse ends.
  *
- * Another account that has a port of kubelet excuses the same. No config can do that, so this lasts
- * as long as the account has the port. Pure.
+ * Whoever else has a port of kubelet excuses the same. No config can do that, so this lasts as long
+ * as they have the port. Pure.
  */
 import type { ExcusedExits, HealthRecord, HealthSample } from './health.ts'
 

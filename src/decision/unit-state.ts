@@ -18,7 +18,10 @@ export type UnitState =
       readonly startLimitHit?: boolean
       /** Set where the unit is down: what tells how that came about. */
       readonly down?: UnitDown | undefined
-      /** Set where systemd waits to restart the unit. undefined: for how long is not known. */
+      /**
+       * Set where systemd waits to restart the unit, or has queued its start. undefined: for how
+       * long is not known.
+       */
       readonly restartWait?: RestartWait | undefined
       /** What can leave the unit down without anybody's doing. */
       readonly hazards?: UnitHazards | undefined
@@ -104,7 +107,10 @@ export type UnitActivity =
   | 'stopping'
   | 'not-found'
 
-/** `RestartSec=`, on CLOCK_MONOTONIC. */
+/**
+ * `RestartSec=`, on CLOCK_MONOTONIC. A start that is queued waits since the process ended; until
+ * when is not known.
+ */
 export interface RestartWait {
   readonly sinceUs: number
   readonly untilUs: number

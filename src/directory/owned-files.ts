@@ -104,27 +104,46 @@ export interface SocketFacts {
   readonly path: string
   /** An account that could have. A socket that systemd listens at is root's. */
   readonly stranger?: string
-  /** A group that could have, or that may connect. */
-  readonly group?: string
+  /** A group could have, or more than root may connect. */
+  readonly warning?: string
 }
 
-/** Nothing is said of a socket that is not there. */
+/** Of a socket that is not there, whether others than root may put one there. */
 export function lookAtSocket(socket: string): SocketFacts {
   let found: SocketFacts = { path: socket }
+  /** The directory that the next step is looked for in, if it is a sticky one for everybody. */
+  let shared: string | undefined
   try {
-    for (const step of walk(sep, socket.split(sep).filter(Boolean))) {
+    for (const step of walkFromRoot(socket)) {
       const { path, facts } = step
-      const mode = modeOf(step)
       if (isOthers(facts.uid)) return { path, stranger: `${path} belongs to uid ${facts.uid}` }
-      if (facts.isDirectory() && (mode & BY_OTHERS) !== 0) return { path, stranger: `everybody may write to ${path}` }
-      const group = facts.gid !== 0 && (mode & BY_GROUP) !== 0 ? `group ${facts.gid} may write to ${path}` : found.group
-      found = { path, ...(group !== undefined && { group }) }
+      if (facts.isDirectory() && (modeOf(step) & BY_OTHERS) !== 0) return { path, stranger: `everybody may write to ${path}` }
+      if (facts.isDirectory()) shared = (facts.mode & BY_OTHERS) === 0 ? undefined : path
+      const warning = warnOf(step) ?? found.warning
+      found = { path, ...(warning !== undefined && { warning }) }
     }
     return found
-  } catch {
+  } catch (error) {
+    if (shared !== undefined && errorCode(error) === 'ENOENT')
+      return { path: socket, stranger: `it is not there, and everybody may write to ${shared}` }
     // Whoever connects says what is wrong. Only root can put a socket there in between.
     return { path: socket }
   }
+}
+
+function* walkFromRoot(path: string): Generator<Step> {
+  yield { path: sep, facts: lstatSync(sep) }
+  yield* walk(sep, path.split(sep).filter(Boolean))
+}
+
+function warnOf(step: Step): string | undefined {
+  const { path, facts } = step
+  const mode = modeOf(step)
+  if (facts.isSocket() && (mode & BY_OTHERS) !== 0)
+    return `everybody may write to ${path}: each account can act as root through the container runtime`
+  return facts.gid !== 0 && (mode & BY_GROUP) !== 0
+    ? `group ${facts.gid} may write to ${path}: its members can act as root through the container runtime, or in its place`
+    : undefined
 }
 
 interface Step {

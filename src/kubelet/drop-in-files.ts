@@ -1,6 +1,6 @@
 /**
  * Which files kubelet merges over its config file, and in which order: those of `--config-dir`.
- * Rules: `mergeKubeletConfigurations`, cmd/kubelet/app/server.go (1.30 to 1.36): `filepath.WalkDir`
+ * Rules: `mergeKubeletConfigurations`, cmd/kubelet/app/server.go (1.30 to 1.37): `filepath.WalkDir`
  * goes through the directory and those below it in lexical order, follows no link to a directory,
  * and takes every file whose name ends in `.conf`. Pure; files are passed in.
  */

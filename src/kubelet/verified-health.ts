@@ -37,7 +37,7 @@ export class VerifiedHealthProbe implements HealthProbe {
       case 'untold':
         return { ok, detail, unverified: holder.detail }
       case 'stranger':
-        return { ok: 'unknown', detail: describeStranger(target, holder.uid) }
+        return { ok: 'unknown', detail: describeStranger(target, holder.uid), isStrangers: true }
       case 'unseen':
         if (unreached !== undefined) return { ok: false, detail }
         return { ok: 'unknown', detail: `it is not known who answers at port ${target.port} of ${target.host}: ${holder.detail}` }

@@ -60,6 +60,8 @@ export interface TargetKubelet {
 export interface TargetNode {
   /** Of kubelet's next start. */
   readonly flags: readonly string[]
+  /** As in TargetKubelet. */
+  readonly incomplete?: Incomplete | undefined
   /** The directory of the config: relative paths in it start there. */
   readonly folder: string
   /** The config that runs there now, with its drop-ins. undefined: unknown. */

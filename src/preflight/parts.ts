@@ -11,7 +11,7 @@ import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
 import { isStartAsked } from './ask-early.ts'
 import { compareConfigs } from './change/compare.ts'
-import { collectFlags, withoutFlag } from './change/kubelet-flags.ts'
+import { collectFlags, listUnknown, withoutFlag } from './change/kubelet-flags.ts'
 import { type Beside, lacksKeys, listLeaving, listNamed, nameContents } from './change/named-files.ts'
 import { overlayFlags } from './change/overlay-flags.ts'
 import { findOverridden, listEffective } from './change/overridden.ts'
@@ -156,11 +156,15 @@ function checkUnknownChange(policy: ChangePolicy): PartReport {
 }
 
 async function judgeByKubelet(subject: PartInput, { judge, signal }: PartSources, stage: JudgeStage): Promise<PartReport> {
-  const { kubelet, document, options, version, dropIns } = subject
+  const { kubelet, document, options, version, dropIns, node } = subject
   if (kubelet === undefined) {
     const isForVersion = options.version !== undefined && version !== undefined
     const name = isForVersion ? `kubelet ${formatVersion(version)}` : 'kubelet'
-    return { outcome: 'unjudged', detail: `no ${name} is available`, findings: [] }
+    const unknown = isForVersion && node?.incomplete !== 'others' ? listUnknown(collectFlags(node?.flags ?? []), version) : []
+    if (unknown.length === 0) return { outcome: 'unjudged', detail: `no ${name} is available`, findings: [] }
+    const flags = unknown.map((flag) => `--${flag}`).join(', ')
+    const detail = `${name} does not know ${flags} of this node's kubelet, and starts with no config until its command line lacks ${unknown.length === 1 ? 'it' : 'them'}`
+    return { outcome: 'cannot-start', detail, findings: [] }
   }
   const judgement = await judge.judge({
     ...kubelet,

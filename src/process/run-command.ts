@@ -23,6 +23,11 @@ export interface CommandOptions extends CommonOptions {
   /** Standard input. Default: empty. */
   readonly input?: string
   readonly signal?: AbortSignal
+  /**
+   * Of more output than the limit, the first and the last lines count, half of the limit each, and
+   * the command goes on. Default: it is killed.
+   */
+  readonly keepsEnds?: boolean
 }
 
 export interface SyncCommandOptions extends CommonOptions {
@@ -65,7 +70,7 @@ const leftBehind = new Map<ChildProcess, string>()
 type Execute = (
   file: string,
   args: readonly string[],
-  options: Omit<CommandOptions, keyof CommandLimits | 'input'> & {
+  options: Omit<CommandOptions, keyof CommandLimits | 'input' | 'keepsEnds'> & {
     readonly timeout: number
     readonly maxBuffer: number
     readonly killSignal: typeof KILL
@@ -78,9 +83,9 @@ export function runCommand(
   file: string,
   args: readonly string[],
   options: CommandOptions,
-  execute: Execute = execFile,
+  execute: Execute = options.keepsEnds === true ? executeKeepingEnds : execFile,
 ): Promise<CommandResult> {
-  const { timeoutMs: timeout, maxOutputBytes: maxBuffer, input, ...rest } = options
+  const { timeoutMs: timeout, maxOutputBytes: maxBuffer, input, keepsEnds: _, ...rest } = options
   const unfinished: CommandResult = { end: { kind: 'timed-out', timeoutMs: timeout }, stdout: '', stderr: '' }
   const stuck = [...leftBehind.values()].filter((each) => each === file)
   if (stuck.length >= MOST_LEFT_BEHIND) return Promise.resolve(unfinished)
@@ -108,6 +113,55 @@ export function runCommand(
       resolve(notStarted(file, error))
     }
   })
+}
+
+/** Like `execFile`, but whoever prints too much is not killed. */
+const executeKeepingEnds: Execute = (file, args, { maxBuffer, ...options }, callback) => {
+  const child = spawn(file, args, { ...options, stdio: 'pipe' })
+  const [stdout, stderr] = [new Ends(maxBuffer / 2), new Ends(maxBuffer / 2)]
+  child.stdout.setEncoding('utf8').on('data', (text: string) => stdout.add(text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => stderr.add(text))
+  let failure: Error | undefined
+  child.once('error', (error) => {
+    failure = error
+    // Without a process no stream closes.
+    if (child.pid === undefined) callback(error, '', '')
+  })
+  child.once('close', (code, signal) => {
+    if (child.pid === undefined) return
+    const { killed } = child
+    const how = code === null ? { killed, ...(signal !== null && { signal }) } : { code }
+    callback(code === 0 ? null : Object.assign(failure ?? new Error('it failed'), how), stdout.text(), stderr.text())
+  })
+  return child
+}
+
+/** The first and the last lines of a text. */
+class Ends {
+  readonly #most: number
+  #first = ''
+  #last = ''
+  #isWhole = true
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  add(text: string): void {
+    const room = this.#last === '' ? this.#most - this.#first.length : 0
+    this.#first += text.slice(0, room)
+    this.#last += text.slice(room)
+    if (this.#last.length <= 2 * this.#most) return
+    this.#last = this.#last.slice(-this.#most)
+    this.#isWhole = false
+  }
+
+  text(): string {
+    const last = this.#last.slice(-this.#most)
+    if (this.#isWhole && last.length === this.#last.length) return this.#first + last
+    // A part of a line could be taken for another line.
+    return this.#first.slice(0, this.#first.lastIndexOf('\n') + 1) + last.slice(last.indexOf('\n') + 1 || last.length)
+  }
 }
 
 /**

@@ -129,6 +129,7 @@ export class Systemctl implements Unit {
       startedAtUs: shown.startedAtUs,
       killedBy: shown.killedBy,
       ...(activity === 'auto-restart' && { restartWait: shown.restartWait }),
+      ...(activity === 'queued' && { restartWait: { sinceUs: shown.down.mainExitUs, untilUs: shown.down.mainExitUs } }),
       ...(await this.#findDown(shown, activity)),
       hazards: shown.hazards,
       process: process.kind === 'known' ? this.#describeProcess(process, kubelet) : process,

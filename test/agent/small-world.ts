@@ -29,7 +29,7 @@ import { VerifiedHealthProbe } from '../../src/kubelet/verified-health.ts'
 import type { Activation } from '../../src/ports/activation.ts'
 import type { AssignmentSource } from '../../src/ports/assignment-source.ts'
 import type { Preflight } from '../../src/ports/preflight.ts'
-import type { PortHolder, PortHolders, ServingPort } from '../../src/ports/probes.ts'
+import type { HealthTarget, PortHolder, PortHolders, ServingPort } from '../../src/ports/probes.ts'
 import type { RolloutPort } from '../../src/ports/rollout-record.ts'
 import { FakeUnit, type KubeletBehaviour } from '../../src/systemd/fake/fake-unit.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
@@ -85,6 +85,10 @@ export class SmallWorld {
   hangs = false
   /** Of each port of kubelet. */
   portHolder: PortHolder = { kind: 'own', inodes: ['1'] }
+  /** The port that a stranger has. undefined: each port of kubelet. */
+  strangersPort: number | undefined
+  /** Of the config in a file. */
+  healthPort: (path: string | undefined) => Partial<HealthTarget> = () => ({})
   /** Of the config in a file. */
   serving: (path: string | undefined) => Partial<ServingPort> = () => ({})
   /** As another process there answers. `nothing`: it does not listen. */
@@ -322,16 +326,16 @@ export class SmallWorld {
       activation: this.#activation,
       configFacts: {
         of: async ({ path }) => ({
-          healthz: { host: '127.0.0.1', port: 10248 },
+          healthz: { host: '127.0.0.1', port: 10248, ...this.healthPort(path) },
           runtimeEndpoint: undefined,
           serving: { host: '0.0.0.0', port: 10250, ...this.serving(path) },
         }),
       },
       probe: new VerifiedHealthProbe(
         {
-          healthz: async () => {
+          healthz: async (target) => {
             this.healthProbes += 1
-            const isTaken = this.portHolder.kind === 'stranger'
+            const isTaken = this.#holderOf(target).kind === 'stranger'
             if (isTaken && this.strangerAnswers !== 'nothing') return { ok: this.strangerAnswers, detail: 'as it likes' }
             const ok = this.unit.healthy && !this.hangs && !isTaken
             return ok ? { ok, detail: 'ok' } : { ok, detail: 'connection refused', unreached: 'refused' }
@@ -392,7 +396,14 @@ export class SmallWorld {
     obstacle: (kubeletIdentity) => this.obstacle(kubeletIdentity),
   }
 
-  readonly #portHolders: PortHolders = { holderOf: () => this.portHolder, keeperOf: async () => this.portHolder }
+  #holderOf({ port }: HealthTarget): PortHolder {
+    return (this.strangersPort ?? port) === port ? this.portHolder : { kind: 'own', inodes: ['1'] }
+  }
+
+  readonly #portHolders: PortHolders = {
+    holderOf: (target) => this.#holderOf(target),
+    keeperOf: async (target) => this.#holderOf(target),
+  }
 
   readonly #clock = { now: () => ({ bootId: `boot-${this.#boots}`, monotonicUs: this.nowUs, wallMs: this.nowUs / 1000 }) }
 

@@ -3,7 +3,7 @@ import t from 'tap'
 import { nextStep } from '../../src/decision/next-step.ts'
 import { type Condition, describeCondition } from '../../src/report/condition.ts'
 import { NO_DEADLINES } from '../../src/report/deadlines.ts'
-import { A, B, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { A, B, C, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { CRASHES, SmallWorld, WELL } from './small-world.ts'
 
 function conditionOf({ snapshots }: SmallWorld): Condition | undefined {
@@ -52,6 +52,26 @@ t.test('nor does a stranger that only binds it', async (t) => {
   world.portHolder = { kind: 'own', inodes: ['1'] }
   await world.run(15 * MINUTE_US)
   t.same(world.record('last-known-good'), B)
+})
+
+t.test('a config that moves the health port to where a stranger is, is left in doubt', async (t) => {
+  for (const answers of [true, false, 'nothing'] as const) {
+    const world = new SmallWorld()
+    world.want(A)
+    await world.run(15 * MINUTE_US)
+    world.healthPort = (path) => (path?.includes(`/${B.uid}/${B.resourceVersion}/`) === true ? { port: 10348 } : {})
+    world.strangersPort = 10348
+    world.portHolder = { kind: 'stranger', uid: answers === 'nothing' ? undefined : 65534, inodes: [] }
+    world.strangerAnswers = answers
+    world.want(B)
+    await world.run(4 * MINUTE_US)
+    t.equal(await world.running(), textOf(A), String(answers))
+    t.match([...world.records.verdicts().values()], [{ reason: 'start-deadline', doubtful: true, detail: /has port 10348/ }])
+    // Another config that leaves the port where it is has its trial.
+    world.want(C)
+    await world.run(15 * MINUTE_US)
+    t.same(world.record('last-known-good'), C)
+  }
 })
 
 const TAKEN = '"Failed to listen and serve" err="listen tcp 0.0.0.0:10250: bind: address already in use"'

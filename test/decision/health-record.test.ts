@@ -194,6 +194,20 @@ t.test('a start that waits in systemd’s queue ends no illness, and adds nothin
   t.match(excused, { unhealthySinceUs: undefined, process: { unhealthySinceUs: undefined } })
 })
 
+t.test('what was ill until its process ended was ill, also where the next look finds a start queued', async (t) => {
+  // Each time, some other unit takes a moment longer.
+  const cycle = (n: number): Look[] => {
+    const queued = down('queued', `i-${n}`, n + 1)
+    if (queued.unit?.kind !== 'known') throw new Error('its unit is known')
+    const endedUs = NOW_US + (20 * n + 9) * SECOND_US
+    return [ill(A, `i-${n}`, n), { ...queued, unit: { ...queued.unit, restartWait: { sinceUs: endedUs, untilUs: endedUs } } }]
+  }
+  const record = follow([0, 1, 2].flatMap(cycle), undefined, SUBJECT, 10 * SECOND_US)
+  // The second after each end is left out, and the starts are not.
+  const illUs = (3 * 9 + 2 * 10) * SECOND_US
+  t.match(record, { unhealthySinceUs: record.lastSampleUs - illUs, process: { unhealthySinceUs: record.lastSampleUs - illUs } })
+})
+
 t.test('once healthy, until another restart is asked for', async (t) => {
   t.match(follow([ill()]), { everHealthy: false })
   const record = follow([healthy(), ill()])

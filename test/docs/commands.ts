@@ -13,6 +13,7 @@ export const FOREIGN_FLAGS: readonly string[] = [
   '--cert-dir',
   '--config-dir',
   '--container-runtime-endpoint',
+  '--containerd',
   '--crash',
   '--despite-audit',
   '--force-confold',

@@ -53,7 +53,7 @@ t.test('whoever keeps the port from kubelet is not its illness', async (t) => {
   t.match(await refused(UNTOLD), { ok: false, unverified: 'EACCES' })
   const unnamed: PortHolder = { kind: 'stranger', uid: undefined, inodes: [] }
   const detail = 'a process that does not listen there has port 10248 of 127.0.0.1, so that kubelet cannot'
-  t.same(await refused(unnamed), { ok: 'unknown', detail })
+  t.same(await refused(unnamed), { ok: 'unknown', detail, isStrangers: true })
   const left = open([OWN], [REFUSED, OK], unnamed)
   await left.ask()
   t.same(await left.ask(), OK, 'kubelet has it by now')

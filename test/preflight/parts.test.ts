@@ -296,6 +296,27 @@ t.test('kubelet: the agent leaves out the deep stage where it finds no more', as
   t.same([later.report, later.requests], [undefined, []])
 })
 
+t.test('kubelet: a version that does not know a flag of this node starts with no config', async (t) => {
+  const ask = async (minor: number, words: string[], incomplete?: 'more' | 'others') => {
+    const version = { major: 1, minor, patch: 0 }
+    const subject = { version, options: { ...OPTIONS, version }, node: nodeWith({ flags: words, incomplete }) }
+    return (await run('kubelet', '', subject)).report
+  }
+  const words = ['--containerd=/run/containerd/containerd.sock', '--boot_id_file', '/b', '--v=2', '--mine']
+  t.same(await ask(37, words), {
+    outcome: 'cannot-start',
+    detail:
+      "kubelet 1.37.0 does not know --containerd, --boot-id-file of this node's kubelet, and starts with no config until its command line lacks them",
+    findings: [],
+  })
+  t.match(await ask(37, words, 'more'), { outcome: 'cannot-start' })
+  t.match(await ask(37, words, 'others'), { outcome: 'unjudged', detail: 'no kubelet 1.37.0 is available' })
+  t.match(await ask(36, words), { outcome: 'unjudged', detail: 'no kubelet 1.36.0 is available' })
+  t.match(await ask(99, ['--cloud-config=/c']), { outcome: 'cannot-start', detail: /lacks it$/ })
+  t.match(await ask(27, ['--config-dir=/d']), { outcome: 'cannot-start' })
+  t.match(await ask(28, ['--config-dir=/d']), { outcome: 'unjudged' })
+})
+
 t.test('kubelet: unjudged without a kubelet', async (t) => {
   t.match((await run('kubelet', '')).report, { outcome: 'unjudged', detail: 'no kubelet is available' })
   const version = { major: 1, minor: 28, patch: 0 }

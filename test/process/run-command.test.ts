@@ -100,6 +100,25 @@ t.test('standard input and working directory', async (t) => {
   t.ok(succeeded(unread), 'input that the command does not read is no failure')
 })
 
+t.test('of much output the first and the last lines are kept, and the command goes on', async (t) => {
+  const keep = (program: string, limits = {}) =>
+    runCommand(process.execPath, node(program), { ...LIMITS, maxOutputBytes: 1000, keepsEnds: true, ...limits })
+  const lines = (count: number) => `for (let at = 0; at < ${count}; at++) console.error('line ' + at)`
+  const all = (await keep(lines(120))).stderr
+  t.equal(all, Array.from({ length: 120 }, (_, at) => `line ${at}\n`).join(''), 'as much as the limit')
+  const { end, stderr } = await keep(`${lines(100_000)}; process.exitCode = 3`)
+  t.strictSame(end, { kind: 'exited', code: 3 })
+  t.match(stderr, /^line 0\n(?:line \d+\n)+line 99999\n$/)
+  t.ok(stderr.length > 900 && stderr.length <= 1000, String(stderr.length))
+  t.match(await keep(`process.stdout.write('x'.repeat(5000))`), { stdout: '' }, 'no part of a line')
+  t.match(await keep(`${lines(5)}; setInterval(() => {}, 1000)`, { timeoutMs: 1000 }), { end: { kind: 'timed-out' } })
+  t.match(await keep('', { signal: AbortSignal.abort() }), { end: { kind: 'aborted' } })
+  t.match(await runCommand('/no/such', [], { ...LIMITS, keepsEnds: true }), { end: { kind: 'not-started', code: 'ENOENT' } })
+  t.match(await keep(`process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000)`), {
+    end: { kind: 'signalled', signal: 'SIGTERM' },
+  })
+})
+
 t.test('an aborted command is killed', async (t) => {
   const controller = new AbortController()
   const running = runCommand(process.execPath, HANG, { ...LIMITS, signal: controller.signal })

@@ -6,6 +6,7 @@
 import { strict as assert } from 'node:assert'
 import { existsSync } from 'node:fs'
 import { stateOf } from '../../src/kubelet/gates.ts'
+import { isFlagOf } from '../../src/preflight/change/kubelet-flags.ts'
 import type { Candidate } from '../preflight/corpus/candidate.ts'
 import { listCandidates } from '../preflight/corpus/candidates.ts'
 import { compare } from '../preflight/corpus/compare.ts'
@@ -93,6 +94,15 @@ function addGateScenario(binary: string | undefined, minor: number): void {
           return !GROUPS.includes(name) && (ours?.stage !== stage || ours.on !== on)
         })
         assert.deepEqual(others, [])
+      })
+      await step('its help names no flag that the table says it lacks', async () => {
+        const { stdout } = await run(kubelet.binary, ['--help'])
+        const flags = [...stdout.matchAll(/^ +(?:-\w, )?--([\w-]+)/gm)].map(([, name = '']) => name)
+        assert(flags.length > 100, `the help names ${flags.length} flags`)
+        assert.deepEqual(
+          flags.filter((name) => !isFlagOf(name, minor)),
+          [],
+        )
       })
     },
     { timeoutMs: LIMIT_MS },

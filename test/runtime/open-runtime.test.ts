@@ -79,8 +79,18 @@ t.test('a socket that others than root may have put there says nothing of the ru
       unit({ runtimeEndpoint: undefined }),
     )
   const [checkpoints, defaultRuntimeSocket] = [{ path: () => '' }, () => undefined]
+  chmodSync(fake.socket, 0o600)
   t.equal(await findDoubt(fake.socket), undefined)
+  chmodSync(fake.socket, 0o666)
+  t.match(await findDoubt(fake.socket), /^everybody may write to .*shared\/socket: each account can act as root/)
+  t.match(await probe(), { ok: true }, 'root itself answers there')
+  chmodSync(fake.socket, 0o600)
   t.equal(await findDoubt(join(directory, 'none')), undefined)
+  t.match(
+    await findDoubt(join(place, 'none')),
+    /shared\/none is not asked .*, since it is not there, and everybody may write to .*shared:/,
+    'anybody can put one there',
+  )
   t.equal(await findDoubt('/run/dockershim.sock'), undefined)
   const link = join(directory, 'link')
   symlinkSync('shared/socket', link)

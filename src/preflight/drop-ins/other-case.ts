@@ -2,7 +2,7 @@
  * Keys of a drop-in that are names of fields but for upper and lower case. Kubelet ignores them in
  * the file of `--config`, and not in a drop-in: what it has merged it decodes with encoding/json,
  * which prefers no spelling (`mergeKubeletConfigurations`, cmd/kubelet/app/server.go, 1.30 to
- * 1.36). Of two spellings, the one that is sorted last wins. Pure.
+ * 1.37). Of two spellings, the one that is sorted last wins. Pure.
  */
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { Fields } from '../../kubelet/field.ts'

@@ -1,6 +1,6 @@
 /**
  * Reads the drop-ins as kubelet does. Rules: `loadDropinConfigFileIntoJSON`,
- * cmd/kubelet/app/server.go (1.32 to 1.36). Kubelet does not start if the directory is missing, or
+ * cmd/kubelet/app/server.go (1.32 to 1.37). Kubelet does not start if the directory is missing, or
  * if one of these files cannot be read, is empty, is no KubeletConfiguration, or has a key twice
  * (kubernetes issue 124796; `strict decoding error`, seen on 1.34.1). Pure; files and the YAML
  * parser are passed in.

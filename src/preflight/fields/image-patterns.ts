@@ -1,6 +1,6 @@
 /**
  * The images that need no credentials, in `preloadedImagesVerificationAllowlist`: names without tag
- * and digest, or everything below a prefix. Pure. Sources, 1.33 to 1.36:
+ * and digest, or everything below a prefix. Pure. Sources, 1.33 to 1.37:
  * `getAllowlistImagePattern`, pkg/kubelet/images/pullmanager; the grammar and `splitDockerDomain`
  * of github.com/distribution/reference.
  */

@@ -1,6 +1,6 @@
 /**
  * The rotation of container logs. Pure. Rule: `NewContainerLogManager`, pkg/kubelet/logs, 1.20 to
- * 1.36: kubelet exits if it cannot use these values. Kubelets before 1.24 rotate only the logs of a
+ * 1.37: kubelet exits if it cannot use these values. Kubelets before 1.24 rotate only the logs of a
  * remote container runtime: with dockershim they start.
  */
 import { parseQuantity } from '../../kubelet/quantity.ts'

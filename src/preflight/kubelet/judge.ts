@@ -46,10 +46,13 @@ export interface JudgeOptions {
 type NoVersion = Extract<VersionAnswer, { ok: false }>
 
 const DIRECT_ENVIRONMENT = { ...CHILD_ENVIRONMENT, GOMAXPROCS: '2' }
-/** At its lowest verbosity kubelet prints about 50 KB. */
+/**
+ * At its lowest verbosity kubelet prints about 50 KB. From 1.37 on it logs its config as well,
+ * before it says why it exits: 16 MiB of a ConfigMap of 1 MiB that is full of `{}`.
+ */
 const MOST_OUTPUT = 1 << 20
 const STOP_MS = 10_000
-const COMMON = { maxOutputBytes: MOST_OUTPUT, cwd: '/' }
+const COMMON = { maxOutputBytes: MOST_OUTPUT, keepsEnds: true, cwd: '/' }
 
 export class KubeletJudge implements Judge {
   readonly #options: Required<JudgeOptions>

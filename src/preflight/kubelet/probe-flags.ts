@@ -5,6 +5,7 @@
  * (Kubernetes 1.20 to 1.37). Syntax of pflag: `--name=value` or `--name value`, `_` counts as `-`,
  * the last one wins; a switch takes a value only after `=`.
  */
+import { isFlagOf } from '../change/kubelet-flags.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import type { JudgeStage, ProbePlaces } from './judgement.ts'
 
@@ -29,18 +30,8 @@ const REMOVED_SWITCHES = ['exit-on-lock-contention', 'runonce', ...KLOG_SWITCHES
 /** Removed in the deep stage only. */
 const RUNTIME = ['container-runtime', 'container-runtime-endpoint', 'image-service-endpoint', 'docker-endpoint']
 
-/**
- * The first minor that does not know a flag. The probe keeps it from then on: kubelet must fail
- * with it here, as it would at its next start.
- */
-const GONE: ReadonlyMap<string, number> = new Map([
-  ['dynamic-config-dir', 24],
-  ['docker-endpoint', 24],
-  ...[...KLOG_FLAGS, ...KLOG_SWITCHES].map((name): [string, number] => [name, 26]),
-  ['container-runtime', 27],
-  ['runonce', 32],
-  ['cloud-config', 34],
-])
+/** Kubelet takes it, and refuses to start with it: pkg/kubelet/apis/config/validation. */
+const WITHOUT_RUN_ONCE = 32
 
 /**
  * Up to 1.29 kubelet takes `--config-dir` only with KUBELET_CONFIG_DROPIN_DIR_ALPHA in its
@@ -73,7 +64,8 @@ export function probeFlags(
   { minor }: Pick<KubeletVersion, 'minor'>,
 ): string[] {
   const alpha = minor < FIRST_WITH_DROP_INS ? ['config-dir'] : []
-  const isKnown = (name: string) => minor < (GONE.get(name) ?? Number.POSITIVE_INFINITY)
+  // Kubelet must fail here with a flag that it no longer knows, as it would at its next start.
+  const isKnown = (name: string) => isFlagOf(name, minor) && (name !== 'runonce' || minor < WITHOUT_RUN_ONCE)
   const removed = new Set([...REMOVED, ...alpha, ...(stage === 'deep' ? RUNTIME : [])].filter(isKnown))
   const switches = new Set(REMOVED_SWITCHES.filter(isKnown))
   const kept: string[] = []

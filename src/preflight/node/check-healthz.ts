@@ -16,7 +16,9 @@ export function checkHealthz(view: NodeView, found: Surroundings): NodeProblem[]
 function checkPort(view: NodeView, port: number, found: Surroundings): NodeProblem[] {
   const foreign = findForeign(view, port, view.text('healthzBindAddress'), found)
   if (foreign === undefined) return []
-  const isChange = view.running('healthzPort') !== port
+  const before = view.running('healthzBindAddress')
+  const wasForeign = typeof before === 'string' && findForeign(view, port, before, found) !== undefined
+  const isChange = view.running('healthzPort') !== port || (typeof before === 'string' && !wasForeign)
   // If the owner is unknown, it may be kubelet: the ports of its running config tell, but for those
   // of drop-ins.
   const isOther = foreign.owner === 'other' || (view.knowsRunning && view.flag('config-dir') === undefined)

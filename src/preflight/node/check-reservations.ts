@@ -104,13 +104,15 @@ function without(cpus: CpuSet, others: CpuSet): CpuSet {
 function checkStatic(view: NodeView): NodeProblem[] {
   if (view.value('cpuManagerPolicy') !== 'static' || !usesCpuManager(view)) return []
   if (view.text('reservedSystemCPUs') !== undefined || view.isUnknown('reservedSystemCPUs') || reservedCpu(view) !== 0n) return []
+  const isRounded = view.quantity('systemReserved', 'cpu') !== 0n || view.quantity('kubeReserved', 'cpu') !== 0n
+  const reserved = isRounded ? 'this kubelet rounds what is reserved to 0 CPUs' : 'no CPU is reserved'
   return [
     {
       rule: 'node/static-policy',
       severity: 'refuse',
       at: 'cpuManagerPolicy',
-      problem: `${view.called('cpuManagerPolicy')} is static, but no CPU is reserved: kubelet does not start`,
-      advice: 'set cpu in systemReserved or kubeReserved, or reservedSystemCPUs',
+      problem: `${view.called('cpuManagerPolicy')} is static, but ${reserved}: kubelet does not start`,
+      advice: 'set cpu to at least 1m in systemReserved or kubeReserved, or set reservedSystemCPUs',
     },
   ]
 }
@@ -180,9 +182,19 @@ function evictionMemory(view: NodeView, memoryBytes: number | undefined): { read
   return Number.isFinite(bytes) ? { nanos: BigInt(Math.floor(bytes)) * NANOS, exact: false } : undefined
 }
 
+/** From here on kubelet rounds each of them to thousandths of a CPU (`parseResourceList`). */
+const ROUNDS_CPU_SINCE = 37
+
 export function reservedCpu(view: NodeView): bigint | undefined {
-  const [system, kube] = [view.quantity('systemReserved', 'cpu'), view.quantity('kubeReserved', 'cpu')]
+  const [system, kube] = [cpuIn('systemReserved', view), cpuIn('kubeReserved', view)]
   return system === undefined || kube === undefined ? undefined : system + kube
+}
+
+function cpuIn(field: 'systemReserved' | 'kubeReserved', view: NodeView): bigint | undefined {
+  const nanos = view.quantity(field, 'cpu')
+  if (nanos === undefined || view.minor === undefined || view.minor < ROUNDS_CPU_SINCE) return nanos
+  const micros = (nanos + 999n) / 1000n
+  return ((micros + 500n) / 1000n) * 1_000_000n
 }
 
 function largest(view: NodeView, resource: string): 'systemReserved' | 'kubeReserved' | 'evictionHard' {

@@ -93,6 +93,19 @@ t.test('the static CPU policy needs a reservation', async (t) => {
   t.same(verdicts({ cpuManagerPolicy: 'static', reservedSystemCPUs: '0' }), [])
   t.same(verdicts({ cpuManagerPolicy: 'static', featureGates: { CPUManager: false } }, {}, optionsOf(20)), [])
   t.same(verdicts({ cpuManagerPolicy: 'static' }, {}, optionsOf(30, ['--system-reserved=cpu=1'])), [])
+  // 1.37 rounds to thousandths, each field by itself.
+  const rounded = (minor: number | undefined, system: string, kube: string) =>
+    verdicts(
+      { cpuManagerPolicy: 'static', systemReserved: { cpu: system }, kubeReserved: { cpu: kube } },
+      {},
+      minor === undefined ? { ...optionsOf(37), version: undefined } : optionsOf(minor),
+    )
+  t.same(rounded(36, '0', '400u'), [])
+  t.same(rounded(37, '0', '400u'), ['refuse node/static-policy cpuManagerPolicy'])
+  t.same(rounded(37, '499u', '499u'), ['refuse node/static-policy cpuManagerPolicy'])
+  t.same(rounded(37, '0', '499001n'), [])
+  t.same(rounded(37, '0', '500u'), [])
+  t.same(rounded(undefined, '0', '400u'), [])
 })
 
 t.test('reservedMemory must add up to the total reservation', async (t) => {

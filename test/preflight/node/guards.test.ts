@@ -45,6 +45,9 @@ t.test('healthz: a port that another process has', async (t) => {
   t.same(verdicts(config, listening('unknown'), runs({ port: 8080 })), [], "the running kubelet's own")
   t.same(verdicts(config, listening('other'), runs(config)), warned, 'as before')
   t.same(verdicts(config, listening('other', '::'), runs({})), warned, 'perhaps for IPv6 only')
+  const moved = { healthzPort: 8080, healthzBindAddress: '0.0.0.0' }
+  t.same(verdicts(moved, listening('other', '10.0.0.5'), runs(config)), refused, 'another address of the port')
+  t.same(verdicts(moved, listening('other'), runs(config)), warned, 'as before')
   t.same(verdicts({ healthzPort: 0 }, listening('other'), runs({})), [])
   t.same(verdicts(config, { listeners: undefined }, runs({})), [])
 })
