@@ -49,6 +49,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   bootId: isText,
   subject: isText,
   subjectSinceUs: isNumber,
+  contentSinceUs: optional(isNumber),
   starts: isNumber,
   started: isFlag,
   startedSinceUs: optional(isNumber),

@@ -14,8 +14,7 @@ import { followProcess } from './process-health.ts'
 import { addExcused, followRuntime, isExcuseUsedUp, isRuntimeExcuse, isSubjectExcused, RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
 import { classifySample, isDown, needsStart, type SampleHealth } from './sample-condition.ts'
 import { presumeProcess, rememberProcess } from './seen-process.ts'
-import type { TrialKey } from './trial-key.ts'
-import { contentOfKey } from './trial-key.ts'
+import { contentOfKey, type TrialKey } from './trial-key.ts'
 import { countAtStart, isNewInvocation, isStartAwaited, isStartedByOthers, isStartedBySystemd, isStartRefused } from './unit-starts.ts'
 import type { KnownUnit } from './unit-state.ts'
 
@@ -126,7 +125,8 @@ function beginFold(known: HealthRecord | undefined, sample: HealthSample, unit: 
   }
 }
 
-interface Start extends Pick<HealthRecord, 'subjectSinceUs' | 'starts' | 'started' | 'startedSinceUs' | 'startedByOthers'> {
+interface Start
+  extends Pick<HealthRecord, 'subjectSinceUs' | 'contentSinceUs' | 'starts' | 'started' | 'startedSinceUs' | 'startedByOthers'> {
   /** False also where the unit still shows what was before the restart that was requested. */
   readonly hasBegun: boolean
 }
@@ -148,6 +148,7 @@ function followStart({ known, same, ofProcess, unit, nowUs, subject, runsSubject
   const isAwaited = same !== undefined && isStartAwaited(same, unit)
   return {
     subjectSinceUs: same?.subjectSinceUs ?? nowUs,
+    contentSinceUs: isSameContent ? (known.contentSinceUs ?? known.subjectSinceUs) : nowUs,
     starts: same === undefined ? Number(runsSubject || startedSinceUpgrade) : same.starts + Number(isNew),
     started,
     startedSinceUs: started ? (same?.started === true ? same.startedSinceUs : nowUs) : undefined,

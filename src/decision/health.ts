@@ -91,6 +91,11 @@ export interface HealthRecord {
   /** What this record is about: the content that kubelet starts with next, on this kubelet. */
   readonly subject: TrialKey
   readonly subjectSinceUs: number
+  /**
+   * Since when it has been about this content, on whatever kubelet. undefined: an agent recorded it
+   * that did not record this.
+   */
+  readonly contentSinceUs?: number | undefined
   /** Processes started since then. */
   readonly starts: number
   /**

@@ -6,6 +6,7 @@
  */
 import { HOUR_US } from '../values/durations.ts'
 import { LOCAL_CONTENT } from './config-source.ts'
+import { KUBELETS_OF_NO_UPGRADE } from './exit-log.ts'
 import { findNodePause } from './find-pause.ts'
 import { findVerdict, holdsOnAnyKubelet } from './find-verdict.ts'
 import type { HealthRecord } from './health.ts'
@@ -16,6 +17,7 @@ import { RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
 import { needsStart } from './sample-condition.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
+import { contentOfKey, type TrialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
 import { isOfFailure } from './verdict.ts'
 import { describeDown, hasOwnStartFailed } from './why-down.ts'
@@ -92,11 +94,17 @@ export function awaitsStart(snapshot: Snapshot, unit: KnownUnit, target: Target)
   return needsStart(unit.activity) ? kind !== 'not-due' : unit.activity === 'stopped' && kind === 'restart'
 }
 
-/** The restart into the target that was requested since the target was last activated. */
-function findRequested({ restarts, running, health, now, policy }: Snapshot, { key }: Target): RestartRecord | undefined {
+/**
+ * The restart into the target that was requested since the target was last activated. Where its
+ * content runs, another kubelet is wanted. Elsewhere any kubelet is: each start may make another.
+ */
+function findRequested({ restarts, running, health, now, policy }: Snapshot, { key, content }: Target): RestartRecord | undefined {
   const last = listOfBoot(restarts, now).at(-1)
-  const sinceUs = health?.subject === key ? health.subjectSinceUs : Number.POSITIVE_INFINITY
-  if (last === undefined || last.target !== key || last.atUs < sinceUs) return undefined
+  if (last === undefined || health === undefined) return undefined
+  const { subject, subjectSinceUs, contentSinceUs = subjectSinceUs } = health
+  const isOfKubelet = running.kind === 'known' && running.content === content
+  const isOfTarget = (of: TrialKey) => (isOfKubelet ? of === key : contentOfKey(of) === content)
+  if (!isOfTarget(last.target) || !isOfTarget(subject) || last.atUs < (isOfKubelet ? subjectSinceUs : contentSinceUs)) return undefined
   // A restart long before the present process started does not count.
   const isAnswered = running.kind === 'known' && running.startedAtUs - last.atUs > policy.startDeadlineUs
   return isAnswered ? undefined : last
@@ -226,11 +234,16 @@ function waitsForRuntime(snapshot: Snapshot): boolean {
   return isUp === false && now.monotonicUs - sinceUs < RUNTIME_EXCUSE_US
 }
 
-/** What was started in vain says nothing of another config, or of another kubelet. */
-function startAgainUs(taken: readonly RestartRecord[], { key }: Target, nowUs: number): number {
+/**
+ * What was started in vain says nothing of another config, or of another kubelet, unless each start
+ * makes one.
+ */
+function startAgainUs(taken: readonly RestartRecord[], { key, content }: Target, nowUs: number): number {
   const starts = taken.filter((record) => record.failed && !record.fallback && nowUs - record.atUs < HOUR_US)
   const last = starts.at(-1)
-  if (last === undefined || last.target !== key) return 0
+  const ofContent = starts.filter(({ target }) => contentOfKey(target) === content)
+  const isVarying = new Set(ofContent.map(({ target }) => target)).size >= KUBELETS_OF_NO_UPGRADE
+  if (last === undefined || (last.target !== key && !(isVarying && last === ofContent.at(-1)))) return 0
   return last.atUs + Math.min(START_AGAIN_AT_MOST_US, START_AGAIN_US * 2 ** (starts.length - 1))
 }
 

@@ -245,8 +245,11 @@ t.test('another subject, or another boot, starts another record', async (t) => {
   t.match(follow([down('auto-restart', 'i-1', 1)], record, keyOf(B)), {
     subject: keyOf(B),
     subjectSinceUs: NOW_US + 4 * SECOND_US,
+    contentSinceUs: NOW_US + 4 * SECOND_US,
     exits: 0,
   })
+  const onAnother = follow([down('auto-restart', 'i-1', 1)], record, keyOf(A, 'another kubelet'))
+  t.match(onAnother, { subjectSinceUs: NOW_US + 4 * SECOND_US, contentSinceUs: NOW_US }, 'of the same content')
   const rebooted = recordSample(
     record,
     { ...look(5 * SECOND_US, healthy()), at: { bootId: 'boot-2', monotonicUs: 7, wallMs: 0 } },

@@ -239,6 +239,15 @@ t.test('once per target', async (t) => {
     t.match(decide(gone), { kind: 'not-due' })
   })
 
+  t.test('a kubelet that differs at each start is no other target', async (t) => {
+    const target = { ...TARGET, key: keyOf(B, 'kubelet-9') }
+    const subject = { subject: target.key, subjectSinceUs: NOW_US, contentSinceUs: NOW_US - 2 * SECOND_US }
+    const varying = { health: { ...since.health, ...subject }, restarts: [asked] }
+    const gone = { ...runsNothing('auto-restart', { invocationId: 'invocation-2' }), ...varying }
+    t.match(decide(gone, target), { kind: 'not-due' }, 'started since, and gone again')
+    t.match(decide({ ...runs(A, { invocationId: 'invocation-2' }), ...varying }, target), { kind: 'ineffective' })
+  })
+
   t.test('another target, or another boot, is asked for anew', async (t) => {
     for (const restarts of [[asked, restartTo(A)], [{ ...asked, bootId: 'boot-0' }]]) {
       t.match(decide({ ...runs(A, { invocationId: 'invocation-2' }), restarts }), { kind: 'restart' })
@@ -376,6 +385,9 @@ t.test('what systemd gave up is started again ever more slowly, but not left dow
   t.match(decide({ ...runs(A), restarts: starts(12, NOW_US - MINUTE_US) }), { kind: 'restart' }, 'and it costs no restart of one that runs')
   const ofAnother = starts(12, NOW_US - SECOND_US).map((record) => ({ ...record, target: keyOf(A) }))
   t.match(giveUp(ofAnother), { kind: 'restart', record: { failed: true } }, 'another config is started at once')
+  const onKubelets = starts(3, NOW_US - SECOND_US).map((record, index) => ({ ...record, target: keyOf(B, `kubelet-${index}`) }))
+  t.match(giveUp(onKubelets.slice(0, 1)), { kind: 'restart' }, 'and so is another kubelet')
+  t.match(giveUp(onKubelets), { kind: 'under-way', untilUs: NOW_US + 59 * SECOND_US }, 'but not one after the other')
   const onceMore = [...ofAnother, ...starts(1, NOW_US - 5 * MINUTE_US + 1)]
   t.match(giveUp(onceMore), { kind: 'under-way', untilUs: NOW_US + 1 }, 'once')
   const refused = starts(4, NOW_US - MINUTE_US).map((record) => {

@@ -30,8 +30,8 @@ export class FallbackInvariant {
   #failedSinceUs: number | undefined
   /** Everything has failed, and the agent rests before it tries again. */
   #rested = false
-  /** The config itself took the runtime down: the agent cannot know that at once. */
-  #excusedByRuntime = false
+  /** They took the runtime down, one after the other: the agent cannot know that of any at once. */
+  #killers: ReadonlySet<string> = new Set()
   #wasLeftDown = false
   #wish: string | undefined
   /** It has been what kubelet starts with next, at least once. */
@@ -53,7 +53,7 @@ export class FallbackInvariant {
   forget(): void {
     this.#failedSinceUs = undefined
     this.#rested = false
-    this.#excusedByRuntime = false
+    this.#killers = new Set()
     this.#wasLeftDown = false
   }
 
@@ -65,7 +65,8 @@ export class FallbackInvariant {
     }
     const last = this.#lastStep
     this.#rested ||= last?.kind === 'wait' && (last.phase === 'node-at-fault' || last.detail.includes(NOTHING_LEFT))
-    this.#excusedByRuntime ||= unit.runtime.isKilled
+    const { killer } = unit.runtime
+    if (killer !== undefined) this.#killers = new Set([...this.#killers, killer])
     this.#wasLeftDown ||= unit.isLeftDown
     this.#failedSinceUs ??= nowUs
     const failedForUs = nowUs - this.#failedSinceUs
@@ -74,7 +75,7 @@ export class FallbackInvariant {
         FALLBACK_BUDGET_US +
           (this.#rested ? REST_TRIALS * this.#world.policy.trialUs : 0) +
           (this.#wasLeftDown ? START_AGAIN_US : 0) +
-          (this.#excusedByRuntime ? RUNTIME_BUDGET_US : 0),
+          this.#killers.size * RUNTIME_BUDGET_US,
       `invariant 6: kubelet (${unit.activity}) has failed for ${Math.round(failedForUs / 1e6)} s: ${unit.process?.text}`,
     )
   }

@@ -600,4 +600,15 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { journal: true },
   },
+  // The runtime excuses each of them.
+  'two configs that take the container runtime down, one the fallback of the other': {
+    ...schedule(
+      810001835,
+      [0, { kind: 'assign', name: 'red' }],
+      [0, { kind: 'edit', name: 'red', behaviour: 'kills-runtime' }],
+      [10, { kind: 'reset', seconds: 13 }],
+      [0, { kind: 'edit-local', base: 'unusable', seconds: 55 }],
+    ),
+    node: { parts: true },
+  },
 }

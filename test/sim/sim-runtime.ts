@@ -32,6 +32,7 @@ export class SimRuntime {
   #asker = Symbol()
   #killedFromUs = NEVER
   #killedUntilUs = 0
+  #killer: string | undefined
   #text: string | undefined
   #isNew = false
 
@@ -52,6 +53,11 @@ export class SimRuntime {
   /** A config took it down. */
   get isKilled(): boolean {
     return this.#nowUs() >= this.#killedFromUs && this.#nowUs() < this.#killedUntilUs
+  }
+
+  /** The config that keeps it down, or whose kubelet went a moment ago. undefined: none does. */
+  get killer(): string | undefined {
+    return this.isKilled ? this.#killer : undefined
   }
 
   isUp(endpoint: string): boolean {
@@ -155,6 +161,7 @@ export class SimRuntime {
     }
     if (this.#nowUs() >= this.#killedUntilUs) this.#killedFromUs = this.#nowUs() + DIES_AFTER_US
     this.#killedUntilUs = NEVER
+    this.#killer = text
   }
 }
 
