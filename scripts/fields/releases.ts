@@ -29,6 +29,7 @@ const PATCHES: Readonly<Record<number, PinnedRelease['patch']>> = {
   35: 4,
   36: 3,
   37: 2,
+  38: '0-beta.0',
 }
 
 export const RELEASES: readonly PinnedRelease[] = Object.entries(PATCHES).map(([minor, patch]) => ({ minor: Number(minor), patch }))
