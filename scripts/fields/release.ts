@@ -27,6 +27,8 @@ export interface Release {
   readonly gates: Readonly<Record<string, ReleaseGate>>
   /** The gates that each gate needs. */
   readonly dependencies: Readonly<Record<string, readonly string[]>>
+  /** The code of what decides over a config, by its package and name. */
+  readonly functions: Readonly<Record<string, string>>
 }
 
 export function parseRelease(minor: number, text: string): Release {
@@ -39,6 +41,7 @@ export function parseRelease(minor: number, text: string): Release {
     dependent: objectOf<string>(read.dependent),
     gates: objectOf<ReleaseGate>(read.gates),
     dependencies: objectOf<readonly string[]>(read.dependencies),
+    functions: objectOf<string>(read.functions),
   }
 }
 

@@ -1,14 +1,16 @@
 /**
  * The releases of Kubernetes that the tables are read from: of each minor the newest patch that
- * there was when the tables were last made. Go checks each module by its sum.
+ * there was when the tables were last made, and a pre-release of a minor that is not released. Go
+ * checks each module by its sum.
  */
 
 export interface PinnedRelease {
   readonly minor: number
-  readonly patch: number
+  /** `0-beta.0` of a pre-release. */
+  readonly patch: number | `0-${string}`
 }
 
-const PATCHES: Readonly<Record<number, number>> = {
+const PATCHES: Readonly<Record<number, PinnedRelease['patch']>> = {
   20: 15,
   21: 14,
   22: 17,
@@ -27,6 +29,7 @@ const PATCHES: Readonly<Record<number, number>> = {
   35: 4,
   36: 3,
   37: 2,
+  38: '0-beta.0',
 }
 
 export const RELEASES: readonly PinnedRelease[] = Object.entries(PATCHES).map(([minor, patch]) => ({ minor: Number(minor), patch }))
@@ -53,4 +56,10 @@ export function modulesOf({ minor, patch }: PinnedRelease): ReadonlyMap<string, 
     ['k8s.io/kubernetes', `v1.${minor}.${patch}`],
     ...published.map(([name]) => [`k8s.io/${name}`, `v0.${minor}.${patch}`] as const),
   ])
+}
+
+/** The modules of a release that hold these packages. */
+export function modulesWith({ minor, patch }: PinnedRelease, paths: readonly string[]): ReadonlyMap<string, string> {
+  const names = paths.map((path) => path.split('/').slice(0, 2).join('/'))
+  return new Map(names.map((name) => [name, name === 'k8s.io/kubernetes' ? `v1.${minor}.${patch}` : `v0.${minor}.${patch}`]))
 }

@@ -58,6 +58,8 @@ const isFinding: Check<Finding> = shape<Finding>({
   problem: isText,
   advice: optional(isText),
   layer: optional(isText),
+  isUnsettled: optional(isFlag),
+  isAtStart: optional(isFlag),
 })
 export const isReport: Check<Report> = shape<Report>({
   outcome: oneOf('accepted', 'refused', 'unjudged'),

@@ -1,5 +1,5 @@
 /**
- * The feature gates of every kubelet from 1.20 to 1.37: their stages and defaults by minor of 1.x,
+ * The feature gates of every kubelet in the tables: their stages and defaults by minor of 1.x,
  * whether they are locked, and which gates they need. Pure. The table is read from upstream's
  * sources. One that is written `CPUManager:B20,G26!,-33` was beta and on in 1.20, has been stable
  * and locked since 1.26, and 1.33 no longer knows it. The letters are a, b, g and d for alpha,
@@ -22,9 +22,6 @@ export interface GatePeriod {
   /** undefined: kubelet does not know the gate any more. */
   readonly state: GateState | undefined
 }
-
-/** The newest minor in the table. */
-export const NEWEST_WITH_GATES = 37
 
 const STAGES: Readonly<Record<string, GateState['stage']>> = { a: 'alpha', b: 'beta', g: 'ga', d: 'deprecated' }
 

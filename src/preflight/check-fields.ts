@@ -7,7 +7,7 @@
 import { describeMisfit, type KubeletConfig } from '../kubelet/decode.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import { findMisfits } from '../kubelet/field-types.ts'
-import { FIELDS } from '../kubelet/fields.ts'
+import { FIELDS, NEWEST_MINOR, PRE_RELEASE } from '../kubelet/fields.ts'
 import { isObject } from '../values/is-object.ts'
 import { nearestPlausible } from '../values/nearest.ts'
 import type { ConfigDocument } from './document.ts'
@@ -27,14 +27,15 @@ import { checkCurves } from './fields/tls-curves.ts'
 import { checkTracing } from './fields/tracing.ts'
 import { checkKeys, MOST_KEYS, remarkOnKeys } from './fields/unknown-keys.ts'
 import type { Finding, Position } from './finding.ts'
-import type { KubeletVersion } from './kubelet-version.ts'
+import { describeJudgedBy, isNewer, isPreRelease, type KubeletVersion } from './kubelet-version.ts'
 import { locateNearest } from './locate.ts'
 
 export interface FieldOptions {
-  /** undefined: unknown. */
+  /**
+   * undefined: unknown. Of a kubelet that is newer than the tables, the rules of the newest minor
+   * in them apply, and refuse only what `listSure` says.
+   */
   readonly version: KubeletVersion | undefined
-  /** Of a kubelet that is newer than the tables, whose `version` counts as unknown. */
-  readonly newer?: KubeletVersion | undefined
   /** Severity of keys that kubelet would ignore. */
   readonly unknownKeys: 'warn' | 'refuse'
   /**
@@ -49,11 +50,46 @@ const MOST_ADVICE = 20
 
 /** In the order of the text. */
 export function checkFields(document: ConfigDocument, options: FieldOptions): Finding[] {
-  const { version, newer, unknownKeys, overrides = {} } = options
+  const { version } = options
+  const findings = checkFor(document, options)
+  if (version === undefined || !isNewer(version)) return findings
+  const sure = listSure(document, options, version)
+  return findings.map((finding) =>
+    finding.severity !== 'refuse' || sure.has(identify(finding))
+      ? finding
+      : { ...finding, severity: 'warn', problem: `${finding.problem} (${describeJudgedBy(version)})`, isUnsettled: true },
+  )
+}
+
+/** The rules about limits and types, which did not change since the oldest kubelet. */
+const LASTING = ['fields/range', 'fields/type', 'fields/repeated-key']
+
+/**
+ * What a kubelet that is newer than the tables refuses as well as they can tell. A pre-release may
+ * still change, so the newest release has to refuse the same. Of a later kubelet only its limits
+ * are known: those of every kubelet so far. A later one may know more words and gates.
+ */
+function listSure(document: ConfigDocument, options: FieldOptions, version: KubeletVersion): ReadonlySet<string> {
+  const isNext = isPreRelease(version)
+  const before = { ...options, version: isNext ? { major: 1, minor: NEWEST_MINOR, patch: 0 } : undefined }
+  const refused = checkFor(document, before).filter(({ rule, severity }) => severity === 'refuse' && (isNext || LASTING.includes(rule)))
+  return new Set(refused.map(identify))
+}
+
+function identify({ rule, path }: Finding): string {
+  return JSON.stringify([rule, path])
+}
+
+/** No rule is known of a kubelet 2.x: those of the newest 1.x stand in. */
+const NEWEST: KubeletVersion = { major: 1, minor: PRE_RELEASE.minor, patch: 0 }
+
+function checkFor(document: ConfigDocument, options: FieldOptions): Finding[] {
+  const { version: given, unknownKeys, overrides = {} } = options
+  const version = given !== undefined && given.major > 1 ? NEWEST : given
   const config = override(document.config, overrides)
   const subject: FieldRuleInput = { config, version, gate: (name) => findGateState(name, config, version?.minor) }
   const complaints = [
-    ...(newer === undefined ? checkKeys(document.config, version, unknownKeys) : remarkOnKeys(document.config, newer)),
+    ...(given !== undefined && isNewer(given) ? remarkOnKeys(document.config, given) : checkKeys(document.config, version, unknownKeys)),
     ...checkTypes(subject),
     ...checkGates(subject),
     ...listRules(subject),
@@ -74,15 +110,13 @@ export function listRules(subject: FieldRuleInput): FieldProblem[] {
     ...checkRanges(subject),
     ...checkQuotaPeriod(subject),
     ...checkChoices(subject),
-    ...checkCurves(subject),
     ...checkCross(subject),
     ...checkNewFields(subject),
     ...checkLogging(subject),
-    ...checkLogRotation(subject),
-    ...checkPolicyOptions(subject),
     ...checkTracing(subject),
-    ...checkSysctls(subject),
-    ...checkAtStart(subject),
+    ...[checkCurves, checkLogRotation, checkPolicyOptions, checkSysctls, checkAtStart]
+      .flatMap((check) => check(subject))
+      .map((problem): FieldProblem => ({ ...problem, atStart: true })),
   ]
 }
 
@@ -111,10 +145,19 @@ function adviseNearest(complaints: readonly FieldProblem[]): FieldProblem[] {
 function toFindings(complaint: FieldProblem, document: ConfigDocument, version: KubeletVersion | undefined): Finding[] {
   const severity = weigh(complaint, version?.minor)
   if (severity === undefined) return []
-  const { rule, path, reason = 'validate', problem, advice } = complaint
+  const { rule, path, reason = 'validate', problem, advice, atStart } = complaint
   const range = version === undefined ? describeRange(complaint) : ''
   return [
-    { rule: `fields/${rule}`, severity, reason, path, position: locateNearest(document, path), problem: `${problem}${range}`, advice },
+    {
+      rule: `fields/${rule}`,
+      severity,
+      reason,
+      path,
+      position: locateNearest(document, path),
+      problem: `${problem}${range}`,
+      advice,
+      ...(atStart && version !== undefined && isNewer(version) && { isAtStart: true }),
+    },
   ]
 }
 

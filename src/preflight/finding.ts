@@ -37,6 +37,12 @@ export interface Finding {
   readonly problem: string
   /** What to do about it, in one line. */
   readonly advice: string | undefined
+  /**
+   * The rule may not be that of this kubelet, so nothing but kubelet itself can refuse the config.
+   */
+  readonly isUnsettled?: boolean | undefined
+  /** Of a kubelet newer than the tables: it meets this only after it has validated its config. */
+  readonly isAtStart?: boolean | undefined
   /** Of a config that this node merges: the layer that sets the field, or removes it. */
   readonly layer?: string | undefined
 }

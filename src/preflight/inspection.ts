@@ -114,6 +114,13 @@ export interface PartReport {
   readonly detail: string
   readonly findings: readonly Finding[]
   readonly changed?: PartResult['changed']
+  /**
+   * Of the part `fields`: the kubelet is newer than the tables, so it decides itself where it can.
+   * What counts of a field that it does not know.
+   */
+  readonly ownWord?: 'warn' | 'refuse' | undefined
+  /** Of the part `kubelet`: see `KubeletJudgement`. */
+  readonly ignored?: readonly string[] | undefined
 }
 
 /** One field whose meaning differs: defaults and spellings count as equal. */

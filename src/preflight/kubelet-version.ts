@@ -1,5 +1,5 @@
 /** Kubelet's version, as `kubelet --version` prints it. Pure. */
-import { NEWEST_MINOR, OLDEST_MINOR } from '../kubelet/fields.ts'
+import { NEWEST_MINOR, OLDEST_MINOR, PRE_RELEASE } from '../kubelet/fields.ts'
 
 export interface KubeletVersion {
   readonly major: number
@@ -18,14 +18,26 @@ export function formatVersion({ major, minor, patch }: KubeletVersion): string {
   return `${major}.${minor}.${patch}`
 }
 
-/** Whether the rules and tables of preflight cover this version. */
+/** Whether the rules and tables of preflight are those of this version, as it was released. */
 export function isCovered({ major, minor }: KubeletVersion): boolean {
   return major === 1 && minor >= OLDEST_MINOR && minor <= NEWEST_MINOR
 }
 
-/** Whether it is newer than the tables, so that it may know more than they do. */
+/** Whether it may know more than the tables do, which is so of a pre-release too. */
 export function isNewer({ major, minor }: KubeletVersion): boolean {
   return major > 1 || (major === 1 && minor > NEWEST_MINOR)
 }
 
+/** Whether it is of the minor whose pre-release is in the tables. */
+export function isPreRelease({ major, minor }: KubeletVersion): boolean {
+  return major === 1 && minor === PRE_RELEASE.minor
+}
+
 export const COVERED = `kubelet 1.${OLDEST_MINOR} to 1.${NEWEST_MINOR}`
+
+/** By which rules a kubelet that the tables do not cover is judged. */
+export function describeJudgedBy(version: KubeletVersion): string {
+  if (isPreRelease(version)) return `1.${PRE_RELEASE.minor} is not released: judged by ${PRE_RELEASE.version}`
+  const covered = `the rules cover ${COVERED}, not ${formatVersion(version)}`
+  return isNewer(version) ? `${covered}: those of ${PRE_RELEASE.version} only warn` : covered
+}

@@ -21,12 +21,12 @@ import { type Finding, type Position, REQUIRE_DRAIN } from './finding.ts'
 import { type GuardName, settleGuards } from './guards.ts'
 import type { InspectPart, PartInput, PartReport } from './inspection.ts'
 import type { Judge, JudgeRequest, JudgeStage } from './kubelet/judgement.ts'
-import { COVERED, formatVersion, isCovered, isNewer } from './kubelet-version.ts'
-import { checkNode, findNeeds, guardClient } from './node/check-node.ts'
+import { describeJudgedBy, formatVersion, isCovered, isNewer, isPreRelease } from './kubelet-version.ts'
+import { checkNode, findNeeds, findNodeFault, guardClient } from './node/check-node.ts'
 import type { NodeOptions } from './node/node-view.ts'
 import type { SurroundingNeeds, Surroundings } from './node/surroundings.ts'
 import { type ChangePolicy, checkPolicy, restricts } from './policy/check-policy.ts'
-import { nameField } from './reconcile.ts'
+import { nameField, UNLISTED } from './reconcile.ts'
 
 export interface PartSources {
   surroundings(needs: SurroundingNeeds): Promise<Surroundings>
@@ -53,9 +53,8 @@ export function listParts(sources: PartSources): readonly InspectPart[] {
 }
 
 function checkFieldRules({ document, version: given, unknownKeys, node, kubelet }: PartInput, { guardsOff }: PartSources): PartReport {
-  // For a kubelet outside the tables, only the rules that hold for every version apply.
-  const version = given !== undefined && isCovered(given) ? given : undefined
-  const newer = given !== undefined && isNewer(given) ? given : undefined
+  // For a kubelet older than the tables, only the rules that hold for every version apply.
+  const version = given !== undefined && (isCovered(given) || isNewer(given)) ? given : undefined
   const flags = collectFlags((node ?? kubelet)?.flags ?? [])
   // The whole config: a flag may set only a part of a field.
   const { config: overrides } = overlayFlags(document.config, flags, version)
@@ -66,13 +65,15 @@ function checkFieldRules({ document, version: given, unknownKeys, node, kubelet 
   const isOwn = ({ path: [field, gate] }: Finding) => field !== 'featureGates' || gate === undefined || Object.hasOwn(gates, gate)
   const report = conclude(
     [
-      ...checkFields(document, { version, newer, unknownKeys, overrides }).filter(isOwn),
+      ...checkFields(document, { version, unknownKeys, overrides }).filter(isOwn),
       ...settleGuards(guardClient(document, { version, flags, folder: '/', files: [], running: node?.running }), guardsOff()),
     ],
     `${count} ${count === 1 ? 'field' : 'fields'} checked against the rules of ${whose}`,
   )
-  if (given === version || given === undefined || report.outcome === 'refused') return report
-  return { ...report, outcome: 'unjudged', detail: `the rules cover ${COVERED}, not ${formatVersion(given)}` }
+  if (given === undefined || isCovered(given)) return report
+  const isJudged = isPreRelease(given) && !report.findings.some(({ isUnsettled, rule }) => isUnsettled || rule === UNLISTED)
+  const outcome = report.outcome === 'refused' || isJudged ? report.outcome : 'unjudged'
+  return { ...report, outcome, detail: describeJudgedBy(given), ...(isNewer(given) && { ownWord: unknownKeys }) }
 }
 
 async function checkNodeRules(
@@ -86,7 +87,9 @@ async function checkNodeRules(
   const place = isDropIn ? { folder: '/', files: [] } : { folder: node.folder, files: listKeysOf(config, document.config) }
   const options: NodeOptions = { version, flags: collectFlags(flags), ...place, running, kubeletPid }
   const found = await surroundings(findNeeds(document.config, options))
-  return conclude(settleGuards(checkNode(document.config, document, found, options), guardsOff()), 'checked against this node')
+  const report = conclude(settleGuards(checkNode(document.config, document, found, options), guardsOff()), 'checked against this node')
+  const fault = findNodeFault(document.config, found, options)
+  return fault === undefined ? report : { ...report, outcome: 'cannot-start', detail: fault }
 }
 
 /** What is not known is not missing. */
@@ -175,6 +178,7 @@ async function judgeByKubelet(subject: PartInput, { judge, signal }: PartSources
   })
   switch (judgement.kind) {
     case 'accepted':
+      return { outcome: 'accepted', detail: judgement.detail, findings: [], ignored: judgement.ignored }
     case 'cannot-start':
     case 'unjudged':
       return { outcome: judgement.kind, detail: judgement.detail, findings: [] }

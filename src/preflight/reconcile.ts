@@ -1,11 +1,12 @@
 /**
  * Adjusts the results of the field rules and of kubelet to each other. Pure. The tables of feature
- * gates may not be those of this kubelet: a gate that it accepts itself is only a warning. If both
+ * gates may not be those of this kubelet: a gate that it accepts itself is only a warning. So is
+ * everything that a kubelet newer than the tables accepts, and it alone knows its fields. If both
  * refuse the config for the same problem, the report shows only the finding of the field rules,
  * which has the position.
  */
 
-import type { FieldPath } from '../kubelet/field-path.ts'
+import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
 import { isFieldName } from '../kubelet/fields.ts'
 import type { Finding } from './finding.ts'
 import type { PartReport } from './inspection.ts'
@@ -32,19 +33,41 @@ export function reconcileWithKubelet(reports: readonly NamedReport[]): readonly 
     case 'cannot-start':
       return reports
     case 'accepted':
-      return reports.map((named) => (named.report === fields ? { ...named, report: acceptGates(fields) } : named))
+      return reports.map((named) => (named.report === fields ? { ...named, report: acceptOwn(fields, kubelet) } : named))
     case 'refused':
       return reports.map((named) => (named.report === kubelet ? { ...named, report: dropKnown(kubelet, fields.findings) } : named))
   }
 }
 
-function acceptGates(fields: PartReport): PartReport {
-  const findings = fields.findings.map((finding): Finding => {
-    if (!RULES_BY_LIST.includes(finding.rule) || finding.severity !== 'refuse') return finding
-    return { ...finding, severity: 'warn', problem: `${finding.problem}, but this kubelet accepts it`, advice: undefined }
+function acceptOwn(fields: PartReport, { ignored }: PartReport): PartReport {
+  const { ownWord } = fields
+  const findings = fields.findings.flatMap((finding): Finding[] => {
+    if (finding.rule === UNLISTED && ownWord !== undefined && ignored !== undefined) return settleKey(finding, ignored, ownWord)
+    const isJudged = RULES_BY_LIST.includes(finding.rule) || (ownWord !== undefined && isOfLoading(finding))
+    if (!isJudged) return [finding]
+    if (finding.isUnsettled) return []
+    if (finding.severity !== 'refuse') return [finding]
+    return [{ ...finding, severity: 'warn', problem: `${finding.problem}, but this kubelet accepts it`, advice: undefined }]
   })
   const isRefused = findings.some(({ severity }) => severity === 'refuse')
-  return { ...fields, findings, outcome: isRefused ? fields.outcome : 'accepted' }
+  return { ...fields, findings, outcome: isRefused ? 'refused' : 'accepted' }
+}
+
+/** The rule of remarks about fields that the tables lack. */
+export const UNLISTED = 'fields/unlisted-key'
+
+/** Guards, and what a user forbids beyond kubelet, are not kubelet's to judge. */
+function isOfLoading({ rule, isAtStart }: Finding): boolean {
+  return rule.startsWith('fields/') && rule !== 'fields/repeated-key' && isAtStart !== true
+}
+
+/** A remark on several keys has no path. */
+function settleKey(remark: Finding, ignored: readonly string[], severity: Finding['severity']): Finding[] {
+  if (remark.path.length === 0) return ignored.length === 0 ? [] : [remark]
+  const label = formatPath(remark.path)
+  return ignored.includes(label)
+    ? [{ ...remark, rule: 'fields/unknown-key', severity, problem: `unknown field ${label}: this kubelet ignores it` }]
+    : []
 }
 
 function dropKnown(kubelet: PartReport, fields: readonly Finding[]): PartReport {

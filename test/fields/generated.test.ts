@@ -5,8 +5,7 @@ import t from 'tap'
 import { modulesOf, RELEASES } from '../../scripts/fields/releases.ts'
 import { isSealed, seal } from '../../scripts/fields/seal.ts'
 import { GENERATED } from '../../scripts/fields/write-tables.ts'
-import { NEWEST_MINOR, OLDEST_MINOR } from '../../src/kubelet/fields.ts'
-import { NEWEST_WITH_GATES } from '../../src/kubelet/gates.ts'
+import { NEWEST_MINOR, OLDEST_MINOR, PRE_RELEASE } from '../../src/kubelet/fields.ts'
 import { effectiveConfig } from '../../src/preflight/change/effective.ts'
 import { DEPENDENT_DEFAULTS } from '../preflight/change/dependent-defaults.ts'
 
@@ -29,13 +28,15 @@ t.test('a seal shows a changed row, a removed row and a changed version', async 
   t.notOk(isSealed('const TABLE = {}\n'))
 })
 
-t.test('the tables cover every minor, without a gap', async (t) => {
-  const minors = RELEASES.map(({ minor }) => minor)
+t.test('the tables cover every minor that is released, and the pre-release of the next', async (t) => {
+  const released = Array.from({ length: NEWEST_MINOR + 1 - OLDEST_MINOR }, (_, index) => OLDEST_MINOR + index)
   t.strictSame(
-    minors,
-    Array.from({ length: NEWEST_WITH_GATES + 1 - OLDEST_MINOR }, (_, index) => OLDEST_MINOR + index),
+    RELEASES.map(({ minor }) => minor),
+    [...released, PRE_RELEASE.minor],
   )
-  t.ok(NEWEST_MINOR <= NEWEST_WITH_GATES)
+  t.equal(PRE_RELEASE.minor, NEWEST_MINOR + 1)
+  for (const { minor, patch } of RELEASES) t.equal(typeof patch === 'number', minor <= NEWEST_MINOR, `1.${minor}.${patch}`)
+  t.equal(`1.${RELEASES.at(-1)?.minor}.${RELEASES.at(-1)?.patch}`, PRE_RELEASE.version)
 })
 
 t.test('every default that depends on other fields is filled in, from the minor on that has it', async (t) => {

@@ -5,7 +5,7 @@ import { parseRelease, type Release, type ReleaseField, type ReleaseGate } from 
 import { modulesOf } from '../../scripts/fields/releases.ts'
 import { defaultsModule, fieldsModule } from '../../scripts/fields/write-tables.ts'
 
-const NONE = { fields: [], defaults: {}, dependent: {}, gates: {}, dependencies: {} }
+const NONE = { fields: [], defaults: {}, dependent: {}, gates: {}, dependencies: {}, functions: {} }
 const releases = (...each: Partial<Release>[]): Release[] => each.map((release, index) => ({ ...NONE, minor: 20 + index, ...release }))
 const field = (path: string, type = 'int32', more: Partial<ReleaseField> = {}): ReleaseField => ({ path, type, ...more })
 

@@ -99,6 +99,15 @@ const SERVER = `package app
 import ( _ "k8s.io/kubernetes/pkg/features"; utilfeature "x/feature"; near "k8s.io/apiserver/pkg/near"; _ "k8s.io/apiserver/pkg/options"; _ "x/unknown" )
 func init() { near.AddFeatureGates(utilfeature.DefaultMutableFeatureGate) }
 `
+const VALIDATION = `package validation
+// Words that may be set.
+var words = []string{"a"}
+func Validate(x int) error {
+
+	// why
+	return nil
+}
+`
 const EVICTION = 'package eviction\nvar DefaultEvictionHard = map[string]string{"pid.available": "5%"}\n'
 
 function lay(t: Test, changes: { types?: string; defaults?: string; features?: string } = {}): string[] {
@@ -111,13 +120,17 @@ function lay(t: Test, changes: { types?: string; defaults?: string; features?: s
             config: {
               'types.go': 'package config\ntype KubeletConfiguration struct {\n\tServer bool\n\tLevel *int32\n}\n',
               v1beta1: { 'defaults.go': changes.defaults ?? DEFAULTS },
+              validation: { 'validation.go': VALIDATION },
             },
           },
           eviction: { 'defaults_linux.go': EVICTION, 'defaults_windows.go': 'broken' },
           ports: { 'ports.go': 'package ports\nconst Step = 5\n' },
         },
       },
-      cmd: { kubelet: { app: { 'server.go': SERVER } } },
+      cmd: {
+        kubelet: { app: { 'server.go': SERVER, options: { 'options.go': 'package options\nfunc (o *Options) Add() {}\n' } } },
+        kubeadm: { app: { componentconfigs: { 'kubelet.go': 'package componentconfigs\n', 'zz_generated.go': 'broken' } } },
+      },
     },
     kubelet: { config: { v1beta1: { 'types.go': changes.types ?? TYPES } } },
     apiserver: {
@@ -140,7 +153,7 @@ t.test('the reader', { skip: whyNot() }, async (t) => {
     JSON.parse(execFileSync(reader, ['1.35', ...modules], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }))
 
   t.test('reads fields, defaults and gates', async (t) => {
-    const { fields, defaults, dependent, gates, dependencies } = read(lay(t))
+    const { fields, defaults, dependent, gates, dependencies, functions } = read(lay(t))
     t.strictSame(fields, [
       { path: 'server', type: 'boolean', pointer: true, zeroInside: true },
       { path: 'period', type: 'duration' },
@@ -176,6 +189,26 @@ t.test('the reader', { skip: whyNot() }, async (t) => {
       Whole: { stage: 'beta', default: true },
     })
     t.strictSame(dependencies, { OwnName: ['Old', 'Shared'] })
+    t.strictSame(Object.keys(functions), [
+      'cmd/kubelet/app/options.Options.Add',
+      'pkg/kubelet/apis/config/v1beta1.SetDefaults_KubeletConfiguration',
+      'pkg/kubelet/apis/config/v1beta1.level',
+      'pkg/kubelet/apis/config/v1beta1.setAuth',
+      'pkg/kubelet/apis/config/v1beta1.zeroDuration',
+      'pkg/kubelet/apis/config/validation.Validate',
+      'pkg/kubelet/apis/config/validation.words',
+    ])
+    t.equal(functions['pkg/kubelet/apis/config/validation.Validate'], 'func Validate(x int) error {\n\treturn nil\n}', 'no comments')
+  })
+
+  t.test('lists what a file declares, or a folder with those below it', async (t) => {
+    const paths = [
+      'k8s.io/kubernetes/pkg/kubelet/eviction/defaults_linux.go',
+      'k8s.io/kubernetes/cmd/kubelet',
+      'k8s.io/kubernetes/pkg/gone',
+    ]
+    const printed = execFileSync(reader, ['declared', ...lay(t), '--', ...paths], { encoding: 'utf8' })
+    t.strictSame(Object.values(JSON.parse(printed)), [['Options.Add', 'init'], [], ['DefaultEvictionHard']])
   })
 
   t.test('fails where it does not understand the source, and says where', async (t) => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { FIELDS, NEWEST_MINOR } from '../../src/kubelet/fields.ts'
+import { FIELDS, NEWEST_MINOR, PRE_RELEASE } from '../../src/kubelet/fields.ts'
+import { listGates, stateOf } from '../../src/kubelet/gates.ts'
 import { checkFields } from '../../src/preflight/check-fields.ts'
 import type { Finding } from '../../src/preflight/finding.ts'
 import { parseVersion } from '../../src/preflight/kubelet-version.ts'
@@ -258,7 +259,7 @@ t.test('feature gates', async (t) => {
     ['DynamicKubeletConfig: true', undefined, ['warn fields/gate-gone']],
     ['NodeSwap: true', '1.21', ['refuse fields/gate-too-new']],
     ['NodeSwap: true', '1.22', []],
-    ['NodeSwap: true', undefined, []],
+    ['NodeSwap: true', undefined, ['warn fields/gate-gone']],
     ['SeparateCacheWatchRPC: true', '1.20', ['refuse fields/gate-too-new']],
     ['SeparateCacheWatchRPC: true', '1.21', ['refuse fields/gate-too-new']],
     ['ImageVolumeWithDigest: true', '1.35', ['refuse fields/gate-too-new']],
@@ -289,7 +290,7 @@ t.test('feature gates', async (t) => {
     ['DRADeviceTaints: false', '1.36', []],
     ['DRADeviceTaints: false', '1.37', ['refuse fields/gate-needs']],
     ['ControllerManagerReleaseLeaderElectionLockOnExit: true', '1.35', ['refuse fields/gate-too-new']],
-    ['ControllerManagerReleaseLeaderElectionLockOnExit: true', '1.36', []],
+    ['ControllerManagerReleaseLeaderElectionLockOnExit: true', '1.36', ['warn fields/gate-going']],
     ['KubeletPSI: true', '1.32', ['refuse fields/gate-too-new']],
     ['KubeletPSI: true', '1.34', []],
     ['GitRepoVolumeDriver: true', '1.35', []],
@@ -490,4 +491,71 @@ t.test('configs that fail the validation of every kubelet', async (t) => {
     t.equal(found.length, problems.length, JSON.stringify(config))
     for (const [index, problem] of problems.entries()) t.match(found[index], problem)
   }
+})
+
+t.test('a pre-release refuses what the newest release refuses too, and of the rest it only warns', async (t) => {
+  const next = PRE_RELEASE.version
+  const cases: [lines: string, findings: readonly string[]][] = [
+    ['maxPods: -1', ['refuse fields/range']],
+    ['systemReserved: {gpu: "1"}', ['refuse fields/value']],
+    ['memorySwap: {swapBehavior: Nope}', ['refuse fields/value']],
+    ['featureGates: {SidecarContainers: true}', ['refuse fields/gate-gone']],
+    ['featureGates: {NodeSwap: true}', ['warn fields/gate-gone']],
+    ['featureGates: {NoSuchGate: true}', ['warn fields/gate-unknown']],
+    ['featureGates: {DRADeviceTaints: false}', ['warn fields/gate-locked', 'refuse fields/gate-needs']],
+    ['serverCertificateKeyAlgorithm: RSA-1024', ['warn fields/value']],
+    ['serverCertificateKeyAlgorithm: 5', ['warn fields/type']],
+    ['foo: 1', ['warn fields/unlisted-key']],
+    ['allowedUnsafeSysctls: [user.max_user_namespaces, kernel.domainname]', []],
+    ['featureGates: {DynamicResourceAllocation: true}\nmaxPods: 5', ['warn fields/gate-gone']],
+  ]
+  for (const [lines, findings] of cases) t.strictSame(brief(await check(lines, next)), findings, lines)
+  t.match(await check('featureGates: {NodeSwap: true}', next), [
+    { problem: `unrecognized feature gate: NodeSwap (1.${PRE_RELEASE.minor} is not released: judged by ${next})`, isUnsettled: true },
+  ])
+  t.strictSame(brief(await check('foo: 1', next, 'refuse')), ['warn fields/unlisted-key'], 'the release may know it')
+})
+
+t.test('gates that a pre-release no longer has are named before an upgrade', async (t) => {
+  const problem = `kubelet 1.${PRE_RELEASE.minor} (as of ${PRE_RELEASE.version}) removes feature gate NodeSwap and does not start with it`
+  for (const version of ['1.35.4', '1.37.2']) {
+    t.match(await check('featureGates: {NodeSwap: true}', version), [{ rule: 'fields/gate-going', severity: 'warn', problem }], version)
+  }
+  const going = listGates().filter((name) => stateOf(name, NEWEST_MINOR) !== undefined && stateOf(name, PRE_RELEASE.minor) === undefined)
+  t.equal(going.length, 29, going.join())
+  for (const name of ['KubeletTracing', 'SystemdWatchdog', 'ExecProbeTimeout', 'InPlacePodVerticalScaling', 'DynamicResourceAllocation'])
+    t.ok(going.includes(name), name)
+})
+
+t.test('the algorithms of the keys of certificates', async (t) => {
+  const cases: [lines: string, findings: readonly string[]][] = [
+    ['clientCertificateKeyAlgorithm: ML-DSA-65', []],
+    ['clientCertificateKeyAlgorithm: ""', ['warn fields/value']],
+    ['serverCertificateKeyAlgorithm: ECDSA-P384', []],
+    ['serverCertificateKeyAlgorithm: ML-DSA-44', ['warn fields/cross']],
+    ['serverCertificateKeyAlgorithm: ML-DSA-44\ntlsMinVersion: VersionTLS12', ['warn fields/cross']],
+    ['serverCertificateKeyAlgorithm: ML-DSA-44\ntlsMinVersion: VersionTLS13', []],
+    ['serverCertificateKeyAlgorithm: ML-DSA-44\ntlsMinVersion: Nope', ['refuse fields/value']],
+  ]
+  for (const [lines, findings] of cases) t.strictSame(brief(await check(lines, PRE_RELEASE.version)), findings, lines)
+  t.strictSame(brief(await check('serverCertificateKeyAlgorithm: RSA-1024', '1.37')), ['warn fields/too-new'], 'kubelet ignores it')
+})
+
+t.test('the rules of the newest minor warn of a later kubelet, which may take more', async (t) => {
+  const later = `1.${PRE_RELEASE.minor + 1}`
+  const cases: [lines: string, findings: readonly string[]][] = [
+    ['maxPods: -1', ['refuse fields/range']],
+    ['systemReserved: {gpu: "1"}', ['warn fields/value']],
+    ['topologyManagerPolicy: later', ['warn fields/value']],
+    ['featureGates: {SidecarContainers: true}', ['warn fields/gate-gone']],
+    ['serverCertificateKeyAlgorithm: 5', ['warn fields/type']],
+    ['allowedUnsafeSysctls: [user.max_user_namespaces]', []],
+    ['preloadedImagesVerificationAllowlist: [busybox]\nimagePullCredentialsVerificationPolicy: NeverVerifyAllowlistedImages', []],
+    ['showHiddenMetricsForVersion: "1.38"', []],
+    ['logging: {flushFrequency: 5s}', []],
+    ['foo: 1', ['warn fields/unlisted-key']],
+  ]
+  for (const [lines, findings] of cases) t.strictSame(brief(await check(lines, later)), findings, lines)
+  t.match(await check('topologyManagerPolicy: later', later), [{ problem: /those of 1\.38\.0-beta\.0 only warn/ }])
+  t.strictSame(brief(await check('maxPods: -1\nfoo: 1', '2.0')), ['refuse fields/range', 'warn fields/unlisted-key'])
 })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { NEWEST_MINOR } from '../../src/kubelet/fields.ts'
+import { NEWEST_MINOR, PRE_RELEASE } from '../../src/kubelet/fields.ts'
 import type { GuardName } from '../../src/preflight/guards.ts'
 import type { InspectOptions, PartInput, PartReport, TargetNode } from '../../src/preflight/inspection.ts'
 import type { JudgeRequest, KubeletJudgement } from '../../src/preflight/kubelet/judgement.ts'
@@ -67,14 +67,38 @@ const rulesOf = (report: PartReport | undefined) => report?.findings.map(({ rule
 t.test('fields: a version that the rules do not know is not judged', async (t) => {
   for (const version of [
     { major: 1, minor: 19, patch: 0 },
-    { major: 1, minor: NEWEST_MINOR + 1, patch: 0 },
+    { major: 1, minor: NEWEST_MINOR + 2, patch: 0 },
     { major: 2, minor: 30, patch: 0 },
   ]) {
     const { report } = await run('fields', 'maxPods: 5\n', { version })
-    t.match(report, { outcome: 'unjudged', detail: `the rules cover ${COVERED}, not ${formatVersion(version)}` })
+    const only = version.minor === 19 ? '' : `: those of ${PRE_RELEASE.version} only warn`
+    t.match(report, { outcome: 'unjudged', detail: `the rules cover ${COVERED}, not ${formatVersion(version)}${only}` })
   }
-  const bad = await run('fields', 'maxPods: -1\n', { version: { major: 1, minor: NEWEST_MINOR + 1, patch: 0 } })
+  const bad = await run('fields', 'maxPods: -1\n', { version: { major: 1, minor: NEWEST_MINOR + 2, patch: 0 } })
   t.match(bad.report, { outcome: 'refused' }, 'what every kubelet since 1.20 refuses')
+})
+
+t.test('fields: a version that is not released is judged by its pre-release, but for what may change', async (t) => {
+  const version = { major: 1, minor: PRE_RELEASE.minor, patch: 0 }
+  const detail = `1.${PRE_RELEASE.minor} is not released: judged by ${PRE_RELEASE.version}`
+  const outcomeOf = async (text: string) => (await run('fields', text, { version })).report
+  t.match(await outcomeOf('maxPods: 5\n'), { outcome: 'accepted', detail })
+  t.match(await outcomeOf('maxPods: -1\n'), { outcome: 'refused', detail })
+  t.match(await outcomeOf('featureGates: {NodeSwap: true}\n'), { outcome: 'unjudged', detail, findings: [{ severity: 'warn' }] })
+})
+
+t.test('node: where kubelet starts with no config, none is to blame', async (t) => {
+  const version = { major: 1, minor: 38, patch: 0 }
+  const range = 'kubelet:4294901760:65536\n'
+  const texts = new Map([
+    ['/etc/passwd', 'root:x:0:0\nkubelet:x:999:999\n'],
+    ['/etc/subuid', range],
+    ['/etc/subgid', range],
+  ])
+  const found = { paths: new Map([['/usr/bin/getsubids', 'file' as const]]), texts }
+  const { report, needs } = await run('node', 'maxPods: 5\n', { version, node: nodeWith() }, { surroundings: found })
+  t.match(report, { outcome: 'cannot-start', detail: /4294901760:65536 of the user kubelet in .etc.subuid ends at 4294967295/ })
+  t.ok(needs.some((need) => need.texts.includes('/etc/subuid')))
 })
 
 t.test('only the part that starts kubelet is slow', async (t) => {

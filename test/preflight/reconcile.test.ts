@@ -99,3 +99,32 @@ t.test('the field that a message names', async (t) => {
   t.same(nameField('the address of this port is bad'), [], 'an English word is not a field name')
   t.same(nameField('toString constructor'), [])
 })
+
+t.test('a kubelet that is newer than the tables judges by itself', async (t) => {
+  const newer = (ownWord: 'warn' | 'refuse', ...findings: readonly Finding[]): PartReport => ({
+    ...report('refused', ...findings),
+    ownWord,
+  })
+  const accepted = (...ignored: readonly string[]): PartReport => ({ ...report('accepted'), ignored })
+  const late = finding('fields/value', ['systemReserved', 'gpu'], 'cannot reserve "gpu" resource', { isAtStart: true })
+  t.match(reconcile(newer('warn', RANGE), accepted()).fields, { outcome: 'accepted', findings: [{ rule: RANGE.rule, severity: 'warn' }] })
+  t.match(reconcile(newer('warn', late), accepted()).fields, { outcome: 'refused', findings: [late] }, 'not asked for that')
+  const unsettled = { ...UNKNOWN, severity: 'warn', isUnsettled: true } as const
+  t.strictSame(reconcile(newer('warn', unsettled), accepted()).fields?.findings, [], 'it takes the gate')
+  const guard = finding('guard/content-type', ['contentType'], 'kubelet 1.39 does not register with it')
+  t.match(reconcile(newer('warn', guard), accepted()).fields, { outcome: 'refused', findings: [guard] })
+})
+
+t.test('a field that the tables lack is unknown only where such a kubelet says so', async (t) => {
+  const remark = finding('fields/unlisted-key', ['memory', 'foo'], 'memory.foo is not in the tables', { severity: 'warn' })
+  const fields = (ownWord: 'warn' | 'refuse'): PartReport => ({ outcome: 'unjudged', detail: '', findings: [remark], ownWord })
+  const settle = (ownWord: 'warn' | 'refuse', ignored: readonly string[] | undefined) =>
+    reconcile(fields(ownWord), { ...report('accepted'), ignored }).fields
+  t.match(settle('warn', []), { outcome: 'accepted', findings: [] })
+  t.match(settle('warn', ['memory.foo']), {
+    outcome: 'accepted',
+    findings: [{ rule: 'fields/unknown-key', severity: 'warn', problem: 'unknown field memory.foo: this kubelet ignores it' }],
+  })
+  t.match(settle('refuse', ['memory.foo']), { outcome: 'refused', findings: [{ severity: 'refuse' }] })
+  t.match(settle('warn', undefined), { findings: [remark] }, 'it is not known what that kubelet said')
+})

@@ -1,15 +1,19 @@
 // Reader prints, as JSON, what one release of Kubernetes says about KubeletConfiguration: its
 // fields with their types, its defaults, and the feature gates that kubelet knows. It reads the
 // source text of the modules with go/ast, and runs none of it. Where it meets code that it does not
-// understand, it fails.
+// understand, it fails. It also prints the code of what decides over a config, to be compared with
+// that of another release, and instead of all that the names that some files and folders declare.
 //
 // Usage: reader 1.36 k8s.io/kubernetes=DIR k8s.io/kubelet=DIR ...
+//
+//	reader declared k8s.io/kubernetes=DIR ... -- k8s.io/kubernetes/pkg/kubelet/cm ...
 package main
 
 import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -27,9 +31,15 @@ type release struct {
 	Dependent    map[string]string   `json:"dependent"`
 	Gates        map[string]gate     `json:"gates"`
 	Dependencies map[string][]string `json:"dependencies"`
+	Functions    map[string]string   `json:"functions"`
 }
 
 func main() {
+	if os.Args[1] == "declared" {
+		modules := slices.Index(os.Args, "--")
+		print(readDeclared(newSource(os.Args[2:modules]), os.Args[modules+1:]))
+		return
+	}
 	minor, err := strconv.Atoi(strings.TrimPrefix(os.Args[1], "1."))
 	if err != nil {
 		fail("the first argument is a version such as 1.36: %v", err)
@@ -38,8 +48,11 @@ func main() {
 	fields := readFields(source)
 	defaults := readDefaults(source, fields)
 	gates, dependencies := readGates(source, minor)
-	out := json.NewEncoder(os.Stdout)
-	if err := out.Encode(release{fields, defaults.values, defaults.dependent, gates, dependencies}); err != nil {
+	print(release{fields, defaults.values, defaults.dependent, gates, dependencies, readFunctions(source)})
+}
+
+func print(value any) {
+	if err := json.NewEncoder(os.Stdout).Encode(value); err != nil {
 		fail("%v", err)
 	}
 }

@@ -4,10 +4,10 @@
  * Read from k8s.io/kubernetes and the modules k8s.io/kubelet, api, apiserver,
  * apiextensions-apiserver, client-go, component-base, cloud-provider and controller-manager of the
  * same releases: v1.20.15 v1.21.14 v1.22.17 v1.23.17 v1.24.17 v1.25.16 v1.26.15 v1.27.16 v1.28.15
- * v1.29.15 v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2.
+ * v1.29.15 v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2 v1.38.0-beta.0.
  *
  * Written by `npm run fields`: do not edit. SHA-256 of this text with zeros here:
- * 1ababd6e418913b49af19cb836ba4161e4c020d0644a1ed7e552a9afee734178
+ * aeb257887604933e498e29a9852a6951fa8812de8158203eefb6ed2ee4473247
  */
 import type { FieldDefaults } from '../field.ts'
 
@@ -22,6 +22,8 @@ export const DEFAULT_TABLE: Readonly<Record<string, FieldDefaults>> = {
   readOnlyPort: { initial: [[20, 0]], zeroSince: 20 },
   rotateCertificates: { initial: [[20, false]], zeroSince: 20 },
   serverTLSBootstrap: { initial: [[20, false]], zeroSince: 20 },
+  clientCertificateKeyAlgorithm: { initial: [[38, 'ECDSA-P256']], zeroSince: 38 },
+  serverCertificateKeyAlgorithm: { initial: [[38, 'ECDSA-P256']], zeroSince: 38 },
   'authentication.webhook.enabled': { initial: [[20, true]], zeroSince: 20 },
   'authentication.webhook.cacheTTL': { initial: [[20, '2m']] },
   'authentication.anonymous.enabled': { initial: [[20, false]], zeroSince: 20 },

@@ -4,10 +4,10 @@
  * Read from k8s.io/kubernetes and the modules k8s.io/kubelet, api, apiserver,
  * apiextensions-apiserver, client-go, component-base, cloud-provider and controller-manager of the
  * same releases: v1.20.15 v1.21.14 v1.22.17 v1.23.17 v1.24.17 v1.25.16 v1.26.15 v1.27.16 v1.28.15
- * v1.29.15 v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2.
+ * v1.29.15 v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2 v1.38.0-beta.0.
  *
  * Written by `npm run fields`: do not edit. SHA-256 of this text with zeros here:
- * ba05bd6b3b8b7c3052326f24b729822358103ca3d96b1b44ced68b2f3385e591
+ * 18498930d525582cb9a4484412b2bef23d13f85246e6e12c529918f8055e22e9
  */
 import type { Fields } from '../field.ts'
 
@@ -30,6 +30,8 @@ export const FIELD_TABLE = {
   tlsMinVersion: { type: 'string' },
   rotateCertificates: { type: 'boolean' },
   serverTLSBootstrap: { type: 'boolean' },
+  clientCertificateKeyAlgorithm: { type: 'string', since: 38 },
+  serverCertificateKeyAlgorithm: { type: 'string', since: 38 },
   authentication: {
     type: 'object',
     fields: {

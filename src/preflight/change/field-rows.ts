@@ -45,6 +45,8 @@ export const FIELD_ROWS = {
   tlsMinVersion: { risk: 'server-clients', flag: 'tls-min-version' },
   rotateCertificates: { risk: 'cert-expiry', flag: 'rotate-certificates' },
   serverTLSBootstrap: { risk: 'server-clients', flag: 'rotate-server-certificates' },
+  clientCertificateKeyAlgorithm: { risk: 'cert-expiry' },
+  serverCertificateKeyAlgorithm: { risk: 'server-clients' },
   'authentication.x509.clientCAFile': { risk: 'server-clients', flag: 'client-ca-file' },
   'authentication.webhook.enabled': { risk: 'server-clients', flag: 'authentication-token-webhook' },
   'authentication.webhook.cacheTTL': { risk: 'server-clients', flag: 'authentication-token-webhook-cache-ttl' },

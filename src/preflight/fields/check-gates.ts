@@ -5,8 +5,8 @@
  * k8s.io/component-base/featuregate.
  */
 
-import { NEWEST_MINOR } from '../../kubelet/fields.ts'
-import { type GatePeriod, isGateOn, listGates, listNeedy, NEWEST_WITH_GATES, needsOf, periodsOf, stateOf } from '../../kubelet/gates.ts'
+import { NEWEST_MINOR, PRE_RELEASE } from '../../kubelet/fields.ts'
+import { type GatePeriod, isGateOn, listGates, listNeedy, needsOf, periodsOf, stateOf } from '../../kubelet/gates.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type FieldProblem, type FieldRuleInput, shorten } from './complaint.ts'
 
@@ -44,7 +44,9 @@ function checkGate(name: string, isOn: boolean, minor: number | undefined): Fiel
   if (minor === undefined) {
     const gone = goneAfter(periods, 0)
     if (gone === undefined) return []
-    return [{ rule: 'gate-gone', path, problem, advice: `kubelet 1.${gone} and later do not start with it: remove it`, from: gone }]
+    return [
+      { rule: 'gate-gone', path, problem, advice: `kubelet ${nameMinor(gone)} and later do not start with it: remove it`, from: gone },
+    ]
   }
   if (minor < first.from) return [{ rule: 'gate-too-new', path, problem, advice: 'only later kubelets know this gate: remove it' }]
   const here = periods.findLast(({ from }) => from <= minor) ?? first
@@ -58,10 +60,14 @@ function checkGate(name: string, isOn: boolean, minor: number | undefined): Fiel
   }
   const gone = goneAfter(periods, minor)
   if (gone !== undefined && gone <= minor + AHEAD) {
-    const text = `kubelet 1.${gone} removes feature gate ${name} and does not start with it`
+    const text = `kubelet ${nameMinor(gone)} removes feature gate ${name} and does not start with it`
     complaints.push({ rule: 'gate-going', path, problem: text, advice: 'remove it before the upgrade', severity: 'warn' })
   }
   return complaints
+}
+
+function nameMinor(minor: number): string {
+  return minor === PRE_RELEASE.minor ? `1.${minor} (as of ${PRE_RELEASE.version})` : `1.${minor}`
 }
 
 /** The first minor after this one that no longer knows the gate. */
@@ -100,7 +106,6 @@ function checkNeeds(gates: Gates, minor: number): FieldProblem[] {
         path: setHere === undefined ? ['featureGates'] : ['featureGates', setHere],
         problem: `${name} is enabled, but depends on features that are disabled: [${missing.join(' ')}]`,
         advice: `enable ${missing.join(' and ')}, or disable ${name}`,
-        unsure: minor > NEWEST_WITH_GATES,
       },
     ]
   })

@@ -1,9 +1,9 @@
 /**
  * Fields that accept only certain words. Kubelet checks some of them in its validation, others when
- * it starts the component they configure. Pure. Sources, 1.20 to 1.37:
- * pkg/kubelet/apis/config/validation/validation.go; at start, `NewMainKubelet` and `BuildAuthz`
- * (cmd/kubelet/app), the managers' `NewManager` (pkg/kubelet/cm), `TLSVersion` and
- * `TLSCipherSuites` (k8s.io/component-base/cli/flag).
+ * it starts the component they configure. Pure. Sources: `ValidateKubeletConfiguration`,
+ * pkg/kubelet/apis/config/validation/validation.go; at start, `NewMainKubelet`
+ * (pkg/kubelet/kubelet.go), `BuildAuthz` (cmd/kubelet/app), the managers' `NewManager`
+ * (pkg/kubelet/cm), `TLSVersion` and `TLSCipherSuites` (k8s.io/component-base/cli/flag).
  */
 import { type FieldPath, valueAt } from '../../kubelet/field-path.ts'
 import { NEWEST_MINOR } from '../../kubelet/fields.ts'

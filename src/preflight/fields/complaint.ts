@@ -23,6 +23,8 @@ export interface FieldProblem {
   readonly to?: number
   /** `warn`: kubelet accepts it. Default: `refuse`. */
   readonly severity?: Severity
+  /** Kubelet meets it only after it has loaded and validated its config. */
+  readonly atStart?: true
   /** It depends on something unknown, such as the effect of `AllAlpha`: at most a warning. */
   readonly unsure?: boolean
 }

@@ -1,17 +1,22 @@
 /**
  * Rules about fields that depend on other fields or on feature gates. Pure. Source:
- * pkg/kubelet/apis/config/validation/validation.go, 1.20 to 1.37; messages in the style of 1.20.
+ * `ValidateKubeletConfiguration`, pkg/kubelet/apis/config/validation/validation.go; messages in the
+ * style of 1.20.
  */
 
 import { valueAt } from '../../kubelet/field-path.ts'
 import { parseCpuList } from '../cpu-set.ts'
 import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
+import { TLS_VERSIONS } from './tls-names.ts'
 import { durationOf, firstPlaces, isOn, listOf, numberOf, SECOND_NS, textOf, textsOf } from './values.ts'
+
+const ALGORITHMS = ['ECDSA-P256', 'ECDSA-P384', 'RSA-2048', 'RSA-3072', 'RSA-4096', 'ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87']
 
 export function checkCross(subject: FieldRuleInput): FieldProblem[] {
   return [
     ...checkImageCollection(subject),
     ...checkServerCertificate(subject),
+    ...checkKeyAlgorithms(subject),
     ...checkTopology(subject),
     ...checkShutdown(subject),
     ...checkSwap(subject),
@@ -60,6 +65,23 @@ function checkServerCertificate({ config, gate }: FieldRuleInput): FieldProblem[
       problem: 'serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate',
     },
   ]
+}
+
+/** An empty name is none of them: it does not mean the default. */
+function checkKeyAlgorithms({ config }: FieldRuleInput): FieldProblem[] {
+  const complaints = ['clientCertificateKeyAlgorithm', 'serverCertificateKeyAlgorithm'].flatMap((field): FieldProblem[] => {
+    const name = config[field]
+    if (typeof name !== 'string' || ALGORITHMS.includes(name)) return []
+    const problem = `${field} ${quote(name)} is not a supported algorithm`
+    return [{ rule: 'value', path: [field], problem, mistyped: { name, known: ALGORITHMS }, from: 38 }]
+  })
+  const server = textOf(config.serverCertificateKeyAlgorithm)
+  const least = textOf(config.tlsMinVersion)
+  if (!server.startsWith('ML-DSA-') || !ALGORITHMS.includes(server) || !['', ...TLS_VERSIONS.slice(0, -1)].includes(least))
+    return complaints
+  const problem = `tlsMinVersion ${quote(least)} is incompatible with serverCertificateKeyAlgorithm ${quote(server)}, ML-DSA requires VersionTLS13`
+  const advice = 'set tlsMinVersion to VersionTLS13'
+  return [...complaints, { rule: 'cross', path: ['serverCertificateKeyAlgorithm'], problem, advice, from: 38 }]
 }
 
 function checkTopology({ config, gate }: FieldRuleInput): FieldProblem[] {
@@ -135,7 +157,9 @@ function checkSwap({ config, gate }: FieldRuleInput): FieldProblem[] {
   if (behavior === '') return []
   const isOnHere = gate('NodeSwap')
   if (isOnHere === false) {
-    return [{ rule: 'cross', path, problem: 'memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled', from: 22 }]
+    return [
+      { rule: 'cross', path, problem: 'memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled', from: 22, to: 37 },
+    ]
   }
   const complain = (words: readonly string[], range: Pick<FieldProblem, 'from' | 'to'>): FieldProblem[] =>
     words.includes(behavior)

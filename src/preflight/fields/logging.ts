@@ -1,7 +1,7 @@
 /**
  * Rules about logging, which kubelet shares with other components. Pure. Sources: `Validate` and
- * `addFlags`, k8s.io/component-base/logs/api/v1/options.go, from 1.25 on, and before that
- * `ValidateLoggingConfiguration`, k8s.io/component-base/logs/validate.go.
+ * `addFlags`, k8s.io/component-base/logs/api/v1/options.go, from 1.25 on. Before that
+ * k8s.io/component-base/logs/validate.go had `ValidateLoggingConfiguration`.
  */
 
 import { valueAt } from '../../kubelet/field-path.ts'

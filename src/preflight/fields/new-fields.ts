@@ -1,6 +1,6 @@
 /**
  * Rules about rarely used fields that are newer than 1.20. Pure. Source:
- * pkg/kubelet/apis/config/validation of 1.21 to 1.37.
+ * `ValidateKubeletConfiguration`, pkg/kubelet/apis/config/validation.
  */
 
 import { parseQuantity } from '../../kubelet/quantity.ts'

@@ -1,7 +1,7 @@
 /**
- * Limits of single numbers and durations. Pure. Source:
- * pkg/kubelet/apis/config/validation/validation.go, 1.20 to 1.37; messages in the style of 1.20. 0
- * is within the limits wherever kubelet reads it as "not set" (`SetDefaults_KubeletConfiguration`).
+ * Limits of single numbers and durations. Pure. Source: `ValidateKubeletConfiguration`,
+ * pkg/kubelet/apis/config/validation/validation.go; messages in the style of 1.20. 0 is within the
+ * limits wherever kubelet reads it as "not set" (`SetDefaults_KubeletConfiguration`).
  */
 
 import type { FieldName } from '../../kubelet/fields.ts'

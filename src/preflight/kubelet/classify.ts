@@ -7,7 +7,7 @@
  * the config alone.
  */
 import type { Incomplete } from '../../decision/unit-state.ts'
-import { formatVersion, type KubeletVersion } from '../kubelet-version.ts'
+import { formatVersion, isNewer, type KubeletVersion } from '../kubelet-version.ts'
 import { findFinalMessage } from './final-message.ts'
 import type { JudgeStage, KubeletJudgement, ProbePlaces } from './judgement.ts'
 import { quoteMessage } from './quote-message.ts'
@@ -67,7 +67,7 @@ const CONFIG_ERRORS = [
   /unsupported eviction|eviction (?:percentage )?thresholds? .* must be|grace period .*soft eviction threshold|soft eviction threshold .*grace period/i,
   /negative eviction minimum reclaim|strconv\.Parse\w+: parsing|time: (?:invalid|unknown|missing)/i,
   // Managers of CPUs, memory, topology; swap.
-  /running with swap on is not supported|swap feature is enabled and LimitedSwap|unknown policy: "|topology manager polic/i,
+  /running with swap on is not supported|LimitedSwap(?:,? but it)? is only supported with cgroupv2|unknown policy: "|topology manager polic/i,
   // Options of their policies.
   /None policy: received unsupported options|manager policy options .* require feature gates|manager policy (?:alpha|beta)-level options not enabled/i,
   /unknown (?:cpu|topology) manager policy option|unsupported (?:cpu|topology)manager option|bad value for option "|static policy options /i,
@@ -83,7 +83,12 @@ export function classify(output: string, probe: Probe): KubeletJudgement {
   const message = findFinalMessage(output)
   if (message === undefined) return unjudged(`${kubelet} exited without a known message`)
   const quote = quoteMessage(message, probe.places)
-  if (reachedGoal(message, probe)) return { kind: 'accepted', detail: `${kubelet} ${describeGoal(probe)}` }
+  if (reachedGoal(message, probe))
+    return {
+      kind: 'accepted',
+      detail: `${kubelet} ${describeGoal(probe)}`,
+      ...(isNewer(probe.version) && { ignored: listIgnored(output) }),
+    }
   const blameNode = probe.incomplete === undefined ? cannotStart : unjudged
   if (STRAY_WORD.test(message)) return unjudged(`${kubelet} does not accept the words of the probe: ${quote}`)
   if (FLAGS.test(message)) {
@@ -108,6 +113,15 @@ export function classify(output: string, probe: Probe): KubeletJudgement {
   if (CONFIG_ERRORS.some((pattern) => pattern.test(message))) return { kind: 'refused', reason: 'validate', message: quote }
   if (probe.stage === 'load') return { kind: 'refused', reason: 'validate', message: quote }
   return unjudged(`${kubelet} exited with an unknown message: ${quote}`)
+}
+
+/**
+ * The fields that strict decoding does not know: `DecodeKubeletConfiguration`,
+ * pkg/kubelet/kubeletconfig/util/codec, decodes leniently then, and logs why.
+ */
+function listIgnored(output: string): string[] {
+  const lines = output.split('\n').filter((line) => /lenient decoding as strict decoding failed/i.test(line))
+  return lines.flatMap((line) => [...line.matchAll(/unknown field \\*"([^"\\]+)/g)].map(([, name = '']) => name))
 }
 
 /** Whether kubelet failed at the obstacle that ends this stage. */

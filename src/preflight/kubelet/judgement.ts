@@ -20,7 +20,11 @@ export type JudgeStage = 'load' | 'deep'
  * drop-ins, or cannot run at all. `unjudged`: kubelet's end tells nothing about the config.
  */
 export type KubeletJudgement =
-  | { readonly kind: 'accepted'; readonly detail: string }
+  /**
+   * `ignored`: the fields that a kubelet newer than the tables says it does not know. undefined:
+   * that is not known.
+   */
+  | { readonly kind: 'accepted'; readonly detail: string; readonly ignored?: readonly string[] | undefined }
   /**
    * `load`: kubelet could not read or decode the config; `validate`: everything else. `message` is
    * kubelet's own, in one line.

@@ -8,7 +8,7 @@
  * `contentType`: a request whose type has no encoder fails with "no serializers registered"
  * (`clientNegotiator.Encoder`, k8s.io/apimachinery/pkg/runtime/negotiate.go, compares the whole
  * text), and there is no watch in YAML. CBOR falls back to JSON where its gate is off
- * (`RESTClientFor`, k8s.io/client-go/rest/client.go, since 1.32).
+ * (`RESTClientFor`, k8s.io/client-go/rest, since 1.32).
  *
  * `nodeLeaseDurationSeconds`: kubelet renews after a quarter of it
  * (`nodeLeaseRenewIntervalFraction`, pkg/kubelet/kubelet.go). By default node controllers call a

@@ -22,19 +22,21 @@ import { checkStates, describeStates } from './check-states.ts'
 import { checkStaticPods, leftManifests } from './check-static-pods.ts'
 import { stateFile, usesCpuManager, usesMemoryManager } from './managers.ts'
 import { type NodeOptions, NodeView, toFinding } from './node-view.ts'
+import { findSubordinateFault, subordinateNeeds } from './subordinate-ids.ts'
 import { NOTHING_NEEDED, type SurroundingNeeds, type Surroundings } from './surroundings.ts'
 
 export function findNeeds(config: KubeletConfig, options: NodeOptions): SurroundingNeeds {
   const view = new NodeView(config, options)
   const left = leftManifests(view)
+  const ids = subordinateNeeds(view)
   return {
     memory: true,
     topology: needsTopology(view),
     cgroups: [...new Set(requiredCgroups(view).flatMap(({ spellings }) => spellings))],
-    paths: filesToFind(view),
+    paths: [...filesToFind(view), ...ids.paths],
     runtimeSocket: runtimeSocket(view),
     imageSocket: imageSocket(view),
-    texts: listStateFiles(view),
+    texts: [...listStateFiles(view), ...ids.texts],
     manifests: left === undefined ? [] : [left],
     cgroupUse: enforcedCgroups(view),
     localAddresses: healthzAddress(view) !== undefined,
@@ -72,6 +74,11 @@ export function checkNode(
   const view = new NodeView(config, options)
   const complaints = CHECKS.flatMap((check) => check(view, surroundings))
   return complaints.map((complaint) => toFinding(complaint, document))
+}
+
+/** Why kubelet starts on this node with no config at all. undefined: nothing is known of it. */
+export function findNodeFault(config: KubeletConfig, surroundings: Surroundings, options: NodeOptions): string | undefined {
+  return findSubordinateFault(new NodeView(config, options), surroundings)
 }
 
 /** The guards that need no facts about the node: they hold for a config on any machine. */

@@ -1,9 +1,9 @@
 /**
  * Checks reservations for system and kubelet against the machine. Pure. Rules:
  * `validateNodeAllocatable`, `GetNodeAllocatableReservation` and `hardEvictionReservation`,
- * pkg/kubelet/cm; `getReservedCPUs`, cmd/kubelet/app/server.go; `NewManager` and
- * `validateReservedMemory` of pkg/kubelet/cm/cpumanager and memorymanager. Kubelet starts if
- * everything is reserved, but then the node cannot run any pod: that is refused too.
+ * pkg/kubelet/cm; `getReservedCPUs`, cmd/kubelet/app/server.go; `NewManager` of
+ * pkg/kubelet/cm/cpumanager, and `validateReservedMemory` of pkg/kubelet/cm/memorymanager. Kubelet
+ * starts if everything is reserved, but then the node cannot run any pod: that is refused too.
  */
 
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { CommandContext } from '../../../src/cli/command.ts'
 import { validateCommand } from '../../../src/cli/commands/validate.ts'
-import { NEWEST_MINOR } from '../../../src/kubelet/fields.ts'
+import { NEWEST_MINOR, PRE_RELEASE } from '../../../src/kubelet/fields.ts'
 import { mergeAround } from '../../../src/preflight/drop-ins/merge-drop-ins.ts'
 import type { Report } from '../../../src/preflight/finding.ts'
 import type { InspectedConfig, InspectOptions } from '../../../src/preflight/inspection.ts'
@@ -77,10 +77,24 @@ t.test('a misspelt feature gate is refused for each version that the rules cover
 })
 
 t.test('a version that the rules do not cover cannot be judged', async (t) => {
-  for (const version of ['1.19', `1.${NEWEST_MINOR + 1}`, '2.0']) {
+  for (const version of ['1.19', `1.${NEWEST_MINOR + 2}`, '2.0']) {
     const { code, out } = await validate(`${HEAD}maxPods: 5\n`, { 'kubelet-version': version })
     t.equal(code, 2, version)
     t.match(out, new RegExp(`^fields +not checked +the rules cover ${COVERED}, not `, 'm'))
+  }
+})
+
+t.test('the exit code says whether a version that is not released was judged', async (t) => {
+  const ask = (lines: string) => validate(`${HEAD}${lines}\n`, { 'kubelet-version': `1.${PRE_RELEASE.minor}` })
+  const judged = `1.${PRE_RELEASE.minor} is not released: judged by ${PRE_RELEASE.version}`
+  for (const [lines, code, outcome] of [
+    ['maxPods: 5', 0, 'accepted'],
+    ['maxPods: -1', 1, 'refused'],
+    ['featureGates: {NodeSwap: true}', 2, 'not checked'],
+  ] as const) {
+    const result = await ask(lines)
+    t.equal(result.code, code, lines)
+    t.match(result.out, new RegExp(`^fields +${outcome} +${judged}$`, 'm'), lines)
   }
 })
 

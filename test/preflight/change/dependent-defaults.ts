@@ -4,10 +4,10 @@
  * Read from k8s.io/kubernetes and the modules k8s.io/kubelet, api, apiserver,
  * apiextensions-apiserver, client-go, component-base, cloud-provider and controller-manager of the
  * same releases: v1.20.15 v1.21.14 v1.22.17 v1.23.17 v1.24.17 v1.25.16 v1.26.15 v1.27.16 v1.28.15
- * v1.29.15 v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2.
+ * v1.29.15 v1.30.14 v1.31.14 v1.32.13 v1.33.13 v1.34.4 v1.35.4 v1.36.3 v1.37.2 v1.38.0-beta.0.
  *
  * Written by `npm run fields`: do not edit. SHA-256 of this text with zeros here:
- * e14d328e984e4b882f95eeb54030c18effafa026d3e43f82ebf170a861ed6dce
+ * 6f2068aff83d5b6709f00498f8671a4294444aa2cd2fb3a738028bc188998bbc
  */
 export const DEPENDENT_DEFAULTS: Readonly<Record<string, readonly (readonly [since: number, code: string])[]>> = {
   nodeStatusReportFrequency: [

@@ -1,7 +1,7 @@
 /** Every field of kubelet 1.20: with a valid value, with a wrong one, and with null. */
 
 import type { Field, FieldType } from '../../../src/kubelet/field.ts'
-import { FIELDS, isKnown } from '../../../src/kubelet/fields.ts'
+import { FIELDS, isKnown, NEWEST_MINOR } from '../../../src/kubelet/fields.ts'
 import { below, type Candidate, withFields } from './candidate.ts'
 
 export const FITTING: Readonly<Record<FieldType, unknown>> = {
@@ -51,7 +51,7 @@ export const UNFIT: Readonly<Record<FieldType, unknown>> = {
 
 const fields: readonly (readonly [name: string, field: Field])[] = Object.entries(FIELDS)
 const old = fields.filter(([, field]) => isKnown(field, 20))
-const added = fields.filter(([, field]) => !isKnown(field, 20))
+const added = fields.filter(([, field]) => !isKnown(field, 20) && isKnown(field, NEWEST_MINOR))
 const fromAll = (values: Readonly<Record<FieldType, unknown>>, some: typeof fields) =>
   Object.fromEntries(some.map(([name, { type }]) => [name, values[type]]))
 const isPeriod = ([, { type }]: (typeof fields)[number]) => type === 'duration'

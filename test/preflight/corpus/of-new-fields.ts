@@ -4,7 +4,7 @@
  * not know the field ignores it.
  */
 import type { Field, Fields } from '../../../src/kubelet/field.ts'
-import { FIELDS } from '../../../src/kubelet/fields.ts'
+import { FIELDS, isKnown, NEWEST_MINOR } from '../../../src/kubelet/fields.ts'
 import { below, type Candidate, withFields } from './candidate.ts'
 import { FITTING, UNFIT } from './of-fields.ts'
 
@@ -50,8 +50,10 @@ function listNew(fields: Fields, place: (inner: Readonly<Record<string, unknown>
   })
 }
 
+/** No kubelet of a pre-release is in the records. */
 function listAlone(): Candidate[] {
-  return listNew(FIELDS, (fields) => fields).flatMap(({ name, field: { type }, place }) => [
+  const released = listNew(FIELDS, (fields) => fields).filter(({ field }) => isKnown(field, NEWEST_MINOR))
+  return released.flatMap(({ name, field: { type }, place }) => [
     withFields(place(FITS[name] ?? FITTING[type])),
     withFields(place(UNFIT[type])),
     withFields(place(null)),

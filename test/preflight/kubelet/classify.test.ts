@@ -1,4 +1,5 @@
 import t from 'tap'
+import { NEWEST_MINOR } from '../../../src/kubelet/fields.ts'
 import { classify } from '../../../src/preflight/kubelet/classify.ts'
 import type { JudgeStage } from '../../../src/preflight/kubelet/judgement.ts'
 import { placesIn } from '../../../src/preflight/kubelet/places.ts'
@@ -329,4 +330,21 @@ t.test('a quote is one line with a limited length', async (t) => {
   const judgement = judge(fatal(`invalid configuration: a\n\tb\u0007\u202e${'x'.repeat(2000)}`))
   t.match(judgement, { kind: 'refused', message: /^invalid configuration: a b x+\.\.\.$/ })
   t.equal(judgement.kind === 'refused' && judgement.message.length, 400)
+})
+
+t.test('accepted: a kubelet that is newer than the tables names the fields that it ignores', async (t) => {
+  const places = placesIn(DIRECTORY, 'kubelet', 'load')
+  const probe = (minor: number) => ({ stage: 'load', places, flags: [], version: { major: 1, minor, patch: 0 } }) as const
+  const end = failed(`failed to run Kubelet: unable to load bootstrap kubeconfig: stat ${places.kubeconfig}: no such file or directory`)
+  const strict = 'strict decoding error: unknown field \\"foo\\", unknown field \\"memorySwap.bar\\"'
+  const warning = `I1129 03:30:00.000000       1 codec.go:102] "Using lenient decoding as strict decoding failed" err="${strict}"\n`
+  t.match(classify(`${warning}${end}`, probe(NEWEST_MINOR + 1)), { kind: 'accepted', ignored: ['foo', 'memorySwap.bar'] })
+  t.strictSame(Object.entries(classify(end, probe(NEWEST_MINOR + 2))).at(-1), ['ignored', []])
+  t.notOk('ignored' in classify(`${warning}${end}`, probe(NEWEST_MINOR)), 'the tables know')
+})
+
+t.test('ids that end too late are no fault of the config, and a message of 1.38 is known', async (t) => {
+  const ids = 'kubelet user assigned ID 4294901760 with assigned IDs length 65536 ends past the last mappable ID 4294967294'
+  t.match(judge(failed(`failed to run Kubelet: create user namespace manager: ${ids}`), 'deep'), { kind: 'unjudged' })
+  t.match(judge(failed('failed to run Kubelet: LimitedSwap is only supported with cgroupv2'), 'deep'), { kind: 'refused' })
 })
