@@ -100,6 +100,7 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml, b
     inspect: inspection.inspect,
     compare: inspection.compare,
     mergeHere: inspection.mergeHere,
+    runningVersion: async () => inspection.runningVersion(findOwnKubelet(await stores.unit.observe(), settings.nodeName)),
     unit: stores.unit,
     activation: stores.activation,
     requests: stores.requests,

@@ -212,11 +212,19 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     const recipient: Recipient = {
       kubelet: binary === undefined || isOther ? undefined : { flags: [], ...(command && targetOf(command)), binary },
       version: options.version ?? version,
+      from: options.from === 'running' ? ((await runningVersion(here)) ?? (await versionOf(here?.command?.path))) : options.from,
       ...target,
       unknownKeys: options.unknownKeys ?? settings().unknownFields,
     }
     const parts = partsWith(options.kubelet === undefined ? judge : openJudge(true))
     return inspectWith(parts, async () => recipient, stores.yaml)(config, options)
+  }
+
+  /** The binary on disk may be another one. undefined: no kubelet runs, or it is not known. */
+  const runningVersion = async (unit: KnownUnit | undefined): Promise<KubeletVersion | undefined> => {
+    const pid = unit?.process.kind === 'checkpoint' || unit?.process.kind === 'other' ? unit.process.pid : undefined
+    const answer = pid === undefined || unit?.command === undefined ? undefined : await binaries.versionOfProcess(pid, unit.command.path)
+    return answer?.ok === true ? answer.version : undefined
   }
 
   const compare: Compare = async (before, after, givenVersion) => {
@@ -256,7 +264,7 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
   }
 
   const forget = () => judge.forget()
-  return { checkCandidate, remarkOnFallback, compareConfigz, readConfigz, inspect, compare, mergeHere, versionOf, forget }
+  return { checkCandidate, remarkOnFallback, compareConfigz, readConfigz, inspect, compare, mergeHere, versionOf, runningVersion, forget }
 }
 
 /** The config that kubelet makes of this one with its drop-ins. */

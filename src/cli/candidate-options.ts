@@ -39,6 +39,13 @@ export const KUBELET_VERSION: CommandOption = {
   help: "check for a kubelet of this version, as in 1.28; default: the version of this machine's kubelet",
 }
 
+export const FROM_VERSION: CommandOption = {
+  name: 'from',
+  kind: versionKind,
+  initial: '',
+  help: 'also compare with what the config means to a kubelet of this version, as in 1.36',
+}
+
 /**
  * Not `no-overlay`: the command line's parser reads that as the negation of an option `overlay`.
  */
@@ -57,8 +64,8 @@ export function fileOption(name: string, help: string): CommandOption {
   return { name, kind: fileKind, initial: '', help }
 }
 
-export function readVersionOption(options: OptionValues): KubeletVersion | undefined {
-  const text = options[KUBELET_VERSION.name] ?? ''
+export function readVersionOption(options: OptionValues, { name } = KUBELET_VERSION): KubeletVersion | undefined {
+  const text = options[name] ?? ''
   return text === '' ? undefined : parseVersion(text)
 }
 

@@ -20,6 +20,7 @@ import type { LocalConfigView } from '../ports/local-config.ts'
 import type { Checkpoints, OperatorRequests } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
 import type { Compare, Inspect, MergeHere } from '../preflight/inspection.ts'
+import type { KubeletVersion } from '../preflight/kubelet-version.ts'
 import type { HistoryReading } from '../report/history-lines.ts'
 import type { LastReport } from '../report/last-report.ts'
 import type { SettingsResolution } from '../settings/resolve-settings.ts'
@@ -163,6 +164,8 @@ export interface CommandContext {
   readonly inspect: Inspect
   readonly compare: Compare
   readonly mergeHere: MergeHere
+  /** Of the kubelet that runs here. undefined: not known. */
+  runningVersion(): Promise<KubeletVersion | undefined>
   /** This program's. */
   readonly version: string
   readonly unit: Pick<Unit, 'observe'>

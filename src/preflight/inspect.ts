@@ -125,6 +125,7 @@ function isKubelets(part: string): boolean {
 }
 
 /** Parts that the user requested with an option: the report always mentions them. */
-function listDemanded({ kubelet, deep }: InspectOptions): string[] {
-  return [...(kubelet === undefined ? [] : ['kubelet']), ...(deep === 'demanded' ? ['kubelet-start'] : [])]
+function listDemanded({ kubelet, deep, from }: InspectOptions): string[] {
+  const meaning = from === undefined || from === 'running' ? [] : ['meaning']
+  return [...meaning, ...(kubelet === undefined ? [] : ['kubelet']), ...(deep === 'demanded' ? ['kubelet-start'] : [])]
 }

@@ -35,6 +35,10 @@ export interface InspectOptions {
    * another version does not judge the config.
    */
   readonly version: KubeletVersion | undefined
+  /**
+   * Also compare with what the config means to this kubelet. `running`: the one that runs here.
+   */
+  readonly from?: KubeletVersion | 'running' | undefined
   /** undefined: as in the settings. */
   readonly unknownKeys: 'warn' | 'refuse' | undefined
   /** Whether to run the deep stage too: what kubelet rejects only at start. */
@@ -79,6 +83,8 @@ export interface TargetNode {
 export interface Recipient {
   readonly kubelet: TargetKubelet | undefined
   readonly version: KubeletVersion | undefined
+  /** Of the kubelet that has the config now. undefined: not known, or not asked for. */
+  readonly from?: KubeletVersion | undefined
   /** undefined: the config is not for a particular node. */
   readonly node: TargetNode | undefined
   /** undefined: kubelet has no `--config-dir`, or the config is not for a particular node. */
@@ -99,7 +105,8 @@ export interface PartInput extends Recipient {
 }
 
 /**
- * One part: `drop-ins`, `fields`, `node`, `change`, `kubelet`, `kubelet-start` (the deep stage).
+ * One part: `drop-ins`, `fields`, `meaning`, `node`, `change`, `kubelet`, `kubelet-start` (the deep
+ * stage).
  */
 export interface InspectPart {
   readonly name: string

@@ -12,9 +12,10 @@ import { mergePatch } from '../values/merge-patch.ts'
 import { isStartAsked } from './ask-early.ts'
 import { compareConfigs } from './change/compare.ts'
 import { collectFlags, listUnknown, withoutFlag } from './change/kubelet-flags.ts'
+import { describeMeanings, listMeaningChanges } from './change/meaning.ts'
 import { type Beside, lacksKeys, listLeaving, listNamed, nameContents } from './change/named-files.ts'
 import { overlayFlags } from './change/overlay-flags.ts'
-import { findOverridden, listEffective } from './change/overridden.ts'
+import { findOverridden, listEffective, overridingFlag } from './change/overridden.ts'
 import { checkFields } from './check-fields.ts'
 import { checkDropIns } from './drop-ins/check-drop-ins.ts'
 import { type Finding, type Position, REQUIRE_DRAIN } from './finding.ts'
@@ -41,6 +42,7 @@ export function listParts(sources: PartSources): readonly InspectPart[] {
   return [
     { name: 'drop-ins', slow: false, run: async (subject) => checkDropIns(subject) },
     { name: 'fields', slow: false, run: async (subject) => checkFieldRules(subject, sources) },
+    { name: 'meaning', slow: false, run: async (subject) => checkMeaning(subject) },
     { name: 'node', slow: false, run: (subject) => checkNodeRules(subject, sources) },
     { name: 'change', slow: false, run: async (subject) => checkChangeRules(subject, sources.policy()) },
     { name: 'kubelet', slow: false, run: (subject) => judgeByKubelet(subject, sources, 'load') },
@@ -74,6 +76,19 @@ function checkFieldRules({ document, version: given, unknownKeys, node, kubelet 
   const isJudged = isPreRelease(given) && !report.findings.some(({ isUnsettled, rule }) => isUnsettled || rule === UNLISTED)
   const outcome = report.outcome === 'refused' || isJudged ? report.outcome : 'unjudged'
   return { ...report, outcome, detail: describeJudgedBy(given), ...(isNewer(given) && { ownWord: unknownKeys }) }
+}
+
+function checkMeaning({ document, version, from, node, kubelet }: PartInput): PartReport | undefined {
+  if (from === undefined || version === undefined) return undefined
+  const uncovered = [from, version].find((each) => !isCovered(each))
+  if (uncovered !== undefined) {
+    const detail = `the tables cover ${COVERED}, not ${formatVersion(uncovered)}`
+    return { outcome: 'unjudged', detail, findings: [] }
+  }
+  const flags = collectFlags((node ?? kubelet)?.flags ?? [])
+  const { config } = overlayFlags(document.config, flags, version)
+  const changes = listMeaningChanges(config, from, version).filter(({ path }) => overridingFlag(path, flags) === undefined)
+  return conclude(describeMeanings(changes, from, version, document), `compared with what it means to kubelet ${formatVersion(from)}`)
 }
 
 async function checkNodeRules(

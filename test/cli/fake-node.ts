@@ -27,6 +27,9 @@ const PARTS = listParts({
   signal: new AbortController().signal,
 })
 
+/** The kubelet that runs on it. */
+const RUNNING = { major: 1, minor: 34, patch: 1 }
+
 export interface FakeNode {
   readonly context: CommandContext
   /** What the command requested or changed, as in `hold paused`. */
@@ -89,11 +92,18 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     yaml: IN_PLACE,
     inspect: inspectWith(
       PARTS,
-      async (_, { version, unknownKeys = 'warn' }) => ({ kubelet: undefined, version, node: undefined, unknownKeys }),
+      async (_, { version, from, unknownKeys = 'warn' }) => ({
+        kubelet: undefined,
+        version,
+        from: from === 'running' ? RUNNING : from,
+        node: undefined,
+        unknownKeys,
+      }),
       IN_PLACE,
     ),
     compare: async (before, after, version) => describeChanges(before, after, version, OPEN),
     mergeHere: async (config) => ({ config, order: undefined }),
+    runningVersion: async () => undefined,
     version: '1.2.3',
     unit: { observe: async () => seen.unit },
     activation: { read: () => ({ kind: 'local', since: undefined }) },

@@ -111,8 +111,25 @@ t.test('only the part that starts kubelet is slow', async (t) => {
   })
   t.same(
     parts.map(({ name, slow }) => `${name}${slow ? ' slow' : ''}`),
-    ['drop-ins', 'fields', 'node', 'change', 'kubelet', 'kubelet-start slow'],
+    ['drop-ins', 'fields', 'meaning', 'node', 'change', 'kubelet', 'kubelet-start slow'],
   )
+})
+
+t.test('meaning: what another kubelet would make of it, with the flags of this one', async (t) => {
+  const [from, version] = [36, 37].map((minor) => ({ major: 1, minor, patch: 0 }))
+  const yaml = 'memoryThrottlingFactor: 0.9\neventRecordQPS: 0\n'
+  const rulesOf = async (subject: Partial<PartInput>) => {
+    const { report } = await run('meaning', yaml, { from, version, ...subject })
+    return report && [report.outcome, ...report.findings.map(({ rule, path }) => `${rule} ${path.join('.')}`)]
+  }
+  const gates = 'meaning/gate featureGates'
+  t.same(await rulesOf({}), ['accepted', 'meaning/value eventRecordQPS', 'meaning/value memoryThrottlingFactor', gates])
+  const flags = ['--event-qps=0', '--feature-gates=MemoryQoS=false']
+  t.same(await rulesOf({ node: nodeWith({ flags }) }), ['accepted', gates], 'a flag decides')
+  t.same(await rulesOf({ from: version }), ['accepted'])
+  t.same(await rulesOf({ from: undefined }), undefined)
+  const newer = { major: 1, minor: NEWEST_MINOR + 1, patch: 0 }
+  t.same(await rulesOf({ version: newer }), ['unjudged'])
 })
 
 t.test('fields: findings and version', async (t) => {

@@ -1,7 +1,8 @@
 /**
  * `generate`: the config that this node's kubelet runs with, as a file for a ConfigMap; replaces
  * `curl .../configz | jq` of the Kubernetes documentation. The config goes to standard output,
- * everything else to standard error.
+ * everything else to standard error. A default that is written out would stay where a later kubelet
+ * has another one, so mere defaults are left out.
  *
  * Rules: pkg/kubelet/apis/config, and `configz.InstallHandler` in k8s.io/component-base, which
  * omits kind and apiVersion.
@@ -9,11 +10,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import { API_VERSION, decodeConfig, KIND } from '../../kubelet/decode.ts'
 import { decodeText } from '../../kubelet/decode-text.ts'
+import { NEWEST_MINOR } from '../../kubelet/fields.ts'
+import { isCovered, type KubeletVersion } from '../../preflight/kubelet-version.ts'
 import { switchKind } from '../../settings/setting-kinds.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { readActiveConfig } from '../active-config.ts'
 import { LONGEST_BYTES } from '../candidate.ts'
-import { fileOption, readTextOption } from '../candidate-options.ts'
+import { fileOption, KUBELET_VERSION, readTextOption, readVersionOption } from '../candidate-options.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues } from '../command.ts'
 import { formatJson } from '../format-json.ts'
 import { plainText } from '../terminal.ts'
@@ -24,12 +27,15 @@ export const generateCommand: NodeCommand = {
   group: 'Check configs',
   summary: "print this node's config as a file for a ConfigMap",
   description:
-    'Prints the config that kubelet runs with, including flags and defaults, as a KubeletConfiguration: a first version ' +
-    'for a ConfigMap. Asks kubelet 1.33 or later for /configz on its own port, which needs the right get on nodes/configz; an ' +
+    'Prints the config that kubelet runs with, including what its flags set, as a KubeletConfiguration: a first version ' +
+    'for a ConfigMap. Leaves out what is a mere default of that kubelet, so that a later kubelet has its own; says what a later ' +
+    'kubelet reads in another way. Asks kubelet 1.33 or later for /configz on its own port, which needs the right get on nodes/configz; an ' +
     "older one through the API server, which needs nodes/proxy. The node's own kubeconfig has neither right by itself: grant " +
     "nodes/configz, use an administrator's kubeconfig with --kubeconfig, or pass the response with --from-file.",
   options: [
     fileOption('from-file', 'read the response of /configz from this file, or from standard input (-), instead of asking for it'),
+    { ...KUBELET_VERSION, help: 'of the kubelet whose response --from-file has, as in 1.36; without it, defaults are not left out' },
+    { name: 'all', kind: switchKind, initial: 'false', help: 'also print what is a mere default of this kubelet' },
     {
       name: 'offline',
       kind: switchKind,
@@ -39,7 +45,10 @@ export const generateCommand: NodeCommand = {
   ],
   examples: [
     ['generate --kubeconfig /root/.kube/config > kubelet.yaml', "read /configz with an administrator's kubeconfig"],
-    ['generate --from-file configz.json > kubelet.yaml', 'convert the output of kubectl get --raw /api/v1/nodes/NODE/proxy/configz'],
+    [
+      'generate --from-file configz.json --kubelet-version 1.36 > kubelet.yaml',
+      'convert the output of kubectl get --raw /api/v1/nodes/NODE/proxy/configz',
+    ],
     ['generate --offline > kubelet.yaml', 'use the file on disk, without an API server'],
   ],
   execute: generate,
@@ -54,13 +63,21 @@ async function generate(context: CommandContext, options: OptionValues): Promise
     terminal.err('kubelet-cfg-agent generate: --from-file and --offline exclude each other: give one of them\n')
     return EXIT.usage
   }
-  const generated = options.offline === 'true' ? await copyActive(context) : await convert(await readConfigz(path, context), context)
+  const version = readVersionOption(options) ?? (path === undefined ? await context.runningVersion() : undefined)
+  const defaultsOf = options.all === 'true' ? undefined : version
+  const generated =
+    options.offline === 'true' ? await copyActive(context) : await convert(await readConfigz(path, context), defaultsOf, context)
   if (!generated.ok) {
     terminal.err(`kubelet-cfg-agent generate: ${plainText(generated.detail)}\n`)
     return EXIT.failed
   }
   terminal.out(generated.text)
-  for (const line of advise(generated.config)) terminal.err(`${line}\n`)
+  const isWhole = options.offline !== 'true' && options.all !== 'true' && version === undefined
+  const notes = [
+    ...(isWhole ? ["Defaults are in it too, since kubelet's version is not known: --kubelet-version names it."] : []),
+    ...(version === undefined ? [] : await foretell(generated.config, version)),
+  ]
+  for (const line of [...notes, ...advise(generated.config)]) terminal.err(`${plainText(line)}\n`)
   return EXIT.fine
 }
 
@@ -98,17 +115,35 @@ function rawRequest(nodeName: string): string {
   return `kubectl get --raw /api/v1/nodes/${nodeName}/proxy/configz into generate --from-file -`
 }
 
-async function convert(configz: Configz, context: CommandContext): Promise<Generated> {
+/** @param defaultsOf the kubelet whose defaults are left out. undefined: none are */
+async function convert(configz: Configz, defaultsOf: KubeletVersion | undefined, context: CommandContext): Promise<Generated> {
   if (!configz.ok) return configz
   const { answer } = configz
   const reported = isObject(answer) ? answer.kubeletconfig : undefined
   if (!isObject(reported)) return { ok: false, detail: 'not a response of /configz: it has no kubeletconfig' }
-  const config = await dropSelfSigned(reported, context)
+  const own = await dropSelfSigned(reported, context)
   const head = { apiVersion: API_VERSION, kind: KIND }
-  const whole = { ...head, ...config, ...head, ...emptyFields(config) }
+  const whole = { ...head, ...own, ...head, ...emptyFields(own) }
   const checked = decodeConfig(JSON.stringify(whole), () => ({ ok: false, detail: 'not read as YAML' }))
   if (!checked.ok) return { ok: false, detail: `kubelet returned a config that it would not accept: ${checked.detail}` }
-  return { ok: true, text: await formatConfig(whole), config: whole }
+  const config = defaultsOf === undefined ? whole : await dropDefaults(whole, defaultsOf)
+  return { ok: true, text: await formatConfig(config), config }
+}
+
+async function dropDefaults(config: JsonObject, version: KubeletVersion): Promise<JsonObject> {
+  const { withoutDefaults } = await import('../../preflight/change/compare.ts')
+  return isCovered(version) ? withoutDefaults(config, version) : config
+}
+
+/** What the newest kubelet that is known makes of the fields in another way. */
+async function foretell(config: JsonObject, from: KubeletVersion): Promise<readonly string[]> {
+  if (!isCovered(from)) return []
+  const { describeMeanings, listMeaningChanges } = await import('../../preflight/change/meaning.ts')
+  const to = { major: 1, minor: NEWEST_MINOR, patch: 0 }
+  const changes = listMeaningChanges(config, from, to).filter(({ kind }) => kind === 'value')
+  return describeMeanings(changes, from, to, { locate: () => undefined }).map(
+    ({ problem, advice }) => `${problem}${advice === undefined ? '' : `: ${advice}`}`,
+  )
 }
 
 /** Kubelet's flags name the directory of the certificate that it makes itself. */

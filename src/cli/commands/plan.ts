@@ -71,7 +71,7 @@ async function inspectDesired(desired: Desired, { inspect, settings }: CommandCo
   const name = nameDesired(ref, object)
   const config = { name, files: object.rendered?.data ?? object.data, key: ref.kubeletConfigKey }
   const deep = settings.preflight === 'start' ? 'if-possible' : 'no'
-  const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep, node: true } as const
+  const options = { kubelet: undefined, version: undefined, from: 'running', unknownKeys: undefined, deep, node: true } as const
   return { name, report: await inspect(config, options) }
 }
 

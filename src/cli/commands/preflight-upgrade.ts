@@ -23,7 +23,7 @@ export const preflightUpgradeCommand: NodeCommand = {
   summary: "check this node's configs against another kubelet, before an upgrade",
   description:
     'Checks every config that this node holds (assigned, active, last-known-good, previous, what a return to local left, local) against another kubelet: ' +
-    'which it would refuse, and which fields and feature gates it ignores or no longer knows. Name its binary, which then ' +
+    'which it would refuse, which fields and feature gates it ignores or no longer knows, and what it reads in another way than the kubelet that runs. Name its binary, which then ' +
     "judges itself, or its version. Without either, it is the kubelet that is on disk now. The agent's change policy does not count.",
   options: [
     fileOption('kubelet', 'check with this kubelet: the new binary'),
@@ -89,6 +89,7 @@ function readInspectOptions(options: OptionValues): InspectOptions {
   return {
     kubelet: readTextOption(options, 'kubelet'),
     version: readVersionOption(options),
+    from: 'running',
     unknownKeys: 'warn',
     deep: options.deep === 'true' ? 'demanded' : 'no',
     node: true,

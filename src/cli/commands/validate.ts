@@ -10,6 +10,7 @@ import { choiceKind, switchKind } from '../../settings/setting-kinds.ts'
 import { loadCandidate } from '../candidate.ts'
 import {
   CANDIDATE,
+  FROM_VERSION,
   fileOption,
   KUBELET_VERSION,
   readTextOption,
@@ -59,6 +60,7 @@ export const validateCommand: NodeCommand = {
   options: [
     fileOption('kubelet', 'check with this kubelet, for example before an upgrade'),
     KUBELET_VERSION,
+    FROM_VERSION,
     WITHOUT_OVERLAY,
     {
       name: 'deep',
@@ -75,6 +77,7 @@ export const validateCommand: NodeCommand = {
     ['validate configmap/my-node-config', 'check a ConfigMap in kube-system'],
     ['validate --strict --kubelet-version 1.28 -o sarif kubelet.yaml', 'check in CI, without a kubelet'],
     ['validate --kubelet /opt/1.30/kubelet kubelet.yaml', 'check with the next kubelet before an upgrade'],
+    ['validate --kubelet-version 1.37 --from 1.36 kubelet.yaml', 'find what the next kubelet reads in another way'],
   ],
   execute: validate,
 }
@@ -109,6 +112,7 @@ function readInspectOptions(options: OptionValues, node: boolean): InspectOption
   return {
     kubelet: readTextOption(options, 'kubelet'),
     version: readVersionOption(options),
+    from: readVersionOption(options, FROM_VERSION),
     unknownKeys: options.strict === 'true' ? 'refuse' : undefined,
     deep: options.deep === 'true' ? 'demanded' : 'no',
     node,

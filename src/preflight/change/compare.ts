@@ -23,7 +23,7 @@ export function compareConfigs(before: KubeletConfig, after: KubeletConfig, vers
   return [...known, ...compareUnknown(before, after, version)]
 }
 
-function compareField(path: FieldPath, row: FieldRow, before: Effective | undefined, after: Effective | undefined): Change[] {
+export function compareField(path: FieldPath, row: FieldRow, before: Effective | undefined, after: Effective | undefined): Change[] {
   if (!isMap(before) || !isMap(after) || (before === undefined && after === undefined)) {
     return isSameValue(before?.value, after?.value, row.measure)
       ? []
@@ -36,6 +36,24 @@ function compareField(path: FieldPath, row: FieldRow, before: Effective | undefi
     const place = [...path, key]
     return [{ path: place, before: toSide(place, left), after: toSide(place, right), risk: row.risk }]
   })
+}
+
+/** The config without what is a mere default of this kubelet: it means the same. */
+export function withoutDefaults(config: KubeletConfig, version: KubeletVersion): KubeletConfig {
+  return [...ROWS.keys()].reduce((kept, name) => {
+    const less = without(kept, name.split('.'))
+    return less === undefined || compareConfigs(kept, less, version).length > 0 ? kept : less
+  }, config)
+}
+
+/** An object that this leaves empty goes too. undefined: the field is not there. */
+function without(config: KubeletConfig, [step = '', ...rest]: readonly string[]): KubeletConfig | undefined {
+  if (!Object.hasOwn(config, step)) return undefined
+  const { [step]: inner, ...others } = config
+  if (rest.length === 0) return others
+  const less = isObject(inner) ? without(inner, rest) : undefined
+  if (less === undefined) return undefined
+  return Object.keys(less).length === 0 ? others : { ...config, [step]: less }
 }
 
 /** A side that is not set counts as an empty map, so that its keys are compared one by one. */

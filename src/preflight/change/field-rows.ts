@@ -165,7 +165,7 @@ export const FIELD_ROWS = {
   enableProfilingHandler: { risk: 'server-clients' },
   enableDebugFlagsHandler: { risk: 'server-clients' },
   seccompDefault: { risk: 'container-restart', flag: 'seccomp-default' },
-  memoryThrottlingFactor: { risk: 'cgroup-resize' },
+  memoryThrottlingFactor: { risk: 'throttling' },
   memoryReservationPolicy: { risk: 'cgroup-resize' },
   registerWithTaints: { risk: 'restart', flag: 'register-with-taints' },
   registerNode: { risk: 'restart', flag: 'register-node' },

@@ -11,6 +11,7 @@ export const RISKS = {
   evictions: 'pods may be evicted sooner, later, or not in time',
   'log-loss': 'logs of containers may be cut off or lost',
   'pod-forks': 'pods may no longer be able to start processes',
+  throttling: 'pods may be slowed down before they reach their limits',
   'oom-risk': 'pods may take memory or CPU from system daemons, or be killed for using their own',
   'cgroup-resize': 'limits of cgroups change; lowering one may fail, or kill processes that exceed it',
   'cert-expiry': 'certificates may expire without being renewed',

@@ -4,7 +4,7 @@
  * arguments. Accepts only a program that identifies itself as kubelet, or as k3s, whose version is
  * that of its kubelet.
  */
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readlinkSync, readSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { type CommandResult, describeEnd, describeFailure, runCommand } from '../../process/run-command.ts'
 import { CHILD_ENVIRONMENT } from '../../values/child-environment.ts'
@@ -44,6 +44,24 @@ export class KubeletBinaries {
       // Failures are not remembered: the machine may have been too busy.
       if (answer.ok) this.#known.set(identity, answer)
       return answer
+    } catch (error) {
+      return { ok: false, detail: errorMessage(error) }
+    }
+  }
+
+  /**
+   * Of the program that a process runs, which the disk may not have any more. Never rejects.
+   *
+   * @param binary what the process was started from, and what is on disk there now
+   */
+  async versionOfProcess(pid: number, binary: string): Promise<VersionAnswer> {
+    try {
+      const exe = `/proc/${pid}/exe`
+      const [runs, here] = [exe, binary].map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }))
+      if (runs !== undefined && runs.ino === here?.ino && runs.dev === here.dev) return this.version(binary)
+      const path = readlinkSync(exe).replace(/ \(deleted\)$/, '')
+      if (basename(path) !== basename(binary)) return { ok: false, detail: `process ${pid} runs ${path}, not ${binary}` }
+      return this.version(exe)
     } catch (error) {
       return { ok: false, detail: errorMessage(error) }
     }

@@ -73,23 +73,28 @@ Exit codes: 0 no difference, 1 the configs differ, 2 cannot compare, or invalid 
 exports[`test/cli/program.test.ts > TAP > help > of generate 1`] = `
 Usage: kubelet-cfg-agent generate [flags]
 
-Prints the config that kubelet runs with, including flags and defaults, as a KubeletConfiguration: a
-first version for a ConfigMap. Asks kubelet 1.33 or later for /configz on its own port, which needs
-the right get on nodes/configz; an older one through the API server, which needs nodes/proxy. The
-node's own kubeconfig has neither right by itself: grant nodes/configz, use an administrator's
-kubeconfig with --kubeconfig, or pass the response with --from-file.
+Prints the config that kubelet runs with, including what its flags set, as a KubeletConfiguration: a
+first version for a ConfigMap. Leaves out what is a mere default of that kubelet, so that a later
+kubelet has its own; says what a later kubelet reads in another way. Asks kubelet 1.33 or later for
+/configz on its own port, which needs the right get on nodes/configz; an older one through the API
+server, which needs nodes/proxy. The node's own kubeconfig has neither right by itself: grant
+nodes/configz, use an administrator's kubeconfig with --kubeconfig, or pass the response with
+--from-file.
 
 Options:
-  --from-file <path>  read the response of /configz from this file, or from standard input (-),
-                      instead of asking for it
-  --offline           print the config file that runs, as it is on disk, with kubelet's drop-ins,
-                      without flags and defaults
-  -h, --help          show help for the program or a command
+  --from-file <path>           read the response of /configz from this file, or from standard input
+                               (-), instead of asking for it
+  --kubelet-version <version>  of the kubelet whose response --from-file has, as in 1.36; without
+                               it, defaults are not left out
+  --all                        also print what is a mere default of this kubelet
+  --offline                    print the config file that runs, as it is on disk, with kubelet's
+                               drop-ins, without flags and defaults
+  -h, --help                   show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent generate --kubeconfig /root/.kube/config > kubelet.yaml    read /configz with an administrator's kubeconfig
-  kubelet-cfg-agent generate --from-file configz.json > kubelet.yaml           convert the output of kubectl get --raw /api/v1/nodes/NODE/proxy/configz
-  kubelet-cfg-agent generate --offline > kubelet.yaml                          use the file on disk, without an API server
+  kubelet-cfg-agent generate --kubeconfig /root/.kube/config > kubelet.yaml                    read /configz with an administrator's kubeconfig
+  kubelet-cfg-agent generate --from-file configz.json --kubelet-version 1.36 > kubelet.yaml    convert the output of kubectl get --raw /api/v1/nodes/NODE/proxy/configz
+  kubelet-cfg-agent generate --offline > kubelet.yaml                                          use the file on disk, without an API server
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
@@ -171,9 +176,10 @@ exports[`test/cli/program.test.ts > TAP > help > of preflight-upgrade 1`] = `
 Usage: kubelet-cfg-agent preflight-upgrade [flags]
 
 Checks every config that this node holds (assigned, active, last-known-good, previous, what a return
-to local left, local) against another kubelet: which it would refuse, and which fields and feature
-gates it ignores or no longer knows. Name its binary, which then judges itself, or its version.
-Without either, it is the kubelet that is on disk now. The agent's change policy does not count.
+to local left, local) against another kubelet: which it would refuse, which fields and feature gates
+it ignores or no longer knows, and what it reads in another way than the kubelet that runs. Name its
+binary, which then judges itself, or its version. Without either, it is the kubelet that is on disk
+now. The agent's change policy does not count.
 
 Options:
   --kubelet <path>             check with this kubelet: the new binary
@@ -580,6 +586,8 @@ Options:
   --kubelet <path>             check with this kubelet, for example before an upgrade
   --kubelet-version <version>  check for a kubelet of this version, as in 1.28; default: the version
                                of this machine's kubelet
+  --from <version>             also compare with what the config means to a kubelet of this version,
+                               as in 1.36
   --without-overlay            use configmap/NAME without this node's overlay and the layers that
                                match the node
   --deep                       also start kubelet in a sandbox, to find what it rejects only then;
@@ -594,6 +602,7 @@ Examples:
   kubelet-cfg-agent validate configmap/my-node-config                                 check a ConfigMap in kube-system
   kubelet-cfg-agent validate --strict --kubelet-version 1.28 -o sarif kubelet.yaml    check in CI, without a kubelet
   kubelet-cfg-agent validate --kubelet /opt/1.30/kubelet kubelet.yaml                 check with the next kubelet before an upgrade
+  kubelet-cfg-agent validate --kubelet-version 1.37 --from 1.36 kubelet.yaml          find what the next kubelet reads in another way
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.

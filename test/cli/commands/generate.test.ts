@@ -74,6 +74,28 @@ t.test('leaves out the certificate that kubelet makes itself, without which it w
   t.match((await generate({}, answering({ kind: 'ok', object: { kubeletconfig: own } }))).out, /tlsCertFile: \/etc\/k.crt/)
 })
 
+t.test('leaves out mere defaults, and says what a later kubelet reads in another way', async (t) => {
+  const kubeletconfig = { ...CONFIGZ.kubeletconfig, memoryThrottlingFactor: 0.9, enforceNodeAllocatable: ['pods'] }
+  const context = { ...answering({ kind: 'ok', object: { kubeletconfig } }), runningVersion: async () => v(36) }
+  const { out, err } = await generate({}, context)
+  t.same(Object.keys(JSON.parse(JSON.stringify(Object(parseDocument(out)).value))), [
+    'apiVersion',
+    'kind',
+    'clusterDNS',
+    'hairpinMode',
+    'evictionHard',
+  ])
+  t.notMatch(err, /changes its meaning/)
+  const all = await generate({ all: 'true' }, context)
+  t.match(all.out, /^memoryThrottlingFactor: 0\.9$/m)
+  t.match(all.err, /^memoryThrottlingFactor changes its meaning: to kubelet 1\.36: .*: remove it if no pod should be throttled$/m)
+  const file = { ...reading(JSON.stringify({ kubeletconfig })), runningVersion: async () => v(36) }
+  const unknown = await generate({ 'from-file': '-' }, file)
+  t.match(unknown.out, /^maxPods: 110$/m, 'it may be of another node')
+  t.match(unknown.err, /^Defaults are in it too, since kubelet's version is not known: --kubelet-version names it\.$/m)
+  t.equal((await generate({ 'from-file': '-', 'kubelet-version': '1.36' }, file)).out, out)
+})
+
 t.test('reports the right that kubelet asks for', async (t) => {
   const forbidden = { kind: 'refused', by: 'kubelet', status: 403, detail: '403: Forbidden' } as const
   const { code, err } = await generate({}, answering(forbidden))
@@ -188,9 +210,10 @@ t.test('long texts stay on one line', async (t) => {
 
 t.test('what is generated means what runs, and kubelet accepts what it runs with', async () => {
   await fc.assert(
-    fc.asyncProperty(anyConfig, fc.integer({ min: 20, max: 37 }).map(v), async (config, version) => {
+    fc.asyncProperty(anyConfig, fc.integer({ min: 20, max: 37 }).map(v), fc.boolean(), async (config, version, all) => {
       const runs = withDefaults(config, version)
-      const { code, out } = await generate({}, answering({ kind: 'ok', object: { kubeletconfig: withoutEmpty(runs) } }))
+      const context = { ...answering({ kind: 'ok', object: { kubeletconfig: withoutEmpty(runs) } }), runningVersion: async () => version }
+      const { code, out } = await generate({ all: String(all) }, context)
       if (code !== 0) return refusals(runs, version).then((before) => before.size > 0)
       const decoded = decodeConfig(out, parseDocument)
       if (!decoded.ok || compareConfigs(runs, decoded.config, version).length > 0) return false

@@ -68,6 +68,16 @@ t.test('what a version refuses, ignores, and where the node would fall back to',
   })
 })
 
+t.test('what means something else to the new kubelet is named with both meanings', async (t) => {
+  const files: CommandContext['files'] = { read: () => Buffer.from(`${HEAD}memoryThrottlingFactor: 0.9\n`) }
+  const { out } = await preflight({ 'kubelet-version': '1.37' }, {}, { files })
+  t.match(
+    out,
+    /config\.yaml:3:1: warning: memoryThrottlingFactor changes its meaning: to kubelet 1\.34: no pod is throttled, .*; to kubelet 1\.37: 0\.9: /,
+  )
+  t.notMatch((await preflight({ 'kubelet-version': '1.34' }, {}, { files })).out, /meaning\//, 'the same minor')
+})
+
 t.test('every config is checked with the kubelet and the depth that are asked for', async (t) => {
   const asked: [string, InspectOptions][] = []
   const inspect: CommandContext['inspect'] = async ({ name }, options) => {
@@ -77,7 +87,7 @@ t.test('every config is checked with the kubelet and the depth that are asked fo
   const { code, out } = await preflight({ kubelet: '/opt/new/kubelet', deep: 'true' }, {}, { inspect })
   t.equal(code, 0)
   t.match(out, /This kubelet accepts every config of this node\.\n$/)
-  const options = { kubelet: '/opt/new/kubelet', version: undefined, unknownKeys: 'warn', deep: 'demanded', node: true }
+  const options = { kubelet: '/opt/new/kubelet', version: undefined, from: 'running', unknownKeys: 'warn', deep: 'demanded', node: true }
   t.same(
     asked,
     ['kube-system/my-node-config:kubelet@212', 'kube-system/my-node-config:kubelet@150', '/var/lib/kubelet/config.yaml'].map((name) => [

@@ -53,6 +53,17 @@ t.test('prints JSON and SARIF for programs', async (t) => {
   t.match(JSON.parse((await validate(BAD, { output: 'sarif' })).out), { version: '2.1.0', runs: [{ results: [{}, {}, {}] }] })
 })
 
+t.test('--from says what another kubelet reads in another way', async (t) => {
+  const text = `${HEAD}eventRecordQPS: 0\n`
+  const { code, out } = await validate(text, { 'kubelet-version': '1.37', from: '1.36' })
+  t.equal(code, 0)
+  t.match(out, /:3:1: warning: eventRecordQPS changes its meaning: .* 5 events a second; to kubelet 1\.37: 0: no limit \[meaning\/value\]/)
+  t.match(out, /^meaning +accepted +compared with what it means to kubelet 1\.36\.0$/m)
+  t.notMatch((await validate(text, { 'kubelet-version': '1.37' })).out, /meaning/)
+  t.equal((await validate(text, { from: '1.36' })).code, 2, 'to which kubelet is not known')
+  t.equal((await validate(text, { 'kubelet-version': '1.37', from: '1.19' })).code, 2)
+})
+
 t.test('no output contains a secret', async (t) => {
   for (const output of ['table', 'json', 'sarif']) t.notMatch((await validate(BAD, { output })).out, /s3cret/, output)
 })

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { KubeletBinaries } from '../../../src/preflight/kubelet/binaries.ts'
@@ -75,3 +75,29 @@ function hasCompiler(): boolean {
     return false
   }
 }
+
+t.test(
+  'the program that a process runs, which an upgrade has replaced on disk',
+  { skip: hasCompiler() ? false : 'no C compiler' },
+  async (t) => {
+    const directory = t.testdir()
+    const kubelet = join(directory, 'kubelet')
+    const install = (version: string) => {
+      const source = join(directory, 'main.c')
+      const text = `#include <stdio.h>\n#include <unistd.h>\nint main(int count, char **words) { if (count == 1) pause(); puts("Kubernetes v${version}"); return 0; }\n`
+      writeFileSync(source, text)
+      execFileSync('cc', ['-o', join(directory, 'next'), source])
+      renameSync(join(directory, 'next'), kubelet)
+    }
+    install('1.36.3')
+    const child = spawn(kubelet, { stdio: 'ignore' })
+    t.teardown(() => child.kill())
+    const pid = child.pid ?? 0
+    t.match(await binaries.versionOfProcess(pid, kubelet), { ok: true, version: { minor: 36 } })
+    install('1.37.2')
+    t.match(await binaries.versionOfProcess(pid, kubelet), { ok: true, version: { minor: 36 } })
+    t.match(await binaries.version(kubelet), { ok: true, version: { minor: 37 } })
+    t.match(await binaries.versionOfProcess(pid, '/usr/bin/wrapper'), { ok: false, detail: /runs .*kubelet, not \/usr\/bin\/wrapper/ })
+    t.match(await binaries.versionOfProcess(999_999_999, kubelet), { ok: false })
+  },
+)

@@ -6,6 +6,7 @@
  */
 'use strict'
 exports[`test/cli/commands/generate.test.ts > TAP > reads /configz > advice 1`] = `
+Defaults are in it too, since kubelet's version is not known: --kubelet-version names it.
 To create a ConfigMap from it, save it as kubelet.yaml and run:
   kubectl -n kube-system create configmap node-config --from-file=kubelet=kubelet.yaml
 Nodes may read this name by deploy/rbac/node-configmaps.yaml: add another name to its Role first.
