@@ -132,8 +132,8 @@ async function openOverlay({ overlayDir }: Settings, stores: Pick<Stores, 'owned
   return overlayDir === undefined ? { kind: 'none' } : openPatches(overlayDir, readOverlayFiles(overlayDir, stores.owned), stores)
 }
 
-function openInstanceConfig(stores: Pick<Stores, 'owned' | 'yaml'>): Promise<OverlayView> {
-  return openPatches(INSTANCE_DIRECTORY, readInstanceFile(INSTANCE_DIRECTORY, stores.owned), stores)
+function openInstanceConfig(stores: Pick<Stores, 'owned' | 'files' | 'yaml'>): Promise<OverlayView> {
+  return openPatches(INSTANCE_DIRECTORY, readInstanceFile(INSTANCE_DIRECTORY, stores.owned, stores.files), stores)
 }
 
 async function openPatches(directory: string, found: OverlayFiles, { yaml }: Pick<Stores, 'yaml'>): Promise<OverlayView> {

@@ -12,7 +12,7 @@ import type { Finding } from '../finding.ts'
 import { checkClient } from './check-client.ts'
 import { checkPorts } from './check-endpoints.ts'
 import { checkEnforced, enforcedCgroups } from './check-enforced.ts'
-import { checkFiles, filesToFind } from './check-files.ts'
+import { checkFiles, filesToFind, resolversToCompare } from './check-files.ts'
 import { checkHealthz, healthzAddress } from './check-healthz.ts'
 import { checkMachine, KERNEL_SETTINGS, requiredCgroups } from './check-machine.ts'
 import { checkReservations } from './check-reservations.ts'
@@ -34,7 +34,7 @@ export function findNeeds(config: KubeletConfig, options: NodeOptions): Surround
     paths: filesToFind(view),
     runtimeSocket: runtimeSocket(view),
     imageSocket: imageSocket(view),
-    texts: listStateFiles(view),
+    texts: [...listStateFiles(view), ...resolversToCompare(view)],
     manifests: left === undefined ? [] : [left],
     cgroupUse: enforcedCgroups(view),
     localAddresses: healthzAddress(view) !== undefined,

@@ -241,6 +241,8 @@ t.test('shows what the assigned config is merged from, and which layer each fiel
   const instance = '/var/lib/kubelet/instance-config.yaml'
   const part = await gatherMerged({ layers: [LOCAL, base, OWN, instance], fields })
   t.same(part.layers, [LOCAL, base, OWN, 'overlay 10-size.yaml', instance])
+  const resolved = 'systemd-resolved of this node'
+  t.same((await gatherMerged({ layers: [base, OWN, resolved], fields })).layers, [base, OWN, 'overlay 10-size.yaml', resolved])
   t.same(part.fields, [
     { path: 'featureGates.CPUManager', steps: ['featureGates', 'CPUManager'], layer: base, removed: true },
     { path: 'maxPods', steps: ['maxPods'], layer: OWN, removed: false },
