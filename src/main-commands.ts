@@ -93,6 +93,7 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml, b
     api,
     nodeName,
     readConfigz: async () => inspection.readConfigz(findOwnKubelet(await stores.unit.observe(), settings.nodeName)),
+    readMisread: inspection.readMisread,
     checkpoints: stores.checkpoints,
     files: stores.files,
     readInput,

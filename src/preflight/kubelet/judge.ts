@@ -46,8 +46,11 @@ export interface JudgeOptions {
 type NoVersion = Extract<VersionAnswer, { ok: false }>
 
 const DIRECT_ENVIRONMENT = { ...CHILD_ENVIRONMENT, GOMAXPROCS: '2' }
-/** At its lowest verbosity kubelet prints about 50 KB. */
-const MOST_OUTPUT = 1 << 20
+/**
+ * At its lowest verbosity kubelet prints about 50 KB. From 1.37 on it also prints the config, one
+ * item a line, and once more if it refuses it. A ConfigMap holds 1 MiB.
+ */
+const MOST_OUTPUT = 8 << 20
 const STOP_MS = 10_000
 const COMMON = { maxOutputBytes: MOST_OUTPUT, cwd: '/' }
 

@@ -20,7 +20,8 @@ export type JudgeStage = 'load' | 'deep'
  * drop-ins, or cannot run at all. `unjudged`: kubelet's end tells nothing about the config.
  */
 export type KubeletJudgement =
-  | { readonly kind: 'accepted'; readonly detail: string }
+  /** `effective`: the config that kubelet made of it, as YAML. Kubelet logs it from 1.37 on. */
+  | { readonly kind: 'accepted'; readonly detail: string; readonly effective?: string | undefined }
   /**
    * `load`: kubelet could not read or decode the config; `validate`: everything else. `message` is
    * kubelet's own, in one line.

@@ -167,8 +167,8 @@ t.test('a probe that is aborted', async (t) => {
 
 t.test('a probe that prints too much', async (t) => {
   for (const stream of ['1', '2']) {
-    const { ask, calls } = world(t, `head -c 3000000 /dev/zero | tr '\\0' x >&${stream}; ${ACCEPT.load}`)
-    t.match(await ask(), { kind: 'unjudged', detail: 'more than 1024 KiB of output' })
+    const { ask, calls } = world(t, `head -c 9000000 /dev/zero | tr '\\0' x >&${stream}; ${ACCEPT.load}`)
+    t.match(await ask(), { kind: 'unjudged', detail: 'more than 8192 KiB of output' })
     t.equal(calls('systemctl').length, 1)
   }
 })
