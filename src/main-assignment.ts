@@ -29,7 +29,7 @@ import { DirectorySource } from './source/directory-source.ts'
 export interface AssignmentWorld {
   /** As of now; changes of these settings take effect when the agent is restarted. */
   readonly settings: () => Settings
-  readonly stores: Pick<Stores, 'owned' | 'yaml'>
+  readonly stores: Pick<Stores, 'owned' | 'files' | 'yaml'>
   readonly nodeName: string
   readonly identity: Pick<Identity, 'findChange'>
   readonly kubeconfig: KubeconfigFile
@@ -46,7 +46,7 @@ export interface AssignmentWorld {
 
 export function openAssignment(world: AssignmentWorld): AssignmentSource {
   const { api, pace, log, stores } = world
-  const { yaml, owned } = stores
+  const { yaml, owned, files } = stores
   const merge: PartSourceDeps['merge'] = (bases, data, key) => mergePart(bases, data, key, yaml)
   const source = new PartSource(api === undefined ? openManifests(world) : openCluster(world, api), { merge, pace, log })
   const configs = new ParsedTexts((text) => yaml.first(text), reportParser(log))
@@ -61,7 +61,7 @@ export function openAssignment(world: AssignmentWorld): AssignmentSource {
   const { overlayDir } = world.settings()
   const overlaid = overlayDir === undefined ? source : patched(source, OVERLAY, overlayDir, (path) => readOverlayFiles(path, owned))
   // Last, as kubeadm does.
-  return patched(overlaid, INSTANCE_CONFIG, INSTANCE_DIRECTORY, (path) => readInstanceFile(path, owned))
+  return patched(overlaid, INSTANCE_CONFIG, INSTANCE_DIRECTORY, (path) => readInstanceFile(path, owned, files))
 }
 
 function openManifests({ settings, stores, nodeName, counters, pace, log }: AssignmentWorld): AssignmentSource {

@@ -93,6 +93,7 @@ export function openNode(settings: Settings, { clock, terminal, version, yaml, b
     api,
     nodeName,
     readConfigz: async () => inspection.readConfigz(findOwnKubelet(await stores.unit.observe(), settings.nodeName)),
+    readMisread: inspection.readMisread,
     checkpoints: stores.checkpoints,
     files: stores.files,
     readInput,
@@ -133,8 +134,8 @@ async function openOverlay({ overlayDir }: Settings, stores: Pick<Stores, 'owned
   return overlayDir === undefined ? { kind: 'none' } : openPatches(overlayDir, readOverlayFiles(overlayDir, stores.owned), stores)
 }
 
-function openInstanceConfig(stores: Pick<Stores, 'owned' | 'yaml'>): Promise<OverlayView> {
-  return openPatches(INSTANCE_DIRECTORY, readInstanceFile(INSTANCE_DIRECTORY, stores.owned), stores)
+function openInstanceConfig(stores: Pick<Stores, 'owned' | 'files' | 'yaml'>): Promise<OverlayView> {
+  return openPatches(INSTANCE_DIRECTORY, readInstanceFile(INSTANCE_DIRECTORY, stores.owned, stores.files), stores)
 }
 
 async function openPatches(directory: string, found: OverlayFiles, { yaml }: Pick<Stores, 'yaml'>): Promise<OverlayView> {

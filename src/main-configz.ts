@@ -1,18 +1,24 @@
 /**
- * The composition of `/configz`: a kubelet that has a right for it is asked on its own port, an
- * older one through the API server.
+ * The composition of what kubelet itself says of its config: its log, from 1.37 on, and `/configz`,
+ * where a kubelet that has a right for it is asked on its own port, an older one through the API
+ * server.
  */
 import { posix } from 'node:path'
 import type { KnownUnit } from './decision/unit-state.ts'
 import type { ClientIdentity } from './kube/access.ts'
 import type { KubeletConfig } from './kubelet/decode.ts'
+import type { YamlReader } from './kubelet/yaml-document.ts'
 import type { ConfigzAnswer } from './ports/configz.ts'
 import type { Files } from './ports/files.ts'
 import type { KubeApi } from './ports/kube-api.ts'
+import type { FirstWords } from './ports/last-words.ts'
+import { type Difference, findMisread } from './preflight/change/check-same.ts'
 import { collectFlags } from './preflight/change/kubelet-flags.ts'
 import { KubeletPort } from './preflight/configz/kubelet-port.ts'
 import { findOwnPort, hasRightForConfigz } from './preflight/configz/own-port.ts'
+import { findEffectiveConfig } from './preflight/kubelet/final-message.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
+import { isObject } from './values/is-object.ts'
 
 export interface ConfigzWorld {
   readonly kubeconfig: ClientIdentity
@@ -22,28 +28,60 @@ export interface ConfigzWorld {
 
 interface ConfigzPorts extends ConfigzWorld {
   readonly files: Pick<Files, 'read'>
-  versionOf(binary: string | undefined): Promise<KubeletVersion | undefined>
 }
 
 /** A kubelet of this machine, with the config file that it was started with. */
 export interface RunningKubelet {
   readonly unit: KnownUnit
   readonly path: string | undefined
-  /** undefined: it cannot be read. */
+  readonly version: KubeletVersion | undefined
+  /** With its drop-ins. undefined: it cannot be read. */
   readonly config: KubeletConfig | undefined
 }
 
 /** @param here undefined: the Node is that of another machine, or it is not known what runs here */
 export async function askConfigz(ports: ConfigzPorts, here: RunningKubelet | undefined): Promise<ConfigzAnswer> {
-  const version = await ports.versionOf(here?.unit.command?.path)
-  if (here === undefined || !hasRightForConfigz(version)) return askServer(ports)
+  if (here === undefined || !hasRightForConfigz(here.version)) return askServer(ports)
   if (here.config === undefined) return { kind: 'unproven', detail: "kubelet's config cannot be read, which names its certificate" }
   const flags = collectFlags(here.unit.command?.words ?? [])
-  const { target, certificateFiles } = findOwnPort(here.config, flags, posix.dirname(here.path ?? '/'), version)
+  const { target, certificateFiles } = findOwnPort(here.config, flags, posix.dirname(here.path ?? '/'), here.version)
   const certificates = certificateFiles.flatMap((path) => readText(ports.files, path))
   if (certificates.length === 0)
     return { kind: 'unproven', detail: `the file of kubelet's certificate cannot be read: ${certificateFiles.join(', ')}` }
   return new KubeletPort(ports.kubeconfig).askConfigz({ target, certificates })
+}
+
+interface LogPorts {
+  readonly lastWords: FirstWords
+  readonly yaml: Pick<YamlReader, 'firstOfAny'>
+}
+
+/** The first minor that logs its effective config. */
+const FIRST_LOGGED = 37
+
+/** What this process of kubelet logged. undefined: it is older, or its log cannot be read. */
+async function readLogged(
+  { unit, version }: Pick<RunningKubelet, 'unit' | 'version'>,
+  { lastWords, yaml }: LogPorts,
+): Promise<KubeletConfig | undefined> {
+  if (version === undefined || version.minor < FIRST_LOGGED) return undefined
+  const text = findEffectiveConfig((await lastWords.atStart(unit.invocationId)) ?? '')
+  const read = text === undefined ? undefined : await yaml.firstOfAny(text)
+  return read?.ok === true && isObject(read.value) ? read.value : undefined
+}
+
+/** Where kubelet does not serve its config, its log may have it. */
+export async function askOrReadLog(ports: ConfigzPorts & LogPorts, here: RunningKubelet): Promise<ConfigzAnswer> {
+  const answer = await askConfigz(ports, here)
+  const logged = answer.kind === 'ok' ? undefined : await readLogged(here, ports)
+  return logged === undefined ? answer : { kind: 'ok', object: { kubeletconfig: logged } }
+}
+
+/** undefined: one of both is not known. */
+export async function findMisreadOf(here: RunningKubelet, ports: LogPorts): Promise<readonly Difference[] | undefined> {
+  const logged = await readLogged(here, ports)
+  if (logged === undefined || here.config === undefined) return undefined
+  return findMisread(here.config, logged, here.version, collectFlags(here.unit.command?.words ?? []))
 }
 
 /** The API server may wait for a kubelet that it does not reach. */

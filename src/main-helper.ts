@@ -74,7 +74,7 @@ function openNode(first: HelperContext): Node {
     warm: (_, binary: string | undefined) => inspection.versionOf(binary).then(() => null),
     check: (signal, candidate: PreflightRequest) => inspection.checkCandidate(candidate, signal),
     fallback: (_, candidate: PreflightRequest) => checkFallback(candidate, yaml, (fallback) => inspection.remarkOnFallback(fallback)),
-    configz: (_, unit: KnownUnit) => inspection.readConfigz(unit),
+    configz: (_, unit: KnownUnit) => inspection.readRunningConfig(unit),
     compare: (_, configz: unknown, unit: KnownUnit, path: string | undefined) =>
       inspection.compareConfigz(configz, unit, path ?? undefined),
     facts: () => readNodeFacts(),

@@ -14,21 +14,20 @@ import { decodeText } from './kubelet/decode-text.ts'
 import { readNodeFacts } from './kubelet/node-facts.ts'
 import { listRelativePaths } from './kubelet/relative-paths.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
-import { askConfigz, type ConfigzWorld } from './main-configz.ts'
+import { askConfigz, askOrReadLog, type ConfigzWorld, findMisreadOf, type RunningKubelet } from './main-configz.ts'
 import type { Stores } from './main-stores.ts'
 import type { ConfigzAnswer } from './ports/configz.ts'
 import type { ContainerRuntime } from './ports/container-runtime.ts'
 import type { Files } from './ports/files.ts'
 import { keyOf, type PreflightRequest } from './ports/preflight.ts'
 import { askEarly } from './preflight/ask-early.ts'
-import type { Comparison } from './preflight/change/check-same.ts'
+import type { Comparison, Difference } from './preflight/change/check-same.ts'
 import { collectFlags } from './preflight/change/kubelet-flags.ts'
 import { describeChanges } from './preflight/describe-changes.ts'
 import { remarkOnDropIns } from './preflight/drop-ins/check-drop-ins.ts'
 import { compareRunning } from './preflight/drop-ins/compare-running.ts'
-import type { DropInsHere } from './preflight/drop-ins/drop-ins.ts'
 import { findDropIns } from './preflight/drop-ins/find-drop-ins.ts'
-import { asMerged, mergeAround, mergesByPatch } from './preflight/drop-ins/merge-drop-ins.ts'
+import { asMerged, mergeAround, mergesByPatch, mergeWith } from './preflight/drop-ins/merge-drop-ins.ts'
 import type { Report } from './preflight/finding.ts'
 import { inspectWith } from './preflight/inspect.ts'
 import type { Compare, ConfigPlace, Inspect, MergeHere, Recipient, TargetNode } from './preflight/inspection.ts'
@@ -57,7 +56,7 @@ const FALLBACK_MS = 300
 export interface InspectionWorld {
   /** The settings in force: some change while the agent runs. */
   settings(): Settings
-  readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml' | 'besideDocker' | 'activation'>
+  readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml' | 'besideDocker' | 'activation' | 'lastWords'>
   readonly runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver'>
   readonly configz: ConfigzWorld
   readonly signal: AbortSignal
@@ -252,24 +251,31 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     return compareRunning(expected, await findDropIns(unit, 'assigned', stores), configz, version, collectFlags(command?.words ?? []))
   }
 
-  /** @param unit undefined: kubelet runs on another machine */
-  const readConfigz = async (unit: KnownUnit | undefined): Promise<ConfigzAnswer> => {
-    if (unit === undefined) return askConfigz({ ...configz, files: stores.files, versionOf }, undefined)
+  const describeRunning = async (unit: KnownUnit): Promise<RunningKubelet> => {
     const path = findRunningPath(unit)
     const config = await readRunning(unit, path)
     const version = await versionOf(unit.command?.path)
     const place = path === unit.localConfigPath ? 'local' : 'assigned'
-    const merged = config && mergeWith(await findDropIns(unit, place, stores), config, version)
-    return askConfigz({ ...configz, files: stores.files, versionOf }, { unit, path, config: merged })
+    return { unit, path, version, config: config && mergeWith(await findDropIns(unit, place, stores), config, version) }
+  }
+
+  /** @param unit undefined: kubelet runs on another machine */
+  const readConfigz = async (unit: KnownUnit | undefined): Promise<ConfigzAnswer> =>
+    askConfigz({ ...configz, files: stores.files }, unit && (await describeRunning(unit)))
+
+  const readRunningConfig = async (unit: KnownUnit): Promise<ConfigzAnswer> =>
+    askOrReadLog({ ...configz, ...stores }, await describeRunning(unit))
+
+  const readMisread = async (): Promise<readonly Difference[] | undefined> => {
+    const unit = await stores.unit.observe()
+    return unit.kind === 'known' ? findMisreadOf(await describeRunning(unit), stores) : undefined
   }
 
   const forget = () => judge.forget()
-  return { checkCandidate, remarkOnFallback, compareConfigz, readConfigz, inspect, compare, mergeHere, versionOf, runningVersion, forget }
-}
-
-/** The config that kubelet makes of this one with its drop-ins. */
-function mergeWith(dropIns: DropInsHere | undefined, config: KubeletConfig, version: KubeletVersion | undefined): KubeletConfig {
-  return dropIns?.kind === 'usable' && mergesByPatch(version) ? mergeAround(config, dropIns.order, version) : config
+  return {
+    ...{ checkCandidate, remarkOnFallback, compareConfigz, readConfigz, readRunningConfig, readMisread },
+    ...{ inspect, compare, mergeHere, versionOf, runningVersion, forget },
+  }
 }
 
 /** `--config` is the same whatever is activated: relative paths lead to no checkpoint. */

@@ -214,6 +214,7 @@ async function loadPatched(
     if (view.kind !== 'present') continue
     const rendering = await awaitRendering(view, patched.data, key)
     if (!rendering.ok) return { kind: 'failed', detail: `${shown}: ${rendering.detail}` }
+    if (rendering.applied.length === 0) continue
     patched = { name: nameOverlaid(shown, rendering.rendered.overlay), data: rendering.rendered.data }
   }
   return loadData(patched.name, patched.data, key, layers)

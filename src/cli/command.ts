@@ -19,6 +19,7 @@ import type { KubeApi } from '../ports/kube-api.ts'
 import type { LocalConfigView } from '../ports/local-config.ts'
 import type { Checkpoints, OperatorRequests } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
+import type { Difference } from '../preflight/change/check-same.ts'
 import type { Compare, Inspect, MergeHere } from '../preflight/inspection.ts'
 import type { KubeletVersion } from '../preflight/kubelet-version.ts'
 import type { HistoryReading } from '../report/history-lines.ts'
@@ -155,6 +156,12 @@ export interface CommandContext {
   nodeName(): string
   /** Asks for `/configz` of the node's kubelet. */
   readConfigz(): Promise<ConfigzAnswer>
+  /**
+   * Where the effective config that kubelet logged at its start differs from what this program
+   * makes of the files and flags. undefined: kubelet did not log it (before 1.37), or the journal
+   * cannot be read.
+   */
+  readMisread(): Promise<readonly Difference[] | undefined>
   readonly checkpoints: Pick<Checkpoints, 'data'>
   readonly files: Pick<Files, 'read'>
   /** @param path undefined: standard input */

@@ -1,7 +1,11 @@
 /**
- * The text that `validate` and `status` print for people: which layer each field comes from. Fits
- * 80 columns, unless one name alone is longer. Pure.
+ * The text that `validate`, `diff` and `status` print for people: which layer each field comes
+ * from, and where kubelet says otherwise. Fits 80 columns, unless one name alone is longer. Pure.
  */
+import { formatPath } from '../kubelet/field-path.ts'
+import { formatSide, type Side } from '../preflight/change/change.ts'
+import type { Difference } from '../preflight/change/check-same.ts'
+import { cutToBytes } from '../values/cut.ts'
 import type { FieldDocument, MergedDocument } from './merged-layers.ts'
 import { paint, plainText } from './terminal.ts'
 
@@ -27,6 +31,20 @@ function describeFields(fields: readonly FieldDocument[]): readonly string[] {
   if (fields.length === 0) return ['nothing']
   const words = fields.slice(0, MOST_FIELDS).map(({ path, removed }) => plainText(removed ? `${path} (removed)` : path))
   return fields.length > MOST_FIELDS ? [...words, `${fields.length - MOST_FIELDS} more, which -o json lists`] : words
+}
+
+const LONGEST_VALUE = 60
+
+/** No line: kubelet says the same, or nothing. */
+export function renderMisread(misread: readonly Difference[] | undefined): string[] {
+  if (misread === undefined || misread.length === 0) return []
+  const show = (side: Side | undefined): string => plainText(cutToBytes(formatSide(side), LONGEST_VALUE))
+  return [
+    'Kubelet logged another effective config at its start:',
+    ...misread.map(({ path, meant, running }) => `  ${plainText(formatPath(path))}: ${show(running)} (expected: ${show(meant)})`),
+    'Either its files or flags were changed since, or kubelet-cfg-agent is wrong:',
+    'then please report it.',
+  ]
 }
 
 /** Words with commas between them. */

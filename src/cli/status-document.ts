@@ -16,6 +16,7 @@ import { contentOfKey, identityOfKey } from '../decision/trial-key.ts'
 import type { ActivationKind, Wiring, WiringProblem } from '../decision/unit-state.ts'
 import type { FailureReason, Verdict } from '../decision/verdict.ts'
 import type { OverlayView } from '../overlay/view.ts'
+import type { Difference } from '../preflight/change/check-same.ts'
 import { findLastKnownGood } from '../report/last-known-good.ts'
 import { describeStatus } from '../report/status.ts'
 import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
@@ -83,6 +84,12 @@ export interface StatusDocument {
    * none. Absent: not read.
    */
   readonly overlay?: OverlayDocument | null
+  /**
+   * Where the effective config that kubelet logged at its start (`running`) differs from what the
+   * files and flags make now (`meant`). null: kubelet before 1.37 logs none, or it cannot be read.
+   * Absent: not read.
+   */
+  readonly misread?: readonly Difference[] | null
   /**
    * What an agent said last, as the condition of the Node has it. null: nothing since the node
    * booted.

@@ -9,6 +9,7 @@ import type { Snapshot } from '../decision/snapshot.ts'
 import { decodeText } from '../kubelet/decode-text.ts'
 import { nameConfigMap } from '../overlay/find-bases.ts'
 import { INSTANCE_CONFIG, INSTANCE_FILE } from '../overlay/patch-set.ts'
+import { RESOLVED } from '../overlay/read-overlay.ts'
 import { type ConfigText, readConfigOf } from './active-config.ts'
 import type { CommandContext } from './command.ts'
 import { documentField, documentMerged, type MergedDocument, NOT_MERGED } from './merged-layers.ts'
@@ -44,9 +45,9 @@ function readRecord(state: ChannelState | undefined, source: ConfigMapSource): R
   return { names: withOverlay(layers, fields), fields }
 }
 
-/** The record does not list files of the overlay, over which only kubeadm's patch comes. */
+/** The record does not list files of the overlay, over which only what kubeadm adds comes. */
 function withOverlay(layers: readonly string[], fields: ChannelState['fields'] = []): readonly string[] {
   const overlay = new Set(fields.map(({ layer }) => layer).filter((layer) => !layers.includes(layer)))
-  const last = layers.at(-1)
-  return last === INSTANCE_CONFIG.nameFile(INSTANCE_FILE) ? [...layers.slice(0, -1), ...overlay, last] : [...layers, ...overlay]
+  const isKubeadms = (layer: string) => [RESOLVED, INSTANCE_FILE].map(INSTANCE_CONFIG.nameFile).includes(layer)
+  return [...layers.filter((layer) => !isKubeadms(layer)), ...overlay, ...layers.filter(isKubeadms)]
 }

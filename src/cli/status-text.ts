@@ -7,7 +7,7 @@ import { describeChannel } from '../decision/channels.ts'
 import { describeVersion } from '../decision/config-source.ts'
 import { formatDuration, SECOND_US } from '../values/durations.ts'
 import type { AgentDocument, SourceDocument } from './document-parts.ts'
-import { renderMerged } from './merged-text.ts'
+import { renderMerged, renderMisread } from './merged-text.ts'
 import { describeReported } from './reported.ts'
 import { TURN_WORDS } from './rollout-document.ts'
 import type { StatusDocument } from './status-document.ts'
@@ -16,6 +16,8 @@ import { alignColumns, type Cell, type Tone } from './terminal.ts'
 export function renderStatus(status: StatusDocument, color: boolean): string {
   const lines = [...alignColumns(listFacts(status), color), '', ...alignColumns(listSources(status), color)]
   if (status.layers.length > 0) lines.push('', ...renderMerged(status, color))
+  const misread = renderMisread(status.misread ?? undefined)
+  if (misread.length > 0) lines.push('', ...misread)
   if (status.evidence.length > 0) lines.push('', ...alignColumns(listEvidence(status), color))
   if (status.verdicts.length > 0) lines.push('', ...alignColumns(listVerdicts(status), color))
   return `${lines.join('\n')}\n`

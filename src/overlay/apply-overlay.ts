@@ -38,11 +38,13 @@ export function applyOverlay(
     onWait?.()
     return wait(`this node's ${patches.name} is being applied`)
   }
+  if (rendering.ok && rendering.applied.length === 0) return desired
   if (rendering.ok) {
     const { mergedFrom = [nameConfigMap(ref)] } = object
-    const layers = patches.isLayer ? { mergedFrom: [...mergedFrom, ...view.files.map(patches.nameFile)] } : {}
+    const named = namePatches(patches, rendering.applied)
+    const layers = patches.isLayer ? { mergedFrom: [...mergedFrom, ...named.map(({ name }) => name)] } : {}
     const below = object.mergedFrom === undefined ? (object.fields ?? []) : object.fields
-    const fields = namePatches({ patches, view }).reduce(layOver, below)
+    const fields = named.reduce(layOver, below)
     return { ...desired, object: { ...object, rendered: rendering.rendered, fields, ...layers } }
   }
   onFault?.(rendering.detail)

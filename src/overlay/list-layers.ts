@@ -8,9 +8,10 @@ import { decides, type FieldPath } from '../kubelet/field-path.ts'
 import { parseJson } from '../kubelet/json.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { LocalConfigView } from '../ports/local-config.ts'
+import { mergePatch } from '../values/merge-patch.ts'
 import { findBases, type Merged } from './find-bases.ts'
 import type { Layer } from './merge-part.ts'
-import { type NodePatches, namePatches } from './patch-set.ts'
+import { type NodePatches, nameAllPatches } from './patch-set.ts'
 
 export interface ConfigLayer {
   /** For people. */
@@ -40,10 +41,10 @@ export async function listLayers(
   if (reading.kind !== 'found') return []
   const { root, parts, layers = [] } = reading.bases
   const texts: readonly Layer[] = [...(root === undefined || root.staysBelow ? [] : [root]), ...parts, own, ...layers]
-  const patches = sets.flatMap(namePatches)
-  if (texts.length + patches.length < 2) return []
   const values = await Promise.all(texts.map(async ({ name, text }) => ({ name, value: await parse(text, yaml) })))
-  return [...values, ...patches]
+  const merged = values.reduce<unknown>((target, { value }) => mergePatch(target, value), {})
+  const all = [...values, ...nameAllPatches(sets, merged)]
+  return all.length < 2 ? [] : all
 }
 
 async function parse(text: string, yaml: YamlReader): Promise<unknown> {

@@ -107,11 +107,16 @@ export class OverlayDirectory implements OverlaySource {
         log.error(`this node's ${patches.name} cannot be used; ${patches.whenFaulty}: ${view.detail}`)
         return
       case 'present':
-        log.info(patches.announce(view.files), { directory, files: view.files })
+        this.#announce(patches.announce(view.files), view.files)
         return
       default:
         if (before.kind !== 'pending') log.info(`this node no longer has an ${patches.name}`, { directory })
     }
+  }
+
+  #announce(text: string | undefined, files: readonly string[]): void {
+    const { directory, log } = this.#deps
+    if (text !== undefined) log.info(text, { directory, files })
   }
 }
 

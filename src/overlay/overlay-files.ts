@@ -3,17 +3,26 @@
  * in. Errors are returned, not thrown. Reads no more bytes than a ConfigMap can hold.
  */
 import { join } from 'node:path'
-import type { OwnedFiles } from '../ports/files.ts'
+import type { Files, OwnedFiles } from '../ports/files.ts'
 import { errorCode, errorMessage } from '../values/errors.ts'
 import { INSTANCE_FILE } from './patch-set.ts'
-import { isOverlayName, type OverlayFiles } from './read-overlay.ts'
+import { isOverlayName, type OverlayFiles, RESOLV_CONF, RESOLVED } from './read-overlay.ts'
 
 /** All files together. */
 const MOST_BYTES = 1 << 20
 
-/** One file alone: the directory has others, which are none of the agent's. */
-export function readInstanceFile(directory: string, owned: Pick<OwnedFiles, 'read'>): OverlayFiles {
-  return readNamed(directory, [INSTANCE_FILE], owned)
+/**
+ * One file alone: the directory has others, which are none of the agent's. Below it, what
+ * systemd-resolved brings. kubeadm asks whether that runs. Its file stays while it restarts.
+ */
+export function readInstanceFile(directory: string, owned: Pick<OwnedFiles, 'read'>, files: Pick<Files, 'stat'>): OverlayFiles {
+  try {
+    const found = readNamed(directory, [INSTANCE_FILE], owned)
+    if (found.kind === 'faulty' || files.stat(RESOLV_CONF)?.kind !== 'file') return found
+    return { kind: 'files', files: new Map([[RESOLVED, Buffer.alloc(0)], ...found.files]) }
+  } catch (error) {
+    return faulty(errorMessage(error))
+  }
 }
 
 export function readOverlayFiles(directory: string, owned: Pick<OwnedFiles, 'list' | 'read'>): OverlayFiles {

@@ -5,7 +5,9 @@
 import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { Desired, FoundConfigMap } from '../decision/desired.ts'
 import { INSTANCE_ERROR, OVERLAY_ERROR } from '../decision/status-texts.ts'
-import type { OverlayView } from './view.ts'
+import { mergePatch } from '../values/merge-patch.ts'
+import { leaveOutSet, RESOLVED } from './read-overlay.ts'
+import type { NamedPatch, OverlayView } from './view.ts'
 
 export type AssignedConfigMap = Extract<Desired, { kind: 'config-map' }> & { readonly object: FoundConfigMap }
 
@@ -21,8 +23,8 @@ export interface PatchSet {
   nameFile(name: string): string
   /** For the log: what a fault of them means. */
   readonly whenFaulty: string
-  /** For the log. */
-  announce(files: readonly string[]): string
+  /** For the log. undefined: nothing worth it. */
+  announce(files: readonly string[]): string | undefined
 }
 
 export const OVERLAY: PatchSet = {
@@ -46,16 +48,19 @@ export const INSTANCE_FILE = 'instance-config.yaml'
  * kubeadm 1.32 and later keep the node's container runtime endpoint in this file, and merge it over
  * the ConfigMap for all nodes when they write the local config: `WriteConfigToDisk`,
  * cmd/kubeadm/app/phases/kubelet/config.go. So does the agent: the ConfigMap alone would move the
- * kubelet of a node with another runtime to containerd.
+ * kubelet of a node with another runtime to containerd. From 1.37.1 on, the ConfigMap has no
+ * resolvConf either: without the one that kubeadm adds on a node with systemd-resolved, pods would
+ * get its stub, which they do not reach.
  */
 export const INSTANCE_CONFIG: PatchSet = {
   name: 'instance config',
   error: INSTANCE_ERROR,
   isLayer: true,
   isFor: ({ ref, object }) => isKubeadms(findRoot(ref, object)),
-  nameFile: (name) => `${INSTANCE_DIRECTORY}/${name}`,
+  nameFile: (name) => (name === RESOLVED ? `${RESOLVED} of this node` : `${INSTANCE_DIRECTORY}/${name}`),
   whenFaulty: `nothing is changed ${WHERE_ASSIGNED}`,
-  announce: () => `${INSTANCE_DIRECTORY}/${INSTANCE_FILE} is merged last ${WHERE_ASSIGNED}, as by kubeadm`,
+  announce: (files) =>
+    files.includes(INSTANCE_FILE) ? `${INSTANCE_DIRECTORY}/${INSTANCE_FILE} is merged last ${WHERE_ASSIGNED}, as by kubeadm` : undefined,
 }
 
 /** One of them, as it is on this node now. */
@@ -65,8 +70,21 @@ export interface NodePatches {
 }
 
 /** As layers, by their names for people. */
-export function namePatches({ patches: { nameFile }, view }: NodePatches): readonly { readonly name: string; readonly value: unknown }[] {
-  return view.kind === 'present' ? view.patches.map(({ name, patch }) => ({ name: nameFile(name), value: patch })) : []
+export function namePatches(
+  { nameFile }: Pick<PatchSet, 'nameFile'>,
+  applied: readonly NamedPatch[],
+): readonly { readonly name: string; readonly value: unknown }[] {
+  return applied.map(({ name, patch }) => ({ name: nameFile(name), value: patch }))
+}
+
+/** Of several sets, one after the other, over this config. */
+export function nameAllPatches(sets: readonly NodePatches[], config: unknown): ReturnType<typeof namePatches> {
+  let merged = config
+  return sets.flatMap(({ patches, view }) => {
+    const applied = view.kind === 'present' ? leaveOutSet(view.patches, merged) : []
+    merged = applied.reduce((target, { patch }) => mergePatch(target, patch), merged)
+    return namePatches(patches, applied)
+  })
 }
 
 /** The ConfigMap that holds the whole config. undefined: the local config is at the bottom. */

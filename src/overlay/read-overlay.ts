@@ -7,15 +7,25 @@ import { contentHash } from '../checkpoint/content.ts'
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Rendered } from '../decision/desired.ts'
 import { looksLikeJson } from '../kubelet/decode.ts'
+import { parseJson } from '../kubelet/json.ts'
 import type { LocatedReading, YamlReader } from '../kubelet/yaml-document.ts'
-import { type Patch, readPatch } from './patch-file.ts'
+import { isObject } from '../values/is-object.ts'
+import { readPatch } from './patch-file.ts'
 import { render } from './render.ts'
-import type { OverlayView, PresentOverlay, Rendering } from './view.ts'
+import type { NamedPatch, OverlayView, PresentOverlay, Rendering } from './view.ts'
 
 /** The content of the overlay directory: files by name, in the order in which they apply. */
 export type OverlayFiles =
   | { readonly kind: 'files'; readonly files: ReadonlyMap<string, Buffer> }
   | { readonly kind: 'faulty'; readonly detail: string }
+
+/**
+ * In place of a file: systemd-resolved is on this node. kubeadm then sets resolvConf, if the config
+ * does not: `mutateResolverConfig`, cmd/kubeadm/app/componentconfigs/kubelet_unix.go.
+ */
+export const RESOLVED = 'systemd-resolved'
+/** `kubeletSystemdResolverConfig`, kubelet.go beside it. */
+export const RESOLV_CONF = '/run/systemd/resolve/resolv.conf'
 
 /** Excludes hidden files and the backup files of editors and package managers. */
 export function isOverlayName(name: string): boolean {
@@ -24,32 +34,47 @@ export function isOverlayName(name: string): boolean {
 
 /** Enough to distinguish the renderings of one version. */
 const DIGITS = 16
-const NOT_YAML = { ok: false } as const
+const NO_TEXT = { ok: false } as const
 
 /** Parses a config. undefined: not yet; `onParsed` is called when it is parsed. */
 export type ParseConfig = (text: string, onParsed: () => void) => LocatedReading | undefined
 
 export async function readOverlay(files: ReadonlyMap<string, Buffer>, yaml: YamlReader, parseConfig: ParseConfig): Promise<OverlayView> {
   if (files.size === 0) return { kind: 'none' }
-  const patches: { readonly name: string; readonly patch: Patch }[] = []
+  const patches: NamedPatch[] = []
   for (const [name, bytes] of files) {
+    if (name === RESOLVED) {
+      patches.push({ name, patch: { resolvConf: RESOLV_CONF }, isDefault: true })
+      continue
+    }
     const reading = await readPatch(bytes, yaml)
     if (!reading.ok) return { kind: 'faulty', detail: `${name}: ${reading.detail}` }
     patches.push({ name, patch: reading.patch })
   }
-  const inOrder = patches.map(({ patch }) => patch)
-  return { kind: 'present', files: [...files.keys()], patches, render: rememberRendering(inOrder, parseConfig) }
+  return { kind: 'present', files: [...files.keys()], patches, render: rememberRendering(patches, parseConfig) }
+}
+
+/** Without the defaults of what the config sets. */
+export function leaveOutSet(patches: readonly NamedPatch[], config: unknown): readonly NamedPatch[] {
+  const sets = (field: string): boolean => isObject(config) && Object.hasOwn(config, field) && config[field] !== null
+  return patches.filter(({ patch, isDefault }) => isDefault !== true || !Object.keys(patch).some(sets))
 }
 
 /** Caches by data object: the rendering is needed at every look and changes rarely. */
-function rememberRendering(patches: readonly Patch[], parseConfig: ParseConfig): PresentOverlay['render'] {
+function rememberRendering(patches: readonly NamedPatch[], parseConfig: ParseConfig): PresentOverlay['render'] {
   const known = new WeakMap<ConfigMapData, Map<string, Rendering>>()
   const renderNamed = (data: ConfigMapData, key: string, onRendered: () => void): Rendering | undefined => {
     const text = Object.hasOwn(data, key) ? data[key] : undefined
-    const parsed = text === undefined || looksLikeJson(text) ? NOT_YAML : parseConfig(text, onRendered)
+    const parsed = text === undefined ? NO_TEXT : looksLikeJson(text) ? parseJson(text) : parseConfig(text, onRendered)
     if (parsed === undefined) return undefined
-    const result = render(data, key, patches, () => parsed)
-    return result.ok ? { ok: true, rendered: nameRendering(result.data, key) } : result
+    const applied = leaveOutSet(patches, parsed.ok ? parsed.value : undefined)
+    const result = render(
+      data,
+      key,
+      applied.map(({ patch }) => patch),
+      () => parsed,
+    )
+    return result.ok ? { ok: true, rendered: nameRendering(result.data, key), applied } : result
   }
   return (data, key, onRendered = () => {}) => {
     const byKey = known.get(data) ?? new Map<string, Rendering>()

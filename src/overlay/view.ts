@@ -20,7 +20,7 @@ export interface PresentOverlay {
   /** Names of its files, in the order in which they apply. */
   readonly files: readonly string[]
   /** What each of them changes. */
-  readonly patches: readonly { readonly name: string; readonly patch: Readonly<Record<string, unknown>> }[]
+  readonly patches: readonly NamedPatch[]
   /**
    * Returns the same object for the same data. undefined: the config is being parsed; then
    * `onRendered` is called when it is known.
@@ -28,4 +28,14 @@ export interface PresentOverlay {
   render(data: ConfigMapData, key: string, onRendered?: () => void): Rendering | undefined
 }
 
-export type Rendering = { readonly ok: true; readonly rendered: Rendered } | { readonly ok: false; readonly detail: string }
+export interface NamedPatch {
+  readonly name: string
+  readonly patch: Readonly<Record<string, unknown>>
+  /** It sets only fields that the config does not set. */
+  readonly isDefault?: true
+}
+
+export type Rendering =
+  /** `applied`: without the defaults of fields that the config sets. */
+  | { readonly ok: true; readonly rendered: Rendered; readonly applied: readonly NamedPatch[] }
+  | { readonly ok: false; readonly detail: string }

@@ -1,5 +1,5 @@
 /**
- * The port that reads what a process of kubelet said before it exited. Adapter:
+ * The port that reads what a process of kubelet said at its start and before it exited. Adapter:
  * `src/systemd/last-words.ts`.
  */
 export interface LastWords {
@@ -10,4 +10,12 @@ export interface LastWords {
    *   "$INVOCATION_ID")
    */
   of(invocationId: string): Promise<string | undefined>
+}
+
+export interface FirstWords {
+  /**
+   * The first lines of its log, as it wrote them, bounded. undefined: the journal cannot be read.
+   * Never rejects.
+   */
+  atStart(invocationId: string): Promise<string | undefined>
 }

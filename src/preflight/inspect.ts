@@ -47,7 +47,7 @@ export function inspectWith(
     const assigned = taken.document
     const document = mergeDocument(assigned, dropIns, recipient.version)
     const able = isDoubtful ? parts.filter(({ name }) => isKubelets(name)) : parts
-    const { quick, slow } = await runAll(able, { ...recipient, config, assigned, document, options })
+    const { quick, slow } = await runAll(able, { ...recipient, config, assigned, document, options, yaml })
     const results = [...doubts, ...quick.results, ...slow.results]
     const demanded = listDemanded(options)
     for (const part of demanded) {

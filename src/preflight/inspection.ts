@@ -6,6 +6,7 @@ import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Incomplete } from '../decision/unit-state.ts'
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import type { FieldPath } from '../kubelet/field-path.ts'
+import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { ConfigDocument } from './document.ts'
 import type { DropInsHere, MergeOrder } from './drop-ins/drop-ins.ts'
 import type { Finding, PartResult, Report } from './finding.ts'
@@ -100,6 +101,7 @@ export interface PartInput extends Recipient {
   /** The config that kubelet makes of it with the drop-ins of this node. */
   readonly document: ConfigDocument
   readonly options: InspectOptions
+  readonly yaml: YamlReader
   /** Ends a slow part, whose result is no longer wanted. */
   readonly signal: AbortSignal
 }

@@ -7,9 +7,12 @@ import { posix } from 'node:path'
 import { API_VERSION, KIND, type KubeletConfig } from '../kubelet/decode.ts'
 import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
 import { absolutePaths } from '../kubelet/relative-paths.ts'
+import { cutToBytes } from '../values/cut.ts'
 import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
 import { isStartAsked } from './ask-early.ts'
+import { formatSide, type Side } from './change/change.ts'
+import { findMisread } from './change/check-same.ts'
 import { compareConfigs } from './change/compare.ts'
 import { collectFlags, listUnknown, withoutFlag } from './change/kubelet-flags.ts'
 import { describeMeanings, listMeaningChanges } from './change/meaning.ts'
@@ -21,8 +24,11 @@ import { checkDropIns } from './drop-ins/check-drop-ins.ts'
 import { type Finding, type Position, REQUIRE_DRAIN } from './finding.ts'
 import { type GuardName, settleGuards } from './guards.ts'
 import type { InspectPart, PartInput, PartReport } from './inspection.ts'
-import type { Judge, JudgeRequest, JudgeStage } from './kubelet/judgement.ts'
-import { describeJudgedBy, formatVersion, isCovered, isNewer, isPreRelease } from './kubelet-version.ts'
+import type { Judge, JudgeRequest, JudgeStage, KubeletJudgement } from './kubelet/judgement.ts'
+import { placesIn } from './kubelet/places.ts'
+import { probeFlags } from './kubelet/probe-flags.ts'
+import { COVERED, describeJudgedBy, formatVersion, isCovered, isNewer, isPreRelease } from './kubelet-version.ts'
+import { locateNearest } from './locate.ts'
 import { checkNode, findNeeds, findNodeFault, guardClient } from './node/check-node.ts'
 import type { NodeOptions } from './node/node-view.ts'
 import type { SurroundingNeeds, Surroundings } from './node/surroundings.ts'
@@ -193,7 +199,13 @@ async function judgeByKubelet(subject: PartInput, { judge, signal }: PartSources
   })
   switch (judgement.kind) {
     case 'accepted':
-      return { outcome: 'accepted', detail: judgement.detail, findings: [], ignored: judgement.ignored }
+      return {
+        outcome: 'accepted',
+        detail: judgement.detail,
+        // The start stage would only repeat it.
+        findings: stage === 'load' ? await reportMisread(subject, judgement) : [],
+        ignored: judgement.ignored,
+      }
     case 'cannot-start':
     case 'unjudged':
       return { outcome: judgement.kind, detail: judgement.detail, findings: [] }
@@ -212,6 +224,35 @@ async function judgeByKubelet(subject: PartInput, { judge, signal }: PartSources
       return { outcome: 'refused', detail: `${kubelet.binary} would not start with this config`, findings: [finding] }
     }
   }
+}
+
+type Accepted = Extract<KubeletJudgement, { kind: 'accepted' }>
+
+/** More would only repeat that this agent is at fault. */
+const MOST_MISREAD = 10
+const LONGEST_VALUE = 100
+
+/** Where kubelet does not make of the config what the rules take it for. */
+async function reportMisread(subject: PartInput, { effective }: Accepted): Promise<readonly Finding[]> {
+  const { document, version, yaml } = subject
+  if (version === undefined || effective === undefined) return []
+  // It only informs.
+  const read = await yaml.firstOfAny(effective).catch(() => undefined)
+  if (read?.ok !== true || !isObject(read.value)) return []
+  const { key, flags } = toProbe(subject)
+  const probed = collectFlags(probeFlags(flags, 'load', placesIn('/', key, 'load'), version))
+  const show = (side: Side | undefined): string => cutToBytes(formatSide(side), LONGEST_VALUE)
+  return findMisread(document.config, read.value, version, probed)
+    .slice(0, MOST_MISREAD)
+    .map(({ path, meant, running }) => ({
+      rule: 'kubelet/effective',
+      severity: 'warn',
+      reason: 'validate',
+      path,
+      position: locateNearest(document, path),
+      problem: `kubelet makes ${show(running)} of ${formatPath(path)}, and this agent expected ${show(meant)}`,
+      advice: 'what kubelet says counts; the fault is in kubelet-cfg-agent: please report it, with the version and the flags of kubelet',
+    }))
 }
 
 /**

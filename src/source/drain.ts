@@ -1,7 +1,8 @@
 /**
- * Whether this node is drained: it is cordoned, and the only pods left are those that `kubectl
- * drain` leaves (pods of DaemonSets, static pods, completed pods). Rules: the pod filters of
- * k8s.io/kubectl/pkg/drain. Requests are made only while a change waits for the drain.
+ * Whether this node is drained: a condition of its Node says so, or it is cordoned, and the only
+ * pods left are those that `kubectl drain` leaves (pods of DaemonSets, static pods, completed
+ * pods). Rules: the pod filters of k8s.io/kubectl/pkg/drain. Requests are made only while a change
+ * waits for the drain.
  *
  * They ask for resourceVersion 0, which an API server answers from its watch cache, where it has an
  * index of pods by node. A consistent list reads all pods of the cluster from etcd. The cache may
@@ -28,6 +29,11 @@ const OLD_US = 60e6
 const PAGE = '200'
 /** More pods than any node has. */
 const MOST_PAGES = 50
+/**
+ * The administrator sets them (KEP-5683): what counts as drained, and that pods may be disturbed,
+ * is then their decision, whatever pods are left.
+ */
+const DRAINED_CONDITIONS: readonly unknown[] = ['Drained', 'MaintenanceInProgress']
 
 export interface DrainDeps {
   readonly api: Pick<KubeApi, 'request'>
@@ -104,6 +110,7 @@ export class NodeDrain implements DrainProbe {
     const node = await api.request({ method: 'GET', path: `/api/v1/nodes/${nodeName}`, query })
     if (node.kind !== 'ok') return { kind: 'unknown', failure: node }
     if (!readAnswer(node.object, wholeNode(nodeName)).ok) return { kind: 'unknown' }
+    if (hasDrainedCondition(node.object)) return { kind: 'drained' }
     return isCordoned(node.object) ? listPods() : { kind: 'not-cordoned' }
   }
 
@@ -154,6 +161,12 @@ function continueOf({ metadata }: Readonly<Record<string, unknown>>): string {
 
 function isCordoned(node: unknown): boolean {
   return isObject(node) && isObject(node.spec) && node.spec.unschedulable === true
+}
+
+function hasDrainedCondition(node: unknown): boolean {
+  const conditions = isObject(node) && isObject(node.status) ? node.status.conditions : undefined
+  const isSet = (condition: unknown) => isObject(condition) && condition.status === 'True' && DRAINED_CONDITIONS.includes(condition.type)
+  return Array.isArray(conditions) && conditions.some(isSet)
 }
 
 function mayStay(pod: unknown): boolean {

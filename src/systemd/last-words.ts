@@ -4,7 +4,7 @@
  * line can reach the journal a moment after its process is gone. Where the journal cannot be read,
  * there are no last words.
  */
-import type { LastWords } from '../ports/last-words.ts'
+import type { FirstWords, LastWords } from '../ports/last-words.ts'
 import { runCommand } from '../process/run-command.ts'
 import { SYSTEMD_ENVIRONMENT } from '../values/child-environment.ts'
 import { findLastWords } from './last-words-text.ts'
@@ -22,6 +22,10 @@ const TIMEOUT_MS = 2000
 const MOST_LINES = 5000
 const MOST_BYTES = 2 << 20
 const MOST_TRIES = 3
+/** sd-id128(3): the form in which systemctl prints it. */
+const INVOCATION = /^[0-9a-f]{32}$/
+/** Kubelet 1.37 logs some 200 lines until it has validated its config. */
+const MOST_AT_START = 256 << 10
 /** Processes whose last words are remembered. */
 const REMEMBERED = 16
 
@@ -30,7 +34,7 @@ interface Attempt {
   readonly triesLeft: number
 }
 
-export class JournalLastWords implements LastWords {
+export class JournalLastWords implements LastWords, FirstWords {
   readonly #options: Required<JournalOptions>
   readonly #known = new Map<string, Attempt>()
 
@@ -39,8 +43,7 @@ export class JournalLastWords implements LastWords {
   }
 
   async of(invocationId: string): Promise<string | undefined> {
-    // sd-id128(3): the form in which systemctl prints it.
-    if (!/^[0-9a-f]{32}$/.test(invocationId)) return undefined
+    if (!INVOCATION.test(invocationId)) return undefined
     const before = this.#known.get(invocationId) ?? { words: undefined, triesLeft: MOST_TRIES }
     if (before.words !== undefined || before.triesLeft === 0) return before.words
     const output = await this.#read(invocationId)
@@ -51,26 +54,34 @@ export class JournalLastWords implements LastWords {
     return words
   }
 
+  async atStart(invocationId: string): Promise<string | undefined> {
+    return INVOCATION.test(invocationId) ? (await this.#ask(invocationId, [], MOST_AT_START))?.join('\n') : undefined
+  }
+
   /** undefined: the journal cannot be read. */
   async #read(invocationId: string): Promise<string | undefined> {
+    // The latest come first: of more than can be taken, the oldest are cut off.
+    const lines = await this.#ask(invocationId, ['--reverse', `--lines=${MOST_LINES}`], MOST_BYTES)
+    return lines?.reverse().join('\n')
+  }
+
+  async #ask(invocationId: string, order: readonly string[], maxOutputBytes: number): Promise<string[] | undefined> {
     const { journalctl, unit, timeoutMs } = this.#options
     const args = [
       '--no-pager',
       '--quiet',
       '--output=cat',
-      // The latest come first: of more than can be taken, the oldest are cut off.
-      '--reverse',
-      `--lines=${MOST_LINES}`,
+      ...order,
       `--unit=${unit}`,
       `_SYSTEMD_INVOCATION_ID=${invocationId}`,
       // What systemd logs from its child before that becomes kubelet has the same invocation, unit
       // and process, and comes over a socket of the journal.
       '_TRANSPORT=stdout',
     ]
-    const { end, stdout } = await runCommand(journalctl, args, { timeoutMs, maxOutputBytes: MOST_BYTES, env: SYSTEMD_ENVIRONMENT })
+    const { end, stdout } = await runCommand(journalctl, args, { timeoutMs, maxOutputBytes, env: SYSTEMD_ENVIRONMENT })
     const lines = stdout.split('\n')
     if (end.kind === 'too-much-output') lines.pop()
     else if (end.kind !== 'exited' || end.code !== 0) return undefined
-    return lines.reverse().join('\n')
+    return lines
   }
 }

@@ -16,7 +16,8 @@ import { CRASHES, SmallWorld } from './small-world.ts'
 const laid = (number: number) => configMap('a', `laid-${number}`)
 const hash = (number: number) => String(number).repeat(16)
 const view = (number: number): OverlayView => {
-  const rendering = { ok: true, rendered: { overlay: hash(number), data: { kubelet: textOf(laid(number)) } } } as const
+  const applied = [{ name: 'a.yaml', patch: {} }]
+  const rendering = { ok: true, rendered: { overlay: hash(number), data: { kubelet: textOf(laid(number)) } }, applied } as const
   return { kind: 'present', files: ['a.yaml'], patches: [], render: () => rendering }
 }
 const overlaid = (number: number) => ({ ...A, overlay: hash(number) })

@@ -215,6 +215,8 @@ t.test('kubeadm’s patch for this node is merged last over kubeadm’s ConfigMa
     ['ConfigMap kube-system/kubelet-config:kubelet', 'overlay a.yaml', '/var/lib/kubelet/instance-config.yaml'],
   )
   t.match(resultOf(await loadMap('other')), { containerRuntimeEndpoint: 'unix:///overlay.sock' })
+  const resolved = await loadMap('kubelet-config', await read('systemd-resolved', ''))
+  t.match(resultOf(resolved), { maxPods: 2, resolvConf: '/run/systemd/resolve/resolv.conf' })
   const faulty: OverlayView = { kind: 'faulty', detail: '/var/lib/kubelet/instance-config.yaml: it is empty' }
   t.match(await loadMap('kubelet-config', faulty), { kind: 'failed', detail: /the instance config cannot be used: .*it is empty/ })
 })

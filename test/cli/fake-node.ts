@@ -86,6 +86,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     api: { request: async ({ path }) => ({ kind: 'unreachable', detail: `${path}: no connection` }) },
     nodeName: () => 'node-1',
     readConfigz: async () => ({ kind: 'unreachable', detail: 'no connection' }),
+    readMisread: async () => undefined,
     checkpoints: { data: () => undefined },
     files: { read: () => undefined },
     readInput: async () => ({ kind: 'unreadable', code: 'ENOENT' }),

@@ -197,3 +197,33 @@ t.test('what was not known before says nothing about why an overlay is not appli
   inner = FOUND
   t.match(source.desired(NO_LOCAL), { kind: 'unknown', detail: /is being applied/ })
 })
+
+t.test('kubeadm’s ConfigMap gets the resolvConf of systemd-resolved where nothing sets it', async (t) => {
+  const read = (...files: [string, string][]) =>
+    readOverlay(new Map(files.map(([name, text]) => [name, Buffer.from(text)])), IN_PLACE, parseLocated)
+  const resolved = await read(['systemd-resolved', ''])
+  const both = await read(['systemd-resolved', ''], ['instance-config.yaml', 'containerRuntimeEndpoint: unix:///crio.sock\n'])
+  const apply = (text: string, view: OverlayView, name = 'kubelet-config') => {
+    const object: FoundConfigMap = { kind: 'found', uid: 'u', resourceVersion: '7', data: { kubelet: text } }
+    const ref = { namespace: 'kube-system', name, kubeletConfigKey: 'kubelet' }
+    const desired: Desired = { kind: 'config-map', ref, object }
+    const applied = applyOverlay(desired, view, {}, INSTANCE_CONFIG)
+    if (applied === desired) return 'as it is'
+    if (applied.kind !== 'config-map' || applied.object.kind !== 'found') return applied
+    const { rendered, mergedFrom, fields } = applied.object
+    return { config: JSON.parse(rendered?.data.kubelet ?? ''), mergedFrom, fields }
+  }
+  const own = 'ConfigMap kube-system/kubelet-config:kubelet'
+  const layer = 'systemd-resolved of this node'
+  const resolvConf = '/run/systemd/resolve/resolv.conf'
+  const set = { config: { maxPods: 1, resolvConf }, mergedFrom: [own, layer], fields: [{ path: ['resolvConf'], layer }] }
+  t.same(apply('maxPods: 1\n', resolved), set)
+  t.same(apply('{"maxPods": 1}', resolved), set, 'in JSON')
+  t.same(apply('maxPods: 1\nresolvConf: null\n', resolved), set, 'as for kubeadm, null is not set')
+  t.equal(apply('maxPods: 1\nresolvConf: /x\n', resolved), 'as it is', 'it is another version only where it differs')
+  t.equal(apply('maxPods: 1\nresolvConf: ""\n', resolved), 'as it is')
+  t.equal(apply('maxPods: 1\n', resolved, 'other'), 'as it is')
+  const instance = '/var/lib/kubelet/instance-config.yaml'
+  t.match(apply('maxPods: 1\n', both), { config: { resolvConf, containerRuntimeEndpoint: /crio/ }, mergedFrom: [own, layer, instance] })
+  t.match(apply('resolvConf: /x\n', both), { config: { resolvConf: '/x' }, mergedFrom: [own, instance] })
+})

@@ -5,7 +5,7 @@ import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { applyPart } from '../../src/overlay/apply-part.ts'
 import { type ConfigLayer, findLayer, listLayers } from '../../src/overlay/list-layers.ts'
 import { mergePart } from '../../src/overlay/merge-part.ts'
-import { OVERLAY } from '../../src/overlay/patch-set.ts'
+import { INSTANCE_CONFIG, type NodePatches, OVERLAY } from '../../src/overlay/patch-set.ts'
 import { readOverlay } from '../../src/overlay/read-overlay.ts'
 import type { LocalConfigView } from '../../src/ports/local-config.ts'
 import { isObject } from '../../src/values/is-object.ts'
@@ -64,6 +64,18 @@ t.test('a config that is not merged has no layers', async (t) => {
   t.equal((await listLayers({ ...plain, patches: [PATCHES] }, IN_PLACE)).length, 2)
   const broken = { ...plain, object: { data: {}, base: LOCAL }, local: { kind: 'unusable', detail: 'x' } as const }
   t.same(await listLayers({ ...broken, patches: [PATCHES] }, IN_PLACE), [])
+})
+
+t.test('a default of this node is a layer only where nothing below sets it', async (t) => {
+  const view = await readOverlay(new Map([['systemd-resolved', Buffer.alloc(0)]]), IN_PLACE, parseLocated)
+  const sets = [PATCHES, { patches: INSTANCE_CONFIG, view }]
+  const namesOf = async (text: string, patches: readonly NodePatches[]) =>
+    (await listLayers({ ...OWN, object: { data: { k: text } }, local: undefined, patches }, IN_PLACE)).map(({ name }) => name)
+  t.same(await namesOf('maxPods: 1\n', sets), [OWN.name, 'overlay 10-a.yaml', 'systemd-resolved of this node'])
+  t.same(await namesOf('resolvConf: /x\n', sets), [OWN.name, 'overlay 10-a.yaml'])
+  t.same(await namesOf('resolvConf: /x\n', sets.slice(1)), [])
+  const overlay = await readOverlay(new Map([['10-a.yaml', Buffer.from('resolvConf: /y\n')]]), IN_PLACE, parseLocated)
+  t.same(await namesOf('maxPods: 1\n', [{ patches: OVERLAY, view: overlay }, ...sets.slice(1)]), [OWN.name, 'overlay 10-a.yaml'])
 })
 
 t.test('a field of the result has the value that its layer gives it', async (t) => {

@@ -26,6 +26,8 @@ const names = (path: string) => {
   return found.kind === 'files' ? [...found.files.keys()] : found.detail
 }
 
+const NO_RESOLVED = { stat: () => undefined }
+
 t.test('files are read in lexical order, other files are ignored', async (t) => {
   const path = directory(t, { '20-b.yaml': 'b', '10-a.yml': 'a', '9.yaml': 'c', '.x.yaml': '', 'x.yaml~': '', README: '' })
   t.same(names(path), ['10-a.yml', '20-b.yaml', '9.yaml'])
@@ -35,8 +37,24 @@ t.test('files are read in lexical order, other files are ignored', async (t) => 
 
 t.test('of kubelet’s directory one file is read', async (t) => {
   const path = directory(t, { 'config.yaml': 'a', 'instance-config.yaml': 'b' })
-  t.same(readInstanceFile(path, OWNED), { kind: 'files', files: new Map([['instance-config.yaml', Buffer.from('b')]]) })
-  t.same(readInstanceFile(directory(t, { 'config.yaml': 'a' }), OWNED), { kind: 'files', files: new Map() })
+  t.same(readInstanceFile(path, OWNED, NO_RESOLVED), { kind: 'files', files: new Map([['instance-config.yaml', Buffer.from('b')]]) })
+  t.same(readInstanceFile(directory(t, { 'config.yaml': 'a' }), OWNED, NO_RESOLVED), { kind: 'files', files: new Map() })
+})
+
+t.test('on a node with systemd-resolved, its file comes below the instance config', async (t) => {
+  const path = directory(t, { 'instance-config.yaml': 'b' })
+  const seen: string[] = []
+  const stat = (of: string) => {
+    seen.push(of)
+    return { kind: 'file', mode: 0, uid: 0, gid: 0, size: 0, mtimeMs: 0, identity: '' } as const
+  }
+  const found = readInstanceFile(path, OWNED, { stat })
+  t.same(found.kind === 'files' && [...found.files.keys()], ['systemd-resolved', 'instance-config.yaml'])
+  t.same(seen, ['/run/systemd/resolve/resolv.conf'])
+  const broken = () => {
+    throw new Error('EACCES')
+  }
+  t.match(readInstanceFile(path, OWNED, { stat: broken }), { kind: 'faulty', detail: 'EACCES' }, 'not known is not absent')
 })
 
 t.test('an instance config that cannot be read is faulty, and never taken for none', async (t) => {
@@ -50,7 +68,7 @@ t.test('an instance config that cannot be read is faulty, and never taken for no
   for (const [what, make, detail] of cases) {
     const path = directory(t)
     make(join(path, 'instance-config.yaml'))
-    t.match(readInstanceFile(path, OWNED), { kind: 'faulty', detail }, what)
+    t.match(readInstanceFile(path, OWNED, NO_RESOLVED), { kind: 'faulty', detail }, what)
   }
 })
 

@@ -57,6 +57,7 @@ async function run(part: string, yaml: string, subject: Partial<PartInput> = {},
     assigned: read.document,
     document: read.document,
     options: OPTIONS,
+    yaml: IN_PLACE,
     signal: new AbortController().signal,
     ...subject,
   })
@@ -356,6 +357,42 @@ t.test('kubelet: a version that does not know a flag of this node starts with no
   t.match(await ask(99, ['--cloud-config=/c']), { outcome: 'cannot-start', detail: /lacks it$/ })
   t.match(await ask(27, ['--config-dir=/d']), { outcome: 'cannot-start' })
   t.match(await ask(28, ['--config-dir=/d']), { outcome: 'unjudged' })
+})
+
+t.test('kubelet: what it makes of the config otherwise than the rules is a fault of the rules', async (t) => {
+  const v137 = { major: 1, minor: 37, patch: 2 }
+  const kubelet = { ...KUBELET, flags: ['--v=2', '--max-pods=43'] }
+  const check = (effective: string | undefined, part = 'kubelet') =>
+    run(
+      part,
+      'maxPods: 64\npodsPerCore: 7\nlogging: {verbosity: 4}\n',
+      { kubelet, version: v137, options: { ...OPTIONS, deep: 'demanded' } },
+      { judgement: { kind: 'accepted', detail: 'accepted', effective } },
+    )
+  const same = 'maxPods: 43\npodsPerCore: 7\nlogging: {verbosity: 0}\n'
+  const none = { outcome: 'accepted', findings: [] }
+  t.match((await check(same)).report, none, 'with the flags of the probe')
+  t.match((await check(undefined)).report, none, 'an older kubelet')
+  t.match((await check('- 1\n')).report, none)
+  t.match((await check('{')).report, none)
+  const other = same.replace('7', '9')
+  t.match((await check(other)).report, {
+    outcome: 'accepted',
+    findings: [
+      {
+        rule: 'kubelet/effective',
+        severity: 'warn',
+        path: ['podsPerCore'],
+        position: { line: 4, column: 1 },
+        problem: 'kubelet makes 9 of podsPerCore, and this agent expected 7',
+        advice: /please report it/,
+      },
+    ],
+  })
+  t.match((await check(other, 'kubelet-start')).report, none, 'said once')
+  const long = (await check(`${same}staticPodPath: /${'x'.repeat(500)}\n`)).report?.findings[0]?.problem ?? ''
+  t.ok(long.length < 200)
+  t.match((await check(`${same}staticPodURLHeader: {A: ['<masked>']}\n`)).report, none, 'kubelet masks it')
 })
 
 t.test('kubelet: unjudged without a kubelet', async (t) => {

@@ -26,7 +26,7 @@ export class SimOverlay {
       // As the real overlay does: a text that is not a config stays as it is.
       const isConfig = text !== undefined && behaviourOf(text) !== 'syntax-error'
       const made = isConfig ? { ...data, [key]: `${head}${text}` } : data
-      return { ok: true, rendered: nameRendering(made, key) }
+      return { ok: true, rendered: nameRendering(made, key), applied: [{ name: 'node.yaml', patch: {} }] }
     }
     this.#view = { kind: 'present', files: ['node.yaml'], patches: [], render }
   }

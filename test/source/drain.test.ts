@@ -80,6 +80,22 @@ t.test('a node that is not cordoned is not drained, and its pods are not listed'
   }
 })
 
+t.test('a condition of the Node says that it is drained, whatever pods are left', async (t) => {
+  const saying = (conditions: unknown, spec: object = {}) =>
+    ok({ kind: 'Node', metadata: { name: 'node-1' }, spec, status: { conditions } })
+  for (const type of ['Drained', 'MaintenanceInProgress']) {
+    const { drain, asked } = drainOf(saying([null, { type: 'Ready', status: 'True' }, { type, status: 'True' }]), pods(owned('ReplicaSet')))
+    t.equal(await settled(drain), true, type)
+    t.same(asked(), ['node*', 'node'], 'confirmed, and no pods are listed')
+    for (const status of ['False', 'Unknown', true]) t.equal(await isDrained(saying([{ type, status }]), pods()), false, `${type} ${status}`)
+  }
+  for (const type of ['DrainInProgress', 'MaintenancePlanned', 'Ready'])
+    t.equal(await isDrained(saying([{ type, status: 'True' }]), pods()), false, type)
+  const cordoned = saying([{ type: 'Drained', status: 'False' }], { unschedulable: true })
+  t.equal(await isDrained(cordoned, pods()), true, 'a cordoned node without pods is drained without it')
+  for (const conditions of [undefined, null, 'Drained', {}]) t.equal(await isDrained(saying(conditions), pods()), false)
+})
+
 t.test('pods that may stay on a drained node', async (t) => {
   t.equal(await isDrained(CORDONED, pods()), true)
   t.equal(await isDrained(CORDONED, pods(owned('DaemonSet'), MIRROR, ended('Succeeded'), ended('Failed'))), true)

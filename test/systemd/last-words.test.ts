@@ -31,6 +31,17 @@ t.test('the journal is asked for one start of the unit, and once', async (t) => 
   ])
 })
 
+t.test('the first lines of a start, bounded', async (t) => {
+  const { journalctl, calls } = standIn(t, 'echo first; printf "\\tsecond\\n"; yes | head -c 1000000')
+  const words = new JournalLastWords({ journalctl, unit: 'kubelet.service' })
+  const text = (await words.atStart(ID)) ?? ''
+  t.match(text, /^first\n\tsecond\ny\n/)
+  t.ok(text.length < 300_000)
+  t.same(calls(), [`--no-pager --quiet --output=cat --unit=kubelet.service _SYSTEMD_INVOCATION_ID=${ID} _TRANSPORT=stdout`])
+  t.equal(await words.atStart(`--file=${ID}`), undefined)
+  t.equal(await new JournalLastWords({ journalctl: '/nowhere/journalctl', unit: 'k' }).atStart(ID), undefined)
+})
+
 t.test('what is no invocation ID reaches no command line', async (t) => {
   const { journalctl, calls } = standIn(t, 'echo words')
   const lastWords = new JournalLastWords({ journalctl, unit: 'kubelet.service' })

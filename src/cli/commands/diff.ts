@@ -17,6 +17,7 @@ import { compareTexts } from '../compare-texts.ts'
 import { readDesiredLayers } from '../config-layers.ts'
 import { findDesired } from '../desired-config.ts'
 import { formatJson } from '../format-json.ts'
+import { renderMisread } from '../merged-text.ts'
 import { plainText } from '../terminal.ts'
 
 /** The placeholder makes the shell complete paths, but any candidate can be given. */
@@ -81,6 +82,8 @@ async function diff(context: CommandContext, options: OptionValues, { candidate 
     const document = { apiVersion: CONFIG_API_VERSION, kind: 'ConfigDiff', from, to, changes: changes.map(documentChange) }
     terminal.out(formatJson(document))
   } else terminal.out(render(from, to, changes, terminal.color))
+  const misread = against === undefined ? renderMisread(await context.readMisread()) : []
+  if (misread.length > 0) terminal.err(`${misread.join('\n')}\n`)
   return changes.length === 0 ? EXIT.fine : EXIT.failed
 }
 

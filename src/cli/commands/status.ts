@@ -36,7 +36,7 @@ async function showStatus(context: CommandContext, options: OptionValues): Promi
   return EXIT.fine
 }
 
-type StatusSources = Pick<CommandContext, 'observe' | 'agent' | 'lastReport' | 'readOverlay'> & LayerReaders
+type StatusSources = Pick<CommandContext, 'observe' | 'agent' | 'lastReport' | 'readOverlay' | 'readMisread'> & LayerReaders
 
 export async function gatherStatus(context: StatusSources): Promise<StatusDocument> {
   const snapshot = await context.observe()
@@ -44,5 +44,6 @@ export async function gatherStatus(context: StatusSources): Promise<StatusDocume
   const reported = documentReported(context.lastReport(snapshot.now.bootId), snapshot, agent)
   const overlay = documentOverlay(await context.readOverlay())
   const merged = await findMerged(snapshot, context)
-  return { ...documentStatus(snapshot, explain(snapshot), agent, reported, merged), overlay }
+  const misread = (await context.readMisread()) ?? null
+  return { ...documentStatus(snapshot, explain(snapshot), agent, reported, merged), overlay, misread }
 }

@@ -1,11 +1,12 @@
 /**
- * Compares the config that the running kubelet reports at /configz with the intended one. Pure.
- * Values that kubelet itself replaces are not differences: defaults, relative paths, CPU
+ * Compares the config that a kubelet reports at /configz, or in its log, with the intended one.
+ * Pure. Values that kubelet itself replaces are not differences: defaults, relative paths, CPU
  * reservations that reservedSystemCPUs overrides, a self-signed certificate. Rules: `initConfigz`
  * and `getReservedCPUs`, cmd/kubelet/app/server.go; `KubeletConfigurationPathRefs`,
  * pkg/kubelet/apis/config/helpers.go.
  */
 import { posix } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { FieldPath } from '../../kubelet/field-path.ts'
 import { RELATIVE_PATHS } from '../../kubelet/relative-paths.ts'
@@ -13,7 +14,9 @@ import { isObject } from '../../values/is-object.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import type { Change, Side } from './change.ts'
 import { compareConfigs } from './compare.ts'
+import { rowAt } from './field-rows.ts'
 import { type KubeletFlags, NO_FLAGS } from './kubelet-flags.ts'
+import { overlayFlags } from './overlay-flags.ts'
 import { overridingFlag } from './overridden.ts'
 
 export interface Difference {
@@ -38,9 +41,34 @@ export function checkSame(
   const running = isObject(configz) ? configz.kubeletconfig : undefined
   if (!isObject(running)) return { ok: false, detail: "kubelet's /configz has no kubeletconfig" }
   const differences = compareConfigs(meant, running, version)
-    .filter((change) => hasKnownDefault(change) && !isReplacedByKubelet(change, meant))
+    .filter((change) => hasKnownDefault(change) && !isReplacedByKubelet(change, meant) && !isMasked(change, running))
     .map(({ path, before, after }) => ({ path, meant: before, running: after, because: explain(path, flags, version) }))
   return { ok: true, differences }
+}
+
+/**
+ * Where the config that kubelet logs differs from the one that the flags make of this one by the
+ * rules of this agent. kubelet is right: such a rule is wrong.
+ */
+export function findMisread(
+  meant: KubeletConfig,
+  logged: KubeletConfig,
+  version: KubeletVersion | undefined,
+  flags: KubeletFlags,
+): readonly Difference[] {
+  const { config, unknown } = overlayFlags(meant, flags, version)
+  const comparison = checkSame(config, { kubeletconfig: logged }, version)
+  if (!comparison.ok) return []
+  const isSame = ({ meant: left, running: right }: Difference) => isDeepStrictEqual(asDecoded(left?.value), asDecoded(right?.value))
+  return comparison.differences.filter((found) => !unknown.has(rowAt(found.path)?.name ?? '') && !isSame(found))
+}
+
+/** In the items of a list, Go reads null and what is not set as an empty text, 0 or false. */
+function asDecoded(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => asDecoded(item ?? ''))
+  if (!isObject(value)) return value
+  const set = Object.entries(value).filter(([, inner]) => ![null, undefined, '', 0, false].some((zero) => inner === zero))
+  return Object.fromEntries(set.map(([name, inner]) => [name, asDecoded(inner)]))
 }
 
 /** Kubelet also reports the fields that only it knows, with their defaults. */
@@ -55,6 +83,12 @@ function explain(path: FieldPath, flags: KubeletFlags, version: KubeletVersion |
   const asksRuntime = version === undefined || version.minor >= 28
   if (path[0] === 'cgroupDriver' && asksRuntime) return 'kubelet gets its cgroup driver from the container runtime'
   return flags.has('config-dir') ? '--config-dir' : undefined
+}
+
+/** In its log, kubelet has this in place of the values of each header. */
+function isMasked({ path: [field, header] }: Change, { staticPodURLHeader }: KubeletConfig): boolean {
+  const values = isObject(staticPodURLHeader) && header !== undefined ? staticPodURLHeader[header] : undefined
+  return field === 'staticPodURLHeader' && Array.isArray(values) && values.length === 1 && values[0] === '<masked>'
 }
 
 function isEmpty(value: unknown): boolean {
@@ -72,6 +106,6 @@ function isReplacedByKubelet({ path, before, after }: Change, meant: KubeletConf
   if (typeof before?.value !== 'string' || typeof after?.value !== 'string') return false
   if (!RELATIVE_PATHS.has(name) || before.value.startsWith('/') || !after.value.startsWith('/')) return false
   // Leading `..` depend on the config's directory, which is unknown here.
-  const plain = posix.normalize(before.value).replace(/^(\.\.\/)+/, '')
+  const plain = posix.normalize(before.value).replace(/^(\.\.\/)+|\/$/g, '')
   return posix.normalize(after.value).endsWith(`/${plain}`)
 }

@@ -174,7 +174,7 @@ export const FIELD_ROWS = {
   localStorageCapacityIsolation: { risk: 'evictions', flag: 'local-storage-capacity-isolation' },
   containerRuntimeEndpoint: { risk: 'drain', flag: 'container-runtime-endpoint' },
   imageServiceEndpoint: { risk: 'drain', flag: 'image-service-endpoint' },
-  failCgroupV1: { risk: 'crash-loop' },
+  failCgroupV1: { risk: 'crash-loop', flag: 'fail-cgroupv1' },
   'userNamespaces.idsPerPod': { risk: 'drain' },
 } as const satisfies Readonly<Record<LeafName, ChangeRow>>
 

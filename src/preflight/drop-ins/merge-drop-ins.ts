@@ -11,7 +11,7 @@ import { isObject } from '../../values/is-object.ts'
 import { mergePatch } from '../../values/merge-patch.ts'
 import { effectiveConfig } from '../change/effective.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
-import type { DropIn, MergeOrder } from './drop-ins.ts'
+import type { DropIn, DropInsHere, MergeOrder } from './drop-ins.ts'
 
 /** Where drop-ins are JSON merge patches. */
 const FIRST_WITH_PATCHES = 30
@@ -27,6 +27,11 @@ export function mergesByPatch(version: KubeletVersion | undefined): boolean {
 export function mergeAround(config: KubeletConfig, { base, below, above }: MergeOrder, version: KubeletVersion | undefined): KubeletConfig {
   const patches = [...below.map(toConfig), ...(base === undefined ? [] : [config]), ...above.map(toConfig)]
   return mergeDropIns(base?.config ?? config, patches, version)
+}
+
+/** The config that kubelet makes of this one with the drop-ins of this node, if it has any. */
+export function mergeWith(dropIns: DropInsHere | undefined, config: KubeletConfig, version: KubeletVersion | undefined): KubeletConfig {
+  return dropIns?.kind === 'usable' && mergesByPatch(version) ? mergeAround(config, dropIns.order, version) : config
 }
 
 const toConfig = ({ config }: { readonly config: KubeletConfig }) => config

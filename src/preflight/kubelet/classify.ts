@@ -8,7 +8,7 @@
  */
 import type { Incomplete } from '../../decision/unit-state.ts'
 import { formatVersion, isNewer, type KubeletVersion } from '../kubelet-version.ts'
-import { findFinalMessage } from './final-message.ts'
+import { findEffectiveConfig, findFinalMessage } from './final-message.ts'
 import type { JudgeStage, KubeletJudgement, ProbePlaces } from './judgement.ts'
 import { quoteMessage } from './quote-message.ts'
 import { asksRuntimeFirst } from './runtime-first.ts'
@@ -83,12 +83,15 @@ export function classify(output: string, probe: Probe): KubeletJudgement {
   const message = findFinalMessage(output)
   if (message === undefined) return unjudged(`${kubelet} exited without a known message`)
   const quote = quoteMessage(message, probe.places)
-  if (reachedGoal(message, probe))
+  if (reachedGoal(message, probe)) {
+    const effective = findEffectiveConfig(output)
     return {
       kind: 'accepted',
       detail: `${kubelet} ${describeGoal(probe)}`,
       ...(isNewer(probe.version) && { ignored: listIgnored(output) }),
+      ...(effective !== undefined && { effective }),
     }
+  }
   const blameNode = probe.incomplete === undefined ? cannotStart : unjudged
   if (STRAY_WORD.test(message)) return unjudged(`${kubelet} does not accept the words of the probe: ${quote}`)
   if (FLAGS.test(message)) {

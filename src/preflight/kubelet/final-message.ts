@@ -1,5 +1,6 @@
 /**
- * Finds the message in kubelet's output that tells why it exited. Pure. Up to 1.20 it is klog's
+ * Finds in kubelet's output the message that tells why it exited, and its effective config. Pure.
+ * Up to 1.20 it is klog's
  * fatal line (`F1121 ... server.go:269] message`, followed by goroutine traces); in 1.21 and 1.22 a
  * structured error (`"Failed to run kubelet" err="..."`); from 1.23 on `"command failed" err="..."`
  * (component-base/cli/run.go), or `Error: ...` before logging is set up. If the config selects the
@@ -33,6 +34,30 @@ export function findFinalMessage(output: string): string | undefined {
     first(entries, readGo) ??
     readLastWords(entries)
   return message?.replaceAll(/\s+/g, ' ').trim()
+}
+
+/** Of a real kubelet it has some 3 KB. */
+const LONGEST_CONFIG = 64 << 10
+
+/**
+ * The config that kubelet made of its file, drop-ins and flags, as YAML. From 1.37 on, kubelet logs
+ * it before it validates it (`marshalKubeletConfigForLog`, cmd/kubelet/app/server.go), with the
+ * headers of staticPodURL masked. undefined: kubelet did not log it, or it is too long.
+ */
+export function findEffectiveConfig(output: string): string | undefined {
+  const found = first(splitEntries(output), ({ severity, text }) => (severity === undefined ? readJsonConfig(text) : readTextConfig(text)))
+  return found === undefined || found.length > LONGEST_CONFIG ? undefined : found
+}
+
+function readTextConfig(text: string): string | undefined {
+  // klog indents each line of the value.
+  const [, block] = /^"Effective KubeletConfiguration" config=<\n(.*?)\n >/s.exec(text) ?? []
+  return block?.replaceAll(/^\t/gm, '')
+}
+
+function readJsonConfig(text: string): string | undefined {
+  const entry = text.startsWith('{') && text.includes('Effective KubeletConfiguration') ? parseEntry(text) : undefined
+  return entry?.msg === 'Effective KubeletConfiguration' && typeof entry.config === 'string' ? entry.config : undefined
 }
 
 interface Entry {
@@ -74,13 +99,17 @@ function readError({ severity, text, fatal }: Entry): string | undefined {
 
 /** In JSON, 1.20 writes a fatal message like any other. */
 function readJson(text: string, fatal: boolean): string | undefined {
-  if (!text.startsWith('{')) return undefined
+  const entry = text.startsWith('{') ? parseEntry(text) : undefined
+  if (entry === undefined) return undefined
+  if (fatal) return entry.msg
+  if (!EXIT_MESSAGE.test(entry.msg)) return undefined
+  return typeof entry.err === 'string' ? entry.err : entry.msg
+}
+
+function parseEntry(text: string): (Readonly<Record<string, unknown>> & { readonly msg: string }) | undefined {
   try {
     const entry: unknown = JSON.parse(text.split('\n', 1)[0] ?? '')
-    if (!isObject(entry) || typeof entry.msg !== 'string') return undefined
-    if (fatal) return entry.msg
-    if (!EXIT_MESSAGE.test(entry.msg)) return undefined
-    return typeof entry.err === 'string' ? entry.err : entry.msg
+    return isObject(entry) && typeof entry.msg === 'string' ? { ...entry, msg: entry.msg } : undefined
   } catch {
     return undefined
   }
@@ -110,12 +139,8 @@ function readLastWords(entries: readonly Entry[]): string | undefined {
 }
 
 function readJsonError(text: string): string | undefined {
-  try {
-    const entry: unknown = JSON.parse(text.trim())
-    return isObject(entry) && typeof entry.msg === 'string' && typeof entry.err === 'string' ? `${entry.msg}: ${entry.err}` : undefined
-  } catch {
-    return undefined
-  }
+  const entry = parseEntry(text.trim())
+  return typeof entry?.err === 'string' ? `${entry.msg}: ${entry.err}` : undefined
 }
 
 /** Decodes a string that Go's %q wrote. */

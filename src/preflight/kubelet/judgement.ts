@@ -22,9 +22,15 @@ export type JudgeStage = 'load' | 'deep'
 export type KubeletJudgement =
   /**
    * `ignored`: the fields that a kubelet newer than the tables says it does not know. undefined:
-   * that is not known.
+   * that is not known. `effective`: the config that kubelet made of it, as YAML. Kubelet logs it from
+   * 1.37 on.
    */
-  | { readonly kind: 'accepted'; readonly detail: string; readonly ignored?: readonly string[] | undefined }
+  | {
+      readonly kind: 'accepted'
+      readonly detail: string
+      readonly ignored?: readonly string[] | undefined
+      readonly effective?: string | undefined
+    }
   /**
    * `load`: kubelet could not read or decode the config; `validate`: everything else. `message` is
    * kubelet's own, in one line.

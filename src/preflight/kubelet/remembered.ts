@@ -6,11 +6,14 @@
  */
 import { createHash } from 'node:crypto'
 import { contentHash } from '../../checkpoint/content.ts'
-import { isText, mapOf, parseJson } from '../../values/json-shape.ts'
+import { isText, listOf, mapOf, optional, parseJson, shape } from '../../values/json-shape.ts'
 import type { JudgeRequest, JudgeStage, KubeletJudgement } from './judgement.ts'
 
 const MOST = 64
-const isRecord = mapOf(isText)
+
+type Accepted = Extract<KubeletJudgement, { kind: 'accepted' }>
+
+const isRecord = mapOf(shape<Omit<Accepted, 'kind'>>({ detail: isText, ignored: optional(listOf(isText)), effective: optional(isText) }))
 
 /** Where judgements outlive the agent. */
 export interface JudgementFile {
@@ -18,8 +21,6 @@ export interface JudgementFile {
   read(): Uint8Array | undefined
   write(text: string): void
 }
-
-type Accepted = Extract<KubeletJudgement, { kind: 'accepted' }>
 
 export class RememberedJudgements {
   readonly #file: JudgementFile
@@ -47,7 +48,9 @@ export class RememberedJudgements {
   }
 
   get #judgements() {
-    this.#known ??= new Map(Object.entries(this.#load()).map(([key, detail]) => [key, { stage: 'load', judgement: accept(detail) }]))
+    this.#known ??= new Map(
+      Object.entries(this.#load()).map(([key, known]) => [key, { stage: 'load', judgement: { kind: 'accepted', ...known } }]),
+    )
     return this.#known
   }
 
@@ -59,14 +62,23 @@ export class RememberedJudgements {
     if (this.#judgements.size > MOST && oldest !== undefined) this.#judgements.delete(oldest)
   }
 
-  #load(): Readonly<Record<string, string>> {
+  #load(): Readonly<Record<string, Omit<Accepted, 'kind'>>> {
     const bytes = tolerate(() => this.#file.read())
     return (bytes && parseJson(bytes, isRecord)) ?? {}
   }
 
   #save(): void {
     const lasting = [...this.#judgements].filter(([, { stage }]) => stage === 'load')
-    const record = Object.fromEntries(lasting.map(([key, { judgement }]) => [key, judgement.detail]))
+    const record = Object.fromEntries(
+      lasting.map(
+        ([
+          key,
+          {
+            judgement: { kind, ...known },
+          },
+        ]) => [key, known],
+      ),
+    )
     tolerate(() => this.#file.write(JSON.stringify(record)))
   }
 }
@@ -75,10 +87,6 @@ export class RememberedJudgements {
 export function requestKey({ files, key, flags, stage, others = null }: JudgeRequest, binaryIdentity: string): string {
   const facts = [contentHash(files, key), binaryIdentity, flags, stage, others]
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
-}
-
-function accept(detail: string): Accepted {
-  return { kind: 'accepted', detail }
 }
 
 /** What cannot be read or written is asked for again. */

@@ -20,8 +20,8 @@ interface Named {
   readonly guard?: 'guard/resolv-conf'
 }
 
-export function checkFiles(view: NodeView, { paths }: Surroundings): NodeProblem[] {
-  return [...namedFiles(view).flatMap((named) => checkFile(view, named, paths)), ...checkPair(view)]
+export function checkFiles(view: NodeView, { paths, texts }: Surroundings): NodeProblem[] {
+  return [...namedFiles(view).flatMap((named) => checkFile(view, named, paths)), ...checkPair(view), ...checkNameservers(view, texts)]
 }
 
 /** Paths on the node to look for; without the files that the ConfigMap brings. */
@@ -124,4 +124,44 @@ function checkPair(view: NodeView): NodeProblem[] {
   const problem = `${view.called(at)} is set but ${other} is not: ${effect}`
   const severity = fails.every(Boolean) ? 'refuse' : 'warn'
   return [{ rule: 'node/missing-file', severity, at, problem, advice: `set ${other} as well, or neither` }]
+}
+
+/**
+ * The resolv.conf of the running kubelet, and the one that the candidate moves it to. Empty: it
+ * stays where it is, or is not known.
+ */
+export function resolversToCompare(view: NodeView): [] | [before: string, after: string] {
+  const [before, after] = [view.running('resolvConf'), view.resolve('resolvConf')]
+  if (typeof before !== 'string' || after === undefined || before === after || isInConfigMap(view, after)) return []
+  return before.startsWith('/') ? [before, after] : []
+}
+
+/**
+ * Pods with `dnsPolicy: Default`, CoreDNS among them, get the nameservers of this file. A loopback
+ * address is that of systemd-resolved's stub only in the network namespace of the node. kubelet
+ * itself uses /etc/resolv.conf and stays healthy.
+ */
+function checkNameservers(view: NodeView, texts: Surroundings['texts']): NodeProblem[] {
+  const [before, after] = resolversToCompare(view).map((path) => texts.get(path))
+  if (typeof before !== 'string' || typeof after !== 'string') return []
+  const stubs = nameserversIn(after)
+  if (stubs.length === 0 || !stubs.every(isLoopback) || nameserversIn(before).every(isLoopback)) return []
+  return [
+    {
+      rule: 'guard/resolv-conf',
+      severity: 'refuse',
+      at: 'resolvConf',
+      problem: `${view.called('resolvConf')}: ${view.resolve('resolvConf')} has only the nameserver ${stubs.join(', ')}, which no pod reaches, and kubelet now uses ${String(view.running('resolvConf'))}; cluster DNS would fail`,
+      advice: `set resolvConf: ${String(view.running('resolvConf'))}`,
+    },
+  ]
+}
+
+/** As kubelet reads them: `parseResolvConf`, pkg/kubelet/network/dns/dns.go. */
+function nameserversIn(text: string): string[] {
+  return [...text.matchAll(/^[ \t]*nameserver[ \t]+(\S+)/gm)].flatMap(([, address]) => address ?? [])
+}
+
+function isLoopback(address: string): boolean {
+  return address.startsWith('127.') || address === '::1'
 }

@@ -12,7 +12,7 @@ import type { Finding } from '../finding.ts'
 import { checkClient } from './check-client.ts'
 import { checkPorts } from './check-endpoints.ts'
 import { checkEnforced, enforcedCgroups } from './check-enforced.ts'
-import { checkFiles, filesToFind } from './check-files.ts'
+import { checkFiles, filesToFind, resolversToCompare } from './check-files.ts'
 import { checkHealthz, healthzAddress } from './check-healthz.ts'
 import { checkMachine, KERNEL_SETTINGS, requiredCgroups } from './check-machine.ts'
 import { checkReservations } from './check-reservations.ts'
@@ -36,7 +36,7 @@ export function findNeeds(config: KubeletConfig, options: NodeOptions): Surround
     paths: [...filesToFind(view), ...ids.paths],
     runtimeSocket: runtimeSocket(view),
     imageSocket: imageSocket(view),
-    texts: [...listStateFiles(view), ...ids.texts],
+    texts: [...listStateFiles(view), ...ids.texts, ...resolversToCompare(view)],
     manifests: left === undefined ? [] : [left],
     cgroupUse: enforcedCgroups(view),
     localAddresses: healthzAddress(view) !== undefined,

@@ -48,6 +48,16 @@ t.test('compares what runs here with a file', async (t) => {
   t.matchSnapshot((await diff('new.yaml', { output: 'json' })).out, 'as JSON')
 })
 
+t.test('says where kubelet logged other values than its files and flags have', async (t) => {
+  const side = (value: number) => ({ value, isDefault: false })
+  const readMisread = async () => [{ path: ['maxPods'], meant: side(110), running: side(99), because: undefined }]
+  const { code, out, err } = await diff('same.json', { output: 'json' }, { readMisread })
+  t.equal(code, 0)
+  t.match(JSON.parse(out), { changes: [] })
+  t.match(err, /^Kubelet logged another effective config at its start:\n {2}maxPods: 99 \(expected: 110\)\n/)
+  t.equal((await diff('same.json', { against: 'new.yaml' }, { readMisread })).err, '', 'what runs is not compared')
+})
+
 t.test('order, notation and comments do not matter', async (t) => {
   t.same(await diff('same.json'), { code: 0, out: '/var/lib/kubelet/config.yaml -> same.json: no difference\n', err: '' })
   t.match(JSON.parse((await diff('same.json', { output: 'json' })).out), { kind: 'ConfigDiff', changes: [] })

@@ -241,6 +241,8 @@ t.test('shows what the assigned config is merged from, and which layer each fiel
   const instance = '/var/lib/kubelet/instance-config.yaml'
   const part = await gatherMerged({ layers: [LOCAL, base, OWN, instance], fields })
   t.same(part.layers, [LOCAL, base, OWN, 'overlay 10-size.yaml', instance])
+  const resolved = 'systemd-resolved of this node'
+  t.same((await gatherMerged({ layers: [base, OWN, resolved], fields })).layers, [base, OWN, 'overlay 10-size.yaml', resolved])
   t.same(part.fields, [
     { path: 'featureGates.CPUManager', steps: ['featureGates', 'CPUManager'], layer: base, removed: true },
     { path: 'maxPods', steps: ['maxPods'], layer: OWN, removed: false },
@@ -364,4 +366,28 @@ t.test('a report never controls the terminal', async (t) => {
     }),
   )
   t.pass()
+})
+
+t.test('says where kubelet itself logged another effective config', async (t) => {
+  const misread = [
+    { path: ['maxPods'], meant: { value: 42, isDefault: false }, running: { value: 43, isDefault: false }, because: undefined },
+    { path: ['podsPerCore'], meant: undefined, running: { value: 'x'.repeat(200), isDefault: false }, because: undefined },
+  ]
+  const gather = (found: typeof misread | undefined) =>
+    gatherStatus(fakeNode({ snapshot: settled, context: { readMisread: async () => found } }).context)
+  const text = renderStatus(await gather(misread), false)
+  t.match(
+    text,
+    /Kubelet logged another effective config at its start:\n {2}maxPods: 43 \(expected: 42\)\n {2}podsPerCore: "x{50,57}\.\.\. \(expected: not set\)\n/,
+  )
+  t.match(text, /please report it/)
+  t.same((await gather(misread)).misread, misread)
+  for (const [found, documented] of [
+    [[], []],
+    [undefined, null],
+  ] as const) {
+    const status = await gather(found && [])
+    t.same(status.misread, documented)
+    t.notMatch(renderStatus(status, false), /logged/)
+  }
 })

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { formatPath } from '../../../src/kubelet/field-path.ts'
 import { NEWEST_MINOR } from '../../../src/kubelet/fields.ts'
-import { checkSame } from '../../../src/preflight/change/check-same.ts'
+import { checkSame, findMisread } from '../../../src/preflight/change/check-same.ts'
 import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
 import { overlayFlags } from '../../../src/preflight/change/overlay-flags.ts'
 import { anyConfig, anyVersion, v } from './configs.ts'
@@ -17,6 +17,21 @@ function differences(configured: object, running: object, args: readonly string[
     : [same.detail]
 }
 
+t.test('what kubelet logs of the items of a list, as its decoder reads them', async (t) => {
+  const misread = (config: object, logged: object) => findMisread({ ...config }, { ...logged }, v(37), collectFlags([])).length
+  t.equal(misread({ clusterDNS: [null, '10.0.0.1'] }, { clusterDNS: ['', '10.0.0.1'] }), 0)
+  const vmodule = (item: object) => ({ logging: { vmodule: [{ filePattern: 'a', ...item }] } })
+  t.equal(misread(vmodule({}), vmodule({ verbosity: 0 })), 0)
+  t.equal(misread(vmodule({ verbosity: 1 }), vmodule({ verbosity: 0 })), 1)
+  t.equal(misread({ clusterDNS: [] }, { clusterDNS: ['10.0.0.1'] }), 1)
+})
+
+t.test('headers that kubelet masks in its log are not differences', async (t) => {
+  const config = { staticPodURLHeader: { A: ['1'], B: ['2'] } }
+  t.same(differences(config, { staticPodURLHeader: { A: ['<masked>'], B: ['<masked>'] } }), [])
+  t.same(differences(config, { staticPodURLHeader: { A: ['<masked>'], B: ['3'] } }), ['staticPodURLHeader.B'])
+})
+
 t.test('values that kubelet replaces are not differences', async (t) => {
   t.same(differences({ maxPods: 5, syncFrequency: '60s' }, { maxPods: 5, syncFrequency: '1m0s' }), [])
   t.same(
@@ -24,6 +39,7 @@ t.test('values that kubelet replaces are not differences', async (t) => {
     [],
   )
   t.same(differences({ resolvConf: '../../r.conf' }, { resolvConf: '/v/r.conf' }), [])
+  t.same(differences({ podLogsDir: './relative/' }, { podLogsDir: '/v/c/relative' }, [], 37), [])
   t.same(
     differences({ reservedSystemCPUs: '0', kubeReserved: { cpu: '1' } }, { reservedSystemCPUs: '0', systemReserved: { cpu: '1' } }),
     [],

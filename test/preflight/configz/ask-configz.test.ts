@@ -1,6 +1,7 @@
 import t from 'tap'
-import { askConfigz, type RunningKubelet } from '../../../src/main-configz.ts'
+import { askConfigz, askOrReadLog, findMisreadOf, type RunningKubelet } from '../../../src/main-configz.ts'
 import type { KubeletVersion } from '../../../src/preflight/kubelet-version.ts'
+import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
 import { unit } from '../../report/build.ts'
 import { v } from '../change/configs.ts'
 
@@ -26,9 +27,8 @@ async function ask(version: KubeletVersion | undefined, kubelet: Partial<Running
           return path === '/tls.crt' ? Buffer.from('a certificate') : undefined
         },
       },
-      versionOf: async () => version,
     },
-    kubelet && { unit: unit(), path: `${FOLDER}/config.yaml`, config: {}, ...kubelet },
+    kubelet && { unit: unit(), path: `${FOLDER}/config.yaml`, version, config: {}, ...kubelet },
   )
   return { answer, asked }
 }
@@ -54,4 +54,45 @@ t.test('a port whose certificate is not known is not asked', async (t) => {
   t.match(nothing, { answer: { kind: 'unproven', detail: /\/var\/lib\/kubelet\/pki\/kubelet\.crt$/ } })
   t.match(await ask(v(36), { config: { tlsCertFile: '/secret/tls.crt' } }), { answer: { kind: 'unproven' } })
   t.match(await ask(v(36), { config: undefined }), { answer: { kind: 'unproven', detail: /config cannot be read/ }, asked: [] })
+})
+
+t.test('where kubelet does not serve its config, its log says what it made of it', async (t) => {
+  const log = (lines: string) => `I1129 03:36:10.822396   21027 server.go:257] "Effective KubeletConfiguration" config=<\n${lines} >\n`
+  const started: string[] = []
+  const portsOf = (text: string | undefined, configz: unknown = undefined) => ({
+    kubeconfig: { current: () => ({ kind: 'absent', detail: 'nobody is asked' }) as const },
+    api: {
+      request: async () =>
+        configz === undefined ? ({ kind: 'unreachable', detail: 'no server' } as const) : ({ kind: 'ok', object: configz } as const),
+    },
+    nodeName: () => 'node-1',
+    files: { read: () => undefined },
+    yaml: IN_PLACE,
+    lastWords: {
+      atStart: async (id: string) => {
+        started.push(id)
+        return text
+      },
+    },
+  })
+  const running = (minor: number) => ({
+    unit: unit({ invocationId: 'i1' }),
+    path: '/c',
+    version: v(minor),
+    config: { maxPods: 42, podsPerCore: 7 },
+  })
+  const logged = log('\tmaxPods: 43\n\tpodsPerCore: 7\n')
+  t.same(await askOrReadLog(portsOf(logged), running(37)), { kind: 'ok', object: { kubeletconfig: { maxPods: 43, podsPerCore: 7 } } })
+  t.match(await askOrReadLog(portsOf('noise\n'), running(37)), { kind: 'unproven' })
+  t.match(await askOrReadLog(portsOf(undefined), running(37)), { kind: 'unproven' }, 'the journal cannot be read')
+  t.match(await askOrReadLog(portsOf(log('\t- 1\n')), running(37)), { kind: 'unproven' }, 'it is no config')
+  t.same(started, ['i1', 'i1', 'i1', 'i1'])
+  t.match(await askOrReadLog(portsOf(logged), running(36)), { kind: 'unproven' }, 'it logs none')
+  t.match(await askOrReadLog(portsOf(logged, { kubeletconfig: {} }), running(32)), { kind: 'ok', object: { kubeletconfig: {} } })
+  t.equal(started.length, 4)
+
+  t.match(await findMisreadOf(running(37), portsOf(logged)), [{ path: ['maxPods'], meant: { value: 42 }, running: { value: 43 } }])
+  t.same(await findMisreadOf(running(37), portsOf(log('\tmaxPods: 42\n\tpodsPerCore: 7\n'))), [])
+  t.equal(await findMisreadOf(running(37), portsOf(undefined)), undefined)
+  t.equal(await findMisreadOf({ ...running(37), config: undefined }, portsOf(logged)), undefined)
 })

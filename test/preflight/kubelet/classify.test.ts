@@ -1,8 +1,14 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { NEWEST_MINOR } from '../../../src/kubelet/fields.ts'
+import { parseUncommon } from '../../../src/kubelet/yaml.ts'
+import { findMisread } from '../../../src/preflight/change/check-same.ts'
+import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
 import { classify } from '../../../src/preflight/kubelet/classify.ts'
 import type { JudgeStage } from '../../../src/preflight/kubelet/judgement.ts'
 import { placesIn } from '../../../src/preflight/kubelet/places.ts'
+import { isObject } from '../../../src/values/is-object.ts'
 
 const DIRECTORY = '/run/kubelet-cfg-agent/judge-7-abc'
 const TRACE = 'goroutine 1 [running]:\nk8s.io/klog/v2.stacks(0x1)\n\t/src/klog.go:1026 +0x89\n'
@@ -303,6 +309,57 @@ t.test('unjudged: no message', async (t) => {
     '{"msg":1}\n{"a"\n{}\nnull',
   ])
     t.match(judge(output), { kind: 'unjudged', detail: /exited without a known message/ }, output)
+})
+
+/** What kubelet 1.37.2 printed in the load stage, for this config with a drop-in and flags. */
+function recorded(name: string): string {
+  const { kubeconfig } = placesIn(DIRECTORY, 'kubelet', 'load')
+  return readFileSync(join(import.meta.dirname, name), 'utf8').replaceAll('DIR/kubeconfig', kubeconfig)
+}
+const WRITTEN = {
+  authentication: { anonymous: { enabled: false } },
+  clusterDNS: ['10.96.0.10'],
+  clusterDomain: 'cluster.local',
+  cgroupDriver: 'systemd',
+  evictionHard: { 'memory.available': '200Mi', 'nodefs.available': '5%' },
+  featureGates: { MemoryQoS: false },
+  failCgroupV1: false,
+  maxPods: 42,
+  podsPerCore: 7,
+  imageMinimumGCAge: '0s',
+  kubeReserved: { cpu: '100m' },
+  registerWithTaints: [{ key: 'example.com/a', value: 'yes', effect: 'NoSchedule' }],
+  staticPodURL: 'https://example.com/pods',
+  staticPodURLHeader: { Authorization: ['secret-1', 'secret-2'] },
+  logging: { verbosity: 4, format: 'text' },
+}
+
+t.test('the effective config that kubelet 1.37 logs, in both formats of the log, is the one that the rules expect', async (t) => {
+  const flags = collectFlags(['--max-pods=43', '--system-reserved=cpu=1', '--v=0'])
+  const version = { major: 1, minor: 37, patch: 2 }
+  for (const format of ['text', 'json']) {
+    const judgement = judge(recorded(format === 'text' ? 'effective-1.37.2.txt' : 'effective-1.37.2-json.txt'))
+    const effective = judgement.kind === 'accepted' ? (judgement.effective ?? '') : ''
+    t.match(effective, /^address: 0\.0\.0\.0\napiVersion: kubelet\.config\.k8s\.io\/v1beta1\n/, format)
+    t.notMatch(effective, /secret-1/)
+    const read = parseUncommon(effective)
+    const logged = read.ok && isObject(read.value) ? read.value : {}
+    t.match(logged, { maxPods: 43, podsPerCore: 7, systemReserved: { cpu: '1' }, registerWithTaints: [{ value: 'yes' }] })
+    const config = { ...WRITTEN, logging: { ...WRITTEN.logging, format } }
+    t.same(findMisread(config, logged, version, flags), [])
+    const misread = findMisread({ ...config, podsPerCore: 8 }, logged, version, flags)
+    t.match(misread, [{ path: ['podsPerCore'], meant: { value: 8 }, running: { value: 7 } }])
+    t.equal(findMisread(config, { ...logged, podPidsLimit: 9 }, version, flags).length, 1, 'also where it is not set')
+  }
+})
+
+t.test('no effective config: an older kubelet, one that is cut off, and one that is far too long', async (t) => {
+  const { kubeconfig } = placesIn(DIRECTORY, 'kubelet', 'load')
+  const end = `E1129 03:36:10.976953   21027 run.go:72] "command failed" err="invalid kubeconfig: stat ${kubeconfig}: no such file or directory"\n`
+  const entry = (lines: string) => `I1129 03:36:10.822396   21027 server.go:257] "Effective KubeletConfiguration" config=<\n${lines}`
+  t.match(judge(`${entry('\tmaxPods: 1\n >\n')}${end}`), { kind: 'accepted', effective: 'maxPods: 1' })
+  for (const none of ['', entry('\tmaxPods: 1\n'), entry(`${'\ta: 1\n'.repeat(20_000)} >\n`), '{"msg":"Effective KubeletConfiguration"}\n'])
+    t.same(Object.keys(judge(`${none}${end}`)), ['kind', 'detail'])
 })
 
 t.test('errors that do not end kubelet are ignored', async (t) => {

@@ -67,6 +67,11 @@ t.test('what a kubelet has loaded outlives the agent, and what it found as it st
   const after = new RememberedJudgements(file)
   t.equal(after.recall('deep'), undefined)
   t.same(after.recall('load'), ACCEPTED)
+  const effective = { ...ACCEPTED, effective: 'maxPods: 1\n' }
+  before.remember('new', 'load', effective)
+  t.same(new RememberedJudgements(file).recall('new'), effective)
+  text = '{"q":"of an earlier agent"}'
+  t.equal(new RememberedJudgements(file).recall('q'), undefined)
 })
 
 t.test('a file that cannot be used is as good as none', async (t) => {

@@ -1,6 +1,9 @@
 import t from 'tap'
-import type { PathState } from '../../../src/preflight/node/surroundings.ts'
-import { optionsOf, verdicts } from './node-options.ts'
+import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
+import { checkNode, findNeeds } from '../../../src/preflight/node/check-node.ts'
+import type { NodeOptions } from '../../../src/preflight/node/node-view.ts'
+import { NOTHING_KNOWN, type PathState } from '../../../src/preflight/node/surroundings.ts'
+import { NOWHERE, optionsOf, verdicts } from './node-options.ts'
 
 const paths = (states: Record<string, PathState>) => ({ paths: new Map(Object.entries(states)) })
 const clientCA = (clientCAFile: string) => ({ authentication: { x509: { clientCAFile } } })
@@ -75,6 +78,38 @@ t.test('a resolvConf that does not exist is refused, unless kubelet runs with it
   t.same(verdicts({ resolvConf: '/r' }, paths({ '/r': 'file' }), runs({})), [])
   t.same(verdicts({ resolvConf: '/r' }, paths({}), runs({})), [], 'unknown')
   t.same(verdicts({ resolvConf: '' }, missing, runs({})), [], 'no file')
+})
+
+t.test('a resolvConf that moves pods to the stub of systemd-resolved is refused', async (t) => {
+  const [real, stub] = ['/run/systemd/resolve/resolv.conf', '/etc/resolv.conf']
+  const texts = new Map([
+    [real, '# comment\nnameserver 192.0.2.1\nsearch example.com\n'],
+    [stub, '# nameserver 192.0.2.9\nnameserver 127.0.0.53\noptions edns0 trust-ad\n'],
+    ['/both', 'nameserver 127.0.0.1\n  nameserver\t192.0.2.1\n'],
+    ['/six', 'nameserver ::1\n'],
+    ['/none', 'search example.com\n'],
+  ])
+  const from = (resolvConf: string, more: Partial<NodeOptions> = {}) => optionsOf(30, [], { running: { resolvConf }, ...more })
+  const check = (config: object, options: NodeOptions) => verdicts(config, { texts }, options)
+  const refused = ['refuse guard/resolv-conf resolvConf']
+  t.same(check({}, from(real)), refused, 'back to the default')
+  t.same(check({ resolvConf: stub }, from(real)), refused)
+  t.same(check({ resolvConf: '/six' }, from(real)), refused)
+  t.same(check({ resolvConf: stub }, from('/both')), refused)
+  t.same(check({ resolvConf: stub }, from(stub)), [], 'no change')
+  t.same(check({ resolvConf: stub }, from('/six')), [], 'pods had none before')
+  for (const resolvConf of [real, '/both', '/none', '/unknown', '']) t.same(check({ resolvConf }, from('/both')), [], resolvConf)
+  for (const resolvConf of ['/unknown', '', 'relative']) t.same(check({}, from(resolvConf)), [], `from ${resolvConf}`)
+  t.same(check({}, optionsOf(30)), [], 'what runs is not known')
+  const flag = collectFlags([`--resolv-conf=${real}`])
+  t.same(check({}, from(real, { flags: flag })), [], 'a flag keeps it')
+  t.same(findNeeds({}, from(real)).texts.slice(-2), [real, stub])
+  t.notOk(findNeeds({}, from(stub)).texts.includes(stub))
+  const [finding] = checkNode({}, NOWHERE, { ...NOTHING_KNOWN, texts }, from(real))
+  t.match(finding, {
+    problem: /^resolvConf: \/etc\/resolv\.conf has only the nameserver 127\.0\.0\.53, /,
+    advice: `set resolvConf: ${real}`,
+  })
 })
 
 t.test('flags override paths too', async (t) => {

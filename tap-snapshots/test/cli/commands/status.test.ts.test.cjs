@@ -106,7 +106,8 @@ exports[`test/cli/commands/status.test.ts > TAP > prints JSON for programs > mus
   "fields": [],
   "reported": null,
   "error": "failed to run config: kubelet crash-looped; rolled back to last-known-good: kubelet exited 3 times: exit-code, healthz refused",
-  "overlay": null
+  "overlay": null,
+  "misread": null
 }
 
 `
