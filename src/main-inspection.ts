@@ -40,7 +40,7 @@ import { findStateNeeds, remarkOnStates } from './preflight/node/check-node.ts'
 import { readImageService, readRuntime } from './preflight/node/read-runtime.ts'
 import { readSurroundings } from './preflight/node/read-surroundings.ts'
 import { listParts } from './preflight/parts.ts'
-import type { ChangePolicy } from './preflight/policy/check-policy.ts'
+import { type ChangePolicy, toLocalPolicy } from './preflight/policy/check-policy.ts'
 import { toChangePolicy } from './settings/preflight-settings.ts'
 import type { Settings } from './settings/settings.ts'
 import { besideSystemctl } from './systemd/beside-systemctl.ts'
@@ -292,14 +292,6 @@ function readBeside(config: KubeletConfig, directory: string, files: Pick<Files,
   } catch {
     return undefined
   }
-}
-
-/**
- * Local belongs to the administrator: no policy forbids it. Draining is for the pods, and where
- * nothing says what changes, it is not waited for.
- */
-function toLocalPolicy({ requireDrain }: ChangePolicy, basePath: string | undefined): ChangePolicy {
-  return { base: 'open', allow: [], deny: [], requireDrain: basePath === undefined ? [] : requireDrain }
 }
 
 /** For a user who may not write to the runtime directory. */

@@ -22,8 +22,8 @@ export type JudgeStage = 'load' | 'deep'
 export type KubeletJudgement =
   /**
    * `ignored`: the fields that a kubelet newer than the tables says it does not know. undefined:
-   * that is not known. `effective`: the config that kubelet made of it, as YAML. Kubelet logs it from
-   * 1.37 on.
+   * that is not known. `effective`: the config that kubelet made of it, as YAML. Kubelet logs it
+   * from 1.37 on.
    */
   | {
       readonly kind: 'accepted'

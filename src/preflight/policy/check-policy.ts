@@ -48,6 +48,14 @@ export function restricts({ base, deny, requireDrain }: ChangePolicy): boolean {
 }
 
 /**
+ * Local belongs to the administrator: no policy forbids it. Draining is for the pods, and where
+ * nothing says what changes, it is not waited for.
+ */
+export function toLocalPolicy({ requireDrain }: ChangePolicy, basePath: string | undefined): ChangePolicy {
+  return { base: 'open', allow: [], deny: [], requireDrain: basePath === undefined ? [] : requireDrain }
+}
+
+/**
  * A change as a policy takes it. Where one restricts, a field that no table has is of unknown risk:
  * that kubelet ignores it is only what the tables and the parser of this agent say.
  */
