@@ -1,8 +1,8 @@
 /**
  * Every field of KubeletConfiguration with its JSON type and the minor versions of kubelet that
  * added and removed it. Pure. The table is read from upstream's sources, and stands in the order of
- * upstream's types.go. No top-level field has ever been removed. A kubelet older
- * than a field ignores it, whatever its value.
+ * upstream's types.go. No top-level field has ever been removed. A kubelet older than a field
+ * ignores it, whatever its value.
  */
 import type { Field, Fields } from './field.ts'
 import { FIELD_TABLE } from './generated/fields.ts'
@@ -12,7 +12,7 @@ export const OLDEST_MINOR = 20
 /** The newest minor that is released. */
 export const NEWEST_MINOR = 37
 /**
- * The minor after it, whose tables and rules are those of a pre-release. The release may differ.
+ * The minor after it, whose tables and rules are those of a pre-release: the release may differ.
  */
 export const PRE_RELEASE = { minor: 38, version: '1.38.0-beta.0' }
 

@@ -27,7 +27,7 @@ import { checkCurves } from './fields/tls-curves.ts'
 import { checkTracing } from './fields/tracing.ts'
 import { checkKeys, MOST_KEYS, remarkOnKeys } from './fields/unknown-keys.ts'
 import type { Finding, Position } from './finding.ts'
-import { describeJudgedBy, isNewer, isPreRelease, type KubeletVersion } from './kubelet-version.ts'
+import { describeJudgedBy, formatVersion, isNewer, isPreRelease, type KubeletVersion } from './kubelet-version.ts'
 import { locateNearest } from './locate.ts'
 
 export interface FieldOptions {
@@ -54,10 +54,12 @@ export function checkFields(document: ConfigDocument, options: FieldOptions): Fi
   const findings = checkFor(document, options)
   if (version === undefined || !isNewer(version)) return findings
   const sure = listSure(document, options, version)
+  const later = `as of ${PRE_RELEASE.version}: kubelet ${formatVersion(version)} may take it`
+  const why = isPreRelease(version) ? describeJudgedBy(version) : later
   return findings.map((finding) =>
     finding.severity !== 'refuse' || sure.has(identify(finding))
       ? finding
-      : { ...finding, severity: 'warn', problem: `${finding.problem} (${describeJudgedBy(version)})`, isUnsettled: true },
+      : { ...finding, severity: 'warn', problem: `${finding.problem} (${why})`, isUnsettled: true },
   )
 }
 

@@ -67,7 +67,8 @@ function checkFieldRules({ document, version: given, unknownKeys, node, kubelet 
   // The whole config: a flag may set only a part of a field.
   const { config: overrides } = overlayFlags(document.config, flags, version)
   const count = Object.keys(document.config).filter((name) => name !== 'apiVersion' && name !== 'kind').length
-  const whose = version === undefined ? 'every kubelet version' : `kubelet ${formatVersion(version)}`
+  const isLater = version !== undefined && isNewer(version) && !isPreRelease(version)
+  const whose = version === undefined || isLater ? 'every kubelet version' : `kubelet ${formatVersion(version)}`
   // Findings about gates that only kubelet's flags name are not about the config.
   const gates = isObject(document.config.featureGates) ? document.config.featureGates : {}
   const isOwn = ({ path: [field, gate] }: Finding) => field !== 'featureGates' || gate === undefined || Object.hasOwn(gates, gate)
@@ -81,7 +82,8 @@ function checkFieldRules({ document, version: given, unknownKeys, node, kubelet 
   if (given === undefined || isCovered(given)) return report
   const isJudged = isPreRelease(given) && !report.findings.some(({ isUnsettled, rule }) => isUnsettled || rule === UNLISTED)
   const outcome = report.outcome === 'refused' || isJudged ? report.outcome : 'unjudged'
-  return { ...report, outcome, detail: describeJudgedBy(given), ...(isNewer(given) && { ownWord: unknownKeys }) }
+  const detail = outcome === 'refused' && !isPreRelease(given) ? report.detail : describeJudgedBy(given)
+  return { ...report, outcome, detail, ...(isNewer(given) && { ownWord: unknownKeys }) }
 }
 
 function checkMeaning({ document, version, from, node, kubelet }: PartInput): PartReport | undefined {

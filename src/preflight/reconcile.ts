@@ -8,6 +8,8 @@
 
 import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
 import { isFieldName } from '../kubelet/fields.ts'
+import { shorten } from './fields/complaint.ts'
+import { MOST_KEYS } from './fields/unknown-keys.ts'
 import type { Finding } from './finding.ts'
 import type { PartReport } from './inspection.ts'
 
@@ -41,14 +43,16 @@ export function reconcileWithKubelet(reports: readonly NamedReport[]): readonly 
 
 function acceptOwn(fields: PartReport, { ignored }: PartReport): PartReport {
   const { ownWord } = fields
-  const findings = fields.findings.flatMap((finding): Finding[] => {
-    if (finding.rule === UNLISTED && ownWord !== undefined && ignored !== undefined) return settleKey(finding, ignored, ownWord)
+  const ownIgnored = ownWord === undefined || ignored === undefined ? undefined : listIgnored(fields.findings, ignored, ownWord)
+  const settled = fields.findings.flatMap((finding): Finding[] => {
+    if (finding.rule === UNLISTED && ownIgnored !== undefined) return []
     const isJudged = RULES_BY_LIST.includes(finding.rule) || (ownWord !== undefined && isOfLoading(finding))
     if (!isJudged) return [finding]
     if (finding.isUnsettled) return []
     if (finding.severity !== 'refuse') return [finding]
     return [{ ...finding, severity: 'warn', problem: `${finding.problem}, but this kubelet accepts it`, advice: undefined }]
   })
+  const findings = [...settled, ...(ownIgnored ?? [])]
   const isRefused = findings.some(({ severity }) => severity === 'refuse')
   return { ...fields, findings, outcome: isRefused ? 'refused' : 'accepted' }
 }
@@ -61,13 +65,15 @@ function isOfLoading({ rule, isAtStart }: Finding): boolean {
   return rule.startsWith('fields/') && rule !== 'fields/repeated-key' && isAtStart !== true
 }
 
-/** A remark on several keys has no path. */
-function settleKey(remark: Finding, ignored: readonly string[], severity: Finding['severity']): Finding[] {
-  if (remark.path.length === 0) return ignored.length === 0 ? [] : [remark]
-  const label = formatPath(remark.path)
-  return ignored.includes(label)
-    ? [{ ...remark, rule: 'fields/unknown-key', severity, problem: `unknown field ${label}: this kubelet ignores it` }]
-    : []
+/** Kubelet writes paths as we do. What the tables have may be gone, too. */
+function listIgnored(findings: readonly Finding[], ignored: readonly string[], severity: Finding['severity']): Finding[] {
+  const remarks = new Map(findings.filter(({ rule }) => rule === UNLISTED).map((remark) => [formatPath(remark.path), remark]))
+  return ignored.slice(0, MOST_KEYS).map((label): Finding => {
+    const { position, advice } = remarks.get(label) ?? {}
+    const path = (label.match(/[^.[\]]+/g) ?? []).map((step) => (/^\d+$/.test(step) ? Number(step) : step))
+    const problem = `unknown field ${shorten(label)}: this kubelet ignores it`
+    return { rule: 'fields/unknown-key', severity, reason: 'validate', path, position, problem, advice }
+  })
 }
 
 function dropKnown(kubelet: PartReport, fields: readonly Finding[]): PartReport {

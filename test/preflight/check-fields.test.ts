@@ -556,6 +556,6 @@ t.test('the rules of the newest minor warn of a later kubelet, which may take mo
     ['foo: 1', ['warn fields/unlisted-key']],
   ]
   for (const [lines, findings] of cases) t.strictSame(brief(await check(lines, later)), findings, lines)
-  t.match(await check('topologyManagerPolicy: later', later), [{ problem: /those of 1\.38\.0-beta\.0 only warn/ }])
+  t.match(await check('topologyManagerPolicy: later', later), [{ problem: /\(as of 1\.38\.0-beta\.0: kubelet 1\.39\.0 may take it\)$/ }])
   t.strictSame(brief(await check('maxPods: -1\nfoo: 1', '2.0')), ['refuse fields/range', 'warn fields/unlisted-key'])
 })

@@ -126,5 +126,10 @@ t.test('a field that the tables lack is unknown only where such a kubelet says s
     findings: [{ rule: 'fields/unknown-key', severity: 'warn', problem: 'unknown field memory.foo: this kubelet ignores it' }],
   })
   t.match(settle('refuse', ['memory.foo']), { outcome: 'refused', findings: [{ severity: 'refuse' }] })
+  t.match(
+    settle('warn', ['memory.foo', 'reservedMemory[0].zone']),
+    { findings: [{}, { path: ['reservedMemory', 0, 'zone'] }] },
+    'the tables have it',
+  )
   t.match(settle('warn', undefined), { findings: [remark] }, 'it is not known what that kubelet said')
 })
