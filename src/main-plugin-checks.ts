@@ -15,15 +15,20 @@ import { listParts } from './preflight/parts.ts'
 /** What an agent's policy allows is known on its node alone. */
 const OPEN = { base: 'open', allow: [], deny: [], requireDrain: [] } as const
 
-export async function inspectConfig(config: InspectedConfig, version: KubeletVersion | undefined, yaml: YamlReader): Promise<Report> {
+export async function inspectConfig(
+  config: InspectedConfig,
+  version: KubeletVersion | undefined,
+  yaml: YamlReader,
+  from?: KubeletVersion,
+): Promise<Report> {
   const parts = listParts({
     surroundings: async () => NOTHING_KNOWN,
     policy: () => OPEN,
     guardsOff: () => [],
     judge: { judge: async () => ({ kind: 'unjudged', detail: 'there is no kubelet' }), forget: () => {} },
     signal: new AbortController().signal,
-  }).filter(({ name }) => name === 'fields')
-  const recipient = { kubelet: undefined, version, node: undefined, unknownKeys: 'warn' } as const
+  }).filter(({ name }) => name === 'fields' || name === 'meaning')
+  const recipient = { kubelet: undefined, version, from, node: undefined, unknownKeys: 'warn' } as const
   const options = { kubelet: undefined, version, unknownKeys: undefined, deep: 'no', node: false } as const
   return inspectWith(parts, async () => recipient, yaml)(config, options)
 }

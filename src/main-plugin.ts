@@ -64,7 +64,7 @@ function open(globals: Readonly<Record<string, string>>, { terminal, yaml, env }
     readInput,
     formatYaml: async (value) => (await import('./kubelet/yaml.ts')).formatDocument(value),
     ask,
-    inspect: async (config, version) => (await import('./main-plugin-checks.ts')).inspectConfig(config, version, yaml),
+    inspect: async (config, version, from) => (await import('./main-plugin-checks.ts')).inspectConfig(config, version, yaml, from),
     compare: async (before, after, version) => (await import('./main-plugin-checks.ts')).compareConfigs(before, after, version),
   }
 }

@@ -124,7 +124,7 @@ function placed(report: Report, part: ReadPart): Report {
   return { ...report, findings }
 }
 
-function withoutPlaces(report: Report): Report {
+export function withoutPlaces(report: Report): Report {
   return { ...report, findings: report.findings.map((finding) => ({ ...finding, position: undefined })) }
 }
 

@@ -14,6 +14,7 @@ import {
 } from './commands/rollout-change.ts'
 import { rolloutInitCommand } from './commands/rollout-init.ts'
 import { rolloutStatusCommand } from './commands/rollout-status.ts'
+import { upgradeCheckCommand } from './commands/upgrade-check.ts'
 import { undoCommand, versionsCommand } from './commands/versions.ts'
 import { whyCommand } from './commands/why.ts'
 
@@ -22,6 +23,7 @@ export const PLUGIN_COMMANDS: readonly PluginCommand[] = [
   whyCommand,
   diffCommand,
   checkCommand,
+  upgradeCheckCommand,
   versionsCommand,
   applyCommand,
   assignCommand,

@@ -37,8 +37,8 @@ export interface PluginArgument {
   readonly required: boolean
   /** Takes all arguments that are left. */
   readonly many?: true
-  /** What completion suggests. */
-  readonly completes: 'node' | 'config'
+  /** What completion suggests. Absent: nothing. */
+  readonly completes?: 'node' | 'config'
 }
 
 /** A command line whose options have values that their kinds accepted. */
@@ -68,8 +68,12 @@ export interface PluginContext {
   readInput(path: string | undefined, limitBytes: number): Promise<InputReading>
   formatYaml(value: unknown): Promise<string>
   ask(question: string): Promise<Consent>
-  /** The rules of preflight that need no node, for a kubelet of this version. */
-  inspect(config: InspectedConfig, version: KubeletVersion | undefined): Promise<Report>
+  /**
+   * The rules of preflight that need no node, for a kubelet of this version.
+   *
+   * @param from of the kubelet that has the config now, to compare what it means
+   */
+  inspect(config: InspectedConfig, version: KubeletVersion | undefined, from?: KubeletVersion): Promise<Report>
   compare(before: KubeletConfig, after: KubeletConfig, version: KubeletVersion | undefined): Promise<readonly ConfigChange[]>
 }
 

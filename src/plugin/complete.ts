@@ -12,7 +12,10 @@ const FILES = ':0'
 const NOTHING_ELSE = ':4'
 
 /** The names of one kind in the cluster; none where it cannot be asked. */
-export type ListNames = (kind: PluginArgument['completes'], globals: Readonly<Record<string, string>>) => Promise<readonly string[]>
+export type ListNames = (
+  kind: NonNullable<PluginArgument['completes']>,
+  globals: Readonly<Record<string, string>>,
+) => Promise<readonly string[]>
 
 /** @param args what stands on the line after the plugin's name; the last is what is being typed */
 export async function complete(args: readonly string[], commands: readonly PluginCommand[], listNames: ListNames): Promise<string> {
@@ -28,7 +31,7 @@ export async function complete(args: readonly string[], commands: readonly Plugi
   if (command === undefined) return suggest(nextWords(words, commands), typed)
   const given = words.length - command.name.split(' ').length
   const argument = command.arguments[given] ?? command.arguments.find(({ many }) => many === true)
-  if (argument === undefined) return suggest([], typed)
+  if (argument?.completes === undefined) return suggest([], typed)
   const taken = words.slice(command.name.split(' ').length)
   return suggest(
     (await listNames(argument.completes, globals)).filter((name) => !taken.includes(name)),

@@ -4,7 +4,7 @@ import type { PluginArgument, PluginContext } from './command.ts'
 import { KEPT_LABEL } from './kept-versions.ts'
 import { listPages } from './list-pages.ts'
 
-export async function listNames(context: PluginContext, kind: PluginArgument['completes']): Promise<readonly string[]> {
+export async function listNames(context: PluginContext, kind: NonNullable<PluginArgument['completes']>): Promise<readonly string[]> {
   const { api, namespace } = context
   const isNode = kind === 'node'
   const resource = isNode ? 'nodes' : 'configmaps'

@@ -9,6 +9,7 @@ import { isNamespace, isObjectName } from '../values/kubernetes-names.ts'
 import type { PluginContext } from './command.ts'
 import { ConfigIndex, type ConfigName, sameName } from './config-index.ts'
 import { Failure } from './failure.ts'
+import { KEY } from './merged-text.ts'
 import type { NodeState } from './node-state.ts'
 import { type LabelledNode, listLabelledNodes } from './nodes.ts'
 
@@ -81,6 +82,41 @@ export interface InUse {
   readonly gap: string | undefined
 }
 
+/** A config, and the nodes that it is assigned to or laid over as a layer. */
+export interface UsedConfig {
+  readonly ref: ConfigMapRef
+  readonly isLayer: boolean
+  readonly nodes: readonly NodeState[]
+}
+
+/**
+ * What each node runs of the cluster, from one list of them.
+ *
+ * @returns `rest`: the nodes that no ConfigMap is assigned to
+ * @throws Failure where nodes cannot be listed
+ */
+export async function listUsedConfigs(context: PluginContext): Promise<{
+  readonly used: readonly UsedConfig[]
+  readonly rest: readonly NodeState[]
+  readonly gap: string | undefined
+}> {
+  const nodes = await listLabelledNodes(context)
+  const index = new ConfigIndex(context)
+  const used: UsedConfig[] = groupByConfig(nodes).map(({ ref, states }) => ({ ref, isLayer: false, nodes: states }))
+  for (const namespace of listSelected(nodes))
+    for (const { name } of await index.layersIn(namespace)) {
+      const { layered } = await findLayering(index, { namespace, name }, nodes)
+      if (layered.length > 0) used.push({ ref: { namespace, name, kubeletConfigKey: KEY }, isLayer: true, nodes: layered })
+    }
+  const rest = nodes.flatMap(({ state }) => (configOfNode(state) === undefined ? [state] : []))
+  return { used, rest, gap: index.gap }
+}
+
+/** The namespaces that nodes choose ConfigMaps from by selector. */
+function listSelected(nodes: readonly LabelledNode[]): ReadonlySet<string> {
+  return new Set(nodes.flatMap(({ state }) => (state.channel === 'selector' ? (configOfNode(state)?.namespace ?? []) : [])))
+}
+
 /**
  * The ConfigMaps that decide what some node runs.
  *
@@ -89,7 +125,7 @@ export interface InUse {
  */
 export async function listInUse(context: PluginContext, only?: string): Promise<InUse> {
   const nodes = await listLabelledNodes(context)
-  const selected = new Set(nodes.flatMap(({ state }) => (state.channel === 'selector' ? (configOfNode(state)?.namespace ?? []) : [])))
+  const selected = listSelected(nodes)
   const mark = (config: ConfigName): ConfigInUse => ({ ...config, isSelected: selected.has(config.namespace) })
   if (only !== undefined) return { configs: [mark({ namespace: context.namespace, name: only })], gap: undefined }
   const index = new ConfigIndex(context)

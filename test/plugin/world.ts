@@ -103,7 +103,7 @@ export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}
       world.questions.push(question)
       return world.consent
     },
-    inspect: (config, version) => inspectConfig(config, version, IN_PLACE),
+    inspect: (config, version, from) => inspectConfig(config, version, IN_PLACE, from),
     compare: async (before, after, version) => compareConfigs(before, after, version),
   }
   const world: PluginWorld = {

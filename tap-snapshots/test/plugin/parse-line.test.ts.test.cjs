@@ -12,11 +12,12 @@ kubelet-cfg-agent runs on its nodes.
 Usage: kubectl kubelet-config <command> [flags]
 
 Look:
-  get       show the nodes, their configs and their states
-  why       say why a node runs what it runs, and what to do
-  diff      show what the assigned config changes on a node
-  check     say who may edit the configs that nodes run
-  versions  list the kept versions of a config, and how many nodes run each
+  get            show the nodes, their configs and their states
+  why            say why a node runs what it runs, and what to do
+  diff           show what the assigned config changes on a node
+  check          say who may edit the configs that nodes run
+  upgrade-check  say what another kubelet makes of the configs of all nodes
+  versions       list the kept versions of a config, and how many nodes run each
 
 Change:
   apply     check a config, show what it changes, and write it

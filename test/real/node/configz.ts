@@ -71,10 +71,13 @@ async function generatesWhatRuns(node: Node): Promise<void> {
     },
     { what: 'the right is there' },
   )
-  const generated = withoutKind(parse(stdout))
+  const whole = withoutKind(parse((await node.command('generate', '--all')).stdout))
   const { tlsCertFile, tlsPrivateKeyFile, ...runs } = withoutKind(await node.configz())
   assert.deepEqual([tlsCertFile, tlsPrivateKeyFile], [CERTIFICATE, CERTIFICATE.replace(/crt$/, 'key')])
-  assert.deepEqual(generated, { ...runs, enforceNodeAllocatable: [] })
+  assert.deepEqual(whole, { ...runs, enforceNodeAllocatable: [] })
+  const generated = withoutKind(parse(stdout))
+  assert.deepEqual({ ...whole, ...generated }, whole)
+  assert.equal(generated.syncFrequency, undefined, 'a mere default is left out')
   writeFileSync(node.host('/root/generated.yaml'), stdout)
   const { stdout: report } = await node.command('validate', '--deep', '/root/generated.yaml')
   assert.match(report, /^kubelet +accepted /m)

@@ -111,7 +111,8 @@ const [ANSWER, GENERATED] = ['/root/configz.json', '/root/generated.yaml']
 
 async function comesBack(node: Node): Promise<void> {
   writeFileSync(node.host(ANSWER), JSON.stringify({ kubeletconfig: await node.configz() }))
-  const { stdout } = await node.command('generate', '--from-file', ANSWER)
+  const { stdout } = await node.command('generate', '--from-file', ANSWER, '--kubelet-version', `1.${node.kubeletMinor}`)
+  assert.doesNotMatch(stdout, /^httpCheckFrequency:/m, 'a mere default is left out')
   writeFileSync(node.host(GENERATED), stdout)
   assert.match((await node.command('validate', '--deep', GENERATED)).stdout, /^kubelet +accepted /m)
   const { stdout: difference } = await node.command('diff', GENERATED).catch((error: unknown) => {
