@@ -17,7 +17,7 @@ import { isObject } from '../values/is-object.ts'
 import { quote } from '../values/kubernetes-names.ts'
 import type { Access, AccessOutcome, Credentials, KubeconfigProblem, KubeconfigReading, NamedFile } from './access.ts'
 import { rememberHashes } from './certificate-hashes.ts'
-import { type ExecCredential, type ExecPlugin, findExecPlugin, readCredential } from './exec-plugin.ts'
+import { type ExecCredential, type ExecPlugin, findExecPlugin, PLUGIN_EXTENSION, readCredential } from './exec-plugin.ts'
 import { toAccess } from './to-access.ts'
 
 /** For how long a credential of an exec plugin is kept at least, whatever its expiry. */
@@ -92,6 +92,8 @@ interface ParsedFiles {
   readonly config: KubeConfig
   /** Where each user stands, by name: paths of plugins and token files are relative to it. */
   readonly users: ReadonlyMap<string, { readonly directory: string; readonly document: unknown }>
+  /** The document of each cluster, by name, if it has more than client-node reads. */
+  readonly clusters: ReadonlyMap<string, unknown>
 }
 
 interface UseOptions {
@@ -121,12 +123,13 @@ function useKubeconfig(parsed: ParsedFiles | KubeconfigProblem, options: UseOpti
   return { kind: 'ok', credentials: createCredentials(chosen, nowMs) }
 }
 
-/** client-node drops it. With a backslash, YAML can write it in other letters. */
-const MAY_NAME_TOKEN_FILE = /tokenFile|\\/
+/** client-node drops these. With a backslash, YAML can write them in other letters. */
+const MAY_NAME_MORE = new RegExp(`tokenFile|${PLUGIN_EXTENSION.replaceAll('.', '\\.')}|disable-compression|\\\\`)
 
 function parseFiles(files: readonly KubeconfigText[]): ParsedFiles | KubeconfigProblem {
   const merged = { clusters: new Map<string, Cluster>(), users: new Map<string, User>(), contexts: new Map<string, Context>() }
   const users = new Map<string, { directory: string; document: unknown }>()
+  const documents = new Map<string, unknown>()
   let currentContext = ''
   for (const { path, text } of files) {
     const malformed = (what: string): KubeconfigProblem => ({ kind: 'malformed', detail: `kubeconfig ${path} ${what}` })
@@ -134,13 +137,14 @@ function parseFiles(files: readonly KubeconfigText[]): ParsedFiles | KubeconfigP
     let document: unknown
     try {
       config.loadFromString(text)
-      if (MAY_NAME_TOKEN_FILE.test(text)) document = parseYaml(text)
+      if (MAY_NAME_MORE.test(text)) document = parseYaml(text)
     } catch (error) {
       if (error instanceof YAMLException) return malformed(`is not valid YAML, line ${(error.mark?.line ?? 0) + 1}`)
       return malformed('is incomplete: each cluster, user and context needs a name and its section')
     }
     config.makePathsAbsolute(dirname(path))
     for (const user of config.users) if (!users.has(user.name)) users.set(user.name, { directory: dirname(path), document })
+    for (const cluster of config.clusters) if (!documents.has(cluster.name)) documents.set(cluster.name, document)
     addNew(merged.clusters, config.clusters)
     addNew(merged.users, config.users)
     addNew(merged.contexts, config.contexts)
@@ -149,14 +153,17 @@ function parseFiles(files: readonly KubeconfigText[]): ParsedFiles | KubeconfigP
   const config = new KubeConfig()
   const [clusters, ownUsers, contexts] = [merged.clusters, merged.users, merged.contexts].map((entries) => [...entries.values()])
   config.loadFromOptions({ clusters, users: ownUsers, contexts, currentContext })
-  return { name: files.map(({ path }) => path).join(':'), config, users }
+  return { name: files.map(({ path }) => path).join(':'), config, users, clusters: documents }
 }
 
 function addNew<T extends { readonly name: string }>(known: Map<string, T>, entries: readonly T[]): void {
   for (const entry of entries) if (!known.has(entry.name)) known.set(entry.name, entry)
 }
 
-function chooseContext({ name, config, users }: ParsedFiles, { context, isService }: UseOptions): ParsedKubeconfig | KubeconfigProblem {
+function chooseContext(
+  { name, config, users, clusters }: ParsedFiles,
+  { context, isService }: UseOptions,
+): ParsedKubeconfig | KubeconfigProblem {
   const malformed = (what: string): KubeconfigProblem => ({ kind: 'malformed', detail: `kubeconfig ${name} ${what}` })
   if (context !== undefined) config.setCurrentContext(context)
   if (config.getContextObject(config.getCurrentContext()) === null)
@@ -174,17 +181,19 @@ function chooseContext({ name, config, users }: ParsedFiles, { context, isServic
   dropOverridden(cluster, user)
   const { directory = '/', document } = users.get(user.name) ?? {}
   const exec: unknown = user.exec ?? user.authProvider?.config?.exec ?? undefined
-  const plugin = findExecPlugin(exec, cluster, { directory, env: process.env })
+  const section = findSection(clusters.get(cluster.name), 'cluster', cluster.name)
+  const authority = () => readAuthority(cluster)
+  const plugin = findExecPlugin(exec, { ...cluster, section, authority }, { directory, env: process.env })
   if (exec !== undefined && plugin === undefined) return malformed('has an exec plugin without a command')
   // client-node would run it.
   if (exec !== undefined) Object.assign(user, { exec: undefined, authProvider: undefined })
-  const tokenFile = findTokenFile(document, user.name)
+  const { tokenFile } = findSection(document, 'user', user.name)
   return {
     config,
     cluster,
     server: new URL(cluster.server),
     user,
-    tokenFile: tokenFile === undefined ? undefined : resolve(directory, tokenFile),
+    tokenFile: typeof tokenFile === 'string' && tokenFile !== '' ? resolve(directory, tokenFile) : undefined,
     plugin,
     isService,
   }
@@ -197,11 +206,21 @@ function dropOverridden(cluster: MutableCluster, user: MutableUser): void {
   if (user.keyData) delete user.keyFile
 }
 
-function findTokenFile(document: unknown, userName: string): string | undefined {
-  const users = isObject(document) && Array.isArray(document.users) ? document.users : []
-  const entry: unknown = users.find((candidate) => isObject(candidate) && candidate.name === userName)
-  const user = isObject(entry) && isObject(entry.user) ? entry.user : {}
-  return typeof user.tokenFile === 'string' && user.tokenFile !== '' ? user.tokenFile : undefined
+/** The section of a user or cluster in the document of its file. */
+function findSection(document: unknown, kind: 'user' | 'cluster', name: string): Readonly<Record<string, unknown>> {
+  const entries = isObject(document) ? document[`${kind}s`] : undefined
+  const entry: unknown = Array.isArray(entries) ? entries.find((each) => isObject(each) && each.name === name) : undefined
+  const section = isObject(entry) ? entry[kind] : undefined
+  return isObject(section) ? section : {}
+}
+
+/** In base64. undefined: there is none, or its file cannot be read, which is reported elsewhere. */
+function readAuthority({ caFile, caData }: Cluster): string | undefined {
+  try {
+    return caFile ? readFileSync(caFile).toString('base64') : caData
+  } catch {
+    return undefined
+  }
 }
 
 function listFiles({ cluster, user, tokenFile }: ParsedKubeconfig): string[] {

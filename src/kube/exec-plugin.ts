@@ -22,6 +22,21 @@ export interface ExecCredential {
   readonly expiresAtMs: number | undefined
 }
 
+/** What a plugin may be told of the cluster: `ConfigToExecCluster`, k8s.io/client-go/rest. */
+export interface PluginCluster {
+  readonly server: string
+  readonly tlsServerName?: string | undefined
+  readonly skipTLSVerify?: boolean | undefined
+  readonly proxyUrl?: string | undefined
+  /** In base64, also where the kubeconfig names a file. */
+  authority(): string | undefined
+  /** Its section of the kubeconfig, for what client-node drops. */
+  readonly section: Readonly<Record<string, unknown>>
+}
+
+/** The extension of a cluster that is meant for plugins. */
+export const PLUGIN_EXTENSION = 'client.authentication.k8s.io/exec'
+
 /** A token has to fit into a header (RFC 9110, 5.5). */
 const TOKEN = /^[\x21-\x7e]+$/
 
@@ -32,21 +47,33 @@ const TOKEN = /^[\x21-\x7e]+$/
  */
 export function findExecPlugin(
   exec: unknown,
-  cluster: { readonly server: string; readonly caData?: string; readonly tlsServerName?: string },
+  cluster: PluginCluster,
   { directory, env }: { readonly directory: string; readonly env: ExecPlugin['env'] },
 ): ExecPlugin | undefined {
   if (!isObject(exec) || typeof exec.command !== 'string') return undefined
-  const details = { server: cluster.server, 'certificate-authority-data': cluster.caData, 'tls-server-name': cluster.tlsServerName }
   const info = {
     apiVersion: exec.apiVersion,
     kind: 'ExecCredential',
-    spec: { interactive: false, ...(exec.provideClusterInfo === true ? { cluster: details } : {}) },
+    spec: { interactive: false, ...(exec.provideClusterInfo === true && { cluster: describeCluster(cluster) }) },
   }
   return {
     file: exec.command.includes('/') ? resolve(directory, exec.command) : exec.command,
     args: listOf(exec.args).filter(isText),
     // The plugin must not get the agent's notify socket.
     env: { ...env, ...readVariables(exec.env), KUBERNETES_EXEC_INFO: JSON.stringify(info), NOTIFY_SOCKET: undefined },
+  }
+}
+
+function describeCluster({ server, tlsServerName, skipTLSVerify, proxyUrl, section, authority }: PluginCluster): object {
+  const extension = listOf(section.extensions).find((each) => isObject(each) && each.name === PLUGIN_EXTENSION)
+  return {
+    server,
+    'tls-server-name': tlsServerName || undefined,
+    'insecure-skip-tls-verify': skipTLSVerify === true || undefined,
+    'certificate-authority-data': authority() || undefined,
+    'proxy-url': proxyUrl || undefined,
+    'disable-compression': section['disable-compression'] === true || undefined,
+    config: isObject(extension) ? extension.extension : undefined,
   }
 }
 

@@ -172,6 +172,30 @@ t.test('the token of an exec plugin is kept for a while, and one plugin runs at 
   t.equal(runs(), 2)
 })
 
+t.test('a plugin is told of its cluster what client-go tells it', async (t) => {
+  const directory = t.testdir({
+    plugin: `#!/bin/sh\nprintf %s "$KUBERNETES_EXEC_INFO" > "$TOLD"\n${PLUGIN}`,
+    'ca.pem': authority.certificate,
+  })
+  chmodSync(join(directory, 'plugin'), 0o755)
+  const [TOLD, COUNT] = [join(directory, 'told'), join(directory, 'count')]
+  Object.assign(process.env, { TOLD, COUNT })
+  t.teardown(() => {
+    delete process.env.TOLD
+    delete process.env.COUNT
+  })
+  const path = write(directory, [...PLUGIN_USER, '  provideClusterInfo: true'])
+  const extension = '$1extensions: [{name: client.authentication.k8s.io/exec, extension: {audience: a}}]'
+  const text = readFileSync(path, 'utf8').replace(/( *)certificate-authority-data: .*/, `$1certificate-authority: ca.pem\n${extension}`)
+  writeFileSync(path, text)
+  await accessOf(credentialsOf(path))
+  t.same(JSON.parse(readFileSync(TOLD, 'utf8')).spec.cluster, {
+    server: 'https://127.0.0.1:6443',
+    'certificate-authority-data': Buffer.from(authority.certificate).toString('base64'),
+    config: { audience: 'a' },
+  })
+})
+
 t.test('a plugin that hangs is killed with what it started, within a minute', async (t) => {
   const directory = t.testdir({ plugin: `#!/bin/sh\ntr '\\0' ' ' < /proc/$PPID/cmdline > "$COUNT"\nexit 1\n` })
   chmodSync(join(directory, 'plugin'), 0o755)

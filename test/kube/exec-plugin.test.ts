@@ -1,7 +1,7 @@
 import t from 'tap'
 import { findExecPlugin, readCredential } from '../../src/kube/exec-plugin.ts'
 
-const CLUSTER = { server: 'https://127.0.0.1:6443', caData: 'Q0E=' }
+const CLUSTER = { server: 'https://127.0.0.1:6443', authority: () => 'Q0E=', section: {} }
 const HERE = { directory: '/etc/kubernetes', env: { PATH: '/bin', NOTIFY_SOCKET: '/run/systemd/notify' } }
 const credential = (status: unknown) => readCredential(JSON.stringify({ kind: 'ExecCredential', status }))
 
@@ -43,6 +43,26 @@ t.test('the environment of a plugin, and the path of its program', async (t) => 
     apiVersion: 'v1',
     kind: 'ExecCredential',
     spec: { interactive: false, cluster: { server: CLUSTER.server, 'certificate-authority-data': 'Q0E=' } },
+  })
+  const told = {
+    ...CLUSTER,
+    tlsServerName: 'api',
+    skipTLSVerify: true,
+    proxyUrl: 'http://proxy:1',
+    section: {
+      'disable-compression': true,
+      extensions: [null, { name: 'other', extension: 1 }, { name: 'client.authentication.k8s.io/exec', extension: { audience: 'a' } }],
+    },
+  }
+  const all = findExecPlugin({ command: 'aws', provideClusterInfo: true }, told, HERE)
+  t.same(JSON.parse(all?.env.KUBERNETES_EXEC_INFO ?? '').spec.cluster, {
+    server: CLUSTER.server,
+    'tls-server-name': 'api',
+    'insecure-skip-tls-verify': true,
+    'certificate-authority-data': 'Q0E=',
+    'proxy-url': 'http://proxy:1',
+    'disable-compression': true,
+    config: { audience: 'a' },
   })
   t.match(findExecPlugin({ command: 'aws' }, CLUSTER, HERE), { file: 'aws', args: [] }, 'one that is looked up in PATH')
   for (const none of [undefined, null, 'x', [], {}, { command: 1 }]) t.equal(findExecPlugin(none, CLUSTER, HERE), undefined)
