@@ -611,4 +611,12 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     ),
     node: { parts: true },
   },
+  // A reset on the node takes precedence over a pause of the cluster.
+  'a reset while the ConfigMap is paused': schedule(
+    810002407,
+    [3, { kind: 'edit', name: 'red', behaviour: 'good' }],
+    [0, { kind: 'assign', name: 'red' }],
+    [3, { kind: 'pause-in-cluster', on: 'ConfigMap', name: 'red', seconds: 1378 }],
+    [3, { kind: 'reset', seconds: 9 }],
+  ),
 }

@@ -41,6 +41,8 @@ export class RestartInvariant {
    */
   #uncompared: string | undefined
   #runsLocal = false
+  /** A reset on the node takes precedence over a pause of the cluster. */
+  #isReset = false
 
   constructor(world: SimWorld, isPaused: () => boolean) {
     this.#world = world
@@ -51,6 +53,7 @@ export class RestartInvariant {
   decided(snapshot: Snapshot, step: Step): void {
     this.#lastStep = step
     this.#runsLocal = snapshot.running.kind === 'known' && snapshot.running.content === LOCAL_CONTENT
+    this.#isReset = snapshot.requests.hold === 'local'
     this.#mayBeEarlier = mayBeEarlier(this.#world, snapshot)
     const isSeen = snapshot.running.kind === 'known' && !this.#mayBeEarlier && !isEditedSince(this.#world, snapshot)
     if (isSeen) this.#world.unseenEditUs = undefined
@@ -77,7 +80,7 @@ export class RestartInvariant {
     assert(unit.mayBeStarted, 'invariant 5: a restart of a kubelet that an operator stopped')
     const isToLocal = (step.kind === 'restart' ? step.to : step.source) === 'local'
     const [next, runs] = [this.#world.nextText(), unit.process?.text].map((text) => (isToLocal ? nameLocal(text) : text))
-    const isConfigMapPaused = this.#world.assignment.desired().channelState?.paused?.on === 'ConfigMap'
+    const isConfigMapPaused = !this.#isReset && this.#world.assignment.desired().channelState?.paused?.on === 'ConfigMap'
     assert(!isConfigMapPaused || fallback || runs === undefined || runs === next, 'invariant 5: a restart into what a pause keeps away')
     // A config that failed on a kubelet that was replaced on disk is tried on the new one.
     const isOld = unit.process !== undefined && unit.process.version !== unit.version
