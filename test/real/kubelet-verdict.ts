@@ -50,10 +50,12 @@ export interface AskedKubelet {
   readonly binary: string
   /** Its version is 1.`minor`. */
   readonly minor: number
+  /** Called for each config that it accepts, with all that it printed. */
+  readonly onAccepted?: (text: string, output: string, flags: readonly string[]) => Promise<void>
 }
 
 /** `accepted`, or the words with which kubelet ended. */
-export async function askKubelet({ binary, minor }: AskedKubelet, text: string, stage: 'load' | 'start'): Promise<string> {
+export async function askKubelet({ binary, minor, onAccepted }: AskedKubelet, text: string, stage: 'load' | 'start'): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'kubelet-verdict-'))
   try {
     const inside = (name: string) => join(directory, name)
@@ -73,7 +75,9 @@ export async function askKubelet({ binary, minor }: AskedKubelet, text: string, 
       ...(stage === 'start' ? ['--hostname-override=nobody', '--fail-swap-on=false'] : []),
     ]
     const output = stage === 'start' ? await withRuntime(inside('runtime.sock'), () => run(binary, flags)) : await run(binary, flags)
-    return readVerdict(output, directory)
+    const verdict = readVerdict(output, directory)
+    if (verdict === ACCEPTED) await onAccepted?.(text, output, flags)
+    return verdict
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }

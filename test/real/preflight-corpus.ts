@@ -9,7 +9,7 @@ import { stateOf } from '../../src/kubelet/gates.ts'
 import { isFlagOf } from '../../src/preflight/change/kubelet-flags.ts'
 import type { Candidate } from '../preflight/corpus/candidate.ts'
 import { listCandidates } from '../preflight/corpus/candidates.ts'
-import { compare } from '../preflight/corpus/compare.ts'
+import { compare, misreadIn } from '../preflight/corpus/compare.ts'
 import { listGateCandidates } from '../preflight/corpus/of-gates.ts'
 import { type Disagreement, isKnown, type Machine, readDisagreements, readVerdicts } from '../preflight/corpus/recorded.ts'
 import { ACCEPTED, type AskedKubelet, askAll, canStart } from './kubelet-verdict.ts'
@@ -21,6 +21,8 @@ import { compareMerged } from './preflight-drop-ins.ts'
 
 /** From here on kubelet fills in defaults after it has merged its drop-ins. */
 const FIRST_WITH_DEFAULTS = 32
+/** From here on kubelet logs its effective config. */
+const FIRST_WITH_LOG = 37
 /** They stand for all gates of a stage. */
 const GROUPS = ['AllAlpha', 'AllBeta']
 /** Each takes a minute, and many where the machine is busy: they run behind other lanes. */
@@ -31,11 +33,17 @@ export function addLaterCorpusScenarios({ kubelet: binary }: Pick<Binaries, 'kub
   scenario(
     `preflight corpus: loading by kubelet 1.${minor}`,
     async (step) => {
-      const kubelet = asked(binary, minor)
       const candidates = listCandidates()
+      const misread: (readonly [text: string, what: readonly string[]])[] = []
+      const onAccepted = async (text: string, output: string, flags: readonly string[]): Promise<void> => {
+        const what = await misreadIn(text, output, flags, { major: 1, minor, patch: 0 })
+        if (what.length > 0) misread.push([text.slice(0, 300), what])
+      }
+      const kubelet = { ...asked(binary, minor), ...(minor >= FIRST_WITH_LOG && { onAccepted }) }
       await step(`of ${candidates.length} candidates it refuses what the rules refuse, and loads the others`, async () => {
         await agree(candidates, await askAll(kubelet, candidates, 'load'), readDisagreements(), minor)
       })
+      await step('the effective config that it logs is the one that the rules expect', async () => assert.deepEqual(misread, []))
     },
     { timeoutMs: LIMIT_MS },
   )

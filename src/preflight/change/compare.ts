@@ -31,7 +31,7 @@ export function compareField(path: FieldPath, row: FieldRow, before: Effective |
   }
   const keys = new Set([...keysOf(before), ...keysOf(after)])
   return [...keys].flatMap((key) => {
-    const [left, right] = [entryOf(before, key), entryOf(after, key)]
+    const [left, right] = [entryOf(before, key, row), entryOf(after, key, row)]
     if (isSameValue(left?.value, right?.value, row.measure)) return []
     const place = [...path, key]
     return [{ path: place, before: toSide(place, left), after: toSide(place, right), risk: row.risk }]
@@ -65,10 +65,10 @@ function keysOf(side: Effective | undefined): string[] {
   return isObject(side?.value) ? Object.keys(side.value) : []
 }
 
-function entryOf(side: Effective | undefined, key: string): Effective | undefined {
+function entryOf(side: Effective | undefined, key: string, { type }: FieldRow): Effective | undefined {
   if (side === undefined || !isObject(side.value) || !Object.hasOwn(side.value, key)) return undefined
-  // In a Go map of strings null means an empty string.
-  return { value: side.value[key] ?? '', isDefault: side.isDefault }
+  // In a Go map null means an empty string, or false.
+  return { value: side.value[key] ?? (type === 'boolean-map' ? false : ''), isDefault: side.isDefault }
 }
 
 function toSide([field]: FieldPath, side: Effective | undefined): Side | undefined {

@@ -25,6 +25,8 @@ t.test('values with the same meaning are not changes', async (t) => {
   t.same(lines({ logging: { flushFrequency: 5_000_000_000 } }, { logging: { flushFrequency: '5s' } }, 28), [])
   t.same(lines({ nodeStatusUpdateFrequency: '20s' }, { nodeStatusUpdateFrequency: '20s', nodeStatusReportFrequency: '20s' }), [])
   t.same(lines({ tlsCipherSuites: [] }, {}), [])
+  t.same(lines({ featureGates: { AllAlpha: null } }, { featureGates: { AllAlpha: false } }), [], 'null in a map of booleans')
+  t.same(lines({ systemReserved: { cpu: null } }, { systemReserved: { cpu: '' } }), [], 'and of texts')
 })
 
 t.test('changes with their risk', async (t) => {

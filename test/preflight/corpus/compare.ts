@@ -3,9 +3,16 @@
  * the rules refuse and kubelet loads, and what they accept and it refuses. Known differences are in
  * `disagreements.json`.
  */
+import { formatPath } from '../../../src/kubelet/field-path.ts'
+import { parseUncommon } from '../../../src/kubelet/yaml.ts'
+import { formatSide } from '../../../src/preflight/change/change.ts'
+import { findMisread } from '../../../src/preflight/change/check-same.ts'
+import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
 import { checkFields } from '../../../src/preflight/check-fields.ts'
+import { findEffectiveConfig } from '../../../src/preflight/kubelet/final-message.ts'
 import type { KubeletVersion } from '../../../src/preflight/kubelet-version.ts'
 import { readDocument } from '../../../src/preflight/read-document.ts'
+import { isObject } from '../../../src/values/is-object.ts'
 import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
 import type { Candidate } from './candidate.ts'
 import { type Disagreement, isKnown, type Machine } from './recorded.ts'
@@ -27,6 +34,28 @@ export async function refusalOf(text: string, version: KubeletVersion): Promise<
   if (!read.ok) return read.detail
   const refusals = checkFields(read.document, { version, unknownKeys: 'warn' }).filter(({ severity }) => severity === 'refuse')
   return refusals.length === 0 ? undefined : refusals.map(({ problem }) => problem).join('; ')
+}
+
+/**
+ * Their flags reset what the config says, given or not: `AddFlags`,
+ * k8s.io/component-base/logs/api/v1.
+ */
+const RESET_BY_KUBELET = ['logging.options.text.splitStream', 'logging.options.json.splitStream']
+
+/** Where the effective config in kubelet's output is not the one that the rules expect. */
+export async function misreadIn(
+  text: string,
+  output: string,
+  flags: readonly string[],
+  version: KubeletVersion,
+): Promise<readonly string[]> {
+  const effective = parseUncommon(findEffectiveConfig(output) ?? '')
+  const read = await readDocument(text, IN_PLACE)
+  if (!read.ok) return []
+  if (!effective.ok || !isObject(effective.value)) return ['it logs no effective config']
+  return findMisread(read.document.config, effective.value, version, collectFlags(flags))
+    .filter(({ path }) => !RESET_BY_KUBELET.includes(path.join('.')))
+    .map(({ path, meant, running }) => `${formatPath(path)} is ${formatSide(running)}, and not ${formatSide(meant)}`)
 }
 
 /**
