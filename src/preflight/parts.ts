@@ -88,7 +88,7 @@ function checkFieldRules({ document, version: given, unknownKeys, node, kubelet 
 
 function checkMeaning({ document, version, from, node, kubelet }: PartInput): PartReport | undefined {
   if (from === undefined || version === undefined) return undefined
-  const uncovered = [from, version].find((each) => !isCovered(each))
+  const uncovered = [from, version].find((each) => !isCovered(each) && !isPreRelease(each))
   if (uncovered !== undefined) {
     const detail = `the tables cover ${COVERED}, not ${formatVersion(uncovered)}`
     return { outcome: 'unjudged', detail, findings: [] }
@@ -96,7 +96,11 @@ function checkMeaning({ document, version, from, node, kubelet }: PartInput): Pa
   const flags = collectFlags((node ?? kubelet)?.flags ?? [])
   const { config } = overlayFlags(document.config, flags, version)
   const changes = listMeaningChanges(config, from, version).filter(({ path }) => overridingFlag(path, flags) === undefined)
-  return conclude(describeMeanings(changes, from, version, document), `compared with what it means to kubelet ${formatVersion(from)}`)
+  const beta = [from, version].filter(isPreRelease).map((each) => `; ${describeJudgedBy(each)}`)
+  return conclude(
+    describeMeanings(changes, from, version, document),
+    `compared with what it means to kubelet ${formatVersion(from)}${beta[0] ?? ''}`,
+  )
 }
 
 async function checkNodeRules(

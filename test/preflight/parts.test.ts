@@ -129,8 +129,13 @@ t.test('meaning: what another kubelet would make of it, with the flags of this o
   t.same(await rulesOf({ node: nodeWith({ flags }) }), ['accepted', gates], 'a flag decides')
   t.same(await rulesOf({ from: version }), ['accepted'])
   t.same(await rulesOf({ from: undefined }), undefined)
-  const newer = { major: 1, minor: NEWEST_MINOR + 1, patch: 0 }
-  t.same(await rulesOf({ version: newer }), ['unjudged'])
+  const beta = { major: 1, minor: PRE_RELEASE.minor, patch: 0 }
+  t.same((await rulesOf({ version: beta }))?.[0], 'accepted')
+  t.match(
+    (await run('meaning', yaml, { from, version: beta })).report?.detail,
+    new RegExp(`is not released: judged by ${PRE_RELEASE.version}$`),
+  )
+  t.same(await rulesOf({ version: { ...beta, minor: Math.max(NEWEST_MINOR, PRE_RELEASE.minor) + 1 } }), ['unjudged'])
 })
 
 t.test('fields: findings and version', async (t) => {

@@ -60,8 +60,17 @@ export function findMisread(
   const comparison = checkSame(config, { kubeletconfig: logged }, version)
   if (!comparison.ok) return []
   const isSame = ({ meant: left, running: right }: Difference) => isDeepStrictEqual(asDecoded(left?.value), asDecoded(right?.value))
-  return comparison.differences.filter((found) => !unknown.has(rowAt(found.path)?.name ?? '') && !isSame(found))
+  return comparison.differences.filter((found) => {
+    const name = rowAt(found.path)?.name ?? ''
+    return !unknown.has(name) && !RESET_BY_KUBELET.has(name) && !isSame(found)
+  })
 }
+
+/**
+ * Their flags reset what the config says, given or not: `AddFlags`,
+ * k8s.io/component-base/logs/api/v1.
+ */
+const RESET_BY_KUBELET: ReadonlySet<string> = new Set(['logging.options.text.splitStream', 'logging.options.json.splitStream'])
 
 /** In the items of a list, Go reads null and what is not set as an empty text, 0 or false. */
 function asDecoded(value: unknown): unknown {

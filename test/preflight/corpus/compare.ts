@@ -36,12 +36,6 @@ export async function refusalOf(text: string, version: KubeletVersion): Promise<
   return refusals.length === 0 ? undefined : refusals.map(({ problem }) => problem).join('; ')
 }
 
-/**
- * Their flags reset what the config says, given or not: `AddFlags`,
- * k8s.io/component-base/logs/api/v1.
- */
-const RESET_BY_KUBELET = ['logging.options.text.splitStream', 'logging.options.json.splitStream']
-
 /** Where the effective config in kubelet's output is not the one that the rules expect. */
 export async function misreadIn(
   text: string,
@@ -53,9 +47,9 @@ export async function misreadIn(
   const read = await readDocument(text, IN_PLACE)
   if (!read.ok) return []
   if (!effective.ok || !isObject(effective.value)) return ['it logs no effective config']
-  return findMisread(read.document.config, effective.value, version, collectFlags(flags))
-    .filter(({ path }) => !RESET_BY_KUBELET.includes(path.join('.')))
-    .map(({ path, meant, running }) => `${formatPath(path)} is ${formatSide(running)}, and not ${formatSide(meant)}`)
+  return findMisread(read.document.config, effective.value, version, collectFlags(flags)).map(
+    ({ path, meant, running }) => `${formatPath(path)} is ${formatSide(running)}, and not ${formatSide(meant)}`,
+  )
 }
 
 /**

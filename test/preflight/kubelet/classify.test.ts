@@ -350,6 +350,8 @@ t.test('the effective config that kubelet 1.37 logs, in both formats of the log,
     const misread = findMisread({ ...config, podsPerCore: 8 }, logged, version, flags)
     t.match(misread, [{ path: ['podsPerCore'], meant: { value: 8 }, running: { value: 7 } }])
     t.equal(findMisread(config, { ...logged, podPidsLimit: 9 }, version, flags).length, 1, 'also where it is not set')
+    const split = { ...config, logging: { ...config.logging, options: { text: { splitStream: true } } } }
+    t.same(findMisread(split, logged, version, flags), [], 'kubelet resets it')
   }
 })
 
