@@ -6,7 +6,7 @@
 import { setTimeout as after } from 'node:timers/promises'
 import { Loop, runLoop } from './agent/loop.ts'
 import { LostDirectory } from './agent/lost-directory.ts'
-import { readRuntimesAhead } from './agent/probe-runtimes.ts'
+import { readRuntimesAhead } from './agent/probe-needs.ts'
 import { Waker } from './agent/waker.ts'
 import type { HeldDirectory } from './checkpoint/held-directory.ts'
 import { NodeDisk } from './checkpoint/node-disk.ts'

@@ -3,8 +3,7 @@
  * question: a node whose kubelet is well does not need it in memory.
  */
 import { setTimeout as after } from 'node:timers/promises'
-import { configDirectory } from './agent/config-files.ts'
-import { isCriSocket } from './agent/probe-runtimes.ts'
+import { configDirectory, isCriSocket, resolveRuntimeSocket } from './agent/config-files.ts'
 import { type CheckpointPaths, runningConfigPath } from './decision/base-config.ts'
 import type { KnownUnit } from './decision/unit-state.ts'
 import { lookAtSocket } from './directory/owned-files.ts'
@@ -14,7 +13,6 @@ import type { Log } from './ports/log.ts'
 import type { ConfigFacts } from './ports/probes.ts'
 import { RecentAnswers } from './runtime/recent-answers.ts'
 import type { Settings } from './settings/settings.ts'
-import { toSocketPath } from './values/socket-path.ts'
 
 /** A pass must not take so long that each gap looks like an outage of the agent. */
 export function mostWaitMs({ toleranceUs }: Settings): number {
@@ -50,12 +48,11 @@ export async function findRuntimeDoubt(
   unit: KnownUnit,
 ): Promise<string | undefined> {
   const facts = await configFacts.of({ path: runningConfigPath(checkpoints, unit), directory: configDirectory(unit) })
-  const endpoint = unit.runtimeEndpoint ?? facts?.runtimeEndpoint ?? defaultRuntimeSocket()
-  const socket = endpoint === undefined ? undefined : { path: toSocketPath(endpoint) }
+  const socket = resolveRuntimeSocket(unit, facts?.runtimeEndpoint, defaultRuntimeSocket)
   if (!isCriSocket(socket)) return undefined
-  const { stranger, warning } = lookAtSocket(socket.path)
+  const { stranger, warning } = lookAtSocket(socket)
   if (stranger !== undefined)
-    return `${socket.path} is not asked about the container runtime, since ${stranger}: let only root own and write what leads there`
+    return `${socket} is not asked about the container runtime, since ${stranger}: let only root own and write what leads there`
   return warning
 }
 

@@ -1,4 +1,4 @@
-/** The files that kubelet makes a config of, and where it serves by them and its flags. Pure. */
+/** The files that kubelet makes a config of, and its addresses by them and its flags. Pure. */
 import { posix } from 'node:path'
 import type { HealthPort } from '../decision/health.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
@@ -6,6 +6,7 @@ import { DEFAULT_HEALTHZ, DEFAULT_SERVING } from '../kubelet/health-target.ts'
 import type { ConfigFiles, HealthTarget, ServingPort } from '../ports/probes.ts'
 import { asArguments, flagValue } from '../systemd/flags.ts'
 import { parseGoBool } from '../values/go-bool.ts'
+import { toSocketPath } from '../values/socket-path.ts'
 
 /**
  * The files that kubelet makes this config of, whatever the agent has put in place.
@@ -46,4 +47,22 @@ export function findHealthTarget({ healthzFlags }: KnownUnit, configured: Health
   const port = healthzFlags.port ?? file?.port
   if (port === undefined) return undefined
   return port === 0 ? 'none' : { host: healthzFlags.address ?? file?.host ?? DEFAULT_HEALTHZ.host, port }
+}
+
+/**
+ * The path of the container runtime's socket: kubelet's flag wins over its config, and without
+ * either kubelet takes the default. undefined: this node has no default.
+ */
+export function resolveRuntimeSocket(
+  { runtimeEndpoint }: KnownUnit,
+  configured: string | undefined,
+  byDefault: () => string | undefined,
+): string | undefined {
+  const endpoint = runtimeEndpoint ?? configured ?? byDefault()
+  return endpoint === undefined ? undefined : toSocketPath(endpoint)
+}
+
+/** Kubelet itself serves dockershim's socket, up to 1.23: it says nothing of the runtime. */
+export function isCriSocket(path: string | undefined): path is string {
+  return path?.startsWith('/') === true && !path.endsWith('/dockershim.sock')
 }

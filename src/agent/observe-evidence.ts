@@ -26,9 +26,7 @@ import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
 import type { ConfigFacts } from '../ports/probes.ts'
 import type { Checkpoints, Records, RuntimeRecords } from '../ports/store.ts'
 import { asArguments, flagValue } from '../systemd/flags.ts'
-import { toSocketPath } from '../values/socket-path.ts'
-import { findServingPort, listConfigFiles } from './config-files.ts'
-import { isCriSocket } from './probe-runtimes.ts'
+import { findServingPort, isCriSocket, listConfigFiles, resolveRuntimeSocket } from './config-files.ts'
 
 /**
  * How long a pass waits for the answers before a restart. They mostly come within some
@@ -132,13 +130,12 @@ async function describeEvidenceSubject(
   const facts = files && (await ports.configFacts.of(files))
   const flags = asArguments(unit.command?.words ?? [])
   const { host, port, isOff } = findServingPort(unit, facts?.serving)
-  const endpoint = unit.runtimeEndpoint ?? facts?.runtimeEndpoint ?? ports.defaultRuntimeSocket()
-  const socket = endpoint === undefined ? undefined : { path: toSocketPath(endpoint) }
+  const runtimeSocket = resolveRuntimeSocket(unit, facts?.runtimeEndpoint, ports.defaultRuntimeSocket)
   const pid = 'pid' in unit.process ? unit.process.pid : undefined
   return {
     invocationId,
     serving: pid !== undefined && isOff !== true && Number.isInteger(port) && port > 0 && port < 65536 ? { host, port, pid } : undefined,
-    runtimeSocket: isCriSocket(socket) ? socket.path : undefined,
+    runtimeSocket: isCriSocket(runtimeSocket) ? runtimeSocket : undefined,
     manifests: questions.includes('static-pods')
       ? findManifests(record, invocationId, flagValue(flags, 'pod-manifest-path') ?? facts?.staticPodPath)
       : [],

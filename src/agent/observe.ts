@@ -40,7 +40,7 @@ import { foldHealth } from './fold-health.ts'
 import { identifyRunning, resolveNextStart } from './identify-running.ts'
 import { type AnswerPorts, observeAnswers } from './observe-answers.ts'
 import { type KubeletObservation, type KubeletPorts, observeKubelet } from './observe-kubelet.ts'
-import { NOT_PROBED, probeRuntimes, type RuntimeObservation, type RuntimePorts } from './probe-runtimes.ts'
+import { type NeedsObservation, type NeedsPorts, NOT_PROBED, probeNeeds } from './probe-needs.ts'
 import { listNamed, readAssigned, readSource } from './read-assigned.ts'
 import { identifyLocal, readLocalConfig } from './read-local-config.ts'
 import { type RecognitionPorts, recognizeDesired } from './recognize-content.ts'
@@ -48,7 +48,7 @@ import { type RecognitionPorts, recognizeDesired } from './recognize-content.ts'
 const NOTHING: ReadonlySet<TrialKey> = new Set()
 
 /** Everything that the agent reads. */
-export interface ObservationPorts extends KubeletPorts, RuntimePorts, AnswerPorts, RecognitionPorts {
+export interface ObservationPorts extends KubeletPorts, NeedsPorts, AnswerPorts, RecognitionPorts {
   readonly nodeName: string
   readonly policy: () => Policy
   readonly assignment: Pick<AssignmentSource, 'desired'>
@@ -82,7 +82,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const passed = [kept.lastKnownGood, kept.previous, ...(left.left ?? [])].map(({ content }) => content)
   const running = identifyRunning(unit, past.ofThisBoot, activation, seen.at.bootId, checkpoints, { named, passed })
   const look = { unit, healthz: seen.healthz, health: past.ofThisBoot }
-  const { movesHealthPort, ...runtimes } = await probeRuntimesWhereTheyMatter(ports, look, kept, running)
+  const { movesHealthPort, ...runtimes } = await probeNeedsWhereTheyMatter(ports, look, kept, running)
   const healthz = isStrangers(seen.healthz) && movesHealthPort === true ? { ...seen.healthz, ok: false } : seen.healthz
   const now = ports.clock.now()
   const requests = ports.requests.read()
@@ -214,17 +214,17 @@ function listHeld(kept: Kept & Left): readonly HeldSource[] {
 }
 
 /** The other needs of kubelet matter where it is not well, or may be restarted soon. */
-async function probeRuntimesWhereTheyMatter(
+async function probeNeedsWhereTheyMatter(
   ports: ObservationPorts,
   { unit, healthz, health }: Pick<KubeletObservation, 'unit' | 'healthz'> & { readonly health: HealthRecord | undefined },
   { nextStart, lastKnownGood }: Kept,
   running: Running,
-): Promise<RuntimeObservation> {
+): Promise<NeedsObservation> {
   const next = nextStart.kind === 'known' ? nextStart.held : undefined
   const isSettled = running.kind === 'known' && next !== undefined && running.content === next.content
   const isWell = isSettled && unit.kind === 'known' && unit.activity === 'running' && !isFailing(healthz) && !isStrangers(healthz)
   if (isWell || unit.kind === 'unknown') return NOT_PROBED
-  return probeRuntimes(ports, unit, { lastKnownGood, next, health, lacksHealthPort: isSettled && isStrangers(healthz) })
+  return probeNeeds(ports, unit, { lastKnownGood, next, health, lacksHealthPort: isSettled && isStrangers(healthz) })
 }
 
 function isUnreadable(nextStart: NextStart, checkpoints: CheckpointContents): boolean {

@@ -24,7 +24,7 @@ import { awaitsBaseline, startsWithContent } from './evidence-schedule.ts'
 import { failedLately } from './failed-lately.ts'
 import { describePause, findNodePause } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
-import { awaitsStart, decideRestart } from './restarts.ts'
+import { awaitsStart, decideRestart, type RestartDecision } from './restarts.ts'
 import { restingPhase, restOn } from './resting.ts'
 import { describeStartWait, findStartWait, hasRolloutTurn } from './rollout-turn.ts'
 import { findLeftInPlace, findRunOn } from './run-on.ts'
@@ -209,11 +209,11 @@ function leave(wiring: ReadyWiring, phase: Phase, why: string): State {
     // As a stand-in for what is assigned, local is not the administrator's alone.
     const inPlace = { ...target, ...next, verdict, fallback: mustLeave || next.source === 'local' }
     // Kubelet could not start from a checkpoint that is lost.
-    if (isLost || !(mustLeave || awaitsStart(snapshot, unit, inPlace)) || findStartWait(snapshot, next) !== undefined)
-      return wait(snapshot, phase, why)
-    // An activation that failed may have left local as what kubelet starts with: see the effect
-    // `activate`.
-    const start = run(restartInto(inPlace), situation)
+    if (isLost || findStartWait(snapshot, next) !== undefined) return wait(snapshot, phase, why)
+    const decision = decideRestart(snapshot, unit, inPlace)
+    if (!mustLeave && !awaitsStart(unit, decision)) return wait(snapshot, phase, why)
+    // After an activation that failed, this may be local: see the effect `activate`.
+    const start = run(restartInto(inPlace, decision), situation)
     return start.kind === 'wait' ? { ...start, detail: `${start.detail}; ${why}` } : start
   }
 }
@@ -253,13 +253,13 @@ function mustLeaveProcess(situation: TargetSituation, next: Pick<Target, 'key'>)
  * - wait: a restart is not due, not possible, or not allowed now; or the node is not drained any
  *   more
  */
-function restartInto(target: Target): State {
+function restartInto(target: Target, decided?: RestartDecision): State {
   return (situation) => {
     const { snapshot, unit } = situation
     const what = describeSource(target.source)
     const runsOn = findRunOn({ ...situation, target })
     if (runsOn !== undefined) return runsOn
-    const decision = decideRestart(snapshot, unit, target)
+    const decision = decided ?? decideRestart(snapshot, unit, target)
     switch (decision.kind) {
       case 'restart': {
         // The node may have been taken back since the activation: a restart can wait for an hour.

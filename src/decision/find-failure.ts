@@ -3,11 +3,11 @@
  * time, on trial or long promoted. Pure.
  */
 import type { EvidenceKind } from './evidence.ts'
+import { isExcuseUsedUp, isSubjectExcused } from './excuse.ts'
 import { countRecurringExits, countVaryingExits, describeRecurringExits } from './exit-log.ts'
 import { type HealthRecord, type HealthSample, healthyForUs } from './health.ts'
 import { areLatestAlike, explain, wasAddressTaken } from './last-words.ts'
 import type { Policy } from './policy.ts'
-import { isExcuseUsedUp, isSubjectExcused } from './runtime-excuse.ts'
 import { isStartAwaited, isStartRefused } from './unit-starts.ts'
 import type { KnownUnit } from './unit-state.ts'
 import type { FailureReason } from './verdict.ts'

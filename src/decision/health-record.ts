@@ -5,13 +5,13 @@
  */
 import { beginInterval, chargeExits, type Interval, illSinceUs } from './between-looks.ts'
 import { describeSample } from './describe-sample.ts'
+import { addExcused, followRuntime, isExcuse, isExcuseUsedUp, isSubjectExcused, RUNTIME_EXCUSE_US } from './excuse.ts'
 import { ageExits, logExits } from './exit-log.ts'
 import { type HealthRecord, type HealthSample, healthyForUs, type ProcessHealth } from './health.ts'
 import { isMissing } from './missing-content.ts'
 import { type ChargedExits, findNewExits, isAlive } from './new-exits.ts'
 import type { Policy } from './policy.ts'
 import { followProcess } from './process-health.ts'
-import { addExcused, followRuntime, isExcuseUsedUp, isRuntimeExcuse, isSubjectExcused, RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
 import { classifySample, isDown, needsStart, type SampleHealth } from './sample-condition.ts'
 import { presumeProcess, rememberProcess } from './seen-process.ts'
 import { contentOfKey, type TrialKey } from './trial-key.ts'
@@ -281,7 +281,7 @@ function isOfWhatRanLast({ known, unit }: Fold): boolean {
 }
 
 function isProcessExcused({ sample }: Fold, { isUsedUp, downSinceUs }: RuntimeExcuse): boolean {
-  return !isUsedUp && isRuntimeExcuse(downSinceUs, sample)
+  return !isUsedUp && isExcuse(downSinceUs, sample)
 }
 
 function isDownExcused({ unit, ofProcess }: Fold, { isExcused, beganExcused }: RuntimeExcuse): boolean {

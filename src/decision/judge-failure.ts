@@ -3,13 +3,13 @@
  * Pure.
  */
 import { HOUR_US } from '../values/durations.ts'
+import { isExcuseUsedUp } from './excuse.ts'
 import { KUBELETS_OF_NO_UPGRADE } from './exit-log.ts'
 import type { HealthFailure } from './find-failure.ts'
 import { findSuspended } from './find-verdict.ts'
 import { type HealthRecord, isStrangers } from './health.ts'
 import { listLeft } from './left.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
-import { isExcuseUsedUp } from './runtime-excuse.ts'
 import { needsStart } from './sample-condition.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'

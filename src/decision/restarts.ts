@@ -6,6 +6,7 @@
  */
 import { HOUR_US } from '../values/durations.ts'
 import { LOCAL_CONTENT } from './config-source.ts'
+import { RUNTIME_EXCUSE_US } from './excuse.ts'
 import { KUBELETS_OF_NO_UPGRADE } from './exit-log.ts'
 import { findNodePause } from './find-pause.ts'
 import { findVerdict, holdsOnAnyKubelet } from './find-verdict.ts'
@@ -13,7 +14,6 @@ import type { HealthRecord } from './health.ts'
 import { listLeft } from './left.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
 import { findLimitEndUs, isExempt, listTaken } from './restart-limit.ts'
-import { RUNTIME_EXCUSE_US } from './runtime-excuse.ts'
 import { needsStart } from './sample-condition.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
@@ -89,8 +89,7 @@ export function decideRestart(snapshot: Snapshot, unit: KnownUnit, target: Targe
  * Whether kubelet is down, and nothing but the agent starts it. A unit that looks stopped by a
  * person may be what the agent's own start has left: then that start is due again.
  */
-export function awaitsStart(snapshot: Snapshot, unit: KnownUnit, target: Target): boolean {
-  const { kind } = decideRestart(snapshot, unit, target)
+export function awaitsStart(unit: KnownUnit, { kind }: RestartDecision): boolean {
   return needsStart(unit.activity) ? kind !== 'not-due' : unit.activity === 'stopped' && kind === 'restart'
 }
 

@@ -182,7 +182,7 @@ function chooseContext(
   const { directory = '/', document } = users.get(user.name) ?? {}
   const exec: unknown = user.exec ?? user.authProvider?.config?.exec ?? undefined
   const section = findSection(clusters.get(cluster.name), 'cluster', cluster.name)
-  const authority = () => readAuthority(cluster)
+  const authority = () => (cluster.caFile ? readFileSync(cluster.caFile).toString('base64') : cluster.caData)
   const plugin = findExecPlugin(exec, { ...cluster, section, authority }, { directory, env: process.env })
   if (exec !== undefined && plugin === undefined) return malformed('has an exec plugin without a command')
   // client-node would run it.
@@ -212,15 +212,6 @@ function findSection(document: unknown, kind: 'user' | 'cluster', name: string):
   const entry: unknown = Array.isArray(entries) ? entries.find((each) => isObject(each) && each.name === name) : undefined
   const section = isObject(entry) ? entry[kind] : undefined
   return isObject(section) ? section : {}
-}
-
-/** In base64. undefined: there is none, or its file cannot be read, which is reported elsewhere. */
-function readAuthority({ caFile, caData }: Cluster): string | undefined {
-  try {
-    return caFile ? readFileSync(caFile).toString('base64') : caData
-  } catch {
-    return undefined
-  }
 }
 
 function listFiles({ cluster, user, tokenFile }: ParsedKubeconfig): string[] {

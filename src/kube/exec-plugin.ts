@@ -28,7 +28,7 @@ export interface PluginCluster {
   readonly tlsServerName?: string | undefined
   readonly skipTLSVerify?: boolean | undefined
   readonly proxyUrl?: string | undefined
-  /** In base64, also where the kubeconfig names a file. */
+  /** In base64, also where the kubeconfig names a file. Throws if that cannot be read. */
   authority(): string | undefined
   /** Its section of the kubeconfig, for what client-node drops. */
   readonly section: Readonly<Record<string, unknown>>
@@ -70,10 +70,19 @@ function describeCluster({ server, tlsServerName, skipTLSVerify, proxyUrl, secti
     server,
     'tls-server-name': tlsServerName || undefined,
     'insecure-skip-tls-verify': skipTLSVerify === true || undefined,
-    'certificate-authority-data': authority() || undefined,
+    'certificate-authority-data': readAuthority(authority),
     'proxy-url': proxyUrl || undefined,
     'disable-compression': section['disable-compression'] === true || undefined,
     config: isObject(extension) ? extension.extension : undefined,
+  }
+}
+
+/** A file that cannot be read is reported where the kubeconfig is used. */
+function readAuthority(authority: PluginCluster['authority']): string | undefined {
+  try {
+    return authority() || undefined
+  } catch {
+    return undefined
   }
 }
 

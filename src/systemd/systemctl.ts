@@ -22,7 +22,7 @@ import { isKubeletInside } from './kubelet-inside.ts'
 import { describeProcess } from './kubelet-process.ts'
 import type { IdentifyMerged } from './merged-files.ts'
 import { expandPath } from './path-pattern.ts'
-import { chooseVerb, classifyActivity, describeWait, hasHitStartLimit, needsReset, summarizeState } from './unit-activity.ts'
+import { chooseVerb, classifyActivity, findWait, hasHitStartLimit, needsReset, summarizeState } from './unit-activity.ts'
 import type { UnitDefinition } from './unit-definition.ts'
 import { parseUnitProperties, UNIT_PROPERTIES, type UnitProperties } from './unit-properties.ts'
 import { describeKubelet, type KubeletFacts } from './wiring.ts'
@@ -128,7 +128,7 @@ export class Systemctl implements Unit {
       startLimitHit: hasHitStartLimit(shown),
       startedAtUs: shown.startedAtUs,
       killedBy: shown.killedBy,
-      restartWait: describeWait(shown, activity),
+      ...findWait(shown, activity),
       ...(await this.#findDown(shown, activity)),
       hazards: shown.hazards,
       process: process.kind === 'known' ? this.#describeProcess(process, kubelet) : process,

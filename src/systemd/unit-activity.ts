@@ -2,7 +2,7 @@
  * Maps systemd's states to what they mean for the agent. Pure. The states are those of systemd 252
  * (`unit-def.c`); later ones have a comment with the version that added them.
  */
-import type { RestartWait, UnitActivity } from '../decision/unit-state.ts'
+import type { KnownUnit, UnitActivity } from '../decision/unit-state.ts'
 import type { UnitProperties } from './unit-properties.ts'
 
 type ShownState = Pick<UnitProperties, 'loadState' | 'activeState' | 'subState' | 'result' | 'mainPid' | 'startTimedOut' | 'hasJob'>
@@ -39,13 +39,13 @@ export function classifyActivity(unit: ShownState): UnitActivity {
   }
 }
 
-/** A queued start waits from the end of the last process on, for as long as its job takes. */
-export function describeWait(
+/** Where systemd waits to start the unit. A start that is queued waits since the process ended. */
+export function findWait(
   { restartWait, down }: Pick<UnitProperties, 'restartWait' | 'down'>,
   activity: UnitActivity,
-): RestartWait | undefined {
-  if (activity === 'auto-restart') return restartWait
-  return activity === 'queued' ? { sinceUs: down.mainExitUs, untilUs: down.mainExitUs } : undefined
+): Pick<KnownUnit, 'restartWait'> {
+  if (activity === 'queued') return { restartWait: { sinceUs: down.mainExitUs, untilUs: down.mainExitUs } }
+  return activity === 'auto-restart' ? { restartWait } : {}
 }
 
 /**

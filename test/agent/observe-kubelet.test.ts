@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type KubeletObservation, observeKubelet } from '../../src/agent/observe-kubelet.ts'
-import { NOT_PROBED, probeRuntimes, readRuntimesAhead } from '../../src/agent/probe-runtimes.ts'
+import { NOT_PROBED, probeNeeds, readRuntimesAhead } from '../../src/agent/probe-needs.ts'
 import { type CheckpointFile, type HeldSource, LOCAL } from '../../src/decision/config-source.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { StepOf } from '../../src/decision/step.ts'
@@ -112,7 +112,7 @@ t.test('the runtime of k3s is no excuse for a kubelet that ended k3s, and the ru
     defaultRuntimeSocket: () => '/run/containerd/containerd.sock',
   }
   const probe = (program: string) =>
-    unit.kind === 'known' ? probeRuntimes(ports, { ...unit, command: { path: program, words: [] } }, STARTS_LOCAL) : undefined
+    unit.kind === 'known' ? probeNeeds(ports, { ...unit, command: { path: program, words: [] } }, STARTS_LOCAL) : undefined
   t.match(await probe('/usr/bin/kubelet'), { runtimeUp: false })
   t.strictSame(await probe('/usr/local/bin/k3s'), NOT_PROBED)
 })
@@ -138,7 +138,7 @@ t.test('whoever has the port that kubelet exited for, where kubelet listens ther
     }
     const health = { recentExits: [last], subject: 'k', exits }
     const unit = { ...found, localConfigPath: '/local', command: { path: '/usr/bin/kubelet', words } }
-    return (await probeRuntimes(ports, unit, { ...STARTS_LOCAL, health })).portTaken
+    return (await probeNeeds(ports, unit, { ...STARTS_LOCAL, health })).portTaken
   }
   t.match(await probe(10250, []), /uid 65534, which is not kubelet, has port 10250 of 0\.0\.0\.0/)
   t.equal(await probe(10250, ['--port=10350']), undefined, 'a flag wins')
@@ -167,7 +167,7 @@ t.test('the runtime of a config whose checkpoint is gone is read from the file i
       portHolders: heldBy(),
       defaultRuntimeSocket: () => '/run/containerd/containerd.sock',
     }
-    return probeRuntimes(ports, { ...found, localConfigPath: '/local', wiring }, { lastKnownGood, next, health: undefined })
+    return probeNeeds(ports, { ...found, localConfigPath: '/local', wiring }, { lastKnownGood, next, health: undefined })
   }
   const good = { source: A, content: 'a' }
   const lost = { source: B, content: 'b', onlyInPlace: true }
@@ -231,7 +231,7 @@ t.test("kubelet's drop-ins count for the health port and the runtime, whoever wr
   const look = async (unit: KnownUnit) => {
     asked.length = 0
     await observeKubelet({ ...ports, unit: { observe: async () => unit } })
-    await probeRuntimes(ports, unit, { ...STARTS_LOCAL, next: { source: A, content: 'a' } })
+    await probeNeeds(ports, unit, { ...STARTS_LOCAL, next: { source: A, content: 'a' } })
     return [...asked]
   }
   const command = { path: '/usr/bin/kubelet', words: ['--config=/local', '--config-dir=/etc/kubelet.d'] }

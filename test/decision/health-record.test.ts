@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
+import { isExcuseUsedUp, isSubjectExcused, RUNTIME_EXCUSE_US } from '../../src/decision/excuse.ts'
 import { findFailure } from '../../src/decision/find-failure.ts'
 import { type HealthRecord, type HealthSample, PORT_NOT_KNOWN } from '../../src/decision/health.ts'
 import { expectAnotherTry, expectStart, forgetExits, forgetIllness } from '../../src/decision/health-changes.ts'
 import { recordProcess, recordSample } from '../../src/decision/health-record.ts'
-import { isExcuseUsedUp, isSubjectExcused, RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { UnitActivity } from '../../src/decision/unit-state.ts'
 import {
   A,

@@ -3,8 +3,8 @@
  * whatever else is down, as long as any config works on this node.
  */
 import assert from 'node:assert/strict'
+import { RUNTIME_EXCUSE_US } from '../../src/decision/excuse.ts'
 import { NOTHING_LEFT } from '../../src/decision/resting.ts'
-import { RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
 import type { Step } from '../../src/decision/step.ts'
 import { meaningOf } from './behaviour.ts'
 import { POLICY } from './policy.ts'

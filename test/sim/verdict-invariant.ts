@@ -6,7 +6,7 @@
  */
 import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
-import { RUNTIME_EXCUSE_US } from '../../src/decision/runtime-excuse.ts'
+import { RUNTIME_EXCUSE_US } from '../../src/decision/excuse.ts'
 import type { Step, StepOf } from '../../src/decision/step.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import { breaksNode, isGood, meaningOf, type SimProcess } from './behaviour.ts'

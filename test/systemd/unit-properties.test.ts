@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax is that of systemd
 import t from 'tap'
-import { classifyActivity, hasHitStartLimit, summarizeState } from '../../src/systemd/unit-activity.ts'
+import { classifyActivity, findWait, hasHitStartLimit, summarizeState } from '../../src/systemd/unit-activity.ts'
 import { parseUnitProperties } from '../../src/systemd/unit-properties.ts'
 
 /** Output of systemctl 252 for a unit like kubeadm's. */
@@ -164,4 +164,12 @@ t.test('how the main process ended: the numbers are those of waitid(2) and signa
   t.equal(killedBy(2, 31), 'SIGSYS')
   t.equal(killedBy(2, 34), 'signal 34')
   t.equal(parseUnitProperties(RUNNING)?.killedBy, undefined, 'not known')
+})
+
+t.test('since when a unit waits for its start', async (t) => {
+  const restartWait = { sinceUs: 5, untilUs: 15 }
+  const shown = { restartWait, down: { activeExitUs: 3, inactiveEnterUs: 9, mainExitUs: 7 } }
+  t.same(findWait(shown, 'auto-restart'), { restartWait })
+  t.same(findWait(shown, 'queued'), { restartWait: { sinceUs: 7, untilUs: 7 } })
+  t.same(findWait(shown, 'running'), {})
 })

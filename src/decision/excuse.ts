@@ -53,14 +53,14 @@ export function isSubjectExcused(
 ): boolean {
   if (sample.portTaken !== undefined) return true
   if (isExcuseUsedUp(excusedExits, sample.at.monotonicUs)) return false
-  return isRuntimeExcuse(downSinceUs && Math.max(downSinceUs, startedSinceUs ?? subjectSinceUs), sample)
+  return isExcuse(downSinceUs && Math.max(downSinceUs, startedSinceUs ?? subjectSinceUs), sample)
 }
 
 /**
  * @param downSinceUs of the runtime, or of what it is to excuse, whichever is later. undefined: the
  * runtime answered at the last sample
  */
-export function isRuntimeExcuse(downSinceUs: number | undefined, sample: ExcusingSample): boolean {
+export function isExcuse(downSinceUs: number | undefined, sample: ExcusingSample): boolean {
   if (sample.portTaken !== undefined) return true
   if (sample.runtimeUp !== false || sample.changesRuntime === true) return false
   return downSinceUs === undefined || sample.at.monotonicUs - downSinceUs < RUNTIME_EXCUSE_US

@@ -1,6 +1,6 @@
 /**
  * Probes what kubelet needs besides its config: the container runtimes that it uses, or would use,
- * that of the fallback and that of its next start, and the port for which it exited.
+ * that of the fallback and that of its next start, and the ports that somebody else may have.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { localPathBeside } from '../decision/base-config.ts'
@@ -17,11 +17,10 @@ import type { ConfigFacts, PortHolders, RuntimeProbe } from '../ports/probes.ts'
 import type { Checkpoints } from '../ports/store.ts'
 import { asArguments, flagValue } from '../systemd/flags.ts'
 import { isKubeletInside } from '../systemd/kubelet-inside.ts'
-import { toSocketPath } from '../values/socket-path.ts'
-import { findHealthTarget, findServingPort, listConfigFiles } from './config-files.ts'
+import { findHealthTarget, findServingPort, isCriSocket, listConfigFiles, resolveRuntimeSocket } from './config-files.ts'
 
-/** What is known of the container runtime. undefined: not known, or not probed. */
-export interface RuntimeObservation {
+/** What is known of the container runtime and the ports. undefined: not known, or not probed. */
+export interface NeedsObservation {
   /**
    * Whether the container runtime that the fallback names answers. The candidate's does not count:
    * a config that names a dead socket must not be excused by it.
@@ -37,9 +36,9 @@ export interface RuntimeObservation {
   readonly movesHealthPort?: boolean | undefined
 }
 
-export const NOT_PROBED: RuntimeObservation = { runtimeUp: undefined, changesRuntime: undefined, targetRuntimeUp: undefined }
+export const NOT_PROBED: NeedsObservation = { runtimeUp: undefined, changesRuntime: undefined, targetRuntimeUp: undefined }
 
-export interface RuntimePorts {
+export interface NeedsPorts {
   readonly configFacts: ConfigFacts
   readonly checkpoints: Pick<Checkpoints, 'path'>
   readonly runtimeProbe: RuntimeProbe
@@ -48,7 +47,7 @@ export interface RuntimePorts {
   readonly defaultRuntimeSocket: () => string | undefined
 }
 
-type SocketPorts = Omit<RuntimePorts, 'runtimeProbe' | 'portHolders'>
+type SocketPorts = Omit<NeedsPorts, 'runtimeProbe' | 'portHolders'>
 
 interface Starts {
   readonly lastKnownGood: HeldSource
@@ -61,7 +60,7 @@ interface Starts {
 }
 
 /** A runtime that k3s starts ends with k3s, so it is no excuse for a kubelet that ended k3s. */
-export async function probeRuntimes(ports: RuntimePorts, unit: KnownUnit, starts: Starts): Promise<RuntimeObservation> {
+export async function probeNeeds(ports: NeedsPorts, unit: KnownUnit, starts: Starts): Promise<NeedsObservation> {
   const { lastKnownGood, next } = starts
   if (isKubeletInside(unit.command)) return NOT_PROBED
   const isNext = next?.onlyInPlace === true && sameSource(lastKnownGood.source, next.source)
@@ -69,7 +68,7 @@ export async function probeRuntimes(ports: RuntimePorts, unit: KnownUnit, starts
   const target = next === undefined ? undefined : await findRuntimeSocket(ports, unit, next, next)
   const areKnown = fallback?.isGuessed === false && target?.isGuessed === false
   const changesRuntime = areKnown ? fallback.path !== target.path : undefined
-  const probe = async (socket: RuntimeSocket | undefined) => (isCriSocket(socket) ? ports.runtimeProbe.isUp(socket.path) : undefined)
+  const probe = async (socket: RuntimeSocket | undefined) => (isCriSocket(socket?.path) ? ports.runtimeProbe.isUp(socket.path) : undefined)
   const [runtimeUp, targetRuntimeUp, portTaken, movesHealthPort] = await Promise.all([
     probe(fallback),
     changesRuntime === true ? probe(target) : undefined,
@@ -81,7 +80,7 @@ export async function probeRuntimes(ports: RuntimePorts, unit: KnownUnit, starts
 
 /** undefined: not known. */
 async function movesHealth(
-  ports: RuntimePorts,
+  ports: NeedsPorts,
   unit: KnownUnit,
   { lastKnownGood, next, lacksHealthPort }: Starts,
 ): Promise<boolean | undefined> {
@@ -95,7 +94,7 @@ async function movesHealth(
  * Who has the port for which kubelet exited last. A config that moved kubelet to that port, or to
  * another address of it, is left like any other that fails, since the fallback can start.
  */
-async function findPortTaken(ports: RuntimePorts, unit: KnownUnit, { lastKnownGood, next, health }: Starts): Promise<string | undefined> {
+async function findPortTaken(ports: NeedsPorts, unit: KnownUnit, { lastKnownGood, next, health }: Starts): Promise<string | undefined> {
   const taken = health === undefined || health.exits === 0 ? undefined : findTakenAddress(health)
   if (taken === undefined || next === undefined) return undefined
   const configs = await Promise.all([next, lastKnownGood].map((held) => readFacts(ports, unit, held, next)))
@@ -135,9 +134,7 @@ interface RuntimeSocket {
   readonly isGuessed: boolean
 }
 
-/**
- * Kubelet's flag wins over its config. A kubelet whose config names none takes the default.
- * @param inPlace what kubelet starts with next. undefined: not known
+/** @param inPlace what kubelet starts with next. undefined: not known
  */
 async function findRuntimeSocket(
   ports: SocketPorts,
@@ -145,9 +142,9 @@ async function findRuntimeSocket(
   held: HeldSource,
   inPlace: HeldSource | undefined,
 ): Promise<RuntimeSocket | undefined> {
-  const named = unit.runtimeEndpoint === undefined ? await readFacts(ports, unit, held, inPlace) : { runtimeEndpoint: unit.runtimeEndpoint }
-  const endpoint = named?.runtimeEndpoint ?? ports.defaultRuntimeSocket()
-  return endpoint === undefined ? undefined : { path: toSocketPath(endpoint), isGuessed: named === undefined }
+  const named = unit.runtimeEndpoint === undefined ? await readFacts(ports, unit, held, inPlace) : {}
+  const path = resolveRuntimeSocket(unit, named?.runtimeEndpoint, ports.defaultRuntimeSocket)
+  return path === undefined ? undefined : { path, isGuessed: named === undefined }
 }
 
 type Facts = NonNullable<Awaited<ReturnType<ConfigFacts['of']>>>
@@ -172,9 +169,4 @@ async function readFacts(
 function findFile({ checkpoints }: SocketPorts, unit: KnownUnit, held: HeldSource, inPlace: HeldSource | undefined): string | undefined {
   if (held.source === 'local') return localPathBeside(unit, inPlace)
   return held.onlyInPlace === true && unit.wiring.kind === 'ready' ? unit.wiring.path : checkpoints.path(held.source)
-}
-
-/** Kubelet itself serves dockershim's socket, up to 1.23: it says nothing of the runtime. */
-export function isCriSocket<T extends { readonly path: string }>(socket: T | undefined): socket is T {
-  return socket?.path.startsWith('/') === true && !socket.path.endsWith('/dockershim.sock')
 }
