@@ -7,10 +7,10 @@
 import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { LOCAL_CONTENT } from '../../src/decision/config-source.ts'
-import { holdsOnAnyKubelet } from '../../src/decision/find-verdict.ts'
+import { findSuspended, holdsOnAnyKubelet } from '../../src/decision/find-verdict.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
-import { contentOfKey, trialKey } from '../../src/decision/trial-key.ts'
+import { contentOfKey, type TrialKey, trialKey } from '../../src/decision/trial-key.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import { isGood, meaningOf } from './behaviour.ts'
 import { isEditedSince, mayBeEarlier } from './lost-stamp.ts'
@@ -49,7 +49,11 @@ export class CauseInvariant {
     const isWanted = next !== undefined && (next === told || recorded.includes(next))
     const { kind } = snapshot.desired
     assert(
-      isWanted || isCondemned(snapshot) || mayBeEarlier(this.#world, snapshot) || isEditedSince(this.#world, snapshot),
+      isWanted ||
+        isCondemned(snapshot) ||
+        isKnownGoodTriedAgain(snapshot, target) ||
+        mayBeEarlier(this.#world, snapshot) ||
+        isEditedSince(this.#world, snapshot),
       `invariant 9: a healthy kubelet is restarted into ${target}, and ${kind} is desired`,
     )
   }
@@ -86,6 +90,11 @@ function findTold({ desired, requests }: Snapshot): string | undefined {
   if (requests.hold === 'local' || desired.kind === 'local') return LOCAL_CONTENT
   const text = textOf(desired)
   return text === undefined ? undefined : meaningOf(text)
+}
+
+/** Also while what is assigned waits, as for the end of a pause of its ConfigMap. */
+function isKnownGoodTriedAgain({ lastKnownGood, suspendedVerdicts }: Snapshot, target: TrialKey): boolean {
+  return contentOfKey(target) === lastKnownGood.content && findSuspended({ suspendedVerdicts }, target) !== undefined
 }
 
 /** What runs has failed, or what is assigned has, so that a fallback runs. */
