@@ -3,7 +3,7 @@
  * them, and what the node would fall back to. Pure.
  */
 import { formatPath } from '../kubelet/field-path.ts'
-import type { Report } from '../preflight/finding.ts'
+import type { Finding, Report } from '../preflight/finding.ts'
 import { assembleReport } from '../preflight/report.ts'
 import { FALLBACKS, type HeldConfig } from './held-configs.ts'
 
@@ -52,4 +52,14 @@ const IGNORED: readonly string[] = ['fields/unknown-key', 'fields/gone', 'fields
 /** The fields that this kubelet does not read. */
 export function listIgnored({ findings }: Report): readonly string[] {
   return findings.filter(({ rule, path }) => IGNORED.includes(rule) && path.length > 0).map(({ path }) => formatPath(path))
+}
+
+/**
+ * Which findings to show of one report after another. The gates that turned are mostly the same for
+ * all configs: each list of them is shown once.
+ */
+export function showGatesOnce(): (report: Report) => Report {
+  const seen = new Set<string>()
+  const isNew = ({ rule, problem }: Finding) => rule !== 'meaning/gate' || (!seen.has(problem) && seen.add(problem) !== undefined)
+  return (report) => ({ ...report, findings: report.findings.filter(isNew) })
 }

@@ -81,6 +81,7 @@ t.test('every example is a command line that it takes', async (t) => {
 t.test('completion', async (t) => {
   const names = async (kind: string) => (kind === 'node' ? ['worker-1', 'worker-2'] : ['kubelet-config'])
   const suggest = (...args: string[]) => complete(args, PLUGIN_COMMANDS, names)
+  t.equal(await suggest('upgrade-check', ''), ':4\n', 'a version has no names')
   t.equal(await suggest('ge'), 'get\n:4\n')
   t.equal(await suggest('get', 'wor'), 'worker-1\nworker-2\n:4\n')
   t.equal(await suggest('get', 'worker-1', ''), 'worker-2\n:4\n', 'not what stands there already')

@@ -14,7 +14,7 @@ import { type HeldConfig, listHeldConfigs } from '../held-configs.ts'
 import { documentReport } from '../report-document.ts'
 import { renderReport } from '../report-text.ts'
 import { paint, plainText, type Terminal } from '../terminal.ts'
-import { type JudgedConfig, judgeUpgrade, listIgnored, type UpgradeJudgement, withoutChanges } from '../upgrade-judgement.ts'
+import { type JudgedConfig, judgeUpgrade, listIgnored, showGatesOnce, type UpgradeJudgement, withoutChanges } from '../upgrade-judgement.ts'
 
 export const preflightUpgradeCommand: NodeCommand = {
   name: 'preflight-upgrade',
@@ -107,9 +107,10 @@ function documentUpgrade({ outcome, configs, fallback }: UpgradeJudgement): obje
 }
 
 function render(judgement: UpgradeJudgement, { color, width = 100 }: Terminal): string {
+  const shown = showGatesOnce()
   const blocks = judgement.configs.map(({ name, roles, text, report }) => {
     const head = paint({ text: `${plainText(name)} (${roles.join(', ')})`, tone: 'strong' }, color)
-    return `${head}\n${renderReport(name, text, report, { color, width })}`
+    return `${head}\n${renderReport(name, text, shown(report), { color, width })}`
   })
   return `${blocks.join('\n')}\n${summarize(judgement).join('\n')}\n`
 }

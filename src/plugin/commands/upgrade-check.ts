@@ -4,7 +4,7 @@ import { formatJson } from '../../cli/format-json.ts'
 import { documentReport } from '../../cli/report-document.ts'
 import { renderFindings } from '../../cli/report-text.ts'
 import { paint, plainText } from '../../cli/terminal.ts'
-import { listIgnored } from '../../cli/upgrade-judgement.ts'
+import { listIgnored, showGatesOnce } from '../../cli/upgrade-judgement.ts'
 import { describeRef } from '../../decision/config-source.ts'
 import type { Report } from '../../preflight/finding.ts'
 import { formatVersion, type KubeletVersion, parseVersion } from '../../preflight/kubelet-version.ts'
@@ -143,11 +143,9 @@ function documentJudged({ name, ref, isLayer, isPartial, kubelet, nodes, report 
 
 const SAYS = { accepted: 'accepted', refused: 'refused', unjudged: 'not checked' } as const
 
-/** The gates that turned are mostly the same for all configs: each list of them is shown once. */
 function render({ terminal }: PluginContext, judged: readonly Judged[], version: KubeletVersion): readonly string[] {
   const { color, width = 80 } = terminal
-  const seen = new Set<string>()
-  const isNew = ({ rule, problem }: Report['findings'][number]) => rule !== 'meaning/gate' || (!seen.has(problem) && seen.add(problem))
+  const shown = showGatesOnce()
   return judged.flatMap(({ name, isLayer, kubelet, nodes, report, text }) => {
     const now = kubelet === undefined ? 'a kubelet of unknown version' : `kubelet ${formatVersion(kubelet)}`
     const head = `${plainText(name)}${isLayer ? ', a layer,' : ''} on ${countNodes(nodes.length)} with ${now}`
@@ -155,7 +153,7 @@ function render({ terminal }: PluginContext, judged: readonly Judged[], version:
     const why = report.outcome === 'unjudged' && unjudged !== undefined ? `: ${plainText(unjudged.detail)}` : ''
     return [
       paint({ text: head, tone: 'strong' }, color),
-      ...renderFindings(name, text, report.findings.filter(isNew), { color, width }),
+      ...renderFindings(name, text, shown(report).findings, { color, width }),
       `${SAYS[report.outcome]} by the rules of kubelet ${formatVersion(version)}${why}`,
       '',
     ]

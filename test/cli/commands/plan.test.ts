@@ -120,7 +120,7 @@ t.test('runs preflight as the agent does', async (t) => {
   t.match(inspected, [
     {
       config: { key: 'kubelet', files: { kubelet: /maxPods: 64/ } },
-      options: { node: true, deep: 'if-possible', kubelet: undefined, version: undefined },
+      options: { node: true, deep: 'if-possible', kubelet: undefined, version: undefined, from: 'running' },
     },
   ])
   t.match(out, 'Kubelet is not restarted.')

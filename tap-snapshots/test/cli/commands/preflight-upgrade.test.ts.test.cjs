@@ -34,29 +34,23 @@ kube-system/my-node-config:kubelet@150:4:1: warning: unknown field maxPod: kubel
 kube-system/my-node-config:kubelet@150: note: failCgroupV1 is not set, and its default changes: to kubelet 1.34: false (default); to kubelet 1.36: true (default) [meaning/default]
      = write failCgroupV1: false to keep it
 
-kube-system/my-node-config:kubelet@150: note: featureGates: not set, by default off in kubelet 1.34 and on in kubelet 1.36: CRDObservedGenerationTracking, ClearingNominatedNodeNameAfterBinding, ComponentFlagz, ComponentStatusz, ConstrainedImpersonation, ContainerRestartRules, CustomCPUCFSQuotaPeriod, DRAConsumableCapacity, DRADeviceBindingConditions, DRADeviceTaints, DRAExtendedResource, DRAPartitionableDevices, DeploymentReplicaSetTerminatingReplicas, EnvFiles, HPAConfigurableTolerance, HostnameOverride, ImageVolume, InPlacePodLevelResourcesVerticalScaling, InformerResourceVersion, KubeletCrashLoopBackOffMax, KubeletEnsureSecretPulledImages, MutableCSINodeAllocatableCount, MutablePodResourcesForSuspendedJobs, MutableSchedulingDirectivesForSuspendedJobs, MutatingAdmissionPolicy, NodeDeclaredFeatures, NodeLogQuery, NominatedNodeNameForExpectation, PodTopologyLabelsAdmission, RelaxedServiceNameValidation, ResourceHealthStatus, RestartAllContainersOnContainerExits, StrictIPCIDRValidation, UnknownVersionInteroperabilityProxy, WatchCacheInitializationPostStartHook, WatchListClient [meaning/gate]
-     = some are of other components; set those that should stay as they are, as long as kubelet lets them be set
-
 kube-system/my-node-config:kubelet@150: note: imagePullCredentialsVerificationPolicy is not set, and its default changes: to kubelet 1.34: not set; to kubelet 1.36: "NeverVerifyPreloadedImages" (default) [meaning/default]
 
 fields   accepted     2 fields checked against the rules of kubelet 1.36.0
 meaning  accepted     compared with what it means to kubelet 1.34.1
 kubelet  not checked  no kubelet 1.36.0 is available
-kube-system/my-node-config:kubelet@150: accepted, not checked by kubelet: 1 warning, 3 notes
+kube-system/my-node-config:kubelet@150: accepted, not checked by kubelet: 1 warning, 2 notes
 
 /var/lib/kubelet/config.yaml (previous, local)
 /var/lib/kubelet/config.yaml: note: failCgroupV1 is not set, and its default changes: to kubelet 1.34: false (default); to kubelet 1.36: true (default) [meaning/default]
      = write failCgroupV1: false to keep it
-
-/var/lib/kubelet/config.yaml: note: featureGates: not set, by default off in kubelet 1.34 and on in kubelet 1.36: CRDObservedGenerationTracking, ClearingNominatedNodeNameAfterBinding, ComponentFlagz, ComponentStatusz, ConstrainedImpersonation, ContainerRestartRules, CustomCPUCFSQuotaPeriod, DRAConsumableCapacity, DRADeviceBindingConditions, DRADeviceTaints, DRAExtendedResource, DRAPartitionableDevices, DeploymentReplicaSetTerminatingReplicas, EnvFiles, HPAConfigurableTolerance, HostnameOverride, ImageVolume, InPlacePodLevelResourcesVerticalScaling, InformerResourceVersion, KubeletCrashLoopBackOffMax, KubeletEnsureSecretPulledImages, MutableCSINodeAllocatableCount, MutablePodResourcesForSuspendedJobs, MutableSchedulingDirectivesForSuspendedJobs, MutatingAdmissionPolicy, NodeDeclaredFeatures, NodeLogQuery, NominatedNodeNameForExpectation, PodTopologyLabelsAdmission, RelaxedServiceNameValidation, ResourceHealthStatus, RestartAllContainersOnContainerExits, StrictIPCIDRValidation, UnknownVersionInteroperabilityProxy, WatchCacheInitializationPostStartHook, WatchListClient [meaning/gate]
-     = some are of other components; set those that should stay as they are, as long as kubelet lets them be set
 
 /var/lib/kubelet/config.yaml: note: imagePullCredentialsVerificationPolicy is not set, and its default changes: to kubelet 1.34: not set; to kubelet 1.36: "NeverVerifyPreloadedImages" (default) [meaning/default]
 
 fields   accepted     1 field checked against the rules of kubelet 1.36.0
 meaning  accepted     compared with what it means to kubelet 1.34.1
 kubelet  not checked  no kubelet 1.36.0 is available
-/var/lib/kubelet/config.yaml: accepted, not checked by kubelet: 3 notes
+/var/lib/kubelet/config.yaml: accepted, not checked by kubelet: 2 notes
 
 This kubelet refuses kube-system/my-node-config:kubelet@212.
 The agent would fall back to kube-system/my-node-config:kubelet@150.
