@@ -68,13 +68,14 @@ const LASTING = ['fields/range', 'fields/type', 'fields/repeated-key']
 
 /**
  * What a kubelet that is newer than the tables refuses as well as they can tell. A pre-release may
- * still change, so the newest release has to refuse the same. Of a later kubelet only its limits
- * are known: those of every kubelet so far. A later one may know more words and gates.
+ * still change, and get another gate: the newest release has to refuse the same. Of a later kubelet
+ * only its limits are known, those of every kubelet so far: it may know more words and gates.
  */
 function listSure(document: ConfigDocument, options: FieldOptions, version: KubeletVersion): ReadonlySet<string> {
   const isNext = isPreRelease(version)
   const before = { ...options, version: isNext ? { major: 1, minor: NEWEST_MINOR, patch: 0 } : undefined }
-  const refused = checkFor(document, before).filter(({ rule, severity }) => severity === 'refuse' && (isNext || LASTING.includes(rule)))
+  const isSure = (rule: string) => (isNext ? rule !== 'fields/gate-unknown' : LASTING.includes(rule))
+  const refused = checkFor(document, before).filter(({ rule, severity }) => severity === 'refuse' && isSure(rule))
   return new Set(refused.map(identify))
 }
 

@@ -85,6 +85,7 @@ t.test('fields: a version that is not released is judged by its pre-release, but
   const outcomeOf = async (text: string) => (await run('fields', text, { version })).report
   t.match(await outcomeOf('maxPods: 5\n'), { outcome: 'accepted', detail })
   t.match(await outcomeOf('maxPods: -1\n'), { outcome: 'refused', detail })
+  t.match(await outcomeOf('featureGates: {NoSuchGate: true}\n'), { outcome: 'unjudged', findings: [{ severity: 'warn' }] })
   t.match(await outcomeOf('featureGates: {NodeSwap: true}\n'), { outcome: 'unjudged', detail, findings: [{ severity: 'warn' }] })
 })
 

@@ -5,7 +5,7 @@
  * k8s.io/component-base/featuregate.
  */
 
-import { NEWEST_MINOR, PRE_RELEASE } from '../../kubelet/fields.ts'
+import { PRE_RELEASE } from '../../kubelet/fields.ts'
 import { type GatePeriod, isGateOn, listGates, listNeedy, needsOf, periodsOf, stateOf } from '../../kubelet/gates.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type FieldProblem, type FieldRuleInput, shorten } from './complaint.ts'
@@ -82,7 +82,7 @@ function complainOfUnknown(name: string, minor: number | undefined): FieldProble
     path: ['featureGates', name],
     problem: `unrecognized feature gate: ${shorten(name)}`,
     mistyped: { name, known: KNOWN },
-    unsure: minor === undefined || minor > NEWEST_MINOR,
+    unsure: minor === undefined,
   }
 }
 
