@@ -123,8 +123,8 @@ export class BoundedYaml implements YamlReader {
  */
 function flagsFor(child: string): readonly string[] {
   if (!child.endsWith('.mjs')) return process.execArgv
-  const isLimited = process.allowedNodeEnvironmentFlags.has('--permission')
-  return isLimited ? ['--permission', `--allow-fs-read=${dirname(realpathSync(child))}`] : []
+  const directory = dirname(realpathSync(child))
+  return process.allowedNodeEnvironmentFlags.has('--permission') ? ['--permission', `--allow-fs-read=${directory}`] : []
 }
 
 function refuse(why: string): YamlFailure {
