@@ -32,7 +32,9 @@ function done(part: Part, { runs, failures }: Outcome): void {
   const title =
     part.kind === 'crashes'
       ? `crashes: ${part.story} (${part.slice + 1}/${part.of})`
-      : `seeds ${part.from} to ${part.from + part.count - 1}`
+      : part.kind === 'seeds'
+        ? `seeds ${part.from} to ${part.from + part.count - 1}`
+        : 'traces'
   console.log(`${failures.length === 0 ? 'ok' : 'FAILED'}  ${title} (${runs} runs)`)
   for (const failure of failures.slice(0, MOST_FAILURES_SHOWN)) console.log(`        ${failure}`)
   const hidden = failures.length - MOST_FAILURES_SHOWN

@@ -1,11 +1,10 @@
 /** Shares the parts of a long simulation among processes. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Part } from './part.ts'
+import type { Done, Part } from './part.ts'
 import type { Report } from './worker.ts'
 
-export interface Outcome {
-  readonly runs: number
+export interface Outcome extends Done {
   /** A line for each run that failed. */
   readonly failures: readonly string[]
 }
@@ -52,18 +51,18 @@ function runIn(worker: ChildProcess, part: Part, failed: (failure: string) => vo
       failures.push(failure)
       failed(failure)
     }
-    const end = (runs: number) => {
+    const end = (done: Done) => {
       worker.off('message', hear)
       worker.off('exit', exit)
-      resolve({ runs, failures })
+      resolve({ ...done, failures })
     }
     const hear = (report: Report) => {
       if (report.kind === 'failed') fail(report.failure)
-      else end(report.runs)
+      else end(report)
     }
     const exit = (code: number | null, signal: string | null) => {
       fail(`the process ended early (${signal ?? `exit code ${code}`}): ${JSON.stringify(part)}`)
-      end(failures.length)
+      end({ runs: failures.length })
     }
     worker.on('message', hear)
     worker.once('exit', exit)

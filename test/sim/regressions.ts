@@ -2,6 +2,8 @@
  * Schedules that once broke an invariant, shortened by `npm run sim -- --seed N --shrink`. Each has
  * its cause as its name.
  */
+import type { Behaviour } from './behaviour.ts'
+import type { NodeKind } from './node-kind.ts'
 import type { Schedule, Timed, WorldEvent } from './schedule.ts'
 
 /** A pause in seconds since the event before, and the event. */
@@ -620,3 +622,39 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [3, { kind: 'reset', seconds: 9 }],
   ),
 }
+
+/** A config that has to be left for one that was promoted before, or that is wanted since. */
+interface Leaving extends Schedule {
+  readonly assigned: Behaviour
+  readonly runs: Behaviour
+}
+
+const PROMOTED: readonly Entry[] = [
+  [0, { kind: 'edit', name: 'red', behaviour: 'good' }],
+  [1, { kind: 'assign', name: 'red' }],
+]
+
+function leaving(node: Partial<NodeKind>, behaviour: Behaviour): Leaving {
+  return { ...schedule(4, ...PROMOTED, [1000, { kind: 'edit', name: 'red', behaviour }]), node, assigned: behaviour, runs: 'good' }
+}
+
+function* listLeavings(): Generator<readonly [string, Leaving]> {
+  for (const journal of [true, false]) {
+    for (const activation of ['env', 'file', 'drop-in'] as const) {
+      const about = `${activation}, ${journal ? 'with' : 'without'} a journal`
+      const left = leaving({ activation, journal }, 'leaves-state')
+      const wanted: Timed = { afterSeconds: 100, event: { kind: 'edit', name: 'red', behaviour: 'slow-start' } }
+      yield [`what a config left kills its fallbacks until a person deletes it: ${about}`, left]
+      yield [
+        `a good config is wanted while what another left kills it: ${about}`,
+        { ...left, events: [...left.events, wanted], assigned: 'slow-start', runs: 'slow-start' },
+      ]
+    }
+  }
+  for (const behaviour of ['loses-lease', 'not-ready', 'breaks-serving', 'loses-static-pods', 'refuses-pods'] as const)
+    yield [`evidence: a config that ${behaviour} is rolled back`, leaving({ evidence: true }, behaviour)]
+  for (const activation of ['env', 'file', 'drop-in'] as const)
+    yield [`a config with which the machine resets is left for last-known-good: ${activation}`, leaving({ activation }, 'resets-node')]
+}
+
+export const LEAVINGS: Readonly<Record<string, Leaving>> = Object.fromEntries(listLeavings())

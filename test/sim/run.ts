@@ -16,6 +16,7 @@ import type { ContentHash } from '../../src/decision/config-source.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step, Wait } from '../../src/decision/step.ts'
 import type { Log } from '../../src/ports/log.ts'
+import type { PassObserver } from '../../src/ports/pass-observer.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { Crash, type CrashPoint } from './crash.ts'
 import { Doze } from './doze.ts'
@@ -73,6 +74,8 @@ export interface RunOptions {
   readonly onEvent?: (event: WorldEvent, atUs: number) => void
   /** Called before anything happens to it. */
   readonly onWorld?: (world: SimWorld) => void
+  /** Called at each start of the agent: sees its passes. */
+  readonly observe?: (world: SimWorld) => PassObserver
 }
 
 export async function runSchedule(schedule: Schedule, options: RunOptions = {}): Promise<Settled> {
@@ -80,7 +83,7 @@ export async function runSchedule(schedule: Schedule, options: RunOptions = {}):
   world.crashAt = options.crash
   options.onWorld?.(world)
   const invariants = new Invariants(world)
-  const run = new Run(world, invariants, options.log ?? SILENT, schedule.seed)
+  const run = new Run(world, invariants, options, schedule.seed)
   for (const { afterSeconds, event } of schedule.events.slice(0, options.stop?.after)) {
     await run.liveFor(afterSeconds * 1e6)
     options.onEvent?.(event, world.nowUs)
@@ -102,6 +105,7 @@ class Run {
   readonly #world: SimWorld
   readonly #invariants: Invariants
   readonly #log: Log
+  readonly #observe: RunOptions['observe']
   readonly #ownSlownessUs: number
   #agent: Loop | undefined
   #wakeAtUs = 0
@@ -111,12 +115,13 @@ class Run {
   /** Other than waiting. */
   #steps = 0
 
-  constructor(world: SimWorld, invariants: Invariants, log: Log, seed: number) {
+  constructor(world: SimWorld, invariants: Invariants, { log = SILENT, observe }: RunOptions, seed: number) {
     this.#ownSlownessUs = SLOWNESS_US[seed % SLOWNESS_US.length] ?? 0
     this.#world = world
     world.lookUs = Math.max(this.#ownSlownessUs, world.policy.toleranceUs / 3)
     this.#invariants = invariants
     this.#log = log
+    this.#observe = observe
     world.onRequest = (request) => this.#writeRequest(request)
   }
 
@@ -207,7 +212,12 @@ class Run {
     if (world.nowUs < world.agentFromUs) return
     try {
       if (this.#agent === undefined) {
-        this.#agent = startAgent(world, { decided: (snapshot, step) => this.#decided(snapshot, step) }, this.#log)
+        const also = this.#observe?.(world)
+        const decided = (snapshot: Snapshot, step: Step) => {
+          this.#decided(snapshot, step)
+          also?.decided(snapshot, step)
+        }
+        this.#agent = startAgent(world, { decided, turned: (step, snapshot) => also?.turned?.(step, snapshot) }, this.#log)
         world.woken = true
         world.assignment.startAgent()
       }

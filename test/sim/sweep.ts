@@ -32,7 +32,7 @@ export async function sweepSeeds(from: number, count: number, failed: OnFailure,
 }
 
 /** Four seeds in a row, since what a node is depends on the last bits of its seed. */
-function isCrashed(seed: number): boolean {
+export function isCrashed(seed: number): boolean {
   return Math.floor(seed / 4) % 2 === 1
 }
 

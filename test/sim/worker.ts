@@ -3,9 +3,9 @@
  * of a hundred schedules to compile the agent well.
  */
 import { errorMessage } from '../../src/values/errors.ts'
-import { type Part, runPart } from './part.ts'
+import { type Done, type Part, runPart } from './part.ts'
 
-export type Report = { readonly kind: 'failed'; readonly failure: string } | { readonly kind: 'done'; readonly runs: number }
+export type Report = { readonly kind: 'failed'; readonly failure: string } | (Done & { readonly kind: 'done' })
 
 // Ctrl-C reaches the whole process group. The parent ends by it, and this process with its channel.
 process.on('SIGINT', () => {})
@@ -19,7 +19,7 @@ function send(report: Report): void {
 process.on('message', async (part: Part) => {
   const failed = (failure: string) => send({ kind: 'failed', failure })
   try {
-    send({ kind: 'done', runs: await runPart(part, failed) })
+    send({ kind: 'done', ...(await runPart(part, failed)) })
   } catch (error) {
     failed(errorMessage(error))
     send({ kind: 'done', runs: 1 })
