@@ -613,6 +613,19 @@ t.test('start deadline and tolerance', async (t) => {
     t.equal(verdictOn(record, ill(), POLICY.startDeadlineUs + 1), 'start-deadline')
   })
 
+  t.test('a stranger that had its health port makes the failure doubtful, as long as it is ill without a break', async (t) => {
+    const taken = { ...ill(), healthz: { ...REFUSED.healthz, isStrangers: true } } as const
+    const doubt = (...looks: readonly Look[]) => {
+      const record = follow([...looks, ill()])
+      const failure = findFailure(record, look(record.lastSampleUs - NOW_US + 2 * POLICY.startDeadlineUs, ill()), POLICY)
+      return failure && failure.doubtful === true
+    }
+    t.equal(doubt(taken), true)
+    t.equal(doubt(ill(), taken, down('auto-restart', 'i-1')), true)
+    t.equal(doubt(ill()), false)
+    t.equal(doubt(taken, healthy()), false)
+  })
+
   t.test('one that was has the tolerance', async (t) => {
     const record = follow([healthy(), ill()])
     t.equal(verdictOn(record, ill(), POLICY.toleranceUs), undefined)
