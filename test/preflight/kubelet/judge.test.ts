@@ -178,7 +178,9 @@ t.test('what a probe says at the end counts, however much it prints before', asy
     t.equal(calls('systemctl').length, 0)
   }
   // The line that the middle ends in could be taken for another one.
-  const { ask } = world(t, `printf '\t%3000000s' 'Error: x' >&2; ${END}`)
+  const tail = 'Finished with result: exit-code\nMain processes terminated with: code=exited/status=255\n'
+  const padding = (1 << 19) - 'Error: x\n\n'.length - tail.length
+  const { ask } = world(t, `printf '\t%3000000sError: x\n%${padding}s\n' >&2; ${END}`)
   t.match(await ask(), { kind: 'unjudged' })
 })
 
