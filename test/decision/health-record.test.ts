@@ -200,7 +200,7 @@ t.test('what was ill until its process ended was ill, also where the next look f
     const queued = down('queued', `i-${n}`, n + 1)
     if (queued.unit?.kind !== 'known') throw new Error('its unit is known')
     const endedUs = NOW_US + (20 * n + 9) * SECOND_US
-    return [ill(A, `i-${n}`, n), { ...queued, unit: { ...queued.unit, restartWait: { sinceUs: endedUs, untilUs: endedUs } } }]
+    return [ill(A, `i-${n}`, n), { ...queued, unit: { ...queued.unit, restartWait: { sinceUs: endedUs } } }]
   }
   const record = follow([0, 1, 2].flatMap(cycle), undefined, SUBJECT, 10 * SECOND_US)
   // The second after each end is left out, and the starts are not.
