@@ -134,8 +134,7 @@ interface RuntimeSocket {
   readonly isGuessed: boolean
 }
 
-/** @param inPlace what kubelet starts with next. undefined: not known
- */
+/** @param inPlace what kubelet starts with next. undefined: not known */
 async function findRuntimeSocket(
   ports: SocketPorts,
   unit: KnownUnit,

@@ -58,6 +58,7 @@ export const isHealthRecord: Check<HealthRecord> = shape<HealthRecord>({
   everHealthy: isFlag,
   healthySinceUs: optional(isNumber),
   unhealthySinceUs: optional(isNumber),
+  strangerHadPort: optional(isFlag),
   lastSampleUs: isNumber,
   lateLooks: optional(isNumber),
   lastLateUs: optional(isNumber),

@@ -75,12 +75,17 @@ export function isOutOfLoop(
 function findIllness(record: HealthRecord, nowUs: number, policy: Policy): HealthFailure | undefined {
   if (record.unhealthySinceUs === undefined) return undefined
   const illUs = nowUs - record.unhealthySinceUs
-  const damage = 'transient'
+  const doubt: Pick<HealthFailure, 'doubtful'> = record.strangerHadPort === true ? { doubtful: true } : {}
+  const failure = { damage: 'transient', ...doubt } as const
   if (record.wasHealthy && illUs > policy.toleranceUs) {
-    return { reason: 'ill-health', detail: `kubelet was not healthy for ${seconds(illUs)} s: ${record.lastDetail}`, damage }
+    return { ...failure, reason: 'ill-health', detail: `kubelet was not healthy for ${seconds(illUs)} s: ${record.lastDetail}` }
   }
   if (!record.wasHealthy && illUs > policy.startDeadlineUs) {
-    return { reason: 'start-deadline', detail: `kubelet was not healthy ${seconds(illUs)} s after its start: ${record.lastDetail}`, damage }
+    return {
+      ...failure,
+      reason: 'start-deadline',
+      detail: `kubelet was not healthy ${seconds(illUs)} s after its start: ${record.lastDetail}`,
+    }
   }
   return undefined
 }

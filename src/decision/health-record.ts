@@ -7,9 +7,9 @@ import { beginInterval, chargeExits, type Interval, illSinceUs } from './between
 import { describeSample } from './describe-sample.ts'
 import { addExcused, followRuntime, isExcuse, isExcuseUsedUp, isSubjectExcused, RUNTIME_EXCUSE_US } from './excuse.ts'
 import { ageExits, logExits } from './exit-log.ts'
-import { type HealthRecord, type HealthSample, healthyForUs, type ProcessHealth } from './health.ts'
+import { type HealthRecord, type HealthSample, healthyForUs, isStrangers, type ProcessHealth } from './health.ts'
 import { isMissing } from './missing-content.ts'
-import { type ChargedExits, findNewExits, isAlive } from './new-exits.ts'
+import { type ChargedExits, findNewExits, isAlive, isOfWhatRanLast } from './new-exits.ts'
 import type { Policy } from './policy.ts'
 import { followProcess } from './process-health.ts'
 import { classifySample, isDown, needsStart, type SampleHealth } from './sample-condition.ts'
@@ -247,7 +247,7 @@ function judgeExits(fold: Fold, { start, runtime, condition, excused }: ExitCont
   return {
     unseen,
     seen,
-    chargeable: isOfWhatRanLast(fold) ? news.unseen + Number(hasExited && !excused) : 0,
+    chargeable: isOfWhatRanLast(known, unit) ? news.unseen + Number(hasExited && !excused) : 0,
     excused: countsExcused ? (runtime.isExcused ? news.unseen : 0) + Number(isExcused) : 0,
     former: former && {
       key: former.key,
@@ -273,13 +273,6 @@ function logAll({ known, sample, subject, nowUs }: Fold, exits: JudgedExits): He
   return logExits({ ...known, recentExits }, sample, subject, exits)
 }
 
-/** What exits is what ran last, or systemd has started it from the same config since. */
-function isOfWhatRanLast({ known, unit }: Fold): boolean {
-  const last = known?.process
-  if (known === undefined || last === undefined) return false
-  return last.invocationId === unit.invocationId || contentOfKey(last.key) === contentOfKey(known.subject)
-}
-
 function isProcessExcused({ sample }: Fold, { isUsedUp, downSinceUs }: RuntimeExcuse): boolean {
   return !isUsedUp && isExcuse(downSinceUs, sample)
 }
@@ -290,11 +283,11 @@ function isDownExcused({ unit, ofProcess }: Fold, { isExcused, beganExcused }: R
   return isDown(unit.activity) && (isExcused || gaveUpExcused || ofProcess?.excused === true)
 }
 
-type ConditionTimes = Pick<HealthRecord, 'wasHealthy' | 'everHealthy' | 'healthySinceUs' | 'unhealthySinceUs'>
+type ConditionTimes = Pick<HealthRecord, 'wasHealthy' | 'everHealthy' | 'healthySinceUs' | 'unhealthySinceUs' | 'strangerHadPort'>
 
 /** Since when kubelet has been healthy, or not. */
 function followCondition(fold: Fold, condition: SampleHealth): ConditionTimes {
-  const { known, same, ofProcess, unit, subject, nowUs, interval, gap, isAutomatic } = fold
+  const { known, same, ofProcess, sample, unit, subject, nowUs, interval, gap, isAutomatic } = fold
   const isHealthy = condition === 'healthy'
   // The record of the process has it from before the config became what kubelet starts with next,
   // too.
@@ -316,5 +309,6 @@ function followCondition(fold: Fold, condition: SampleHealth): ConditionTimes {
     everHealthy: isHealthy || same?.everHealthy === true,
     healthySinceUs: isHealthy ? (healthyBeforeUs ?? nowUs) : undefined,
     unhealthySinceUs: isIll ? illSinceUs(illBeforeUs, interval) : undefined,
+    strangerHadPort: (isIll && (isStrangers(sample.healthz) || (illBeforeUs !== undefined && same?.strangerHadPort))) || undefined,
   }
 }

@@ -118,6 +118,11 @@ export interface HealthRecord {
   readonly everHealthy: boolean
   readonly healthySinceUs: number | undefined
   readonly unhealthySinceUs: number | undefined
+  /**
+   * At some time since then, somebody else had the port to which the config moved kubelet. Only
+   * they know when they let go of it.
+   */
+  readonly strangerHadPort?: boolean | undefined
   readonly lastSampleUs: number
   /**
    * How many of the latest looks came late, since looks in time covered a whole tolerance.

@@ -7,7 +7,7 @@ import { isExcuseUsedUp } from './excuse.ts'
 import { KUBELETS_OF_NO_UPGRADE } from './exit-log.ts'
 import type { HealthFailure } from './find-failure.ts'
 import { findSuspended } from './find-verdict.ts'
-import { type HealthRecord, isStrangers } from './health.ts'
+import type { HealthRecord } from './health.ts'
 import { listLeft } from './left.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
 import { needsStart } from './sample-condition.ts'
@@ -33,7 +33,7 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
   const { reason, detail, damage, evidence } = failure
   const retrial = findSuspended(snapshot, key)
   const isRuntimes = health?.runtimeDownSinceUs !== undefined || isExcuseUsedUp(health?.excusedExits, now.monotonicUs)
-  const isNodes = isRuntimes || reason === 'reboots' || isStrangers(snapshot.healthz)
+  const isNodes = isRuntimes || reason === 'reboots'
   const isDoubtful = hasEverPassed(snapshot, failed) || failure.doubtful === true || retrial?.doubtful === true || isNodes
   // One-way damage is proof enough: the health of a fallback adds nothing to it.
   const state = damage === 'one-way' ? 'confirmed' : 'provisional'

@@ -5,6 +5,7 @@
  */
 import type { HealthRecord } from './health.ts'
 import { hasEnded } from './sample-condition.ts'
+import { contentOfKey } from './trial-key.ts'
 import { countExits } from './unit-starts.ts'
 import type { KnownUnit } from './unit-state.ts'
 
@@ -36,6 +37,13 @@ export function findNewExits(known: HealthRecord | undefined, unit: KnownUnit): 
 /** Its process had not ended at the last look. */
 export function isAlive({ exitSeenOf, invocationId }: Pick<HealthRecord, 'exitSeenOf' | 'invocationId'>): boolean {
   return exitSeenOf !== invocationId
+}
+
+/** What exits is what ran last, or systemd has started it from the same config since. */
+export function isOfWhatRanLast(known: HealthRecord | undefined, unit: KnownUnit): boolean {
+  const last = known?.process
+  if (known === undefined || last === undefined) return false
+  return last.invocationId === unit.invocationId || contentOfKey(last.key) === contentOfKey(known.subject)
 }
 
 /** The next exit that systemd counts is the one that a look has found. */

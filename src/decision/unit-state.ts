@@ -107,13 +107,11 @@ export type UnitActivity =
   | 'stopping'
   | 'not-found'
 
-/**
- * `RestartSec=`, on CLOCK_MONOTONIC. A start that is queued waits since the process ended; until
- * when is not known.
- */
+/** `RestartSec=`, on CLOCK_MONOTONIC. A start that is queued waits since the process ended. */
 export interface RestartWait {
   readonly sinceUs: number
-  readonly untilUs: number
+  /** undefined: the start is queued, and nobody knows until when. */
+  readonly untilUs?: number
 }
 
 /** All times are CLOCK_MONOTONIC; 0: not in this boot. */

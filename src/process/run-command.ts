@@ -117,21 +117,27 @@ export function runCommand(
 
 /** Like `execFile`, but whoever prints too much is not killed. */
 const executeKeepingEnds: Execute = (file, args, { maxBuffer, ...options }, callback) => {
-  const child = spawn(file, args, { ...options, stdio: 'pipe' })
+  // Node.js makes no streams where it has no file descriptor left for them.
+  const child: ChildProcess = spawn(file, args, { ...options, stdio: 'pipe' })
   const [stdout, stderr] = [new Ends(maxBuffer / 2), new Ends(maxBuffer / 2)]
-  child.stdout.setEncoding('utf8').on('data', (text: string) => stdout.add(text))
-  child.stderr.setEncoding('utf8').on('data', (text: string) => stderr.add(text))
-  let failure: Error | undefined
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => stdout.add(text))
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => stderr.add(text))
+  const letGo = (): void => {
+    child.stdout?.destroy()
+    child.stderr?.destroy()
+  }
   child.once('error', (error) => {
-    failure = error
-    // Without a process no stream closes.
-    if (child.pid === undefined) callback(error, '', '')
+    letGo()
+    callback(error, stdout.text(), stderr.text())
+  })
+  // A process that the command started may hold its streams open for long.
+  child.once('exit', () => {
+    if (child.killed) letGo()
   })
   child.once('close', (code, signal) => {
-    if (child.pid === undefined) return
     const { killed } = child
     const how = code === null ? { killed, ...(signal !== null && { signal }) } : { code }
-    callback(code === 0 ? null : Object.assign(failure ?? new Error('it failed'), how), stdout.text(), stderr.text())
+    callback(code === 0 ? null : Object.assign(new Error('it failed'), how), stdout.text(), stderr.text())
   })
   return child
 }

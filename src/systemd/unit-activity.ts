@@ -44,7 +44,7 @@ export function findWait(
   { restartWait, down }: Pick<UnitProperties, 'restartWait' | 'down'>,
   activity: UnitActivity,
 ): Pick<KnownUnit, 'restartWait'> {
-  if (activity === 'queued') return { restartWait: { sinceUs: down.mainExitUs, untilUs: down.mainExitUs } }
+  if (activity === 'queued') return { restartWait: { sinceUs: down.mainExitUs } }
   return activity === 'auto-restart' ? { restartWait } : {}
 }
 

@@ -54,16 +54,22 @@ t.test('nor does a stranger that only binds it', async (t) => {
   t.same(world.record('last-known-good'), B)
 })
 
+/** Kubelet runs A, and B moves its health port to where a stranger is. */
+async function moveToTaken(answers: SmallWorld['strangerAnswers']): Promise<SmallWorld> {
+  const world = new SmallWorld()
+  world.want(A)
+  await world.run(15 * MINUTE_US)
+  world.healthPort = (path) => (path?.includes(`/${B.uid}/${B.resourceVersion}/`) === true ? { port: 10348 } : {})
+  world.strangersPort = 10348
+  world.portHolder = { kind: 'stranger', uid: answers === 'nothing' ? undefined : 65534, inodes: [] }
+  world.strangerAnswers = answers
+  world.want(B)
+  return world
+}
+
 t.test('a config that moves the health port to where a stranger is, is left in doubt', async (t) => {
   for (const answers of [true, false, 'nothing'] as const) {
-    const world = new SmallWorld()
-    world.want(A)
-    await world.run(15 * MINUTE_US)
-    world.healthPort = (path) => (path?.includes(`/${B.uid}/${B.resourceVersion}/`) === true ? { port: 10348 } : {})
-    world.strangersPort = 10348
-    world.portHolder = { kind: 'stranger', uid: answers === 'nothing' ? undefined : 65534, inodes: [] }
-    world.strangerAnswers = answers
-    world.want(B)
+    const world = await moveToTaken(answers)
     await world.run(4 * MINUTE_US)
     t.equal(await world.running(), textOf(A), String(answers))
     t.match([...world.records.verdicts().values()], [{ reason: 'start-deadline', doubtful: true, detail: /has port 10348/ }])
@@ -72,6 +78,21 @@ t.test('a config that moves the health port to where a stranger is, is left in d
     await world.run(15 * MINUTE_US)
     t.same(world.record('last-known-good'), C)
   }
+})
+
+t.test('also where the stranger lets go of the port just before the deadline', async (t) => {
+  const world = await moveToTaken(false)
+  const illUs = (): number => {
+    const health = world.snapshots.at(-1)?.health
+    return health?.unhealthySinceUs === undefined ? 0 : world.nowUs - health.unhealthySinceUs
+  }
+  while (illUs() < world.policy.startDeadlineUs - 2 * SECOND_US) await world.run(SECOND_US)
+  t.same([...world.records.verdicts().keys()], [])
+  // Kubelet tries to listen again every 5 s.
+  world.portHolder = { kind: 'unseen', detail: 'nobody listens there' }
+  world.hangs = true
+  await world.run(10 * SECOND_US)
+  t.match([...world.records.verdicts().values()], [{ reason: 'start-deadline', doubtful: true, detail: /connection refused/ }])
 })
 
 const TAKEN = '"Failed to listen and serve" err="listen tcp 0.0.0.0:10250: bind: address already in use"'

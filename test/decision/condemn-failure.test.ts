@@ -163,6 +163,12 @@ t.test('a failure', async (t) => {
     t.notOk(after(undefined).doubtful)
   })
 
+  t.test('is not doubtful since a stranger takes the health port at that moment', async (t) => {
+    const healthz = { ok: false, detail: 'uid 65534 has port 10348', isStrangers: true } as const
+    const step = nextStep(inTrial({ ...crashing(B), healthz }))
+    t.match(step, { kind: 'condemn', verdict: { reason: 'crash-loop', doubtful: undefined } })
+  })
+
   t.test('leads to the fallback without a wait', async (t) => {
     const condemned = inTrial({ ...crashing(B), ...judged(verdict(B, 'provisional')) })
     t.match(nextStep(condemned), { kind: 'activate', target: A, fallback: undefined })

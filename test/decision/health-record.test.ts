@@ -200,7 +200,7 @@ t.test('what was ill until its process ended was ill, also where the next look f
     const queued = down('queued', `i-${n}`, n + 1)
     if (queued.unit?.kind !== 'known') throw new Error('its unit is known')
     const endedUs = NOW_US + (20 * n + 9) * SECOND_US
-    return [ill(A, `i-${n}`, n), { ...queued, unit: { ...queued.unit, restartWait: { sinceUs: endedUs, untilUs: endedUs } } }]
+    return [ill(A, `i-${n}`, n), { ...queued, unit: { ...queued.unit, restartWait: { sinceUs: endedUs } } }]
   }
   const record = follow([0, 1, 2].flatMap(cycle), undefined, SUBJECT, 10 * SECOND_US)
   // The second after each end is left out, and the starts are not.
@@ -611,6 +611,19 @@ t.test('start deadline and tolerance', async (t) => {
     const record = follow([ill()])
     t.equal(verdictOn(record, ill(), POLICY.startDeadlineUs), undefined)
     t.equal(verdictOn(record, ill(), POLICY.startDeadlineUs + 1), 'start-deadline')
+  })
+
+  t.test('a stranger that had its health port makes the failure doubtful, as long as it is ill without a break', async (t) => {
+    const taken = { ...ill(), healthz: { ...REFUSED.healthz, isStrangers: true } } as const
+    const doubt = (...looks: readonly Look[]) => {
+      const record = follow([...looks, ill()])
+      const failure = findFailure(record, look(record.lastSampleUs - NOW_US + 2 * POLICY.startDeadlineUs, ill()), POLICY)
+      return failure && failure.doubtful === true
+    }
+    t.equal(doubt(taken), true)
+    t.equal(doubt(ill(), taken, down('auto-restart', 'i-1')), true)
+    t.equal(doubt(ill()), false)
+    t.equal(doubt(taken, healthy()), false)
   })
 
   t.test('one that was has the tolerance', async (t) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import {
   type CommandEnd,
+  type CommandOptions,
   type CommandResult,
   describeEnd,
   describeFailure,
@@ -117,6 +118,36 @@ t.test('of much output the first and the last lines are kept, and the command go
   t.match(await keep(`process.kill(process.pid, 'SIGTERM'); setInterval(() => {}, 1000)`), {
     end: { kind: 'signalled', signal: 'SIGTERM' },
   })
+})
+
+t.test('a command that is killed is let go, though another process has its output', async (t) => {
+  for (const keepsEnds of [true, false]) {
+    const run = (limits: Partial<CommandOptions>) =>
+      runCommand('/bin/sh', ['-c', 'echo said >&2; sleep 20 & wait'], { ...LIMITS, keepsEnds, ...limits })
+    const begun = performance.now()
+    const timedOut = await run({ timeoutMs: 1000 })
+    t.strictSame(timedOut, { end: { kind: 'timed-out', timeoutMs: 1000 }, stdout: '', stderr: 'said\n' })
+    const aborted = await run({ signal: AbortSignal.timeout(1000) })
+    t.strictSame(aborted, { end: { kind: 'aborted' }, stdout: '', stderr: 'said\n' })
+    t.ok(performance.now() - begun < 15_000, 'as long as the other process lives')
+  }
+})
+
+t.test('without a free file descriptor, a command is not started', async (t) => {
+  const program = `
+    import { openSync } from 'node:fs'
+    import { runCommand } from '${new URL('../../src/process/run-command.ts', import.meta.url)}'
+    try {
+      for (;;) openSync('/dev/null')
+    } catch {}
+    const run = (keepsEnds) => runCommand('/bin/true', [], { timeoutMs: 60_000, maxOutputBytes: 1000, keepsEnds })
+    console.log(JSON.stringify([await run(true), await run(false)]))
+    process.exit()`
+  const node = [process.execPath, ...process.execArgv, '--input-type=module', '-e', program]
+  const { end, stdout, stderr } = await runCommand('/bin/sh', ['-c', 'ulimit -n 64; exec "$@"', 'sh', ...node], LIMITS)
+  t.strictSame(end, { kind: 'exited', code: 0 }, stderr)
+  const notStarted = { end: { kind: 'not-started', file: '/bin/true', code: 'EMFILE' }, stdout: '', stderr: '' }
+  t.strictSame(JSON.parse(stdout), [notStarted, notStarted])
 })
 
 t.test('an aborted command is killed', async (t) => {

@@ -170,6 +170,6 @@ t.test('since when a unit waits for its start', async (t) => {
   const restartWait = { sinceUs: 5, untilUs: 15 }
   const shown = { restartWait, down: { activeExitUs: 3, inactiveEnterUs: 9, mainExitUs: 7 } }
   t.same(findWait(shown, 'auto-restart'), { restartWait })
-  t.same(findWait(shown, 'queued'), { restartWait: { sinceUs: 7, untilUs: 7 } })
+  t.same(findWait(shown, 'queued'), { restartWait: { sinceUs: 7 } })
   t.same(findWait(shown, 'running'), {})
 })

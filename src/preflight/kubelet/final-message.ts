@@ -1,14 +1,14 @@
 /**
  * Finds in kubelet's output the message that tells why it exited, and its effective config. Pure.
- * Up to 1.20 it is klog's
- * fatal line (`F1121 ... server.go:269] message`, followed by goroutine traces); in 1.21 and 1.22 a
- * structured error (`"Failed to run kubelet" err="..."`); from 1.23 on `"command failed" err="..."`
- * (component-base/cli/run.go), or `Error: ...` before logging is set up. If the config selects the
- * JSON log format, it is the same as a JSON object. From 1.32 on kubelet panics over a feature gate
- * that it does not know (`SetDefaults_KubeletConfiguration`), which the Go runtime prints. If
- * nothing has a known form, the last thing that it printed counts, unless that only informs.
+ *
+ * Up to 1.20 the message is klog's fatal line (`F1121 ... server.go:269] message`, followed by
+ * goroutine traces); in 1.21 and 1.22 a structured error (`"Failed to run kubelet" err="..."`);
+ * from 1.23 on `"command failed" err="..."` (component-base/cli/run.go), or `Error: ...` before
+ * logging is set up. If the config selects the JSON log format, it is the same as a JSON object.
+ * From 1.32 on kubelet panics over a feature gate that it does not know
+ * (`SetDefaults_KubeletConfiguration`), which the Go runtime prints. If nothing has a known form,
+ * the last thing that it printed counts, unless that only informs.
  */
-
 import { isObject } from '../../values/is-object.ts'
 
 /**

@@ -68,17 +68,11 @@ export class RememberedJudgements {
   }
 
   #save(): void {
-    const lasting = [...this.#judgements].filter(([, { stage }]) => stage === 'load')
-    const record = Object.fromEntries(
-      lasting.map(
-        ([
-          key,
-          {
-            judgement: { kind, ...known },
-          },
-        ]) => [key, known],
-      ),
-    )
+    const record: Record<string, Omit<Accepted, 'kind'>> = {}
+    for (const [key, { stage, judgement }] of this.#judgements) {
+      const { kind, ...known } = judgement
+      if (stage === 'load') record[key] = known
+    }
     tolerate(() => this.#file.write(JSON.stringify(record)))
   }
 }

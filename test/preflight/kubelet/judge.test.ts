@@ -144,9 +144,13 @@ t.test('the files are in a directory of their own that only root can read', asyn
   t.match(read('certificates'), /0 kubelet\.crt\n0 kubelet\.key\n/, 'kubelet finds a certificate, and makes none')
 })
 
+/** As with `systemd-run --pipe`, the unit holds the output open when systemd-run is killed. */
+const UNIT_LIVES_ON = 'sleep 30 & wait'
+
 t.test('a probe that exceeds its time is stopped by its unit name', async (t) => {
-  const { ask, calls, left } = world(t, 'exec sleep 3600', { seconds: 1 })
-  t.match(await ask(), { kind: 'unjudged', detail: 'timed out after 1 s' })
+  const { ask, calls, left } = world(t, UNIT_LIVES_ON, { seconds: 1, direct: true })
+  t.match(await ask(), { kind: 'unjudged', detail: 'kubelet was interrupted: timed out after 1 s' })
+  t.strictSame(calls('kubelet'), [], 'nor is it run without the sandbox')
   const [unit] = /kubelet-cfg-agent-judge-\d+-\w+\.service/.exec(calls('systemd-run')[0] ?? '') ?? []
   t.strictSame(calls('systemctl'), [`stop ${unit}`])
   t.strictSame(left(), [])
@@ -155,7 +159,7 @@ t.test('a probe that exceeds its time is stopped by its unit name', async (t) =>
 })
 
 t.test('a probe that is aborted', async (t) => {
-  const { ask, calls, left } = world(t, 'exec sleep 3600')
+  const { ask, calls, left } = world(t, UNIT_LIVES_ON)
   const abort = new AbortController()
   const judgement = ask({ signal: abort.signal })
   setImmediate(() => abort.abort())
@@ -174,7 +178,9 @@ t.test('what a probe says at the end counts, however much it prints before', asy
     t.equal(calls('systemctl').length, 0)
   }
   // The line that the middle ends in could be taken for another one.
-  const { ask } = world(t, `printf '\t%3000000s' 'Error: x' >&2; ${END}`)
+  const tail = 'Finished with result: exit-code\nMain processes terminated with: code=exited/status=255\n'
+  const padding = (1 << 19) - 'Error: x\n\n'.length - tail.length
+  const { ask } = world(t, `printf '\t%3000000sError: x\n%${padding}s\n' >&2; ${END}`)
   t.match(await ask(), { kind: 'unjudged' })
 })
 
@@ -211,6 +217,10 @@ t.test('a systemd-run that cannot be used', async (t) => {
   t.match(await refused.ask(), { kind: 'refused', message: 'invalid configuration: x' })
   const hanging = without({ direct: true, kubelet: 'exec sleep 3600', seconds: 1 })
   t.match(await hanging.ask(), { kind: 'unjudged', detail: 'timed out after 1 s' })
+  const silent = world(t, '', { direct: true, kubelet, seconds: 1 })
+  writeFileSync(join(silent.dir, 'systemd-run'), '#!/bin/sh\nexec sleep 3600\n')
+  t.match(await silent.ask(), { kind: 'unjudged', detail: 'systemd-run cannot be used: timed out after 1 s' })
+  t.strictSame(silent.calls('kubelet'), [], 'systemd may have started it all the same')
 })
 
 t.test('without systemd-run, without kubelet, or without a usable directory', async (t) => {
