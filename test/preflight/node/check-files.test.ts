@@ -71,6 +71,7 @@ t.test('a resolvConf that does not exist is refused, unless kubelet runs with it
   const refused = ['refuse guard/resolv-conf resolvConf']
   t.same(verdicts({ resolvConf: '/r' }, missing, runs({ resolvConf: '/s' })), refused)
   t.same(verdicts({ resolvConf: '/r' }, paths({ '/r': 'directory' }), runs({})), refused)
+  t.same(verdicts({ resolvConf: '/r' }, paths({ '/r': 'other' }), runs({})), refused, 'a device or a named pipe')
   t.same(verdicts({ resolvConf: '/r' }, missing), refused, 'what runs is unknown, but the file is known to be missing')
   t.same(verdicts({ resolvConf: '/r' }, missing, runs({ resolvConf: '/r' })), ['warn guard/resolv-conf resolvConf'], 'no change')
   t.same(verdicts({}, missing, runs({ resolvConf: '/s' })), refused, 'back to the default')
