@@ -174,7 +174,10 @@ t.test('what a probe says at the end counts, however much it prints before', asy
     t.equal(calls('systemctl').length, 0)
   }
   // The line that the middle ends in could be taken for another one.
-  const { ask } = world(t, `printf '\t%3000000s' 'Error: x' >&2; ${END}`)
+  const end = 'Finished with result: exit-code\nMain processes terminated with: code=exited/status=255\n'
+  const middle = 'Error: x\nCPU time consumed: '
+  const padding = (1 << 19) - middle.length - '\n'.length - end.length
+  const { ask } = world(t, `printf '\t%3000000s${middle}%${padding}s\n' y y >&2; ${END}`)
   t.match(await ask(), { kind: 'unjudged' })
 })
 
