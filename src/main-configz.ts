@@ -18,6 +18,7 @@ import { KubeletPort } from './preflight/configz/kubelet-port.ts'
 import { findOwnPort, hasRightForConfigz } from './preflight/configz/own-port.ts'
 import { findEffectiveConfig } from './preflight/kubelet/final-message.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
+import { isKubeletInside } from './systemd/kubelet-inside.ts'
 import { isObject } from './values/is-object.ts'
 
 export interface ConfigzWorld {
@@ -77,11 +78,13 @@ export async function askOrReadLog(ports: ConfigzPorts & LogPorts, here: Running
   return logged === undefined ? answer : { kind: 'ok', object: { kubeletconfig: logged } }
 }
 
-/** undefined: one of both is not known. */
+/** undefined: one of both is not known, or not all flags, as where kubelet runs inside k3s. */
 export async function findMisreadOf(here: RunningKubelet, ports: LogPorts): Promise<readonly Difference[] | undefined> {
+  const { command } = here.unit
+  if (isKubeletInside(command) || command?.incomplete === 'more') return undefined
   const logged = await readLogged(here, ports)
   if (logged === undefined || here.config === undefined) return undefined
-  return findMisread(here.config, logged, here.version, collectFlags(here.unit.command?.words ?? []))
+  return findMisread(here.config, logged, here.version, collectFlags(command?.words ?? []))
 }
 
 /** The API server may wait for a kubelet that it does not reach. */

@@ -95,4 +95,8 @@ t.test('where kubelet does not serve its config, its log says what it made of it
   t.same(await findMisreadOf(running(37), portsOf(log('\tmaxPods: 42\n\tpodsPerCore: 7\n'))), [])
   t.equal(await findMisreadOf(running(37), portsOf(undefined)), undefined)
   t.equal(await findMisreadOf({ ...running(37), config: undefined }, portsOf(logged)), undefined)
+  const inside = unit({ invocationId: 'i1', command: { path: '/usr/local/bin/k3s', words: ['k3s', 'agent'] } })
+  const incomplete = unit({ invocationId: 'i1', command: { path: '/k', words: ['/k'], incomplete: 'more' } })
+  for (const partly of [inside, incomplete])
+    t.equal(await findMisreadOf({ ...running(37), unit: partly }, portsOf(logged)), undefined, 'not all of its flags are known')
 })
