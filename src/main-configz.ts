@@ -67,7 +67,8 @@ async function readLogged(
 ): Promise<KubeletConfig | undefined> {
   if (version === undefined || version.minor < FIRST_LOGGED) return undefined
   const text = findEffectiveConfig((await lastWords.atStart(unit.invocationId)) ?? '')
-  const read = text === undefined ? undefined : await yaml.firstOfAny(text)
+  // While the agent's package is being upgraded, the parser of long texts may be missing.
+  const read = text === undefined ? undefined : await yaml.firstOfAny(text).catch(() => undefined)
   return read?.ok === true && isObject(read.value) ? read.value : undefined
 }
 

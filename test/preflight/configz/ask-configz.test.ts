@@ -99,4 +99,7 @@ t.test('where kubelet does not serve its config, its log says what it made of it
   const incomplete = unit({ invocationId: 'i1', command: { path: '/k', words: ['/k'], incomplete: 'more' } })
   for (const partly of [inside, incomplete])
     t.equal(await findMisreadOf({ ...running(37), unit: partly }, portsOf(logged)), undefined, 'not all of its flags are known')
+  const upgraded = { ...portsOf(logged), yaml: { ...IN_PLACE, firstOfAny: () => Promise.reject(new Error('ENOENT')) } }
+  t.equal(await findMisreadOf(running(37), upgraded), undefined, 'the parser is missing for a moment')
+  t.match(await askOrReadLog(upgraded, running(37)), { kind: 'unproven' })
 })
