@@ -144,6 +144,9 @@ export function resolversToCompare(view: NodeView): [] | [before: string, after:
   return before.startsWith('/') ? [before, after] : []
 }
 
+/** `MaxDNSNameservers`, pkg/apis/core/validation: kubelet leaves out those after it. */
+const MOST_NAMED = 3
+
 /**
  * Pods with `dnsPolicy: Default`, CoreDNS among them, get the nameservers of this file. A loopback
  * address is that of systemd-resolved's stub only in the network namespace of the node. kubelet
@@ -159,7 +162,7 @@ function checkNameservers(view: NodeView, texts: Surroundings['texts']): NodePro
       rule: 'guard/resolv-conf',
       severity: 'refuse',
       at: 'resolvConf',
-      problem: `${view.called('resolvConf')}: ${view.resolve('resolvConf')} has only the nameserver ${stubs.join(', ')}, which no pod reaches, and kubelet now uses ${String(view.running('resolvConf'))}; cluster DNS would fail`,
+      problem: `${view.called('resolvConf')}: ${view.resolve('resolvConf')} has only the nameserver ${stubs.slice(0, MOST_NAMED).join(', ')}, which no pod reaches, and kubelet now uses ${String(view.running('resolvConf'))}; cluster DNS would fail`,
       advice: `set resolvConf: ${String(view.running('resolvConf'))}`,
     },
   ]

@@ -111,6 +111,9 @@ t.test('a resolvConf that moves pods to the stub of systemd-resolved is refused'
     problem: /^resolvConf: \/etc\/resolv\.conf has only the nameserver 127\.0\.0\.53, /,
     advice: `set resolvConf: ${real}`,
   })
+  const many = new Map([...texts, [stub, 'nameserver 127.0.0.1\n'.repeat(1000)]])
+  const [long] = checkNode({}, NOWHERE, { ...NOTHING_KNOWN, texts: many }, from(real))
+  t.match(long?.problem, /nameserver 127\.0\.0\.1, 127\.0\.0\.1, 127\.0\.0\.1, which/, 'a long list is cut')
 })
 
 t.test('flags override paths too', async (t) => {
