@@ -38,7 +38,10 @@ t.test('files are read in lexical order, other files are ignored', async (t) => 
 
 t.test('of kubelet’s directory one file is read', async (t) => {
   const path = directory(t, { 'config.yaml': 'a', 'instance-config.yaml': 'b' })
-  t.same(readInstanceFile(path, OWNED, NO_RESOLVED, noLink), { kind: 'files', files: new Map([['instance-config.yaml', Buffer.from('b')]]) })
+  t.same(readInstanceFile(path, OWNED, NO_RESOLVED, noLink), {
+    kind: 'files',
+    files: new Map([['instance-config.yaml', Buffer.from('b')]]),
+  })
   t.same(readInstanceFile(directory(t, { 'config.yaml': 'a' }), OWNED, NO_RESOLVED, noLink), { kind: 'files', files: new Map() })
 })
 
@@ -64,7 +67,11 @@ t.test('where systemd-resolved starts late at boot, its link tells of it before 
     const found = readInstanceFile(path, OWNED, NO_RESOLVED, (of) => (of === '/etc/resolv.conf' ? link : undefined))
     return found.kind === 'files' && [...found.files.keys()]
   }
-  for (const link of ['../run/systemd/resolve/stub-resolv.conf', '/run/systemd/resolve/stub-resolv.conf', '/run/systemd/resolve/resolv.conf'])
+  for (const link of [
+    '../run/systemd/resolve/stub-resolv.conf',
+    '/run/systemd/resolve/stub-resolv.conf',
+    '/run/systemd/resolve/resolv.conf',
+  ])
     t.same(layersWith(link), ['systemd-resolved'], link)
   for (const link of ['/run/NetworkManager/resolv.conf', 'resolv.conf.static', undefined]) t.same(layersWith(link), [], link ?? 'no link')
 })
