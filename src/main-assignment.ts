@@ -3,6 +3,7 @@
  * node's overlay applied to it.
  */
 
+import { readLink } from './directory/owned-files.ts'
 import { watchDirectory } from './directory/watch-directory.ts'
 import type { KubeconfigFile } from './kube/kubeconfig.ts'
 import { ParsedTexts } from './kubelet/parsed-texts.ts'
@@ -61,7 +62,7 @@ export function openAssignment(world: AssignmentWorld): AssignmentSource {
   const { overlayDir } = world.settings()
   const overlaid = overlayDir === undefined ? source : patched(source, OVERLAY, overlayDir, (path) => readOverlayFiles(path, owned))
   // Last, as kubeadm does.
-  return patched(overlaid, INSTANCE_CONFIG, INSTANCE_DIRECTORY, (path) => readInstanceFile(path, owned, files))
+  return patched(overlaid, INSTANCE_CONFIG, INSTANCE_DIRECTORY, (path) => readInstanceFile(path, owned, files, readLink))
 }
 
 function openManifests({ settings, stores, nodeName, counters, pace, log }: AssignmentWorld): AssignmentSource {

@@ -17,6 +17,7 @@ import { findVantage, readRightsFrom } from './cli/rights.ts'
 import type { Terminal } from './cli/terminal.ts'
 import type { Desired } from './decision/desired.ts'
 import type { KnownUnit, UnitState } from './decision/unit-state.ts'
+import { readLink } from './directory/owned-files.ts'
 import { listNamedFiles, readKubeconfig } from './kube/credentials.ts'
 import { KubeconfigFile } from './kube/kubeconfig.ts'
 import { ParsedTexts } from './kubelet/parsed-texts.ts'
@@ -135,7 +136,7 @@ async function openOverlay({ overlayDir }: Settings, stores: Pick<Stores, 'owned
 }
 
 function openInstanceConfig(stores: Pick<Stores, 'owned' | 'files' | 'yaml'>): Promise<OverlayView> {
-  return openPatches(INSTANCE_DIRECTORY, readInstanceFile(INSTANCE_DIRECTORY, stores.owned, stores.files), stores)
+  return openPatches(INSTANCE_DIRECTORY, readInstanceFile(INSTANCE_DIRECTORY, stores.owned, stores.files, readLink), stores)
 }
 
 async function openPatches(directory: string, found: OverlayFiles, { yaml }: Pick<Stores, 'yaml'>): Promise<OverlayView> {

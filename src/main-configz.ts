@@ -7,6 +7,7 @@ import { posix } from 'node:path'
 import type { KnownUnit } from './decision/unit-state.ts'
 import type { ClientIdentity } from './kube/access.ts'
 import type { KubeletConfig } from './kubelet/decode.ts'
+import { decides } from './kubelet/field-path.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
 import type { ConfigzAnswer } from './ports/configz.ts'
 import type { Files } from './ports/files.ts'
@@ -18,6 +19,7 @@ import { KubeletPort } from './preflight/configz/kubelet-port.ts'
 import { findOwnPort, hasRightForConfigz } from './preflight/configz/own-port.ts'
 import { findEffectiveConfig } from './preflight/kubelet/final-message.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
+import { isKubeletInside } from './systemd/kubelet-inside.ts'
 import { isObject } from './values/is-object.ts'
 
 export interface ConfigzWorld {
@@ -59,14 +61,34 @@ interface LogPorts {
 /** The first minor that logs its effective config. */
 const FIRST_LOGGED = 37
 
-/** What this process of kubelet logged. undefined: it is older, or its log cannot be read. */
+/** Kubelet logs before its config only its flags, and complaints about flags and gates. */
+const BEFORE_CONFIG =
+  /^(?:Flag --\S+ has been deprecated, |[IW]\d{4} \S+ +\d+ (?:feature_gate|flags)\.go:\d+\] |\{"ts":[\d.]+,"caller":"[\w/-]*(?:feature_gate|flags)\.go:\d+",)/
+const BEGINS_CONFIG =
+  /^(?:I\d{4} \S+ +\d+ server\.go:\d+\] "Effective KubeletConfiguration" |\{"ts":[\d.]+,"caller":"[\w/-]*server\.go:\d+","msg":"Effective KubeletConfiguration",)/
+
+/**
+ * Whether the journal still has the start. What comes later quotes text of others, which could look
+ * like the config.
+ */
+function hasStart(text: string): boolean {
+  const first = text.split('\n').find((line) => !BEFORE_CONFIG.test(line))
+  return first !== undefined && BEGINS_CONFIG.test(first)
+}
+
+/**
+ * What this process of kubelet logged. undefined: it is older, or its log cannot be read or no
+ * longer has the start.
+ */
 async function readLogged(
   { unit, version }: Pick<RunningKubelet, 'unit' | 'version'>,
   { lastWords, yaml }: LogPorts,
 ): Promise<KubeletConfig | undefined> {
   if (version === undefined || version.minor < FIRST_LOGGED) return undefined
-  const text = findEffectiveConfig((await lastWords.atStart(unit.invocationId)) ?? '')
-  const read = text === undefined ? undefined : await yaml.firstOfAny(text)
+  const start = (await lastWords.atStart(unit.invocationId)) ?? ''
+  const text = hasStart(start) ? findEffectiveConfig(start) : undefined
+  // While the agent's package is being upgraded, the parser of long texts may be missing.
+  const read = text === undefined ? undefined : await yaml.firstOfAny(text).catch(() => undefined)
   return read?.ok === true && isObject(read.value) ? read.value : undefined
 }
 
@@ -77,11 +99,15 @@ export async function askOrReadLog(ports: ConfigzPorts & LogPorts, here: Running
   return logged === undefined ? answer : { kind: 'ok', object: { kubeletconfig: logged } }
 }
 
-/** undefined: one of both is not known. */
+/** undefined: one of both is not known, or not all flags, as where kubelet runs inside k3s. */
 export async function findMisreadOf(here: RunningKubelet, ports: LogPorts): Promise<readonly Difference[] | undefined> {
+  const { command } = here.unit
+  if (isKubeletInside(command) || command?.incomplete === 'more') return undefined
   const logged = await readLogged(here, ports)
   if (logged === undefined || here.config === undefined) return undefined
-  return findMisread(here.config, logged, here.version, collectFlags(here.unit.command?.words ?? []))
+  const found = findMisread(here.config, logged, here.version, collectFlags(command?.words ?? []))
+  // The journal drops lines over its rate limit.
+  return found.filter(({ path }) => decides(logged, path))
 }
 
 /** The API server may wait for a kubelet that it does not reach. */

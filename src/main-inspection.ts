@@ -254,7 +254,7 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
   const describeRunning = async (unit: KnownUnit): Promise<RunningKubelet> => {
     const path = findRunningPath(unit)
     const config = await readRunning(unit, path)
-    const version = await versionOf(unit.command?.path)
+    const version = (await runningVersion(unit)) ?? (await versionOf(unit.command?.path))
     const place = path === unit.localConfigPath ? 'local' : 'assigned'
     return { unit, path, version, config: config && mergeWith(await findDropIns(unit, place, stores), config, version) }
   }

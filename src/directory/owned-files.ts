@@ -193,3 +193,12 @@ function modeOf({ facts }: Step): number {
 function isOthers(uid: number): boolean {
   return uid !== 0 && uid !== process.geteuid?.()
 }
+
+/** Where a symbolic link leads, as it is written. undefined: there is none, or it is unreadable. */
+export function readLink(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined
+  }
+}

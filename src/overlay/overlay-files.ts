@@ -2,7 +2,7 @@
  * Reads the files of this node that are merged over what is assigned. Pure; the files are passed
  * in. Errors are returned, not thrown. Reads no more bytes than a ConfigMap can hold.
  */
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import type { Files, OwnedFiles } from '../ports/files.ts'
 import { errorCode, errorMessage } from '../values/errors.ts'
 import { INSTANCE_FILE } from './patch-set.ts'
@@ -13,12 +13,21 @@ const MOST_BYTES = 1 << 20
 
 /**
  * One file alone: the directory has others, which are none of the agent's. Below it, what
- * systemd-resolved brings. kubeadm asks whether that runs. Its file stays while it restarts.
+ * systemd-resolved brings. kubeadm asks whether that runs. Its file stays while it restarts, and is
+ * missing at boot until it starts. The link of systemd-resolved(8) is there all the time.
+ * @param readLink undefined: there is no link at the path
  */
-export function readInstanceFile(directory: string, owned: Pick<OwnedFiles, 'read'>, files: Pick<Files, 'stat'>): OverlayFiles {
+export function readInstanceFile(
+  directory: string,
+  owned: Pick<OwnedFiles, 'read'>,
+  files: Pick<Files, 'stat'>,
+  readLink: (path: string) => string | undefined,
+): OverlayFiles {
   try {
     const found = readNamed(directory, [INSTANCE_FILE], owned)
-    if (found.kind === 'faulty' || files.stat(RESOLV_CONF)?.kind !== 'file') return found
+    const target = posix.resolve('/etc', readLink('/etc/resolv.conf') ?? '')
+    const hasResolved = posix.dirname(target) === posix.dirname(RESOLV_CONF) || files.stat(RESOLV_CONF)?.kind === 'file'
+    if (found.kind === 'faulty' || !hasResolved) return found
     return { kind: 'files', files: new Map([[RESOLVED, Buffer.alloc(0)], ...found.files]) }
   } catch (error) {
     return faulty(errorMessage(error))

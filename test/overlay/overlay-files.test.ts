@@ -27,6 +27,7 @@ const names = (path: string) => {
 }
 
 const NO_RESOLVED = { stat: () => undefined }
+const noLink = () => undefined
 
 t.test('files are read in lexical order, other files are ignored', async (t) => {
   const path = directory(t, { '20-b.yaml': 'b', '10-a.yml': 'a', '9.yaml': 'c', '.x.yaml': '', 'x.yaml~': '', README: '' })
@@ -37,8 +38,11 @@ t.test('files are read in lexical order, other files are ignored', async (t) => 
 
 t.test('of kubelet’s directory one file is read', async (t) => {
   const path = directory(t, { 'config.yaml': 'a', 'instance-config.yaml': 'b' })
-  t.same(readInstanceFile(path, OWNED, NO_RESOLVED), { kind: 'files', files: new Map([['instance-config.yaml', Buffer.from('b')]]) })
-  t.same(readInstanceFile(directory(t, { 'config.yaml': 'a' }), OWNED, NO_RESOLVED), { kind: 'files', files: new Map() })
+  t.same(readInstanceFile(path, OWNED, NO_RESOLVED, noLink), {
+    kind: 'files',
+    files: new Map([['instance-config.yaml', Buffer.from('b')]]),
+  })
+  t.same(readInstanceFile(directory(t, { 'config.yaml': 'a' }), OWNED, NO_RESOLVED, noLink), { kind: 'files', files: new Map() })
 })
 
 t.test('on a node with systemd-resolved, its file comes below the instance config', async (t) => {
@@ -48,13 +52,28 @@ t.test('on a node with systemd-resolved, its file comes below the instance confi
     seen.push(of)
     return { kind: 'file', mode: 0, uid: 0, gid: 0, size: 0, mtimeMs: 0, identity: '' } as const
   }
-  const found = readInstanceFile(path, OWNED, { stat })
+  const found = readInstanceFile(path, OWNED, { stat }, noLink)
   t.same(found.kind === 'files' && [...found.files.keys()], ['systemd-resolved', 'instance-config.yaml'])
   t.same(seen, ['/run/systemd/resolve/resolv.conf'])
   const broken = () => {
     throw new Error('EACCES')
   }
-  t.match(readInstanceFile(path, OWNED, { stat: broken }), { kind: 'faulty', detail: 'EACCES' }, 'not known is not absent')
+  t.match(readInstanceFile(path, OWNED, { stat: broken }, noLink), { kind: 'faulty', detail: 'EACCES' }, 'not known is not absent')
+})
+
+t.test('where systemd-resolved starts late at boot, its link tells of it before its file is there', async (t) => {
+  const path = directory(t)
+  const layersWith = (link: string | undefined) => {
+    const found = readInstanceFile(path, OWNED, NO_RESOLVED, (of) => (of === '/etc/resolv.conf' ? link : undefined))
+    return found.kind === 'files' && [...found.files.keys()]
+  }
+  for (const link of [
+    '../run/systemd/resolve/stub-resolv.conf',
+    '/run/systemd/resolve/stub-resolv.conf',
+    '/run/systemd/resolve/resolv.conf',
+  ])
+    t.same(layersWith(link), ['systemd-resolved'], link)
+  for (const link of ['/run/NetworkManager/resolv.conf', 'resolv.conf.static', undefined]) t.same(layersWith(link), [], link ?? 'no link')
 })
 
 t.test('an instance config that cannot be read is faulty, and never taken for none', async (t) => {
@@ -68,7 +87,7 @@ t.test('an instance config that cannot be read is faulty, and never taken for no
   for (const [what, make, detail] of cases) {
     const path = directory(t)
     make(join(path, 'instance-config.yaml'))
-    t.match(readInstanceFile(path, OWNED, NO_RESOLVED), { kind: 'faulty', detail }, what)
+    t.match(readInstanceFile(path, OWNED, NO_RESOLVED, noLink), { kind: 'faulty', detail }, what)
   }
 })
 

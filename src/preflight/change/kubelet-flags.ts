@@ -24,6 +24,12 @@ export function collectFlags(args: readonly string[]): KubeletFlags {
   for (let at = 0; at < args.length; at++) {
     const [, dashes, spelled = '', equals, value = ''] = /^(--?)([^=-][^=]*)(=?)(.*)$/s.exec(args[at] ?? '') ?? []
     if (args[at] === '--') break
+    // The one short flag that takes a value, which may follow at once.
+    const [, verbosity] = /^-v([^=].*)$/s.exec(args[at] ?? '') ?? []
+    if (verbosity !== undefined) {
+      add('v', verbosity)
+      continue
+    }
     if (dashes === undefined) continue
     const name = spelled.replaceAll('_', '-')
     const next = args[at + 1]

@@ -1,8 +1,10 @@
 /**
  * The most recent `accepted` judgements: the same request gets the same result. Pure. Those of the
  * load stage outlive the agent, since that stage depends on nothing but the request. What a kubelet
- * finds out as it starts depends on the node too, so it is forgotten after a while. Refusals are
- * not remembered: the cause may be a file that exists by now, and a retry asks exactly that.
+ * finds out as it starts depends on the node too, so it is forgotten after a while. The effective
+ * config does not outlive the agent: it is long, and staticPodURL in it can hold a password.
+ * Refusals are not remembered: the cause may be a file that exists by now, and a retry asks exactly
+ * that.
  */
 import { createHash } from 'node:crypto'
 import { contentHash } from '../../checkpoint/content.ts'
@@ -12,8 +14,9 @@ import type { JudgeRequest, JudgeStage, KubeletJudgement } from './judgement.ts'
 const MOST = 64
 
 type Accepted = Extract<KubeletJudgement, { kind: 'accepted' }>
+type Lasting = Pick<Accepted, 'detail' | 'ignored'>
 
-const isRecord = mapOf(shape<Omit<Accepted, 'kind'>>({ detail: isText, ignored: optional(listOf(isText)), effective: optional(isText) }))
+const isRecord = mapOf(shape<Lasting>({ detail: isText, ignored: optional(listOf(isText)) }))
 
 /** Where judgements outlive the agent. */
 export interface JudgementFile {
@@ -49,7 +52,7 @@ export class RememberedJudgements {
 
   get #judgements() {
     this.#known ??= new Map(
-      Object.entries(this.#load()).map(([key, known]) => [key, { stage: 'load', judgement: { kind: 'accepted', ...known } }]),
+      Object.entries(this.#load()).map(([key, lasting]) => [key, { stage: 'load', judgement: { kind: 'accepted', ...lasting } }]),
     )
     return this.#known
   }
@@ -62,17 +65,16 @@ export class RememberedJudgements {
     if (this.#judgements.size > MOST && oldest !== undefined) this.#judgements.delete(oldest)
   }
 
-  #load(): Readonly<Record<string, Omit<Accepted, 'kind'>>> {
+  #load(): Readonly<Record<string, Lasting>> {
     const bytes = tolerate(() => this.#file.read())
     return (bytes && parseJson(bytes, isRecord)) ?? {}
   }
 
   #save(): void {
-    const record: Record<string, Omit<Accepted, 'kind'>> = {}
-    for (const [key, { stage, judgement }] of this.#judgements) {
-      const { kind, ...known } = judgement
-      if (stage === 'load') record[key] = known
-    }
+    const lasting = [...this.#judgements].filter(([, { stage }]) => stage === 'load')
+    const record = Object.fromEntries(
+      lasting.map(([key, { judgement }]) => [key, { detail: judgement.detail, ignored: judgement.ignored }]),
+    )
     tolerate(() => this.#file.write(JSON.stringify(record)))
   }
 }

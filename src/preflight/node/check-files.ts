@@ -13,7 +13,8 @@ import type { PathState, Surroundings } from './surroundings.ts'
 
 interface Named {
   readonly at: RowName
-  readonly wants: 'file' | 'directory' | 'either'
+  /** A device or a pipe may do for a `file`, but not for a `regular-file`. */
+  readonly wants: 'file' | 'regular-file' | 'directory' | 'either'
   readonly fatal: boolean
   readonly effect: string
   /** Refuses a change that brings the fault. What runs with it goes on. */
@@ -39,7 +40,13 @@ function namedFiles(view: NodeView): readonly Named[] {
     { at: 'tlsCertFile', ...certificate },
     { at: 'tlsPrivateKeyFile', ...certificate },
     { at: 'staticPodPath', wants: 'either', fatal: false, effect: 'kubelet finds no static pods and stops those that run' },
-    { at: 'resolvConf', wants: 'file', fatal: false, effect: 'no new pod that needs it could start', guard: 'guard/resolv-conf' },
+    {
+      at: 'resolvConf',
+      wants: 'regular-file',
+      fatal: false,
+      effect: 'no new pod that needs it could start or resolve names',
+      guard: 'guard/resolv-conf',
+    },
     { at: 'volumePluginDir', wants: 'directory', fatal: false, effect: 'volume plugins are not found' },
     { at: 'podLogsDir', wants: 'directory', fatal: false, effect: 'logs of pods cannot be written' },
   ]
@@ -100,7 +107,8 @@ function checkFile(view: NodeView, { at, wants, fatal, effect, guard }: Named, p
 
 function describeFault(state: PathState | undefined, wants: Named['wants']): string | undefined {
   if (state === 'missing') return 'does not exist'
-  if (state === 'directory' && wants === 'file') return 'is a directory'
+  if (state === 'directory' && (wants === 'file' || wants === 'regular-file')) return 'is a directory'
+  if (state === 'other' && wants === 'regular-file') return 'is not a regular file'
   return state === 'file' && wants === 'directory' ? 'is not a directory' : undefined
 }
 
@@ -136,6 +144,9 @@ export function resolversToCompare(view: NodeView): [] | [before: string, after:
   return before.startsWith('/') ? [before, after] : []
 }
 
+/** `MaxDNSNameservers`, pkg/apis/core/validation: kubelet leaves out those after it. */
+const MOST_NAMED = 3
+
 /**
  * Pods with `dnsPolicy: Default`, CoreDNS among them, get the nameservers of this file. A loopback
  * address is that of systemd-resolved's stub only in the network namespace of the node. kubelet
@@ -151,7 +162,7 @@ function checkNameservers(view: NodeView, texts: Surroundings['texts']): NodePro
       rule: 'guard/resolv-conf',
       severity: 'refuse',
       at: 'resolvConf',
-      problem: `${view.called('resolvConf')}: ${view.resolve('resolvConf')} has only the nameserver ${stubs.join(', ')}, which no pod reaches, and kubelet now uses ${String(view.running('resolvConf'))}; cluster DNS would fail`,
+      problem: `${view.called('resolvConf')}: ${view.resolve('resolvConf')} has only the nameserver ${stubs.slice(0, MOST_NAMED).join(', ')}, which no pod reaches, and kubelet now uses ${String(view.running('resolvConf'))}; cluster DNS would fail`,
       advice: `set resolvConf: ${String(view.running('resolvConf'))}`,
     },
   ]

@@ -4,7 +4,8 @@
  * own sandbox hides. Changes nothing, starts nothing and connects to nothing: `read-runtime.ts`
  * asks the container runtime.
  */
-import { readdir, readFile, readlink, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open, readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { posix } from 'node:path'
 import type { NodeFactsResult } from '../../kubelet/describe-facts.ts'
 import { type ListeningSocket, parseListeners } from '../../kubelet/proc-net.ts'
@@ -43,11 +44,31 @@ function listParts(needs: SurroundingNeeds, sources: SurroundingSources): Promis
     ...(needs.cgroups === undefined ? [] : [machine.cgroups(needs.cgroups)]),
     ...(needs.listeners ? [machine.listeners(needs.kubeletPid).then((listeners) => ({ listeners }))] : []),
     ...(needs.localAddresses ? [machine.localAddresses().then((localAddresses) => ({ localAddresses }))] : []),
-    collect(needs.manifests, (path) => machine.manifests(path)).then((manifests) => ({ manifests })),
-    collect(needs.cgroupUse, (name) => machine.cgroupUse(name)).then((cgroupUse) => ({ cgroupUse })),
-    collect(needs.paths, (path) => machine.path(path)).then((paths) => ({ paths })),
-    collect(needs.texts, (path) => machine.text(path)).then((texts) => ({ texts })),
-    collect(needs.sysctls, (name) => machine.sysctl(name)).then((sysctls) => ({ sysctls })),
+    ...findEach(
+      needs.manifests,
+      (path) => machine.manifests(path),
+      (manifests) => ({ manifests }),
+    ),
+    ...findEach(
+      needs.cgroupUse,
+      (name) => machine.cgroupUse(name),
+      (cgroupUse) => ({ cgroupUse }),
+    ),
+    ...findEach(
+      needs.paths,
+      (path) => machine.path(path),
+      (paths) => ({ paths }),
+    ),
+    ...findEach(
+      needs.texts,
+      (path) => machine.text(path),
+      (texts) => ({ texts }),
+    ),
+    ...findEach(
+      needs.sysctls,
+      (name) => machine.sysctl(name),
+      (sysctls) => ({ sysctls }),
+    ),
   ]
 }
 
@@ -56,12 +77,21 @@ async function readMemory({ facts }: SurroundingSources): Promise<Partial<Surrou
   return result.ok ? { memoryBytes: result.facts.memoryBytes, swapBytes: result.facts.swapBytes } : {}
 }
 
-/** Leaves out names whose value is unknown. */
-async function collect<T>(names: readonly string[], find: (name: string) => Promise<T | undefined>): Promise<ReadonlyMap<string, T>> {
-  const pairs = await Promise.all(names.map(async (name) => [name, await find(name).catch(() => undefined)] as const))
+/**
+ * One part for each name: a value that is not found in time leaves the others known. Leaves out
+ * names whose value is unknown.
+ */
+function findEach<T>(
+  names: readonly string[],
+  find: (name: string) => Promise<T | undefined>,
+  toFacts: (known: ReadonlyMap<string, T>) => Partial<Surroundings>,
+): Promise<Partial<Surroundings>>[] {
   const known = new Map<string, T>()
-  for (const [name, value] of pairs) if (value !== undefined) known.set(name, value)
-  return known
+  return names.map(async (name) => {
+    const value = await find(name)
+    if (value !== undefined) known.set(name, value)
+    return toFacts(new Map(known))
+  })
 }
 
 /**
@@ -93,8 +123,8 @@ class Machine {
 
   async text(path: string): Promise<string | null | undefined> {
     try {
-      const { size } = await stat(this.at(path))
-      return size > LONGEST_TEXT ? undefined : await readFile(this.at(path), 'utf8')
+      // A config can name any path. To open a device can have effects, and a pipe has no end.
+      return (await stat(this.at(path))).isFile() ? await readBounded(this.at(path)) : undefined
     } catch (error) {
       return isAbsence(error) ? null : undefined
     }
@@ -162,7 +192,8 @@ class Machine {
       if (found.includes('missing')) return false
       return found.every((state) => state === 'directory') ? true : undefined
     }
-    return { cgroupVersion: isV2 ? 2 : 1, cgroups: await collect(names, exists) }
+    const found = await Promise.all(names.map(async (name) => [name, await exists(name)] as const))
+    return { cgroupVersion: isV2 ? 2 : 1, cgroups: new Map(found.flatMap(([name, is]) => (is === undefined ? [] : [[name, is]]))) }
   }
 
   async listeners(kubeletPid: number | undefined): Promise<readonly Listener[]> {
@@ -183,6 +214,15 @@ class Machine {
     const links = await Promise.all((await readdir(folder)).map((fd) => readlink(posix.join(folder, fd)).catch(ifGone)))
     return new Set(links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []))
   }
+}
+
+/** undefined: too long. Files of /proc say that their size is 0, and some of them wait for data. */
+async function readBounded(path: string): Promise<string | undefined> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  const parts: Buffer[] = []
+  for await (const part of file.createReadStream({ end: LONGEST_TEXT })) parts.push(part)
+  const bytes = Buffer.concat(parts)
+  return bytes.length > LONGEST_TEXT ? undefined : bytes.toString('utf8')
 }
 
 /** The descriptor was closed in the meantime. */

@@ -4,7 +4,8 @@ import { overlayFlags } from '../../../src/preflight/change/overlay-flags.ts'
 import { v } from './configs.ts'
 
 t.test('flags of a command line', async (t) => {
-  const args = '--config=/a --max_pods 5 --fail-swap-on --port=1 --port 2 --unknown --v=4 -v 2 --oom-score-adj -999 --kube-reserved= last'
+  const args =
+    '--config=/a --max_pods 5 --fail-swap-on --port=1 --port 2 --unknown --v=4 -v 2 -v3 --oom-score-adj -999 --kube-reserved= last'
   t.same(
     [...collectFlags(args.split(' '))],
     [
@@ -13,7 +14,7 @@ t.test('flags of a command line', async (t) => {
       ['fail-swap-on', ['true']],
       ['port', ['1', '2']],
       ['unknown', ['true']],
-      ['v', ['4', '2']],
+      ['v', ['4', '2', '3']],
       ['oom-score-adj', ['-999']],
       ['kube-reserved', ['']],
     ],

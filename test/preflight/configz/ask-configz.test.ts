@@ -95,4 +95,20 @@ t.test('where kubelet does not serve its config, its log says what it made of it
   t.same(await findMisreadOf(running(37), portsOf(log('\tmaxPods: 42\n\tpodsPerCore: 7\n'))), [])
   t.equal(await findMisreadOf(running(37), portsOf(undefined)), undefined)
   t.equal(await findMisreadOf({ ...running(37), config: undefined }, portsOf(logged)), undefined)
+  t.same(await findMisreadOf(running(37), portsOf(log('\tmaxPods: 42\n'))), [], 'a line that the journal dropped is not known')
+  const early =
+    'Flag --max-pods has been deprecated, x\nW1129 03:36:10.822396   21027 feature_gate.go:352] Setting GA feature gate\nI1129 03:36:10.822396   21027 flags.go:64] FLAG: --v="1"\n'
+  t.equal((await findMisreadOf(running(37), portsOf(`${early}${logged}`)))?.length, 1)
+  const json =
+    '{"ts":1795923371054.9958,"caller":"app/server.go:257","msg":"Effective KubeletConfiguration","v":0,"config":"maxPods: 43\\n"}\n'
+  t.equal((await findMisreadOf(running(37), portsOf(json)))?.length, 1)
+  for (const later of ['\ttail of another entry\n', 'I1129 03:36:11.000000   21027 server.go:545] "Kubelet version"\n'])
+    t.equal(await findMisreadOf(running(37), portsOf(`${later}${logged}`)), undefined, 'the start has left the journal')
+  const inside = unit({ invocationId: 'i1', command: { path: '/usr/local/bin/k3s', words: ['k3s', 'agent'] } })
+  const incomplete = unit({ invocationId: 'i1', command: { path: '/k', words: ['/k'], incomplete: 'more' } })
+  for (const partly of [inside, incomplete])
+    t.equal(await findMisreadOf({ ...running(37), unit: partly }, portsOf(logged)), undefined, 'not all of its flags are known')
+  const upgraded = { ...portsOf(logged), yaml: { ...IN_PLACE, firstOfAny: () => Promise.reject(new Error('ENOENT')) } }
+  t.equal(await findMisreadOf(running(37), upgraded), undefined, 'the parser is missing for a moment')
+  t.match(await askOrReadLog(upgraded, running(37)), { kind: 'unproven' })
 })

@@ -71,6 +71,7 @@ t.test('a resolvConf that does not exist is refused, unless kubelet runs with it
   const refused = ['refuse guard/resolv-conf resolvConf']
   t.same(verdicts({ resolvConf: '/r' }, missing, runs({ resolvConf: '/s' })), refused)
   t.same(verdicts({ resolvConf: '/r' }, paths({ '/r': 'directory' }), runs({})), refused)
+  t.same(verdicts({ resolvConf: '/r' }, paths({ '/r': 'other' }), runs({})), refused, 'a device or a named pipe')
   t.same(verdicts({ resolvConf: '/r' }, missing), refused, 'what runs is unknown, but the file is known to be missing')
   t.same(verdicts({ resolvConf: '/r' }, missing, runs({ resolvConf: '/r' })), ['warn guard/resolv-conf resolvConf'], 'no change')
   t.same(verdicts({}, missing, runs({ resolvConf: '/s' })), refused, 'back to the default')
@@ -110,6 +111,9 @@ t.test('a resolvConf that moves pods to the stub of systemd-resolved is refused'
     problem: /^resolvConf: \/etc\/resolv\.conf has only the nameserver 127\.0\.0\.53, /,
     advice: `set resolvConf: ${real}`,
   })
+  const many = new Map([...texts, [stub, 'nameserver 127.0.0.1\n'.repeat(1000)]])
+  const [long] = checkNode({}, NOWHERE, { ...NOTHING_KNOWN, texts: many }, from(real))
+  t.match(long?.problem, /nameserver 127\.0\.0\.1, 127\.0\.0\.1, 127\.0\.0\.1, which/, 'a long list is cut')
 })
 
 t.test('flags override paths too', async (t) => {

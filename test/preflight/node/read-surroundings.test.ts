@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { truncateSync } from 'node:fs'
 import t from 'tap'
 import { readNodeFacts } from '../../../src/kubelet/node-facts.ts'
 import { findNeeds } from '../../../src/preflight/node/check-node.ts'
@@ -139,6 +141,14 @@ t.test('a fact that takes too long or fails stays unknown', async (t) => {
   t.same([...stuck.paths], [['/', 'directory']], 'the other facts are known')
   const broken = await read({ memory: true }, { facts: () => Promise.reject(new Error('no')) })
   t.equal(broken.memoryBytes, undefined)
+})
+
+t.test('a text that is no regular file, or too long, is not read, and the others are', async (t) => {
+  const root = t.testdir({ text: 'x', long: '', zero: t.fixture('symlink', '/dev/zero'), link: t.fixture('symlink', 'text') })
+  execFileSync('mkfifo', [`${root}/pipe`])
+  truncateSync(`${root}/long`, (16 << 20) + 1)
+  const found = await read({ texts: ['/pipe', '/zero', '/long', '/link', '/text'] }, { root }, 1000)
+  t.same(Object.fromEntries(found.texts), { '/link': 'x', '/text': 'x' })
 })
 
 t.test('this machine', async (t) => {
