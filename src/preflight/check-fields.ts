@@ -68,14 +68,14 @@ const LASTING = ['fields/range', 'fields/type', 'fields/repeated-key']
 
 /**
  * What a kubelet that is newer than the tables refuses as well as they can tell. A pre-release may
- * still change, and get another gate: the newest release has to refuse the same. Of a later kubelet
- * only its limits are known, those of every kubelet so far: it may know more words and gates.
+ * still change, so the newest release has to refuse the same. Of a later kubelet only its limits
+ * are known, those of every kubelet so far. Either may have longer lists of names.
  */
 function listSure(document: ConfigDocument, options: FieldOptions, version: KubeletVersion): ReadonlySet<string> {
   const isNext = isPreRelease(version)
   const before = { ...options, version: isNext ? { major: 1, minor: NEWEST_MINOR, patch: 0 } : undefined }
-  const isSure = (rule: string) => (isNext ? rule !== 'fields/gate-unknown' : LASTING.includes(rule))
-  const refused = checkFor(document, before).filter(({ rule, severity }) => severity === 'refuse' && isSure(rule))
+  const found = checkFor(document, before, ({ byList }) => byList !== true)
+  const refused = found.filter(({ rule, severity }) => severity === 'refuse' && (isNext || LASTING.includes(rule)))
   return new Set(refused.map(identify))
 }
 
@@ -86,7 +86,7 @@ function identify({ rule, path }: Finding): string {
 /** No rule is known of a kubelet 2.x: those of the newest 1.x stand in. */
 const NEWEST: KubeletVersion = { major: 1, minor: PRE_RELEASE.minor, patch: 0 }
 
-function checkFor(document: ConfigDocument, options: FieldOptions): Finding[] {
+function checkFor(document: ConfigDocument, options: FieldOptions, isAsked: (complaint: FieldProblem) => boolean = () => true): Finding[] {
   const { version: given, unknownKeys, overrides = {} } = options
   const version = given !== undefined && given.major > 1 ? NEWEST : given
   const config = override(document.config, overrides)
@@ -97,7 +97,9 @@ function checkFor(document: ConfigDocument, options: FieldOptions): Finding[] {
     ...checkGates(subject),
     ...listRules(subject),
   ]
-  const findings = adviseNearest(complaints.slice(0, MOST_FINDINGS)).flatMap((complaint) => toFindings(complaint, document, version))
+  const findings = adviseNearest(complaints.filter(isAsked).slice(0, MOST_FINDINGS)).flatMap((complaint) =>
+    toFindings(complaint, document, version),
+  )
   return [...findings, ...listRepeated(document, unknownKeys)].sort((a, b) => compare(a.position, b.position))
 }
 

@@ -516,6 +516,29 @@ t.test('a pre-release refuses what the newest release refuses too, and of the re
   t.strictSame(brief(await check('foo: 1', next, 'refuse')), ['warn fields/unlisted-key'], 'the release may know it')
 })
 
+t.test('a name that a list lacks, which has grown before, only warns of a kubelet that may have a longer one', async (t) => {
+  const cases: [lines: string, newest: readonly string[]][] = [
+    ['featureGates: {NoSuchGate: true}', ['refuse fields/gate-unknown']],
+    ['allowedUnsafeSysctls: [kernel.foo]', ['refuse fields/value']],
+    ['featureGates: {DefaultPodSysctls: true}\ndefaultPodSysctls: {kernel.foo: "1"}', ['refuse fields/value']],
+    ['cpuManagerPolicy: static\ncpuManagerPolicyOptions: {new-thing: "true"}\nreservedSystemCPUs: "0"', ['refuse fields/value']],
+    ['topologyManagerPolicy: restricted\ntopologyManagerPolicyOptions: {new-thing: "true"}', ['refuse fields/value']],
+    ['tlsCurvePreferences: [4590]', ['refuse fields/value']],
+    ['tlsCipherSuites: [TLS_NEW_SUITE]', ['refuse fields/value']],
+    ['evictionHard: {newfs.available: 1Gi}', ['refuse fields/value']],
+  ]
+  for (const [lines, newest] of cases) {
+    t.strictSame(brief(await check(lines, `1.${NEWEST_MINOR}`)), newest, lines)
+    for (const version of [PRE_RELEASE.version, `1.${PRE_RELEASE.minor + 1}`]) {
+      const found = await check(lines, version)
+      t.strictSame(brief(found), [newest[0]?.replace('refuse', 'warn')], `${lines} in ${version}`)
+      t.match(found, [{ isUnsettled: true }], `${lines} in ${version}`)
+    }
+  }
+  const twice = 'allowedUnsafeSysctls: [Kernel..foo]\ntlsCurvePreferences: [29, 29]\ntlsCipherSuites: [nope]'
+  t.strictSame(brief(await check(twice, PRE_RELEASE.version)), Array(3).fill('refuse fields/value'), 'no list decides that')
+})
+
 t.test('gates that a pre-release no longer has are named before an upgrade', async (t) => {
   const problem = `kubelet 1.${PRE_RELEASE.minor} (as of ${PRE_RELEASE.version}) removes feature gate NodeSwap and does not start with it`
   for (const version of ['1.35.4', '1.37.2']) {

@@ -111,6 +111,8 @@ t.test('a kubelet that is newer than the tables judges by itself', async (t) => 
   t.match(reconcile(newer('warn', late), accepted()).fields, { outcome: 'refused', findings: [late] }, 'not asked for that')
   const unsettled = { ...UNKNOWN, severity: 'warn', isUnsettled: true } as const
   t.strictSame(reconcile(newer('warn', unsettled), accepted()).fields?.findings, [], 'it takes the gate')
+  const open = { ...late, severity: 'warn', isUnsettled: true } as const
+  t.match(reconcile(newer('warn', open), accepted()).fields, { outcome: 'accepted', findings: [open] }, 'nor here, so it stays a warning')
   const guard = finding('guard/content-type', ['contentType'], 'kubelet 1.39 does not register with it')
   t.match(reconcile(newer('warn', guard), accepted()).fields, { outcome: 'refused', findings: [guard] })
 })

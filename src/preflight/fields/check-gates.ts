@@ -83,6 +83,7 @@ function complainOfUnknown(name: string, minor: number | undefined): FieldProble
     problem: `unrecognized feature gate: ${shorten(name)}`,
     mistyped: { name, known: KNOWN },
     unsure: minor === undefined,
+    byList: true,
   }
 }
 
