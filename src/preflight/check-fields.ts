@@ -63,8 +63,8 @@ export function checkFields(document: ConfigDocument, options: FieldOptions): Fi
   )
 }
 
-/** The rules about limits and types, which did not change since the oldest kubelet. */
-const LASTING = ['fields/range', 'fields/type', 'fields/repeated-key']
+/** The rules about limits, which did not change since the oldest kubelet. */
+const LASTING = ['fields/range', 'fields/repeated-key']
 
 /**
  * What a kubelet that is newer than the tables refuses as well as they can tell. A pre-release may
@@ -79,8 +79,9 @@ function listSure(document: ConfigDocument, options: FieldOptions, version: Kube
   return new Set(refused.map(identify))
 }
 
-function identify({ rule, path }: Finding): string {
-  return JSON.stringify([rule, path])
+/** A path may have several: of a gate that is off, one for each gate that needs it. */
+function identify({ rule, path, problem }: Finding): string {
+  return JSON.stringify([rule, path, problem])
 }
 
 /** No rule is known of a kubelet 2.x: those of the newest 1.x stand in. */
@@ -92,7 +93,9 @@ function checkFor(document: ConfigDocument, options: FieldOptions, isAsked: (com
   const config = override(document.config, overrides)
   const subject: FieldRuleInput = { config, version, gate: (name) => findGateState(name, config, version?.minor) }
   const complaints = [
-    ...(given !== undefined && isNewer(given) ? remarkOnKeys(document.config, given) : checkKeys(document.config, version, unknownKeys)),
+    ...(given !== undefined && isNewer(given)
+      ? remarkOnKeys(document.config, given, unknownKeys)
+      : checkKeys(document.config, version, unknownKeys)),
     ...checkTypes(subject),
     ...checkGates(subject),
     ...listRules(subject),

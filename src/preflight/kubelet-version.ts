@@ -35,6 +35,9 @@ export function isPreRelease({ major, minor }: KubeletVersion): boolean {
 
 export const COVERED = `kubelet 1.${OLDEST_MINOR} to 1.${NEWEST_MINOR}`
 
+/** Of gates and fields; the rules cover what is released. */
+export const IN_TABLES = `kubelet 1.${OLDEST_MINOR} to ${PRE_RELEASE.version}`
+
 /** By which rules a kubelet that the tables do not cover is judged. */
 export function describeJudgedBy(version: KubeletVersion): string {
   if (isPreRelease(version)) return `1.${PRE_RELEASE.minor} is not released: judged by ${PRE_RELEASE.version}`

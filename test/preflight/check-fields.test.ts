@@ -539,6 +539,24 @@ t.test('a name that a list lacks, which has grown before, only warns of a kubele
   t.strictSame(brief(await check(twice, PRE_RELEASE.version)), Array(3).fill('refuse fields/value'), 'no list decides that')
 })
 
+t.test('a pre-release is sure of a complaint only where the newest release has the same, not another about that gate', async (t) => {
+  const found = await check('featureGates: {AllAlpha: true, NodeDeclaredFeatures: false}', PRE_RELEASE.version)
+  const severityOf = (gate: string) => found.find(({ problem }) => problem.startsWith(`${gate} is enabled, but depends on`))?.severity
+  t.equal(severityOf('DRAOptionalNodeOperations'), 'refuse')
+  t.equal(severityOf('DynamicNodeLocalEphemeralVolumes'), 'warn', 'the beta alone has it')
+})
+
+t.test('a field that a release has removed is known to be gone for a newer kubelet too', async (t) => {
+  const lines = 'logging: {sanitization: true}'
+  for (const version of [`1.${NEWEST_MINOR}`, PRE_RELEASE.version, `1.${PRE_RELEASE.minor + 1}`, '2.0']) {
+    const found = await check(lines, version)
+    t.strictSame(brief(found), ['warn fields/gone'], version)
+    t.match(found, [{ problem: /^kubelet 1\.24 removed logging\.sanitization: kubelet \S+ ignores it$/, advice: 'remove it' }])
+    t.notOk(found[0]?.isUnsettled, version)
+  }
+  t.match(await check(lines, PRE_RELEASE.version, 'refuse'), [{ severity: 'warn', isUnsettled: true }])
+})
+
 t.test('gates that a pre-release no longer has are named before an upgrade', async (t) => {
   const problem = `kubelet 1.${PRE_RELEASE.minor} (as of ${PRE_RELEASE.version}) removes feature gate NodeSwap and does not start with it`
   for (const version of ['1.35.4', '1.37.2']) {

@@ -3,7 +3,7 @@ import { NEWEST_MINOR, PRE_RELEASE } from '../../src/kubelet/fields.ts'
 import type { GuardName } from '../../src/preflight/guards.ts'
 import type { InspectOptions, PartInput, PartReport, TargetNode } from '../../src/preflight/inspection.ts'
 import type { JudgeRequest, KubeletJudgement } from '../../src/preflight/kubelet/judgement.ts'
-import { COVERED, formatVersion } from '../../src/preflight/kubelet-version.ts'
+import { COVERED, formatVersion, IN_TABLES } from '../../src/preflight/kubelet-version.ts'
 import { NOTHING_KNOWN, type SurroundingNeeds, type Surroundings } from '../../src/preflight/node/surroundings.ts'
 import { listParts, type PartSources } from '../../src/preflight/parts.ts'
 import type { ChangePolicy } from '../../src/preflight/policy/check-policy.ts'
@@ -156,7 +156,7 @@ t.test('fields: a kubelet that is newer than the tables may know a field that th
     const { report } = await run('fields', 'foo: 1\nmaxPod: 5\n', { unknownKeys: 'refuse', version })
     t.match(report, { outcome: 'unjudged' })
     t.same(rulesOf(report), ['warn fields/unlisted-key', 'warn fields/unlisted-key'])
-    const problem = `foo is not in the tables of this agent, which cover ${COVERED}: kubelet ${formatVersion(version)} may know it`
+    const problem = `foo is not in the tables of this agent, which cover ${IN_TABLES}: kubelet ${formatVersion(version)} may know it`
     t.match(report?.findings, [
       { path: ['foo'], problem },
       { path: ['maxPod'], advice: 'did you mean maxPods?' },
