@@ -7,7 +7,7 @@
 import { describeMisfit, type KubeletConfig } from '../kubelet/decode.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import { findMisfits } from '../kubelet/field-types.ts'
-import { FIELDS, NEWEST_MINOR, PRE_RELEASE } from '../kubelet/fields.ts'
+import { FIELDS, LAST_IN_TABLES, NEWEST_MINOR } from '../kubelet/fields.ts'
 import { isObject } from '../values/is-object.ts'
 import { nearestPlausible } from '../values/nearest.ts'
 import type { ConfigDocument } from './document.ts'
@@ -54,7 +54,7 @@ export function checkFields(document: ConfigDocument, options: FieldOptions): Fi
   const findings = checkFor(document, options)
   if (version === undefined || !isNewer(version)) return findings
   const sure = listSure(document, options, version)
-  const later = `as of ${PRE_RELEASE.version}: kubelet ${formatVersion(version)} may take it`
+  const later = `as of ${LAST_IN_TABLES.version}: kubelet ${formatVersion(version)} may take it`
   const why = isPreRelease(version) ? describeJudgedBy(version) : later
   return findings.map((finding) =>
     finding.severity !== 'refuse' || sure.has(identify(finding))
@@ -85,7 +85,7 @@ function identify({ rule, path, problem }: Finding): string {
 }
 
 /** No rule is known of a kubelet 2.x: those of the newest 1.x stand in. */
-const NEWEST: KubeletVersion = { major: 1, minor: PRE_RELEASE.minor, patch: 0 }
+const NEWEST: KubeletVersion = { major: 1, minor: LAST_IN_TABLES.minor, patch: 0 }
 
 function checkFor(document: ConfigDocument, options: FieldOptions, isAsked: (complaint: FieldProblem) => boolean = () => true): Finding[] {
   const { version: given, unknownKeys, overrides = {} } = options

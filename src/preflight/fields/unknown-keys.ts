@@ -8,7 +8,7 @@ import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { Field, Fields } from '../../kubelet/field.ts'
 import { type FieldPath, formatPath } from '../../kubelet/field-path.ts'
 import { listObjects } from '../../kubelet/field-types.ts'
-import { FIELDS, isKnown, PRE_RELEASE } from '../../kubelet/fields.ts'
+import { FIELDS, isKnown, LAST_IN_TABLES } from '../../kubelet/fields.ts'
 import { formatVersion, IN_TABLES, type KubeletVersion } from '../kubelet-version.ts'
 import { type FieldProblem, shorten } from './complaint.ts'
 
@@ -28,7 +28,7 @@ export function checkKeys(config: KubeletConfig, version: KubeletVersion | undef
  * their end.
  */
 export function remarkOnKeys(config: KubeletConfig, newer: KubeletVersion, unknownKeys: 'warn' | 'refuse'): FieldProblem[] {
-  const { first, more } = findUnknown(config, PRE_RELEASE.minor)
+  const { first, more } = findUnknown(config, LAST_IN_TABLES.minor)
   const severity = 'warn'
   const remarks = first.map(([path, fields]): FieldProblem => {
     const gone = fieldOf(path, fields)?.gone
