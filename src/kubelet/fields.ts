@@ -12,9 +12,10 @@ export const OLDEST_MINOR = 20
 /** The newest minor that is released. */
 export const NEWEST_MINOR = 37
 /**
- * The minor after it, whose tables and rules are those of a pre-release: the release may differ.
+ * What the tables and rules end with: a pre-release of the minor after it, from which the release
+ * may differ, or the newest release itself.
  */
-export const PRE_RELEASE = { minor: 38, version: '1.38.0-beta.0' }
+export const LAST_IN_TABLES = { minor: 38, version: '1.38.0-beta.0' }
 
 export const FIELDS = FIELD_TABLE
 

@@ -7,7 +7,7 @@
 import { describeMisfit, type KubeletConfig } from '../kubelet/decode.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import { findMisfits } from '../kubelet/field-types.ts'
-import { FIELDS, NEWEST_MINOR, PRE_RELEASE } from '../kubelet/fields.ts'
+import { FIELDS, LAST_IN_TABLES, NEWEST_MINOR } from '../kubelet/fields.ts'
 import { isObject } from '../values/is-object.ts'
 import { nearestPlausible } from '../values/nearest.ts'
 import type { ConfigDocument } from './document.ts'
@@ -54,7 +54,7 @@ export function checkFields(document: ConfigDocument, options: FieldOptions): Fi
   const findings = checkFor(document, options)
   if (version === undefined || !isNewer(version)) return findings
   const sure = listSure(document, options, version)
-  const later = `as of ${PRE_RELEASE.version}: kubelet ${formatVersion(version)} may take it`
+  const later = `as of ${LAST_IN_TABLES.version}: kubelet ${formatVersion(version)} may take it`
   const why = isPreRelease(version) ? describeJudgedBy(version) : later
   return findings.map((finding) =>
     finding.severity !== 'refuse' || sure.has(identify(finding))
@@ -63,41 +63,46 @@ export function checkFields(document: ConfigDocument, options: FieldOptions): Fi
   )
 }
 
-/** The rules about limits and types, which did not change since the oldest kubelet. */
-const LASTING = ['fields/range', 'fields/type', 'fields/repeated-key']
+/** The rules about limits, which did not change since the oldest kubelet. */
+const LASTING = ['fields/range', 'fields/repeated-key']
 
 /**
  * What a kubelet that is newer than the tables refuses as well as they can tell. A pre-release may
- * still change, and get another gate: the newest release has to refuse the same. Of a later kubelet
- * only its limits are known, those of every kubelet so far: it may know more words and gates.
+ * still change, so the newest release has to refuse the same. Of a later kubelet only its limits
+ * are known, those of every kubelet so far. Either may have longer lists of names.
  */
 function listSure(document: ConfigDocument, options: FieldOptions, version: KubeletVersion): ReadonlySet<string> {
   const isNext = isPreRelease(version)
   const before = { ...options, version: isNext ? { major: 1, minor: NEWEST_MINOR, patch: 0 } : undefined }
-  const isSure = (rule: string) => (isNext ? rule !== 'fields/gate-unknown' : LASTING.includes(rule))
-  const refused = checkFor(document, before).filter(({ rule, severity }) => severity === 'refuse' && isSure(rule))
+  const found = checkFor(document, before, ({ byList }) => byList !== true)
+  const refused = found.filter(({ rule, severity }) => severity === 'refuse' && (isNext || LASTING.includes(rule)))
   return new Set(refused.map(identify))
 }
 
-function identify({ rule, path }: Finding): string {
-  return JSON.stringify([rule, path])
+/** A path may have several: of a gate that is off, one for each gate that needs it. */
+function identify({ rule, path, problem }: Finding): string {
+  return JSON.stringify([rule, path, problem])
 }
 
 /** No rule is known of a kubelet 2.x: those of the newest 1.x stand in. */
-const NEWEST: KubeletVersion = { major: 1, minor: PRE_RELEASE.minor, patch: 0 }
+const NEWEST: KubeletVersion = { major: 1, minor: LAST_IN_TABLES.minor, patch: 0 }
 
-function checkFor(document: ConfigDocument, options: FieldOptions): Finding[] {
+function checkFor(document: ConfigDocument, options: FieldOptions, isAsked: (complaint: FieldProblem) => boolean = () => true): Finding[] {
   const { version: given, unknownKeys, overrides = {} } = options
   const version = given !== undefined && given.major > 1 ? NEWEST : given
   const config = override(document.config, overrides)
   const subject: FieldRuleInput = { config, version, gate: (name) => findGateState(name, config, version?.minor) }
   const complaints = [
-    ...(given !== undefined && isNewer(given) ? remarkOnKeys(document.config, given) : checkKeys(document.config, version, unknownKeys)),
+    ...(given !== undefined && isNewer(given)
+      ? remarkOnKeys(document.config, given, unknownKeys)
+      : checkKeys(document.config, version, unknownKeys)),
     ...checkTypes(subject),
     ...checkGates(subject),
     ...listRules(subject),
   ]
-  const findings = adviseNearest(complaints.slice(0, MOST_FINDINGS)).flatMap((complaint) => toFindings(complaint, document, version))
+  const findings = adviseNearest(complaints.filter(isAsked).slice(0, MOST_FINDINGS)).flatMap((complaint) =>
+    toFindings(complaint, document, version),
+  )
   return [...findings, ...listRepeated(document, unknownKeys)].sort((a, b) => compare(a.position, b.position))
 }
 

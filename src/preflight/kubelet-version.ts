@@ -1,5 +1,5 @@
 /** Kubelet's version, as `kubelet --version` prints it. Pure. */
-import { NEWEST_MINOR, OLDEST_MINOR, PRE_RELEASE } from '../kubelet/fields.ts'
+import { LAST_IN_TABLES, NEWEST_MINOR, OLDEST_MINOR } from '../kubelet/fields.ts'
 
 export interface KubeletVersion {
   readonly major: number
@@ -28,16 +28,19 @@ export function isNewer({ major, minor }: KubeletVersion): boolean {
   return major > 1 || (major === 1 && minor > NEWEST_MINOR)
 }
 
-/** Whether it is of the minor whose pre-release is in the tables. */
+/** Whether it is of a minor of which only a pre-release is in the tables. */
 export function isPreRelease({ major, minor }: KubeletVersion): boolean {
-  return major === 1 && minor === PRE_RELEASE.minor
+  return major === 1 && minor === LAST_IN_TABLES.minor && minor > NEWEST_MINOR
 }
 
 export const COVERED = `kubelet 1.${OLDEST_MINOR} to 1.${NEWEST_MINOR}`
 
+/** Of gates and fields; the rules cover what is released. */
+export const IN_TABLES = `kubelet 1.${OLDEST_MINOR} to ${LAST_IN_TABLES.version}`
+
 /** By which rules a kubelet that the tables do not cover is judged. */
 export function describeJudgedBy(version: KubeletVersion): string {
-  if (isPreRelease(version)) return `1.${PRE_RELEASE.minor} is not released: judged by ${PRE_RELEASE.version}`
+  if (isPreRelease(version)) return `1.${LAST_IN_TABLES.minor} is not released: judged by ${LAST_IN_TABLES.version}`
   const covered = `the rules cover ${COVERED}, not ${formatVersion(version)}`
-  return isNewer(version) ? `${covered}: those of ${PRE_RELEASE.version} only warn` : covered
+  return isNewer(version) ? `${covered}: those of ${LAST_IN_TABLES.version} only warn` : covered
 }

@@ -27,7 +27,7 @@ import type { InspectPart, PartInput, PartReport } from './inspection.ts'
 import type { Judge, JudgeRequest, JudgeStage, KubeletJudgement } from './kubelet/judgement.ts'
 import { placesIn } from './kubelet/places.ts'
 import { probeFlags } from './kubelet/probe-flags.ts'
-import { COVERED, describeJudgedBy, formatVersion, isCovered, isNewer, isPreRelease } from './kubelet-version.ts'
+import { describeJudgedBy, formatVersion, IN_TABLES, isCovered, isNewer, isPreRelease } from './kubelet-version.ts'
 import { locateNearest } from './locate.ts'
 import { checkNode, findNeeds, findNodeFault, guardClient } from './node/check-node.ts'
 import type { NodeOptions } from './node/node-view.ts'
@@ -90,7 +90,7 @@ function checkMeaning({ document, version, from, node, kubelet }: PartInput): Pa
   if (from === undefined || version === undefined) return undefined
   const uncovered = [from, version].find((each) => !isCovered(each) && !isPreRelease(each))
   if (uncovered !== undefined) {
-    const detail = `the tables cover ${COVERED}, not ${formatVersion(uncovered)}`
+    const detail = `the tables cover ${IN_TABLES}, not ${formatVersion(uncovered)}`
     return { outcome: 'unjudged', detail, findings: [] }
   }
   const flags = collectFlags((node ?? kubelet)?.flags ?? [])

@@ -45,7 +45,7 @@ function acceptOwn(fields: PartReport, { ignored }: PartReport): PartReport {
   const { ownWord } = fields
   const ownIgnored = ownWord === undefined || ignored === undefined ? undefined : listIgnored(fields.findings, ignored, ownWord)
   const settled = fields.findings.flatMap((finding): Finding[] => {
-    if (finding.rule === UNLISTED && ownIgnored !== undefined) return []
+    if (isOfUnknown(finding) && ownIgnored !== undefined) return []
     const isJudged = RULES_BY_LIST.includes(finding.rule) || (ownWord !== undefined && isOfLoading(finding))
     if (!isJudged) return [finding]
     if (finding.isUnsettled) return []
@@ -60,6 +60,10 @@ function acceptOwn(fields: PartReport, { ignored }: PartReport): PartReport {
 /** The rule of remarks about fields that the tables lack. */
 export const UNLISTED = 'fields/unlisted-key'
 
+function isOfUnknown({ rule }: Finding): boolean {
+  return rule === UNLISTED || rule === 'fields/gone'
+}
+
 /** Guards, and what a user forbids beyond kubelet, are not kubelet's to judge. */
 function isOfLoading({ rule, isAtStart }: Finding): boolean {
   return rule.startsWith('fields/') && rule !== 'fields/repeated-key' && isAtStart !== true
@@ -67,13 +71,16 @@ function isOfLoading({ rule, isAtStart }: Finding): boolean {
 
 /** Kubelet writes paths as we do. What the tables have may be gone, too. */
 function listIgnored(findings: readonly Finding[], ignored: readonly string[], severity: Finding['severity']): Finding[] {
-  const remarks = new Map(findings.filter(({ rule }) => rule === UNLISTED).map((remark) => [formatPath(remark.path), remark]))
-  return ignored.slice(0, MOST_KEYS).map((label): Finding => {
-    const { position, advice } = remarks.get(label) ?? {}
-    const path = (label.match(/[^.[\]]+/g) ?? []).map((step) => (/^\d+$/.test(step) ? Number(step) : step))
-    const problem = `unknown field ${shorten(label)}: this kubelet ignores it`
+  const remarks = new Map(findings.filter(isOfUnknown).map((remark) => [formatPath(remark.path), remark]))
+  const complain = (path: FieldPath, problem: string, { position, advice }: Partial<Finding> = {}): Finding => {
     return { rule: 'fields/unknown-key', severity, reason: 'validate', path, position, problem, advice }
+  }
+  const complaints = ignored.slice(0, MOST_KEYS).map((label) => {
+    const path = (label.match(/[^.[\]]+/g) ?? []).map((step) => (/^\d+$/.test(step) ? Number(step) : step))
+    return complain(path, `unknown field ${shorten(label)}: this kubelet ignores it`, remarks.get(label))
   })
+  const more = ignored.length - complaints.length
+  return more === 0 ? complaints : [...complaints, complain([], `${more} more unknown fields: this kubelet ignores them`)]
 }
 
 function dropKnown(kubelet: PartReport, fields: readonly Finding[]): PartReport {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { FIELDS, NEWEST_MINOR, PRE_RELEASE } from '../../src/kubelet/fields.ts'
+import { FIELDS, LAST_IN_TABLES, NEWEST_MINOR } from '../../src/kubelet/fields.ts'
 import { listGates, stateOf } from '../../src/kubelet/gates.ts'
 import { checkFields } from '../../src/preflight/check-fields.ts'
 import type { Finding } from '../../src/preflight/finding.ts'
@@ -493,39 +493,94 @@ t.test('configs that fail the validation of every kubelet', async (t) => {
   }
 })
 
-t.test('a pre-release refuses what the newest release refuses too, and of the rest it only warns', async (t) => {
-  const next = PRE_RELEASE.version
-  const cases: [lines: string, findings: readonly string[]][] = [
-    ['maxPods: -1', ['refuse fields/range']],
-    ['systemReserved: {gpu: "1"}', ['refuse fields/value']],
-    ['memorySwap: {swapBehavior: Nope}', ['refuse fields/value']],
-    ['featureGates: {SidecarContainers: true}', ['refuse fields/gate-gone']],
-    ['featureGates: {NodeSwap: true}', ['warn fields/gate-gone']],
-    ['featureGates: {NoSuchGate: true}', ['warn fields/gate-unknown']],
-    ['featureGates: {DRADeviceTaints: false}', ['warn fields/gate-locked', 'refuse fields/gate-needs']],
-    ['serverCertificateKeyAlgorithm: RSA-1024', ['warn fields/value']],
-    ['serverCertificateKeyAlgorithm: 5', ['warn fields/type']],
-    ['foo: 1', ['warn fields/unlisted-key']],
-    ['allowedUnsafeSysctls: [user.max_user_namespaces, kernel.domainname]', []],
-    ['featureGates: {DynamicResourceAllocation: true}\nmaxPods: 5', ['warn fields/gate-gone']],
+t.test(
+  'a pre-release refuses what the newest release refuses too, and of the rest it only warns',
+  { skip: LAST_IN_TABLES.minor === NEWEST_MINOR && 'no pre-release is in the tables' },
+  async (t) => {
+    const next = LAST_IN_TABLES.version
+    const cases: [lines: string, findings: readonly string[]][] = [
+      ['maxPods: -1', ['refuse fields/range']],
+      ['systemReserved: {gpu: "1"}', ['refuse fields/value']],
+      ['memorySwap: {swapBehavior: Nope}', ['refuse fields/value']],
+      ['featureGates: {SidecarContainers: true}', ['refuse fields/gate-gone']],
+      ['featureGates: {NodeSwap: true}', ['warn fields/gate-gone']],
+      ['featureGates: {NoSuchGate: true}', ['warn fields/gate-unknown']],
+      ['featureGates: {DRADeviceTaints: false}', ['warn fields/gate-locked', 'refuse fields/gate-needs']],
+      ['serverCertificateKeyAlgorithm: RSA-1024', ['warn fields/value']],
+      ['serverCertificateKeyAlgorithm: 5', ['warn fields/type']],
+      ['foo: 1', ['warn fields/unlisted-key']],
+      ['allowedUnsafeSysctls: [user.max_user_namespaces, kernel.domainname]', []],
+      ['featureGates: {DynamicResourceAllocation: true}\nmaxPods: 5', ['warn fields/gate-gone']],
+    ]
+    for (const [lines, findings] of cases) t.strictSame(brief(await check(lines, next)), findings, lines)
+    t.match(await check('featureGates: {NodeSwap: true}', next), [
+      { problem: `unrecognized feature gate: NodeSwap (1.${LAST_IN_TABLES.minor} is not released: judged by ${next})`, isUnsettled: true },
+    ])
+    t.strictSame(brief(await check('foo: 1', next, 'refuse')), ['warn fields/unlisted-key'], 'the release may know it')
+  },
+)
+
+t.test('a name that a list lacks, which has grown before, only warns of a kubelet that may have a longer one', async (t) => {
+  const cases: [lines: string, newest: readonly string[]][] = [
+    ['featureGates: {NoSuchGate: true}', ['refuse fields/gate-unknown']],
+    ['allowedUnsafeSysctls: [kernel.foo]', ['refuse fields/value']],
+    ['featureGates: {DefaultPodSysctls: true}\ndefaultPodSysctls: {kernel.foo: "1"}', ['refuse fields/value']],
+    ['cpuManagerPolicy: static\ncpuManagerPolicyOptions: {new-thing: "true"}\nreservedSystemCPUs: "0"', ['refuse fields/value']],
+    ['topologyManagerPolicy: restricted\ntopologyManagerPolicyOptions: {new-thing: "true"}', ['refuse fields/value']],
+    ['tlsCurvePreferences: [4590]', ['refuse fields/value']],
+    ['tlsCipherSuites: [TLS_NEW_SUITE]', ['refuse fields/value']],
+    ['evictionHard: {newfs.available: 1Gi}', ['refuse fields/value']],
   ]
-  for (const [lines, findings] of cases) t.strictSame(brief(await check(lines, next)), findings, lines)
-  t.match(await check('featureGates: {NodeSwap: true}', next), [
-    { problem: `unrecognized feature gate: NodeSwap (1.${PRE_RELEASE.minor} is not released: judged by ${next})`, isUnsettled: true },
-  ])
-  t.strictSame(brief(await check('foo: 1', next, 'refuse')), ['warn fields/unlisted-key'], 'the release may know it')
+  for (const [lines, newest] of cases) {
+    t.strictSame(brief(await check(lines, `1.${NEWEST_MINOR}`)), newest, lines)
+    for (const version of [`1.${NEWEST_MINOR + 1}`, `1.${LAST_IN_TABLES.minor + 1}`]) {
+      const found = await check(lines, version)
+      t.strictSame(brief(found), [newest[0]?.replace('refuse', 'warn')], `${lines} in ${version}`)
+      t.match(found, [{ isUnsettled: true }], `${lines} in ${version}`)
+    }
+  }
 })
 
-t.test('gates that a pre-release no longer has are named before an upgrade', async (t) => {
-  const problem = `kubelet 1.${PRE_RELEASE.minor} (as of ${PRE_RELEASE.version}) removes feature gate NodeSwap and does not start with it`
-  for (const version of ['1.35.4', '1.37.2']) {
-    t.match(await check('featureGates: {NodeSwap: true}', version), [{ rule: 'fields/gate-going', severity: 'warn', problem }], version)
+t.test(
+  'a pre-release is sure of a complaint only where the newest release has the same, not another about that gate',
+  { skip: LAST_IN_TABLES.minor === NEWEST_MINOR && 'no pre-release is in the tables' },
+  async (t) => {
+    const twice = 'allowedUnsafeSysctls: [Kernel..foo]\ntlsCurvePreferences: [29, 29]\ntlsCipherSuites: [nope]'
+    t.strictSame(brief(await check(twice, LAST_IN_TABLES.version)), Array(3).fill('refuse fields/value'), 'no list decides that')
+    const found = await check('featureGates: {AllAlpha: true, NodeDeclaredFeatures: false}', LAST_IN_TABLES.version)
+    const severityOf = (gate: string) => found.find(({ problem }) => problem.startsWith(`${gate} is enabled, but depends on`))?.severity
+    t.equal(severityOf('DRAOptionalNodeOperations'), 'refuse')
+    t.equal(severityOf('DynamicNodeLocalEphemeralVolumes'), 'warn', 'the beta alone has it')
+  },
+)
+
+t.test('a field that a release has removed is known to be gone for a newer kubelet too', async (t) => {
+  const lines = 'logging: {sanitization: true}'
+  for (const version of [`1.${NEWEST_MINOR}`, `1.${NEWEST_MINOR + 1}`, `1.${LAST_IN_TABLES.minor + 1}`, '2.0']) {
+    const found = await check(lines, version)
+    t.strictSame(brief(found), ['warn fields/gone'], version)
+    t.match(found, [{ problem: /^kubelet 1\.24 removed logging\.sanitization: kubelet \S+ ignores it$/, advice: 'remove it' }])
+    t.notOk(found[0]?.isUnsettled, version)
   }
-  const going = listGates().filter((name) => stateOf(name, NEWEST_MINOR) !== undefined && stateOf(name, PRE_RELEASE.minor) === undefined)
-  t.equal(going.length, 29, going.join())
-  for (const name of ['KubeletTracing', 'SystemdWatchdog', 'ExecProbeTimeout', 'InPlacePodVerticalScaling', 'DynamicResourceAllocation'])
-    t.ok(going.includes(name), name)
+  t.match(await check(lines, `1.${NEWEST_MINOR + 1}`, 'refuse'), [{ severity: 'warn', isUnsettled: true }])
 })
+
+t.test(
+  'gates that a pre-release no longer has are named before an upgrade',
+  { skip: LAST_IN_TABLES.minor === NEWEST_MINOR && 'no pre-release is in the tables' },
+  async (t) => {
+    const problem = `kubelet 1.${LAST_IN_TABLES.minor} (as of ${LAST_IN_TABLES.version}) removes feature gate NodeSwap and does not start with it`
+    for (const version of ['1.35.4', '1.37.2']) {
+      t.match(await check('featureGates: {NodeSwap: true}', version), [{ rule: 'fields/gate-going', severity: 'warn', problem }], version)
+    }
+    const going = listGates().filter(
+      (name) => stateOf(name, NEWEST_MINOR) !== undefined && stateOf(name, LAST_IN_TABLES.minor) === undefined,
+    )
+    t.equal(going.length, 29, going.join())
+    for (const name of ['KubeletTracing', 'SystemdWatchdog', 'ExecProbeTimeout', 'InPlacePodVerticalScaling', 'DynamicResourceAllocation'])
+      t.ok(going.includes(name), name)
+  },
+)
 
 t.test('the algorithms of the keys of certificates', async (t) => {
   const cases: [lines: string, findings: readonly string[]][] = [
@@ -537,12 +592,12 @@ t.test('the algorithms of the keys of certificates', async (t) => {
     ['serverCertificateKeyAlgorithm: ML-DSA-44\ntlsMinVersion: VersionTLS13', []],
     ['serverCertificateKeyAlgorithm: ML-DSA-44\ntlsMinVersion: Nope', ['refuse fields/value']],
   ]
-  for (const [lines, findings] of cases) t.strictSame(brief(await check(lines, PRE_RELEASE.version)), findings, lines)
+  for (const [lines, findings] of cases) t.strictSame(brief(await check(lines, LAST_IN_TABLES.version)), findings, lines)
   t.strictSame(brief(await check('serverCertificateKeyAlgorithm: RSA-1024', '1.37')), ['warn fields/too-new'], 'kubelet ignores it')
 })
 
 t.test('the rules of the newest minor warn of a later kubelet, which may take more', async (t) => {
-  const later = `1.${PRE_RELEASE.minor + 1}`
+  const later = `1.${LAST_IN_TABLES.minor + 1}`
   const cases: [lines: string, findings: readonly string[]][] = [
     ['maxPods: -1', ['refuse fields/range']],
     ['systemReserved: {gpu: "1"}', ['warn fields/value']],
@@ -556,6 +611,8 @@ t.test('the rules of the newest minor warn of a later kubelet, which may take mo
     ['foo: 1', ['warn fields/unlisted-key']],
   ]
   for (const [lines, findings] of cases) t.strictSame(brief(await check(lines, later)), findings, lines)
-  t.match(await check('topologyManagerPolicy: later', later), [{ problem: /\(as of 1\.38\.0-beta\.0: kubelet 1\.39\.0 may take it\)$/ }])
+  t.match(await check('topologyManagerPolicy: later', later), [
+    { problem: new RegExp(`\\(as of ${LAST_IN_TABLES.version}: kubelet ${later}.0 may take it\\)$`) },
+  ])
   t.strictSame(brief(await check('maxPods: -1\nfoo: 1', '2.0')), ['refuse fields/range', 'warn fields/unlisted-key'])
 })

@@ -111,6 +111,8 @@ t.test('a kubelet that is newer than the tables judges by itself', async (t) => 
   t.match(reconcile(newer('warn', late), accepted()).fields, { outcome: 'refused', findings: [late] }, 'not asked for that')
   const unsettled = { ...UNKNOWN, severity: 'warn', isUnsettled: true } as const
   t.strictSame(reconcile(newer('warn', unsettled), accepted()).fields?.findings, [], 'it takes the gate')
+  const open = { ...late, severity: 'warn', isUnsettled: true } as const
+  t.match(reconcile(newer('warn', open), accepted()).fields, { outcome: 'accepted', findings: [open] }, 'nor here, so it stays a warning')
   const guard = finding('guard/content-type', ['contentType'], 'kubelet 1.39 does not register with it')
   t.match(reconcile(newer('warn', guard), accepted()).fields, { outcome: 'refused', findings: [guard] })
 })
@@ -131,5 +133,10 @@ t.test('a field that the tables lack is unknown only where such a kubelet says s
     { findings: [{}, { path: ['reservedMemory', 0, 'zone'] }] },
     'the tables have it',
   )
+  const many = settle('refuse', Array.from({ length: 23 }, (_, index) => `new${index}`))?.findings ?? []
+  t.match([many.length, many.at(-1)], [21, { severity: 'refuse', path: [], problem: '3 more unknown fields: this kubelet ignores them' }])
+  const gone = { ...remark, rule: 'fields/gone', problem: 'kubelet 1.24 removed memory.foo', advice: 'take it out' }
+  const own = reconcile({ ...fields('warn'), findings: [gone] }, { ...report('accepted'), ignored: ['memory.foo'] }).fields
+  t.match(own?.findings, [{ rule: 'fields/unknown-key', advice: 'take it out' }], 'told once')
   t.match(settle('warn', undefined), { findings: [remark] }, 'it is not known what that kubelet said')
 })

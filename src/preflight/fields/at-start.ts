@@ -83,6 +83,7 @@ function checkSignal(path: FieldProblem['path'], signal: string): FieldProblem[]
       path,
       problem: `unsupported eviction signal ${quote(signal)}`,
       mistyped,
+      byList: true,
       ...(since === undefined ? {} : { to: since - 1 }),
     },
   ]

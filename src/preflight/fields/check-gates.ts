@@ -5,7 +5,7 @@
  * k8s.io/component-base/featuregate.
  */
 
-import { PRE_RELEASE } from '../../kubelet/fields.ts'
+import { LAST_IN_TABLES, NEWEST_MINOR } from '../../kubelet/fields.ts'
 import { type GatePeriod, isGateOn, listGates, listNeedy, needsOf, periodsOf, stateOf } from '../../kubelet/gates.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type FieldProblem, type FieldRuleInput, shorten } from './complaint.ts'
@@ -67,7 +67,7 @@ function checkGate(name: string, isOn: boolean, minor: number | undefined): Fiel
 }
 
 function nameMinor(minor: number): string {
-  return minor === PRE_RELEASE.minor ? `1.${minor} (as of ${PRE_RELEASE.version})` : `1.${minor}`
+  return minor > NEWEST_MINOR ? `1.${minor} (as of ${LAST_IN_TABLES.version})` : `1.${minor}`
 }
 
 /** The first minor after this one that no longer knows the gate. */
@@ -83,6 +83,7 @@ function complainOfUnknown(name: string, minor: number | undefined): FieldProble
     problem: `unrecognized feature gate: ${shorten(name)}`,
     mistyped: { name, known: KNOWN },
     unsure: minor === undefined,
+    byList: true,
   }
 }
 

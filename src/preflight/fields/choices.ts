@@ -6,7 +6,6 @@
  * (pkg/kubelet/cm), `TLSVersion` and `TLSCipherSuites` (k8s.io/component-base/cli/flag).
  */
 import { type FieldPath, valueAt } from '../../kubelet/field-path.ts'
-import { NEWEST_MINOR } from '../../kubelet/fields.ts'
 import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
 import { CIPHER_SUITES, TLS_VERSIONS } from './tls-names.ts'
 import { textOf, textsOf } from './values.ts'
@@ -62,20 +61,19 @@ function complain(path: FieldPath, problem: string, word: string, { words, from 
 }
 
 function checkCipherSuites(suites: readonly string[], version: FieldRuleInput['version']): FieldProblem[] {
-  // A newer Go may support more suites.
-  const isListed = version !== undefined && version.minor <= NEWEST_MINOR
-
   return suites.flatMap((suite, index): FieldProblem[] => {
     if (Object.hasOwn(CIPHER_SUITES, suite)) return []
     const mistyped = { name: suite, known: SUITES }
-    const unsure = !isListed && /^TLS_[A-Z0-9_]{3,80}$/.test(suite)
+    // A newer Go may support more suites.
+    const byList = /^TLS_[A-Z0-9_]{3,80}$/.test(suite)
     return [
       {
         rule: 'value',
         path: ['tlsCipherSuites', index],
         problem: `Cipher suite ${quote(suite)} not supported or doesn't exist`,
         mistyped,
-        unsure,
+        unsure: byList && version === undefined,
+        byList,
       },
     ]
   })

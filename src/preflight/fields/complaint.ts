@@ -25,6 +25,8 @@ export interface FieldProblem {
   readonly severity?: Severity
   /** Kubelet meets it only after it has loaded and validated its config. */
   readonly atStart?: true
+  /** A list of names decides, which has grown before: a later kubelet may have a longer one. */
+  readonly byList?: boolean
   /** It depends on something unknown, such as the effect of `AllAlpha`: at most a warning. */
   readonly unsure?: boolean
 }

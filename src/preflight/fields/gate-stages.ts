@@ -3,7 +3,7 @@
  */
 
 import type { KubeletConfig } from '../../kubelet/decode.ts'
-import { PRE_RELEASE } from '../../kubelet/fields.ts'
+import { LAST_IN_TABLES } from '../../kubelet/fields.ts'
 import { isGateOn, periodsOf } from '../../kubelet/gates.ts'
 import { isObject } from '../../values/is-object.ts'
 
@@ -16,8 +16,8 @@ export function findGateState(name: string, config: KubeletConfig, minor: number
   const set = isObject(config.featureGates) ? config.featureGates : {}
   if (Object.hasOwn(set, name)) return set[name] === true
   const known = periodsOf(name).flatMap(({ from, state }) => (state === undefined ? [] : [{ from, state }]))
-  const first = known[0]?.from ?? PRE_RELEASE.minor
-  const minors = minor === undefined ? Array.from({ length: PRE_RELEASE.minor + 1 - first }, (_, index) => first + index) : [minor]
+  const first = known[0]?.from ?? LAST_IN_TABLES.minor
+  const minors = minor === undefined ? Array.from({ length: LAST_IN_TABLES.minor + 1 - first }, (_, index) => first + index) : [minor]
   const states = new Set(
     minors.map((each) => {
       const here = known.findLast(({ from }) => from <= each)

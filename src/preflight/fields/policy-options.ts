@@ -137,7 +137,8 @@ function checkEach({ gate }: FieldRuleInput, { field, options, known, minor, gro
     const stage = stages?.findLast(([since]) => since <= minor)?.[1]
     if (stage === undefined) {
       const here = Object.entries(known).flatMap(([option, [first]]) => (first !== undefined && first[0] <= minor ? [option] : []))
-      return [{ rule: 'value', path, problem: `${label} is not an option that this kubelet knows`, mistyped: { name, known: here } }]
+      const problem = `${label} is not an option that this kubelet knows`
+      return [{ rule: 'value', path, problem, mistyped: { name, known: here }, byList: true }]
     }
     const needed = stage === 'stable' ? undefined : `${group}${stage === 'alpha' ? 'Alpha' : 'Beta'}Options`
     if (needed !== undefined && gate(needed) === false) {

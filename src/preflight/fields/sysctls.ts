@@ -41,7 +41,7 @@ function checkAllowed({ config, gate }: FieldRuleInput): FieldProblem[] {
 }
 
 function checkSysctl(sysctl: string, path: FieldProblem['path']): FieldProblem[] {
-  const complain = (problem: string, advice: string, range: Pick<FieldProblem, 'from' | 'to'> = {}): FieldProblem[] => [
+  const complain = (problem: string, advice: string, range: Pick<FieldProblem, 'from' | 'to' | 'byList'> = {}): FieldProblem[] => [
     { rule: 'value', path, problem, advice, ...range },
   ]
   if (sysctl.length > LONGEST || !WITH_SLASHES.test(sysctl))
@@ -59,7 +59,10 @@ function checkSysctl(sysctl: string, path: FieldProblem['path']): FieldProblem[]
       ? { from: NAMED_SINCE }
       : {}
   const problem = `the ${isPattern ? 'sysctls' : 'sysctl'} ${quote(sysctl)} are not known to be namespaced`
-  return [...slashes, ...complain(problem, 'set it on the node, in sysctl.d(5): pods can set only what is namespaced', range)]
+  return [
+    ...slashes,
+    ...complain(problem, 'set it on the node, in sysctl.d(5): pods can set only what is namespaced', { ...range, byList: true }),
+  ]
 }
 
 function checkDefaults({ config: { defaultPodSysctls }, gate }: FieldRuleInput): FieldProblem[] {
@@ -82,7 +85,12 @@ function checkDefaults({ config: { defaultPodSysctls }, gate }: FieldRuleInput):
     return [
       ...(isNamespaced(plain) || NAMESPACED_LATER.test(plain)
         ? []
-        : [complain(`the sysctl ${quote(name)} is not known to be namespaced`, 'set it on the node, in sysctl.d(5)', name)]),
+        : [
+            {
+              ...complain(`the sysctl ${quote(name)} is not known to be namespaced`, 'set it on the node, in sysctl.d(5)', name),
+              byList: true,
+            },
+          ]),
       ...(firsts.get(plain) === index ? [] : [complain(`the sysctl ${quote(name)} is set twice`, 'remove one of them', name)]),
     ]
   })

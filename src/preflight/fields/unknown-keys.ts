@@ -8,8 +8,8 @@ import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { Field, Fields } from '../../kubelet/field.ts'
 import { type FieldPath, formatPath } from '../../kubelet/field-path.ts'
 import { listObjects } from '../../kubelet/field-types.ts'
-import { FIELDS, isKnown } from '../../kubelet/fields.ts'
-import { COVERED, formatVersion, type KubeletVersion } from '../kubelet-version.ts'
+import { FIELDS, isKnown, LAST_IN_TABLES } from '../../kubelet/fields.ts'
+import { formatVersion, IN_TABLES, type KubeletVersion } from '../kubelet-version.ts'
 import { type FieldProblem, shorten } from './complaint.ts'
 
 /** Most keys to report one by one. */
@@ -17,18 +17,23 @@ export const MOST_KEYS = 20
 const UNLISTED = 'not in the tables of this agent'
 
 export function checkKeys(config: KubeletConfig, version: KubeletVersion | undefined, severity: 'warn' | 'refuse'): FieldProblem[] {
-  const { first, more } = findUnknown(config, version)
+  const { first, more } = findUnknown(config, version?.minor)
   const complaints = first.map(([path, fields]): FieldProblem => ({ ...describeKey(path, fields, version), severity }))
   if (more === 0) return complaints
   return [...complaints, { rule: 'unknown-key', path: [], problem: `${more} more keys that kubelet does not know`, severity }]
 }
 
-/** The keys that the tables lack, of a kubelet that is newer than they are. */
-export function remarkOnKeys(config: KubeletConfig, newer: KubeletVersion): FieldProblem[] {
-  const { first, more } = findUnknown(config, undefined)
+/**
+ * The keys that the tables lack, of a kubelet that is newer than they are, and what is gone by
+ * their end.
+ */
+export function remarkOnKeys(config: KubeletConfig, newer: KubeletVersion, unknownKeys: 'warn' | 'refuse'): FieldProblem[] {
+  const { first, more } = findUnknown(config, LAST_IN_TABLES.minor)
   const severity = 'warn'
   const remarks = first.map(([path, fields]): FieldProblem => {
-    const problem = `${shorten(formatPath(path))} is ${UNLISTED}, which cover ${COVERED}: kubelet ${formatVersion(newer)} may know it`
+    const gone = fieldOf(path, fields)?.gone
+    if (gone !== undefined) return { ...describeGone(path, gone, newer), severity: unknownKeys }
+    const problem = `${shorten(formatPath(path))} is ${UNLISTED}, which cover ${IN_TABLES}: kubelet ${formatVersion(newer)} may know it`
     return { rule: 'unlisted-key', path, problem, mistyped: nameKey(path, fields), severity }
   })
   return more === 0
@@ -38,13 +43,10 @@ export function remarkOnKeys(config: KubeletConfig, newer: KubeletVersion): Fiel
 
 type Place = readonly [path: FieldPath, fields: Fields]
 
-function findUnknown(
-  config: KubeletConfig,
-  version: KubeletVersion | undefined,
-): { readonly first: readonly Place[]; readonly more: number } {
+function findUnknown(config: KubeletConfig, minor: number | undefined): { readonly first: readonly Place[]; readonly more: number } {
   const first: Place[] = []
   let more = 0
-  for (const place of listUnknown(config, FIELDS, version?.minor, [])) {
+  for (const place of listUnknown(config, FIELDS, minor, [])) {
     if (first.length < MOST_KEYS) first.push(place)
     else more += 1
   }
@@ -64,19 +66,24 @@ function* listUnknown(value: KubeletConfig, fields: Fields, minor: number | unde
 }
 
 function describeKey(path: FieldPath, fields: Fields, version: KubeletVersion | undefined): FieldProblem {
-  const name = String(path.at(-1))
-  const field: Field | undefined = Object.hasOwn(fields, name) ? fields[name] : undefined
+  const field = fieldOf(path, fields)
   const label = shorten(formatPath(path))
   if (field === undefined || version === undefined) {
     return { rule: 'unknown-key', path, problem: `unknown field ${label}: kubelet ignores it`, mistyped: nameKey(path, fields) }
   }
-  const kubelet = `kubelet ${formatVersion(version)}`
-  if (field.gone !== undefined && field.gone <= version.minor) {
-    const problem = `kubelet 1.${field.gone} removed ${label}: ${kubelet} ignores it`
-    return { rule: 'gone', path, problem, advice: 'remove it' }
-  }
-  const problem = `${label} is new in kubelet 1.${field.since ?? ''}: ${kubelet} ignores it`
+  if (field.gone !== undefined && field.gone <= version.minor) return describeGone(path, field.gone, version)
+  const problem = `${label} is new in kubelet 1.${field.since ?? ''}: kubelet ${formatVersion(version)} ignores it`
   return { rule: 'too-new', path, problem, advice: 'remove it, or upgrade kubelet first' }
+}
+
+function describeGone(path: FieldPath, gone: number, version: KubeletVersion): FieldProblem {
+  const problem = `kubelet 1.${gone} removed ${shorten(formatPath(path))}: kubelet ${formatVersion(version)} ignores it`
+  return { rule: 'gone', path, problem, advice: 'remove it' }
+}
+
+function fieldOf(path: FieldPath, fields: Fields): Field | undefined {
+  const name = String(path.at(-1))
+  return Object.hasOwn(fields, name) ? fields[name] : undefined
 }
 
 function nameKey(path: FieldPath, fields: Fields): NonNullable<FieldProblem['mistyped']> {

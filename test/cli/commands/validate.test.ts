@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { CommandContext } from '../../../src/cli/command.ts'
 import { validateCommand } from '../../../src/cli/commands/validate.ts'
-import { NEWEST_MINOR, PRE_RELEASE } from '../../../src/kubelet/fields.ts'
+import { LAST_IN_TABLES, NEWEST_MINOR } from '../../../src/kubelet/fields.ts'
 import { mergeAround } from '../../../src/preflight/drop-ins/merge-drop-ins.ts'
 import type { Report } from '../../../src/preflight/finding.ts'
 import type { InspectedConfig, InspectOptions } from '../../../src/preflight/inspection.ts'
@@ -95,19 +95,23 @@ t.test('a version that the rules do not cover cannot be judged', async (t) => {
   }
 })
 
-t.test('the exit code says whether a version that is not released was judged', async (t) => {
-  const ask = (lines: string) => validate(`${HEAD}${lines}\n`, { 'kubelet-version': `1.${PRE_RELEASE.minor}` })
-  const judged = `1.${PRE_RELEASE.minor} is not released: judged by ${PRE_RELEASE.version}`
-  for (const [lines, code, outcome] of [
-    ['maxPods: 5', 0, 'accepted'],
-    ['maxPods: -1', 1, 'refused'],
-    ['featureGates: {NodeSwap: true}', 2, 'not checked'],
-  ] as const) {
-    const result = await ask(lines)
-    t.equal(result.code, code, lines)
-    t.match(result.out, new RegExp(`^fields +${outcome} +${judged}$`, 'm'), lines)
-  }
-})
+t.test(
+  'the exit code says whether a version that is not released was judged',
+  { skip: LAST_IN_TABLES.minor === NEWEST_MINOR && 'no pre-release is in the tables' },
+  async (t) => {
+    const ask = (lines: string) => validate(`${HEAD}${lines}\n`, { 'kubelet-version': `1.${LAST_IN_TABLES.minor}` })
+    const judged = `1.${LAST_IN_TABLES.minor} is not released: judged by ${LAST_IN_TABLES.version}`
+    for (const [lines, code, outcome] of [
+      ['maxPods: 5', 0, 'accepted'],
+      ['maxPods: -1', 1, 'refused'],
+      ['featureGates: {NodeSwap: true}', 2, 'not checked'],
+    ] as const) {
+      const result = await ask(lines)
+      t.equal(result.code, code, lines)
+      t.match(result.out, new RegExp(`^fields +${outcome} +${judged}$`, 'm'), lines)
+    }
+  },
+)
 
 t.test('a file that cannot be read is not checked', async (t) => {
   const result = await validate('', {}, { readInput: async () => ({ kind: 'unreadable', code: 'EISDIR' }) })

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { PRE_RELEASE } from '../../../src/kubelet/fields.ts'
+import { LAST_IN_TABLES } from '../../../src/kubelet/fields.ts'
 import { isGateOn, listGates, listNeedy, needsOf, periodsOf, stateOf } from '../../../src/kubelet/gates.ts'
 import { checkGates } from '../../../src/preflight/fields/check-gates.ts'
 import type { FieldProblem } from '../../../src/preflight/fields/complaint.ts'
 
-const MINORS = Array.from({ length: PRE_RELEASE.minor + 1 - 20 }, (_, index) => 20 + index)
+const MINORS = Array.from({ length: LAST_IN_TABLES.minor + 1 - 20 }, (_, index) => 20 + index)
 
 function check(featureGates: Record<string, unknown>, minor: number): FieldProblem[] {
   return checkGates({ config: { featureGates }, version: { major: 1, minor, patch: 0 }, gate: () => undefined })
