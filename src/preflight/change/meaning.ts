@@ -30,6 +30,7 @@ export interface MeaningChange {
 interface Meaning {
   /** undefined: the value says it. */
   read(value: unknown, isOn: (gate: string) => boolean, minor: number): string | undefined
+  /** For an upgrade. */
   readonly advice?: string
 }
 
@@ -40,6 +41,8 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   // `generateLinuxContainerConfig`, pkg/kubelet/kuberuntime/kuberuntime_container_linux.go.
   memoryThrottlingFactor: {
     read(value, isOn) {
+      // A value of another type is a finding of its own, and may be long.
+      if (value !== undefined && typeof value !== 'number') return undefined
       if (!isOn('MemoryQoS')) return `${NO_THROTTLING}, since the feature gate MemoryQoS is off`
       return value === undefined
         ? NO_THROTTLING
@@ -55,7 +58,9 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   // `getCgroupDriverFromCRI`, cmd/kubelet/app/server.go.
   cgroupDriver: {
     read: (value, isOn) =>
-      isOn('KubeletCgroupDriverFromCRI') ? `the container runtime's, and ${value} where it does not tell` : undefined,
+      isOn('KubeletCgroupDriverFromCRI') && (value === 'cgroupfs' || value === 'systemd')
+        ? `the container runtime's, and ${value} where it does not tell`
+        : undefined,
   },
 }
 
@@ -93,7 +98,9 @@ function compareMeaning(name: string, row: FieldRow, before: Reading, after: Rea
     const texts = { before: was ?? formatSide(left), after: is ?? formatSide(right) }
     // Neither kubelet throttles: why is not the point.
     const isSame = texts.before === texts.after || [was, is].every((text) => text?.startsWith(NO_THROTTLING))
-    return isSame ? [] : [{ kind, path, ...texts, advice: isSet ? meaning?.advice : undefined }]
+    const known = after.minor > before.minor ? meaning?.advice : undefined
+    const keeping = left?.value === right?.value ? undefined : adviseKeeping(path, left?.value)
+    return isSame ? [] : [{ kind, path, ...texts, advice: isSet ? known : keeping }]
   }
   const isNew = !isKnown(row, before.minor)
   return compareField(path, row, left ?? unsetValue(name, row, isNew), right ?? unsetValue(name, row, false)).map((change) => ({

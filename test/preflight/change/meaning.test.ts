@@ -33,6 +33,21 @@ t.test('a throttling factor that is written throttles pods where MemoryQoS is on
   t.same(changes(on, 36, 37), [`default memoryThrottlingFactor: ${THROTTLED} -> no pod is throttled`])
 })
 
+t.test('advice fits the direction, and what is not set', async (t) => {
+  const advice = (config: KubeletConfig, from: number, to: number) =>
+    listMeaningChanges(config, v(from), v(to)).find(({ kind }) => kind !== 'gate')?.advice
+  t.equal(advice({ memoryThrottlingFactor: 0.9 }, 37, 36), undefined)
+  t.equal(advice({ eventRecordQPS: 0 }, 37, 36), undefined)
+  t.equal(advice({ featureGates: { MemoryQoS: true } }, 36, 37), 'write memoryThrottlingFactor: 0.9 to keep it')
+  t.equal(advice({}, 30, 31), undefined)
+})
+
+t.test('a value of another type is not printed', async (t) => {
+  const long = 'x'.repeat(300_000)
+  t.same(changes({ memoryThrottlingFactor: long }, 36, 37), [])
+  t.same(changes({ cgroupDriver: long }, 30, 31), [])
+})
+
 t.test('no limit of events is a limit of 5 a second before 1.37', async (t) => {
   t.same(changes({ eventRecordQPS: 0 }, 36, 37), ['value eventRecordQPS: 0: at most 5 events a second -> 0: no limit'])
   t.same(
