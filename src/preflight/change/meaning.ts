@@ -122,6 +122,8 @@ function adviseKeeping(path: FieldPath, value: unknown): string | undefined {
   return value === undefined ? undefined : `write ${formatPath(path)}: ${JSON.stringify(value)} to keep it`
 }
 
+const NOT_THERE = 'not there'
+
 type Gates = Readonly<Record<string, unknown>>
 
 function gatesOf({ featureGates }: KubeletConfig): Gates {
@@ -142,13 +144,18 @@ function listTurned(config: KubeletConfig, from: number, to: number): readonly M
   const gates = gatesOf(config)
   return listGates().flatMap((gate): MeaningChange[] => {
     if (Object.hasOwn(gates, gate)) return []
-    // A gate that comes later was off before that, unless it came switched on.
-    const was = isOnAt(gate, gates, from) ?? isOnAt(gate, gates, periodsOf(gate)[0]?.from ?? from)
-    const is = isOnAt(gate, gates, to) ?? was
-    if (was === is) return []
-    const [before, after] = [was, is].map((on) => (on === true ? 'on' : 'off'))
-    return [{ kind: 'gate', path: ['featureGates', gate], before: before ?? '', after: after ?? '', advice: undefined }]
+    const [was, is] = [isOnAt(gate, gates, from), isOnAt(gate, gates, to)]
+    const [isBefore, isAfter] = [was, is].map((on) => on ?? isOldBehavior(gate))
+    if (isBefore === isAfter) return []
+    const before = isBefore ? 'on' : was === undefined ? NOT_THERE : 'off'
+    return [{ kind: 'gate', path: ['featureGates', gate], before, after: isAfter ? 'on' : 'off', advice: undefined }]
   })
+}
+
+/** What a gate begins with as alpha or beta is new. Later stages switch what kubelet did before. */
+function isOldBehavior(gate: string): boolean {
+  const first = periodsOf(gate)[0]?.state
+  return first?.on === true && first.stage !== 'beta' && first.stage !== 'alpha'
 }
 
 /** For people: gates that turned the same way are one finding. */
@@ -169,7 +176,9 @@ export function describeMeanings(
       : [{ rule: 'meaning/default', severity: 'info', problem: `${name} is not set, and its default changes: ${both}`, ...place }]
   })
   const gates = ['on', 'off'].flatMap((side): Finding[] => {
-    const turned = changes.filter(({ kind, after }) => kind === 'gate' && after === side).map(({ path }) => String(path[1]))
+    const turned = changes
+      .filter(({ kind, after }) => kind === 'gate' && after === side)
+      .map(({ path, before }) => `${path[1]}${before === NOT_THERE ? ' (new)' : ''}`)
     if (turned.length === 0) return []
     const problem = `not set, by default ${side === 'on' ? 'off' : 'on'} in ${old} and ${side} in ${young}: ${turned.join(', ')}`
     const advice = 'some are of other components; set those that should stay as they are, as long as kubelet lets them be set'
