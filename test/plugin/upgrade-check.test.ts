@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { BASE_ANNOTATION, FLEET_LABEL, LAYER_ANNOTATION, NODE_SELECTOR_ANNOTATION } from '../../src/decision/channels.ts'
-import { NEWEST_MINOR } from '../../src/kubelet/fields.ts'
+import { NEWEST_MINOR, PRE_RELEASE } from '../../src/kubelet/fields.ts'
 import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld } from './world.ts'
 
 const WHOLE = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
@@ -72,10 +72,11 @@ t.test('for programs', async (t) => {
 
 t.test('what cannot be checked', async (t) => {
   const world = await startFleet(t)
-  t.match(await world.run('upgrade-check', `1.${NEWEST_MINOR + 1}`), {
+  t.match(await world.run('upgrade-check', `1.${NEWEST_MINOR + 2}`), {
     code: 2,
     out: /^not checked by the rules of kubelet .*: the rules cover/m,
   })
+  t.match((await world.run('upgrade-check', `1.${PRE_RELEASE.minor}`)).out, /^accepted by the rules of .* is not released: judged by/m)
   world.server.objects.put(nodeObject('n5', { config: 'missing', kubeletVersion: 'v1.36.4' }))
   const { code, out } = await world.run('upgrade-check', '1.37')
   t.equal(code, 2)
@@ -116,6 +117,39 @@ t.test('a part over the local config, a layer, and another key', async (t) => {
   t.match(out, /^kube-system\/own:kubelet: warning: eventRecordQPS changes its meaning/m)
   t.notMatch(out.replace(/^kube-system\/chosen.*$/gm, ''), /meaning\/(?:default|gate)/, 'the config under a part may set it')
   t.match(out, /^A part over the local config of each node was checked alone: /m)
+})
+
+t.test('nodes whose kubelet cannot be compared, or has another patch', async (t) => {
+  const world = await startPluginWorld(t)
+  putConfigMap(world, 'own', `${WHOLE}maxPods: 5\n`)
+  const versions = ['', 'v1.19.4', 'v1.36.3', 'v1.36.4']
+  for (const [index, kubeletVersion] of versions.entries())
+    world.server.objects.put(nodeObject(`n${index}`, { config: 'own', kubeletVersion }))
+  const { code, out } = await world.run('upgrade-check', '1.37')
+  t.equal(code, 0)
+  t.match(
+    out,
+    /unknown version\naccepted by .*\nnot compared with what it means to these nodes now: their kubelet's version is not known$/m,
+  )
+  t.match(out, /1\.19\.4\naccepted by .*\nnot compared with .*: the tables cover/)
+  t.match(out, / on 2 nodes with kubelet 1\.36\n/)
+})
+
+t.test('a key that the ConfigMap does not have', async (t) => {
+  const world = await startPluginWorld(t)
+  putConfigMap(world, 'own', `${WHOLE}maxPods: 5\n`)
+  const assigned = { configMap: { namespace: NAMESPACE, name: 'own', kubeletConfigKey: 'constructor', uid: 'u', resourceVersion: '1' } }
+  world.server.objects.put(nodeObject('n1', { said: { assigned, channel: 'annotation' } }))
+  t.match(await world.run('upgrade-check', '1.37'), { code: 1, out: /there is no key constructor/ })
+})
+
+t.test('a rule over fields that the config under a part may set', async (t) => {
+  const world = await startPluginWorld(t)
+  putConfigMap(world, 'own', 'imageGCHighThresholdPercent: 75\n', { [BASE_ANNOTATION]: 'local' })
+  world.server.objects.put(nodeObject('n1', { config: 'own', kubeletVersion: 'v1.36.3' }))
+  t.match(await world.run('upgrade-check', '1.37'), { code: 2, out: /not checked by .*: a rule over several fields decides/ })
+  putConfigMap(world, 'own', 'imageGCHighThresholdPercent: 75\nmaxPods: -1\n', { [BASE_ANNOTATION]: 'local' })
+  t.equal((await world.run('upgrade-check', '1.37')).code, 1)
 })
 
 t.test('nothing is assigned', async (t) => {

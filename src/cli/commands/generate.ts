@@ -75,11 +75,15 @@ async function generate(context: CommandContext, options: OptionValues): Promise
   const isWhole = options.offline !== 'true' && options.all !== 'true' && version === undefined
   const notes = [
     ...(isWhole ? ["Defaults are in it too, since kubelet's version is not known: --kubelet-version names it."] : []),
+    ...(path !== undefined && defaultsOf !== undefined ? [LEFT_OUT] : []),
     ...(version === undefined ? [] : await foretell(generated.config, version)),
   ]
   for (const line of [...notes, ...advise(generated.config)]) terminal.err(`${plainText(line)}\n`)
   return EXIT.fine
 }
+
+const LEFT_OUT =
+  'Defaults are left out. Where the node has activation: drop-in, a file below the config may set such a field to something else: --all writes them all.'
 
 type Configz = { readonly ok: true; readonly answer: unknown } | { readonly ok: false; readonly detail: string }
 
@@ -126,13 +130,20 @@ async function convert(configz: Configz, defaultsOf: KubeletVersion | undefined,
   const whole = { ...head, ...own, ...head, ...emptyFields(own) }
   const checked = decodeConfig(JSON.stringify(whole), () => ({ ok: false, detail: 'not read as YAML' }))
   if (!checked.ok) return { ok: false, detail: `kubelet returned a config that it would not accept: ${checked.detail}` }
-  const config = defaultsOf === undefined ? whole : await dropDefaults(whole, defaultsOf)
+  const config = defaultsOf === undefined ? whole : await dropDefaults(whole, defaultsOf, context)
   return { ok: true, text: await formatConfig(config), config }
 }
 
-async function dropDefaults(config: JsonObject, version: KubeletVersion): Promise<JsonObject> {
-  const { withoutDefaults } = await import('../../preflight/change/compare.ts')
-  return isCovered(version) ? withoutDefaults(config, version) : config
+async function dropDefaults(config: JsonObject, version: KubeletVersion, { mergeHere }: CommandContext): Promise<JsonObject> {
+  if (!isCovered(version)) return config
+  const [{ withoutDefaults }, { mergeAround }] = await Promise.all([
+    import('../../preflight/change/compare.ts'),
+    import('../../preflight/drop-ins/merge-drop-ins.ts'),
+  ])
+  const { order } = await mergeHere(config, 'assigned')
+  if (order?.base === undefined) return withoutDefaults(config, version)
+  // What an assigned config leaves out keeps the value of the files below it.
+  return withoutDefaults(config, version, (own) => mergeAround(own, { ...order, above: [] }, version))
 }
 
 /** What the newest kubelet that is known makes of the fields in another way. */

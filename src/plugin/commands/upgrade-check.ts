@@ -6,8 +6,9 @@ import { renderFindings } from '../../cli/report-text.ts'
 import { paint, plainText } from '../../cli/terminal.ts'
 import { listIgnored, showGatesOnce } from '../../cli/upgrade-judgement.ts'
 import { describeRef } from '../../decision/config-source.ts'
-import type { Report } from '../../preflight/finding.ts'
-import { formatVersion, type KubeletVersion, parseVersion } from '../../preflight/kubelet-version.ts'
+import type { Finding, Report } from '../../preflight/finding.ts'
+import { describeJudgedBy, formatVersion, isPreRelease, type KubeletVersion, parseVersion } from '../../preflight/kubelet-version.ts'
+import { assembleReport } from '../../preflight/report.ts'
 import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
 import { withoutPlaces } from '../check-config.ts'
 import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
@@ -91,16 +92,26 @@ async function judge(context: PluginContext, config: UsedConfig, version: Kubele
     }
     const { files, key, isWhole, isPartial } = read
     const report = await context.inspect({ name, files, key }, version, kubelet)
-    const text = isWhole ? files[key] : undefined
+    const text = isWhole && Object.hasOwn(files, key) ? files[key] : undefined
     const known = isPartial ? withoutUnset(report) : report
     judged.push({ ...common, text, isPartial, report: isWhole ? known : withoutPlaces(known) })
   }
   return judged
 }
 
-/** What a part does not set, the config under it may set. */
-function withoutUnset(report: Report): Report {
-  return { ...report, findings: report.findings.filter(({ rule }) => rule !== 'meaning/default' && rule !== 'meaning/gate') }
+/** Rules over several fields. */
+const OVER_SEVERAL: readonly string[] = ['fields/cross', 'fields/gate-needs']
+
+/** What a part does not set, the config under it may set: nothing that depends on it is known. */
+function withoutUnset({ findings, parts }: Report): Report {
+  const depends = ({ rule, severity }: Finding) => severity === 'refuse' && OVER_SEVERAL.includes(rule)
+  const kept = findings.filter(({ rule }) => rule !== 'meaning/default' && rule !== 'meaning/gate')
+  if (!kept.some(depends)) return assembleReport(parts, kept)
+  const known = kept.map((finding): Finding => (depends(finding) ? { ...finding, severity: 'warn' } : finding))
+  const detail = 'a rule over several fields decides, and the config under this one may set the others'
+  const isRefused = known.some(({ severity }) => severity === 'refuse')
+  const open = parts.map((part) => (part.part === 'fields' && !isRefused ? ({ ...part, outcome: 'unjudged', detail } as const) : part))
+  return assembleReport(open, known)
 }
 
 /** A layer is judged alone: what it lies over is a config of its own. */
@@ -119,14 +130,22 @@ async function readConfig(context: PluginContext, { ref, isLayer }: UsedConfig) 
 }
 
 function groupByKubelet(nodes: readonly NodeState[]) {
-  const groups = new Map<number | undefined, { readonly kubelet: KubeletVersion | undefined; readonly nodes: NodeState[] }>()
+  const groups = new Map<string, { readonly kubelet: KubeletVersion | undefined; readonly nodes: NodeState[] }>()
   for (const node of nodes) {
     const kubelet = parseVersion(node.kubeletVersion)
-    const group = groups.get(kubelet?.minor) ?? { kubelet, nodes: [] }
+    const key = `${kubelet?.major}.${kubelet?.minor}`
+    const group = groups.get(key) ?? { kubelet, nodes: [] }
     group.nodes.push(node)
-    groups.set(kubelet?.minor, group)
+    groups.set(key, group)
   }
   return [...groups.values()].sort((a, b) => (a.kubelet?.minor ?? 0) - (b.kubelet?.minor ?? 0))
+}
+
+/** With the patch where all of these nodes have the same. undefined: they do not say. */
+function nameKubelet({ kubelet, nodes }: Pick<Judged, 'kubelet' | 'nodes'>): string | undefined {
+  if (kubelet === undefined) return undefined
+  const isSame = nodes.every(({ kubeletVersion }) => parseVersion(kubeletVersion)?.patch === kubelet.patch)
+  return isSame ? formatVersion(kubelet) : `${kubelet.major}.${kubelet.minor}`
 }
 
 function documentJudged({ name, ref, isLayer, isPartial, kubelet, nodes, report }: Judged): object {
@@ -135,7 +154,7 @@ function documentJudged({ name, ref, isLayer, isPartial, kubelet, nodes, report 
     configMap: ref,
     isLayer,
     isPartial,
-    kubelet: kubelet === undefined ? null : formatVersion(kubelet),
+    kubelet: nameKubelet({ kubelet, nodes }) ?? null,
     nodes: nodes.map((node) => node.name),
     ignores: listIgnored(report),
   }
@@ -147,17 +166,27 @@ function render({ terminal }: PluginContext, judged: readonly Judged[], version:
   const { color, width = 80 } = terminal
   const shown = showGatesOnce()
   return judged.flatMap(({ name, isLayer, kubelet, nodes, report, text }) => {
-    const now = kubelet === undefined ? 'a kubelet of unknown version' : `kubelet ${formatVersion(kubelet)}`
+    const whose = nameKubelet({ kubelet, nodes })
+    const now = whose === undefined ? 'a kubelet of unknown version' : `kubelet ${whose}`
     const head = `${plainText(name)}${isLayer ? ', a layer,' : ''} on ${countNodes(nodes.length)} with ${now}`
     const unjudged = report.parts.find(({ outcome }) => outcome === 'unjudged')
-    const why = report.outcome === 'unjudged' && unjudged !== undefined ? `: ${plainText(unjudged.detail)}` : ''
+    const detail = report.outcome === 'unjudged' ? unjudged?.detail : isPreRelease(version) ? describeJudgedBy(version) : undefined
+    const why = detail === undefined ? '' : `: ${plainText(detail)}`
+    const gap = report.outcome === 'unjudged' ? undefined : describeGap(report, kubelet)
     return [
       paint({ text: head, tone: 'strong' }, color),
       ...renderFindings(name, text, shown(report).findings, { color, width }),
       `${SAYS[report.outcome]} by the rules of kubelet ${formatVersion(version)}${why}`,
+      ...(gap === undefined ? [] : [`not compared with what it means to these nodes now: ${gap}`]),
       '',
     ]
   })
+}
+
+/** Why a changed meaning would not be seen. undefined: it would. */
+function describeGap({ parts }: Report, kubelet: KubeletVersion | undefined): string | undefined {
+  if (kubelet === undefined) return "their kubelet's version is not known"
+  return parts.find(({ part, outcome }) => part === 'meaning' && outcome === 'unjudged')?.detail
 }
 
 function describeRest(judged: readonly Judged[], rest: readonly NodeState[], gap: string | undefined): readonly string[] {

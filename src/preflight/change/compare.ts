@@ -38,11 +38,19 @@ export function compareField(path: FieldPath, row: FieldRow, before: Effective |
   })
 }
 
-/** The config without what is a mere default of this kubelet: it means the same. */
-export function withoutDefaults(config: KubeletConfig, version: KubeletVersion): KubeletConfig {
+/**
+ * The config without what is a mere default of this kubelet: it means the same.
+ *
+ * @param complete adds what comes from elsewhere where the config leaves it out
+ */
+export function withoutDefaults(
+  config: KubeletConfig,
+  version: KubeletVersion,
+  complete = (own: KubeletConfig): KubeletConfig => own,
+): KubeletConfig {
   return [...ROWS.keys()].reduce((kept, name) => {
     const less = without(kept, name.split('.'))
-    return less === undefined || compareConfigs(kept, less, version).length > 0 ? kept : less
+    return less === undefined || compareConfigs(complete(kept), complete(less), version).length > 0 ? kept : less
   }, config)
 }
 

@@ -30,6 +30,7 @@ export interface MeaningChange {
 interface Meaning {
   /** undefined: the value says it. */
   read(value: unknown, isOn: (gate: string) => boolean, minor: number): string | undefined
+  /** For an upgrade. */
   readonly advice?: string
 }
 
@@ -40,6 +41,8 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   // `generateLinuxContainerConfig`, pkg/kubelet/kuberuntime/kuberuntime_container_linux.go.
   memoryThrottlingFactor: {
     read(value, isOn) {
+      // A value of another type is a finding of its own, and may be long.
+      if (value !== undefined && typeof value !== 'number') return undefined
       if (!isOn('MemoryQoS')) return `${NO_THROTTLING}, since the feature gate MemoryQoS is off`
       return value === undefined
         ? NO_THROTTLING
@@ -55,7 +58,9 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   // `getCgroupDriverFromCRI`, cmd/kubelet/app/server.go.
   cgroupDriver: {
     read: (value, isOn) =>
-      isOn('KubeletCgroupDriverFromCRI') ? `the container runtime's, and ${value} where it does not tell` : undefined,
+      isOn('KubeletCgroupDriverFromCRI') && (value === 'cgroupfs' || value === 'systemd')
+        ? `the container runtime's, and ${value} where it does not tell`
+        : undefined,
   },
 }
 
@@ -93,7 +98,9 @@ function compareMeaning(name: string, row: FieldRow, before: Reading, after: Rea
     const texts = { before: was ?? formatSide(left), after: is ?? formatSide(right) }
     // Neither kubelet throttles: why is not the point.
     const isSame = texts.before === texts.after || [was, is].every((text) => text?.startsWith(NO_THROTTLING))
-    return isSame ? [] : [{ kind, path, ...texts, advice: isSet ? meaning?.advice : undefined }]
+    const known = after.minor > before.minor ? meaning?.advice : undefined
+    const keeping = left?.value === right?.value ? undefined : adviseKeeping(path, left?.value)
+    return isSame ? [] : [{ kind, path, ...texts, advice: isSet ? known : keeping }]
   }
   const isNew = !isKnown(row, before.minor)
   return compareField(path, row, left ?? unsetValue(name, row, isNew), right ?? unsetValue(name, row, false)).map((change) => ({
@@ -115,6 +122,8 @@ function adviseKeeping(path: FieldPath, value: unknown): string | undefined {
   return value === undefined ? undefined : `write ${formatPath(path)}: ${JSON.stringify(value)} to keep it`
 }
 
+const NOT_THERE = 'not there'
+
 type Gates = Readonly<Record<string, unknown>>
 
 function gatesOf({ featureGates }: KubeletConfig): Gates {
@@ -135,13 +144,18 @@ function listTurned(config: KubeletConfig, from: number, to: number): readonly M
   const gates = gatesOf(config)
   return listGates().flatMap((gate): MeaningChange[] => {
     if (Object.hasOwn(gates, gate)) return []
-    // A gate that comes later was off before that, unless it came switched on.
-    const was = isOnAt(gate, gates, from) ?? isOnAt(gate, gates, periodsOf(gate)[0]?.from ?? from)
-    const is = isOnAt(gate, gates, to) ?? was
-    if (was === is) return []
-    const [before, after] = [was, is].map((on) => (on === true ? 'on' : 'off'))
-    return [{ kind: 'gate', path: ['featureGates', gate], before: before ?? '', after: after ?? '', advice: undefined }]
+    const [was, is] = [isOnAt(gate, gates, from), isOnAt(gate, gates, to)]
+    const [isBefore, isAfter] = [was, is].map((on) => on ?? isOldBehavior(gate))
+    if (isBefore === isAfter) return []
+    const before = isBefore ? 'on' : was === undefined ? NOT_THERE : 'off'
+    return [{ kind: 'gate', path: ['featureGates', gate], before, after: isAfter ? 'on' : 'off', advice: undefined }]
   })
+}
+
+/** What a gate begins with as alpha or beta is new. Later stages switch what kubelet did before. */
+function isOldBehavior(gate: string): boolean {
+  const first = periodsOf(gate)[0]?.state
+  return first?.on === true && first.stage !== 'beta' && first.stage !== 'alpha'
 }
 
 /** For people: gates that turned the same way are one finding. */
@@ -162,7 +176,9 @@ export function describeMeanings(
       : [{ rule: 'meaning/default', severity: 'info', problem: `${name} is not set, and its default changes: ${both}`, ...place }]
   })
   const gates = ['on', 'off'].flatMap((side): Finding[] => {
-    const turned = changes.filter(({ kind, after }) => kind === 'gate' && after === side).map(({ path }) => String(path[1]))
+    const turned = changes
+      .filter(({ kind, after }) => kind === 'gate' && after === side)
+      .map(({ path, before }) => `${path[1]}${before === NOT_THERE ? ' (new)' : ''}`)
     if (turned.length === 0) return []
     const problem = `not set, by default ${side === 'on' ? 'off' : 'on'} in ${old} and ${side} in ${young}: ${turned.join(', ')}`
     const advice = 'some are of other components; set those that should stay as they are, as long as kubelet lets them be set'

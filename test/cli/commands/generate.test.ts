@@ -96,6 +96,25 @@ t.test('leaves out mere defaults, and says what a later kubelet reads in another
   t.equal((await generate({ 'from-file': '-', 'kubelet-version': '1.36' }, file)).out, out)
 })
 
+t.test('keeps a default that a file below the drop-in of the agent sets to something else', async (t) => {
+  const order = {
+    base: { path: '/etc/kubelet.json', config: { maxPods: 250, failSwapOn: false } },
+    below: [{ path: '/etc/d/40.conf', config: { evictionHard: { 'memory.available': '500Mi' } } }],
+    above: [{ path: '/etc/d/99.conf', config: { maxPods: 110 } }],
+  }
+  const mergeHere: CommandContext['mergeHere'] = async (config) => ({ config, order })
+  const evictionHard = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%', 'imagefs.available': '15%' }
+  const kubeletconfig = { maxPods: 110, failSwapOn: true, evictionHard: { ...evictionHard, 'imagefs.inodesFree': '5%' }, podPidsLimit: -1 }
+  const context = { ...answering({ kind: 'ok', object: { kubeletconfig } }), runningVersion: async () => v(36), mergeHere }
+  const parsed = parseDocument((await generate({}, context)).out)
+  const { podPidsLimit: _, ...kept } = kubeletconfig
+  t.match(parsed, { ok: true, value: kept })
+  t.notOk(parsed.ok && Object.hasOwn(Object(parsed.value), 'podPidsLimit'))
+  const file = await generate({ 'from-file': '-', 'kubelet-version': '1.36' }, reading(JSON.stringify({ kubeletconfig })))
+  t.match(file.err, /^Defaults are left out\. .*activation: drop-in.*--all/m)
+  t.notMatch((await generate({}, context)).err, /activation: drop-in/)
+})
+
 t.test('reports the right that kubelet asks for', async (t) => {
   const forbidden = { kind: 'refused', by: 'kubelet', status: 403, detail: '403: Forbidden' } as const
   const { code, err } = await generate({}, answering(forbidden))

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { KubeletConfig } from '../../../src/kubelet/decode.ts'
 import { NEWEST_MINOR, OLDEST_MINOR } from '../../../src/kubelet/fields.ts'
+import { listGates, periodsOf } from '../../../src/kubelet/gates.ts'
 import { compareConfigs, withoutDefaults } from '../../../src/preflight/change/compare.ts'
 import { describeMeanings, listMeaningChanges } from '../../../src/preflight/change/meaning.ts'
 import { anyConfig, v } from './configs.ts'
@@ -31,6 +32,21 @@ t.test('a throttling factor that is written throttles pods where MemoryQoS is on
   t.same(changes({ ...factor, featureGates: { MemoryQoS: true } }, 36, 37), [])
   const on = { featureGates: { MemoryQoS: true } }
   t.same(changes(on, 36, 37), [`default memoryThrottlingFactor: ${THROTTLED} -> no pod is throttled`])
+})
+
+t.test('advice fits the direction, and what is not set', async (t) => {
+  const advice = (config: KubeletConfig, from: number, to: number) =>
+    listMeaningChanges(config, v(from), v(to)).find(({ kind }) => kind !== 'gate')?.advice
+  t.equal(advice({ memoryThrottlingFactor: 0.9 }, 37, 36), undefined)
+  t.equal(advice({ eventRecordQPS: 0 }, 37, 36), undefined)
+  t.equal(advice({ featureGates: { MemoryQoS: true } }, 36, 37), 'write memoryThrottlingFactor: 0.9 to keep it')
+  t.equal(advice({}, 30, 31), undefined)
+})
+
+t.test('a value of another type is not printed', async (t) => {
+  const long = 'x'.repeat(300_000)
+  t.same(changes({ memoryThrottlingFactor: long }, 36, 37), [])
+  t.same(changes({ cgroupDriver: long }, 30, 31), [])
 })
 
 t.test('no limit of events is a limit of 5 a second before 1.37', async (t) => {
@@ -85,8 +101,23 @@ t.test('feature gates whose default turned, where the config does not set them',
     turned({}, 36, 37).some((text) => text.startsWith('KubeProxyIPVS')),
     'it came switched on',
   )
-  t.ok(turned({}, 20, 37).includes('MemoryQoS off -> on'), 'it came later, switched off')
+  t.ok(turned({}, 20, 37).includes('MemoryQoS not there -> on'), 'it came later, switched off')
   t.ok(turned({}, 22, 37).includes('SeccompDefault off -> on'), 'it is gone, and stays on')
+})
+
+t.test('feature gates that one of the kubelets does not know yet', async (t) => {
+  t.ok(turned({}, 36, 37).includes('HugepageAwareEviction not there -> on'), 'it came as beta')
+  t.ok(turned({}, 37, 36).includes('HugepageAwareEviction on -> off'))
+  t.same(
+    turned({}, 36, 37).filter((text) => text.startsWith('KubeProxyIPVS')),
+    [],
+    'it switches off what was there before',
+  )
+  const [alpha = ''] = listGates().filter((gate) => periodsOf(gate)[0]?.from === 37 && periodsOf(gate)[0]?.state?.stage === 'alpha')
+  t.ok(turned({ featureGates: { AllAlpha: true } }, 36, 37).includes(`${alpha} not there -> on`))
+  t.notOk(turned({ featureGates: { AllBeta: false } }, 36, 37).some((text) => text.startsWith('HugepageAwareEviction')))
+  const found = describeMeanings(listMeaningChanges({}, v(36), v(37)), v(36), v(37), { locate: () => undefined })
+  t.match(found.at(0)?.problem, /HugepageAwareEviction \(new\)/)
 })
 
 t.test('for people', async (t) => {
