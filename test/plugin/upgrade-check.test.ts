@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { BASE_ANNOTATION, FLEET_LABEL, LAYER_ANNOTATION, NODE_SELECTOR_ANNOTATION } from '../../src/decision/channels.ts'
-import { NEWEST_MINOR, PRE_RELEASE } from '../../src/kubelet/fields.ts'
+import { LAST_IN_TABLES, NEWEST_MINOR } from '../../src/kubelet/fields.ts'
 import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld } from './world.ts'
 
 const WHOLE = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
@@ -76,7 +76,7 @@ t.test('what cannot be checked', async (t) => {
     code: 2,
     out: /^not checked by the rules of kubelet .*: the rules cover/m,
   })
-  t.match((await world.run('upgrade-check', `1.${PRE_RELEASE.minor}`)).out, /^accepted by the rules of .* is not released: judged by/m)
+  t.match((await world.run('upgrade-check', `1.${LAST_IN_TABLES.minor}`)).out, /^accepted by the rules of .* is not released: judged by/m)
   world.server.objects.put(nodeObject('n5', { config: 'missing', kubeletVersion: 'v1.36.4' }))
   const { code, out } = await world.run('upgrade-check', '1.37')
   t.equal(code, 2)
