@@ -223,6 +223,7 @@ t.test('kubeadm’s ConfigMap gets the resolvConf of systemd-resolved where noth
   t.equal(apply('maxPods: 1\nresolvConf: /x\n', resolved), 'as it is', 'it is another version only where it differs')
   t.equal(apply('maxPods: 1\nresolvConf: ""\n', resolved), 'as it is')
   t.equal(apply('maxPods: 1\n', resolved, 'other'), 'as it is')
+  for (const text of ['{', '[1]', 'a: b: c\n']) t.equal(apply(text, resolved), 'as it is', 'it is no config: nothing is merged')
   const instance = '/var/lib/kubelet/instance-config.yaml'
   t.match(apply('maxPods: 1\n', both), { config: { resolvConf, containerRuntimeEndpoint: /crio/ }, mergedFrom: [own, layer, instance] })
   t.match(apply('resolvConf: /x\n', both), { config: { resolvConf: '/x' }, mergedFrom: [own, instance] })
