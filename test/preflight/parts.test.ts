@@ -105,6 +105,17 @@ t.test('node: where kubelet starts with no config, none is to blame', async (t) 
   const { report, needs } = await run('node', 'maxPods: 5\n', { version, node: nodeWith() }, { surroundings: found })
   t.match(report, { outcome: 'cannot-start', detail: /4294901760:65536 of the user kubelet in .etc.subuid ends at 4294967295/ })
   t.ok(needs.some((need) => need.texts.includes('/etc/subuid')))
+  const bad = await run(
+    'node',
+    'authentication: {x509: {clientCAFile: /no/ca.crt}}\n',
+    { version, node: nodeWith() },
+    { surroundings: { ...found, paths: new Map([...found.paths, ['/no/ca.crt', 'missing' as const]]) } },
+  )
+  t.match(
+    bad.report,
+    { outcome: 'cannot-start', findings: [{ severity: 'refuse', path: ['authentication', 'x509', 'clientCAFile'] }] },
+    'people see both',
+  )
 })
 
 t.test('only the part that starts kubelet is slow', async (t) => {

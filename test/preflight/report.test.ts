@@ -28,6 +28,12 @@ t.test('the outcome of a report', async (t) => {
     ['kubelet could not run', [part('fields', 'accepted'), part('kubelet', 'unjudged')], [], 'accepted'],
     ['kubelet cannot start at all', [part('fields', 'accepted'), part('kubelet', 'cannot-start')], [], 'unjudged'],
     ['kubelet cannot start, and another part refuses', [part('fields', 'refused'), part('kubelet', 'cannot-start')], [], 'refused'],
+    [
+      'kubelet cannot start, and a rule about the node refuses',
+      [part('node', 'cannot-start')],
+      [finding({ severity: 'refuse' })],
+      'refused',
+    ],
     ['only kubelet accepts', [part('fields', 'unjudged'), part('kubelet', 'accepted')], [], 'accepted'],
     ['only parts that do not read the whole config accept', [part('node', 'accepted'), part('change', 'accepted')], [], 'unjudged'],
   ]
