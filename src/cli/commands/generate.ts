@@ -141,10 +141,16 @@ async function dropDefaults(config: JsonObject, version: KubeletVersion, { merge
     import('../../preflight/drop-ins/merge-drop-ins.ts'),
   ])
   const { order } = await mergeHere(config, 'assigned')
-  if (order?.base === undefined) return withoutDefaults(config, version)
+  if (order?.base === undefined) return withoutDefaults(config, version, (own) => ({ ...OF_KUBEADM, ...own }))
   // What an assigned config leaves out keeps the value of the files below it.
-  return withoutDefaults(config, version, (own) => mergeAround(own, { ...order, above: [] }, version))
+  return withoutDefaults(config, version, (own) => mergeAround({ ...OF_KUBEADM, ...own }, { ...order, above: [] }, version))
 }
+
+/**
+ * What kubeadm writes where its ConfigMap kubelet-config leaves it out, on some machines at least:
+ * `kubeletConfig.Default`, cmd/kubeadm/app/componentconfigs/kubelet.go.
+ */
+const OF_KUBEADM = { cgroupDriver: 'systemd', resolvConf: '/run/systemd/resolve/resolv.conf' }
 
 /** What the newest kubelet that is known makes of the fields in another way. */
 async function foretell(config: JsonObject, from: KubeletVersion): Promise<readonly string[]> {

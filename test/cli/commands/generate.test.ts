@@ -115,6 +115,14 @@ t.test('keeps a default that a file below the drop-in of the agent sets to somet
   t.notMatch((await generate({}, context)).err, /activation: drop-in/)
 })
 
+t.test('keeps a default where kubeadm would write something else', async (t) => {
+  const kubeletconfig = { cgroupDriver: 'cgroupfs', resolvConf: '/etc/resolv.conf', maxPods: 110 }
+  const { out } = await generate({}, { ...answering({ kind: 'ok', object: { kubeletconfig } }), runningVersion: async () => v(36) })
+  t.match(out, /^cgroupDriver: cgroupfs$/m)
+  t.match(out, /^resolvConf: \/etc\/resolv\.conf$/m)
+  t.notMatch(out, /maxPods/)
+})
+
 t.test('reports the right that kubelet asks for', async (t) => {
   const forbidden = { kind: 'refused', by: 'kubelet', status: 403, detail: '403: Forbidden' } as const
   const { code, err } = await generate({}, answering(forbidden))
