@@ -94,6 +94,7 @@ t.test('leaves out mere defaults, and says what a later kubelet reads in another
   t.match(unknown.out, /^maxPods: 110$/m, 'it may be of another node')
   t.match(unknown.err, /^Defaults are in it too, since kubelet's version is not known: --kubelet-version names it\.$/m)
   t.equal((await generate({ 'from-file': '-', 'kubelet-version': '1.36' }, file)).out, out)
+  t.match((await generate({}, { ...context, runningVersion: async () => v(19) })).err, /^Defaults are in it too: the tables cover/m)
 })
 
 t.test('keeps a default that a file below the drop-in of the agent sets to something else', async (t) => {
