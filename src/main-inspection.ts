@@ -118,14 +118,12 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     const place = path !== undefined && path === unit?.localConfigPath ? 'local' : 'assigned'
     const around = unit && (await findDropIns(unit, place, stores))
     const running = unit && (await readRunning(unit, path))
-    const kubeletPid = unit?.process.kind === 'checkpoint' || unit?.process.kind === 'other' ? unit.process.pid : undefined
     const merged = running && mergeWith(around, running, version)
     const isCheckpoint = place === 'assigned' && path?.startsWith(`${settings().dynamicConfigDir}/`) === true
     const beside = merged && isCheckpoint ? readBeside(merged, posix.dirname(path), stores.files) : undefined
     const runningFiles: TargetNode['runningFiles'] = unit && readsElsewhere(unit) ? 'elsewhere' : beside
     const { words: flags = [], incomplete } = next?.command ?? {}
-    const node = { flags, incomplete, folder, running: merged, runningFiles, kubeletPid }
-    return { node, dropIns }
+    return { node: { flags, incomplete, folder, running: merged, runningFiles, kubeletPid: pidOf(unit) }, dropIns }
   }
 
   /**
@@ -211,7 +209,7 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     const recipient: Recipient = {
       kubelet: binary === undefined || isOther ? undefined : { flags: [], ...(command && targetOf(command)), binary },
       version: options.version ?? version,
-      from: options.from === 'running' ? ((await runningVersion(here)) ?? (await versionOf(here?.command?.path))) : options.from,
+      from: options.from === 'running' ? await findPresent(here) : options.from,
       ...target,
       unknownKeys: options.unknownKeys ?? settings().unknownFields,
     }
@@ -221,10 +219,13 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
 
   /** The binary on disk may be another one. undefined: no kubelet runs, or it is not known. */
   const runningVersion = async (unit: KnownUnit | undefined): Promise<KubeletVersion | undefined> => {
-    const pid = unit?.process.kind === 'checkpoint' || unit?.process.kind === 'other' ? unit.process.pid : undefined
+    const pid = pidOf(unit)
     const answer = pid === undefined || unit?.command === undefined ? undefined : await binaries.versionOfProcess(pid, unit.command.path)
     return answer?.ok === true ? answer.version : undefined
   }
+
+  const findPresent = async (unit: KnownUnit | undefined) =>
+    pidOf(unit) === undefined ? versionOf(unit?.command?.path) : ((await runningVersion(unit)) ?? ('unknown' as const))
 
   const compare: Compare = async (before, after, givenVersion) => {
     const unit = await stores.unit.observe()
@@ -271,10 +272,9 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     return unit.kind === 'known' ? findMisreadOf(await describeRunning(unit), stores) : undefined
   }
 
-  const forget = () => judge.forget()
   return {
     ...{ checkCandidate, remarkOnFallback, compareConfigz, readConfigz, readRunningConfig, readMisread },
-    ...{ inspect, compare, mergeHere, versionOf, runningVersion, forget },
+    ...{ inspect, compare, mergeHere, versionOf, runningVersion, forget: () => judge.forget() },
   }
 }
 
@@ -282,6 +282,8 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
 function readsElsewhere({ wiring }: KnownUnit): boolean {
   return wiring.kind === 'ready' && wiring.configFlagIsFixed
 }
+
+const pidOf = (unit: KnownUnit | undefined) => (unit !== undefined && 'pid' in unit.process ? unit.process.pid : undefined)
 
 /** undefined: they cannot be read, or the config names none. */
 function readBeside(config: KubeletConfig, directory: string, files: Pick<Files, 'read' | 'list'>): ConfigMapData | undefined {

@@ -84,8 +84,8 @@ export interface TargetNode {
 export interface Recipient {
   readonly kubelet: TargetKubelet | undefined
   readonly version: KubeletVersion | undefined
-  /** Of the kubelet that has the config now. undefined: not known, or not asked for. */
-  readonly from?: KubeletVersion | undefined
+  /** Of the kubelet that has the config now. undefined: not asked for, or there is no kubelet. */
+  readonly from?: KubeletVersion | 'unknown' | undefined
   /** undefined: the config is not for a particular node. */
   readonly node: TargetNode | undefined
   /** undefined: kubelet has no `--config-dir`, or the config is not for a particular node. */

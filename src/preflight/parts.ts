@@ -88,6 +88,7 @@ function checkFieldRules({ document, version: given, unknownKeys, node, kubelet 
 
 function checkMeaning({ document, version, from, node, kubelet }: PartInput): PartReport | undefined {
   if (from === undefined || version === undefined) return undefined
+  if (from === 'unknown') return { outcome: 'unjudged', detail: 'the version of the kubelet that runs is not known', findings: [] }
   const uncovered = [from, version].find((each) => !isCovered(each) && !isPreRelease(each))
   if (uncovered !== undefined) {
     const detail = `the tables cover ${IN_TABLES}, not ${formatVersion(uncovered)}`

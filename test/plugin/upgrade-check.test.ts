@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { BASE_ANNOTATION, FLEET_LABEL, LAYER_ANNOTATION, NODE_SELECTOR_ANNOTATION } from '../../src/decision/channels.ts'
+import { BASE_ANNOTATION, CONFIG_LABEL, FLEET_LABEL, LAYER_ANNOTATION, NODE_SELECTOR_ANNOTATION } from '../../src/decision/channels.ts'
 import { LAST_IN_TABLES, NEWEST_MINOR } from '../../src/kubelet/fields.ts'
 import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld } from './world.ts'
 
@@ -141,6 +141,25 @@ t.test('a key that the ConfigMap does not have', async (t) => {
   const assigned = { configMap: { namespace: NAMESPACE, name: 'own', kubeletConfigKey: 'constructor', uid: 'u', resourceVersion: '1' } }
   world.server.objects.put(nodeObject('n1', { said: { assigned, channel: 'annotation' } }))
   t.match(await world.run('upgrade-check', '1.37'), { code: 1, out: /there is no key constructor/ })
+})
+
+t.test('nodes without a config: no agent, and an assignment that is not valid', async (t) => {
+  const world = await startPluginWorld(t)
+  world.server.objects.put(nodeObject('n1', { labels: { [CONFIG_LABEL]: 'Not_A_Name' } }))
+  const { code, out } = await world.run('upgrade-check', '1.37')
+  t.equal(code, 2)
+  t.match(out, /^Not checked: what Node n1 asks for is not valid: "Not_A_Name" is not the name of a ConfigMap\.$/m)
+  t.notMatch(out, /preflight-upgrade/)
+  t.match(JSON.parse((await world.run('upgrade-check', '1.37', '-o', 'json')).out), {
+    outcome: 'unjudged',
+    nodesWithoutConfigMap: [],
+    nodesWithInvalidSource: ['n1'],
+  })
+  world.server.objects.put({ kind: 'Node', metadata: { name: 'n1' }, spec: {}, status: {} })
+  const bare = await world.run('upgrade-check', '1.37')
+  t.equal(bare.code, 0)
+  t.match(bare.out, /^From 1 node no agent has reported: the config there is not known\.$/m)
+  t.notMatch(bare.out, /preflight-upgrade/)
 })
 
 t.test('a rule over fields that the config under a part may set', async (t) => {

@@ -145,6 +145,7 @@ t.test('meaning: what another kubelet would make of it, with the flags of this o
   t.same(await rulesOf({ node: nodeWith({ flags }) }), ['accepted', gates], 'a flag decides')
   t.same(await rulesOf({ from: version }), ['accepted'])
   t.same(await rulesOf({ from: undefined }), undefined)
+  t.same(await rulesOf({ from: 'unknown' }), ['unjudged'])
   const beta = { major: 1, minor: LAST_IN_TABLES.minor, patch: 0 }
   t.same((await rulesOf({ version: beta }))?.[0], 'accepted')
   t.match(

@@ -11,7 +11,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { API_VERSION, decodeConfig, KIND } from '../../kubelet/decode.ts'
 import { decodeText } from '../../kubelet/decode-text.ts'
 import { NEWEST_MINOR } from '../../kubelet/fields.ts'
-import { isCovered, type KubeletVersion } from '../../preflight/kubelet-version.ts'
+import { COVERED, formatVersion, isCovered, type KubeletVersion } from '../../preflight/kubelet-version.ts'
 import { switchKind } from '../../settings/setting-kinds.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { readActiveConfig } from '../active-config.ts'
@@ -75,7 +75,10 @@ async function generate(context: CommandContext, options: OptionValues): Promise
   const isWhole = options.offline !== 'true' && options.all !== 'true' && version === undefined
   const notes = [
     ...(isWhole ? ["Defaults are in it too, since kubelet's version is not known: --kubelet-version names it."] : []),
-    ...(path !== undefined && defaultsOf !== undefined ? [LEFT_OUT] : []),
+    ...(path !== undefined && defaultsOf !== undefined && isCovered(defaultsOf) ? [LEFT_OUT] : []),
+    ...(options.offline !== 'true' && defaultsOf !== undefined && !isCovered(defaultsOf)
+      ? [`Defaults are in it too: the tables cover ${COVERED}, not ${formatVersion(defaultsOf)}.`]
+      : []),
     ...(version === undefined ? [] : await foretell(generated.config, version)),
   ]
   for (const line of [...notes, ...advise(generated.config)]) terminal.err(`${plainText(line)}\n`)
@@ -141,10 +144,16 @@ async function dropDefaults(config: JsonObject, version: KubeletVersion, { merge
     import('../../preflight/drop-ins/merge-drop-ins.ts'),
   ])
   const { order } = await mergeHere(config, 'assigned')
-  if (order?.base === undefined) return withoutDefaults(config, version)
+  if (order?.base === undefined) return withoutDefaults(config, version, (own) => ({ ...OF_KUBEADM, ...own }))
   // What an assigned config leaves out keeps the value of the files below it.
-  return withoutDefaults(config, version, (own) => mergeAround(own, { ...order, above: [] }, version))
+  return withoutDefaults(config, version, (own) => mergeAround({ ...OF_KUBEADM, ...own }, { ...order, above: [] }, version))
 }
+
+/**
+ * What kubeadm writes where its ConfigMap kubelet-config leaves it out, on some machines at least:
+ * `kubeletConfig.Default`, cmd/kubeadm/app/componentconfigs/kubelet.go.
+ */
+const OF_KUBEADM = { cgroupDriver: 'systemd', resolvConf: '/run/systemd/resolve/resolv.conf' }
 
 /** What the newest kubelet that is known makes of the fields in another way. */
 async function foretell(config: JsonObject, from: KubeletVersion): Promise<readonly string[]> {

@@ -61,7 +61,9 @@ async function upgradeCheck(context: PluginContext, { options, args: [given = ''
   const { used, rest, gap } = await listUsedConfigs(context)
   const judged: Judged[] = []
   for (const config of used) judged.push(...(await judge(context, config, version)))
-  const outcomes = [...judged.map(({ report }) => report.outcome), ...(gap === undefined ? [] : (['unjudged'] as const))]
+  const invalid = rest.filter(({ asked }) => asked !== undefined)
+  const isOpen = gap !== undefined || invalid.length > 0
+  const outcomes = [...judged.map(({ report }) => report.outcome), ...(isOpen ? (['unjudged'] as const) : [])]
   const outcome = (['refused', 'unjudged'] as const).find((each) => outcomes.includes(each)) ?? 'accepted'
   const document = {
     apiVersion: CONFIG_API_VERSION,
@@ -69,7 +71,8 @@ async function upgradeCheck(context: PluginContext, { options, args: [given = ''
     version: formatVersion(version),
     outcome,
     configs: judged.map(documentJudged),
-    nodesWithoutConfigMap: rest.map(({ name }) => name),
+    nodesWithoutConfigMap: rest.flatMap(({ name, asked }) => (asked === undefined ? [name] : [])),
+    nodesWithInvalidSource: invalid.map(({ name }) => name),
     gap: gap ?? null,
   }
   if (options.output === 'json') terminal.out(formatJson(document))
@@ -190,15 +193,22 @@ function describeGap({ parts }: Report, kubelet: KubeletVersion | undefined): st
 }
 
 function describeRest(judged: readonly Judged[], rest: readonly NodeState[], gap: string | undefined): readonly string[] {
-  const local = 'kubelet-cfg-agent preflight-upgrade checks it there'
+  const there = 'kubelet-cfg-agent preflight-upgrade checks it there'
+  const unassigned = rest.filter(({ asked }) => asked === undefined)
+  const isBare = ({ ready, agentVersion }: NodeState) => ready === undefined && agentVersion === ''
+  const [bare, local] = [unassigned.filter(isBare), unassigned.filter((node) => !isBare(node))]
   const sentences = [
     judged.length === 0 ? 'No ConfigMap is assigned to a node.' : undefined,
     judged.some(({ isPartial, isLayer }) => isPartial && !isLayer)
-      ? `A part over the local config of each node was checked alone: ${local}.`
+      ? `A part over the local config of each node was checked alone: ${there}.`
       : undefined,
-    rest.length === 0
+    ...rest.map(({ name, asked }) =>
+      asked !== undefined && 'problem' in asked ? `Not checked: what Node ${name} asks for is not valid: ${asked.problem}.` : undefined,
+    ),
+    local.length === 0
       ? undefined
-      : `To ${countNodes(rest.length)} no ConfigMap is assigned, and the local config is known there alone: ${local}.`,
+      : `To ${countNodes(local.length)} no ConfigMap is assigned, and the local config is known there alone: ${there}.`,
+    bare.length === 0 ? undefined : `From ${countNodes(bare.length)} no agent has reported: the config there is not known.`,
     gap === undefined ? undefined : `It is not known whether there are layers too: ${plainText(gap)}`,
   ]
   return sentences.filter((sentence) => sentence !== undefined)

@@ -94,6 +94,7 @@ t.test('leaves out mere defaults, and says what a later kubelet reads in another
   t.match(unknown.out, /^maxPods: 110$/m, 'it may be of another node')
   t.match(unknown.err, /^Defaults are in it too, since kubelet's version is not known: --kubelet-version names it\.$/m)
   t.equal((await generate({ 'from-file': '-', 'kubelet-version': '1.36' }, file)).out, out)
+  t.match((await generate({}, { ...context, runningVersion: async () => v(19) })).err, /^Defaults are in it too: the tables cover/m)
 })
 
 t.test('keeps a default that a file below the drop-in of the agent sets to something else', async (t) => {
@@ -113,6 +114,14 @@ t.test('keeps a default that a file below the drop-in of the agent sets to somet
   const file = await generate({ 'from-file': '-', 'kubelet-version': '1.36' }, reading(JSON.stringify({ kubeletconfig })))
   t.match(file.err, /^Defaults are left out\. .*activation: drop-in.*--all/m)
   t.notMatch((await generate({}, context)).err, /activation: drop-in/)
+})
+
+t.test('keeps a default where kubeadm would write something else', async (t) => {
+  const kubeletconfig = { cgroupDriver: 'cgroupfs', resolvConf: '/etc/resolv.conf', maxPods: 110 }
+  const { out } = await generate({}, { ...answering({ kind: 'ok', object: { kubeletconfig } }), runningVersion: async () => v(36) })
+  t.match(out, /^cgroupDriver: cgroupfs$/m)
+  t.match(out, /^resolvConf: \/etc\/resolv\.conf$/m)
+  t.notMatch(out, /maxPods/)
 })
 
 t.test('reports the right that kubelet asks for', async (t) => {
