@@ -133,7 +133,11 @@ t.test('a field that the tables lack is unknown only where such a kubelet says s
     { findings: [{}, { path: ['reservedMemory', 0, 'zone'] }] },
     'the tables have it',
   )
-  const many = settle('refuse', Array.from({ length: 23 }, (_, index) => `new${index}`))?.findings ?? []
+  const many =
+    settle(
+      'refuse',
+      Array.from({ length: 23 }, (_, index) => `new${index}`),
+    )?.findings ?? []
   t.match([many.length, many.at(-1)], [21, { severity: 'refuse', path: [], problem: '3 more unknown fields: this kubelet ignores them' }])
   const gone = { ...remark, rule: 'fields/gone', problem: 'kubelet 1.24 removed memory.foo', advice: 'take it out' }
   const own = reconcile({ ...fields('warn'), findings: [gone] }, { ...report('accepted'), ignored: ['memory.foo'] }).fields

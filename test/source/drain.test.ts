@@ -87,7 +87,8 @@ t.test('a condition of the Node says that it is drained, whatever pods are left'
     const { drain, asked } = drainOf(saying([null, { type: 'Ready', status: 'True' }, { type, status: 'True' }]), pods(owned('ReplicaSet')))
     t.equal(await settled(drain), true, type)
     t.same(asked(), ['node*', 'node'], 'confirmed, and no pods are listed')
-    for (const status of ['False', 'Unknown', true]) t.equal(await isDrained(saying([{ type, status }]), pods()), false, `${type} ${status}`)
+    for (const status of ['False', 'Unknown', true])
+      t.equal(await isDrained(saying([{ type, status }]), pods()), false, `${type} ${status}`)
   }
   for (const type of ['DrainInProgress', 'MaintenancePlanned', 'Ready'])
     t.equal(await isDrained(saying([{ type, status: 'True' }]), pods()), false, type)
