@@ -4,7 +4,7 @@
  */
 import type { Release } from './release.ts'
 
-export interface CodeChange {
+interface CodeChange {
   /** Its package and name: `pkg/kubelet/apis/config/validation.ValidateKubeletConfiguration`. */
   readonly name: string
   readonly kind: 'new' | 'gone' | 'changed'

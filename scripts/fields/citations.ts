@@ -4,7 +4,7 @@
  * be in the newest release. What only old releases have is named after its path. Pure.
  */
 
-export interface Citation {
+interface Citation {
   readonly file: string
   readonly name: string
   /** From the top of its module: `k8s.io/kubernetes/pkg/kubelet/cm`. */

@@ -29,7 +29,7 @@ export async function readReleases(pinned: readonly PinnedRelease[], report: (li
 export async function readDeclared(pinned: PinnedRelease, paths: readonly string[], report: (line: string) => void): Promise<Declared> {
   return JSON.parse(await runReader(modulesWith(pinned, paths), (folders) => ['declared', ...folders, '--', ...paths], report))
 }
-export type Declared = Readonly<Record<string, readonly string[]>>
+type Declared = Readonly<Record<string, readonly string[]>>
 
 /** Gives what the reader prints of modules that are there only meanwhile. */
 async function runReader(

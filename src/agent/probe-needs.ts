@@ -19,7 +19,7 @@ import { asArguments, flagValue } from '../systemd/flags.ts'
 import { isKubeletInside } from '../systemd/kubelet-inside.ts'
 import { findHealthTarget, findServingPort, isCriSocket, listConfigFiles, resolveRuntimeSocket } from './config-files.ts'
 
-/** What is known of the container runtime and the ports. undefined: not known, or not probed. */
+/** The state of the container runtime and the ports. undefined: not known, or not probed. */
 export interface NeedsObservation {
   /**
    * Whether the container runtime that the fallback names answers. The candidate's does not count:
@@ -32,7 +32,10 @@ export interface NeedsObservation {
   readonly targetRuntimeUp: boolean | undefined
   /** See `HealthSample.portTaken`. */
   readonly portTaken?: string | undefined
-  /** What runs has its health port elsewhere than the fallback. Asked where a stranger has it. */
+  /**
+   * The running config has another health port than the fallback. Asked where a stranger has the
+   * port.
+   */
   readonly movesHealthPort?: boolean | undefined
 }
 

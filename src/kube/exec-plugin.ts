@@ -23,7 +23,7 @@ export interface ExecCredential {
 }
 
 /** What a plugin may be told of the cluster: `ConfigToExecCluster`, k8s.io/client-go/rest. */
-export interface PluginCluster {
+interface PluginCluster {
   readonly server: string
   readonly tlsServerName?: string | undefined
   readonly skipTLSVerify?: boolean | undefined

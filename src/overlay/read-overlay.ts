@@ -67,7 +67,7 @@ function rememberRendering(patches: readonly NamedPatch[], parseConfig: ParseCon
     const text = Object.hasOwn(data, key) ? data[key] : undefined
     const parsed = text === undefined ? NO_TEXT : looksLikeJson(text) ? parseJson(text) : parseConfig(text, onRendered)
     if (parsed === undefined) return undefined
-    // Nothing is merged over what is no config.
+    // A text that is not a config takes no layers.
     const applied = parsed.ok && isObject(parsed.value) ? leaveOutSet(patches, parsed.value) : []
     const result = render(
       data,

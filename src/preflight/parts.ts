@@ -97,10 +97,11 @@ function checkMeaning({ document, version, from, node, kubelet }: PartInput): Pa
   const flags = collectFlags((node ?? kubelet)?.flags ?? [])
   const { config } = overlayFlags(document.config, flags, version)
   const changes = listMeaningChanges(config, from, version).filter(({ path }) => overridingFlag(path, flags) === undefined)
-  const beta = [from, version].filter(isPreRelease).map((each) => `; ${describeJudgedBy(each)}`)
+  const beta = [from, version].find(isPreRelease)
+  const judgedBy = beta === undefined ? '' : `; ${describeJudgedBy(beta)}`
   return conclude(
     describeMeanings(changes, from, version, document),
-    `compared with what it means to kubelet ${formatVersion(from)}${beta[0] ?? ''}`,
+    `compared with what it means to kubelet ${formatVersion(from)}${judgedBy}`,
   )
 }
 
@@ -243,7 +244,7 @@ const LONGEST_VALUE = 100
 async function reportMisread(subject: PartInput, { effective }: Accepted): Promise<readonly Finding[]> {
   const { document, version, yaml } = subject
   if (version === undefined || effective === undefined) return []
-  // It only informs.
+  // The remark only informs: without a parser it is left out.
   const read = await yaml.firstOfAny(effective).catch(() => undefined)
   if (read?.ok !== true || !isObject(read.value)) return []
   const { key, flags } = toProbe(subject)

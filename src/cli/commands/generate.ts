@@ -72,21 +72,25 @@ async function generate(context: CommandContext, options: OptionValues): Promise
     return EXIT.failed
   }
   terminal.out(generated.text)
-  const isWhole = options.offline !== 'true' && options.all !== 'true' && version === undefined
+  const keepsAll = options.offline === 'true' || options.all === 'true'
   const notes = [
-    ...(isWhole ? ["Defaults are in it too, since kubelet's version is not known: --kubelet-version names it."] : []),
-    ...(path !== undefined && defaultsOf !== undefined && isCovered(defaultsOf) ? [LEFT_OUT] : []),
-    ...(options.offline !== 'true' && defaultsOf !== undefined && !isCovered(defaultsOf)
-      ? [`Defaults are in it too: the tables cover ${COVERED}, not ${formatVersion(defaultsOf)}.`]
-      : []),
+    ...(keepsAll ? [] : remarkOnDefaults(version, path)),
     ...(version === undefined ? [] : await foretell(generated.config, version)),
+    ...advise(generated.config),
   ]
-  for (const line of [...notes, ...advise(generated.config)]) terminal.err(`${plainText(line)}\n`)
+  for (const line of notes) terminal.err(`${plainText(line)}\n`)
   return EXIT.fine
 }
 
-const LEFT_OUT =
-  'Defaults are left out. Where the node has activation: drop-in, a file below the config may set such a field to something else: --all writes them all.'
+/** Whether mere defaults are left out, where nobody told `generate` to keep them. */
+function remarkOnDefaults(version: KubeletVersion | undefined, path: string | undefined): readonly string[] {
+  if (version === undefined) return ["Defaults are in it too, since kubelet's version is not known: --kubelet-version names it."]
+  if (!isCovered(version)) return [`Defaults are in it too: the tables cover ${COVERED}, not ${formatVersion(version)}.`]
+  if (path === undefined) return []
+  return [
+    'Defaults are left out. Where the node has activation: drop-in, a file below the config may set such a field to something else: --all writes them all.',
+  ]
+}
 
 type Configz = { readonly ok: true; readonly answer: unknown } | { readonly ok: false; readonly detail: string }
 
@@ -145,17 +149,18 @@ async function dropDefaults(config: JsonObject, version: KubeletVersion, { merge
   ])
   const { order } = await mergeHere(config, 'assigned')
   if (order?.base === undefined) return withoutDefaults(config, version, (own) => ({ ...OF_KUBEADM, ...own }))
-  // What an assigned config leaves out keeps the value of the files below it.
+  // A field that the assigned config leaves out keeps the value of the files below it.
   return withoutDefaults(config, version, (own) => mergeAround({ ...OF_KUBEADM, ...own }, { ...order, above: [] }, version))
 }
 
 /**
- * What kubeadm writes where its ConfigMap kubelet-config leaves it out, on some machines at least:
- * `kubeletConfig.Default`, cmd/kubeadm/app/componentconfigs/kubelet.go.
+ * Two fields that kubeadm sets where its ConfigMap kubelet-config does not:
+ * `kubeletConfig.Default`, cmd/kubeadm/app/componentconfigs/kubelet.go; on a node with
+ * systemd-resolved, `mutateResolverConfig`, kubelet_unix.go.
  */
 const OF_KUBEADM = { cgroupDriver: 'systemd', resolvConf: '/run/systemd/resolve/resolv.conf' }
 
-/** What the newest kubelet that is known makes of the fields in another way. */
+/** The fields that the newest kubelet of the tables reads in another way. */
 async function foretell(config: JsonObject, from: KubeletVersion): Promise<readonly string[]> {
   if (!isCovered(from)) return []
   const { describeMeanings, listMeaningChanges } = await import('../../preflight/change/meaning.ts')

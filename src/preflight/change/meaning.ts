@@ -17,7 +17,7 @@ import { compareField } from './compare.ts'
 import { type Effective, type EffectiveConfig, effectiveConfig } from './effective.ts'
 import { type FieldRow, ROWS } from './field-rows.ts'
 
-export interface MeaningChange {
+interface MeaningChange {
   /** Of what the config sets, of a default, or of a feature gate that the config does not set. */
   readonly kind: 'value' | 'default' | 'gate'
   readonly path: FieldPath

@@ -29,7 +29,7 @@ export function mergeAround(config: KubeletConfig, { base, below, above }: Merge
   return mergeDropIns(base?.config ?? config, patches, version)
 }
 
-/** The config that kubelet makes of this one with the drop-ins of this node, if it has any. */
+/** Merges the drop-ins of this node into a config as kubelet does, if it has any. */
 export function mergeWith(dropIns: DropInsHere | undefined, config: KubeletConfig, version: KubeletVersion | undefined): KubeletConfig {
   return dropIns?.kind === 'usable' && mergesByPatch(version) ? mergeAround(config, dropIns.order, version) : config
 }
