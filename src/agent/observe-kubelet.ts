@@ -9,7 +9,7 @@ import { type HealthAnswer, type HealthPort, PORT_NOT_KNOWN } from '../decision/
 import type { Instant } from '../decision/instant.ts'
 import { nameEarlier } from '../decision/missing-content.ts'
 import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
-import { DEFAULT_HEALTHZ } from '../kubelet/health-target.ts'
+import { DEFAULT_HEALTHZ } from '../kubelet/config-file.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ConfigFacts, HealthProbe } from '../ports/probes.ts'
 import type { Checkpoints, RuntimeRecords } from '../ports/store.ts'

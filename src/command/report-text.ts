@@ -3,8 +3,7 @@
  * (`file:line:column: severity: ...`, which editors understand), then a line for each part, then
  * the outcome. Pure.
  */
-import { describeProblem } from '../preflight/describe-finding.ts'
-import type { Finding, PartResult, Report, Severity } from '../preflight/finding.ts'
+import { describeProblem, type Finding, type PartResult, type Report, type Severity } from '../preflight/finding.ts'
 import { NOT_MERGED } from './merged-layers.ts'
 import { renderMerged } from './merged-text.ts'
 import { readSource, type Source, showSource } from './source-line.ts'

@@ -4,8 +4,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { KubeletConfig } from '../../kubelet/decode.ts'
-import { decodeText } from '../../kubelet/decode-text.ts'
+import { type KubeletConfig, decodeText } from '../../kubelet/decode.ts'
 import { decides, type FieldPath } from '../../kubelet/field-path.ts'
 import { type ConfigLayer, findLayer } from '../../overlay/list-layers.ts'
 import { type Beside, lacksKeys, nameContents } from '../../preflight/change/named-files.ts'

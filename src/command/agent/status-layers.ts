@@ -6,7 +6,7 @@
 import type { ConfigMapSource } from '../../decision/config-source.ts'
 import type { ChannelState } from '../../decision/desired.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
-import { decodeText } from '../../kubelet/decode-text.ts'
+import { decodeText } from '../../kubelet/decode.ts'
 import { nameConfigMap } from '../../overlay/find-bases.ts'
 import { INSTANCE_CONFIG, INSTANCE_FILE } from '../../overlay/patch-set.ts'
 import { RESOLVED } from '../../overlay/read-overlay.ts'

@@ -4,7 +4,7 @@
  */
 import type { Report } from '../../../preflight/finding.ts'
 import type { InspectOptions } from '../../../preflight/inspection.ts'
-import { refuseUnread } from '../../../preflight/refuse-unread.ts'
+import { refuseUnread } from '../../../preflight/report.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { switchKind } from '../../../settings/setting-kinds.ts'
 import { fileOption, KUBELET_VERSION, readTextOption, readVersionOption } from '../candidate-options.ts'

@@ -4,10 +4,10 @@
  * these are the ones that need neither a version nor the text of the config.
  */
 
-import type { KubeletConfig } from '../kubelet/decode.ts'
-import { listRules } from './check-fields.ts'
-import { weigh } from './fields/complaint.ts'
-import { findGateState } from './fields/gate-stages.ts'
+import type { KubeletConfig } from '../../src/kubelet/decode.ts'
+import { listRules } from '../../src/preflight/check-fields.ts'
+import { findGateState } from '../../src/preflight/fields/check-gates.ts'
+import { weigh } from '../../src/preflight/fields/complaint.ts'
 
 /** Problems that keep kubelet from starting. */
 export function validateConfig(config: KubeletConfig): string[] {
