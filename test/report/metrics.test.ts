@@ -1,6 +1,5 @@
 import t from 'tap'
-import type { Counters } from '../../src/report/counters.ts'
-import { NO_COUNTERS } from '../../src/report/counters.ts'
+import { type Counters, NO_COUNTERS } from '../../src/report/counters.ts'
 import { Metrics } from '../../src/report/metrics.ts'
 import { source } from './build.ts'
 

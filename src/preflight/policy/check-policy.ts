@@ -5,8 +5,7 @@
  * drained node.
  */
 
-import type { FieldPath } from '../../kubelet/field-path.ts'
-import { formatPath } from '../../kubelet/field-path.ts'
+import { type FieldPath, formatPath } from '../../kubelet/field-path.ts'
 import type { Change } from '../change/change.ts'
 import { rowAt } from '../change/field-rows.ts'
 import { RISKS } from '../change/risk-classes.ts'

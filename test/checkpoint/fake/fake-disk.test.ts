@@ -1,6 +1,5 @@
 import t from 'tap'
-import type { FakeStep } from '../../../src/checkpoint/fake/fake-disk.ts'
-import { FakeDisk } from '../../../src/checkpoint/fake/fake-disk.ts'
+import { FakeDisk, type FakeStep } from '../../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../../src/checkpoint/files.ts'
 import { filesContract } from '../files-contract.ts'
 
