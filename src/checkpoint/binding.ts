@@ -6,9 +6,11 @@
  */
 import { join } from 'node:path'
 import type { Files } from '../ports/files.ts'
-import { type Check, isText, listOf, optional, parseJson, shape } from '../values/json-shape.ts'
+import type { Check } from '../values/json-shape.ts'
+import { isText, listOf, optional, parseJson, shape } from '../values/json-shape.ts'
 import type { Layout } from './layout.ts'
-import { type OnSetAside, numbersAfter } from './set-aside.ts'
+import type { OnSetAside } from './set-aside.ts'
+import { numbersAfter } from './set-aside.ts'
 
 export interface Binding {
   readonly nodeName: string

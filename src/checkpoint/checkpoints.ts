@@ -14,9 +14,11 @@ import { contentHash, filesOf, hashFiles } from './content.ts'
 import type { TreeFiles } from './disk.ts'
 import { isDamage } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
-import { type Layout, type NameCheck, checkData, checkFile, checkKey, checkOverlay, checkVersion } from './layout.ts'
+import type { Layout, NameCheck } from './layout.ts'
+import { checkData, checkFile, checkKey, checkOverlay, checkVersion } from './layout.ts'
 import { listCheckpoints } from './list-checkpoints.ts'
-import { type OnSetAside, TREE_SET_ASIDE, planSetAside } from './set-aside.ts'
+import type { OnSetAside } from './set-aside.ts'
+import { planSetAside, TREE_SET_ASIDE } from './set-aside.ts'
 
 export class CheckpointError extends Error {
   override readonly name = 'CheckpointError'

@@ -9,7 +9,8 @@ import { errorMessage } from '../values/errors.ts'
 import { FileError } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import { type LogOnce, logErrorsOnce } from './log-once.ts'
-import { type OnSetAside, numbersAfter, planSetAside } from './set-aside.ts'
+import type { OnSetAside } from './set-aside.ts'
+import { numbersAfter, planSetAside } from './set-aside.ts'
 
 export interface DamagedRecordsOptions {
   readonly files: Files

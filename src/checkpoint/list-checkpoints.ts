@@ -8,7 +8,8 @@ import type { CheckpointInfo } from '../decision/config-source.ts'
 import type { Files } from '../ports/files.ts'
 import { isDamage } from './file-error.ts'
 import { anyError, type LastingFaults } from './lasting-faults.ts'
-import { type Layout, checkOverlay, checkVersion } from './layout.ts'
+import type { Layout } from './layout.ts'
+import { checkOverlay, checkVersion } from './layout.ts'
 
 export interface CheckpointList {
   readonly checkpoints: readonly CheckpointInfo[]

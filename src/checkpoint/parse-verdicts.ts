@@ -7,7 +7,8 @@
 import { EVIDENCE_KINDS } from '../decision/evidence.ts'
 import { FAILURE_REASONS, type Verdict } from '../decision/verdict.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
-import { type Check, type Checks, isAny, isFlag, isNumber, isText, listOf, oneOf, optional, parseJson, shape } from '../values/json-shape.ts'
+import type { Check, Checks } from '../values/json-shape.ts'
+import { isAny, isFlag, isNumber, isText, listOf, oneOf, optional, parseJson, shape } from '../values/json-shape.ts'
 import { isConfigSource } from './record-shapes.ts'
 
 const CHECKS: Checks<Verdict> = {

@@ -8,7 +8,8 @@ import type { TrialKey } from '../decision/trial-key.ts'
 import type { Progress } from '../rollout/progress.ts'
 import type { Observation, RolloutPosition } from '../rollout/silence.ts'
 import type { RolloutTurn, WhenFailed } from '../rollout/view.ts'
-import { type Check, either, isFlag, isNumber, isText, listOf, mapOf, oneOf, optional, shape } from '../values/json-shape.ts'
+import type { Check } from '../values/json-shape.ts'
+import { either, isFlag, isNumber, isText, listOf, mapOf, oneOf, optional, shape } from '../values/json-shape.ts'
 import { checkSource } from './layout.ts'
 
 const isConfigMapSource: Check<ConfigMapSource> = shape<ConfigMapSource>({

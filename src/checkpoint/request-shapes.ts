@@ -1,6 +1,7 @@
 /** The shapes of the request files, which the command line writes and the agent reads. Pure. */
 import type { ContentHash } from '../decision/config-source.ts'
-import { type Check, isFlag, isText, oneOf, optional, shape } from '../values/json-shape.ts'
+import type { Check } from '../values/json-shape.ts'
+import { isFlag, isText, oneOf, optional, shape } from '../values/json-shape.ts'
 
 export interface HoldRequest {
   readonly hold: 'paused' | 'local'

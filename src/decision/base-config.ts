@@ -3,7 +3,8 @@
  * run. Pure.
  */
 
-import { type CheckpointFile, type HeldSource, LOCAL } from './config-source.ts'
+import type { CheckpointFile, HeldSource } from './config-source.ts'
+import { LOCAL } from './config-source.ts'
 import { findStartedFrom, heldSources } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { KnownUnit } from './unit-state.ts'

@@ -2,7 +2,8 @@
  * What kubelet starts with once the agent is gone, when nothing watches that start and nothing can
  * roll it back. Pure; decided on the same records and verdicts as the loop's steps.
  */
-import { type ConfigSource, type HeldSource, LOCAL, describeSource, sameSource } from './config-source.ts'
+import type { ConfigSource, HeldSource } from './config-source.ts'
+import { describeSource, LOCAL, sameSource } from './config-source.ts'
 import { findVerdict } from './find-verdict.ts'
 import { listLeft } from './left.ts'
 import type { Snapshot } from './snapshot.ts'

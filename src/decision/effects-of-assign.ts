@@ -3,7 +3,8 @@
  * to it. Pure.
  */
 import { describeChannel } from './channels.ts'
-import { type ConfigMapSource, type ConfigSource, LOCAL_CONTENT, describeSource, sameRef, sameVersion, withoutOverlay } from './config-source.ts'
+import type { ConfigMapSource, ConfigSource } from './config-source.ts'
+import { describeSource, LOCAL_CONTENT, sameRef, sameVersion, withoutOverlay } from './config-source.ts'
 import type { Channel, Desired } from './desired.ts'
 import { dropCharges, type Effect, forgetLeft, history, log, writeRecord } from './effects.ts'
 import { stage } from './effects-of-staging.ts'

@@ -4,8 +4,10 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import { type ConfigMapData, type ConfigMapSource, sameRef, sameSource, sameVersion } from './config-source.ts'
-import { type ChannelState, type Desired, type FoundConfigMap, resolveDesired, sourceOf } from './desired.ts'
+import type { ConfigMapData, ConfigMapSource } from './config-source.ts'
+import { sameRef, sameSource, sameVersion } from './config-source.ts'
+import type { ChannelState, Desired, FoundConfigMap } from './desired.ts'
+import { resolveDesired, sourceOf } from './desired.ts'
 import { findPause, isConfigMapKnown, latestChannelState } from './find-pause.ts'
 import { isNamed } from './records.ts'
 import type { Situation } from './situation.ts'

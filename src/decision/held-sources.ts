@@ -2,7 +2,8 @@
  * The sources that records and kubelet's next start name. Whoever looks for a source by its
  * content, or must not lose a checkpoint, starts from these lists. Pure.
  */
-import { type CheckpointInfo, type ConfigMapSource, type ConfigSource, type ContentHash, type HeldSource, LOCAL, LOCAL_CONTENT, sameSource, sameVersion } from './config-source.ts'
+import type { CheckpointInfo, ConfigMapSource, ConfigSource, ContentHash, HeldSource } from './config-source.ts'
+import { LOCAL, LOCAL_CONTENT, sameSource, sameVersion } from './config-source.ts'
 import { resolveDesired } from './desired.ts'
 import type { Snapshot } from './snapshot.ts'
 

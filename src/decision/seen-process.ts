@@ -2,7 +2,8 @@
 import { LOCAL_CONTENT } from './config-source.ts'
 import type { HealthSample, SeenProcess } from './health.ts'
 import { isMissing } from './missing-content.ts'
-import { type TrialKey, contentOfKey } from './trial-key.ts'
+import type { TrialKey } from './trial-key.ts'
+import { contentOfKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
 
 export function rememberProcess(before: SeenProcess | undefined, sample: HealthSample, kubeletIdentity: string): SeenProcess | undefined {

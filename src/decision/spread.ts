@@ -5,7 +5,8 @@
  */
 import { createHash } from 'node:crypto'
 import { formatDuration } from '../values/durations.ts'
-import { type ConfigSource, sameSource } from './config-source.ts'
+import type { ConfigSource } from './config-source.ts'
+import { sameSource } from './config-source.ts'
 import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
 import type { SpreadRecord } from './records.ts'

@@ -4,7 +4,8 @@
  * what it leaves when done once.
  */
 
-import { type CheckpointInfo, type ConfigMapData, type ConfigMapSource, type ConfigSource, type ContentHash, describeSource } from './config-source.ts'
+import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
+import { describeSource } from './config-source.ts'
 import type { ChannelState, FoundConfigMap } from './desired.ts'
 import type { HealthFailure } from './find-failure.ts'
 import type { RestartRecord, TrialBoots } from './records.ts'

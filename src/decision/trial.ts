@@ -2,7 +2,8 @@
  * The trial: uninterrupted healthy running time of one content on one kubelet. Pure;
  * CLOCK_MONOTONIC microseconds of one boot.
  */
-import { type ConfigSource, type ContentHash, describeSource } from './config-source.ts'
+import type { ConfigSource, ContentHash } from './config-source.ts'
+import { describeSource } from './config-source.ts'
 import { healthOfRunning } from './process-health.ts'
 import type { Snapshot } from './snapshot.ts'
 import { describeReboots } from './trial-boots.ts'

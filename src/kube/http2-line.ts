@@ -5,7 +5,8 @@
  * that died silently would hold every watch.
  */
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, IncomingHttpStatusHeader } from 'node:http2'
-import { type Answered, type Dialled, type Line, type Outgoing, RequestNotTaken } from './transport.ts'
+import type { Answered, Dialled, Line, Outgoing } from './transport.ts'
+import { RequestNotTaken } from './transport.ts'
 
 /** Not imported: where only HTTP/1.1 is spoken, it needs no memory. */
 const loadHttp2 = () => process.getBuiltinModule('node:http2')

@@ -9,7 +9,8 @@
  */
 import { areLate } from '../decision/between-looks.ts'
 import { assessHealth } from '../decision/condemn-failure.ts'
-import { type ConfigSource, LOCAL_CONTENT, describeRef, describeSource, sameSource } from '../decision/config-source.ts'
+import type { ConfigSource } from '../decision/config-source.ts'
+import { describeRef, describeSource, LOCAL_CONTENT, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { countRecurringExits, describeRecurringExits } from '../decision/exit-log.ts'
 import { describePause, findPause } from '../decision/find-pause.ts'

@@ -9,7 +9,8 @@
  * running.
  */
 import { findStartObstacle } from '../decision/cannot-start.ts'
-import { type ConfigSource, sameSource } from '../decision/config-source.ts'
+import type { ConfigSource } from '../decision/config-source.ts'
+import { sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
 import { findPresentVerdict } from '../decision/find-verdict.ts'

@@ -3,7 +3,8 @@
  * Pure. Reading never fails: lines torn by a crash, garbage, and lines that a failed append wrote
  * twice are skipped and counted.
  */
-import { type ConfigSource, sameSource } from '../decision/config-source.ts'
+import type { ConfigSource } from '../decision/config-source.ts'
+import { sameSource } from '../decision/config-source.ts'
 import type { Transition, TransitionKind } from '../decision/records.ts'
 import { isObject } from '../values/is-object.ts'
 

@@ -4,7 +4,8 @@
  * decides nothing.
  */
 
-import { type ConfigSource, sameSource } from '../decision/config-source.ts'
+import type { ConfigSource } from '../decision/config-source.ts'
+import { sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { listObserved } from '../decision/evidence-schedule.ts'
 import type { Snapshot } from '../decision/snapshot.ts'

@@ -3,7 +3,8 @@
  * in place. Pure. A fallback is recorded when it is staged, so falling back writes nothing here and
  * works on a full disk.
  */
-import { type ConfigMapSource, type ContentHash, sameSource } from '../decision/config-source.ts'
+import type { ConfigMapSource, ContentHash } from '../decision/config-source.ts'
+import { sameSource } from '../decision/config-source.ts'
 import { isStamp, type Stamp } from './replacement-stamp.ts'
 
 export interface DropInRecord {

@@ -3,7 +3,8 @@
  * which source each content belongs to that may be in place. Pure. A fallback is recorded when it
  * is staged, so falling back writes nothing here and works on a full disk.
  */
-import { type ConfigSource, type ContentHash, sameSource } from '../decision/config-source.ts'
+import type { ConfigSource, ContentHash } from '../decision/config-source.ts'
+import { sameSource } from '../decision/config-source.ts'
 import { isStamp, type Stamp } from './replacement-stamp.ts'
 
 export interface OriginalRecord {

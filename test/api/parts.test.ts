@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import t from 'tap'
-import { type Desired, resolveDesired } from '../../src/decision/desired.ts'
+import type { Desired } from '../../src/decision/desired.ts'
+import { resolveDesired } from '../../src/decision/desired.ts'
 import { mergePart } from '../../src/overlay/merge-part.ts'
 import { PartSource } from '../../src/overlay/part-source.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'

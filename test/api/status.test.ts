@@ -4,7 +4,8 @@
  */
 import type { Test } from 'tap'
 import t from 'tap'
-import { type Desired, resolveDesired } from '../../src/decision/desired.ts'
+import type { Desired } from '../../src/decision/desired.ts'
+import { resolveDesired } from '../../src/decision/desired.ts'
 import { describeCondition } from '../../src/report/condition.ts'
 import { NO_DEADLINES } from '../../src/report/deadlines.ts'
 import { Publisher } from '../../src/report/publisher.ts'

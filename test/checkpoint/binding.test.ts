@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
-import { type Binding, chooseGuessedName, compareBinding, readBinding, setForeignStateAside, writeBinding } from '../../src/checkpoint/binding.ts'
+import type { Binding } from '../../src/checkpoint/binding.ts'
+import { chooseGuessedName, compareBinding, readBinding, setForeignStateAside, writeBinding } from '../../src/checkpoint/binding.ts'
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'

@@ -4,7 +4,8 @@
  */
 import fc from 'fast-check'
 import { carryOut } from '../../src/decision/carry-out.ts'
-import { type ConfigSource, type HeldSource, sameSource } from '../../src/decision/config-source.ts'
+import type { ConfigSource, HeldSource } from '../../src/decision/config-source.ts'
+import { sameSource } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
 import type { HealthRecord, Running } from '../../src/decision/health.ts'
 import { recordSample } from '../../src/decision/health-record.ts'

@@ -1,6 +1,7 @@
 /** The evidence that the agent has by itself, and which process the rest of it is about. */
 import t from 'tap'
-import { ALL_REQUIRED, type EvidenceFinding, type EvidenceKind } from '../../src/decision/evidence.ts'
+import type { EvidenceFinding, EvidenceKind } from '../../src/decision/evidence.ts'
+import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import { judgeEvidence, viewEvidence } from '../../src/decision/evidence-judge.ts'
 import { PORT_NOT_KNOWN } from '../../src/decision/health.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'

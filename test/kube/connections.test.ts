@@ -3,7 +3,8 @@ import type { Test } from 'tap'
 import t from 'tap'
 import type { Access } from '../../src/kube/access.ts'
 import { type ConnectionMeans, Connections } from '../../src/kube/connections.ts'
-import { type Answered, type Dialled, type Line, type PoolLine, RequestNotTaken, type Target } from '../../src/kube/transport.ts'
+import type { Answered, Dialled, Line, PoolLine, Target } from '../../src/kube/transport.ts'
+import { RequestNotTaken } from '../../src/kube/transport.ts'
 
 const OUTGOING = { method: 'GET', path: '/', headers: {}, body: undefined }
 const ANSWERED: Answered = { status: 200, headers: {}, body: Readable.from([]), isWhole: () => true, cancel() {} }

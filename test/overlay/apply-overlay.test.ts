@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { ConfigMapRef } from '../../src/decision/config-source.ts'
-import { type Base, type Desired, type FoundConfigMap, resolveDesired } from '../../src/decision/desired.ts'
+import type { Base, Desired, FoundConfigMap } from '../../src/decision/desired.ts'
+import { resolveDesired } from '../../src/decision/desired.ts'
 import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { applyOverlay } from '../../src/overlay/apply-overlay.ts'
 import { OverlaidSource } from '../../src/overlay/overlaid-source.ts'

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { type Base, type BaseView, type Desired, resolveDesired } from '../../src/decision/desired.ts'
+import type { Base, BaseView, Desired } from '../../src/decision/desired.ts'
+import { resolveDesired } from '../../src/decision/desired.ts'
 import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { mergePart } from '../../src/overlay/merge-part.ts'
 import { OverlaidSource } from '../../src/overlay/overlaid-source.ts'

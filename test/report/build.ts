@@ -1,6 +1,7 @@
 /** Fixtures of the report tests: sources, a settled snapshot, transitions. */
 
-import { type ConfigMapSource, type HeldSource, LOCAL } from '../../src/decision/config-source.ts'
+import type { ConfigMapSource, HeldSource } from '../../src/decision/config-source.ts'
+import { LOCAL } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
 import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import type { Transition } from '../../src/decision/records.ts'

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { type Counters, NO_COUNTERS } from '../../src/report/counters.ts'
+import type { Counters } from '../../src/report/counters.ts'
+import { NO_COUNTERS } from '../../src/report/counters.ts'
 import { Metrics } from '../../src/report/metrics.ts'
 import { source } from './build.ts'
 

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { type EvidenceAnswers, type ShownEvidence, showEvidence } from '../../src/report/shown-evidence.ts'
+import type { EvidenceAnswers } from '../../src/report/shown-evidence.ts'
+import { type ShownEvidence, showEvidence } from '../../src/report/shown-evidence.ts'
 import { lease, node, pods, runtime, type Story, serving, snapshotOf, staticPods } from '../decision/evidence-samples.ts'
 import { SECOND_US, snapshot } from '../decision/snapshots.ts'
 

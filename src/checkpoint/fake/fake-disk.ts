@@ -6,7 +6,8 @@ import { basename, dirname, join } from 'node:path'
 import type { FileFacts } from '../../ports/files.ts'
 import { codedError } from '../../values/errors.ts'
 import type { Disk } from '../disk.ts'
-import { type Change, type FakeDirectory, type FakeFile, type FakeNode, applyDurably, reachedBySync, wake } from './fake-durability.ts'
+import type { Change, FakeDirectory, FakeFile, FakeNode } from './fake-durability.ts'
+import { applyDurably, reachedBySync, wake } from './fake-durability.ts'
 
 export interface FakeStep {
   readonly kind: 'write' | 'append' | 'fsync' | 'rename' | 'unlink' | 'mkdir'

@@ -5,7 +5,8 @@
  * drained node.
  */
 
-import { type FieldPath, formatPath } from '../../kubelet/field-path.ts'
+import type { FieldPath } from '../../kubelet/field-path.ts'
+import { formatPath } from '../../kubelet/field-path.ts'
 import type { Change } from '../change/change.ts'
 import { rowAt } from '../change/field-rows.ts'
 import { RISKS } from '../change/risk-classes.ts'

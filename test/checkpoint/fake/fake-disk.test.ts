@@ -1,5 +1,6 @@
 import t from 'tap'
-import { FakeDisk, type FakeStep } from '../../../src/checkpoint/fake/fake-disk.ts'
+import type { FakeStep } from '../../../src/checkpoint/fake/fake-disk.ts'
+import { FakeDisk } from '../../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../../src/checkpoint/files.ts'
 import { filesContract } from '../files-contract.ts'
 
