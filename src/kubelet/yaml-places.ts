@@ -3,16 +3,10 @@
  * places near the top are listed: a message names few, and a hostile text has very many.
  */
 import { isObject } from '../values/is-object.ts'
-import { type Check, isNumber, listOf, shape } from '../values/json-shape.ts'
+import { type Check, isNumber, listOf, shape, type TypeOf } from '../values/json-shape.ts'
 import type { FieldPath } from './field-path.ts'
 import type { Position } from './text-position.ts'
 import type { LocatedYaml } from './yaml-document.ts'
-
-/** A path with its place. */
-interface Place {
-  readonly path: FieldPath
-  readonly position: Position
-}
 
 /** In all. To find one takes time that grows with the size of its map. */
 const MOST_PLACES = 2000
@@ -20,7 +14,10 @@ const WIDEST_MAP = 1000
 
 const isStep: Check<string | number> = (value) => typeof value === 'string' || typeof value === 'number'
 const isPosition: Check<Position> = shape({ line: isNumber, column: isNumber })
-export const isPlaces: Check<readonly Place[]> = listOf(shape<Place>({ path: listOf(isStep), position: isPosition }))
+/** A path with its place. */
+const isPlace = shape({ path: listOf(isStep), position: isPosition })
+type Place = TypeOf<typeof isPlace>
+export const isPlaces = listOf(isPlace)
 export const isMaybePosition: Check<Position | undefined> = (value): value is Position | undefined =>
   value === undefined || isPosition(value)
 
