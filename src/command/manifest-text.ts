@@ -28,6 +28,10 @@ export type ManifestReading =
     }
   | { readonly kind: 'unclear'; readonly detail: string }
 
+/**
+ * `MaxSecretSize` of k8s.io/api/core/v1, which limits a ConfigMap as well: all its values together.
+ */
+export const LONGEST_BYTES = 1024 * 1024
 const KEY = 'kubelet'
 
 export async function readManifestText(text: string, yaml: Pick<YamlReader, 'all'>): Promise<ManifestReading> {

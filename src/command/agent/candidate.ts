@@ -20,9 +20,9 @@ import { readBases } from '../../source/base-chain.ts'
 import { readAssignedOnce, readConfigMapOnce } from '../../source/read-once.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { editDistance } from '../../values/nearest.ts'
-import type { CommandContext } from '../command.ts'
+import { LONGEST_BYTES, type Place, readManifestText } from '../manifest-text.ts'
+import type { CommandContext } from './command.ts'
 import { findLayersOver, type PatchReaders, readLayers, readPatches } from './config-layers.ts'
-import { type Place, readManifestText } from '../manifest-text.ts'
 
 export type CandidateName =
   | { readonly kind: 'stdin' }
@@ -46,10 +46,6 @@ export type LoadedCandidate =
   /** It could not be loaded. */
   | { readonly kind: 'failed'; readonly detail: string }
 
-/**
- * `MaxSecretSize` of k8s.io/api/core/v1, which limits a ConfigMap as well: all its values together.
- */
-export const LONGEST_BYTES = 1024 * 1024
 /** As in the documentation, and as the agent's RBAC grants. */
 const NAMESPACE = 'kube-system'
 const KEY = 'kubelet'

@@ -12,10 +12,9 @@ import { metadataOf } from '../../source/channels/metadata.ts'
 import { readRollout } from '../../source/channels/rollout-annotations.ts'
 import { identityOf } from '../../source/kube-object.ts'
 import { isNamespace } from '../../values/kubernetes-names.ts'
+import { Failure } from '../command.ts'
 import type { PluginContext } from './command.ts'
-import { pathOf } from './config-maps.ts'
-import { Failure } from './failure.ts'
-import { isPaused } from './is-paused.ts'
+import { isPaused, pathOf } from './config-maps.ts'
 import { listPages } from './list-pages.ts'
 
 export type ConfigName = Pick<ConfigMapRef, 'namespace' | 'name'>

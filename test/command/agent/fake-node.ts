@@ -3,7 +3,8 @@
  * request.
  */
 
-import type { AgentPresence, ArgumentValues, Command, CommandContext } from '../../../src/command/command.ts'
+import type { AgentCommand, AgentPresence, CommandContext } from '../../../src/command/agent/command.ts'
+import { reportFailure } from '../../../src/command/run-program.ts'
 import { describeSource } from '../../../src/decision/config-source.ts'
 import type { Hold } from '../../../src/decision/records.ts'
 import type { Snapshot } from '../../../src/decision/snapshot.ts'
@@ -141,12 +142,14 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
 
 /** Runs a command; options that are not given have their defaults. */
 export async function execute(
-  command: Command,
+  command: AgentCommand,
   node: FakeNode,
   options: Readonly<Record<string, string>> = {},
-  args: ArgumentValues = {},
+  args: readonly string[] = [],
 ): Promise<number> {
   if (command.takes !== 'node') throw new Error(`${command.name} does not use the node`)
   const initial = Object.fromEntries(command.options.map(({ name, initial }) => [name, initial]))
-  return command.execute(node.context, { ...initial, ...options }, args)
+  const line = { options: { ...initial, ...options }, args, shared: {} }
+  const name = `kubelet-cfg-agent ${command.name}`
+  return reportFailure(name, command, node.context.terminal, () => command.execute(node.context, line))
 }

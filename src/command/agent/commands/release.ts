@@ -7,10 +7,19 @@ import { chooseRelease, type Release } from '../../../decision/choose-release.ts
 import { describeSource } from '../../../decision/config-source.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
 import type { Withdrawal } from '../../../ports/activation.ts'
-import { type Clearing, clearNode } from '../clear-node.ts'
-import { type CommandContext, EXIT, type ExitCode, type NodeCommand } from '../../command.ts'
-import { judgeLocal } from '../inspect-local.ts'
+import type { KubeAnswer, KubeRequest } from '../../../ports/kube-api.ts'
+import { STATUS_ANNOTATION } from '../../../report/annotation.ts'
+import { readStatusAnnotation } from '../../../report/annotation-work.ts'
+import { CONDITION_TYPE } from '../../../report/condition.ts'
+import { readConditions } from '../../../report/condition-work.ts'
+import { DEGRADED_TYPE } from '../../../report/degraded.ts'
+import { readStateLabel } from '../../../report/label-work.ts'
+import { STATE_LABEL } from '../../../report/state-label.ts'
+import { isObjectName } from '../../../values/kubernetes-names.ts'
+import { EXIT, type ExitCode, Failure } from '../../command.ts'
 import { plainText } from '../../terminal.ts'
+import type { CommandContext, NodeCommand } from '../command.ts'
+import { judgeLocal } from '../held-configs.ts'
 
 export const releaseCommand: NodeCommand = {
   name: 'release',
@@ -36,7 +45,7 @@ async function release(context: CommandContext): Promise<ExitCode> {
     terminal.out('Nothing to release: no agent has worked on this node.\n')
     return EXIT.fine
   }
-  if (hold.kind === 'refused') return refuse(hold.detail)
+  if (hold.kind === 'refused') throw new Failure(hold.detail)
   try {
     const withdraw = (extent: Withdrawal, { unit }: Snapshot) =>
       hold.activation.withdraw(extent, unit, (path, how) =>
@@ -55,16 +64,12 @@ async function release(context: CommandContext): Promise<ExitCode> {
     withdraw(decision.kind === 'withdraw' ? 'everything' : 'replaced-files', snapshot)
     tellClearing(await clearNode(context), context)
     await warnOfLocal(context)
-    if (decision.kind === 'unknown') return refuse(`cannot tell what kubelet starts with next, and left it as it is: ${decision.detail}`)
+    if (decision.kind === 'unknown')
+      throw new Failure(`cannot tell what kubelet starts with next, and left it as it is: ${decision.detail}`)
     terminal.out(`${plainText(describe(decision))}\nKubelet was not restarted.\n`)
     return EXIT.fine
   } finally {
     hold.end()
-  }
-
-  function refuse(detail: string): ExitCode {
-    terminal.err(`kubelet-cfg-agent release: ${plainText(detail)}\n`)
-    return EXIT.failed
   }
 }
 
@@ -107,4 +112,54 @@ function tellClearing(clearing: Clearing, { terminal, nodeName }: CommandContext
 function describe(decision: Exclude<Release, { kind: 'unknown' }>): string {
   if (decision.kind === 'keep') return `Nothing to release: ${decision.why}.`
   return `Kubelet's next start uses ${describeSource(decision.kind === 'activate' ? decision.target : 'local')}: ${decision.why}.`
+}
+
+type Clearing =
+  /** The Node shows nothing of the agent, or there is no Node or API server. */
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'cleared' }
+  /** `advice`: commands that do it by hand. */
+  | { readonly kind: 'failed'; readonly detail: string; readonly advice: readonly string[] }
+
+/** A package is not removed faster while the API server is away. */
+const TIMEOUT_MS = 5000
+
+/** Kubelet's own conditions stay. */
+const WITHOUT_CONDITIONS = {
+  contentType: 'application/strategic-merge-patch+json',
+  body: { status: { conditions: [CONDITION_TYPE, DEGRADED_TYPE].map((type) => ({ $patch: 'delete', type })) } },
+} as const
+const WITHOUT_METADATA = {
+  contentType: 'application/merge-patch+json',
+  body: { metadata: { annotations: { [STATUS_ANNOTATION]: null }, labels: { [STATE_LABEL]: null } } },
+} as const
+
+type ClearingSources = Pick<CommandContext, 'api' | 'settings' | 'nodeName' | 'rights'>
+
+export async function clearNode({ api, settings, nodeName, rights }: ClearingSources): Promise<Clearing> {
+  const [kubeconfig] = rights([{ path: settings.kubeconfig, need: 'read' }])
+  if (settings.manifestDir !== undefined || kubeconfig?.state === 'missing') return { kind: 'nothing' }
+  const name = nodeName()
+  if (!isObjectName(name)) return { kind: 'nothing' }
+  const path = `/api/v1/nodes/${name}`
+  const node = await api.request({ method: 'GET', path, timeoutMs: TIMEOUT_MS })
+  if (node.kind === 'refused' && node.status === 404) return { kind: 'nothing' }
+  if (node.kind !== 'ok') return failed(name, node)
+  const patches: Pick<KubeRequest, 'path' | 'contentType' | 'body'>[] = []
+  if (readConditions(node.object) !== 'absent') patches.push({ path: `${path}/status`, ...WITHOUT_CONDITIONS })
+  const hasMetadata = [readStatusAnnotation, readStateLabel].some((read) => read(node.object) !== 'absent')
+  if (hasMetadata) patches.push({ path, ...WITHOUT_METADATA })
+  const answers: KubeAnswer[] = []
+  for (const patch of patches) answers.push(await api.request({ method: 'PATCH', ...patch, timeoutMs: TIMEOUT_MS }))
+  for (const answer of answers) if (answer.kind !== 'ok') return failed(name, answer)
+  return answers.length === 0 ? { kind: 'nothing' } : { kind: 'cleared' }
+}
+
+function failed(name: string, { detail }: Exclude<KubeAnswer, { kind: 'ok' }>): Clearing {
+  const advice = [
+    `kubectl annotate node ${name} ${STATUS_ANNOTATION}-`,
+    `kubectl label node ${name} ${STATE_LABEL}-`,
+    `kubectl patch node ${name} --subresource=status --type=strategic -p '${JSON.stringify(WITHOUT_CONDITIONS.body)}'`,
+  ]
+  return { kind: 'failed', detail, advice }
 }

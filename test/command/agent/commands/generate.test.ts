@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import type { CommandContext } from '../../../../src/command/command.ts'
+import type { CommandContext } from '../../../../src/command/agent/command.ts'
 import { generateCommand } from '../../../../src/command/agent/commands/generate.ts'
 import { decodeConfig, type KubeletConfig } from '../../../../src/kubelet/decode.ts'
 import { formatDocument, parseDocument } from '../../../../src/kubelet/yaml.ts'
@@ -176,7 +176,7 @@ t.test('names the fields of one machine, and no value that fits every machine', 
 t.test('the name of the ConfigMap is one that the Role of the nodes has', async (t) => {
   const { err } = await generate({ 'from-file': '-' }, reading(JSON.stringify({ kubeletconfig: { maxPods: 5 } })))
   const [, name] = / create configmap (\S+) --from-file=kubelet=kubelet.yaml\n/.exec(err) ?? []
-  const role = readFileSync(join(import.meta.dirname, '../../../deploy/rbac/node-configmaps.yaml'), 'utf8')
+  const role = readFileSync(join(import.meta.dirname, '../../../../deploy/rbac/node-configmaps.yaml'), 'utf8')
   t.match(role, `resourceNames: [${name}, `)
 })
 

@@ -18,7 +18,7 @@ import { faultsOver } from '../../../checkpoint/faults.ts'
 import { silentLog } from '../../../checkpoint/silent-log.ts'
 import { source } from '../../../report/build.ts'
 
-const ROOT = resolve(import.meta.dirname, '../../..')
+const ROOT = resolve(import.meta.dirname, '../../../..')
 /** The bundle: it starts in a fraction of the time that the modules take one by one. */
 const built = mkdtempSync(join(tmpdir(), 'release-built-'))
 t.teardown(() => rmSync(built, { recursive: true }))
