@@ -5,8 +5,9 @@
  */
 import type { Desired } from '../decision/desired.ts'
 import { resolveDesired } from '../decision/desired.ts'
+import type { Phase } from '../decision/phases.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import type { Phase, Step } from '../decision/step.ts'
+import type { Step } from '../decision/step.ts'
 import type { Report } from '../preflight/finding.ts'
 import { findLastKnownGood } from '../report/last-known-good.ts'
 import { describeStatus } from '../report/status.ts'

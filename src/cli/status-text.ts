@@ -5,6 +5,7 @@
 
 import { describeChannel } from '../decision/channels.ts'
 import { describeVersion } from '../decision/config-source.ts'
+import { PHASES } from '../decision/phases.ts'
 import { formatDuration, SECOND_US } from '../values/durations.ts'
 import type { AgentDocument, SourceDocument } from './document-parts.ts'
 import { renderMerged, renderMisread } from './merged-text.ts'
@@ -123,30 +124,7 @@ function describeHold(hold: 'paused' | 'local'): string {
 }
 
 export function toneOfPhase(phase: StatusDocument['phase']): Tone {
-  switch (phase) {
-    case 'settled':
-      return 'good'
-    case 'due':
-    case 'in-trial':
-    case 'restarting':
-    case 'preflight':
-    case 'spread':
-    case 'rollout':
-      return 'plain'
-    case 'fallen-back':
-    case 'refused':
-    case 'drain':
-    case 'paused':
-    case 'kubelet-stopped':
-    case 'runtime-down':
-    case 'restart-limit':
-    case 'unknown':
-      return 'warning'
-    case 'ineffective':
-    case 'blocked':
-    case 'node-at-fault':
-      return 'bad'
-  }
+  return phase === 'due' ? 'plain' : PHASES[phase].tone
 }
 
 function tone(text: string, tone: Tone): Cell {

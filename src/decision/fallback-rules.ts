@@ -1,28 +1,27 @@
 /**
- * The rules about fallbacks: one that is lost, what one teaches that works, and what follows where
- * none works. Pure.
+ * The rules about fallbacks: one that is lost, what one teaches that works, what follows where none
+ * works, and when a return to local is over, or local is tried again. Pure.
  */
-
 import { HOUR_US } from '../values/durations.ts'
 import { asCandidate, isOutOfReach } from './condemn-failure.ts'
-import { type HeldSource, sameSource } from './config-source.ts'
+import { type HeldSource, LOCAL_CONTENT, sameSource } from './config-source.ts'
 import { isBroughtBack } from './evidence-verdict.ts'
-import { findNodePause } from './find-pause.ts'
+import { findNodePause, findPause } from './find-pause.ts'
 import { findByKey, findSuspended } from './find-verdict.ts'
-import { diedOfLeavings } from './leavings.ts'
+import { isLocalAssigned } from './left.ts'
 import { findRetrial, isDue, listReplaced, planRetrial } from './retrial.ts'
 import { findStartWait } from './rollout-turn.ts'
-import type { TargetSituation } from './situation.ts'
 import type { Step } from './step.ts'
-import type { Candidate, Target } from './target.ts'
+import type { Candidate, Target, TargetSituation } from './target.ts'
 import { isSteady, measureHealth } from './trial.ts'
-import { contentOfKey, type TrialKey } from './trial-key.ts'
+import { contentOfKey, type TrialKey, trialKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
 
 /** How long a node rests before its configs are tried again. */
 const REST_IN_TRIALS = 3
 /** A config that keeps failing after it was promoted fails sooner. */
 const CLEAR_AFTER_US = 24 * HOUR_US
+const OTHER_POLICY = /\bconfigured policy "[^"]*" differs from state checkpoint policy\b/
 
 /**
  * A fallback without a checkpoint is local from now on, unless the cluster assigns it: then it is
@@ -155,4 +154,38 @@ function forgiveOnce(verdicts: readonly Verdict[], why: string, { healthy, keep 
     .map((verdict): Verdict => ({ ...verdict, acquitted: true, doubtful: true, retrials: verdict.retrials ?? 1 }))
   const drop = verdicts.flatMap((verdict) => (isSuspect(verdict) ? [] : [verdict.key]))
   return verdicts.length === 0 ? undefined : { kind: 'forgive', drop, suspend, keep, requested: false, why }
+}
+
+/**
+ * Whether kubelet died of what another config left behind. Its CPU and memory managers keep their
+ * state in files below --root-dir, with the policy that wrote them. Kubelet exits where the policy
+ * of its config is another, until somebody deletes the file (kubernetes issue 95041). Rule:
+ * `restoreState`, pkg/kubelet/cm/cpumanager/state/state_checkpoint.go and
+ * memorymanager/state/state_checkpoint.go.
+ */
+function diedOfLeavings({ detail }: Pick<Verdict, 'detail'>): boolean {
+  return OTHER_POLICY.test(detail)
+}
+
+/** Kubelet failed with local, and the local config is another one by now: it is tried again. */
+export function retryLocal({ snapshot, unit, target }: TargetSituation): Step | undefined {
+  const { localConfig } = snapshot
+  const verdict = findByKey(snapshot.verdicts, trialKey(LOCAL_CONTENT, unit.kubeletIdentity))
+  if (!isLocalAssigned(snapshot) || localConfig === undefined || verdict?.state !== 'provisional' || verdict.localConfig === localConfig)
+    return undefined
+  // At most once for each time that what runs instead has been well.
+  if (!target.fallback || target.atFault || !isSteady(snapshot, target.key) || findPause(snapshot) !== undefined) return undefined
+  const why = 'the local config has changed since kubelet failed with it'
+  // On record until the return is over: see `isExempt`.
+  return { kind: 'forgive', drop: [], suspend: [verdict], requested: false, why }
+}
+
+/** Kubelet has been healthy with local for a whole trial: nothing is left to go back to. */
+export function finishReturn({ snapshot, unit, target }: TargetSituation): Step | undefined {
+  if (!isLocalAssigned(snapshot) || target.source !== 'local') return undefined
+  if (snapshot.verdicts.get(target.key)?.state === 'refused' && isSteady(snapshot, target.key))
+    return { kind: 'forgive', drop: [target.key], requested: false, why: 'kubelet is healthy with the local config that was refused' }
+  const { wiring } = unit
+  if (wiring.kind !== 'ready' || ((snapshot.left ?? []).length === 0 && snapshot.leftDamaged !== true)) return undefined
+  return measureHealth(snapshot, target.key)?.remainingUs === 0 ? { kind: 'forget-left', key: target.key, wiring } : undefined
 }

@@ -1,6 +1,7 @@
 /** What runs, and how it has been doing, as data. `health-record.ts` folds one into the other. */
+
+import type { Instant } from '../values/durations.ts'
 import type { ConfigSource, ContentHash } from './config-source.ts'
-import type { Instant } from './instant.ts'
 import type { TrialKey } from './trial-key.ts'
 import type { UnitState } from './unit-state.ts'
 

@@ -5,7 +5,7 @@
  * observed, never assumed. Pure.
  */
 import { HOUR_US } from '../values/durations.ts'
-import { LOCAL_CONTENT } from './config-source.ts'
+import { isOther, LOCAL_CONTENT } from './config-source.ts'
 import { RUNTIME_EXCUSE_US } from './excuse.ts'
 import { KUBELETS_OF_NO_UPGRADE } from './exit-log.ts'
 import { findNodePause } from './find-pause.ts'
@@ -254,7 +254,7 @@ function startAgainUs(taken: readonly RestartRecord[], { key, content }: Target,
 function isAdministrators(snapshot: Snapshot, unit: KnownUnit, target: Target): boolean {
   const { running, health, restarts, now } = snapshot
   if (target.source !== 'local' || target.fallback) return false
-  if (running.kind === 'known') return running.content.startsWith('other:')
+  if (running.kind === 'known') return isOther(running.content)
   // A return that is not over.
   if (listLeft(snapshot).length > 0) return false
   const last = health?.lastProcess

@@ -18,7 +18,7 @@ const PAUSES_US = [600e6, HOUR_US, 6 * HOUR_US] as const
 const FIRST_FURTHER_US = 12 * HOUR_US
 const LAST_FURTHER_US = 96 * HOUR_US
 
-export interface Retrial {
+interface Retrial {
   readonly verdict: Verdict
   /** For how long the fallback is healthy before. */
   readonly pauseUs: number

@@ -7,11 +7,11 @@
  */
 import type { RolloutTurn } from '../rollout/view.ts'
 import { SECOND_US } from '../values/durations.ts'
-import type { ConfigSource, ContentHash } from './config-source.ts'
-import { findDoubt } from './doubt.ts'
-import { describePause, findConfigMapPause } from './find-pause.ts'
+import { type ConfigSource, type ContentHash, sameSource } from './config-source.ts'
+import { sourceOf } from './desired.ts'
+import { describePause, findConfigMapPause, isPauseUnknown } from './find-pause.ts'
 import type { Snapshot } from './snapshot.ts'
-import { configOf, findStaging, hasWorkedOtherwise, isOfHash, latestContent } from './staging.ts'
+import { configOf, findStaging, hasWorkedOtherwise, isOfHash, latestContent, ROLLOUT_OFF } from './staging.ts'
 import { contentOfKey, hasPassed } from './trial-key.ts'
 
 /** How long a turn counts after it was read. */
@@ -39,7 +39,7 @@ export function findRolloutTurn(snapshot: Snapshot, source: ConfigSource, conten
 }
 
 /** Why a new version is not begun yet: for its rollout, a pause of its ConfigMap, or a doubt. */
-export interface StartWait {
+interface StartWait {
   readonly turn: Exclude<RolloutTurn, { kind: 'go' }>
   readonly isPaused?: true
   /** Whether it has to wait is not known: see `findDoubt`. */
@@ -156,4 +156,29 @@ export function owesProof(snapshot: Snapshot): boolean {
     return false
   const { config, hash, turn } = rollout
   return config === configOf(assigned.source) && hash === staged.hash && turn.kind === 'go' && turn.asks === 'proof'
+}
+
+/**
+ * What a node holds back while a record is damaged that could forbid it: `meta/rollouts` says
+ * whether the assigned config has a rollout, and `meta/heard` whether the cluster pauses this node.
+ * Until the cluster has been read again, nobody knows. Like a rollout, a doubt holds up only what
+ * is assigned and has not been started: never what runs or is in place, and no falling back.
+ *
+ * @returns why the assigned config must not be started yet. undefined: nothing is in doubt
+ */
+function findDoubt(snapshot: Snapshot, assigned: ConfigSource): string | undefined {
+  // Local has no rollout, and nothing could take its place.
+  if (assigned === 'local') return undefined
+  if (snapshot.stagingsDamaged === true && !isKnownWithoutRollout(snapshot, assigned))
+    return 'meta/rollouts was damaged, and whether it has a rollout is not known until its ConfigMap has been read'
+  if (isPauseUnknown(snapshot))
+    return 'meta/heard was damaged, and whether the cluster pauses this node is not known until it has been read'
+  return undefined
+}
+
+function isKnownWithoutRollout({ desired }: Snapshot, assigned: ConfigSource): boolean {
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return false
+  const { ref, object } = desired
+  const record = object.rollout?.record
+  return sameSource(sourceOf(ref, object), assigned) && (record === undefined || record === ROLLOUT_OFF)
 }

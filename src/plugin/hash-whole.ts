@@ -3,7 +3,7 @@
  * leaves no hash: one without it would be that of another content. Pure but for the API.
  */
 import type { Bases, FoundConfigMap, UnavailableReason } from '../decision/desired.ts'
-import { hashObject } from '../decision/rollout-hash.ts'
+import { hashObject } from '../decision/staging.ts'
 import { readBases } from '../source/base-chain.ts'
 import { readBase } from '../source/channels/base-annotation.ts'
 import { readConfigMapOnce } from '../source/read-once.ts'
