@@ -11,7 +11,6 @@ import { isExcuseUsedUp } from './excuse.ts'
 import { KUBELETS_OF_NO_UPGRADE } from './exit-log.ts'
 import { findFailure, type HealthFailure } from './find-failure.ts'
 import { findNodePause } from './find-pause.ts'
-import { findByKey, findSuspended } from './find-verdict.ts'
 import type { HealthRecord } from './health.ts'
 import { listLeft, runsLocal } from './left.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
@@ -23,7 +22,7 @@ import { type Candidate, isLocalWanted, nextAfter, type Target, type TargetSitua
 import { findRebootFailure } from './trial.ts'
 import { contentOfKey, hasPassed, type TrialKey, trialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
-import { isOfFailure, type Verdict } from './verdict.ts'
+import { findByKey, findSuspended, isOfFailure, type Verdict } from './verdict.ts'
 
 type Failed = Omit<Candidate, 'verdict'>
 

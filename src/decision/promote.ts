@@ -2,7 +2,6 @@
 import { type ConfigSource, sameSource } from './config-source.ts'
 import { describeMissingEvidence, listUnknownEvidence } from './evidence-verdict.ts'
 import { outlivesTrials } from './exit-log.ts'
-import { findByKey, findSuspended } from './find-verdict.ts'
 import { isLocalAssigned } from './left.ts'
 import type { FallbackName } from './records.ts'
 import { owesProof } from './rollout-turn.ts'
@@ -11,6 +10,7 @@ import type { Step } from './step.ts'
 import { standsIn, type Target, type TargetSituation } from './target.ts'
 import { measureTrial } from './trial.ts'
 import { contentOfKey, hasPassed, identityOfKey, type TrialKey, trialKey } from './trial-key.ts'
+import { findByKey, findSuspended } from './verdict.ts'
 
 /**
  * `none`: another config runs, or kubelet is not healthy. `over`: its time is over, and it has not

@@ -8,7 +8,6 @@
  * The Situation holds that, and is what the rules look at. Pure.
  */
 import { type ConfigSource, type HeldSource, LOCAL } from './config-source.ts'
-import { findVerdict } from './find-verdict.ts'
 import { findRunning } from './held-sources.ts'
 import { isLocalAssigned, isLocalRefused, listLeft, runsLocal } from './left.ts'
 import { healthOfRunning } from './process-health.ts'
@@ -16,7 +15,7 @@ import { findStartWait } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import { type TrialKey, trialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
-import { isSeenByHealth, type Verdict } from './verdict.ts'
+import { findVerdict, isSeenByHealth, type Verdict } from './verdict.ts'
 
 export interface Candidate {
   readonly source: ConfigSource

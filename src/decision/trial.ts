@@ -8,12 +8,12 @@ import { HOUR_US } from '../values/durations.ts'
 import { type ConfigSource, type ContentHash, describeSource } from './config-source.ts'
 import type { HealthFailure } from './find-failure.ts'
 import { findNodePause } from './find-pause.ts'
-import { findByKey, findSuspended } from './find-verdict.ts'
 import type { Policy } from './policy.ts'
 import { healthOfRunning } from './process-health.ts'
 import type { TrialBoots } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import { contentOfKey, hasPassed, type TrialKey } from './trial-key.ts'
+import { findByKey, findSuspended } from './verdict.ts'
 
 const UNSETTLED_AFTER_US = 3600e6
 const UNSETTLED_STARTS = 5
