@@ -4,16 +4,15 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { runningConfigPath } from '../decision/base-config.ts'
-import type { ContentHash } from '../decision/config-source.ts'
+import { type ContentHash, nameEarlier } from '../decision/config-source.ts'
 import { type HealthAnswer, type HealthPort, PORT_NOT_KNOWN } from '../decision/health.ts'
-import type { Instant } from '../decision/instant.ts'
-import { nameEarlier } from '../decision/missing-content.ts'
 import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
 import { DEFAULT_HEALTHZ } from '../kubelet/config-file.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ConfigFacts, HealthProbe } from '../ports/probes.ts'
 import type { Checkpoints, RuntimeRecords } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
+import type { Instant } from '../values/durations.ts'
 import { configDirectory, findHealthTarget } from './config-files.ts'
 import { readContentOnce } from './content-once.ts'
 

@@ -60,7 +60,7 @@ export type Base =
   | { readonly kind: 'config-map'; readonly text: string; readonly ref: BaseRef }
   | { readonly kind: 'invalid'; readonly text: string; readonly detail: string }
 
-export type BaseRef = Omit<ConfigMapRef, 'kubeletConfigKey'> & { readonly kubeletConfigKey: string | undefined }
+type BaseRef = Omit<ConfigMapRef, 'kubeletConfigKey'> & { readonly kubeletConfigKey: string | undefined }
 
 /** The ConfigMaps under a part, as far as they were read. */
 export interface Bases {

@@ -3,7 +3,7 @@
  * in the record of what is in place, which outlives /run. Pure.
  */
 import type { ContentHash } from '../decision/config-source.ts'
-import type { Instant } from '../decision/instant.ts'
+import type { Instant } from '../values/durations.ts'
 import { isFlag, isNumber, isText, optional, shape, type TypeOf } from '../values/json-shape.ts'
 
 /** Times are CLOCK_MONOTONIC of this boot. */

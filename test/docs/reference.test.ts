@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
 import { CAUSES } from '../../src/decision/evidence-causes.ts'
+import { PHASES } from '../../src/decision/phases.ts'
 import type { TransitionKind } from '../../src/decision/records.ts'
 import { failureError } from '../../src/decision/status-texts.ts'
 import { LAST_IN_TABLES, listLeaves, NEWEST_MINOR } from '../../src/kubelet/fields.ts'
@@ -96,9 +97,7 @@ function listUnion(path: string, type: string): readonly string[] {
 }
 
 t.test('every phase', async (t) => {
-  const phases = listUnion('src/decision/step.ts', 'Phase')
-  t.ok(phases.length > 10)
-  t.same(sorted(listFirstCells(read('docs/status.md'), 'On the node')), sorted([...phases, 'due']))
+  t.same(sorted(listFirstCells(read('docs/status.md'), 'On the node')), sorted([...Object.keys(PHASES), 'due']))
 })
 
 t.test('every way in which the wiring may be broken', async (t) => {

@@ -3,8 +3,8 @@
  */
 import { type ConfigMapRef, describeRef } from '../../decision/config-source.ts'
 import type { BaseView, Desired } from '../../decision/desired.ts'
-import { decodeText } from '../../kubelet/decode.ts'
 import type { UnitState } from '../../decision/unit-state.ts'
+import { decodeText } from '../../kubelet/decode.ts'
 import { nameConfigMap } from '../../overlay/find-bases.ts'
 import { type ConfigLayer, findLayer, listLayers } from '../../overlay/list-layers.ts'
 import type { MergedObject, MergeReaders } from '../../overlay/merge-once.ts'

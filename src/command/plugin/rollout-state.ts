@@ -1,8 +1,7 @@
 /** What a rollout is about and how far it has come, read from the API server alone. */
 import { ROLLOUT_ANNOTATION } from '../../decision/channels.ts'
 import type { Bases, FoundConfigMap, UnavailableReason } from '../../decision/desired.ts'
-import { hashObject } from '../../decision/rollout-hash.ts'
-import { ROLLOUT_OFF } from '../../decision/staging.ts'
+import { hashObject, ROLLOUT_OFF } from '../../decision/staging.ts'
 import { type Plan, parsePlan, ROLLOUT_EXCLUDE_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from '../../rollout/plan.ts'
 import { type Progress, progressOf } from '../../rollout/progress.ts'
 import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'

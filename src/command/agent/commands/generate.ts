@@ -8,7 +8,7 @@
  * omits kind and apiVersion.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { API_VERSION, decodeConfig, KIND, decodeText } from '../../../kubelet/decode.ts'
+import { API_VERSION, decodeConfig, decodeText, KIND } from '../../../kubelet/decode.ts'
 import { NEWEST_MINOR } from '../../../kubelet/fields.ts'
 import { COVERED, formatVersion, isCovered, type KubeletVersion } from '../../../preflight/kubelet-version.ts'
 import { switchKind } from '../../../settings/setting-kinds.ts'

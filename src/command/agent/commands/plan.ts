@@ -5,8 +5,9 @@
  */
 import { LOCAL_CONTENT } from '../../../decision/config-source.ts'
 import { type Desired, resolveDesired } from '../../../decision/desired.ts'
+import type { Phase } from '../../../decision/phases.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
-import type { Phase, Step } from '../../../decision/step.ts'
+import type { Step } from '../../../decision/step.ts'
 import { trialKey } from '../../../decision/trial-key.ts'
 import { describeObstacle, toResult } from '../../../preflight/agent-preflight.ts'
 import type { Report } from '../../../preflight/finding.ts'

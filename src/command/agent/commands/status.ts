@@ -5,6 +5,7 @@
 import { describeChannel } from '../../../decision/channels.ts'
 import { type ConfigMapSource, describeVersion } from '../../../decision/config-source.ts'
 import type { ChannelState } from '../../../decision/desired.ts'
+import { PHASES } from '../../../decision/phases.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
 import { decodeText } from '../../../kubelet/decode.ts'
 import { nameConfigMap } from '../../../overlay/find-bases.ts'
@@ -205,30 +206,7 @@ function describeHold(hold: 'paused' | 'local'): string {
 }
 
 export function toneOfPhase(phase: StatusDocument['phase']): Tone {
-  switch (phase) {
-    case 'settled':
-      return 'good'
-    case 'due':
-    case 'in-trial':
-    case 'restarting':
-    case 'preflight':
-    case 'spread':
-    case 'rollout':
-      return 'plain'
-    case 'fallen-back':
-    case 'refused':
-    case 'drain':
-    case 'paused':
-    case 'kubelet-stopped':
-    case 'runtime-down':
-    case 'restart-limit':
-    case 'unknown':
-      return 'warning'
-    case 'ineffective':
-    case 'blocked':
-    case 'node-at-fault':
-      return 'bad'
-  }
+  return phase === 'due' ? 'plain' : PHASES[phase].tone
 }
 
 function tone(text: string, tone: Tone): Cell {

@@ -14,7 +14,16 @@ import { type MergedDocument, NOT_MERGED } from '../../merged.ts'
 import { documentReport, renderReport } from '../../report.ts'
 import { formatJson } from '../../terminal.ts'
 import { loadCandidate } from '../candidate.ts'
-import { CANDIDATE, FROM_VERSION, fileOption, KUBELET_VERSION, readTextOption, readVersionOption, WITHOUT_OVERLAY, wantsOverlay } from '../candidate-options.ts'
+import {
+  CANDIDATE,
+  FROM_VERSION,
+  fileOption,
+  KUBELET_VERSION,
+  readTextOption,
+  readVersionOption,
+  WITHOUT_OVERLAY,
+  wantsOverlay,
+} from '../candidate-options.ts'
 import type { CommandContext, NodeCommand } from '../command.ts'
 import { findLayersHere, isNode, nameLayersIn } from '../config-layers.ts'
 import { PROGRAM } from '../program.ts'
