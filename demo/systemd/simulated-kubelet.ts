@@ -10,7 +10,7 @@ import { decodeConfig, type KubeletConfig } from '../../src/kubelet/decode.ts'
 import { findHealthPort } from '../../src/kubelet/health-target.ts'
 import { parseDocument } from '../../src/kubelet/yaml.ts'
 import { validateConfig } from '../../src/preflight/validate-config.ts'
-import { asArguments, flagValue } from '../../src/systemd/flags.ts'
+import { asArguments, flagValue } from '../../src/systemd/command-line.ts'
 import { parseDuration } from '../../src/values/go-duration.ts'
 
 const CRASH_AFTER_MS = 200

@@ -4,11 +4,10 @@
  * passed in.
  */
 
-import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
-import { describeSource } from '../decision/config-source.ts'
+import { type ConfigMapSource, type ConfigSource, describeSource } from '../decision/config-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
-import type { ConfigLayer } from '../overlay/list-layers.ts'
+import type { ConfigLayer } from '../overlay/layers.ts'
 import type { Beside } from '../preflight/change/named-files.ts'
 import type { ConfigPlace } from '../preflight/inspection.ts'
 import { describeStatus } from '../report/status.ts'

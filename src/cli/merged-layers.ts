@@ -5,8 +5,7 @@
 import type { LayeredField } from '../decision/desired.ts'
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import { type FieldPath, formatPath, valueAt } from '../kubelet/field-path.ts'
-import { layOver, listFields } from '../overlay/layered-fields.ts'
-import type { ConfigLayer } from '../overlay/list-layers.ts'
+import { type ConfigLayer, layOver, listFields } from '../overlay/layers.ts'
 import type { DropIn, MergeOrder } from '../preflight/drop-ins/drop-ins.ts'
 import type { MergedHere } from '../preflight/inspection.ts'
 

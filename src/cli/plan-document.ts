@@ -3,13 +3,11 @@
  * change, and the steps that the agent would take. Fields are added, never renamed or removed.
  * Pure.
  */
-import type { Desired } from '../decision/desired.ts'
-import { resolveDesired } from '../decision/desired.ts'
+import { type Desired, resolveDesired } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Phase, Step } from '../decision/step.ts'
 import type { Report } from '../preflight/finding.ts'
-import { findLastKnownGood } from '../report/last-known-good.ts'
-import { describeStatus } from '../report/status.ts'
+import { describeStatus, findLastKnownGood } from '../report/status.ts'
 import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
 import { type ChangeDocument, documentChange } from './changes-document.ts'
 import type { AgentPresence } from './command.ts'

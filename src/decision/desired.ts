@@ -122,7 +122,7 @@ export interface ChannelState {
   /** Why the channel's value is not an assignment. undefined: it is one, or the node is local. */
   readonly problem: string | undefined
   /**
-   * Of what the Node itself says: see `source/channels/node-hash.ts`. undefined: not known, or not
+   * Of what the Node itself says: see `hashNode`. undefined: not known, or not
    * recorded by an earlier agent.
    */
   readonly nodeHash?: string | undefined

@@ -5,7 +5,7 @@
 import type { Bases, FoundConfigMap, UnavailableReason } from '../decision/desired.ts'
 import { hashObject } from '../decision/rollout-hash.ts'
 import { readBases } from '../source/base-chain.ts'
-import { readBase } from '../source/channels/base-annotation.ts'
+import { readBase } from '../source/channels/metadata.ts'
 import { readConfigMapOnce } from '../source/read-once.ts'
 import type { PluginContext } from './command.ts'
 import type { FoundConfig } from './config-maps.ts'

@@ -26,7 +26,7 @@ export interface LastReport {
   readonly error?: string | undefined
 }
 
-export interface LastReportOptions {
+interface LastReportOptions {
   readonly files: Pick<Files, 'read' | 'makeDirectory' | 'replace'>
   readonly runtimeDir: string
   readonly nodeName: string

@@ -4,8 +4,7 @@
  * decides nothing.
  */
 
-import type { ConfigSource } from '../decision/config-source.ts'
-import { sameSource } from '../decision/config-source.ts'
+import { type ConfigSource, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { listObserved } from '../decision/evidence-schedule.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
@@ -18,20 +17,18 @@ import type { Log } from '../ports/log.ts'
 import type { PassObserver } from '../ports/pass-observer.ts'
 import type { AcceptedWarnings } from './accepted-warnings.ts'
 import { describeInAnnotation } from './annotation.ts'
-import { NOT_TIMED, timeApply } from './apply-time.ts'
 import { type Condition, describeCondition, isAssignmentKnown, isTransient, NODE_UNREADABLE } from './condition.ts'
 import type { Counters } from './counters.ts'
 import { findDeadlines, NO_DEADLINES } from './deadlines.ts'
-import { reportRollout } from './known-rollout.ts'
 import type { NodeSummary } from './publisher.ts'
 import type { ProbeResult } from './server.ts'
-import { answersOf, type ShownEvidence, showEvidence, type TrialReport } from './shown-evidence.ts'
 import { findSlot, type Slot } from './slot.ts'
 import { type ConfigStatus, describeStatus } from './status.ts'
 import type { SyncFaults } from './sync-faults.ts'
-import { type TrialTimer, timeTrial } from './trial-time.ts'
+import { NOT_TIMED, type TrialTimer, timeApply, timeTrial } from './timers.ts'
+import { answersOf, reportRollout, type ShownEvidence, showEvidence, type TrialReport } from './trial-report.ts'
 
-export interface ReporterOptions {
+interface ReporterOptions {
   readonly clock: Clock
   readonly log: Log
   readonly counters: Counters

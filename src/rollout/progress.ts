@@ -2,7 +2,7 @@
 import { isFinished, lastStageOf, openPercent, type Plan } from './plan.ts'
 import type { RolloutRecord } from './record.ts'
 import type { Observation } from './silence.ts'
-import { listSilent, type Tally, tally } from './tally.ts'
+import { listSilent, type Tally, tally } from './standing.ts'
 
 export interface Progress {
   readonly generation: number

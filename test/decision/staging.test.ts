@@ -4,12 +4,12 @@ import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import type { Effect, StateEffect } from '../../src/decision/effects.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
+import { hashConfig } from '../../src/decision/rollout-hash.ts'
 import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { latestContent, stageAssigned } from '../../src/decision/staging.ts'
 import type { StagedContent, Staging } from '../../src/decision/staging-state.ts'
 import { identityOfKey, trialKey } from '../../src/decision/trial-key.ts'
-import { hashConfig } from '../../src/rollout/config-hash.ts'
 import { A, accepts, assignedTo, B, contentOf, dataOf, hold, inTrial, judged, keyOf, snapshot, verdict, wants } from './snapshots.ts'
 
 /** The config is B's: its contents are told apart by their names. */

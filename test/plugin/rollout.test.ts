@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { rolloutPolicyModule } from '../../scripts/docs/rollout-policy.ts'
+import { hashConfig } from '../../src/decision/rollout-hash.ts'
 import { parseDocuments } from '../../src/kubelet/yaml.ts'
 import { raiseRetry } from '../../src/plugin/raise-retry.ts'
 import { findDifferences } from '../../src/plugin/rollout-differences.ts'
 import { listRolloutObjects } from '../../src/plugin/rollout-objects.ts'
-import { hashConfig } from '../../src/rollout/config-hash.ts'
 import { NAMESPACE, type PluginWorldOptions, putConfigMap, startPluginWorld } from './world.ts'
 
 const TEXT = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 50\n'

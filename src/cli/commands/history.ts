@@ -1,9 +1,8 @@
 /** `history`: the transitions of this node, oldest first, so the latest is next to the prompt. */
 
-import type { ConfigSource } from '../../decision/config-source.ts'
-import { describeSource } from '../../decision/config-source.ts'
+import { type ConfigSource, describeSource } from '../../decision/config-source.ts'
 import type { Transition, TransitionKind } from '../../decision/records.ts'
-import { instantOf } from '../../report/history-lines.ts'
+import { instantOf } from '../../report/history.ts'
 import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
 import { countKind } from '../../settings/setting-kinds.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../command.ts'
