@@ -46,7 +46,7 @@ import { listParts } from './preflight/parts.ts'
 import { type ChangePolicy, describeChanges, toLocalPolicy } from './preflight/policy/check-policy.ts'
 import { toChangePolicy } from './settings/preflight-settings.ts'
 import type { Settings } from './settings/settings.ts'
-import { besideSystemctl } from './systemd/beside-systemctl.ts'
+import { besideSystemctl } from './values/child-environment.ts'
 
 /**
  * The time limit for files and sockets on the node that may hang (a dead network mount). A guard

@@ -35,7 +35,6 @@ import type { Log } from './ports/log.ts'
 import { DEAF, type UnitSignals } from './ports/unit-signals.ts'
 import type { Settings } from './settings/settings.ts'
 import { UnitActivation } from './systemd/activation.ts'
-import { besideSystemctl } from './systemd/beside-systemctl.ts'
 import { FileKubeletBinary } from './systemd/binary-identity.ts'
 import { SystemFileOwnership } from './systemd/file-ownership.ts'
 import { HeldAnswer } from './systemd/held-answer.ts'
@@ -43,6 +42,7 @@ import { JournalJobResults } from './systemd/job-results.ts'
 import { JournalLastWords } from './systemd/last-words.ts'
 import { MergedFiles } from './systemd/merged-files.ts'
 import { Systemctl } from './systemd/systemctl.ts'
+import { besideSystemctl } from './values/child-environment.ts'
 
 export type Stores = ReturnType<typeof openStores>
 
