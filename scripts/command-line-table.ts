@@ -4,9 +4,9 @@
  * setting appears in all of them. Pure.
  */
 
-import { COMMANDS } from '../src/cli/command-list.ts'
-import { describeOption, describeSetting } from '../src/cli/help-notes.ts'
-import { settingsOf } from '../src/cli/invoke.ts'
+import { COMMANDS } from '../src/command/agent/command-list.ts'
+import { describeOption, describeSetting } from '../src/command/help-notes.ts'
+import { settingsOf } from '../src/command/agent/invoke.ts'
 import { SETTING_GROUPS, type SettingGroup } from '../src/settings/setting.ts'
 import { fileKey, flagName, showInitial, variableName } from '../src/settings/setting-names.ts'
 import { SETTING_NAMES, SETTINGS, type SettingName } from '../src/settings/settings.ts'

@@ -1,6 +1,6 @@
 /** The settings of the running agent, and the parser of the file they come from. */
-import type { AgentStart } from './cli/command.ts'
-import type { ParseYaml } from './cli/config-file.ts'
+import type { AgentStart } from './command/command.ts'
+import type { ParseYaml } from './command/agent/config-file.ts'
 import { readPlainFile } from './settings/plain-file.ts'
 import { type RereadLog, rereadSettings } from './settings/reread-settings.ts'
 import type { Settings } from './settings/settings.ts'

@@ -5,16 +5,16 @@
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { runCommand } from './cli/commands/run.ts'
-import { readConfigFile } from './cli/config-file.ts'
-import { invoke, type ParsedLine, type ProgramWorld } from './cli/invoke.ts'
-import { readRunLine } from './cli/run-line.ts'
-import { wantsColor } from './cli/terminal.ts'
+import { runCommand } from './command/agent/commands/run.ts'
+import { readConfigFile } from './command/agent/config-file.ts'
+import { invoke, type ParsedLine, type ProgramWorld } from './command/agent/invoke.ts'
+import { readRunLine } from './command/agent/run-line.ts'
+import { wantsColor } from './command/terminal.ts'
 import { BoundedYaml } from './kubelet/bounded-yaml.ts'
 import { runAgent } from './main-agent.ts'
 import { openSettingsParser } from './main-settings.ts'
 import { VERSION } from './main-version.ts'
-import { isCompletion, isPluginStart } from './plugin/plugin-name.ts'
+import { isCompletion, isPluginStart } from './command/plugin/plugin-name.ts'
 import { readPlainFile } from './settings/plain-file.ts'
 import { configPath } from './settings/resolve-settings.ts'
 import { BootClock } from './systemd/boot-clock.ts'
@@ -89,7 +89,7 @@ const world: ProgramWorld = {
     process.exit(await runAgent(start, { clock, supervision, parser, yaml, besideDocker, helperProgram, yamlChild })),
 }
 // Parser and help of all commands are loaded only when they are needed.
-const code = line === undefined ? await (await import('./cli/program.ts')).runProgram(args, world) : await invoke(runCommand, line, world)
+const code = line === undefined ? await (await import('./command/agent/program.ts')).runProgram(args, world) : await invoke(runCommand, line, world)
 await exitAfterOutput(code)
 
 function settingsFile(given?: ParsedLine): string {

@@ -3,7 +3,7 @@
  * Pure.
  */
 import { formatDocument } from '../../src/kubelet/yaml.ts'
-import { COMPLETER, PLUGIN } from '../../src/plugin/plugin-name.ts'
+import { COMPLETER, PLUGIN } from '../../src/command/plugin/plugin-name.ts'
 
 export interface KrewArchive {
   /** Both as krew names them. */

@@ -4,8 +4,8 @@
  * files, signals and the like are written here. Pure.
  */
 
-import { EXIT } from '../../src/cli/command.ts'
-import { PROGRAM } from '../../src/cli/help-notes.ts'
+import { EXIT } from '../../src/command/command.ts'
+import { PROGRAM } from '../../src/command/help-notes.ts'
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, PAUSED_ANNOTATION } from '../../src/decision/channels.ts'
 import { STATUS_ANNOTATION } from '../../src/report/annotation.ts'
 import { CONDITION_TYPE } from '../../src/report/condition.ts'

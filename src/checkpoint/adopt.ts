@@ -12,10 +12,10 @@
 import { join } from 'node:path'
 import type { ConfigMapData } from '../decision/config-source.ts'
 import { RECORD_NAMES, type RecordName } from '../decision/records.ts'
+import { checkKey, checkVersion } from '../decision/safe-names.ts'
 import type { Files } from '../ports/files.ts'
 import type { Checkpoints } from '../ports/store.ts'
 import type { Layout } from './layout.ts'
-import { checkKey, checkVersion } from './layout.ts'
 import { parseMarker, renderMarker } from './local-marker.ts'
 import { planSetAside } from './set-aside.ts'
 

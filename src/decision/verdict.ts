@@ -1,7 +1,25 @@
 /** What the agent remembers of configs that failed or were refused, as data. */
-import type { ConfigSource, ContentHash } from './config-source.ts'
-import type { EvidenceKind } from './evidence.ts'
-import type { TrialKey } from './trial-key.ts'
+import { isFlag, isNumber, isText, oneOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
+import { type ContentHash, isConfigSource } from './config-source.ts'
+import { isDamage, isEvidenceKind } from './evidence.ts'
+import { isTrialKey, type TrialKey } from './trial-key.ts'
+
+/**
+ * `load` and `validate` come from preflight, `requested` from an operator, the others from what
+ * happened while kubelet ran with it.
+ */
+export const FAILURE_REASONS = [
+  'load',
+  'validate',
+  'crash-loop',
+  'start-deadline',
+  'ill-health',
+  'evidence',
+  'reboots',
+  'requested',
+] as const
+const isFailureReason = oneOf(...FAILURE_REASONS)
+export type FailureReason = TypeOf<typeof isFailureReason>
 
 /**
  * What is remembered of one content on one kubelet (binary, flags and drop-ins).
@@ -10,67 +28,68 @@ import type { TrialKey } from './trial-key.ts'
  * fallback has been healthy since. `confirmed`: it failed and a fallback did not, or an operator
  * rolled it back.
  */
-export interface Verdict {
-  readonly key: TrialKey
-  readonly state: 'refused' | 'provisional' | 'confirmed'
-  readonly reason: FailureReason
-  readonly detail: string
-  readonly source: ConfigSource
-  readonly atWallMs: number
+export const isVerdict = shape({
+  key: isTrialKey,
+  state: oneOf('refused', 'provisional', 'confirmed'),
+  reason: isFailureReason,
+  detail: isText,
+  source: isConfigSource,
+  atWallMs: isNumber,
   /**
    * The boot in which it failed. undefined: a refusal, or an earlier agent did not write it down.
    */
-  readonly bootId?: string | undefined
+  bootId: optional(isText),
   /**
    * Of a refusal: what else it depends on (`Snapshot.basis`). When that has changed, preflight runs
    * again.
    */
-  readonly basis?: string | undefined
+  basis: optional(isText),
   /** On the local config: what it held (`Snapshot.localConfig`). undefined: not known. */
-  readonly localConfig?: string | undefined
+  localConfig: optional(isText),
   /** Of the reason `evidence`: which kind said no. */
-  readonly evidence?: EvidenceKind | undefined
+  evidence: optional(isEvidenceKind),
   /**
    * `one-way`: what it did cannot be undone by another restart, so this content is never tried
    * again. undefined: transient.
    */
-  readonly damage?: 'transient' | 'one-way' | undefined
+  damage: optional(isDamage),
   /**
    * The config had passed a whole trial here, or something else may have been the cause. It is
    * tried again before the verdict is confirmed.
    */
-  readonly doubtful?: boolean | undefined
+  doubtful: optional(isFlag),
   /** How often it has been tried again since. */
-  readonly retrials?: number | undefined
+  retrials: optional(isNumber),
   /**
    * It was given another try since every config had failed, so that the node seemed at fault. That
    * happens once: it stays a suspect, since what a config leaves on the node may be what the others
    * fail with. The rule that clears a config is `clearAfterLongHealth`.
    */
-  readonly acquitted?: boolean | undefined
+  acquitted: optional(isFlag),
   /**
    * Kubelet exited again and again with it, however healthy it was in between: another trial that
    * passes would show nothing.
    */
-  readonly recurring?: boolean | undefined
+  recurring: optional(isFlag),
   /**
    * Kubelet exited with it as one kubelet after another, so it is in force on each: the next start
    * makes another one again.
    */
-  readonly anyKubelet?: boolean | undefined
+  anyKubelet: optional(isFlag),
   /**
    * A fallback from it died of what it had left on the node. A person who starts kubelet since has
    * deleted that, and cured nothing else.
    */
-  readonly leavesState?: boolean | undefined
+  leavesState: optional(isFlag),
   /**
    * When all were tried again last time, it was left out so that the others ran without it. This
    * time it is tried, too.
    */
-  readonly yielded?: boolean | undefined
+  yielded: optional(isFlag),
   /** It is being tried again: the verdict is not in force. */
-  readonly suspended?: boolean | undefined
-}
+  suspended: optional(isFlag),
+})
+export type Verdict = TypeOf<typeof isVerdict>
 
 /** How many verdicts are kept. */
 const KEPT = 100
@@ -108,22 +127,6 @@ export interface Acceptance {
   /** Of local: what its file held (`Snapshot.localConfig`). */
   readonly localConfig?: string | undefined
 }
-
-/**
- * `load` and `validate` come from preflight, `requested` from an operator, the others from what
- * happened while kubelet ran with it.
- */
-export const FAILURE_REASONS = [
-  'load',
-  'validate',
-  'crash-loop',
-  'start-deadline',
-  'ill-health',
-  'evidence',
-  'reboots',
-  'requested',
-] as const
-export type FailureReason = (typeof FAILURE_REASONS)[number]
 
 /**
  * Of a config that kubelet ran: whether kubelet's health shows what it failed with. With the other

@@ -1,7 +1,7 @@
 /** Results of parsing YAML, and what parses a text that comes from outside. Types only. */
 
 import { isObject } from '../values/is-object.ts'
-import { type Check, either, isNumber, isText, listOf, oneOf, optional, shape } from '../values/json-shape.ts'
+import { anyOf, type Check, isNumber, isText, listOf, oneOf, optional, shape, shapeOf, type TypeOf } from '../values/json-shape.ts'
 import type { FieldPath } from './field-path.ts'
 
 export interface YamlDocument {
@@ -73,19 +73,16 @@ function countUpTo(ascending: readonly number[], limit: number): number {
   return low
 }
 
-/** A path with its place. */
-interface Place {
-  readonly path: FieldPath
-  readonly position: Position
-}
-
 /** In all. To find one takes time that grows with the size of its map. */
 const MOST_PLACES = 2000
 const WIDEST_MAP = 1000
 
 const isStep: Check<string | number> = (value) => typeof value === 'string' || typeof value === 'number'
 const isPosition: Check<Position> = shape({ line: isNumber, column: isNumber })
-const isPlaces: Check<readonly Place[]> = listOf(shape<Place>({ path: listOf(isStep), position: isPosition }))
+/** A path with its place. */
+const isPlace = shape({ path: listOf(isStep), position: isPosition })
+type Place = TypeOf<typeof isPlace>
+const isPlaces = listOf(isPlace)
 export const isMaybePosition: Check<Position | undefined> = (value): value is Position | undefined =>
   value === undefined || isPosition(value)
 
@@ -124,32 +121,15 @@ function stepsOf(value: unknown): (readonly [string | number, unknown])[] {
   return steps.length > WIDEST_MAP && !Array.isArray(value) ? [] : steps
 }
 
-/** What the process that parses a YAML text answers, and its check. */
-type Places = typeof isPlaces extends Check<infer T> ? T : never
-
-export type ChildAnswer =
-  | {
-      readonly kind: 'first'
-      readonly value: unknown
-      readonly remarks: readonly string[]
-      readonly repeated: Places
-      readonly places: Places
-    }
-  | { readonly kind: 'all'; readonly documents: readonly YamlDocument[] }
-  | ({ readonly kind: 'failed' } & Omit<YamlFailure, 'ok'>)
-  /** `starved`: the process got too little CPU to tell. */
-  | { readonly kind: 'too-slow' | 'too-large' | 'starved' }
-
 const isTrue: Check<true> = (value): value is true => value === true
 const isAnything: Check<unknown> = (value): value is unknown => value !== undefined
 
-export const isChildAnswer: Check<ChildAnswer> = either(
-  either(
-    shape({ kind: oneOf('first'), value: isAnything, remarks: listOf(isText), repeated: isPlaces, places: isPlaces }),
-    shape({ kind: oneOf('all'), documents: listOf(shape<YamlDocument>({ value: isAnything, remarks: listOf(isText) })) }),
-  ),
-  either(
-    shape({ kind: oneOf('failed'), detail: isText, position: isMaybePosition, unjudged: optional(isTrue) }),
-    shape({ kind: oneOf('too-slow', 'too-large', 'starved') }),
-  ),
+/** The answer of the process that parses a text. */
+export const isChildAnswer = anyOf(
+  shape({ kind: oneOf('first'), value: isAnything, remarks: listOf(isText), repeated: isPlaces, places: isPlaces }),
+  shape({ kind: oneOf('all'), documents: listOf(shapeOf<YamlDocument>({ value: isAnything, remarks: listOf(isText) })) }),
+  shape({ kind: oneOf('failed'), detail: isText, position: isMaybePosition, unjudged: optional(isTrue) }),
+  /** `starved`: the process got too little CPU to tell. */
+  shape({ kind: oneOf('too-slow', 'too-large', 'starved') }),
 )
+export type ChildAnswer = TypeOf<typeof isChildAnswer>

@@ -2,12 +2,12 @@
  * Checks a command line against the real command table. The program runs with a fake world that
  * ends it as soon as the command line is accepted.
  */
-import type { CommandContext } from '../../src/cli/command.ts'
-import { COMMANDS } from '../../src/cli/command-list.ts'
-import { runProgram } from '../../src/cli/program.ts'
-import { PLUGIN_COMMANDS } from '../../src/plugin/command-list.ts'
-import { GLOBAL_OPTIONS } from '../../src/plugin/global-options.ts'
-import { readLine } from '../../src/plugin/parse-line.ts'
+import type { CommandContext } from '../../src/command/command.ts'
+import { COMMANDS } from '../../src/command/agent/command-list.ts'
+import { runProgram } from '../../src/command/agent/program.ts'
+import { PLUGIN_COMMANDS } from '../../src/command/plugin/command-list.ts'
+import { GLOBAL_OPTIONS } from '../../src/command/plugin/global-options.ts'
+import { readLine } from '../../src/command/plugin/parse-line.ts'
 import { flagName } from '../../src/settings/setting-names.ts'
 import { SETTING_NAMES } from '../../src/settings/settings.ts'
 

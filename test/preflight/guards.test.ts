@@ -3,7 +3,7 @@
  * static pods: the command and the agent refuse it, with all three reasons and their places.
  */
 import t from 'tap'
-import { validateCommand } from '../../src/cli/commands/validate.ts'
+import { validateCommand } from '../../src/command/agent/commands/validate.ts'
 import { AgentPreflight } from '../../src/preflight/agent-preflight.ts'
 import { decodeCandidate } from '../../src/preflight/document.ts'
 import type { GuardName } from '../../src/preflight/guards.ts'
@@ -11,7 +11,7 @@ import { inspectWith } from '../../src/preflight/inspect.ts'
 import type { InspectOptions, Recipient } from '../../src/preflight/inspection.ts'
 import { NOTHING_KNOWN } from '../../src/preflight/node/surroundings.ts'
 import { listParts } from '../../src/preflight/parts.ts'
-import { execute, fakeNode } from '../cli/fake-node.ts'
+import { execute, fakeNode } from '../command/agent/fake-node.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { source, unit } from '../report/build.ts'
 

@@ -6,7 +6,7 @@
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { checkData } from '../../checkpoint/layout.ts'
+import { checkData } from '../../decision/safe-names.ts'
 import { type CommandResult, describeEnd, runCommand } from '../../process/run-command.ts'
 import { CHILD_ENVIRONMENT, SYSTEMD_ENVIRONMENT } from '../../values/child-environment.ts'
 import { errorMessage } from '../../values/errors.ts'

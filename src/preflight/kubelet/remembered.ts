@@ -8,7 +8,7 @@
  */
 import { createHash } from 'node:crypto'
 import { contentHash } from '../../checkpoint/content.ts'
-import { isText, listOf, mapOf, optional, parseJson, shape } from '../../values/json-shape.ts'
+import { isText, listOf, mapOf, optional, parseJson, shapeOf } from '../../values/json-shape.ts'
 import type { JudgeRequest, JudgeStage, KubeletJudgement } from './judgement.ts'
 
 const MOST = 64
@@ -16,7 +16,7 @@ const MOST = 64
 type Accepted = Extract<KubeletJudgement, { kind: 'accepted' }>
 type Lasting = Pick<Accepted, 'detail' | 'ignored'>
 
-const isRecord = mapOf(shape<Lasting>({ detail: isText, ignored: optional(listOf(isText)) }))
+const isRecord = mapOf(shapeOf<Lasting>({ detail: isText, ignored: optional(listOf(isText)) }))
 
 /** Where judgements outlive the agent. */
 export interface JudgementFile {

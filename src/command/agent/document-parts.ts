@@ -1,0 +1,102 @@
+/**
+ * The parts that the JSON documents of several commands share: the agent, the unit, and sources of
+ * configs. Pure.
+ */
+
+import type { ConfigSource, HeldSource } from '../../decision/config-source.ts'
+import { describeVersion, sameSource } from '../../decision/config-source.ts'
+import type { Snapshot } from '../../decision/snapshot.ts'
+import type { UnitActivity } from '../../decision/unit-state.ts'
+import { SECOND_US } from '../../values/durations.ts'
+import type { AgentPresence } from '../command.ts'
+
+export interface AgentDocument {
+  /** null: unknown. */
+  readonly running: boolean | null
+  readonly pid?: number
+  /** The directory was removed while the agent ran. Absent: it was not. */
+  readonly directory?: 'removed'
+}
+
+export interface UnitDocument {
+  readonly activity: UnitActivity | 'unknown'
+  readonly detail: string
+}
+
+export type SourceDocument =
+  | { readonly kind: 'local' }
+  | {
+      readonly kind: 'configMap'
+      readonly namespace: string
+      readonly name: string
+      readonly kubeletConfigKey: string
+      readonly uid: string
+      readonly resourceVersion: string
+      /** The hash of this node's overlay that is applied to it. Absent: no overlay. */
+      readonly overlay?: string
+      /** `missing`: no complete checkpoint of it is on disk. Absent: not read. */
+      readonly checkpoint?: 'present' | 'missing'
+    }
+  /** No kubelet process. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'unknown'; readonly detail: string }
+
+export function documentAgent(agent: AgentPresence): AgentDocument {
+  switch (agent.kind) {
+    case 'running':
+      return {
+        running: true,
+        ...(agent.pid !== undefined && { pid: agent.pid }),
+        ...(agent.isWithoutDirectory && { directory: 'removed' }),
+      }
+    case 'absent':
+      return { running: false }
+    case 'unknown':
+      return { running: null }
+  }
+}
+
+export function documentUnit({ unit, healthz, portTaken }: Pick<Snapshot, 'unit' | 'healthz' | 'portTaken'>): UnitDocument {
+  if (unit.kind === 'unknown') return { activity: 'unknown', detail: unit.detail }
+  const doubt = healthz?.ok === 'unknown' ? `; ${healthz.detail}` : ''
+  const taken = portTaken === undefined ? '' : `; ${portTaken}`
+  const unverified = healthz?.unverified === undefined ? '' : `; who answers at the health port is not verified: ${healthz.unverified}`
+  return { activity: unit.activity, detail: `${unit.summary}${doubt}${taken}${unverified}` }
+}
+
+export function documentSource(source: ConfigSource): SourceDocument {
+  if (source === 'local') return { kind: 'local' }
+  const { namespace, name, kubeletConfigKey, uid, resourceVersion, overlay } = source
+  return { kind: 'configMap', namespace, name, kubeletConfigKey, uid, resourceVersion, ...(overlay !== undefined && { overlay }) }
+}
+
+export function documentHeld({ source, content }: HeldSource): SourceDocument {
+  const document = documentSource(source)
+  return document.kind === 'configMap' ? { ...document, checkpoint: content === undefined ? 'missing' : 'present' } : document
+}
+
+export function documentAssigned({ assigned, assignedContent }: Snapshot): SourceDocument {
+  return assigned.kind === 'source' ? documentHeld({ source: assigned.source, content: assignedContent }) : unknown(assigned.detail)
+}
+
+export function documentActive(snapshot: Snapshot, active: ConfigSource | undefined): SourceDocument {
+  const { running, nextStart, unit } = snapshot
+  if (running.kind === 'none') return { kind: 'none' }
+  if (running.kind === 'unknown') return unknown(running.detail)
+  if (active !== undefined) {
+    return nextStart.kind === 'known' && sameSource(nextStart.held.source, active) ? documentHeld(nextStart.held) : documentSource(active)
+  }
+  const process = unit.kind === 'known' ? unit.process : undefined
+  if (process?.kind === 'checkpoint') return unknown(`a checkpoint that no record names: ${process.uid}/${describeVersion(process)}`)
+  if (process?.kind === 'other' && process.configPath !== undefined) return unknown(process.configPath)
+  return unknown('neither the local config nor a checkpoint')
+}
+
+export function unknown(detail: string): SourceDocument {
+  return { kind: 'unknown', detail }
+}
+
+/** Rounded up, so a remaining time is never 0. */
+export function seconds(us: number): number {
+  return Math.ceil(us / SECOND_US)
+}
