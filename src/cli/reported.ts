@@ -3,8 +3,8 @@
  * say that a download fails, or that the assignment is not known. Pure.
  */
 import type { Snapshot } from '../decision/snapshot.ts'
-import type { ConditionStatus } from '../report/condition.ts'
 import type { LastReport } from '../report/last-report.ts'
+import type { ConditionStatus } from '../report/node-conditions.ts'
 import { formatDuration, SECOND_US } from '../values/durations.ts'
 import type { AgentPresence } from './command.ts'
 import type { AgentDocument } from './document-parts.ts'

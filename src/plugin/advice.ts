@@ -2,7 +2,7 @@
  * What each reason of the condition means and what to do about it, as `docs/operations.md` says
  * it, for a person who has kubectl. Data only.
  */
-import type { ConditionReason } from '../report/condition.ts'
+import type { ConditionReason } from '../report/node-conditions.ts'
 
 export interface Advice {
   readonly means: string

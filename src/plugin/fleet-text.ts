@@ -2,7 +2,7 @@
  * The table of a fleet, and its sum: a line with a bar for each config. Fits the terminal. Pure.
  */
 import { alignColumns, type Cell, paint, type Tone } from '../cli/terminal.ts'
-import { CONDITION_REASONS } from '../report/condition.ts'
+import { CONDITION_REASONS } from '../report/node-conditions.ts'
 import { shortenMessage } from './brief-message.ts'
 import { configOf, describe, isDegraded, type NodeState, stateOf, versionOf, waveOf } from './node-state.ts'
 import { showAge } from './show-age.ts'

@@ -2,7 +2,7 @@
 import { type Cell, paint, plainText } from '../cli/terminal.ts'
 import { describeChannel } from '../decision/channels.ts'
 import { type ConfigSource, describeRef, sameRef, sameSource } from '../decision/config-source.ts'
-import { CONDITION_REASONS } from '../report/condition.ts'
+import { CONDITION_REASONS } from '../report/node-conditions.ts'
 import { adviceOn } from './advice.ts'
 import { describe, isDegraded, type NodeState, stateOf } from './node-state.ts'
 import { showAge } from './show-age.ts'

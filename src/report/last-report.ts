@@ -10,7 +10,7 @@ import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Check, isNumber, isText, oneOf, optional, parseJson, shape } from '../values/json-shape.ts'
-import type { Condition, ConditionStatus } from './condition.ts'
+import type { Condition, ConditionStatus } from './node-conditions.ts'
 
 export interface LastReport {
   readonly bootId: string

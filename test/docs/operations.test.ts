@@ -11,8 +11,13 @@ import type { UnavailableReason } from '../../src/decision/desired.ts'
 import { FAILURE_REASONS } from '../../src/decision/verdict.ts'
 import { PROGRAM } from '../../src/plugin/command.ts'
 import { PLUGIN_COMMANDS } from '../../src/plugin/command-list.ts'
-import { CONDITION_REASONS, CONDITION_TYPE, type ConditionReason } from '../../src/report/condition.ts'
-import { DEGRADED_TYPE, describeDegraded } from '../../src/report/degraded.ts'
+import {
+  CONDITION_REASONS,
+  CONDITION_TYPE,
+  type ConditionReason,
+  DEGRADED_TYPE,
+  describeDegraded,
+} from '../../src/report/node-conditions.ts'
 import { describeReadFailure } from '../../src/report/unknown-assignment.ts'
 import { ROOT } from './pages.ts'
 import { adviceOn, listFirstCells } from './tables.ts'

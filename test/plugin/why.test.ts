@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { restartingMessage, rolledBackMessage } from '../../src/decision/status-texts.ts'
 import { ADVICE } from '../../src/plugin/advice.ts'
-import { CONDITION_REASONS } from '../../src/report/condition.ts'
+import { CONDITION_REASONS } from '../../src/report/node-conditions.ts'
 import { nodeObject, rolledBack, sourceOf, startPluginWorld } from './world.ts'
 
 const EVENT = {
