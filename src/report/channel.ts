@@ -29,11 +29,11 @@ export interface Channel<Wanted, Seen = Wanted> extends NodeField<Wanted, Seen> 
   readonly takesItsTurn?: true
   /** Published only where the settings name it. */
   readonly byChoice?: true
-  /** Takes it from the Node once the agent is gone. Absent: it stays, as with kubelet. */
-  withdraw?(nodeName: string): Withdrawal
+  /** Removes it from the Node once the agent is gone. Absent: it stays, as with kubelet. */
+  remove?(nodeName: string): Removal
 }
 
-export interface Withdrawal extends Required<Pick<KubeRequest, 'contentType' | 'body'>> {
+export interface Removal extends Required<Pick<KubeRequest, 'contentType' | 'body'>> {
   /** The command that does the same. */
   readonly byHand: string
 }
@@ -47,7 +47,7 @@ export interface OpenChannel {
 }
 
 /** The same for all channels, whatever they write. */
-export interface AnyChannel extends Pick<Channel<unknown>, 'part' | 'grantedBy' | 'byChoice' | 'withdraw'> {
+export interface AnyChannel extends Pick<Channel<unknown>, 'part' | 'grantedBy' | 'byChoice' | 'remove'> {
   isShown(node: unknown): boolean
   open(options: WorkOptions, isOn: () => boolean): OpenChannel
 }
@@ -108,6 +108,6 @@ export function metadataChannel(
     same: (a, b) => a === b,
     // The answer need not contain the whole Node.
     write: (nodeName, text) => ({ path: `/api/v1/nodes/${nodeName}`, ...patch(text), as: 'PartialObjectMetadata' }),
-    withdraw: (nodeName) => ({ ...patch(null), byHand: `kubectl ${kind === 'label' ? 'label' : 'annotate'} node ${nodeName} ${key}-` }),
+    remove: (nodeName) => ({ ...patch(null), byHand: `kubectl ${kind === 'label' ? 'label' : 'annotate'} node ${nodeName} ${key}-` }),
   }
 }

@@ -175,7 +175,7 @@ export const CONDITIONS: Channel<Condition, SeenConditions> = {
     }
   },
   /** Kubelet's own conditions stay. */
-  withdraw(nodeName) {
+  remove(nodeName) {
     const body = { status: { conditions: [CONDITION_TYPE, DEGRADED_TYPE].map((type) => ({ $patch: 'delete', type })) } }
     return {
       contentType: 'application/strategic-merge-patch+json',

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { FakeDisk } from '../../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../../src/checkpoint/files.ts'
-import { findDropIns } from '../../../src/preflight/drop-ins/find-drop-ins.ts'
 import { mergeAround } from '../../../src/preflight/drop-ins/merge-drop-ins.ts'
+import { findDropIns } from '../../../src/preflight/drop-ins/read-drop-ins.ts'
 import { dropInWiring, fileWiring } from '../../../src/systemd/wiring-kinds.ts'
 import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
 
