@@ -5,7 +5,7 @@
 import { VERSION } from './main-version.ts'
 import type { Log } from './ports/log.ts'
 import { type Counters, NO_COUNTERS } from './report/counters.ts'
-import type { Condition } from './report/node-conditions.ts'
+import type { Condition } from './report/reasons.ts'
 import { type ProbeResult, ReportServer } from './report/server.ts'
 import type { ConfigStatus } from './report/status.ts'
 import { MetricsTextfile } from './report/textfile.ts'

@@ -6,7 +6,7 @@
 import type { KubeRequest } from '../ports/kube-api.ts'
 import { isObject } from '../values/is-object.ts'
 import { FieldWork, LONG_RUN, type NodeField, type WorkOptions } from './field-work.ts'
-import type { Condition } from './node-conditions.ts'
+import type { Condition } from './reasons.ts'
 import type { Work } from './report-worker.ts'
 import type { ConfigStatus } from './status.ts'
 
@@ -74,9 +74,9 @@ export function anyChannel<Wanted, Seen>(channel: Channel<Wanted, Seen>): AnyCha
 const MAPS = { annotation: 'annotations', label: 'labels' } as const
 
 /**
- * One annotation or label of the Node, with a merge patch of that one key. NodeRestriction restricts
- * no annotations, and only labels under kubernetes.io and k8s.io. Every watch of the Node shows
- * metadata, so the agent's own write comes back as an event; its text identifies it.
+ * One annotation or label of the Node, with a merge patch of that one key. NodeRestriction
+ * restricts no annotations, and only labels under kubernetes.io and k8s.io. Every watch of the Node
+ * shows metadata, so the agent's own write comes back as an event; its text identifies it.
  *
  * @param says null: it is removed
  */

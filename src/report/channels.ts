@@ -4,8 +4,9 @@
  */
 import { ANNOTATION } from './annotation.ts'
 import { type AnyChannel, anyChannel, metadataChannel } from './channel.ts'
-import { CONDITIONS, stateLabel } from './node-conditions.ts'
+import { CONDITIONS } from './node-conditions.ts'
 import { CONFIG } from './node-config.ts'
+import { stateLabel } from './reasons.ts'
 
 /** For `kubectl get nodes -L` and for selectors. */
 export const STATE_LABEL = 'kubelet-cfg-agent.io/state'

@@ -24,7 +24,7 @@ import { contentOfKey, hasPassed, trialKey } from '../decision/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
 import { findIllInPause, findSteadiness, findUpcoming, sayNoRollback } from './kubelet-state.ts'
-import { type Condition, type ConditionReason, conditionOf } from './node-conditions.ts'
+import { type Condition, type ConditionReason, conditionOf } from './reasons.ts'
 import { type Fault, findAssignedVerdict, findFault } from './status.ts'
 import { describeReadFailure, describeStale, describeUnknown, isCutOff } from './unknown-assignment.ts'
 

@@ -10,7 +10,7 @@ import { sourcePath } from '../decision/status-texts.ts'
 import type { FailureReason } from '../decision/verdict.ts'
 import type { RolloutWriteKind } from '../rollout/view.ts'
 import type { Counters } from './counters.ts'
-import { CONDITION_TYPE, type Condition, DEGRADED_TYPE, describeDegraded } from './node-conditions.ts'
+import { CONDITION_TYPE, type Condition, DEGRADED_TYPE, describeDegraded } from './reasons.ts'
 import type { ConfigStatus } from './status.ts'
 import type { RolloutReport, TrialReport } from './trial-report.ts'
 

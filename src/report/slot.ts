@@ -9,7 +9,7 @@ import { type ConfigSource, sameSource } from '../decision/config-source.ts'
 import { PHASES, type Phase } from '../decision/phases.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { spreadDelayUs } from '../decision/wait.ts'
-import type { Condition } from './node-conditions.ts'
+import type { Condition } from './reasons.ts'
 
 /** A True about the version before is outdated for no longer. */
 const LONGEST_US = 30e6

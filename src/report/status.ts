@@ -19,7 +19,7 @@ import { assess } from '../decision/target.ts'
 import { findPresentVerdict, type Verdict } from '../decision/verdict.ts'
 import { findStartObstacle } from '../decision/why-down.ts'
 import { findUpcoming } from './kubelet-state.ts'
-import type { FaultReason } from './node-conditions.ts'
+import type { FaultReason } from './reasons.ts'
 import { describeReadFailure, isUnanswered } from './unknown-assignment.ts'
 
 export interface ConfigStatus {

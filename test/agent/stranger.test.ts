@@ -2,8 +2,8 @@
 import t from 'tap'
 import { nextStep } from '../../src/decision/rules.ts'
 import { describeCondition } from '../../src/report/condition.ts'
-import { type Condition } from '../../src/report/node-conditions.ts'
 import { NO_DEADLINES } from '../../src/report/deadlines.ts'
+import type { Condition } from '../../src/report/reasons.ts'
 import { A, B, C, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { CRASHES, SmallWorld, WELL } from './small-world.ts'
 

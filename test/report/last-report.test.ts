@@ -4,7 +4,7 @@ import { FileError } from '../../src/checkpoint/file-error.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
 import { LastReportFile, readLastReport } from '../../src/report/last-report.ts'
-import type { Condition } from '../../src/report/node-conditions.ts'
+import type { Condition } from '../../src/report/reasons.ts'
 import { FakeLog, FakeTime } from './fakes.ts'
 
 const FAILED: Condition = { status: 'False', reason: 'DownloadFailed', message: 'kube-system/a:kubelet cannot be read: it does not exist' }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { DEFAULT_PUBLICATIONS, PUBLICATIONS, type Publication } from '../../src/report/channels.ts'
-import type { ConditionReason } from '../../src/report/node-conditions.ts'
 import { Publisher } from '../../src/report/publisher.ts'
+import type { ConditionReason } from '../../src/report/reasons.ts'
 import { source, transition } from './build.ts'
 import { FakeApi, FakeLog, FakeTime } from './fakes.ts'
 

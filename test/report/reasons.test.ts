@@ -1,11 +1,5 @@
 import t from 'tap'
-import {
-  CONDITION_REASONS,
-  type ConditionReason,
-  type ConditionStatus,
-  describeDegraded,
-  stateLabel,
-} from '../../src/report/node-conditions.ts'
+import { CONDITION_REASONS, type ConditionReason, type ConditionStatus, describeDegraded, stateLabel } from '../../src/report/reasons.ts'
 
 function statusFor(status: ConditionStatus, reason: ConditionReason): ConditionStatus {
   return describeDegraded({ status, reason, message: 'why' }).status
