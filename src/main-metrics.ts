@@ -35,7 +35,7 @@ export async function openMetrics({
   const { Metrics } = await import('./report/metrics.ts')
   const metrics = new Metrics({ version: VERSION })
   return {
-    counters: metrics,
+    counters: metrics.counters,
     report: (...seen) => metrics.report(...seen),
     reportCondition: (condition) => metrics.reportCondition(condition),
     serve(probes, log) {
