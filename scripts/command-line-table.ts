@@ -7,9 +7,8 @@
 import { COMMANDS } from '../src/cli/command-list.ts'
 import { describeOption, describeSetting } from '../src/cli/help-notes.ts'
 import { settingsOf } from '../src/cli/invoke.ts'
-import { SETTING_GROUPS, type SettingGroup } from '../src/settings/setting.ts'
-import { fileKey, flagName, showInitial, variableName } from '../src/settings/setting-names.ts'
-import { SETTING_NAMES, SETTINGS, type SettingName } from '../src/settings/settings.ts'
+import { SETTING_GROUPS, type SettingGroup } from '../src/settings/setting-kinds.ts'
+import { fileKey, flagName, SETTING_NAMES, SETTINGS, type SettingName, showInitial, variableName } from '../src/settings/settings.ts'
 
 /** The value that a flag takes. */
 export type FlagValue =

@@ -4,8 +4,8 @@
  */
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
+import { readLocalConfig } from './agent/node-configs.ts'
 import { type ObservationPorts, observe } from './agent/observe.ts'
-import { readLocalConfig } from './agent/read-local-config.ts'
 import { DurableFiles } from './checkpoint/files.ts'
 import { findLockHolder, holdsRemovedLock, type LockHolder, takeLock } from './checkpoint/lock.ts'
 import { NodeDisk } from './checkpoint/node-disk.ts'

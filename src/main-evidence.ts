@@ -8,10 +8,10 @@ import { ServingProbe } from './evidence/serving-probe.ts'
 import type { ClientIdentity } from './kube/access.ts'
 import type { Pace } from './main-pace.ts'
 import type { Stores } from './main-stores.ts'
-import type { ContainerRuntime } from './ports/container-runtime.ts'
 import type { EvidenceProbe } from './ports/evidence.ts'
 import type { KubeApi } from './ports/kube-api.ts'
 import type { Log } from './ports/log.ts'
+import type { ContainerRuntime } from './ports/probes.ts'
 import type { Publisher } from './report/publisher.ts'
 
 export interface EvidenceWorld {

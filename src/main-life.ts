@@ -7,7 +7,7 @@ import { setTimeout as after } from 'node:timers/promises'
 import { Loop, runLoop } from './agent/loop.ts'
 import { LostDirectory } from './agent/lost-directory.ts'
 import { readRuntimesAhead } from './agent/probe-needs.ts'
-import { Waker } from './agent/waker.ts'
+import { Occasion, Waker } from './agent/waker.ts'
 import type { HeldDirectory } from './checkpoint/held-directory.ts'
 import { NodeDisk } from './checkpoint/node-disk.ts'
 import type { OnSetAside } from './checkpoint/set-aside.ts'
@@ -43,7 +43,6 @@ import { countRejections } from './report/counters.ts'
 import { type Settings, toPolicy } from './settings/settings.ts'
 import { BusSignals } from './systemd/bus-signals.ts'
 import type { Heartbeat } from './systemd/heartbeat.ts'
-import { Occasion } from './values/occasion.ts'
 
 /** How often the agent checks that the kubeconfig still belongs to its cluster. */
 const REBIND_MS = 60_000

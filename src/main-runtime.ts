@@ -8,9 +8,8 @@ import { type CheckpointPaths, runningConfigPath } from './decision/base-config.
 import type { KnownUnit } from './decision/unit-state.ts'
 import { lookAtSocket } from './directory/owned-files.ts'
 import type { Clock } from './ports/clock.ts'
-import type { ContainerRuntime, RuntimeAnswer } from './ports/container-runtime.ts'
 import type { Log } from './ports/log.ts'
-import type { ConfigFacts } from './ports/probes.ts'
+import type { ConfigFacts, ContainerRuntime, RuntimeAnswer } from './ports/probes.ts'
 import { RecentAnswers } from './runtime/recent-answers.ts'
 import type { Settings } from './settings/settings.ts'
 

@@ -6,7 +6,7 @@ import { PLUGIN_COMMANDS } from '../../src/plugin/command-list.ts'
 import { GLOBAL_OPTIONS } from '../../src/plugin/global-options.ts'
 import { usageOf } from '../../src/plugin/help.ts'
 import { COMPLETER, PLUGIN } from '../../src/plugin/plugin-name.ts'
-import { capitalise } from '../../src/values/capitalise.ts'
+import { capitalise } from '../../src/values/cut.ts'
 import type { Edition } from './man.ts'
 import { bold, italic, page, paragraph, section, subsection, term } from './roff.ts'
 

@@ -12,9 +12,9 @@ import { CONDITION_TYPE } from '../../src/report/condition.ts'
 import { DEGRADED_TYPE } from '../../src/report/degraded.ts'
 import { STATE_LABEL } from '../../src/report/state-label.ts'
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../../src/settings/resolve-settings.ts'
-import { SETTING_GROUPS } from '../../src/settings/setting.ts'
+import { SETTING_GROUPS } from '../../src/settings/setting-kinds.ts'
 import { SETTINGS } from '../../src/settings/settings.ts'
-import { capitalise } from '../../src/values/capitalise.ts'
+import { capitalise } from '../../src/values/cut.ts'
 import {
   COMMAND_ROWS,
   type CommandRow,

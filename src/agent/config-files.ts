@@ -2,11 +2,10 @@
 import { posix } from 'node:path'
 import type { HealthPort } from '../decision/health.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
-import { DEFAULT_HEALTHZ, DEFAULT_SERVING } from '../kubelet/health-target.ts'
+import { DEFAULT_HEALTHZ, DEFAULT_SERVING, toSocketPath } from '../kubelet/health-target.ts'
 import type { ConfigFiles, HealthTarget, ServingPort } from '../ports/probes.ts'
 import { asArguments, flagValue } from '../systemd/flags.ts'
-import { parseGoBool } from '../values/go-bool.ts'
-import { toSocketPath } from '../values/socket-path.ts'
+import { parseGoBool } from '../values/go-syntax.ts'
 
 /**
  * The files that kubelet makes this config of, whatever the agent has put in place.

@@ -3,7 +3,7 @@
  * so a settled node never pays for it. Pure; what reads the journal is passed in.
  */
 import type { HealthRecord, KubeletExit } from '../decision/health.ts'
-import type { LastWords } from '../ports/last-words.ts'
+import type { LastWords } from '../ports/unit.ts'
 import { MINUTE_US } from '../values/durations.ts'
 
 /** Two exits can be noticed at once. */

@@ -32,3 +32,18 @@ export class Waker {
     this.#woken = false
   }
 }
+
+/** Happens once, and others wait for it. */
+export class Occasion {
+  readonly happened: Promise<void>
+  /** Repeated calls change nothing. */
+  readonly happen: () => void
+
+  constructor() {
+    let happen = () => {}
+    this.happened = new Promise<void>((resolve) => {
+      happen = resolve
+    })
+    this.happen = happen
+  }
+}

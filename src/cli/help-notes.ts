@@ -2,8 +2,7 @@
  * The parts of the help that the parser does not write: examples, the other places of settings,
  * exit codes. Pure.
  */
-import { fileKey, flagName, showInitial, variableName } from '../settings/setting-names.ts'
-import { SETTINGS, type SettingName } from '../settings/settings.ts'
+import { fileKey, flagName, SETTINGS, type SettingName, showInitial, variableName } from '../settings/settings.ts'
 import { type Command, type CommandOption, EXIT } from './command.ts'
 
 export const PROGRAM = 'kubelet-cfg-agent'

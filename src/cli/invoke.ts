@@ -12,8 +12,7 @@ import {
   resolveSettings,
   type SettingsResolution,
 } from '../settings/resolve-settings.ts'
-import { camelCase, fileKey, flagName } from '../settings/setting-names.ts'
-import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../settings/settings.ts'
+import { camelCase, fileKey, flagName, SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../settings/settings.ts'
 import { nearest } from '../values/nearest.ts'
 import {
   type ArgumentValues,

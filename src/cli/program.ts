@@ -4,9 +4,8 @@
  * them pass, and `invoke.ts` reports all problems together.
  */
 import { Argument, CommanderError, Option, Command as Parser } from 'commander'
-import { SETTING_GROUPS } from '../settings/setting.ts'
-import { flagName } from '../settings/setting-names.ts'
-import { SETTINGS, type SettingName } from '../settings/settings.ts'
+import { SETTING_GROUPS } from '../settings/setting-kinds.ts'
+import { flagName, SETTINGS, type SettingName } from '../settings/settings.ts'
 import { type Command, type CommandOption, EXIT, type ExitCode } from './command.ts'
 import { COMMANDS } from './command-list.ts'
 import { describeOption, describeSetting, notesOn, PROGRAM, PROGRAM_NOTES, usageOf } from './help-notes.ts'

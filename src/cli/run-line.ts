@@ -3,8 +3,7 @@
  * parser of all command lines, with its help, is large; an agent that is started as usual does
  * without it. Pure.
  */
-import { fileKey, flagName } from '../settings/setting-names.ts'
-import { SETTING_NAMES, SETTINGS, type SettingName } from '../settings/settings.ts'
+import { fileKey, flagName, SETTING_NAMES, SETTINGS, type SettingName } from '../settings/settings.ts'
 import { runCommand } from './commands/run.ts'
 import type { ParsedLine } from './invoke.ts'
 

@@ -7,7 +7,7 @@
 import { formatPath } from '../kubelet/field-path.ts'
 import { describeProblem } from '../preflight/describe-finding.ts'
 import type { Finding, PartResult, Report, Severity } from '../preflight/finding.ts'
-import { capitalise } from '../values/capitalise.ts'
+import { capitalise } from '../values/cut.ts'
 import { formatJson } from './format-json.ts'
 import { PROGRAM } from './help-notes.ts'
 

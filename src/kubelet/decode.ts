@@ -8,7 +8,7 @@
  * fields.
  */
 
-import { foldName } from '../values/fold-name.ts'
+import { foldName } from '../values/go-syntax.ts'
 import { isObject } from '../values/is-object.ts'
 import type { Field, Fields } from './field.ts'
 import { formatPath } from './field-path.ts'

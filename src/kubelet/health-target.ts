@@ -1,7 +1,7 @@
 /**
- * The address of kubelet's health endpoint by its decoded config. Pure. Defaults:
- * `SetDefaults_KubeletConfiguration`, pkg/kubelet/apis/config/v1beta1/defaults.go, the same from
- * 1.20 to 1.37.
+ * Where kubelet listens by its decoded config, and where its container runtime does. Pure.
+ * Defaults: `SetDefaults_KubeletConfiguration`, pkg/kubelet/apis/config/v1beta1/defaults.go, the
+ * same from 1.20 to 1.37.
  */
 import type { HealthPort } from '../decision/health.ts'
 import type { HealthTarget, ServingPort } from '../ports/probes.ts'
@@ -31,4 +31,15 @@ export function findHealthPort(config: Readonly<Record<string, unknown>>): Healt
 
 function textOr(initial: string, value: unknown): string {
   return typeof value === 'string' && value !== '' ? value : initial
+}
+
+/**
+ * The path of a Unix socket by its endpoint, the same for each spelling: empty segments and `.`
+ * mean nothing (path_resolution(7)), and /var/run is a link to /run (file-hierarchy(7)).
+ */
+export function toSocketPath(endpoint: string): string {
+  return endpoint
+    .replace(/^unix:(\/\/)?/, '')
+    .replace(/\/(?:\.?\/)+/g, '/')
+    .replace(/^\/var\/run\//, '/run/')
 }

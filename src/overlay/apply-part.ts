@@ -5,7 +5,7 @@
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Desired, FoundConfigMap } from '../decision/desired.ts'
 import { BASE_ERROR, LAYER_ERROR, LOCAL_BASE_ERROR, PART_ERROR } from '../decision/status-texts.ts'
-import type { LocalConfigView } from '../ports/local-config.ts'
+import type { LocalConfigView } from '../ports/assignment-source.ts'
 import { findBases, nameLayers } from './find-bases.ts'
 import { listFields } from './layered-fields.ts'
 import type { BaseTexts, PartResult } from './merge-part.ts'

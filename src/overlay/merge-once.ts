@@ -2,7 +2,7 @@
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Desired, Rendered } from '../decision/desired.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
-import type { LocalConfigView } from '../ports/local-config.ts'
+import type { LocalConfigView } from '../ports/assignment-source.ts'
 import { isMerged } from './apply-part.ts'
 import { findBases, type Merged } from './find-bases.ts'
 import { mergePart } from './merge-part.ts'

@@ -3,7 +3,7 @@
  * look that cannot tell does not count. Pure: the clock and the timer are passed in.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { LocalConfigView } from '../ports/local-config.ts'
+import type { LocalConfigView } from '../ports/assignment-source.ts'
 
 export interface SettlePace {
   /** Monotonic. */

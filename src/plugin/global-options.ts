@@ -1,7 +1,6 @@
 /** What commands of the plugin share: arguments, and flags as kubectl names them. Data only. */
 import type { CommandOption } from '../cli/command.ts'
-import { namespaceKind } from '../settings/channel-kinds.ts'
-import { choiceKind, type Kind } from '../settings/setting-kinds.ts'
+import { choiceKind, type Kind, namespaceKind } from '../settings/setting-kinds.ts'
 import type { PluginArgument } from './command.ts'
 
 /** Any text. */

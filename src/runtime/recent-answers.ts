@@ -5,9 +5,8 @@
  * seconds. Pure but for its ports.
  */
 import type { Clock } from '../ports/clock.ts'
-import type { ContainerRuntime, RuntimeFault } from '../ports/container-runtime.ts'
 import type { Log } from '../ports/log.ts'
-import type { RuntimeProbe } from '../ports/probes.ts'
+import type { ContainerRuntime, RuntimeFault, RuntimeProbe } from '../ports/probes.ts'
 import { errorMessage } from '../values/errors.ts'
 
 export interface RecentAnswersParts {

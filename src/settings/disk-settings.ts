@@ -1,8 +1,16 @@
 /** The settings of the agent's own files and directories. Pure. */
 
 import type { Policy } from '../decision/policy.ts'
-import { ALL_COMMANDS, RUN_ONLY, RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
-import { countKind, pathKind, plainPathKind, switchKind } from './setting-kinds.ts'
+import {
+  ALL_COMMANDS,
+  countKind,
+  pathKind,
+  plainPathKind,
+  RUN_ONLY,
+  RUN_ONLY_LIVE,
+  type SettingTable,
+  switchKind,
+} from './setting-kinds.ts'
 
 export interface DiskSettings extends Pick<Policy, 'keepCheckpoints'> {
   readonly dynamicConfigDir: string

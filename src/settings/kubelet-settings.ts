@@ -4,8 +4,7 @@
  */
 
 import { ACTIVATION_KINDS, type ActivationChoice } from '../systemd/activation-kinds.ts'
-import { ALL_COMMANDS, RUN_ONLY, type SettingTable } from './setting.ts'
-import { choiceKind, optional, pathKind, serviceKind } from './setting-kinds.ts'
+import { ALL_COMMANDS, choiceKind, optional, pathKind, RUN_ONLY, type SettingTable, serviceKind } from './setting-kinds.ts'
 
 export interface KubeletSettings {
   readonly kubeletUnit: string

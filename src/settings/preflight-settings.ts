@@ -4,8 +4,7 @@
  */
 import { GUARDS, type GuardName } from '../preflight/guards.ts'
 import type { BasePolicy, ChangePolicy } from '../preflight/policy/check-policy.ts'
-import { RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
-import { changePatternsKind, choiceKind, guardsKind } from './setting-kinds.ts'
+import { changePatternsKind, choiceKind, guardsKind, RUN_ONLY_LIVE, type SettingTable } from './setting-kinds.ts'
 
 export interface PreflightSettings {
   readonly changePolicy: BasePolicy

@@ -5,9 +5,19 @@
 
 import type { SwitchedChannel } from '../decision/channels.ts'
 import type { ChannelSettings } from '../source/channels/resolve.ts'
-import { channelsKind, configMapKeyKind, configMapKind, type NamedConfigMap, namespaceKind } from './channel-kinds.ts'
-import { ALL_COMMANDS, RUN_ONLY, type SettingTable } from './setting.ts'
-import { nodeNameKind, optional, pathKind } from './setting-kinds.ts'
+import {
+  ALL_COMMANDS,
+  channelsKind,
+  configMapKeyKind,
+  configMapKind,
+  type NamedConfigMap,
+  namespaceKind,
+  nodeNameKind,
+  optional,
+  pathKind,
+  RUN_ONLY,
+  type SettingTable,
+} from './setting-kinds.ts'
 
 export interface SourceSettings {
   /** undefined: the kubeconfig's identity, or the host name in lower case. */

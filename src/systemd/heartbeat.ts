@@ -8,7 +8,6 @@
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Step } from '../decision/step.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { PassObserver } from '../ports/pass-observer.ts'
 import { describeTurn } from './status-line.ts'
 
 /**
@@ -33,7 +32,7 @@ export interface HeartbeatOptions {
   readonly send: (notification: Readonly<Record<string, string>>) => void
 }
 
-export class Heartbeat implements Pick<PassObserver, 'turned'> {
+export class Heartbeat {
   readonly #options: HeartbeatOptions
   /** The longest time that the loop may sleep. */
   readonly beatUs: number

@@ -8,7 +8,7 @@
 import { write } from 'node:fs'
 import type { Log } from '../ports/log.ts'
 import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
-import { CHILD_ENVIRONMENT } from '../values/child-environment.ts'
+import { CHILD_ENVIRONMENT } from '../values/programs.ts'
 
 /** What systemd expects from this process, according to its environment. */
 export interface Supervision {

@@ -8,8 +8,7 @@ import { runProgram } from '../../src/cli/program.ts'
 import { PLUGIN_COMMANDS } from '../../src/plugin/command-list.ts'
 import { GLOBAL_OPTIONS } from '../../src/plugin/global-options.ts'
 import { readLine } from '../../src/plugin/parse-line.ts'
-import { flagName } from '../../src/settings/setting-names.ts'
-import { SETTING_NAMES } from '../../src/settings/settings.ts'
+import { flagName, SETTING_NAMES } from '../../src/settings/settings.ts'
 
 export const PROGRAM = 'kubelet-cfg-agent'
 /** Stands in for the argument of a command that a text mentions without one. */

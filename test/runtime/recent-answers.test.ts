@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { RuntimeAnswer, RuntimeStatus } from '../../src/ports/container-runtime.ts'
+import type { RuntimeAnswer, RuntimeStatus } from '../../src/ports/probes.ts'
 import { RecentAnswers } from '../../src/runtime/recent-answers.ts'
 
 const SOCKET = '/run/a.sock'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { besideSystemctl } from '../../src/systemd/beside-systemctl.ts'
+import { besideSystemctl } from '../../src/values/programs.ts'
 
 t.test('PATH finds it where /bin and /usr/bin are two directories', async (t) => {
   for (const systemctl of ['/bin/systemctl', '/usr/bin/systemctl']) t.equal(besideSystemctl(systemctl, 'systemd-run'), 'systemd-run')

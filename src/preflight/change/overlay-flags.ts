@@ -8,7 +8,7 @@
 
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { FieldType } from '../../kubelet/field.ts'
-import { parseGoBool } from '../../values/go-bool.ts'
+import { parseGoBool } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { isKnownIn } from './effective.ts'

@@ -5,7 +5,7 @@
  */
 
 import { parseQuantity } from '../../kubelet/quantity.ts'
-import { parseDuration } from '../../values/go-duration.ts'
+import { parseGoDuration } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
 import type { FieldRow } from './field-rows.ts'
 
@@ -26,7 +26,7 @@ function spell(value: unknown, measure: FieldRow['measure']): string {
 function spellMeasure(value: unknown, measure: 'duration' | 'quantity'): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   // logging.flushFrequency may be a number of nanoseconds, its original type.
-  if (measure === 'duration') return typeof value === 'number' ? `${value} ns` : withUnit(parseDuration(value), 'ns')
+  if (measure === 'duration') return typeof value === 'number' ? `${value} ns` : withUnit(parseGoDuration(value), 'ns')
   const percentage = typeof value === 'string' ? /^([+-]?[\d.]+)%$/.exec(value)?.[1] : undefined
   if (percentage !== undefined) return `${Number(percentage)} %`
   return withUnit(parseQuantity(String(value)), '')

@@ -9,7 +9,7 @@ import type { Fields } from '../../kubelet/field.ts'
 import type { FieldPath } from '../../kubelet/field-path.ts'
 import { listObjects } from '../../kubelet/field-types.ts'
 import { FIELDS } from '../../kubelet/fields.ts'
-import { foldName } from '../../values/fold-name.ts'
+import { foldName } from '../../values/go-syntax.ts'
 
 export interface OtherCase {
   readonly path: FieldPath

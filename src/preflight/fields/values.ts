@@ -1,5 +1,5 @@
 /** Reads a field's value as a type, with a default if it is not set or of another type. Pure. */
-import { parseDuration } from '../../values/go-duration.ts'
+import { parseGoDuration } from '../../values/go-syntax.ts'
 
 export function numberOf<Default extends number | undefined>(value: unknown, initial: Default): number | Default {
   return typeof value === 'number' ? value : initial
@@ -24,7 +24,7 @@ export function listOf(value: unknown): readonly unknown[] {
 
 /** In nanoseconds. */
 export function durationOf(value: unknown, initial: bigint): bigint {
-  return typeof value === 'string' ? (parseDuration(value) ?? initial) : initial
+  return typeof value === 'string' ? (parseGoDuration(value) ?? initial) : initial
 }
 
 export const SECOND_NS = 1_000_000_000n

@@ -3,7 +3,7 @@
  * containerd does not tell kubelet (before 2.0). Reads the versions 2 and 3 of the file
  * (containerd's docs/PLUGINS.md and docs/cri/config.md). What is unusual is unknown.
  */
-import type { CgroupDriver } from '../../ports/container-runtime.ts'
+import type { CgroupDriver } from '../../ports/probes.ts'
 import { parseToml, type TomlEntries, type TomlValue, tomlPath } from '../../values/toml.ts'
 
 export const CONTAINERD_CONFIG = '/etc/containerd/config.toml'

@@ -5,7 +5,7 @@
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { posix } from 'node:path'
-import type { ContainerRuntime } from '../../ports/container-runtime.ts'
+import type { ContainerRuntime } from '../../ports/probes.ts'
 import { CONTAINERD_CONFIG, CONTAINERD_SOCKET, type ContainerdFile, findCgroupDriver, readContainerdFile } from './containerd-config.ts'
 import type { RuntimeCgroup, RuntimeFacts } from './runtime-facts.ts'
 

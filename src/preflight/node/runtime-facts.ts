@@ -1,5 +1,5 @@
 /** What a candidate's container runtime tells of itself, for the rules that need it. Types only. */
-import type { CgroupDriver, RuntimeFault } from '../../ports/container-runtime.ts'
+import type { CgroupDriver, RuntimeFault } from '../../ports/probes.ts'
 
 export interface RuntimeFacts {
   /** undefined: it answers. */

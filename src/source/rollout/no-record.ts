@@ -4,7 +4,7 @@
  */
 import type { RolloutSubject } from '../../decision/rollout-subject.ts'
 import type { RolloutKnowledge } from '../../decision/staging-state.ts'
-import type { RolloutPort } from '../../ports/rollout-record.ts'
+import type { RolloutPort } from '../../ports/assignment-source.ts'
 
 const DETAIL =
   'a rollout needs an API server, and the agent takes its assignment from a directory; set the annotation kubelet-cfg-agent.io/rollout to `off`'

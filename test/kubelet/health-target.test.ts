@@ -1,5 +1,5 @@
 import t from 'tap'
-import { toSocketPath } from '../../src/values/socket-path.ts'
+import { toSocketPath } from '../../src/kubelet/health-target.ts'
 
 t.test('one socket has one path, however its endpoint is spelled', async (t) => {
   for (const endpoint of [

@@ -1,8 +1,10 @@
 import t from 'tap'
-import { readLocalConfig } from '../../src/agent/read-local-config.ts'
+import { readAssigned, readLocalConfig } from '../../src/agent/node-configs.ts'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
+import type { ActivationStamp } from '../../src/ports/activation.ts'
+import type { Records } from '../../src/ports/store.ts'
 import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
-import { READY, unit } from '../decision/snapshots.ts'
+import { BOOT, NOW_US, READY, SECOND_US, unit } from '../decision/snapshots.ts'
 
 const PATH = '/var/lib/kubelet/config.yaml'
 const read = (bytes: () => Buffer | undefined, facts: Partial<KnownUnit> = {}) =>
@@ -42,4 +44,18 @@ t.test('a unit that is not known, or does not take its config from the agent, do
   t.match(readLocalConfig(activation, { kind: 'unknown', detail: 'no answer' }), { kind: 'unknown', detail: 'no answer' })
   const wiring = { kind: 'broken', reason: 'daemon-reload-needed', detail: 'x' } as const
   t.match(read(text, { wiring }), { kind: 'unknown', detail: 'x' })
+})
+
+/** Nothing is recorded. */
+const RECORDS = { read: () => ({ kind: 'source', source: 'local', absent: true }), has: () => false } as Partial<Records> as Records
+const STARTED_US = NOW_US - 60 * SECOND_US
+
+function readWith(since: ActivationStamp | undefined) {
+  return readAssigned(RECORDS, { unit: unit({ startedAtUs: STARTED_US }), activation: { kind: 'local', since }, lastProcess: undefined })
+}
+
+t.test('without a record nothing was assigned, unless the file of kubelet held something else when it started', async (t) => {
+  t.match(readWith(undefined), { kind: 'source', source: 'local' })
+  t.match(readWith({ bootId: BOOT, monotonicUs: STARTED_US - 1 }), { kind: 'source', source: 'local' })
+  t.match(readWith({ bootId: BOOT, monotonicUs: STARTED_US + 1 }), { kind: 'damaged', detail: /is lost/ })
 })

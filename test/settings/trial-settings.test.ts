@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
-import { evidenceKind } from '../../src/settings/evidence-settings.ts'
 import { CONFIG_API_VERSION, resolveSettings } from '../../src/settings/resolve-settings.ts'
+import { evidenceKind } from '../../src/settings/trial-settings.ts'
 
 t.test('kinds that are not named are required', async (t) => {
   t.same(evidenceKind.parse(''), { ok: true, value: ALL_REQUIRED })

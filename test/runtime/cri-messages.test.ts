@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { decodeCgroupDriver, decodePods, decodeStatus } from '../../src/runtime/cri-messages.ts'
-import { fieldsOf } from '../../src/runtime/protobuf.ts'
+import { decodeCgroupDriver, decodePods, decodeStatus, fieldsOf } from '../../src/runtime/cri-messages.ts'
 import { containerMessage, message, READY_STATUS, sandboxMessage, varint } from './wire.ts'
 
 const read = (bytes: Buffer, left = 1000) => [...fieldsOf(bytes, { left })]
