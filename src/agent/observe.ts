@@ -4,7 +4,7 @@
  * each observation is folded, and nothing else but what an earlier pass could not write.
  */
 import { hasStarted } from '../decision/cannot-start.ts'
-import { type ConfigSource, type ContentHash, type HeldSource, LOCAL_CONTENT, withoutOverlay } from '../decision/config-source.ts'
+import { type ConfigSource, type ContentHash, type HeldSource, LOCAL, LOCAL_CONTENT, withoutOverlay } from '../decision/config-source.ts'
 import { type Desired, resolveDesired, sourceOf } from '../decision/desired.ts'
 import { findNodePause } from '../decision/find-pause.ts'
 import { type HealthRecord, isFailing, isStrangers, type Running, type SeenProcess } from '../decision/health.ts'
@@ -12,7 +12,7 @@ import { fallbackSources } from '../decision/held-sources.ts'
 import { recallBaseline } from '../decision/kept-baseline.ts'
 import { isLocalAssigned } from '../decision/left.ts'
 import type { Policy } from '../decision/policy.ts'
-import { FALLBACK_NAMES, type RecordState, recallRestarts } from '../decision/records.ts'
+import { FALLBACK_NAMES, recallRestarts } from '../decision/records.ts'
 import { renameInHealth } from '../decision/rename-kubelet.ts'
 import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
