@@ -1,21 +1,19 @@
 /**
- * The composition root. Adapters meet only here and in the other files `main-*.ts`; everything else
+ * The composition root. Adapters meet only here and in `compose/`; everything else
  * receives what it needs as arguments and reaches for no environment, clock or disk of its own.
  * What is needed rarely (YAML, metrics, node facts, preflight's rules) is loaded when it is needed.
  */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runCommand } from './cli/commands/run.ts'
-import { readConfigFile } from './cli/config-file.ts'
+import { openSettingsParser, readConfigFile, takesYaml } from './cli/config-file.ts'
 import { invoke, type ParsedLine, type ProgramWorld } from './cli/invoke.ts'
 import { readRunLine } from './cli/run-line.ts'
 import { wantsColor } from './cli/terminal.ts'
+import { runAgent } from './compose/agent.ts'
+import { VERSION } from './compose/kube-api.ts'
 import { BoundedYaml } from './kubelet/bounded-yaml.ts'
-import { runAgent } from './main-agent.ts'
-import { openSettingsParser } from './main-settings.ts'
-import { VERSION } from './main-version.ts'
 import { isCompletion, isPluginStart } from './plugin/plugin-name.ts'
-import { readPlainFile } from './settings/plain-file.ts'
 import { configPath } from './settings/resolve-settings.ts'
 import { BootClock } from './systemd/boot-clock.ts'
 import { takeSupervision } from './systemd/notify.ts'
@@ -27,7 +25,7 @@ declare const KUBELET_CFG_AGENT_HELPER: string | undefined
 const YAML_CHILD = typeof KUBELET_CFG_AGENT_YAML_CHILD === 'string' ? KUBELET_CFG_AGENT_YAML_CHILD : './kubelet/yaml-child.ts'
 const DOCKER_CHILD =
   typeof KUBELET_CFG_AGENT_DOCKER_CHILD === 'string' ? KUBELET_CFG_AGENT_DOCKER_CHILD : './preflight/kubelet/docker-child.ts'
-const HELPER = typeof KUBELET_CFG_AGENT_HELPER === 'string' ? KUBELET_CFG_AGENT_HELPER : './main-helper.ts'
+const HELPER = typeof KUBELET_CFG_AGENT_HELPER === 'string' ? KUBELET_CFG_AGENT_HELPER : './compose/helper.ts'
 /** The limit of the helper's heap. The rules and a config of 1 MiB take some 40 MB. */
 const HELPER_MB = 160
 
@@ -69,7 +67,7 @@ const terminal = {
 }
 
 if (isPluginStart(process.argv[1])) {
-  const { completePlugin, startPlugin } = await import('./main-plugin.ts')
+  const { completePlugin, startPlugin } = await import('./compose/plugin.ts')
   const start = isCompletion(process.argv[1]) ? completePlugin : startPlugin
   await exitAfterOutput(await start(args, { terminal, yaml, env: process.env }))
 }
@@ -82,8 +80,7 @@ const world: ProgramWorld = {
   env: () => process.env,
   readConfigFile: (path) => readConfigFile(path, parser.parse),
   // Loaded only when a command asks for it.
-  openNode: async (settings) =>
-    (await import('./main-commands.ts')).openNode(settings, { clock, terminal, version: VERSION, yaml, besideDocker }),
+  openNode: async (settings) => (await import('./compose/commands.ts')).openNode(settings, { clock, yaml, besideDocker }, terminal),
   // A journal that takes nothing must not hold up the end of the agent.
   runAgent: async (start) =>
     process.exit(await runAgent(start, { clock, supervision, parser, yaml, besideDocker, helperProgram, yamlChild })),
@@ -95,15 +92,6 @@ await exitAfterOutput(code)
 function settingsFile(given?: ParsedLine): string {
   const config = given?.given.config
   return configPath(typeof config === 'string' ? { config } : {}, process.env)
-}
-
-function takesYaml(path: string): boolean {
-  try {
-    return readPlainFile(readFileSync(path, 'utf8')) === undefined
-  } catch {
-    // What cannot be read is not parsed.
-    return false
-  }
 }
 
 /** A pipe takes some 64 KiB at once, and what is not written yet would end with the process. */

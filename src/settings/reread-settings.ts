@@ -10,6 +10,35 @@ export interface RereadLog extends Log {
   setLevel(level: Settings['logLevel']): void
 }
 
+/** The settings in force. */
+export interface LiveSettings {
+  readonly current: () => Settings
+  reread(): Promise<void>
+  /** @param react called when they have been reread, in place of what was given before */
+  onReread(react: () => void): void
+}
+
+/** @param load which file it is now, and what is in it, is known only when it is read */
+export function openLiveSettings(
+  { settings, reread }: { readonly settings: Settings; reread(): SettingsResolution },
+  load: () => Promise<void>,
+  log: RereadLog,
+): LiveSettings {
+  let current = settings
+  let onReread = () => {}
+  return {
+    current: () => current,
+    async reread() {
+      await load()
+      current = rereadSettings(current, reread, log)
+      onReread()
+    },
+    onReread(react) {
+      onReread = react
+    },
+  }
+}
+
 /** If any setting is invalid, the running settings stay as they are. */
 export function rereadSettings(running: Settings, reread: () => SettingsResolution, log: RereadLog): Settings {
   const resolution = reread()

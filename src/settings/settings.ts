@@ -28,6 +28,11 @@ export const SETTINGS: SettingTable<Settings> = {
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[]
 
+/** How long a pass waits for an answer. A longer pass would make each gap look like an outage. */
+export function mostWaitMs({ toleranceUs }: Settings): number {
+  return Math.min(2000, Math.ceil(toleranceUs / 4000))
+}
+
 export function toPolicy(settings: Settings): Policy {
   const { trialUs, startDeadlineUs, toleranceUs, crashLimit, spreadUs, restartsPerHour, whenRefused, keepCheckpoints, evidence } = settings
   return { trialUs, startDeadlineUs, toleranceUs, crashLimit, spreadUs, restartsPerHour, whenRefused, keepCheckpoints, evidence }

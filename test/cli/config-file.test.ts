@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
-import { type ParseYaml, readConfigFile } from '../../src/cli/config-file.ts'
+import { openSettingsParser, type ParseYaml, readConfigFile, takesYaml } from '../../src/cli/config-file.ts'
 import { parseLocated } from '../../src/kubelet/yaml.ts'
-import { openSettingsParser } from '../../src/main-settings.ts'
 
 const parse: ParseYaml = (text) =>
   text.startsWith('{') ? { ok: true, value: JSON.parse(text), repeated: [] } : { ok: false, detail: 'line 1: not a mapping' }
@@ -15,6 +14,14 @@ t.test('reads a settings file', async (t) => {
   t.match(read('none'), { kind: 'absent' })
   t.match(read('good/none'), { kind: 'absent' })
   t.match(read('.'), { kind: 'unreadable', detail: 'cannot be read: EISDIR' })
+})
+
+t.test('the parser of YAML is loaded only for a file that takes it', async (t) => {
+  const directory = t.testdir({ plain: 'spread: 1m\n', nested: 'evidence:\n  pods: off\n' })
+  t.same(
+    ['plain', 'nested', 'none'].map((name) => takesYaml(join(directory, name))),
+    [false, true, false],
+  )
 })
 
 t.test('a key that is there twice is ambiguous', async (t) => {

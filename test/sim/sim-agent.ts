@@ -147,7 +147,7 @@ function probeRuntime(world: SimWorld, log: Log): RuntimeProbe {
     return { ok: false, why: 'down', detail: 'it does not answer' } as const
   }
   return new RecentAnswers({
-    load: async () => ({ probe }),
+    runtime: { probe },
     clock: { now: () => world.now() },
     sleep: (ms) => world.waitForRuntime(ms),
     log,

@@ -1,29 +1,28 @@
 /**
- * The composition of what kubelet itself says of its config: its log, from 1.37 on, and `/configz`,
- * where a kubelet that has a right for it is asked on its own port, an older one through the API
- * server.
+ * Asks kubelet itself what it made of its config: its log, from 1.37 on, and `/configz`, where a
+ * kubelet that has a right for it is asked on its own port, an older one through the API server.
+ * Pure; who asks is passed in.
  */
 import { posix } from 'node:path'
-import type { KnownUnit } from './decision/unit-state.ts'
-import type { ClientIdentity } from './kube/access.ts'
-import type { KubeletConfig } from './kubelet/decode.ts'
-import { decides } from './kubelet/field-path.ts'
-import type { YamlReader } from './kubelet/yaml-document.ts'
-import type { Files } from './ports/files.ts'
-import type { KubeApi } from './ports/kube-api.ts'
-import type { ConfigzAnswer } from './ports/preflight.ts'
-import type { FirstWords } from './ports/unit.ts'
-import { type Difference, findMisread } from './preflight/change/check-same.ts'
-import { collectFlags } from './preflight/change/kubelet-flags.ts'
-import { KubeletPort } from './preflight/configz/kubelet-port.ts'
-import { findOwnPort, hasRightForConfigz } from './preflight/configz/own-port.ts'
-import { findEffectiveConfig } from './preflight/kubelet/final-message.ts'
-import type { KubeletVersion } from './preflight/kubelet-version.ts'
-import { isKubeletInside } from './systemd/kubelet-inside.ts'
-import { isObject } from './values/is-object.ts'
+import type { KnownUnit } from '../../decision/unit-state.ts'
+import type { KubeletConfig } from '../../kubelet/decode.ts'
+import { decides } from '../../kubelet/field-path.ts'
+import type { YamlReader } from '../../kubelet/yaml-document.ts'
+import type { Files } from '../../ports/files.ts'
+import type { KubeApi } from '../../ports/kube-api.ts'
+import type { ConfigzAnswer } from '../../ports/preflight.ts'
+import type { FirstWords } from '../../ports/unit.ts'
+import { isKubeletInside } from '../../systemd/kubelet-inside.ts'
+import { isObject } from '../../values/is-object.ts'
+import { type Difference, findMisread } from '../change/check-same.ts'
+import { collectFlags } from '../change/kubelet-flags.ts'
+import { findEffectiveConfig } from '../kubelet/final-message.ts'
+import type { KubeletVersion } from '../kubelet-version.ts'
+import type { KubeletPort } from './kubelet-port.ts'
+import { findOwnPort, hasRightForConfigz } from './own-port.ts'
 
 export interface ConfigzWorld {
-  readonly kubeconfig: ClientIdentity
+  readonly port: Pick<KubeletPort, 'askConfigz'>
   readonly api: Pick<KubeApi, 'request'>
   nodeName(): string
 }
@@ -50,7 +49,7 @@ export async function askConfigz(ports: ConfigzPorts, here: RunningKubelet | und
   const certificates = certificateFiles.flatMap((path) => readText(ports.files, path))
   if (certificates.length === 0)
     return { kind: 'unproven', detail: `the file of kubelet's certificate cannot be read: ${certificateFiles.join(', ')}` }
-  return new KubeletPort(ports.kubeconfig).askConfigz({ target, certificates })
+  return ports.port.askConfigz({ target, certificates })
 }
 
 interface LogPorts {

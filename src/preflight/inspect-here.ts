@@ -1,48 +1,42 @@
 /**
- * The composition of preflight: its rules, this node, and kubelet's own binary. Loaded with the
- * first config that is checked: an agent that waits must not hold tables of rules in its memory.
+ * Inspects a config with this node, its kubelet and what that runs: the candidate of the agent's
+ * loop, a fallback, and what a command asks. Pure; who looks at the node is passed in.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join, posix } from 'node:path'
-import { setTimeout as after, setImmediate as nextTurn } from 'node:timers/promises'
-import { runningConfigPath } from './decision/base-config.ts'
-import type { ConfigMapData } from './decision/config-source.ts'
-import type { KnownUnit } from './decision/unit-state.ts'
-import type { KubeletConfig } from './kubelet/decode.ts'
-import { decodeText } from './kubelet/decode-text.ts'
-import { readNodeFacts } from './kubelet/node-facts.ts'
-import { listRelativePaths } from './kubelet/relative-paths.ts'
-import type { YamlReader } from './kubelet/yaml-document.ts'
-import { askConfigz, askOrReadLog, type ConfigzWorld, findMisreadOf, type RunningKubelet } from './main-configz.ts'
-import type { Stores } from './main-stores.ts'
-import type { Files } from './ports/files.ts'
-import { type ConfigzAnswer, keyOf, type PreflightRequest } from './ports/preflight.ts'
-import type { ContainerRuntime } from './ports/probes.ts'
-import { askEarly } from './preflight/ask-early.ts'
-import type { Comparison, Difference } from './preflight/change/check-same.ts'
-import { collectFlags } from './preflight/change/kubelet-flags.ts'
-import { describeChanges } from './preflight/describe-changes.ts'
-import { remarkOnDropIns } from './preflight/drop-ins/check-drop-ins.ts'
-import { compareRunning } from './preflight/drop-ins/compare-running.ts'
-import { findDropIns } from './preflight/drop-ins/find-drop-ins.ts'
-import { asMerged, mergeAround, mergesByPatch, mergeWith } from './preflight/drop-ins/merge-drop-ins.ts'
-import type { Report } from './preflight/finding.ts'
-import { inspectWith } from './preflight/inspect.ts'
-import type { Compare, ConfigPlace, Inspect, MergeHere, Recipient, TargetNode } from './preflight/inspection.ts'
-import { KubeletBinaries } from './preflight/kubelet/binaries.ts'
-import { KubeletJudge } from './preflight/kubelet/judge.ts'
-import type { VersionAnswer } from './preflight/kubelet/judgement.ts'
-import type { KubeletVersion } from './preflight/kubelet-version.ts'
-import { asOfNextStart, targetOf } from './preflight/next-start.ts'
-import { findStateNeeds, remarkOnStates } from './preflight/node/check-node.ts'
-import { readImageService, readRuntime } from './preflight/node/read-runtime.ts'
-import { readSurroundings } from './preflight/node/read-surroundings.ts'
-import { listParts } from './preflight/parts.ts'
-import { type ChangePolicy, toLocalPolicy } from './preflight/policy/check-policy.ts'
-import { toChangePolicy } from './settings/preflight-settings.ts'
-import type { Settings } from './settings/settings.ts'
-import { besideSystemctl } from './values/programs.ts'
+import { runningConfigPath } from '../decision/base-config.ts'
+import type { ConfigMapData } from '../decision/config-source.ts'
+import type { KnownUnit } from '../decision/unit-state.ts'
+import type { KubeletConfig } from '../kubelet/decode.ts'
+import { decodeText } from '../kubelet/decode-text.ts'
+import { listRelativePaths } from '../kubelet/relative-paths.ts'
+import type { YamlReader } from '../kubelet/yaml-document.ts'
+import type { Activation } from '../ports/activation.ts'
+import type { Files } from '../ports/files.ts'
+import { type ConfigzAnswer, keyOf, type PreflightRequest } from '../ports/preflight.ts'
+import type { Checkpoints } from '../ports/store.ts'
+import type { FirstWords, Unit } from '../ports/unit.ts'
+import { askEarly } from './ask-early.ts'
+import type { Comparison, Difference } from './change/check-same.ts'
+import { collectFlags } from './change/kubelet-flags.ts'
+import { askConfigz, askOrReadLog, type ConfigzWorld, findMisreadOf, type RunningKubelet } from './configz/ask-configz.ts'
+import { describeChanges } from './describe-changes.ts'
+import { remarkOnDropIns } from './drop-ins/check-drop-ins.ts'
+import { compareRunning } from './drop-ins/compare-running.ts'
+import { findDropIns } from './drop-ins/find-drop-ins.ts'
+import { asMerged, mergeAround, mergesByPatch, mergeWith } from './drop-ins/merge-drop-ins.ts'
+import type { Report } from './finding.ts'
+import type { GuardName } from './guards.ts'
+import { inspectWith } from './inspect.ts'
+import type { Compare, ConfigPlace, Inspect, MergeHere, Recipient, TargetNode } from './inspection.ts'
+import type { KubeletBinaries } from './kubelet/binaries.ts'
+import type { Judge } from './kubelet/judgement.ts'
+import type { KubeletVersion } from './kubelet-version.ts'
+import { asOfNextStart, targetOf } from './next-start.ts'
+import { findStateNeeds, remarkOnStates } from './node/check-node.ts'
+import type { RuntimeFacts } from './node/runtime-facts.ts'
+import type { SurroundingNeeds, Surroundings } from './node/surroundings.ts'
+import { listParts } from './parts.ts'
+import { type ChangePolicy, toLocalPolicy } from './policy/check-policy.ts'
 
 /**
  * The time limit for files and sockets on the node that may hang (a dead network mount). A guard
@@ -52,46 +46,54 @@ const LOOK_AROUND_MS = 5000
 /** The same for a fallback. */
 const FALLBACK_MS = 300
 
-export interface InspectionWorld {
+export interface InspectionParts {
   /** The settings in force: some change while the agent runs. */
-  settings(): Settings
-  readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml' | 'besideDocker' | 'activation' | 'lastWords'>
-  readonly runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver'>
+  settings(): {
+    readonly dynamicConfigDir: string
+    readonly preflight: 'rules' | 'load' | 'start'
+    readonly unknownFields: 'warn' | 'refuse'
+    readonly guardsOff: readonly GuardName[]
+  }
+  policy(): ChangePolicy
+  readonly stores: {
+    readonly files: Pick<Files, 'read' | 'list' | 'stat'>
+    readonly unit: Pick<Unit, 'observe'>
+    readonly checkpoints: Pick<Checkpoints, 'path'>
+    readonly activation: Pick<Activation, 'read'>
+    readonly lastWords: FirstWords
+    readonly yaml: YamlReader
+  }
+  readonly binaries: Pick<KubeletBinaries, 'version' | 'versionOfProcess'>
+  readonly judge: Judge
+  /** For a kubelet that a user named. */
+  openDirectJudge(): Judge
+  lookAround(needs: SurroundingNeeds, limitMs: number): Promise<Surroundings>
+  readRuntime(socket: string): Promise<RuntimeFacts>
+  readImageService(socket: string): Promise<Pick<RuntimeFacts, 'fault'>>
   readonly configz: ConfigzWorld
+  /** Lets others run. */
+  nextTurn(): Promise<void>
+  /** Does not keep the process running. */
+  after(ms: number): Promise<undefined>
   readonly signal: AbortSignal
-  /** What is known of kubelets' versions. undefined: nothing. */
-  readonly versions?: Map<string, VersionAnswer>
 }
 
-export function openInspection({ settings, stores, runtime, configz, signal, versions }: InspectionWorld) {
-  const binaries = new KubeletBinaries(versions)
-  const { runtimeDir, systemctl } = settings()
-  const judged = join(runtimeDir, 'judged')
-  const openJudge = (direct: boolean) =>
-    new KubeletJudge({
-      version: (binary) => binaries.version(binary),
-      systemdRun: besideSystemctl(systemctl, 'systemd-run'),
-      systemctl,
-      directory: direct && process.getuid?.() !== 0 ? scratchDirectory() : join(runtimeDir, 'judge'),
-      direct,
-      besideDocker: stores.besideDocker,
-      memory: { read: () => stores.files.read(judged), write: (text) => stores.files.replace(judged, text) },
-    })
-  const judge = openJudge(false)
+export function inspectHere(parts: InspectionParts) {
+  const { settings, policy: policyInForce, stores, binaries, judge, configz, signal } = parts
   const versionOf = async (binary: string | undefined): Promise<KubeletVersion | undefined> => {
     const answer = binary === undefined ? undefined : await binaries.version(binary)
     return answer?.ok === true ? answer.version : undefined
   }
-  const partsWith = (kubeletJudge: KubeletJudge, ended: AbortSignal = signal, policy?: ChangePolicy) =>
+  const partsWith = (kubeletJudge: Judge, ended: AbortSignal = signal, policy?: ChangePolicy) =>
     listParts({
       surroundings: async (needs) => {
         const { imageSocket, runtimeSocket } = needs
-        const asked = runtimeSocket === undefined ? undefined : readRuntime(runtimeSocket, runtime)
-        const imageService = imageSocket === undefined ? undefined : readImageService(imageSocket, runtime)
-        const found = await readSurroundings(needs, LOOK_AROUND_MS, { facts: readNodeFacts })
+        const asked = runtimeSocket === undefined ? undefined : parts.readRuntime(runtimeSocket)
+        const imageService = imageSocket === undefined ? undefined : parts.readImageService(imageSocket)
+        const found = await parts.lookAround(needs, LOOK_AROUND_MS)
         return { ...found, runtime: await asked, imageService: await imageService }
       },
-      policy: () => policy ?? toChangePolicy(settings()),
+      policy: () => policy ?? policyInForce(),
       guardsOff: () => settings().guardsOff,
       judge: kubeletJudge,
       signal: ended,
@@ -150,7 +152,7 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
       kubelet &&
       !isLocal &&
       askEarly(judge, { ...kubelet, ...config }, { deep, version, dropIns: await findDropIns(next, 'assigned', stores) }, ended)
-    await nextTurn()
+    await parts.nextTurn()
     const findRecipient = async (): Promise<Recipient> => {
       const folder = posix.dirname(isLocal ? (localPath ?? '/') : stores.checkpoints.path(source))
       const place = isLocal ? 'local' : 'assigned'
@@ -158,10 +160,10 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
       const unknownKeys = isLocal ? 'warn' : unknownFields
       return { kubelet, version, ...(await describeNode(unit, { folder, place }, basePath, version)), unknownKeys }
     }
-    const policy = isLocal ? toLocalPolicy(toChangePolicy(settings()), basePath) : undefined
-    const parts = partsWith(judge, ended, policy).filter(({ name }) => depth !== 'rules' || !name.startsWith('kubelet'))
+    const policy = isLocal ? toLocalPolicy(policyInForce(), basePath) : undefined
+    const checks = partsWith(judge, ended, policy).filter(({ name }) => depth !== 'rules' || !name.startsWith('kubelet'))
     try {
-      return await inspectWith(parts, findRecipient, stores.yaml, ended)(config, options)
+      return await inspectWith(checks, findRecipient, stores.yaml, ended)(config, options)
     } finally {
       stopper.abort()
       await early
@@ -175,12 +177,12 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     const decoded = await decodeText(text, stores.yaml)
     if (!decoded.ok) return []
     const next = asOfNextStart(unit)
-    const version = await Promise.race([versionOf(next.command?.path), after(FALLBACK_MS, undefined, { ref: false })])
+    const version = await Promise.race([versionOf(next.command?.path), parts.after(FALLBACK_MS)])
     const folder = posix.dirname(stores.checkpoints.path(source))
     const options = { version, flags: collectFlags(next.command?.words ?? []), folder, files: Object.keys(data) }
     const dropIns = await findDropIns(next, 'assigned', stores)
     const config = mergeWith(dropIns, decoded.config, version)
-    const found = await readSurroundings(findStateNeeds(config, options), FALLBACK_MS, { facts: readNodeFacts })
+    const found = await parts.lookAround(findStateNeeds(config, options), FALLBACK_MS)
     return [...remarkOnDropIns(dropIns), ...remarkOnStates(config, found, options)]
   }
 
@@ -212,8 +214,8 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
       ...target,
       unknownKeys: options.unknownKeys ?? settings().unknownFields,
     }
-    const parts = partsWith(options.kubelet === undefined ? judge : openJudge(true))
-    return inspectWith(parts, async () => recipient, stores.yaml)(config, options)
+    const checks = partsWith(options.kubelet === undefined ? judge : parts.openDirectJudge())
+    return inspectWith(checks, async () => recipient, stores.yaml)(config, options)
   }
 
   /** The binary on disk may be another one. undefined: no kubelet runs, or it is not known. */
@@ -229,7 +231,7 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
   const compare: Compare = async (before, after, givenVersion) => {
     const unit = await stores.unit.observe()
     const version = givenVersion ?? (await versionOf(unit.kind === 'known' ? unit.command?.path : undefined))
-    return describeChanges(before, after, version, toChangePolicy(settings()))
+    return describeChanges(before, after, version, policyInForce())
   }
 
   const mergeHere: MergeHere = async (config, place) => {
@@ -293,13 +295,6 @@ function readBeside(config: KubeletConfig, directory: string, files: Pick<Files,
   } catch {
     return undefined
   }
-}
-
-/** For a user who may not write to the runtime directory. */
-function scratchDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'kubelet-cfg-agent-'))
-  process.once('exit', () => rmSync(directory, { recursive: true, force: true }))
-  return directory
 }
 
 interface ConfigReader {

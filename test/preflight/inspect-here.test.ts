@@ -1,14 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { DurableFiles } from '../src/checkpoint/files.ts'
-import { NodeDisk } from '../src/checkpoint/node-disk.ts'
-import type { CheckpointFile } from '../src/decision/config-source.ts'
-import type { KnownUnit } from '../src/decision/unit-state.ts'
-import { openInspection } from '../src/main-inspection.ts'
-import { resolveSettings } from '../src/settings/resolve-settings.ts'
-import { READY, unit } from './decision/snapshots.ts'
-import { IN_PLACE } from './kubelet/in-place-yaml.ts'
+import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
+import { openInspection } from '../../src/compose/preflight.ts'
+import type { CheckpointFile } from '../../src/decision/config-source.ts'
+import type { KnownUnit } from '../../src/decision/unit-state.ts'
+import { resolveSettings } from '../../src/settings/resolve-settings.ts'
+import { READY, unit } from '../decision/snapshots.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const TEXT = `${HEAD}staticPodPath: pods.yaml\nauthentication: {x509: {clientCAFile: ./ca.crt}}\n`
@@ -53,7 +53,7 @@ async function judge(t: Test, files: Files, { policy = { changePolicy: 'guarded'
       activation: { read: () => ({ kind: 'local', since: undefined }) },
     } as unknown as Parameters<typeof openInspection>[0]['stores'],
     runtime: { probe: async () => ({ ok: false, detail: '' }), cgroupDriver: async () => undefined } as never,
-    configz: undefined as never,
+    ...{ kubeconfig: undefined as never, api: undefined as never, nodeName: () => '' },
     signal: new AbortController().signal,
   })
   const request = { source, data: files, key: 'content@kubelet', fallback: false, unit: here, basePath } as const

@@ -1,25 +1,24 @@
 /**
- * The composition of the kubectl plugin: the same bundle as the agent, on the machine of an
+ * The kubectl plugin: the same bundle as the agent, on the machine of an
  * administrator, with the current context of their kubeconfig. Loaded when this program is started
  * under the plugin's name.
  */
 import { homedir } from 'node:os'
-import { delimiter, join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
-import { EXIT, type ExitCode } from './cli/command.ts'
-import { readInput } from './cli/read-input.ts'
-import type { Terminal } from './cli/terminal.ts'
-import { readUserKubeconfig } from './kube/credentials.ts'
-import type { YamlReader } from './kubelet/yaml-document.ts'
-import { openKubeApi } from './main-kube-api.ts'
-import { VERSION } from './main-version.ts'
-import { ask } from './plugin/ask.ts'
-import type { PluginContext } from './plugin/command.ts'
-import { PLUGIN_COMMANDS } from './plugin/command-list.ts'
-import { complete } from './plugin/complete.ts'
-import { listNames } from './plugin/list-names.ts'
-import { PLUGIN } from './plugin/plugin-name.ts'
-import { runPlugin } from './plugin/run-plugin.ts'
+import { EXIT, type ExitCode } from '../cli/command.ts'
+import { readInput } from '../cli/read-input.ts'
+import type { Terminal } from '../cli/terminal.ts'
+import { readUserKubeconfig } from '../kube/credentials.ts'
+import { listKubeconfigs } from '../kube/kubeconfig.ts'
+import type { YamlReader } from '../kubelet/yaml-document.ts'
+import { ask } from '../plugin/ask.ts'
+import type { PluginContext } from '../plugin/command.ts'
+import { PLUGIN_COMMANDS } from '../plugin/command-list.ts'
+import { complete } from '../plugin/complete.ts'
+import { listNames } from '../plugin/list-names.ts'
+import { PLUGIN } from '../plugin/plugin-name.ts'
+import { runPlugin } from '../plugin/run-plugin.ts'
+import { openKubeApi, VERSION } from './kube-api.ts'
 
 export interface PluginStart {
   readonly terminal: Terminal
@@ -44,7 +43,7 @@ export async function completePlugin(args: readonly string[], start: PluginStart
 
 function open(globals: Readonly<Record<string, string>>, { terminal, yaml, env }: PluginStart): PluginContext | string {
   const context = globals.context === '' ? undefined : globals.context
-  const reading = readUserKubeconfig({ files: findFiles(globals.kubeconfig, env), context }, Date.now)
+  const reading = readUserKubeconfig({ files: listKubeconfigs(globals.kubeconfig, env.KUBECONFIG, homedir()), context }, Date.now)
   if (reading.kind !== 'ok') return reading.detail
   const kubeconfig = { current: () => reading, forget: () => {} }
   const stopper = new AbortController()
@@ -62,16 +61,9 @@ function open(globals: Readonly<Record<string, string>>, { terminal, yaml, env }
     monotonicUs: () => Math.round(performance.now() * 1000),
     sleep: (ms) => after(ms, undefined, { signal: stopper.signal }).catch(() => {}),
     readInput,
-    formatYaml: async (value) => (await import('./kubelet/yaml.ts')).formatDocument(value),
+    formatYaml: async (value) => (await import('../kubelet/yaml.ts')).formatDocument(value),
     ask,
-    inspect: async (config, version, from) => (await import('./main-plugin-checks.ts')).inspectConfig(config, version, yaml, from),
-    compare: async (before, after, version) => (await import('./main-plugin-checks.ts')).compareConfigs(before, after, version),
+    inspect: async (config, version, from) => (await import('../preflight/inspect-away.ts')).inspectConfig(config, version, yaml, from),
+    compare: async (before, after, version) => (await import('../preflight/inspect-away.ts')).compareConfigs(before, after, version),
   }
-}
-
-/** As kubectl: the flag, then KUBECONFIG, then the file in the home directory. */
-function findFiles(flag: string | undefined, env: PluginStart['env']): readonly string[] {
-  if (flag !== undefined && flag !== '') return [flag]
-  const listed = (env.KUBECONFIG ?? '').split(delimiter).filter((path) => path !== '')
-  return listed.length > 0 ? listed : [join(homedir(), '.kube', 'config')]
 }

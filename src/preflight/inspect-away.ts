@@ -1,16 +1,16 @@
 /**
- * The rules of preflight for the kubectl plugin: those that need neither a node nor its kubelet.
- * Loaded with the first config that is checked or compared.
+ * Inspects a config away from its node, for the kubectl plugin: by the rules that need neither the
+ * node nor its kubelet. Pure.
  */
-import type { KubeletConfig } from './kubelet/decode.ts'
-import type { YamlReader } from './kubelet/yaml-document.ts'
-import { describeChanges } from './preflight/describe-changes.ts'
-import type { Report } from './preflight/finding.ts'
-import { inspectWith } from './preflight/inspect.ts'
-import type { ConfigChange, InspectedConfig } from './preflight/inspection.ts'
-import type { KubeletVersion } from './preflight/kubelet-version.ts'
-import { NOTHING_KNOWN } from './preflight/node/surroundings.ts'
-import { listParts } from './preflight/parts.ts'
+import type { KubeletConfig } from '../kubelet/decode.ts'
+import type { YamlReader } from '../kubelet/yaml-document.ts'
+import { describeChanges } from './describe-changes.ts'
+import type { Report } from './finding.ts'
+import { inspectWith } from './inspect.ts'
+import type { ConfigChange, InspectedConfig } from './inspection.ts'
+import type { KubeletVersion } from './kubelet-version.ts'
+import { NOTHING_KNOWN } from './node/surroundings.ts'
+import { listParts } from './parts.ts'
 
 /** What an agent's policy allows is known on its node alone. */
 const OPEN = { base: 'open', allow: [], deny: [], requireDrain: [] } as const
