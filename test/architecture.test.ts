@@ -28,8 +28,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['evidence', 'overlay', 'preflight', 'source'],
   ['settings'],
   ['agent', 'helper'],
-  ['cli'],
-  ['plugin'],
+  ['command'],
   ['compose'],
   ['.'],
 ]
@@ -44,10 +43,10 @@ const ADAPTERS: readonly string[] = [
   'checkpoint/held-directory.ts',
   'checkpoint/lock.ts',
   'checkpoint/node-disk.ts',
-  'cli/config-file.ts',
-  'cli/program.ts',
-  'cli/read-input.ts',
-  'cli/rights.ts',
+  'command/agent/config-file.ts',
+  'command/agent/rights.ts',
+  'command/plugin/ask.ts',
+  'command/read-input.ts',
   'directory/owned-files.ts',
   'directory/watch-directory.ts',
   'evidence/serving-probe.ts',
@@ -62,9 +61,7 @@ const ADAPTERS: readonly string[] = [
   'kubelet/health.ts',
   'kubelet/node-facts.ts',
   'kubelet/read-port-holder.ts',
-  'kubelet/runtime-socket.ts',
   'kubelet/yaml-child.ts',
-  'plugin/ask.ts',
   'preflight/configz/kubelet-port.ts',
   'preflight/kubelet/binaries.ts',
   'preflight/kubelet/docker-child.ts',
@@ -311,7 +308,7 @@ t.test('an agent that waits has no tables of rules in its memory, no parser of Y
   t.ok(loaded.includes('agent/loop.ts'))
   const heavy = /^preflight\/(fields|node|kubelet)\/|^runtime\/(cri|grpc|protobuf)|\/(field-rows|check-fields|parts|validate|yaml)\.ts$/
   t.same(
-    loaded.filter((name) => heavy.test(name) && name !== 'cli/commands/validate.ts'),
+    loaded.filter((name) => heavy.test(name) || name.startsWith('command/agent/commands/')),
     [],
   )
 })

@@ -11,15 +11,12 @@ import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { Unit } from '../ports/unit.ts'
 import { MINUTE_US } from '../values/durations.ts'
-import { isNumber, isText, parseJson, shape } from '../values/json-shape.ts'
+import { isNumber, isText, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 
 const AGAIN_US = 10 * MINUTE_US
 
-interface End {
-  readonly bootId: string
-  readonly atUs: number
-}
-const isEnd = shape<End>({ bootId: isText, atUs: isNumber })
+const isEnd = shape({ bootId: isText, atUs: isNumber })
+type End = TypeOf<typeof isEnd>
 
 export interface LostDirectoryWorld {
   readonly held: HeldDirectory

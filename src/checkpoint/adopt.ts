@@ -3,7 +3,7 @@
  * `meta/` and `checkpoints/` one level deeper, in `store/`. They are copied to the agent's layout,
  * then `store` is renamed: after a crash at any point kubelet's copy is complete and adoption
  * starts again. The agent's own files are never overwritten, but for empty records where it has no
- * others: an agent that ran without `--adopt` before opened them so (open-records.ts). Records and
+ * others: an agent that ran without `--adopt` before opened them so (`openRecords`). Records and
  * configs are validated later, when they are read.
  *
  * Upstream: `storeDir` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/controller.go`; `tmp_` is the
@@ -12,6 +12,7 @@
 import { join } from 'node:path'
 import type { ConfigMapData } from '../decision/config-source.ts'
 import { RECORD_NAMES, type RecordName } from '../decision/records.ts'
+import { checkKey, checkVersion } from '../decision/safe-names.ts'
 import type { UnitState } from '../decision/unit-state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
@@ -20,7 +21,6 @@ import type { Checkpoints } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
 import { HOUR_US, MINUTE_US } from '../values/durations.ts'
 import type { Layout } from './layout.ts'
-import { checkKey, checkVersion } from './layout.ts'
 import { parseMarker, renderMarker } from './local-marker.ts'
 import { planSetAside } from './set-aside.ts'
 

@@ -21,11 +21,11 @@ import { takeLock } from '../checkpoint/lock.ts'
 import { NodeDisk } from '../checkpoint/node-disk.ts'
 import type { OnSetAside } from '../checkpoint/set-aside.ts'
 import { makeRequestsDirectory, settleDirectory } from '../checkpoint/settle.ts'
-import { type AgentStart, EXIT, type ExitCode } from '../cli/command.ts'
-import type { SettingsParser } from '../cli/config-file.ts'
-import { gatherFindings, logFindings } from '../cli/gather-findings.ts'
-import { readRights } from '../cli/rights.ts'
-import { wantsColor } from '../cli/terminal.ts'
+import type { AgentStart } from '../command/agent/command.ts'
+import { readRights } from '../command/agent/rights.ts'
+import { gatherFindings, logFindings } from '../command/agent/self-check.ts'
+import { EXIT, type ExitCode } from '../command/command.ts'
+import { wantsColor } from '../command/terminal.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
 import type { Acceptance } from '../decision/verdict.ts'
@@ -51,10 +51,10 @@ import { Heartbeat } from '../systemd/heartbeat.ts'
 import { createLog } from '../systemd/journal.ts'
 import { chooseFormat } from '../systemd/log-format.ts'
 import { Notifier, type Supervision } from '../systemd/notify.ts'
+import { type AgentWorld, openAssignment, openChecks, openReporting } from './agent-parts.ts'
 import type { HelperContext } from './helper.ts'
 import { openKubeApi, VERSION } from './kube-api.ts'
 import { openKubeconfig, openRuntime, openStores, type Programs, type Stores } from './node.ts'
-import { type AgentWorld, openAssignment, openChecks, openReporting } from './agent-parts.ts'
 
 /**
  * By then the agent watches its Node. After another flag V8 no longer takes what is compiled in
@@ -87,10 +87,9 @@ export interface AgentPrograms extends Programs {
 
 export interface ProcessWorld extends AgentPrograms {
   readonly supervision: Supervision
-  readonly parser: SettingsParser
 }
 
-export async function runAgent(start: AgentStart, { supervision, parser, ...programs }: ProcessWorld): Promise<ExitCode> {
+export async function runAgent(start: AgentStart, { supervision, ...programs }: ProcessWorld): Promise<ExitCode> {
   setTimeout(() => keepHeapSmall(), LOADED_MS).unref()
   // For ps and top: Node.js names the first thread of every process `node` or MainThread.
   process.title = ['kubelet-cfg-agent', ...process.argv.slice(2)].join(' ')
@@ -98,7 +97,7 @@ export async function runAgent(start: AgentStart, { supervision, parser, ...prog
   const log = openLog(start.settings)
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(signal))
-  const liveSettings = openLiveSettings(start, () => parser.load(), log)
+  const liveSettings = openLiveSettings(start, log)
   // For all lives: without a listener the signal would end the agent.
   process.on('SIGHUP', () => void liveSettings.reread().catch((error: unknown) => log.error('cannot reread the settings', { error })))
   log.info(`kubelet-cfg-agent ${VERSION} starting`, { pid: process.pid })

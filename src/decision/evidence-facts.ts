@@ -3,9 +3,11 @@
  * process of kubelet it was asked, so that a late answer is not taken for one about the next
  * process. Pure.
  */
+import { oneOf, type TypeOf } from '../values/json-shape.ts'
 
 export const QUESTIONS = ['node', 'lease', 'pods', 'runtime', 'serving', 'static-pods'] as const
-export type Question = (typeof QUESTIONS)[number]
+export const isQuestion = oneOf(...QUESTIONS)
+export type Question = TypeOf<typeof isQuestion>
 
 /** The questions that cost the API server a request. */
 export const API_QUESTIONS: readonly Question[] = ['node', 'lease', 'pods']

@@ -2,9 +2,11 @@
  * Evidence: what a trial has to prove besides a process that answers `/healthz`. Each kind has one
  * answer. `unknown` never condemns a config. Pure.
  */
+import { oneOf, type TypeOf } from '../values/json-shape.ts'
 
 export const EVIDENCE_KINDS = ['process', 'healthz', 'runtime', 'lease', 'ready', 'serving', 'static-pods', 'pods'] as const
-export type EvidenceKind = (typeof EVIDENCE_KINDS)[number]
+export const isEvidenceKind = oneOf(...EVIDENCE_KINDS)
+export type EvidenceKind = TypeOf<typeof isEvidenceKind>
 
 export type Answer = 'yes' | 'no' | 'unknown'
 
@@ -12,7 +14,8 @@ export type Answer = 'yes' | 'no' | 'unknown'
  * `transient`: it may pass by itself, and another config may mend it. `one-way`: what was lost does
  * not come back, so the same content is never tried twice.
  */
-export type Damage = 'transient' | 'one-way'
+export const isDamage = oneOf('transient', 'one-way')
+export type Damage = TypeOf<typeof isDamage>
 
 /** What is known of one kind of evidence, about the process that runs. */
 export interface EvidenceFinding {

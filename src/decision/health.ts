@@ -1,7 +1,9 @@
 /** What runs, and how it has been doing, as data. `health-record.ts` folds one into the other. */
-import type { ConfigSource, ContentHash } from './config-source.ts'
-import type { Instant } from './instant.ts'
-import type { TrialKey } from './trial-key.ts'
+
+import type { Instant } from '../values/durations.ts'
+import { anyOf, isFlag, isNumber, isText, listOf, oneOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
+import { type ContentHash, isConfigSource, isContentHash } from './config-source.ts'
+import { isTrialKey, type TrialKey } from './trial-key.ts'
 import type { UnitState } from './unit-state.ts'
 
 /** What runs now, as content. `none`: no kubelet process. */
@@ -26,7 +28,8 @@ export type Running =
     }
 
 /** Where kubelet answers `/healthz`, as its config file says. `none`: it has no health port. */
-export type HealthPort = { readonly host: string; readonly port: number } | 'none'
+const isHealthPort = anyOf(oneOf('none'), shape({ host: isText, port: isNumber }))
+export type HealthPort = TypeOf<typeof isHealthPort>
 
 /**
  * undefined: kubelet has no health port, and only systemd's state counts. `unknown`: nobody knows
@@ -76,144 +79,188 @@ export interface HealthSample {
 }
 
 /** The exits that the container runtime excused. */
-export interface ExcusedExits {
-  readonly count: number
+const isExcusedExits = shape({
+  count: isNumber,
   /** When the first of them was seen. */
-  readonly sinceUs: number
-}
+  sinceUs: isNumber,
+})
+export type ExcusedExits = TypeOf<typeof isExcusedExits>
+
+const isSeenProcess = shape({
+  invocationId: isText,
+  content: isContentHash,
+  kubeletIdentity: isText,
+  /**
+   * The source, as the records named it when the process was first seen: they may change before it
+   * ends. undefined: no record named it.
+   */
+  source: optional(isConfigSource),
+  /**
+   * As its config file said while it held what the process was started with. undefined: not known,
+   * or recorded by an agent that did not record it.
+   */
+  healthPort: optional(isHealthPort),
+})
+export type SeenProcess = TypeOf<typeof isSeenProcess>
+
+/**
+ * The health of the processes that run one content on one kubelet, from the first of them without
+ * another in between.
+ */
+const isProcessHealth = shape({
+  key: isTrialKey,
+  /** Of the last of them. */
+  invocationId: isText,
+  startedAtUs: isNumber,
+  wasHealthy: isFlag,
+  healthySinceUs: orUndefined(isNumber),
+  unhealthySinceUs: orUndefined(isNumber),
+  /** Unrequested exits since it last ran for a whole trial, or while nobody looked. */
+  exits: isNumber,
+  /**
+   * A person or a boot started it, or started the process that systemd has restarted since. Unlike
+   * the same of the record, this outlasts a change of what kubelet starts with next.
+   */
+  startedByOthers: optional(isFlag),
+})
+export type ProcessHealth = TypeOf<typeof isProcessHealth>
+
+/** One exit of kubelet that was not requested. */
+const isKubeletExit = shape({
+  /** The content and kubelet that it is charged to. */
+  key: isTrialKey,
+  /** Empty where the process came and went between two samples. */
+  invocationId: isText,
+  /** undefined: not known. */
+  startedAtUs: optional(isNumber),
+  /** When it was noticed. */
+  atUs: isNumber,
+  /** For how long kubelet has started with other configs since then. */
+  awayUs: optional(isNumber),
+  /** What kubelet said last. undefined: the journal could not be read, or has not been yet. */
+  words: optional(isText),
+  /** The signal that ended it. undefined: it exited by itself, or how it ended is not known. */
+  killedBy: optional(isText),
+})
+export type KubeletExit = TypeOf<typeof isKubeletExit>
 
 /**
  * Health over time, folded from samples. Kept in /run, so that a restarted agent neither forgets
  * nor assumes anything.
  */
-export interface HealthRecord {
-  readonly bootId: string
+export const isHealthRecord = shape({
+  bootId: isText,
   /** What this record is about: the content that kubelet starts with next, on this kubelet. */
-  readonly subject: TrialKey
-  readonly subjectSinceUs: number
+  subject: isTrialKey,
+  subjectSinceUs: isNumber,
   /**
    * Since when it has been about this content, on whatever kubelet. undefined: an agent recorded it
    * that did not record this.
    */
-  readonly contentSinceUs?: number | undefined
+  contentSinceUs: optional(isNumber),
   /** Processes started since then. */
-  readonly starts: number
+  starts: isNumber,
   /**
    * A process with the subject's content has been seen, or a restart into it was requested. Earlier
    * exits are not charged to the subject.
    */
-  readonly started: boolean
+  started: isFlag,
   /**
    * When `started` became true. undefined: it is false, or an agent recorded it that did not record
    * this.
    */
-  readonly startedSinceUs?: number | undefined
-  readonly invocationId: string
+  startedSinceUs: optional(isNumber),
+  invocationId: isText,
   /** The process with this InvocationID has been healthy at least once. */
-  readonly wasHealthy: boolean
+  wasHealthy: isFlag,
   /**
    * A process with the subject's content has been healthy since the subject changed or a restart
    * was requested.
    */
-  readonly everHealthy: boolean
-  readonly healthySinceUs: number | undefined
-  readonly unhealthySinceUs: number | undefined
+  everHealthy: isFlag,
+  healthySinceUs: orUndefined(isNumber),
+  unhealthySinceUs: orUndefined(isNumber),
   /**
    * At some time since then, somebody else had the port to which the config moved kubelet. Only
    * they know when they let go of it.
    */
-  readonly strangerHadPort?: boolean | undefined
-  readonly lastSampleUs: number
+  strangerHadPort: optional(isFlag),
+  lastSampleUs: isNumber,
   /**
    * How many of the latest looks came late, since looks in time covered a whole tolerance.
    * undefined: none.
    */
-  readonly lateLooks?: number | undefined
+  lateLooks: optional(isNumber),
   /** When the last of them was. */
-  readonly lastLateUs?: number | undefined
+  lastLateUs: optional(isNumber),
   /** When systemd is to restart kubelet, which waited for that at the last look. */
-  readonly restartsAtUs?: number | undefined
+  restartsAtUs: optional(isNumber),
   /**
    * Kubelet went down while the container runtime did not answer, and has not run since. Systemd
    * may give up kubelet for that reason alone.
    */
-  readonly excused: boolean
+  excused: isFlag,
   /**
    * The container runtime did not answer when this invocation was first seen, or a look before. It
    * has not been healthy since.
    */
-  readonly beganExcused?: boolean | undefined
+  beganExcused: optional(isFlag),
   /** Since when the container runtime has not answered, as far as it was probed. */
-  readonly runtimeDownSinceUs?: number | undefined
+  runtimeDownSinceUs: optional(isNumber),
   /** Unrequested exits that are charged to the subject. */
-  readonly exits: number
+  exits: isNumber,
   /**
    * Unrequested exits that a pause keeps from being charged, since the subject last ran for a whole
    * trial. For reports alone. undefined: none, or there is no pause.
    */
-  readonly pausedExits?: number | undefined
+  pausedExits: optional(isNumber),
   /** Since the subject ran for a whole trial, an operator paused the agent, or all was forgiven. */
-  readonly excusedExits?: ExcusedExits | undefined
-  readonly lastNRestarts: number
+  excusedExits: optional(isExcusedExits),
+  lastNRestarts: isNumber,
   /** NRestarts when the invocation was first seen. */
-  readonly firstNRestarts?: number | undefined
+  firstNRestarts: optional(isNumber),
   /**
    * The invocation that systemd ended for a unit that it was bound to. Only as long as that unit
    * does nothing more do its own times tell.
    */
-  readonly takenDownOf?: string | undefined
+  takenDownOf: optional(isText),
   /**
    * The invocation whose process a look found ended. That exit is judged, and is not judged again
    * when systemd counts it.
    */
-  readonly exitSeenOf?: string | undefined
+  exitSeenOf: optional(isText),
   /**
    * The last process seen, by InvocationID. What a process runs is recorded when the process is
    * first seen.
    */
-  readonly lastProcess: SeenProcess | undefined
+  lastProcess: orUndefined(isSeenProcess),
   /** Of the process that runs, or ran last, whatever kubelet starts with next. */
-  readonly process?: ProcessHealth | undefined
+  process: optional(isProcessHealth),
   /** The latest exits that nothing excuses, of any content. The last one comes last. */
-  readonly recentExits?: readonly KubeletExit[] | undefined
+  recentExits: optional(listOf(isKubeletExit)),
   /**
    * The invocation that ran, or had run last, when a restart was requested. While the unit shows no
    * other, its state is still that of before.
    */
-  readonly restartedFrom?: string | undefined
+  restartedFrom: optional(isText),
   /**
    * Until then, a process that systemd has not started by itself is taken for the one of the
    * restart that was requested. Systemd may restart a kubelet that exited a moment before it takes
    * the request. undefined: it has been seen, systemd refused it, or none was requested.
    */
-  readonly restartDueUntilUs?: number | undefined
+  restartDueUntilUs: optional(isNumber),
   /**
    * Somebody else started kubelet since the subject changed: a boot, or an operator. That alone may
    * have cured what another config failed with.
    */
-  readonly startedByOthers?: boolean | undefined
+  startedByOthers: optional(isFlag),
   /**
    * When kubelet was restarted once more with the subject, which had failed but had proved itself.
    */
-  readonly triedAgainUs?: number | undefined
-  readonly lastDetail: string
-}
-
-export interface SeenProcess {
-  readonly invocationId: string
-  readonly content: ContentHash
-  readonly kubeletIdentity: string
-  /**
-   * The source, as the records named it when the process was first seen: they may change before it
-   * ends. undefined: no record named it.
-   */
-  readonly source?: ConfigSource | undefined
-  /**
-   * As its config file said while it held what the process was started with. undefined: not known,
-   * or recorded by an agent that did not record it.
-   */
-  readonly healthPort?: HealthPort | undefined
-}
+  triedAgainUs: optional(isNumber),
+  lastDetail: isText,
+})
+export type HealthRecord = TypeOf<typeof isHealthRecord>
 
 /** What is not known is no failure. */
 export function isFailing(healthz: HealthAnswer): boolean {
@@ -233,43 +280,4 @@ export function isStrangers(healthz: HealthAnswer): healthz is NonNullable<Healt
  */
 export function healthyForUs(healthySinceUs: number | undefined, startedAtUs: number, nowUs: number): number {
   return healthySinceUs === undefined ? Number.NEGATIVE_INFINITY : nowUs - Math.max(healthySinceUs, startedAtUs)
-}
-
-/**
- * The health of the processes that run one content on one kubelet, from the first of them without
- * another in between.
- */
-export interface ProcessHealth {
-  readonly key: TrialKey
-  /** Of the last of them. */
-  readonly invocationId: string
-  readonly startedAtUs: number
-  readonly wasHealthy: boolean
-  readonly healthySinceUs: number | undefined
-  readonly unhealthySinceUs: number | undefined
-  /** Unrequested exits since it last ran for a whole trial, or while nobody looked. */
-  readonly exits: number
-  /**
-   * A person or a boot started it, or started the process that systemd has restarted since. Unlike
-   * the same of the record, this outlasts a change of what kubelet starts with next.
-   */
-  readonly startedByOthers?: boolean | undefined
-}
-
-/** One exit of kubelet that was not requested. */
-export interface KubeletExit {
-  /** The content and kubelet that it is charged to. */
-  readonly key: TrialKey
-  /** Empty where the process came and went between two samples. */
-  readonly invocationId: string
-  /** undefined: not known. */
-  readonly startedAtUs?: number | undefined
-  /** When it was noticed. */
-  readonly atUs: number
-  /** For how long kubelet has started with other configs since then. */
-  readonly awayUs?: number | undefined
-  /** What kubelet said last. undefined: the journal could not be read, or has not been yet. */
-  readonly words?: string | undefined
-  /** The signal that ended it. undefined: it exited by itself, or how it ended is not known. */
-  readonly killedBy?: string | undefined
 }

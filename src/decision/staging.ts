@@ -3,14 +3,14 @@
  * its rollout while the annotation is missing or the record cannot be read. Only the value `off`
  * ends it. Pure.
  */
+
+import { hashConfig, type UnderPart } from '../rollout/config-hash.ts'
 import { type Plan, parsePlan } from '../rollout/plan.ts'
 import type { ConfigMapRef, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
-import { findPresentVerdict, findVerdict } from './find-verdict.ts'
-import { hashObject } from './rollout-hash.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
-import { isOfFailure } from './verdict.ts'
+import { findPresentVerdict, findVerdict, isOfFailure } from './verdict.ts'
 
 /** The value of the annotation that ends it. */
 export const ROLLOUT_OFF = 'off'
@@ -26,6 +26,16 @@ export function configOf({ namespace, name }: Pick<ConfigMapRef, 'namespace' | '
 /** undefined: this source has no rollout. */
 export function findStaging({ stagings }: Pick<Snapshot, 'stagings'>, source: ConfigSource): Staging | undefined {
   return source === 'local' ? undefined : stagings.find(({ config }) => config === configOf(source))
+}
+
+/** The content of this source that was assigned last. undefined: the source has no rollout. */
+export function findLatest(
+  snapshot: Pick<Snapshot, 'stagings'>,
+  source: ConfigSource,
+): { staging: Staging; staged: StagedContent } | undefined {
+  const staging = findStaging(snapshot, source)
+  const staged = staging && latestContent(staging)
+  return staging && staged && { staging, staged }
 }
 
 export function latestContent({ contents }: Staging): StagedContent | undefined {
@@ -196,4 +206,15 @@ function findArrival(snapshot: Snapshot, source: ConfigMapSource, before: Stagin
   // What the Node says is recorded once it is followed: nothing has been followed yet.
   const isFirst = assigned.kind === 'source' && assigned.source === 'local' && recordedChannelState?.nodeHash === undefined
   return isFirst ? 'joined' : 'switched'
+}
+
+/** The hash by which a rollout knows what a ConfigMap holds, with what is under it. */
+export function hashObject({ data, base, bases }: Pick<FoundConfigMap, 'data' | 'base' | 'bases'>, key: string): string {
+  if (base === undefined) return hashConfig(data, key)
+  const under = (bases?.views ?? []).map(({ ref, object }): UnderPart => {
+    if (object.kind !== 'found') return { base: undefined, text: undefined }
+    const text = Object.hasOwn(object.data, ref.kubeletConfigKey) ? object.data[ref.kubeletConfigKey] : undefined
+    return { base: object.base?.text, text }
+  })
+  return hashConfig(data, key, { base: base.text, under })
 }

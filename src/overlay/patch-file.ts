@@ -6,8 +6,7 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { API_VERSION, KIND } from '../kubelet/decode.ts'
-import type { Position } from '../kubelet/text-position.ts'
-import type { YamlReader } from '../kubelet/yaml-document.ts'
+import type { Position, YamlReader } from '../kubelet/yaml-document.ts'
 import { isObject } from '../values/is-object.ts'
 import { findUnsafeInteger } from './unsafe-integer.ts'
 

@@ -4,13 +4,13 @@
  */
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
-import { describeChanges } from './describe-changes.ts'
 import type { Report } from './finding.ts'
 import { inspectWith } from './inspect.ts'
 import type { ConfigChange, InspectedConfig } from './inspection.ts'
 import type { KubeletVersion } from './kubelet-version.ts'
 import { NOTHING_KNOWN } from './node/surroundings.ts'
 import { listParts } from './parts.ts'
+import { describeChanges } from './policy/check-policy.ts'
 
 /** What an agent's policy allows is known on its node alone. */
 const OPEN = { base: 'open', allow: [], deny: [], requireDrain: [] } as const

@@ -7,7 +7,7 @@
  */
 import type { ConfigSource } from '../decision/config-source.ts'
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
-import { lastRunSource } from '../decision/running-source.ts'
+import { lastRunSource } from '../decision/held-sources.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'

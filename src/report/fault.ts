@@ -8,19 +8,20 @@
  * the cluster, then what is wrong with the assigned config, then what prevents a good config from
  * running.
  */
-import { findStartObstacle } from '../decision/cannot-start.ts'
+
 import type { ConfigSource } from '../decision/config-source.ts'
 import { sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
-import { findPresentVerdict } from '../decision/find-verdict.ts'
 import { isLocalRefused, listLeft } from '../decision/left.ts'
+import type { Phase } from '../decision/phases.ts'
 import { isNamed } from '../decision/records.ts'
-import { assess } from '../decision/situation.ts'
 import type { Snapshot, Trouble } from '../decision/snapshot.ts'
 import * as texts from '../decision/status-texts.ts'
-import type { Action, Phase } from '../decision/step.ts'
-import type { Verdict } from '../decision/verdict.ts'
+import type { Action } from '../decision/step.ts'
+import { assess } from '../decision/target.ts'
+import { findPresentVerdict, type Verdict } from '../decision/verdict.ts'
+import { findStartObstacle } from '../decision/why-down.ts'
 import { findLastKnownGood } from './last-known-good.ts'
 import { describeReadFailure, isUnanswered } from './unknown-assignment.ts'
 import { findUpcoming } from './upcoming.ts'

@@ -5,7 +5,7 @@
 import { describeSource } from '../decision/config-source.ts'
 import { isOutOfLoop } from '../decision/find-failure.ts'
 import { describePause, findNodePause, type Pause } from '../decision/find-pause.ts'
-import { lastRunSource } from '../decision/running-source.ts'
+import { lastRunSource } from '../decision/held-sources.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { findSteadiness } from './steadiness.ts'
 

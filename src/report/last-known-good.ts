@@ -5,8 +5,8 @@
  * to it meanwhile. Pure.
  */
 import { type HeldSource, LOCAL } from '../decision/config-source.ts'
-import { findPresentVerdict } from '../decision/find-verdict.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
+import { findPresentVerdict } from '../decision/verdict.ts'
 
 type Fallbacks = Pick<Snapshot, 'lastKnownGood' | 'previous' | 'verdicts' | 'proven' | 'unit'>
 

@@ -4,15 +4,15 @@
  * decides nothing.
  */
 
-import type { ConfigSource } from '../decision/config-source.ts'
-import { sameSource } from '../decision/config-source.ts'
+import { type ConfigSource, LOCAL_CONTENT, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { listObserved } from '../decision/evidence-schedule.ts'
+import { PHASES, type Phase } from '../decision/phases.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import { spreadDelayUs } from '../decision/spread.ts'
-import type { Phase, Step, Wait } from '../decision/step.ts'
+import type { Step, Wait } from '../decision/step.ts'
 import { measureTrial } from '../decision/trial.ts'
 import { hasPassed } from '../decision/trial-key.ts'
+import { spreadDelayUs } from '../decision/wait.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { AcceptedWarnings } from './accepted-warnings.ts'
@@ -30,7 +30,7 @@ import { type ConfigStatus, describeStatus } from './status.ts'
 import type { SyncFaults } from './sync-faults.ts'
 import { type TrialTimer, timeTrial } from './trial-time.ts'
 
-export interface ReporterOptions {
+interface ReporterOptions {
   readonly clock: Clock
   readonly log: Log
   readonly counters: Counters
@@ -187,37 +187,12 @@ export class Reporter {
     const text = `${phase}: ${detail}`
     if (text === this.#loggedPhase) return
     this.#loggedPhase = text
-    if (isProblem(phase)) this.#options.log.warn(text)
-    else this.#options.log.info(text)
+    this.#options.log[PHASES[phase].log](text)
   }
 }
 
 function trialRemainingSeconds(snapshot: Snapshot): number {
   const { running } = snapshot
-  if (running.kind !== 'known' || running.content === 'local' || hasPassed(snapshot, running.key)) return 0
+  if (running.kind !== 'known' || running.content === LOCAL_CONTENT || hasPassed(snapshot, running.key)) return 0
   return (measureTrial(snapshot, running.key)?.remainingUs ?? snapshot.policy.trialUs) / 1e6
-}
-
-function isProblem(phase: Phase): boolean {
-  switch (phase) {
-    case 'settled':
-    case 'in-trial':
-    case 'preflight':
-    case 'spread':
-    case 'rollout':
-    case 'restarting':
-    case 'paused':
-      return false
-    case 'drain':
-    case 'fallen-back':
-    case 'refused':
-    case 'kubelet-stopped':
-    case 'runtime-down':
-    case 'restart-limit':
-    case 'ineffective':
-    case 'blocked':
-    case 'node-at-fault':
-    case 'unknown':
-      return true
-  }
 }

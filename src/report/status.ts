@@ -5,10 +5,10 @@
  * local.
  */
 import type { ConfigSource } from '../decision/config-source.ts'
-import { runningSource } from '../decision/running-source.ts'
+import { runningSource } from '../decision/held-sources.ts'
+import type { Phase } from '../decision/phases.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import * as texts from '../decision/status-texts.ts'
-import type { Phase } from '../decision/step.ts'
 import { findDynamicConfigDirFault, findFault } from './fault.ts'
 import { findLastKnownGood } from './last-known-good.ts'
 import { isUnanswered } from './unknown-assignment.ts'

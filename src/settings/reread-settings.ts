@@ -18,10 +18,8 @@ export interface LiveSettings {
   onReread(react: () => void): void
 }
 
-/** @param load which file it is now, and what is in it, is known only when it is read */
 export function openLiveSettings(
-  { settings, reread }: { readonly settings: Settings; reread(): SettingsResolution },
-  load: () => Promise<void>,
+  { settings, reread }: { readonly settings: Settings; reread(): Promise<SettingsResolution> },
   log: RereadLog,
 ): LiveSettings {
   let current = settings
@@ -29,8 +27,7 @@ export function openLiveSettings(
   return {
     current: () => current,
     async reread() {
-      await load()
-      current = rereadSettings(current, reread, log)
+      current = rereadSettings(current, await reread(), log)
       onReread()
     },
     onReread(react) {
@@ -40,8 +37,7 @@ export function openLiveSettings(
 }
 
 /** If any setting is invalid, the running settings stay as they are. */
-export function rereadSettings(running: Settings, reread: () => SettingsResolution, log: RereadLog): Settings {
-  const resolution = reread()
+export function rereadSettings(running: Settings, resolution: SettingsResolution, log: RereadLog): Settings {
   if (!resolution.ok) {
     for (const problem of resolution.problems) log.error(`settings were not reread: ${problem}`)
     return running

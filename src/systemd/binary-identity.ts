@@ -16,7 +16,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import { errorCode, errorMessage } from '../values/errors.ts'
-import { isFlag, isText, optional, parseJson, shape } from '../values/json-shape.ts'
+import { isFlag, isText, optional, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 
 /** Enough for a file in the page cache, where kubelet's is. */
 const PATIENCE_MS = 5000
@@ -28,14 +28,9 @@ const HANGING_US = 600e6
 /** Then it is read again after this time. */
 const AGAIN_US = 60e6
 
-interface Known {
-  readonly path: string
-  readonly stat: string
-  readonly identity: string
-  /** The binary could not be read: the identity is its former name. */
-  readonly unread?: boolean | undefined
-}
-const isKnown = shape<Known>({ path: isText, stat: isText, identity: isText, unread: optional(isFlag) })
+/** `unread`: the binary could not be read, and the identity is its former name. */
+const isKnown = shape({ path: isText, stat: isText, identity: isText, unread: optional(isFlag) })
+type Known = TypeOf<typeof isKnown>
 
 interface Reading {
   readonly stat: string

@@ -10,8 +10,9 @@
  */
 import { createHash } from 'node:crypto'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import { checkSource, layoutOf } from '../checkpoint/layout.ts'
+import { layoutOf } from '../checkpoint/layout.ts'
 import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource } from '../decision/config-source.ts'
+import { checkSource } from '../decision/safe-names.ts'
 import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import type { ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'

@@ -4,8 +4,10 @@
  * written beside it in advance: falling back is then one rename or one unlink, and works on a full
  * disk. Files that kubeadm or the administrator owns are never changed.
  */
-import { checkDirectory, checkSource, layoutOf } from '../checkpoint/layout.ts'
+
+import { checkDirectory, layoutOf } from '../checkpoint/layout.ts'
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
+import { checkSource } from '../decision/safe-names.ts'
 import type { ReadyWiring } from '../decision/unit-state.ts'
 import type { ActivationState, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'

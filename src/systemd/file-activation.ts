@@ -13,11 +13,11 @@
  * original's. The order is therefore: store the original, record the target, rename, stamp.
  */
 import { dirname, join } from 'node:path'
-import { checkSource, layoutOf } from '../checkpoint/layout.ts'
+import { layoutOf } from '../checkpoint/layout.ts'
 import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource, LOCAL } from '../decision/config-source.ts'
+import { checkSource } from '../decision/safe-names.ts'
 import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
-import { KIND } from '../kubelet/decode.ts'
-import { findOtherKind } from '../kubelet/other-kind.ts'
+import { findOtherKind, KIND } from '../kubelet/decode.ts'
 import type { ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FileFacts, Files } from '../ports/files.ts'

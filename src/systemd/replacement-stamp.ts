@@ -3,37 +3,28 @@
  * in the record of what is in place, which outlives /run. Pure.
  */
 import type { ContentHash } from '../decision/config-source.ts'
-import type { Instant } from '../decision/instant.ts'
-import { type Check, isFlag, isNumber, isText, optional, shape } from '../values/json-shape.ts'
+import type { Instant } from '../values/durations.ts'
+import { isFlag, isNumber, isText, optional, shape, type TypeOf } from '../values/json-shape.ts'
 
 /** Times are CLOCK_MONOTONIC of this boot. */
-export interface Stamp {
-  readonly bootId: string
-  readonly hash: ContentHash
+export const isStamp = shape({
+  bootId: isText,
+  hash: isText,
   /**
    * The content is the local config, and no replacement has begun since. undefined, as in the
    * records of earlier versions: not known.
    */
-  readonly isLocal?: boolean | undefined
-  /** undefined: since before the agent's first observation in this boot, or not known. */
-  readonly sinceUs?: number | undefined
-  /** Nobody recorded when it was put in place. The agent found it there at this time. */
-  readonly foundUs?: number | undefined
-  /** The same config in other bytes, which may have replaced it. */
-  readonly rewording?: ContentHash | undefined
-  /** Another config, which may have replaced it. */
-  readonly next?: ContentHash | undefined
-}
-
-export const isStamp: Check<Stamp> = shape<Stamp>({
-  bootId: isText,
-  hash: isText,
   isLocal: optional(isFlag),
+  /** undefined: since before the agent's first observation in this boot, or not known. */
   sinceUs: optional(isNumber),
+  /** Nobody recorded when it was put in place. The agent found it there at this time. */
   foundUs: optional(isNumber),
+  /** The same config in other bytes, which may have replaced it. */
   rewording: optional(isText),
+  /** Another config, which may have replaced it. */
   next: optional(isText),
 })
+export type Stamp = TypeOf<typeof isStamp>
 
 export interface InPlaceContent {
   readonly hash: ContentHash

@@ -3,7 +3,7 @@
  * ConfigMap goes.
  */
 import t from 'tap'
-import { nextStep } from '../../src/decision/next-step.ts'
+import { nextStep } from '../../src/decision/rules.ts'
 import { parseLocated } from '../../src/kubelet/yaml.ts'
 import { applyOverlay } from '../../src/overlay/apply-overlay.ts'
 import { readOverlay } from '../../src/overlay/read-overlay.ts'

@@ -8,7 +8,11 @@ import { silentLog } from './silent-log.ts'
 
 t.test('a disk that takes no writes keeps no agent from starting', async (t) => {
   const disk = new FakeDisk(() => 1)
-  const directory = { files: new DurableFiles(disk), layout: layoutOf(ROOT), records: { markLocal: () => directory.files.replace(`${ROOT}/x`, '') } }
+  const directory = {
+    files: new DurableFiles(disk),
+    layout: layoutOf(ROOT),
+    records: { markLocal: () => directory.files.replace(`${ROOT}/x`, '') },
+  }
   const log = silentLog()
   makeRequestsDirectory(directory, log)
   t.equal(directory.files.stat(directory.layout.requests)?.kind, 'directory')

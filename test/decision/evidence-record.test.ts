@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { isEvidenceRecord } from '../../src/checkpoint/evidence-shapes.ts'
 import { findBaseline } from '../../src/decision/evidence-baseline.ts'
 import type { Fact, SeenFact } from '../../src/decision/evidence-facts.ts'
 import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
 import { dropBaseline, recordFacts, renewBaseline } from '../../src/decision/evidence-record.ts'
+import { isEvidenceRecord } from '../../src/decision/evidence-state.ts'
 import type { Running } from '../../src/decision/health.ts'
 import type { RestartRecord } from '../../src/decision/records.ts'
 import {

@@ -48,7 +48,8 @@ t.test('a request that cannot be answered says why', async (t) => {
   t.match(await ask(1, 'word', { context: { version: '0', word: 'a' } }), { ok: false, detail: /version 1, and the agent 0/ })
   t.match(await ask(2, 'word', { context: null }), { ok: false, detail: /the agent undefined/ })
   t.equal(opened(), 0)
-  for (const method of ['none', 'toString']) t.match(await ask(method.length, method), { ok: false, detail: `there is no method ${method}` })
+  for (const method of ['none', 'toString'])
+    t.match(await ask(method.length, method), { ok: false, detail: `there is no method ${method}` })
 })
 
 t.test('a request that is cancelled stops', async (t) => {

@@ -139,7 +139,7 @@ t.test('before removal', async (t) => {
     const said = '#!/bin/sh\necho "Nothing to release: no agent has worked on this node."\n'
     const files = { 'usr/bin/kubelet-cfg-agent': said, 'run/systemd/system/x': '' }
     t.same(runScript('common/before-removal', machine(t, files)), { status: 0, output: '' })
-    t.match(readFileSync('src/cli/commands/release.ts', 'utf8'), 'Nothing to release: no agent has worked on this node.')
+    t.match(readFileSync('src/command/agent/commands/release.ts', 'utf8'), 'Nothing to release: no agent has worked on this node.')
   })
 
   t.test('continues and reports if release fails', async (t) => {

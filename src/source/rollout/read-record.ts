@@ -4,9 +4,8 @@
  */
 import { ROLLOUT_ANNOTATION } from '../../decision/channels.ts'
 import type { ConfigMapRef } from '../../decision/config-source.ts'
-import { hashObject } from '../../decision/rollout-hash.ts'
 import type { RolloutSubject } from '../../decision/rollout-subject.ts'
-import { configOf, ROLLOUT_OFF } from '../../decision/staging.ts'
+import { configOf, hashObject, ROLLOUT_OFF } from '../../decision/staging.ts'
 import { sourcePath } from '../../decision/status-texts.ts'
 import { describeSilence } from '../../kube/describe-silence.ts'
 import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
