@@ -9,7 +9,7 @@ import { connect } from 'node:net'
 import { findHealthPort } from '../../src/kubelet/config-file.ts'
 import { decodeConfig, type KubeletConfig } from '../../src/kubelet/decode.ts'
 import { parseDocument } from '../../src/kubelet/yaml.ts'
-import { asArguments, flagValue } from '../../src/systemd/flags.ts'
+import { asArguments, flagValue } from '../../src/systemd/command-line.ts'
 import { parseGoDuration } from '../../src/values/go-syntax.ts'
 import { validateConfig } from './validate-config.ts'
 

@@ -7,7 +7,7 @@ import type { KnownUnit } from '../decision/unit-state.ts'
 import type { SocketFacts } from '../directory/owned-files.ts'
 import { DEFAULT_HEALTHZ, DEFAULT_SERVING, toSocketPath } from '../kubelet/config-file.ts'
 import type { ConfigFacts, ConfigFiles, HealthTarget, ServingPort } from '../ports/probes.ts'
-import { asArguments, flagValue } from '../systemd/flags.ts'
+import { asArguments, flagValue } from '../systemd/command-line.ts'
 import { parseGoBool } from '../values/go-syntax.ts'
 
 /**

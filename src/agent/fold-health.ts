@@ -13,7 +13,7 @@ import { trialKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
 import type { RuntimeRecords } from '../ports/store.ts'
 import type { LastWords } from '../ports/unit.ts'
-import { isKubeletInside } from '../systemd/kubelet-inside.ts'
+import { isKubeletInside } from '../systemd/distribution.ts'
 import { hearLastWords } from './hear-last-words.ts'
 import type { KubeletObservation } from './observe-kubelet.ts'
 

@@ -13,7 +13,7 @@ import type { Activation } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { Settings } from '../settings/settings.ts'
-import { asArguments, flagValue } from '../systemd/flags.ts'
+import { asArguments, flagValue } from '../systemd/command-line.ts'
 
 type NameSettings = Pick<Settings, 'nodeName' | 'manifestDir' | 'dynamicConfigDir'>
 

@@ -15,8 +15,8 @@ import { DEFAULT_HEALTHZ } from '../kubelet/config-file.ts'
 import { describeStranger } from '../kubelet/verified-health.ts'
 import type { ConfigFacts, PortHolders, RuntimeProbe } from '../ports/probes.ts'
 import type { Checkpoints } from '../ports/store.ts'
-import { asArguments, flagValue } from '../systemd/flags.ts'
-import { isKubeletInside } from '../systemd/kubelet-inside.ts'
+import { asArguments, flagValue } from '../systemd/command-line.ts'
+import { isKubeletInside } from '../systemd/distribution.ts'
 import { findHealthTarget, findServingPort, isCriSocket, listConfigFiles, resolveRuntimeSocket } from './config-files.ts'
 
 /** The state of the container runtime and the ports. undefined: not known, or not probed. */

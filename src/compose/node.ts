@@ -42,7 +42,7 @@ import { JournalJobResults } from '../systemd/job-results.ts'
 import { JournalLastWords } from '../systemd/last-words.ts'
 import { MergedFiles } from '../systemd/merged-files.ts'
 import { Systemctl } from '../systemd/systemctl.ts'
-import { besideSystemctl } from '../values/programs.ts'
+import { besideSystemctl } from '../values/child-environment.ts'
 import { openKubeApi, VERSION } from './kube-api.ts'
 
 /** The same in all processes of this program. */

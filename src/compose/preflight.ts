@@ -19,7 +19,7 @@ import { readImageService, readRuntime } from '../preflight/node/read-runtime.ts
 import { readSurroundings } from '../preflight/node/read-surroundings.ts'
 import { toChangePolicy } from '../settings/preflight-settings.ts'
 import type { Settings } from '../settings/settings.ts'
-import { besideSystemctl } from '../values/programs.ts'
+import { besideSystemctl } from '../values/child-environment.ts'
 import type { Stores } from './node.ts'
 
 export interface InspectionWorld {

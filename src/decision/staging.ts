@@ -4,10 +4,10 @@
  * ends it. Pure.
  */
 
-import { hashConfig, type UnderPart } from '../rollout/config-hash.ts'
 import { type Plan, parsePlan } from '../rollout/plan.ts'
 import type { ConfigMapRef, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
+import { hashObject } from './rollout-hash.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
 import { findPresentVerdict, findVerdict, isOfFailure } from './verdict.ts'
@@ -206,15 +206,4 @@ function findArrival(snapshot: Snapshot, source: ConfigMapSource, before: Stagin
   // What the Node says is recorded once it is followed: nothing has been followed yet.
   const isFirst = assigned.kind === 'source' && assigned.source === 'local' && recordedChannelState?.nodeHash === undefined
   return isFirst ? 'joined' : 'switched'
-}
-
-/** The hash by which a rollout knows what a ConfigMap holds, with what is under it. */
-export function hashObject({ data, base, bases }: Pick<FoundConfigMap, 'data' | 'base' | 'bases'>, key: string): string {
-  if (base === undefined) return hashConfig(data, key)
-  const under = (bases?.views ?? []).map(({ ref, object }): UnderPart => {
-    if (object.kind !== 'found') return { base: undefined, text: undefined }
-    const text = Object.hasOwn(object.data, ref.kubeletConfigKey) ? object.data[ref.kubeletConfigKey] : undefined
-    return { base: object.base?.text, text }
-  })
-  return hashConfig(data, key, { base: base.text, under })
 }

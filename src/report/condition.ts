@@ -9,8 +9,7 @@
  */
 import { areLate } from '../decision/between-looks.ts'
 import { assessHealth } from '../decision/condemn-failure.ts'
-import type { ConfigSource } from '../decision/config-source.ts'
-import { describeRef, describeSource, LOCAL_CONTENT, sameSource } from '../decision/config-source.ts'
+import { type ConfigSource, describeRef, describeSource, LOCAL_CONTENT, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { countRecurringExits, describeRecurringExits } from '../decision/exit-log.ts'
 import { describePause, findPause } from '../decision/find-pause.ts'
@@ -24,11 +23,9 @@ import { describeTrial } from '../decision/trial.ts'
 import { contentOfKey, hasPassed, trialKey } from '../decision/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
-import { FAULT_REASONS, type Fault, findAssignedVerdict, findFault } from './fault.ts'
-import { findIllInPause, sayNoRollback } from './ill-in-pause.ts'
-import { findSteadiness } from './steadiness.ts'
+import { findIllInPause, findSteadiness, findUpcoming, sayNoRollback } from './kubelet-state.ts'
+import { FAULT_REASONS, type Fault, findAssignedVerdict, findFault } from './status.ts'
 import { describeReadFailure, describeStale, describeUnknown, isCutOff } from './unknown-assignment.ts'
-import { findUpcoming } from './upcoming.ts'
 
 export const CONDITION_TYPE = 'KubeletConfigReady'
 

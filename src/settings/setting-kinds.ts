@@ -11,7 +11,7 @@ import { SWITCHED_CHANNELS, type SwitchedChannel } from '../decision/channels.ts
 import { GUARDS, type GuardName, isGuardName } from '../preflight/guards.ts'
 import { checkPattern } from '../preflight/policy/patterns.ts'
 import { PUBLICATIONS, type Publication } from '../report/publications.ts'
-import { readConfigMapName } from '../source/channels/config-map-name.ts'
+import { readConfigMapName } from '../source/channels/metadata.ts'
 import { formatDuration, parseDuration } from '../values/durations.ts'
 import { formatListenAddress, type ListenAddress, parseListenAddress } from '../values/go-syntax.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../values/kubernetes-names.ts'

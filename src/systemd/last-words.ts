@@ -6,10 +6,10 @@
  */
 import type { FirstWords, LastWords } from '../ports/unit.ts'
 import { runCommand } from '../process/run-command.ts'
-import { SYSTEMD_ENVIRONMENT } from '../values/programs.ts'
+import { SYSTEMD_ENVIRONMENT } from '../values/child-environment.ts'
 import { findLastWords } from './last-words-text.ts'
 
-export interface JournalOptions {
+interface JournalOptions {
   /** Path of the command. */
   readonly journalctl: string
   readonly unit: string

@@ -8,7 +8,7 @@
 import { write } from 'node:fs'
 import type { Log } from '../ports/log.ts'
 import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
-import { CHILD_ENVIRONMENT } from '../values/programs.ts'
+import { CHILD_ENVIRONMENT } from '../values/child-environment.ts'
 
 /** What systemd expects from this process, according to its environment. */
 export interface Supervision {
@@ -49,9 +49,9 @@ export function takeSupervision(env: Record<string, string | undefined>, pid: nu
 }
 
 /** Values for variables of sd_notify(3). */
-export type Notification = Readonly<Record<string, string>>
+type Notification = Readonly<Record<string, string>>
 
-export interface NotifierOptions {
+interface NotifierOptions {
   readonly socket: string | undefined
   readonly connected?: number | undefined
   readonly log: Log

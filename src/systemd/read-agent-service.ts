@@ -1,6 +1,6 @@
 /** Asks systemd about the agent's own unit, with one `systemctl show`, for `check`. */
 import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
-import { SYSTEMD_ENVIRONMENT } from '../values/programs.ts'
+import { SYSTEMD_ENVIRONMENT } from '../values/child-environment.ts'
 import { AGENT_SERVICE_PROPERTIES, AGENT_UNIT, type AgentService, parseAgentService } from './agent-service.ts'
 
 /** @param systemctl path of the command */

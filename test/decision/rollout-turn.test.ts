@@ -5,12 +5,12 @@
 import t from 'tap'
 import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
+import { hashConfig } from '../../src/decision/rollout-hash.ts'
 import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { RolloutKnowledge, StagedContent } from '../../src/decision/staging-state.ts'
 import { assess } from '../../src/decision/target.ts'
-import { hashConfig } from '../../src/rollout/config-hash.ts'
 import { DEFAULT_PLAN } from '../../src/rollout/plan.ts'
 import type { RolloutTurn } from '../../src/rollout/view.ts'
 import {

@@ -8,7 +8,7 @@ import { closeSync, fstatSync, openSync, readlinkSync, readSync, statSync } from
 import { basename } from 'node:path'
 import { type CommandResult, describeEnd, describeFailure, runCommand } from '../../process/run-command.ts'
 import { errorMessage } from '../../values/errors.ts'
-import { CHILD_ENVIRONMENT } from '../../values/programs.ts'
+import { CHILD_ENVIRONMENT } from '../../values/child-environment.ts'
 import { parseVersion } from '../kubelet-version.ts'
 import { ENVIRONMENT_ERRORS } from './classify.ts'
 import type { VersionAnswer } from './judgement.ts'

@@ -4,10 +4,11 @@
  */
 import { ROLLOUT_ANNOTATION } from '../../decision/channels.ts'
 import type { ConfigMapRef } from '../../decision/config-source.ts'
+import { hashObject } from '../../decision/rollout-hash.ts'
 import type { RolloutSubject } from '../../decision/rollout-subject.ts'
-import { configOf, hashObject, ROLLOUT_OFF } from '../../decision/staging.ts'
+import { configOf, ROLLOUT_OFF } from '../../decision/staging.ts'
 import { sourcePath } from '../../decision/status-texts.ts'
-import { describeSilence } from '../../kube/describe-silence.ts'
+import { describeSilence } from '../../kube/answer.ts'
 import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
 import { parsePlan } from '../../rollout/plan.ts'
 import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
@@ -15,11 +16,9 @@ import type { RolloutConfig } from '../../rollout/view.ts'
 import type { JsonObject } from '../../values/is-object.ts'
 import { isObjectName, quote } from '../../values/kubernetes-names.ts'
 import { readBases } from '../base-chain.ts'
-import { metadataOf } from '../channels/metadata.ts'
-import { readPause } from '../channels/paused-annotation.ts'
-import { identityOf, viewConfigMap } from '../kube-object.ts'
+import { metadataOf, readPause } from '../channels/metadata.ts'
+import { identityOf, readAnswer, viewConfigMap } from '../kube-object.ts'
 import { readConfigMapOnce } from '../read-once.ts'
-import { readAnswer } from '../requested-object.ts'
 
 export interface RecordRef {
   readonly namespace: string

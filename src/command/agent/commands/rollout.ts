@@ -3,7 +3,8 @@
  * record from the cluster, and what the running agent knew last. Changes nothing.
  */
 import type { Desired } from '../../../decision/desired.ts'
-import { configOf, hashObject, latestContent, ROLLOUT_OFF } from '../../../decision/staging.ts'
+import { hashObject } from '../../../decision/rollout-hash.ts'
+import { configOf, latestContent, ROLLOUT_OFF } from '../../../decision/staging.ts'
 import { keepWaves, parsePlan } from '../../../rollout/plan.ts'
 import { describeShare, type Progress, progressOf } from '../../../rollout/progress.ts'
 import { observe } from '../../../rollout/silence.ts'
