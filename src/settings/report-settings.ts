@@ -1,7 +1,6 @@
 /** The settings of what the agent reports: on its Node, as metrics and in its log. Pure. */
 
-import { DEFAULT_PUBLICATIONS, type Publication } from '../report/publications.ts'
-import type { ListenAddress } from '../values/go-syntax.ts'
+import { DEFAULT_PUBLICATIONS } from '../report/publications.ts'
 import {
   choiceKind,
   listenAddressKind,
@@ -9,23 +8,13 @@ import {
   publicationsKind,
   RUN_ONLY,
   RUN_ONLY_LIVE,
-  type SettingTable,
+  settingTable,
   textfileKind,
 } from './setting-kinds.ts'
 
-export interface ReportSettings {
-  readonly publish: readonly Publication[]
-  /** undefined: off. */
-  readonly metricsAddress: ListenAddress | undefined
-  /** undefined: off. */
-  readonly metricsTextfile: string | undefined
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
-  readonly logFormat: 'auto' | 'json' | 'text'
-}
-
 const GROUP = 'Reports'
 
-export const REPORT_SETTINGS: SettingTable<ReportSettings> = {
+export const REPORT_SETTINGS = settingTable({
   publish: {
     name: 'publish',
     group: GROUP,
@@ -67,4 +56,4 @@ export const REPORT_SETTINGS: SettingTable<ReportSettings> = {
     ...RUN_ONLY,
     help: 'format of the log; auto writes text to the journal and to a terminal, and JSON elsewhere',
   },
-}
+})

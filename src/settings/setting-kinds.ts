@@ -218,7 +218,7 @@ export interface Setting<T> {
   readonly name: string
   readonly group: SettingGroup
   readonly kind: Kind<T>
-  readonly initial: T
+  readonly initial: NoInfer<T>
   /** What the help text shows as the default, if the default is not a value. */
   readonly initialNote?: string
   readonly help: string
@@ -230,6 +230,14 @@ export interface Setting<T> {
 
 /** One row for each field of T. */
 export type SettingTable<T> = { readonly [P in keyof T]: Setting<T[P]> }
+
+/** The type of the values follows from the rows. */
+export function settingTable<T>(table: SettingTable<T>): SettingTable<T> {
+  return table
+}
+
+/** Every setting of a table with its value as the agent uses it. */
+export type ValuesOf<Table> = Table extends SettingTable<infer T> ? Readonly<T> : never
 
 /** Which commands take a flag, and when a change applies: most rows share one of these. */
 export const ALL_COMMANDS = { commands: 'all', changes: 'restart' } as const

@@ -4,20 +4,15 @@
  * `resolve-settings.ts` finds the values. Pure: reads neither files nor environment.
  */
 import type { Policy } from '../decision/policy.ts'
-import { DISK_SETTINGS, type DiskSettings } from './disk-settings.ts'
-import { KUBELET_SETTINGS, type KubeletSettings } from './kubelet-settings.ts'
-import { PREFLIGHT_SETTINGS, type PreflightSettings } from './preflight-settings.ts'
-import { REPORT_SETTINGS, type ReportSettings } from './report-settings.ts'
-import type { SettingTable } from './setting-kinds.ts'
-import { SOURCE_SETTINGS, type SourceSettings } from './source-settings.ts'
-import { TRIAL_SETTINGS, type TrialSettings } from './trial-settings.ts'
+import { DISK_SETTINGS } from './disk-settings.ts'
+import { KUBELET_SETTINGS } from './kubelet-settings.ts'
+import { PREFLIGHT_SETTINGS } from './preflight-settings.ts'
+import { REPORT_SETTINGS } from './report-settings.ts'
+import type { SettingTable, ValuesOf } from './setting-kinds.ts'
+import { SOURCE_SETTINGS } from './source-settings.ts'
+import { TRIAL_SETTINGS } from './trial-settings.ts'
 
-/** Every setting with its value as the agent uses it. */
-export interface Settings extends SourceSettings, DiskSettings, KubeletSettings, PreflightSettings, TrialSettings, ReportSettings {}
-
-export type SettingName = keyof Settings
-
-export const SETTINGS: SettingTable<Settings> = {
+const TABLE = {
   ...SOURCE_SETTINGS,
   ...DISK_SETTINGS,
   ...KUBELET_SETTINGS,
@@ -25,6 +20,12 @@ export const SETTINGS: SettingTable<Settings> = {
   ...TRIAL_SETTINGS,
   ...REPORT_SETTINGS,
 }
+
+/** Every setting with its value as the agent uses it. */
+export type Settings = ValuesOf<typeof TABLE>
+export type SettingName = keyof Settings
+
+export const SETTINGS: SettingTable<Settings> = TABLE
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[]
 
