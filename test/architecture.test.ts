@@ -60,7 +60,6 @@ const ADAPTERS: readonly string[] = [
   'kubelet/health.ts',
   'kubelet/node-facts.ts',
   'kubelet/read-port-holder.ts',
-  'kubelet/runtime-socket.ts',
   'kubelet/yaml-child.ts',
   'preflight/configz/kubelet-port.ts',
   'preflight/kubelet/binaries.ts',

@@ -9,7 +9,7 @@ import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Base } from '../decision/desired.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { Position } from '../preflight/finding.ts'
-import { readBase } from '../source/channels/base-annotation.ts'
+import { readBase } from '../source/channels/metadata.ts'
 import { dataOf } from '../source/kube-object.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 

@@ -8,6 +8,7 @@ import {
   type ContentHash,
   describeSource,
   type HeldSource,
+  nameMissing,
   sameSource,
   sameVersion,
 } from './config-source.ts'
@@ -15,7 +16,6 @@ import type { CommandEffect, StateEffect } from './effects.ts'
 import { effectsOfPreflight, effectsOfRestart, type PreflightAnswer, type RestartOutcome } from './effects-of-answer.ts'
 import { effectsOf } from './effects-of-step.ts'
 import { findContent } from './held-sources.ts'
-import { nameMissing } from './missing-content.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Action, StepOf } from './step.ts'
 import { identityOfKey, trialKey } from './trial-key.ts'

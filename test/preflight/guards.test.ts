@@ -5,7 +5,7 @@
 import t from 'tap'
 import { validateCommand } from '../../src/command/agent/commands/validate.ts'
 import { AgentPreflight } from '../../src/preflight/agent-preflight.ts'
-import { decodeCandidate } from '../../src/preflight/decode-candidate.ts'
+import { decodeCandidate } from '../../src/preflight/document.ts'
 import type { GuardName } from '../../src/preflight/guards.ts'
 import { inspectWith } from '../../src/preflight/inspect.ts'
 import type { InspectOptions, Recipient } from '../../src/preflight/inspection.ts'

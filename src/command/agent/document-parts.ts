@@ -3,6 +3,7 @@
  * configs, and the rollout. Pure.
  */
 import { type ConfigSource, describeVersion, type HeldSource, sameSource } from '../../decision/config-source.ts'
+import { PHASES } from '../../decision/phases.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
 import { findStaging } from '../../decision/staging.ts'
 import type { UnitActivity } from '../../decision/unit-state.ts'
@@ -176,28 +177,5 @@ export function describeAgent({ running, pid, directory }: AgentDocument): Cell 
 }
 
 export function toneOfPhase(phase: Explanation['phase']): Tone {
-  switch (phase) {
-    case 'settled':
-      return 'good'
-    case 'due':
-    case 'in-trial':
-    case 'restarting':
-    case 'preflight':
-    case 'spread':
-    case 'rollout':
-      return 'plain'
-    case 'fallen-back':
-    case 'refused':
-    case 'drain':
-    case 'paused':
-    case 'kubelet-stopped':
-    case 'runtime-down':
-    case 'restart-limit':
-    case 'unknown':
-      return 'warning'
-    case 'ineffective':
-    case 'blocked':
-    case 'node-at-fault':
-      return 'bad'
-  }
+  return phase === 'due' ? 'plain' : PHASES[phase].tone
 }

@@ -9,8 +9,8 @@ import type { KnownUnit, UnitActivity, UnitState, WiringProblem } from '../../de
 import { describeFacts, type NodeFactsResult } from '../../kubelet/describe-facts.ts'
 import type { ActivationState } from '../../ports/activation.ts'
 import type { Log } from '../../ports/log.ts'
-import { asArguments, flagValue } from '../../systemd/flags.ts'
-import { isKubeletInside } from '../../systemd/kubelet-inside.ts'
+import { asArguments, flagValue } from '../../systemd/command-line.ts'
+import { isKubeletInside } from '../../systemd/distribution.ts'
 import type { CommandContext } from './command.ts'
 import type { PathNeed, PathRight, Vantage } from './rights.ts'
 

@@ -1,8 +1,7 @@
 /** ConfigMaps that hold configs, read and written for commands. Pure but for the API. */
 import { BASE_ANNOTATION } from '../../decision/channels.ts'
 import type { ConfigMapData } from '../../decision/config-source.ts'
-import { metadataOf } from '../../source/channels/metadata.ts'
-import { readPause } from '../../source/channels/paused-annotation.ts'
+import { metadataOf, readPause } from '../../source/channels/metadata.ts'
 import { dataOf, identityOf } from '../../source/kube-object.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { isNamespace, isObjectName } from '../../values/kubernetes-names.ts'

@@ -1,6 +1,5 @@
 /** Two configs of the cluster compared field by field, as text for people. */
-
-import { decodeText } from '../../kubelet/decode-text.ts'
+import { decodeText } from '../../kubelet/decode.ts'
 import { decides, type FieldPath } from '../../kubelet/field-path.ts'
 import { type Beside, nameContents } from '../../preflight/change/named-files.ts'
 import { type KubeletVersion, parseVersion } from '../../preflight/kubelet-version.ts'

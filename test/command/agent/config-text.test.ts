@@ -1,7 +1,7 @@
 import t from 'tap'
 import { readActiveConfig } from '../../../src/command/agent/config-text.ts'
 import type { Snapshot } from '../../../src/decision/snapshot.ts'
-import { fileWiring } from '../../../src/systemd/file-wiring.ts'
+import { fileWiring } from '../../../src/systemd/wiring-kinds.ts'
 import { following, held, runningContent, snapshot, source, unit } from '../../report/build.ts'
 
 const LOCAL_PATH = '/var/lib/kubelet/config.yaml'

@@ -8,8 +8,7 @@
  * omits kind and apiVersion.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { API_VERSION, decodeConfig, KIND } from '../../../kubelet/decode.ts'
-import { decodeText } from '../../../kubelet/decode-text.ts'
+import { API_VERSION, decodeConfig, decodeText, KIND } from '../../../kubelet/decode.ts'
 import { NEWEST_MINOR } from '../../../kubelet/fields.ts'
 import { COVERED, formatVersion, isCovered, type KubeletVersion } from '../../../preflight/kubelet-version.ts'
 import { isObject, type JsonObject } from '../../../values/is-object.ts'

@@ -2,7 +2,7 @@
 
 import { describeSource } from '../../../decision/config-source.ts'
 import type { Transition, TransitionKind } from '../../../decision/records.ts'
-import { instantOf } from '../../../report/history-lines.ts'
+import { instantOf } from '../../../report/history.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { countKind } from '../../../settings/setting-kinds.ts'
 import { type CommandLine, EXIT, type ExitCode, OUTPUT } from '../../command.ts'

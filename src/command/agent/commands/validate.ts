@@ -5,8 +5,7 @@
  */
 
 import { formatPath } from '../../../kubelet/field-path.ts'
-import { describeProblem } from '../../../preflight/describe-finding.ts'
-import type { Finding, PartResult, Report, Severity } from '../../../preflight/finding.ts'
+import { describeProblem, type Finding, type PartResult, type Report, type Severity } from '../../../preflight/finding.ts'
 import type { InspectOptions } from '../../../preflight/inspection.ts'
 import { capitalise } from '../../../values/capitalise.ts'
 import {
