@@ -65,6 +65,14 @@ export function nameLost(source: ConfigSource): ContentHash {
   return `lost:${describeSource(source)}`
 }
 
+/**
+ * Of another key of a checkpoint whose files have this content: its hash has changed with them, and
+ * is not known.
+ */
+export function nameOfKey(content: ContentHash, source: ConfigSource): ContentHash {
+  return `${content}/${describeSource(source)}`
+}
+
 /** Of a config file that the agent replaces: it was changed after the process had started. */
 export function nameEarlier(invocationId: string): ContentHash {
   return `before:${invocationId}`
