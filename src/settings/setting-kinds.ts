@@ -254,7 +254,7 @@ export const SETTING_GROUPS = ['Where assignments come from', 'On disk', 'Kubele
 export type SettingGroup = (typeof SETTING_GROUPS)[number]
 
 /** A ConfigMap, with or without a key. */
-export interface NamedConfigMap {
+interface NamedConfigMap {
   readonly namespace: string
   readonly name: string
   readonly key: string | undefined

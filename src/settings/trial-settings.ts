@@ -8,7 +8,7 @@ import { type Policy, WHEN_REFUSED } from '../decision/policy.ts'
 import { HOUR_US, MINUTE_US, SECOND_US } from '../values/durations.ts'
 import { accept, choiceKind, countKind, durationKind, type Kind, refuse, rowsOf, type SettingTable } from './setting-kinds.ts'
 
-export type TrialSettings = Omit<Policy, 'keepCheckpoints'>
+type TrialSettings = Omit<Policy, 'keepCheckpoints'>
 
 const LEVELS: readonly EvidenceLevel[] = ['required', 'watched', 'off']
 
