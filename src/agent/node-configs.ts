@@ -18,11 +18,13 @@ import {
   nameMissing,
   nameOther,
 } from '../decision/config-source.ts'
-import type { HealthRecord, Running, SeenProcess } from '../decision/health.ts'
 import type { RecordName, RecordState } from '../decision/records.ts'
 import type { NextStart } from '../decision/snapshot.ts'
 import { trialKey } from '../decision/trial-key.ts'
 import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
+import type { HealthRecord } from '../health/fold.ts'
+import type { SeenProcess } from '../health/process.ts'
+import type { Running } from '../health/sample.ts'
 import type { Activation, ActivationStamp, ActivationState } from '../ports/activation.ts'
 import type { LocalConfigView } from '../ports/assignment-source.ts'
 import type { Checkpoints, Records } from '../ports/store.ts'

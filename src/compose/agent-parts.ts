@@ -99,7 +99,7 @@ export async function openReporting({ settings, stores, nodeName, api, pace, log
   // They cost memory, so they are loaded only where somebody gets them.
   const isMeasured = address !== undefined || path !== undefined
   const metrics = isMeasured ? new (await import('../report/metrics.ts')).Metrics({ version: VERSION }) : undefined
-  const counters: Counters = metrics ?? NO_COUNTERS
+  const counters: Counters = metrics?.counters ?? NO_COUNTERS
   const history: FileHistory = new FileHistory({ files, directory, clock, log, onAppend: () => publisher?.historyAppended() })
   const publisher =
     api &&

@@ -8,7 +8,7 @@
 import { anyOf, isText, oneOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
 
 /** A key of a ConfigMap, as `spec.configSource.configMap` of a Node names it: without a version. */
-const isConfigMapRef = shape({ namespace: isText, name: isText, kubeletConfigKey: isText })
+export const isConfigMapRef = shape({ namespace: isText, name: isText, kubeletConfigKey: isText })
 export type ConfigMapRef = TypeOf<typeof isConfigMapRef>
 
 /** One version of a ConfigMap key. `meta/assigned` holds it and the Node status reports it. */

@@ -8,8 +8,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { basename, join } from 'node:path'
 import { checkData } from '../../decision/safe-names.ts'
 import { type CommandResult, describeEnd, runCommand } from '../../process/run-command.ts'
-import { errorMessage } from '../../values/errors.ts'
 import { CHILD_ENVIRONMENT, SYSTEMD_ENVIRONMENT } from '../../values/child-environment.ts'
+import { errorMessage } from '../../values/errors.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { cannotStart, classify, type Probe, unjudged } from './classify.ts'
 import {
