@@ -5,6 +5,7 @@
  *
  * History precedes the effect, so that a crash can repeat a line but never lose one.
  */
+import { expectAnotherTry, expectStart } from '../health/fold.ts'
 import { describeChannel } from './channels.ts'
 import { type ConfigSource, describeSource, LOCAL_CONTENT } from './config-source.ts'
 import type { ClusterPause } from './desired.ts'
@@ -12,7 +13,6 @@ import { dropCharges, type Effect, endTrialBoots, forgetLeft, history, log, writ
 import { assign, leave, prepareWayBack, startSpread } from './effects-of-assign.ts'
 import { mark, markActivated, markRequested, stage } from './effects-of-staging.ts'
 import { isEvidenceKnown, listUncompared } from './evidence-verdict.ts'
-import { expectAnotherTry, expectStart } from './health-changes.ts'
 import { findContent } from './held-sources.ts'
 import { excuseRestarts } from './restart-limit.ts'
 import { keepRestarts } from './restarts.ts'

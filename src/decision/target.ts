@@ -7,10 +7,11 @@
  *
  * The Situation holds that, and is what the rules look at. Pure.
  */
+
+import { healthOfRunning } from '../health/process.ts'
 import { type ConfigSource, type ContentHash, type HeldSource, LOCAL } from './config-source.ts'
 import { findRunning } from './held-sources.ts'
 import { isLocalAssigned, isLocalRefused, listLeft, runsLocal } from './left.ts'
-import { healthOfRunning } from './process-health.ts'
 import { findStartWait } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import { type TrialKey, trialKey } from './trial-key.ts'

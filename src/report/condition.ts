@@ -7,11 +7,9 @@
  * Unknown: not decided yet, as in a trial. False: kubelet runs something else, because the config
  * has to wait or because of a fault. True never comes with an error.
  */
-import { areLate } from '../decision/between-looks.ts'
 import { assessHealth } from '../decision/condemn-failure.ts'
 import { type ConfigSource, describeRef, describeSource, LOCAL_CONTENT, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
-import { countRecurringExits, describeRecurringExits } from '../decision/exit-log.ts'
 import { describePause, findPause } from '../decision/find-pause.ts'
 import { runningSource } from '../decision/held-sources.ts'
 import { PHASES } from '../decision/phases.ts'
@@ -21,6 +19,8 @@ import type { Snapshot } from '../decision/snapshot.ts'
 import type { Wait } from '../decision/step.ts'
 import { describeTrial } from '../decision/trial.ts'
 import { contentOfKey, hasPassed, trialKey } from '../decision/trial-key.ts'
+import { countRecurringExits, describeRecurringExits } from '../health/exits.ts'
+import { areLate } from '../health/looks.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
 import { findIllInPause, findSteadiness, findUpcoming, sayNoRollback } from './kubelet-state.ts'

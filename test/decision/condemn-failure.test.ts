@@ -1,12 +1,11 @@
 import t from 'tap'
 import { asCandidate, makeVerdict, mayTryAgain } from '../../src/decision/condemn-failure.ts'
 import { describeSource } from '../../src/decision/config-source.ts'
-import type { HealthFailure } from '../../src/decision/find-failure.ts'
-import type { HealthRecord } from '../../src/decision/health.ts'
 import type { RestartRecord } from '../../src/decision/records.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import type { Verdict } from '../../src/decision/verdict.ts'
+import type { ConfigFailure, Verdict } from '../../src/decision/verdict.ts'
+import type { HealthRecord } from '../../src/health/fold.ts'
 import { look } from './any-snapshot.ts'
 import { serving, snapshotOf } from './evidence-samples.ts'
 import {
@@ -276,16 +275,16 @@ t.test('a failure', async (t) => {
   })
 })
 
-const LOOPS: HealthFailure = { reason: 'crash-loop', detail: 'kubelet exited 3 times', damage: 'transient' }
+const LOOPS: ConfigFailure = { reason: 'crash-loop', detail: 'kubelet exited 3 times', damage: 'transient' }
 const FAILED = { source: B, content: contentOf(B), key: keyOf(B) } as const
 const LOCAL = { source: 'local', content: 'local', key: keyOf('local') } as const
 
 const tried = (facts: object) => ({ suspendedVerdicts: new Map([[keyOf(B), verdict(B, 'provisional', { suspended: true, ...facts })]]) })
-const judge = (facts: Partial<Snapshot> = {}, failure: Partial<HealthFailure> = {}, failed: typeof FAILED | typeof LOCAL = FAILED) =>
+const judge = (facts: Partial<Snapshot> = {}, failure: Partial<ConfigFailure> = {}, failed: typeof FAILED | typeof LOCAL = FAILED) =>
   makeVerdict(inTrial(facts), failed, { ...LOOPS, ...failure })
 
 t.test('a verdict is doubtful where the config had worked, or something else may be the cause', async (t) => {
-  const doubtful: [why: string, facts: Partial<Snapshot>, failure?: Partial<HealthFailure>][] = [
+  const doubtful: [why: string, facts: Partial<Snapshot>, failure?: Partial<ConfigFailure>][] = [
     ['it passed its trial', { proven: keyOf(B) }],
     ['it is last-known-good', { lastKnownGood: hold(B) }],
     ['it was last-known-good', { previous: hold(B) }],
@@ -320,7 +319,7 @@ t.test('a verdict on local names the local config that kubelet was started with'
 })
 
 t.test('what has proved itself is started once more, once a day', async (t) => {
-  const may = (triedAgoUs: number | undefined, failure: Partial<HealthFailure> = {}, facts: Partial<Snapshot> = {}) => {
+  const may = (triedAgoUs: number | undefined, failure: Partial<ConfigFailure> = {}, facts: Partial<Snapshot> = {}) => {
     const record = health(B, { triedAgainUs: triedAgoUs === undefined ? undefined : NOW_US - triedAgoUs })
     const situation = { snapshot: inTrial({ proven: keyOf(B), ...facts }), unit: unit() }
     return mayTryAgain(situation, record, { key: keyOf(B) }, { ...LOOPS, ...failure })
