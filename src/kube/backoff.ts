@@ -1,8 +1,4 @@
-/**
- * How long to wait before the next request after failures: exponential backoff with full jitter, so
- * a fleet does not send all its requests at once when its API server comes back, and never less
- * than Retry-After (RFC 9110). Pure.
- */
+/** How long to wait for the API server. Pure. */
 
 const FIRST_MS = 1000
 const CAP_MS = 60_000
@@ -10,6 +6,9 @@ const CAP_MS = 60_000
 const RETRY_AFTER_CAP_MS = 3600_000
 
 /**
+ * How long to wait before the next request after failures: exponential backoff with full jitter, so
+ * a fleet does not send all its requests at once when its API server comes back, and never less
+ * than Retry-After (RFC 9110).
  * @param failures in a row, from 1
  * @param random in [0, 1)
  */
@@ -18,4 +17,17 @@ export function backoffMs(failures: number, random: () => number, retryAfterMs =
   // Jitter here too: a whole fleet may get the same Retry-After.
   const requestedMs = Math.min(retryAfterMs, RETRY_AFTER_CAP_MS) * (1 + 0.2 * random())
   return Math.max(random() * ceilingMs, requestedMs)
+}
+
+/**
+ * Waits for a promise no longer than a signal lets it. The underlying work is not cancelled.
+ * undefined: the signal aborted first.
+ */
+export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  if (signal.aborted) return undefined
+  return new Promise((resolve, reject) => {
+    const abort = (): void => resolve(undefined)
+    signal.addEventListener('abort', abort, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
 }

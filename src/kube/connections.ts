@@ -6,9 +6,19 @@
  * changed. Pure; the adapters are passed in.
  */
 import { createHash } from 'node:crypto'
-import type { Answered, Dial, Dialled, Line, Outgoing, PoolLine, Protocol, Target, Transport } from './transport.ts'
-import { RequestNotTaken } from './transport.ts'
-import { unlessAborted } from './unless-aborted.ts'
+import { unlessAborted } from './backoff.ts'
+import {
+  type Answered,
+  type Dial,
+  type Dialled,
+  type Line,
+  type Outgoing,
+  type PoolLine,
+  type Protocol,
+  RequestNotTaken,
+  type Target,
+  type Transport,
+} from './transport.ts'
 
 /** How many connections may refuse a request unseen before it fails. */
 const MOST_REFUSALS = 3

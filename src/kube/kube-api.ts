@@ -21,8 +21,8 @@ import type {
 import { errorMessage } from '../values/errors.ts'
 import type { KubeconfigReading } from './access.ts'
 import { parseEvent, parseJson, readRefusal, splitLines } from './answer.ts'
+import { unlessAborted } from './backoff.ts'
 import type { Answered, Outgoing, Transport } from './transport.ts'
-import { unlessAborted } from './unless-aborted.ts'
 
 const REQUEST_TIMEOUT_MS = 30_000
 /** How much longer than timeoutSeconds a watch may last before it is cut off. */

@@ -8,7 +8,7 @@ import { hashFiles } from '../checkpoint/content.ts'
 import { SettlingDirectory, type SettlingDirectoryDeps, type Unsettled } from '../directory/settling-directory.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { Log } from '../ports/log.ts'
-import type { OverlaySource } from './overlaid-source.ts'
+import type { OverlaySource } from './part-source.ts'
 import type { PatchSet } from './patch-set.ts'
 import { type OverlayFiles, type OverlayView, type ParseConfig, readOverlay } from './read-overlay.ts'
 

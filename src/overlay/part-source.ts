@@ -1,15 +1,16 @@
 /**
- * An assignment source whose parts are merged over the local config. Pure: what parses YAML, the
- * clock and the timer are passed in. The local config must stay the same for a while before it
- * counts: the first half of a YAML file is often valid YAML, and kubeadm writes it in place.
+ * Assignment sources that merge what is assigned on this node: parts with the local config, and all
+ * configs with the overlay. Pure: what parses YAML, the clock and the timer are passed in.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Desired } from '../decision/desired.ts'
 import type { AssignmentSource, LocalConfigView, ReadLocalConfig } from '../ports/assignment-source.ts'
 import type { Log } from '../ports/log.ts'
-import { applyPart, whileWaiting } from './apply.ts'
+import { applyOverlay, applyPart, whileWaiting } from './apply.ts'
 import type { BaseTexts, PartResult } from './merge-part.ts'
+import { OVERLAY, type PatchSet } from './patch-set.ts'
+import type { OverlayView } from './read-overlay.ts'
 
 export interface PartSourceDeps {
   readonly merge: (base: BaseTexts, data: ConfigMapData, key: string) => Promise<PartResult>
@@ -25,6 +26,10 @@ interface Merging {
   result: PartResult | undefined
 }
 
+/**
+ * Merges parts over the local config, which must stay the same for a while before it counts: the
+ * first half of a YAML file is often valid YAML, and kubeadm writes it in place.
+ */
 export class PartSource implements AssignmentSource {
   readonly #inner: AssignmentSource
   readonly #deps: PartSourceDeps
@@ -149,5 +154,70 @@ class SettledLocal {
       this.#nextLook = undefined
       if (!this.#stopper.signal.aborted) this.#onSettled()
     })
+  }
+}
+
+export interface OverlaySource {
+  /** The latest view, from memory. */
+  view(): OverlayView
+  start(onChange: () => void): void
+  stop(): Promise<void>
+}
+
+/** Applies this node's overlay. Source and overlay keep their views in memory. */
+export class OverlaidSource implements AssignmentSource {
+  readonly #inner: AssignmentSource
+  readonly #overlay: OverlaySource
+  readonly #log: Log
+  readonly #patches: PatchSet
+  #onChange: () => void = () => {}
+  /** The latest result that was rendered, with each pause that was heard since. */
+  #applied: Desired | undefined
+  #loggedFault = ''
+
+  constructor(inner: AssignmentSource, overlay: OverlaySource, log: Log, patches: PatchSet = OVERLAY) {
+    this.#inner = inner
+    this.#overlay = overlay
+    this.#log = log
+    this.#patches = patches
+  }
+
+  /** While a config is being parsed, the answer is as if it had not arrived yet. */
+  desired(readLocal: ReadLocalConfig): Desired {
+    let fault = ''
+    let isRendered = true
+    const onApply = {
+      onFault: (detail: string) => {
+        fault = detail
+      },
+      onWait: () => {
+        isRendered = false
+      },
+      onRendered: () => this.#onChange(),
+    }
+    const desired = applyOverlay(this.#inner.desired(readLocal), this.#overlay.view(), onApply, this.#patches)
+    this.#applied = isRendered ? desired : whileWaiting(desired, this.#applied)
+    if (isRendered) this.#logFault(fault)
+    return this.#applied
+  }
+
+  /**
+   * Logs each fault once, although it is met again at every look.
+   * @param detail empty: no fault
+   */
+  #logFault(detail: string): void {
+    if (detail !== '' && detail !== this.#loggedFault)
+      this.#log.error(`this node's ${this.#patches.name} cannot be applied to the assigned config; nothing is changed: ${detail}`)
+    this.#loggedFault = detail
+  }
+
+  start(onChange: () => void): void {
+    this.#onChange = onChange
+    this.#overlay.start(onChange)
+    this.#inner.start(onChange)
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#overlay.stop(), this.#inner.stop()])
   }
 }

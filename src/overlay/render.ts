@@ -13,7 +13,7 @@ import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
 
 type RenderResult = { readonly ok: true; readonly data: ConfigMapData } | { readonly ok: false; readonly detail: string }
-export type ParseYaml = (text: string) => { readonly ok: true; readonly value: unknown } | { readonly ok: false }
+type ParseYaml = (text: string) => { readonly ok: true; readonly value: unknown } | { readonly ok: false }
 
 /**
  * Applies patches to a config and writes the result as JSON: it is YAML too, and every library

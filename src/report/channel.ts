@@ -33,7 +33,7 @@ export interface Channel<Wanted, Seen = Wanted> extends NodeField<Wanted, Seen> 
   remove?(nodeName: string): Removal
 }
 
-export interface Removal extends Required<Pick<KubeRequest, 'contentType' | 'body'>> {
+interface Removal extends Required<Pick<KubeRequest, 'contentType' | 'body'>> {
   /** The command that does the same. */
   readonly byHand: string
 }

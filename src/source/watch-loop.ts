@@ -5,7 +5,7 @@
  */
 import type { WatchFailure } from '../decision/desired.ts'
 import { readErrorEvent } from '../kube/answer.ts'
-import { unlessAborted } from '../kube/unless-aborted.ts'
+import { unlessAborted } from '../kube/backoff.ts'
 import type { KubeAnswer, KubeApi, KubeRequest, KubeWatchRequest } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'

@@ -1,5 +1,5 @@
 /** The command line of the kubectl plugin: all its commands, in the order of the help. */
-import { unlessAborted } from '../../kube/unless-aborted.ts'
+import { unlessAborted } from '../../kube/backoff.ts'
 import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
 import type { CommandLine, Program } from '../command.ts'
 import type { Prepared } from '../run-program.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { unlessAborted } from '../../src/kube/unless-aborted.ts'
+import { unlessAborted } from '../../src/kube/backoff.ts'
 
 const never = new Promise<string>(() => {})
 
