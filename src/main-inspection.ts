@@ -12,7 +12,6 @@ import type { KnownUnit } from './decision/unit-state.ts'
 import { decodeText, type KubeletConfig } from './kubelet/decode.ts'
 import { listRelativePaths } from './kubelet/field-path.ts'
 import { readNodeFacts } from './kubelet/node-facts.ts'
-import type { YamlReader } from './kubelet/yaml-document.ts'
 import { askConfigz, askOrReadLog, type ConfigzWorld, findMisreadOf, type RunningKubelet } from './main-configz.ts'
 import type { Stores } from './main-stores.ts'
 import type { ConfigzAnswer } from './ports/configz.ts'
@@ -227,6 +226,9 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
     return answer?.ok === true ? answer.version : undefined
   }
 
+  /** Where the process cannot be looked into, the kubelet on disk stands in. */
+  const versionInUse = async (unit: KnownUnit) => (await runningVersion(unit)) ?? (await versionOf(unit.command?.path))
+
   const findPresent = async (unit: KnownUnit | undefined) =>
     pidOf(unit) === undefined ? versionOf(unit?.command?.path) : ((await runningVersion(unit)) ?? ('unknown' as const))
 
@@ -250,15 +252,14 @@ export function openInspection({ settings, stores, runtime, configz, signal, ver
   const compareConfigz = async (configz: unknown, unit: KnownUnit, path: string | undefined): Promise<Comparison> => {
     const expected = await readConfig(stores, path)
     if (expected === undefined) return { ok: false, detail: 'its config cannot be read' }
-    const { command } = unit
-    const version = await versionOf(command?.path)
-    return compareRunning(expected, await findDropIns(unit, 'assigned', stores), configz, version, collectFlags(command?.words ?? []))
+    const flags = collectFlags(unit.command?.words ?? [])
+    return compareRunning(expected, await findDropIns(unit, 'assigned', stores), configz, await versionInUse(unit), flags)
   }
 
   const describeRunning = async (unit: KnownUnit): Promise<RunningKubelet> => {
     const path = findRunningPath(unit)
     const config = await readRunning(unit, path)
-    const version = (await runningVersion(unit)) ?? (await versionOf(unit.command?.path))
+    const version = await versionInUse(unit)
     const place = path === unit.localConfigPath ? 'local' : 'assigned'
     return { unit, path, version, config: config && mergeWith(await findDropIns(unit, place, stores), config, version) }
   }
@@ -306,13 +307,8 @@ function scratchDirectory(): string {
   return directory
 }
 
-interface ConfigReader {
-  readonly files: Pick<Files, 'read'>
-  readonly yaml: YamlReader
-}
-
 /** undefined: the file cannot be read, or is not a valid config. */
-async function readConfig({ files, yaml }: ConfigReader, path: string | undefined): Promise<KubeletConfig | undefined> {
+async function readConfig({ files, yaml }: Pick<Stores, 'files' | 'yaml'>, path: string | undefined): Promise<KubeletConfig | undefined> {
   try {
     const text = path === undefined ? undefined : files.read(path)?.toString()
     const decoded = text === undefined ? undefined : await decodeText(text, yaml)

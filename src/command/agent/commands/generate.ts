@@ -9,16 +9,16 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { API_VERSION, decodeConfig, decodeText, KIND } from '../../../kubelet/decode.ts'
-import { NEWEST_MINOR } from '../../../kubelet/fields.ts'
+import { LAST_IN_TABLES } from '../../../kubelet/fields.ts'
 import { COVERED, formatVersion, isCovered, type KubeletVersion } from '../../../preflight/kubelet-version.ts'
 import { switchKind } from '../../../settings/setting-kinds.ts'
 import { isObject, type JsonObject } from '../../../values/is-object.ts'
-import { readActiveConfig } from '../active-config.ts'
-import { LONGEST_BYTES } from '../candidate.ts'
-import { fileOption, KUBELET_VERSION, readTextOption, readVersionOption } from '../candidate-options.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues } from '../../command.ts'
 import { formatJson } from '../../format-json.ts'
 import { plainText } from '../../terminal.ts'
+import { readActiveConfig } from '../active-config.ts'
+import { LONGEST_BYTES } from '../candidate.ts'
+import { fileOption, KUBELET_VERSION, readTextOption, readVersionOption } from '../candidate-options.ts'
 
 export const generateCommand: NodeCommand = {
   name: 'generate',
@@ -159,11 +159,11 @@ async function dropDefaults(config: JsonObject, version: KubeletVersion, { merge
  */
 const OF_KUBEADM = { cgroupDriver: 'systemd', resolvConf: '/run/systemd/resolve/resolv.conf' }
 
-/** The fields that the newest kubelet of the tables reads in another way. */
+/** The fields that the last kubelet of the tables reads in another way. */
 async function foretell(config: JsonObject, from: KubeletVersion): Promise<readonly string[]> {
   if (!isCovered(from)) return []
   const { describeMeanings, listMeaningChanges } = await import('../../../preflight/change/meaning.ts')
-  const to = { major: 1, minor: NEWEST_MINOR, patch: 0 }
+  const to = { major: 1, minor: LAST_IN_TABLES.minor, patch: 0 }
   const changes = listMeaningChanges(config, from, to).filter(({ kind }) => kind === 'value')
   return describeMeanings(changes, from, to, { locate: () => undefined }).map(
     ({ problem, advice }) => `${problem}${advice === undefined ? '' : `: ${advice}`}`,
