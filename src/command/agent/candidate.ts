@@ -10,7 +10,7 @@ import type { Base, FoundConfigMap } from '../../decision/desired.ts'
 import { awaitRendering } from '../../overlay/await-rendering.ts'
 import { nameConfigMap } from '../../overlay/find-bases.ts'
 import type { ConfigLayer } from '../../overlay/list-layers.ts'
-import { mergeOnce, type MergeReaders } from '../../overlay/merge-once.ts'
+import { type MergeReaders, mergeOnce } from '../../overlay/merge-once.ts'
 import type { NodePatches } from '../../overlay/patch-set.ts'
 import type { Report } from '../../preflight/finding.ts'
 import type { InspectedConfig } from '../../preflight/inspection.ts'
@@ -21,8 +21,8 @@ import { readAssignedOnce, readConfigMapOnce } from '../../source/read-once.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { editDistance } from '../../values/nearest.ts'
 import type { CommandContext } from '../command.ts'
-import { findLayersOver, type PatchReaders, readLayers, readPatches } from './config-layers.ts'
 import { type Place, readManifestText } from '../manifest-text.ts'
+import { findLayersOver, type PatchReaders, readLayers, readPatches } from './config-layers.ts'
 
 export type CandidateName =
   | { readonly kind: 'stdin' }

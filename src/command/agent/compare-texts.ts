@@ -10,9 +10,9 @@ import { type ConfigLayer, findLayer } from '../../overlay/list-layers.ts'
 import { type Beside, lacksKeys, nameContents } from '../../preflight/change/named-files.ts'
 import type { ConfigChange, MergedHere } from '../../preflight/inspection.ts'
 import { isObject } from '../../values/is-object.ts'
-import type { ConfigText } from './active-config.ts'
 import type { CommandContext } from '../command.ts'
 import { listAround } from '../merged-layers.ts'
+import type { ConfigText } from './active-config.ts'
 
 export type Compared =
   | { readonly ok: true; readonly from: string; readonly to: string; readonly changes: readonly ConfigChange[] }

@@ -10,8 +10,8 @@ import type { MergedObject, MergeReaders } from '../../overlay/merge-once.ts'
 import { INSTANCE_CONFIG, type NodePatches, OVERLAY, type PatchSet } from '../../overlay/patch-set.ts'
 import type { Report } from '../../preflight/finding.ts'
 import type { CommandContext } from '../command.ts'
-import { isNode } from './is-node.ts'
 import { documentMerged, layAround, type MergedDocument, NOT_MERGED, ownLayers } from '../merged-layers.ts'
+import { isNode } from './is-node.ts'
 
 export type PatchReaders = Pick<CommandContext, 'readOverlay' | 'readInstanceConfig'>
 

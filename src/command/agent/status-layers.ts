@@ -10,9 +10,9 @@ import { decodeText } from '../../kubelet/decode.ts'
 import { nameConfigMap } from '../../overlay/find-bases.ts'
 import { INSTANCE_CONFIG, INSTANCE_FILE } from '../../overlay/patch-set.ts'
 import { RESOLVED } from '../../overlay/read-overlay.ts'
-import { type ConfigText, readConfigOf } from './active-config.ts'
 import type { CommandContext } from '../command.ts'
 import { documentField, documentMerged, type MergedDocument, NOT_MERGED } from '../merged-layers.ts'
+import { type ConfigText, readConfigOf } from './active-config.ts'
 
 export type LayerReaders = Pick<CommandContext, 'checkpoints' | 'files' | 'yaml' | 'mergeHere'>
 

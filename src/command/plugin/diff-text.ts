@@ -1,10 +1,11 @@
 /** Two configs of the cluster compared field by field, as text for people. */
-import { NODE_OWN, renderChanges } from '../changes-text.ts'
-import { plainText } from '../terminal.ts'
+
 import { decodeText } from '../../kubelet/decode.ts'
 import { decides, type FieldPath } from '../../kubelet/field-path.ts'
 import { type Beside, nameContents } from '../../preflight/change/named-files.ts'
 import { type KubeletVersion, parseVersion } from '../../preflight/kubelet-version.ts'
+import { NODE_OWN, renderChanges } from '../changes-text.ts'
+import { plainText } from '../terminal.ts'
 import type { PluginContext } from './command.ts'
 import type { ConfigContent } from './config-maps.ts'
 import { Failure } from './failure.ts'

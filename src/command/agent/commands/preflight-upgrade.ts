@@ -7,14 +7,21 @@ import type { InspectOptions } from '../../../preflight/inspection.ts'
 import { refuseUnread } from '../../../preflight/report.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { switchKind } from '../../../settings/setting-kinds.ts'
-import { fileOption, KUBELET_VERSION, readTextOption, readVersionOption } from '../candidate-options.ts'
 import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../../command.ts'
 import { formatJson } from '../../format-json.ts'
-import { type HeldConfig, listHeldConfigs } from '../held-configs.ts'
 import { documentReport } from '../../report-document.ts'
 import { renderReport } from '../../report-text.ts'
 import { paint, plainText, type Terminal } from '../../terminal.ts'
-import { type JudgedConfig, judgeUpgrade, listIgnored, showGatesOnce, type UpgradeJudgement, withoutChanges } from '../../upgrade-judgement.ts'
+import {
+  type JudgedConfig,
+  judgeUpgrade,
+  listIgnored,
+  showGatesOnce,
+  type UpgradeJudgement,
+  withoutChanges,
+} from '../../upgrade-judgement.ts'
+import { fileOption, KUBELET_VERSION, readTextOption, readVersionOption } from '../candidate-options.ts'
+import { type HeldConfig, listHeldConfigs } from '../held-configs.ts'
 
 export const preflightUpgradeCommand: NodeCommand = {
   name: 'preflight-upgrade',
