@@ -18,14 +18,14 @@ import {
 } from '../decision/evidence-schedule.ts'
 import type { Baseline, EvidenceRecord } from '../decision/evidence-state.ts'
 import { keepBaseline } from '../decision/kept-baseline.ts'
-import { healthOfRunning } from '../decision/process-health.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
+import { healthOfRunning } from '../health/process.ts'
 import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
 import type { ConfigFacts } from '../ports/probes.ts'
 import type { Checkpoints, Records, RuntimeRecords } from '../ports/store.ts'
-import { asArguments, flagValue } from '../systemd/flags.ts'
+import { asArguments, flagValue } from '../systemd/command-line.ts'
 import { findServingPort, isCriSocket, listConfigFiles, resolveRuntimeSocket } from './config-files.ts'
 
 /**

@@ -5,7 +5,6 @@
  */
 import { join } from 'node:path'
 import { type EvidenceRecord, isEvidenceRecord } from '../decision/evidence-state.ts'
-import { type HealthRecord, isHealthRecord } from '../decision/health.ts'
 import {
   isObservationRecord,
   isRestartRecord,
@@ -15,11 +14,11 @@ import {
   type SpreadRecord,
 } from '../decision/records.ts'
 import { isRolloutKnowledge, type RolloutKnowledge } from '../decision/staging-state.ts'
+import { type HealthRecord, isHealthRecord } from '../health/fold.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { RuntimeRecords } from '../ports/store.ts'
-import type { Check } from '../values/json-shape.ts'
-import { listOf, parseJson } from '../values/json-shape.ts'
+import { type Check, listOf, parseJson } from '../values/json-shape.ts'
 import { FileError } from './file-error.ts'
 
 type RuntimeFile = 'health' | 'restarts' | 'spread' | 'evidence' | 'rollout' | 'rollout-turn'

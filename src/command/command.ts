@@ -1,69 +1,19 @@
 /**
- * The types of a command and of its context. A command is data and one function; `program.ts` turns
- * the data into a parser and into help. Commands reach files and systemd only through their
- * context, so tests can pass fakes.
+ * What a command is, in either program: data and one function. `parse-line.ts`, `help.ts`,
+ * `complete.ts` and `run-program.ts` make of the data what the programs share. Commands reach
+ * files, systemd and the cluster only through their context, so tests can pass fakes.
  */
-
-import type { LockHolder } from '../checkpoint/lock.ts'
-import type { ContentHash } from '../decision/config-source.ts'
-import type { Desired } from '../decision/desired.ts'
-import type { Snapshot } from '../decision/snapshot.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
-import type { NodeFactsResult } from '../kubelet/describe-facts.ts'
-import type { YamlReader } from '../kubelet/yaml-document.ts'
-import type { OverlayView } from '../overlay/view.ts'
-import type { Activation } from '../ports/activation.ts'
-import type { ConfigzAnswer } from '../ports/configz.ts'
-import type { Files } from '../ports/files.ts'
-import type { KubeApi } from '../ports/kube-api.ts'
-import type { LocalConfigView } from '../ports/local-config.ts'
-import type { Checkpoints, OperatorRequests } from '../ports/store.ts'
-import type { Unit } from '../ports/unit.ts'
-import type { Difference } from '../preflight/change/check-same.ts'
-import type { Compare, Inspect, MergeHere } from '../preflight/inspection.ts'
-import type { KubeletVersion } from '../preflight/kubelet-version.ts'
-import type { HistoryReading } from '../report/history-lines.ts'
-import type { LastReport } from '../report/last-report.ts'
-import type { SettingsResolution } from '../settings/resolve-settings.ts'
 import { choiceKind, type Kind, type Parsed } from '../settings/setting-kinds.ts'
-import type { Settings } from '../settings/settings.ts'
-import type { AgentService } from '../systemd/agent-service.ts'
-import type { InputReading } from './read-input.ts'
-import type { PathNeed, PathRight, Vantage } from './agent/rights.ts'
-import type { Terminal } from './terminal.ts'
 
 export const EXIT = { fine: 0, failed: 1, usage: 2 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-export type Command = PlainCommand | NodeCommand | RunCommand
-
-/** Needs neither the node nor valid settings. */
-export interface PlainCommand extends CommandText {
-  readonly takes: 'nothing'
-  execute(terminal: Terminal, build: BuildInfo): ExitCode
-}
-
-/** Reads the state of the node, or leaves a request on it. Takes the flags for paths and names. */
-export interface NodeCommand extends CommandText {
-  readonly takes: 'node'
-  /**
-   * It runs also with settings with which the agent does not start, if those that commands take can
-   * be used.
-   */
-  readonly isLenient?: true
-  execute(context: CommandContext, options: OptionValues, args: ArgumentValues): Promise<ExitCode>
-}
-
-/** The agent itself. Takes every flag. */
-export interface RunCommand extends CommandText {
-  readonly takes: 'all'
-  execute(start: AgentStart, runAgent: RunAgent): Promise<ExitCode>
-}
-
-interface CommandText {
+/** A command whose context both programs have is a command of both. */
+export interface Command<Context> {
+  /** One word or two: `get`, `rollout status`. */
   readonly name: string
   /** Heading in the list of commands. */
-  readonly group: 'Run' | 'Inspect' | 'Check configs' | 'Control' | 'Remove'
+  readonly group: string
   /** One line, for the list of commands. */
   readonly summary: string
   readonly description: string
@@ -77,19 +27,67 @@ interface CommandText {
   readonly exits?: Readonly<Record<ExitCode, string>>
   /** The command line without the program's name, and what it is for. */
   readonly examples: readonly (readonly [string, string])[]
+  /** @throws Failure */
+  execute(context: Context, line: CommandLine): Promise<ExitCode>
 }
 
-/** An option of one command, besides settings. */
 export interface CommandOption {
   /** `output` for `--output`. */
   readonly name: string
   readonly short?: string
-  readonly kind: Kind<string> | Kind<number> | Kind<boolean>
+  readonly kind: Pick<Kind<unknown>, 'placeholder' | 'choices' | 'optional' | 'parse'>
   readonly initial: string
   readonly help: string
+  /** Heading in the help. Absent: `Options`. */
+  readonly group?: string
+  /** The help does not list it. */
+  readonly isHidden?: boolean
 }
 /** By name; every option has a value that its kind accepted. */
 export type OptionValues = Readonly<Record<string, string>>
+
+export interface CommandArgument {
+  readonly placeholder: string
+  readonly required: boolean
+  /** Takes all arguments that are left. */
+  readonly many?: true
+  readonly help?: string
+  /** Absent: any text. */
+  readonly kind?: Pick<Kind<unknown>, 'parse'>
+  /** What completion suggests in the plugin. Absent: nothing. */
+  readonly completes?: 'node' | 'config'
+}
+
+/** A command line whose options have values that their kinds accepted. */
+export interface CommandLine {
+  readonly options: OptionValues
+  /** In order. */
+  readonly args: readonly string[]
+  /** The given flags of the program itself, by name. */
+  readonly shared: Readonly<Record<string, string>>
+}
+
+/** The command line of a program. */
+export interface Program<C extends Command<never> = Command<never>> {
+  /** How people call it. */
+  readonly name: string
+  readonly about: string
+  readonly commands: readonly C[]
+  /** Heading of the command `help`. */
+  readonly helpGroup: string
+  /** Flags besides those of the command. undefined: those of every command. */
+  flagsOf(command: C | undefined): readonly CommandOption[]
+  /** Paragraphs of the help. undefined: of the help of the program. */
+  notesOn(command: C | undefined): readonly string[]
+  /** What exit code 2 means, where a command does not say it. */
+  readonly misuse: string
+}
+
+/** Thrown by commands: the message is for people, and is all that they see. */
+export class Failure extends Error {}
+
+/** The command line is wrong in a way that only the command itself sees. */
+export class Misuse extends Failure {}
 
 /** An empty text on the command line is most likely a variable of a script that is not set. */
 export function parseGiven({ kind }: CommandOption, text: string): Parsed<unknown> {
@@ -97,145 +95,10 @@ export function parseGiven({ kind }: CommandOption, text: string): Parsed<unknow
   return kind.parse(text)
 }
 
-/** An argument after the command's name. Help shows its placeholder. */
-export interface CommandArgument {
-  readonly name: string
-  readonly kind: Kind<string> & { readonly placeholder: string }
-  readonly required: boolean
-  readonly help: string
-}
-/** By name; undefined: left out. */
-export type ArgumentValues = Readonly<Record<string, string | undefined>>
-
 export const OUTPUT: CommandOption = {
   name: 'output',
   short: 'o',
   kind: choiceKind('table', 'json'),
   initial: 'table',
   help: 'output format: a table for people, or JSON for programs',
-}
-
-export interface BuildInfo {
-  readonly version: string
-  /** As in `node 24.1.0, linux/x64`. */
-  readonly platform: string
-}
-
-/** What `run` passes to the agent. */
-export interface AgentStart {
-  readonly settings: Settings
-  /**
-   * Resolves the settings again from the same flags and the current environment and config file,
-   * for SIGHUP.
-   */
-  reread(): SettingsResolution
-}
-export type RunAgent = (start: AgentStart) => Promise<ExitCode>
-
-/** A command's access to the node. Only `requestWriter` and `takeOver` change anything. */
-export interface CommandContext {
-  readonly settings: Settings
-  readonly terminal: Terminal
-  /**
-   * Observes the node as the agent does, through read-only stores. What the cluster wants is known
-   * only if it is passed in.
-   */
-  observe(desired?: Desired): Promise<Snapshot>
-  /**
-   * Reads the assignment from the cluster (or the directory of manifests) once, merges a part over
-   * its base, and applies this node's overlay.
-   */
-  fetchDesired(): Promise<Desired>
-  /** Reads this node's overlay. */
-  readOverlay(): Promise<OverlayView>
-  /** kubeadm's patch for this node. */
-  readInstanceConfig(): Promise<OverlayView>
-  /** Reads the local config, also where the agent has put another file in its place. */
-  readLocalConfig(): Promise<LocalConfigView>
-  readonly api: Pick<KubeApi, 'request'>
-  nodeName(): string
-  /** Asks for `/configz` of the node's kubelet. */
-  readConfigz(): Promise<ConfigzAnswer>
-  /**
-   * Where the effective config that kubelet logged at its start differs from what this program
-   * makes of the files and flags. undefined: kubelet did not log it (before 1.37), or the journal
-   * cannot be read.
-   */
-  readMisread(): Promise<readonly Difference[] | undefined>
-  readonly checkpoints: Pick<Checkpoints, 'data'>
-  readonly files: Pick<Files, 'read'>
-  /** @param path undefined: standard input */
-  readInput(path: string | undefined, limitBytes: number): Promise<InputReading>
-  /** Parses texts as the agent does. */
-  readonly yaml: YamlReader
-  readonly inspect: Inspect
-  readonly compare: Compare
-  readonly mergeHere: MergeHere
-  /** Of the kubelet that runs here. undefined: not known. */
-  runningVersion(): Promise<KubeletVersion | undefined>
-  /** This program's. */
-  readonly version: string
-  readonly unit: Pick<Unit, 'observe'>
-  readonly activation: Pick<Activation, 'read'>
-  readonly requests: Pick<OperatorRequests, 'read'>
-  readonly requestWriter: OperatorRequestWriter
-  /** Only for `release`. */
-  takeOver(): Promise<TakeOver>
-  readonly history: HistoryReader
-  /** What an agent said last in this boot. undefined: nothing. */
-  lastReport(bootId: string): LastReport | undefined
-  agent(): AgentPresence
-  /** What systemd says of the agent's own unit. Never rejects. */
-  service(): Promise<AgentService>
-  /** What the kubeconfig names besides itself. */
-  credentialFiles(): readonly PathNeed[]
-  /** As `vantage` sees them. */
-  rights(needs: readonly PathNeed[]): readonly PathRight[]
-  vantage(): Vantage
-  /** This process's. */
-  readonly uid: number
-  nodeFacts(): Promise<NodeFactsResult>
-  /** Who besides root could be, or use, the container runtime of kubelet. undefined: nobody. */
-  runtimeDoubt(unit: KnownUnit): Promise<string | undefined>
-}
-
-/** Writes what OperatorRequests reads. Each request is durable when the method returns. */
-export interface OperatorRequestWriter {
-  /** @param force as `Requests.force` */
-  requestHold(hold: 'paused' | 'local', force?: boolean): void
-  clearHold(): void
-  requestRollback(content: ContentHash): void
-  requestRetry(): void
-  requestPromote(content: ContentHash): void
-}
-
-/**
- * Whether this process replaces the agent: it holds the lock, so no agent starts meanwhile, and it
- * may change kubelet's next start.
- */
-export type TakeOver =
-  | { readonly kind: 'taken'; readonly activation: Pick<Activation, 'activate' | 'withdraw'>; end(): void }
-  /** An agent is running, or it is unknown whether one is. */
-  | { readonly kind: 'refused'; readonly detail: string }
-  /** No agent ever wrote anything on this node, or what it wrote is gone. */
-  | { readonly kind: 'untouched' }
-
-export interface HistoryReader {
-  read(): HistoryReading
-}
-
-/** Whether an agent holds the directory's lock. */
-export type AgentPresence = LockHolder
-
-/** When a request takes effect. */
-export function describeReach(agent: AgentPresence): string {
-  switch (agent.kind) {
-    case 'running':
-      if (agent.isWithoutDirectory) return 'The directory of the running agent was removed: this applies when the agent starts again.'
-      return `The running agent${agent.pid === undefined ? '' : ` (pid ${agent.pid})`} applies this at once.`
-    case 'absent':
-      return 'No agent is running: this applies when the agent starts.'
-    case 'unknown':
-      return `Cannot tell whether an agent is running (${agent.detail}): this applies at once, or when the agent starts.`
-  }
 }

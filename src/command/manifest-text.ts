@@ -9,7 +9,7 @@ import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Base } from '../decision/desired.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { Position } from '../preflight/finding.ts'
-import { readBase } from '../source/channels/base-annotation.ts'
+import { readBase } from '../source/channels/metadata.ts'
 import { dataOf } from '../source/kube-object.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 
@@ -28,6 +28,10 @@ export type ManifestReading =
     }
   | { readonly kind: 'unclear'; readonly detail: string }
 
+/**
+ * `MaxSecretSize` of k8s.io/api/core/v1, which limits a ConfigMap as well: all its values together.
+ */
+export const LONGEST_BYTES = 1024 * 1024
 const KEY = 'kubelet'
 
 export async function readManifestText(text: string, yaml: Pick<YamlReader, 'all'>): Promise<ManifestReading> {

@@ -1,6 +1,7 @@
 /**
- * Text for a terminal: aligned columns, colours, and no control characters. Much of the text comes
- * from elsewhere (a ConfigMap, kubelet's output), and must not control the terminal. Pure.
+ * Text for a terminal: aligned columns, colours, and no control characters; and JSON for programs.
+ * Much of the text comes from elsewhere (a ConfigMap, kubelet's output), and must not control the
+ * terminal. Pure.
  *
  * Colours: https://no-color.org.
  */
@@ -55,4 +56,28 @@ export function plainText(cell: Cell): string {
 
 export function wantsColor(isTty: boolean, env: Readonly<Record<string, string | undefined>>): boolean {
   return isTty && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb'
+}
+
+/** Breaks a text between its words into lines. A word that is longer has a line of its own. */
+export function foldText(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
+}
+
+/**
+ * A document for programs: indented JSON that ends its last line. Characters that could control a
+ * terminal or disguise a text are escaped, which changes no value.
+ */
+export function formatJson(document: unknown): string {
+  return `${JSON.stringify(document, null, 2).replace(UNSAFE, (character) => (character === '\n' ? character : escapeCharacter(character)))}\n`
+}
+
+/** One escape for each unit of UTF-16, as JSON has them. */
+function escapeCharacter(character: string): string {
+  return character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

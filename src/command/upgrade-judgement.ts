@@ -5,9 +5,15 @@
 import { formatPath } from '../kubelet/field-path.ts'
 import type { Finding, Report } from '../preflight/finding.ts'
 import { assembleReport } from '../preflight/report.ts'
-import { FALLBACKS, type HeldConfig } from './agent/held-configs.ts'
 
-export interface JudgedConfig extends Pick<HeldConfig, 'name' | 'roles'> {
+/** In the order in which a node falls back. `left`: what a return to local left. */
+const FALLBACKS = ['last-known-good', 'previous', 'left', 'local'] as const
+export type ConfigRole = 'assigned' | 'active' | (typeof FALLBACKS)[number]
+
+export interface JudgedConfig {
+  readonly name: string
+  /** In the order of the type. */
+  readonly roles: readonly ConfigRole[]
   /** undefined: the config cannot be read. */
   readonly text: string | undefined
   readonly report: Report

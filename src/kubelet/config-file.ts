@@ -5,7 +5,7 @@
  * kubelet may read differently counts as it is read here. If a file cannot be read, or is JSON in
  * doubt, what was known last applies: a kubelet that was started with it runs on.
  */
-import type { HealthPort } from '../decision/health.ts'
+import type { HealthPort } from '../health/process.ts'
 import type { Files } from '../ports/files.ts'
 import type { ConfigFacts, ConfigFiles, HealthTarget, ServingPort } from '../ports/probes.ts'
 import { isObject } from '../values/is-object.ts'
@@ -152,4 +152,15 @@ export function findHealthPort(config: Readonly<Record<string, unknown>>): Healt
 
 function textOr(initial: string, value: unknown): string {
   return typeof value === 'string' && value !== '' ? value : initial
+}
+
+/**
+ * The path of a Unix socket by its endpoint, the same for each spelling: empty segments and `.`
+ * mean nothing (path_resolution(7)), and /var/run is a link to /run (file-hierarchy(7)).
+ */
+export function toSocketPath(endpoint: string): string {
+  return endpoint
+    .replace(/^unix:(\/\/)?/, '')
+    .replace(/\/(?:\.?\/)+/g, '/')
+    .replace(/^\/var\/run\//, '/run/')
 }

@@ -14,9 +14,8 @@ import { parseJson } from '../kubelet/json.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import { isObject } from '../values/is-object.ts'
 import { composePatches } from '../values/merge-patch.ts'
-import { type Patch, readPatch } from './patch-file.ts'
 import { nameRendering } from './read-overlay.ts'
-import { render } from './render.ts'
+import { type Patch, readPatch, render } from './render.ts'
 
 /** What the assigned text is merged with. */
 export interface BaseTexts {

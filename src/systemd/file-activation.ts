@@ -24,13 +24,20 @@ import type { FileFacts, Files } from '../ports/files.ts'
 import { codedError } from '../values/errors.ts'
 import { type ActivationParts, type InPlace, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
 import type { FileOwnership } from './file-ownership.ts'
-import { fileWiring } from './file-wiring.ts'
-import { findMeaning, means, type OriginalRecord, type Placed, recordContent, recordStaged } from './original-record.ts'
-import { type Found, hashOf, OriginalRecords } from './original-records.ts'
-import { contentToPlace } from './placed-content.ts'
-import { readyPath } from './ready-path.ts'
+import {
+  type Found,
+  findMeaning,
+  hashOf,
+  means,
+  type OriginalRecord,
+  OriginalRecords,
+  type Placed,
+  recordContent,
+  recordStaged,
+} from './original-records.ts'
+import { contentToPlace, tolerateFaults } from './placed-content.ts'
 import { ReplacementStamps } from './replacement-stamps.ts'
-import { tolerateFaults } from './tolerate-faults.ts'
+import { fileWiring, readyPath } from './wiring-kinds.ts'
 
 /** A file that something else changed more recently may still be incomplete. */
 const SETTLED_MS = 2000

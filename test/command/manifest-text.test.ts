@@ -25,13 +25,13 @@ t.test('only the agent reads a manifest: kubelet may read it differently, but no
     t.match(await readManifestText(text, IN_PLACE), { kind: 'found', data: { kubelet: config } })
   const tagged = CONFIG.replace('maxPod: 64', 'maxPods: !!int 64')
   const node = fakeNode({ context: { readInput: async () => ({ kind: 'read', bytes: Buffer.from(manifest(tagged)) }) } })
-  t.equal(await execute(validateCommand, node, {}, { candidate: 'map.yaml' }), 1)
+  t.equal(await execute(validateCommand, node, {}, ['map.yaml']), 1)
   t.match(node.out(), /kubelet may read a tag differently/)
 })
 
 t.test('validate checks the config and shows lines of the file', async (t) => {
   const node = fakeNode({ context: { readInput: async () => ({ kind: 'read', bytes: Buffer.from(manifest(CONFIG)) }) } })
-  t.equal(await execute(validateCommand, node, {}, { candidate: 'map.yaml' }), 0)
+  t.equal(await execute(validateCommand, node, {}, ['map.yaml']), 0)
   t.match(
     node.out(),
     'map.yaml:15:5: warning: unknown field maxPod: kubelet ignores it [fields/unknown-key]\n  15 |     maxPod: 64\n     |     ^~~~~~\n',

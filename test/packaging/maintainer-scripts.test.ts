@@ -10,7 +10,7 @@ import t from 'tap'
 import { defaultConfigFile, defaultEnvironmentFile } from '../../scripts/package/default-config.ts'
 import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import { renderDropInRecord } from '../../src/systemd/drop-in-record.ts'
-import { renderRecord } from '../../src/systemd/original-record.ts'
+import { renderRecord } from '../../src/systemd/original-records.ts'
 
 const STATE = 'var/lib/kubelet-cfg-agent'
 const CONFIG = '/etc/kubernetes/kubelet.yaml'

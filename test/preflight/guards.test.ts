@@ -40,7 +40,7 @@ function inspectOn(guardsOff: readonly GuardName[] = []) {
 async function validate(options: Readonly<Record<string, string>>, guardsOff: readonly GuardName[] = []) {
   const readInput = async () => ({ kind: 'read', bytes: Buffer.from(CUTS_OFF) }) as const
   const node = fakeNode({ context: { readInput, inspect: inspectOn(guardsOff) } })
-  const code = await execute(validateCommand, node, { ...options }, { candidate: 'kubelet.yaml' })
+  const code = await execute(validateCommand, node, { ...options }, ['kubelet.yaml'])
   return { code, out: node.out() }
 }
 

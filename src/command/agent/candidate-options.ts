@@ -2,11 +2,11 @@
 
 import { formatVersion, type KubeletVersion, parseVersion } from '../../preflight/kubelet-version.ts'
 import { accept, type Kind, pathKind, refuse, switchKind } from '../../settings/setting-kinds.ts'
-import { candidateKind } from './candidate.ts'
 import type { CommandArgument, CommandOption, OptionValues } from '../command.ts'
+import { candidateKind } from './candidate.ts'
 
 export const CANDIDATE: CommandArgument = {
-  name: 'candidate',
+  placeholder: candidateKind.placeholder,
   kind: candidateKind,
   required: true,
   help:
@@ -46,9 +46,6 @@ export const FROM_VERSION: CommandOption = {
   help: 'also compare with what the config means to a kubelet of this version, as in 1.36',
 }
 
-/**
- * Not `no-overlay`: the command line's parser reads that as the negation of an option `overlay`.
- */
 export const WITHOUT_OVERLAY: CommandOption = {
   name: 'without-overlay',
   kind: switchKind,

@@ -7,10 +7,9 @@
 import { isUtf8 } from 'node:buffer'
 import type { ConfigMapData } from '../../decision/config-source.ts'
 import type { Base, FoundConfigMap } from '../../decision/desired.ts'
-import { awaitRendering } from '../../overlay/await-rendering.ts'
+import { awaitRendering, type MergeReaders, mergeOnce } from '../../overlay/apply.ts'
 import { nameConfigMap } from '../../overlay/find-bases.ts'
-import type { ConfigLayer } from '../../overlay/list-layers.ts'
-import { type MergeReaders, mergeOnce } from '../../overlay/merge-once.ts'
+import type { ConfigLayer } from '../../overlay/layers.ts'
 import type { NodePatches } from '../../overlay/patch-set.ts'
 import type { Report } from '../../preflight/finding.ts'
 import type { InspectedConfig } from '../../preflight/inspection.ts'
@@ -20,8 +19,8 @@ import { readBases } from '../../source/base-chain.ts'
 import { readAssignedOnce, readConfigMapOnce } from '../../source/read-once.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { editDistance } from '../../values/nearest.ts'
-import type { CommandContext } from '../command.ts'
-import { type Place, readManifestText } from '../manifest-text.ts'
+import { LONGEST_BYTES, type Place, readManifestText } from '../manifest-text.ts'
+import type { CommandContext } from './command.ts'
 import { findLayersOver, type PatchReaders, readLayers, readPatches } from './config-layers.ts'
 
 export type CandidateName =
@@ -46,10 +45,6 @@ export type LoadedCandidate =
   /** It could not be loaded. */
   | { readonly kind: 'failed'; readonly detail: string }
 
-/**
- * `MaxSecretSize` of k8s.io/api/core/v1, which limits a ConfigMap as well: all its values together.
- */
-export const LONGEST_BYTES = 1024 * 1024
 /** As in the documentation, and as the agent's RBAC grants. */
 const NAMESPACE = 'kube-system'
 const KEY = 'kubelet'

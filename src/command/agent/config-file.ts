@@ -1,14 +1,13 @@
-/** Reads the agent's settings file as a YAML document. `resolve-settings.ts` checks its content. */
+/**
+ * Reads the agent's settings file as a YAML document. `resolve-settings.ts` checks its content. The
+ * YAML parser costs time and memory, so it is loaded only for a file that takes it.
+ */
 import { readFileSync } from 'node:fs'
-import type { LocatedYaml } from '../../kubelet/yaml-document.ts'
+import { readPlainFile } from '../../settings/plain-file.ts'
 import type { ConfigFile } from '../../settings/resolve-settings.ts'
 import { errorCode } from '../../values/errors.ts'
 
-export type ParseYaml = (
-  text: string,
-) => ({ readonly ok: true } & Pick<LocatedYaml, 'value' | 'repeated'>) | { readonly ok: false; readonly detail: string }
-
-export function readConfigFile(path: string, parseYaml: ParseYaml): ConfigFile {
+export async function readConfigFile(path: string): Promise<ConfigFile> {
   let text: string
   try {
     text = readFileSync(path, 'utf8')
@@ -19,7 +18,9 @@ export function readConfigFile(path: string, parseYaml: ParseYaml): ConfigFile {
       ? { kind: 'absent', path }
       : { kind: 'unreadable', path, detail: `cannot be read: ${code}` }
   }
-  const parsed = parseYaml(text)
+  const plain = readPlainFile(text)
+  if (plain !== undefined) return { kind: 'document', path, value: plain }
+  const parsed = (await import('../../kubelet/yaml.ts')).parseUncommon(text)
   if (!parsed.ok) return { kind: 'unreadable', path, detail: parsed.detail }
   // Which of the two values was meant is not known, as in an overlay.
   const [twice] = parsed.repeated

@@ -3,15 +3,15 @@
  */
 import { type ConfigMapRef, describeRef } from '../../decision/config-source.ts'
 import type { BaseView, Desired } from '../../decision/desired.ts'
+import type { UnitState } from '../../decision/unit-state.ts'
 import { decodeText } from '../../kubelet/decode.ts'
+import type { MergedObject, MergeReaders } from '../../overlay/apply.ts'
 import { nameConfigMap } from '../../overlay/find-bases.ts'
-import { type ConfigLayer, findLayer, listLayers } from '../../overlay/list-layers.ts'
-import type { MergedObject, MergeReaders } from '../../overlay/merge-once.ts'
+import { type ConfigLayer, findLayer, listLayers } from '../../overlay/layers.ts'
 import { INSTANCE_CONFIG, type NodePatches, OVERLAY, type PatchSet } from '../../overlay/patch-set.ts'
 import type { Report } from '../../preflight/finding.ts'
-import type { CommandContext } from '../command.ts'
-import { documentMerged, layAround, type MergedDocument, NOT_MERGED, ownLayers } from '../merged-layers.ts'
-import { isNode } from './is-node.ts'
+import { documentMerged, layAround, type MergedDocument, NOT_MERGED, ownLayers } from '../merged.ts'
+import type { CommandContext } from './command.ts'
 
 export type PatchReaders = Pick<CommandContext, 'readOverlay' | 'readInstanceConfig'>
 
@@ -69,7 +69,7 @@ export function nameLayersIn(report: Report, own: readonly ConfigLayer[], around
 }
 
 /** A config with what it is merged from. */
-export interface LayersHere {
+interface LayersHere {
   /** The lowest first, with kubelet's drop-ins. */
   readonly around: readonly ConfigLayer[]
   readonly merged: MergedDocument
@@ -91,4 +91,9 @@ export async function findLayersHere(
   const [lowest = { name, value: config }, ...others] = own
   const around = layAround([lowest, ...others], here.order)
   return { around: around.length < 2 ? [] : around, merged: documentMerged(ownLayers([lowest, ...others]), here) }
+}
+
+/** On a machine without kubelet's unit (a build server), checks ignore the machine. */
+export function isNode(unit: UnitState): boolean {
+  return unit.kind === 'known' && unit.activity !== 'not-found'
 }

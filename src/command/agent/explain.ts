@@ -2,14 +2,15 @@
  * What the agent would do next about a Snapshot, in words, from the decision that the agent itself
  * runs. Pure.
  */
-import { findEndUs } from '../../decision/awaited.ts'
+
 import { describeSource } from '../../decision/config-source.ts'
-import { nextVisibleStep } from '../../decision/next-step.ts'
-import { assess } from '../../decision/situation.ts'
+import type { Phase } from '../../decision/phases.ts'
+import { nextVisibleStep } from '../../decision/rules.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
-import type { Phase, Step } from '../../decision/step.ts'
-import type { Target } from '../../decision/target.ts'
+import type { Step } from '../../decision/step.ts'
+import { assess, type Target } from '../../decision/target.ts'
 import { measureTrial } from '../../decision/trial.ts'
+import { findEndUs } from '../../decision/wait.ts'
 
 export interface Explanation {
   /** What should run. undefined: unknown. */

@@ -5,7 +5,7 @@
  * the hourly limit) is passed through.
  */
 import { type Answers, carryOut } from '../../decision/carry-out.ts'
-import { nextVisibleStep } from '../../decision/next-step.ts'
+import { nextVisibleStep } from '../../decision/rules.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
 import type { Step, Wait } from '../../decision/step.ts'
 import { type TrialKey, trialKey } from '../../decision/trial-key.ts'

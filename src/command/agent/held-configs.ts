@@ -2,19 +2,23 @@
  * The configs that this node holds: what is assigned, what runs, and what it can fall back to. Each
  * content once, with all that it is here. Pure but for the readers that are passed in.
  */
-import type { ConfigMapSource, ConfigSource, ContentHash, HeldSource } from '../../decision/config-source.ts'
-import { describeSource, LOCAL } from '../../decision/config-source.ts'
+import {
+  type ConfigMapSource,
+  type ConfigSource,
+  type ContentHash,
+  describeSource,
+  type HeldSource,
+  LOCAL,
+} from '../../decision/config-source.ts'
 import { findRunning } from '../../decision/held-sources.ts'
 import { listLeft } from '../../decision/left.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
 import type { KnownUnit } from '../../decision/unit-state.ts'
+import { describeObstacle, toResult } from '../../preflight/agent-preflight.ts'
 import type { InspectedConfig } from '../../preflight/inspection.ts'
-import { readConfigOf } from './active-config.ts'
-import type { CommandContext } from '../command.ts'
-
-/** In the order in which a node falls back. `left`: what a return to local left. */
-export const FALLBACKS = ['last-known-good', 'previous', 'left', 'local'] as const
-export type ConfigRole = 'assigned' | 'active' | (typeof FALLBACKS)[number]
+import { type ConfigRole, withoutChanges } from '../upgrade-judgement.ts'
+import type { CommandContext } from './command.ts'
+import { readConfigOf } from './config-text.ts'
 
 export interface HeldConfig {
   readonly name: string
@@ -62,4 +66,28 @@ function readLocal(snapshot: Snapshot, unit: KnownUnit, readers: Readers): HeldC
 function readCheckpoint(source: ConfigMapSource, { checkpoints }: Readers): HeldConfig['config'] {
   const files = checkpoints.data(source.uid, source.resourceVersion, source.overlay)
   return files === undefined ? { ok: false, detail: 'its checkpoint is missing' } : { ok: true, files, key: source.kubeletConfigKey }
+}
+
+export type LocalJudgement =
+  | { readonly kind: 'accepted' }
+  | { readonly kind: 'refused'; readonly reason: 'load' | 'validate'; readonly detail: string }
+  /** The local config cannot be judged, which says nothing about it. */
+  | { readonly kind: 'unjudged'; readonly detail: string }
+
+type LocalReaders = Pick<CommandContext, 'readLocalConfig' | 'inspect' | 'settings'>
+
+export async function judgeLocal({ readLocalConfig, inspect, settings }: LocalReaders): Promise<LocalJudgement> {
+  const view = await readLocalConfig()
+  if (view.kind === 'unusable' && view.why === 'none') return { kind: 'accepted' }
+  if (view.kind === 'unusable' && view.why === 'missing') return { kind: 'refused', reason: 'load', detail: view.detail }
+  if (view.kind !== 'found') return { kind: 'unjudged', detail: view.detail }
+  const { path, text } = view
+  const deep = settings.preflight === 'start' ? 'if-possible' : 'no'
+  const options = { kubelet: undefined, version: undefined, unknownKeys: 'warn', deep, node: true } as const
+  const report = withoutChanges(await inspect({ name: path, files: { [path]: text }, key: path, localPath: path }, options), [])
+  const obstacle = describeObstacle(report)
+  if (obstacle !== undefined) return { kind: 'refused', reason: 'load', detail: obstacle.message }
+  const result = toResult(report)
+  if (result.kind === 'refused') return { kind: 'refused', reason: result.reason, detail: result.detail }
+  return { kind: 'accepted' }
 }

@@ -2,43 +2,43 @@
  * The document that `status -o json` prints: the state of the node. Fields are added, never renamed
  * or removed; a consumer ignores unknown fields. Durations are whole seconds, times RFC 3339. Pure.
  */
-
 import type { Channel } from '../../decision/desired.ts'
 import { type Answer, type EvidenceFinding, type EvidenceKind, type EvidenceLevel, levelOf } from '../../decision/evidence.ts'
 import { listObserved } from '../../decision/evidence-schedule.ts'
 import { describePause, findPause, latestChannelState } from '../../decision/find-pause.ts'
-import { holdsOnAnyKubelet } from '../../decision/find-verdict.ts'
 import { heldSources } from '../../decision/held-sources.ts'
 import { isNamed, listOfBoot, listRequested, type RequestName, type RestartRecord } from '../../decision/records.ts'
 import { listCounted } from '../../decision/restart-limit.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
 import { contentOfKey, identityOfKey } from '../../decision/trial-key.ts'
 import type { ActivationKind, Wiring, WiringProblem } from '../../decision/unit-state.ts'
-import type { FailureReason, Verdict } from '../../decision/verdict.ts'
-import type { OverlayView } from '../../overlay/view.ts'
+import { type FailureReason, holdsOnAnyKubelet, type Verdict } from '../../decision/verdict.ts'
+import type { OverlayView } from '../../overlay/read-overlay.ts'
 import type { Difference } from '../../preflight/change/check-same.ts'
-import { findLastKnownGood } from '../../report/last-known-good.ts'
-import { describeStatus } from '../../report/status.ts'
+import type { LastReport } from '../../report/last-report.ts'
+import type { ConditionStatus } from '../../report/reasons.ts'
+import { describeStatus, findLastKnownGood } from '../../report/status.ts'
 import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
-import { HOUR_US } from '../../values/durations.ts'
-import type { AgentPresence } from '../command.ts'
+import { formatDuration, HOUR_US, SECOND_US } from '../../values/durations.ts'
+import type { MergedDocument } from '../merged.ts'
+import type { Cell, Tone } from '../terminal.ts'
+import type { AgentPresence } from './command.ts'
 import {
   type AgentDocument,
   documentActive,
   documentAgent,
   documentAssigned,
   documentHeld,
+  documentRollout,
   documentSource,
   documentUnit,
+  type RolloutDocument,
   type SourceDocument,
   seconds,
   type UnitDocument,
   unknown,
 } from './document-parts.ts'
 import type { Explanation } from './explain.ts'
-import type { MergedDocument } from '../merged-layers.ts'
-import type { ReportedDocument } from './reported.ts'
-import { documentRollout, type RolloutDocument } from './rollout-document.ts'
 
 export interface StatusDocument {
   readonly apiVersion: typeof CONFIG_API_VERSION
@@ -102,11 +102,11 @@ export interface StatusDocument {
   readonly error: string | null
 }
 
-export type OverlayDocument =
+type OverlayDocument =
   | { readonly state: 'usable'; readonly files: readonly string[] }
   | { readonly state: 'unusable'; readonly detail: string }
 
-export interface EvidenceDocument {
+interface EvidenceDocument {
   readonly kind: EvidenceKind
   readonly answer: Answer
   readonly level: EvidenceLevel
@@ -115,12 +115,12 @@ export interface EvidenceDocument {
   readonly sinceSeconds: number | null
 }
 
-export type WiringDocument =
+type WiringDocument =
   | { readonly state: 'ready'; readonly activation: ActivationKind }
   | { readonly state: 'broken'; readonly reason: WiringProblem; readonly detail: string }
   | { readonly state: 'unknown'; readonly detail: string }
 
-export interface VerdictDocument {
+interface VerdictDocument {
   readonly source: SourceDocument
   readonly state: Verdict['state']
   readonly reason: FailureReason
@@ -224,4 +224,70 @@ function countRestarts({ restarts, unit, now, policy }: Snapshot): StatusDocumen
   const fallbacks = thisBoot.filter((record) => record.fallback && isRecent(record))
   const counted = listCounted(thisBoot, unit).filter(isRecent)
   return { lastHour: counted.length, fallbacksLastHour: fallbacks.length, limitPerHour: policy.restartsPerHour }
+}
+
+interface ReportedDocument {
+  /** As in the condition `KubeletConfigReady`. */
+  readonly status: ConditionStatus
+  readonly reason: string
+  readonly message: string
+  /** null: none. */
+  readonly error: string | null
+  /** When an agent last stood behind this: a running one does so every minute at least. */
+  readonly at: string
+  readonly ageSeconds: number
+  /** `unknown`: it is not known whether an agent runs, or which. */
+  readonly by: 'running-agent' | 'earlier-agent' | 'unknown'
+}
+
+/** A running agent writes it every minute. Its loop may wait as long for systemd and kubelet. */
+const OLD_SECONDS = 150
+
+/** null: nothing was reported in this boot, or about another Node. */
+export function documentReported(
+  report: LastReport | undefined,
+  { nodeName, now }: Pick<Snapshot, 'nodeName' | 'now'>,
+  agent: AgentPresence,
+): ReportedDocument | null {
+  if (report === undefined || report.nodeName !== nodeName) return null
+  const { status, reason, message, error, pid, atUs } = report
+  const ageUs = Math.max(0, now.monotonicUs - atUs)
+  // From the age: the node's clock may have been set since.
+  const at = new Date(Math.floor((now.wallMs - ageUs / 1000) / 1000) * 1000).toISOString()
+  return { status, reason, message, error: error ?? null, at, ageSeconds: Math.floor(ageUs / SECOND_US), by: whoSaidIt(pid, agent) }
+}
+
+function whoSaidIt(pid: number, agent: AgentPresence): ReportedDocument['by'] {
+  switch (agent.kind) {
+    case 'running':
+      return agent.pid === undefined ? 'unknown' : agent.pid === pid ? 'running-agent' : 'earlier-agent'
+    case 'absent':
+      return 'earlier-agent'
+    case 'unknown':
+      return 'unknown'
+  }
+}
+
+export function describeReported(reported: ReportedDocument | null, agent: AgentDocument): Cell {
+  if (reported === null) {
+    return agent.running === false
+      ? { text: 'nothing since the node booted, and no agent is running', tone: 'warning' }
+      : { text: 'nothing yet', tone: 'faint' }
+  }
+  const { status, reason, message, ageSeconds } = reported
+  return { text: `${status} ${reason}, ${describeAge(reported)}: ${message}`, tone: ageSeconds > OLD_SECONDS ? 'warning' : TONES[status] }
+}
+
+const TONES: Readonly<Record<ConditionStatus, Tone>> = { True: 'good', Unknown: 'plain', False: 'warning' }
+
+function describeAge({ ageSeconds, by }: ReportedDocument): string {
+  const ago = `${formatDuration(ageSeconds * SECOND_US)} ago`
+  switch (by) {
+    case 'running-agent':
+      return ageSeconds > OLD_SECONDS ? `${ago} (the agent has said nothing since)` : ago
+    case 'earlier-agent':
+      return `${ago} by an agent that is gone`
+    case 'unknown':
+      return `${ago} by an agent that may be gone`
+  }
 }

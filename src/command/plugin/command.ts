@@ -1,52 +1,18 @@
-/**
- * The types of a command of the kubectl plugin and of its context. A command is data and one
- * function, as those of the agent. Commands reach the cluster, the clock and the terminal only
- * through their context.
- */
-import type { CommandOption, ExitCode, OptionValues } from '../command.ts'
-import type { InputReading } from '../read-input.ts'
-import type { Terminal } from '../terminal.ts'
+/** The commands of the kubectl plugin, and how they reach the cluster, the clock and the terminal. */
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Report } from '../../preflight/finding.ts'
 import type { ConfigChange, InspectedConfig } from '../../preflight/inspection.ts'
 import type { KubeletVersion } from '../../preflight/kubelet-version.ts'
+import type { Command } from '../command.ts'
+import type { InputReading } from '../read-input.ts'
+import type { Terminal } from '../terminal.ts'
 
 /** How people call it. */
 export const PROGRAM = 'kubectl kubelet-config'
 
-export interface PluginCommand {
-  /** One word or two: `get`, `rollout status`. */
-  readonly name: string
-  readonly group: 'Look' | 'Change' | 'Roll out'
-  /** One line, for the list of commands. */
-  readonly summary: string
-  readonly description: string
-  readonly arguments: readonly PluginArgument[]
-  readonly options: readonly CommandOption[]
-  /** The meaning of exit codes, where they are not those of every command. */
-  readonly exits?: Readonly<Record<ExitCode, string>>
-  /** The command line without the program's name, and what it is for. */
-  readonly examples: readonly (readonly [string, string])[]
-  execute(context: PluginContext, line: PluginLine): Promise<ExitCode>
-}
-
-export interface PluginArgument {
-  readonly placeholder: string
-  readonly required: boolean
-  /** Takes all arguments that are left. */
-  readonly many?: true
-  /** What completion suggests. Absent: nothing. */
-  readonly completes?: 'node' | 'config'
-}
-
-/** A command line whose options have values that their kinds accepted. */
-export interface PluginLine {
-  readonly options: OptionValues
-  /** In order. */
-  readonly args: readonly string[]
-}
+export type PluginCommand = Command<PluginContext>
 
 export interface PluginContext {
   readonly api: KubeApi
@@ -79,3 +45,7 @@ export interface PluginContext {
 
 /** `nobody`: there is no terminal to ask at. */
 export type Consent = 'yes' | 'no' | 'nobody'
+
+export function untilUnread({ signal, terminal }: Pick<PluginContext, 'signal' | 'terminal'>): AbortSignal {
+  return terminal.unread === undefined ? signal : AbortSignal.any([signal, terminal.unread])
+}

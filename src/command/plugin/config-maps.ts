@@ -1,12 +1,17 @@
 /** ConfigMaps that hold configs, read and written for commands. Pure but for the API. */
 import { BASE_ANNOTATION } from '../../decision/channels.ts'
 import type { ConfigMapData } from '../../decision/config-source.ts'
-import { metadataOf } from '../../source/channels/metadata.ts'
+import { metadataOf, readPause } from '../../source/channels/metadata.ts'
 import { dataOf, identityOf } from '../../source/kube-object.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
+import { type CommandArgument, Failure } from '../command.ts'
 import type { PluginContext } from './command.ts'
-import { describeRefused, Failure, objectOf } from './failure.ts'
+import { describeRefused, objectOf } from './failure.ts'
+import { listPages } from './list-pages.ts'
+
+/** On a kept version: of which config. */
+export const KEPT_LABEL = 'kubelet-cfg-agent.io/kept-version-of'
 
 /** What kubelets get of a ConfigMap. */
 export interface ConfigContent {
@@ -83,4 +88,18 @@ export async function patchConfig(context: PluginContext, name: string, patch: J
   const path = pathOf(context, name)
   const answer = await api.request({ method: 'PATCH', path, body: patch, contentType: 'application/merge-patch+json' })
   objectOf({ verb: 'patch', resource: 'configmaps', name, namespace }, answer)
+}
+
+export function isPaused(annotations: Readonly<Record<string, string>>): boolean {
+  return readPause({ labels: {}, annotations }, 'ConfigMap', '') !== undefined
+}
+
+export async function listNames(context: PluginContext, kind: NonNullable<CommandArgument['completes']>): Promise<readonly string[]> {
+  const { api, namespace } = context
+  const isNode = kind === 'node'
+  const resource = isNode ? 'nodes' : 'configmaps'
+  const path = isNode ? '/api/v1/nodes' : `/api/v1/namespaces/${namespace}/configmaps`
+  const query = isNode ? {} : { labelSelector: `!${KEPT_LABEL}` }
+  const listing = { path, query, as: 'PartialObjectMetadataList', asked: { verb: 'list', resource } } as const
+  return (await listPages(api, listing, (object) => identityOf(object)?.name)).items
 }

@@ -1,14 +1,13 @@
 /** Two configs of the cluster compared field by field, as text for people. */
-
 import { decodeText } from '../../kubelet/decode.ts'
 import { decides, type FieldPath } from '../../kubelet/field-path.ts'
 import { type Beside, nameContents } from '../../preflight/change/named-files.ts'
 import { type KubeletVersion, parseVersion } from '../../preflight/kubelet-version.ts'
-import { NODE_OWN, renderChanges } from '../changes-text.ts'
+import { NODE_OWN, renderChanges } from '../changes.ts'
+import { Failure } from '../command.ts'
 import { plainText } from '../terminal.ts'
 import type { PluginContext } from './command.ts'
 import type { ConfigContent } from './config-maps.ts'
-import { Failure } from './failure.ts'
 import { mergeText } from './merged-text.ts'
 import type { NodeState } from './node-state.ts'
 

@@ -2,7 +2,9 @@
  * What a refusal by the API server means to the person who asked: which right is missing, or what
  * does not exist. Pure.
  */
+
 import type { KubeAnswer } from '../../ports/kube-api.ts'
+import { Failure } from '../command.ts'
 
 /** What was asked for, in the words of RBAC. */
 export interface Asked {
@@ -14,12 +16,6 @@ export interface Asked {
   /** undefined: the resource has no namespace. */
   readonly namespace?: string | undefined
 }
-
-/** Thrown by commands: the message is for people, and is all that they see. */
-export class Failure extends Error {}
-
-/** The command line is wrong in a way that only the command itself sees. */
-export class Misuse extends Failure {}
 
 /** The API server does not answer, or not now. */
 export class Outage extends Failure {}

@@ -1,11 +1,9 @@
 /**
  * The table of a fleet, and its sum: a line with a bar for each config. Fits the terminal. Pure.
  */
+import { CONDITION_REASONS } from '../../report/reasons.ts'
 import { alignColumns, type Cell, paint, type Tone } from '../terminal.ts'
-import { CONDITION_REASONS } from '../../report/condition.ts'
-import { shortenMessage } from './brief-message.ts'
-import { configOf, describe, isDegraded, type NodeState, stateOf, versionOf, waveOf } from './node-state.ts'
-import { showAge } from './show-age.ts'
+import { configOf, describe, isDegraded, type NodeState, showAge, stateOf, versionOf, waveOf } from './node-state.ts'
 
 export interface FleetLook {
   readonly color: boolean
@@ -154,4 +152,32 @@ function toneOf(node: NodeState): Tone {
 /** As in `1,870`. */
 function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',')
+}
+
+/**
+ * What introduces the cause, with the config in place of `NAME`, as `report/condition.ts` writes
+ * it.
+ */
+const INTRODUCTIONS: readonly string[] = [
+  '^NAME (?:was refused before a restart|was rolled back|failed), (?:falling back|\\S+ runs): ',
+  '^NAME has passed its trial(?:; )?',
+  '^trial of NAME ',
+  '^waits (?:for )?its turn to use NAME: ',
+  '^NAME waits for its rollout: ',
+  '^the rollout of NAME is halted: ',
+  '^NAME(?:: | )',
+  ' NAME(?= )',
+  '; desired: NAME$',
+  '^nothing is assigned: kubelet runs its local config(?:; )?',
+]
+
+/** @param config as in `kube-system/pods:kubelet@212`. undefined: it has no name */
+export function shortenMessage(message: string, config: string | undefined, wallMs: number): string {
+  const name = config === undefined ? undefined : `${config.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?:\\+[\\w-]+)?`
+  const known = INTRODUCTIONS.filter((text) => name !== undefined || !text.includes('NAME'))
+  const cause = known.reduce((text, introduction) => text.replace(new RegExp(introduction.replace('NAME', name ?? '')), ''), message)
+  return cause.replace(/\buntil (\d{4}-\d\d-\d\dT[\d:.]+Z)/g, (text, time: string) => {
+    const leftMs = Date.parse(time) - wallMs
+    return leftMs > 0 ? `${showAge(new Date(0).toISOString(), leftMs)} left` : text
+  })
 }

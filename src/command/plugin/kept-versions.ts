@@ -6,13 +6,11 @@
 import { createHash } from 'node:crypto'
 import { BASE_ANNOTATION } from '../../decision/channels.ts'
 import { isObjectName } from '../../values/kubernetes-names.ts'
+import { Failure } from '../command.ts'
 import type { PluginContext } from './command.ts'
-import { type ConfigContent, createObject, type FoundConfig, patchConfig, pathOf, readConfigMap } from './config-maps.ts'
-import { Failure } from './failure.ts'
+import { type ConfigContent, createObject, type FoundConfig, KEPT_LABEL, patchConfig, pathOf, readConfigMap } from './config-maps.ts'
 import { listPages } from './list-pages.ts'
 
-/** On a kept version: of which config. */
-export const KEPT_LABEL = 'kubelet-cfg-agent.io/kept-version-of'
 /** On the config: the hash of what it held before. */
 export const PREVIOUS_ANNOTATION = 'kubelet-cfg-agent.io/previous-version'
 /** On the config: the hash of what was written together with that. */

@@ -6,7 +6,8 @@
 import type { KubeApi, PartialForm } from '../../ports/kube-api.ts'
 import { itemsOf } from '../../source/kube-object.ts'
 import { isObject } from '../../values/is-object.ts'
-import { type Asked, describeRefused, Failure } from './failure.ts'
+import { Failure } from '../command.ts'
+import { type Asked, describeRefused } from './failure.ts'
 
 /**
  * A Node has some 10 to 20 KB, most of it images. So a page usually stays below the longest answer

@@ -2,19 +2,21 @@
  * What a Node says about its config: the conditions and the annotation that its agent wrote, and
  * what assigns. Read from JSON of any shape, without trust: texts lose control characters. Pure.
  */
-import { plainText } from '../terminal.ts'
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION } from '../../decision/channels.ts'
 import { type ConfigMapRef, type ConfigSource, describeSource } from '../../decision/config-source.ts'
 import { STATUS_ANNOTATION } from '../../report/annotation.ts'
-import { CONDITION_TYPE } from '../../report/condition.ts'
-import { findCondition } from '../../report/condition-work.ts'
-import { DEGRADED_TYPE } from '../../report/degraded.ts'
+import { findCondition } from '../../report/node-conditions.ts'
 import { readConfig } from '../../report/node-config.ts'
-import { readSourceAnnotation } from '../../source/channels/annotation.ts'
+import { CONDITION_TYPE, DEGRADED_TYPE } from '../../report/reasons.ts'
+import { readAssignment, readSourceAnnotation } from '../../source/channels/config-source-field.ts'
 import { metadataOf } from '../../source/channels/metadata.ts'
-import { readAssignment } from '../../source/config-source-field.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
+import { Failure } from '../command.ts'
+import { plainText } from '../terminal.ts'
+import type { PluginContext } from './command.ts'
+import { type Asked, objectOf } from './failure.ts'
+import { type Listed, listPages } from './list-pages.ts'
 
 export interface NodeState {
   readonly name: string
@@ -46,7 +48,7 @@ export type AskedConfig =
   | { readonly channel: 'config-source' | 'label' | 'annotation'; readonly ref: ConfigMapRef }
   | { readonly channel: 'config-source' | 'label' | 'annotation'; readonly problem: string }
 
-export interface NodeCondition {
+interface NodeCondition {
   readonly status: string
   readonly reason: string
   readonly message: string
@@ -54,7 +56,7 @@ export interface NodeCondition {
   readonly since: string
 }
 
-export interface NodeRollout {
+interface NodeRollout {
   readonly stage: number | undefined
   readonly lastStage: number | undefined
   readonly turn: string
@@ -211,4 +213,51 @@ export function describe(source: ConfigSource): string {
 /** Somebody should look: the condition `KubeletConfigDegraded` is True. */
 export function isDegraded({ degraded }: NodeState): boolean {
   return degraded?.status === 'True'
+}
+
+const PATH = '/api/v1/nodes'
+const LIST: Asked = { verb: 'list', resource: 'nodes' }
+
+/** @throws Failure */
+export function listNodes({ api, namespace }: PluginContext, selector: string): Promise<Listed<NodeState>> {
+  const query = selector === '' ? {} : { labelSelector: selector }
+  return listPages(api, { path: PATH, query, asked: LIST }, (node) => readNodeState(node, namespace))
+}
+
+export interface LabelledNode {
+  readonly state: NodeState
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** All of them. @throws Failure */
+export async function listLabelledNodes({ api, namespace }: PluginContext): Promise<readonly LabelledNode[]> {
+  const { items } = await listPages(api, { path: PATH, asked: LIST }, (node): LabelledNode | undefined => {
+    const state = readNodeState(node, namespace)
+    return state && { state, labels: metadataOf(node)?.labels ?? {} }
+  })
+  return items
+}
+
+/** @throws Failure */
+export async function getNode({ api, namespace }: PluginContext, name: string): Promise<{ object: unknown; state: NodeState }> {
+  checkNodeName(name)
+  const answer = await api.request({ method: 'GET', path: `${PATH}/${name}` })
+  const object = objectOf({ verb: 'get', resource: 'nodes', name }, answer)
+  const state = readNodeState(object, namespace)
+  if (state?.name !== name)
+    throw new Failure(`the API server did not answer with Node ${name}: check the context and the address of the API server`)
+  return { object, state }
+}
+
+export function checkNodeName(name: string): void {
+  if (!isObjectName(name)) throw new Failure(`"${name}" is not a valid name of a Node`)
+}
+
+export function showAge(since: string, wallMs: number): string {
+  const ms = wallMs - Date.parse(since)
+  if (!Number.isFinite(ms)) return '-'
+  const seconds = Math.max(0, Math.floor(ms / 1000))
+  if (seconds < 120) return `${seconds}s`
+  if (seconds < 7200) return `${Math.floor(seconds / 60)}m`
+  return seconds < 172_800 ? `${Math.floor(seconds / 3600)}h` : `${Math.floor(seconds / 86_400)}d`
 }

@@ -1,16 +1,20 @@
 /** What a rollout is about and how far it has come, read from the API server alone. */
 import { ROLLOUT_ANNOTATION } from '../../decision/channels.ts'
+import type { Bases, FoundConfigMap, UnavailableReason } from '../../decision/desired.ts'
+import { hashObject } from '../../decision/rollout-hash.ts'
 import { ROLLOUT_OFF } from '../../decision/staging.ts'
 import { type Plan, parsePlan, ROLLOUT_EXCLUDE_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from '../../rollout/plan.ts'
 import { type Progress, progressOf } from '../../rollout/progress.ts'
 import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
 import { type Observation, observe } from '../../rollout/silence.ts'
+import { readBases } from '../../source/base-chain.ts'
+import { readBase } from '../../source/channels/metadata.ts'
+import { readConfigMapOnce } from '../../source/read-once.ts'
 import { findRecordRef, type RecordRef } from '../../source/rollout/read-record.ts'
+import { Failure } from '../command.ts'
 import type { PluginContext } from './command.ts'
-import { type FoundConfig, findConfig, getConfig } from './config-maps.ts'
-import { Failure } from './failure.ts'
-import { hashWhole } from './hash-whole.ts'
-import { isPaused } from './is-paused.ts'
+import { type FoundConfig, findConfig, getConfig, isPaused } from './config-maps.ts'
+import { Outage } from './failure.ts'
 import { KEY } from './merged-text.ts'
 
 export interface RolloutState {
@@ -101,4 +105,44 @@ function recordIn({ namespace, name }: RecordRef, { data }: FoundConfig): Rollou
 export function recordOf({ annotations }: FoundConfig): string | undefined {
   const record = annotations[ROLLOUT_ANNOTATION]
   return record === ROLLOUT_OFF ? undefined : record
+}
+
+/** @throws Failure, or Outage where it may pass */
+export async function hashWhole({ api, namespace }: PluginContext, config: FoundConfig): Promise<string> {
+  const { name, uid, resourceVersion, data, annotations } = config
+  const base = readBase({ metadata: { annotations } })
+  const own: FoundConfigMap = { kind: 'found', uid, resourceVersion, data, ...(base && { base }) }
+  const ref = { namespace, name, kubeletConfigKey: KEY }
+  const whole = await readBases({ ref }, own, (under) => readConfigMapOnce(api, under))
+  if (whole.bases !== undefined) checkBases(`ConfigMap ${namespace}/${name}`, whole.bases)
+  return hashObject(whole, KEY)
+}
+
+function checkBases(of: string, { views, problem }: Bases): void {
+  for (const { ref, object } of views) {
+    if (object.kind !== 'unavailable') continue
+    const what = `the base ConfigMap ${ref.namespace}/${ref.name} of ${of}`
+    const message = describeUnread(what, ref.namespace, object)
+    throw object.reason === 'unreachable' ? new Outage(message) : new Failure(message)
+  }
+  if (problem !== undefined) throw new Failure(`${of}: ${problem}`)
+}
+
+function describeUnread(
+  what: string,
+  namespace: string,
+  { reason, detail }: { readonly reason: UnavailableReason; readonly detail: string },
+): string {
+  switch (reason) {
+    case 'not-found':
+      return `${what} does not exist: create it, or correct the annotation that names it`
+    case 'forbidden':
+      return `${what} may not be read: grant get of configmaps in the namespace ${namespace} (${detail})`
+    case 'unauthenticated':
+      return `${what} cannot be read: the API server does not accept the credentials of this context (${detail})`
+    case 'malformed':
+      return `${what} is malformed: ${detail}`
+    case 'unreachable':
+      return `${what} cannot be read: ${detail}`
+  }
 }

@@ -1,9 +1,9 @@
 /** Which content of a config each node runs, as far as the cluster knows. Pure but for the API. */
 import { contentHash } from '../../checkpoint/content.ts'
 import type { ConfigMapData } from '../../decision/config-source.ts'
+import { Failure } from '../command.ts'
 import type { PluginContext } from './command.ts'
 import { type FoundConfig, findConfig } from './config-maps.ts'
-import { Failure } from './failure.ts'
 import { hashVersion } from './kept-versions.ts'
 import { KEY, mergeText, type Supposed } from './merged-text.ts'
 import type { NodeState } from './node-state.ts'

@@ -6,12 +6,11 @@ import type { ConfigMapRef } from '../../decision/config-source.ts'
 import { readBases } from '../../source/base-chain.ts'
 import { matchesLabels, parseLabelSelector } from '../../source/channels/label-selector.ts'
 import { isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
+import { Failure } from '../command.ts'
 import type { PluginContext } from './command.ts'
 import { ConfigIndex, type ConfigName, sameName } from './config-index.ts'
-import { Failure } from './failure.ts'
 import { KEY } from './merged-text.ts'
-import type { NodeState } from './node-state.ts'
-import { type LabelledNode, listLabelledNodes } from './nodes.ts'
+import { type LabelledNode, listLabelledNodes, type NodeState } from './node-state.ts'
 
 export interface Users {
   /** All of them. */

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { checkCluster } from '../../../src/command/agent/check-cluster.ts'
-import type { CommandContext } from '../../../src/command/command.ts'
+import type { CommandContext } from '../../../src/command/agent/command.ts'
 import type { Desired } from '../../../src/decision/desired.ts'
 import type { KubeAnswer, KubeRequest } from '../../../src/ports/kube-api.ts'
 import { found, source } from '../../report/build.ts'

@@ -3,7 +3,8 @@
  * request.
  */
 
-import type { AgentPresence, ArgumentValues, Command, CommandContext } from '../../../src/command/command.ts'
+import type { AgentCommand, AgentPresence, CommandContext } from '../../../src/command/agent/command.ts'
+import { reportFailure } from '../../../src/command/run-program.ts'
 import { describeSource } from '../../../src/decision/config-source.ts'
 import type { Hold } from '../../../src/decision/records.ts'
 import type { Snapshot } from '../../../src/decision/snapshot.ts'
@@ -12,7 +13,7 @@ import { inspectWith } from '../../../src/preflight/inspect.ts'
 import { NOTHING_KNOWN } from '../../../src/preflight/node/surroundings.ts'
 import { listParts } from '../../../src/preflight/parts.ts'
 import { describeChanges } from '../../../src/preflight/policy/check-policy.ts'
-import type { HistoryReading } from '../../../src/report/history-lines.ts'
+import type { HistoryReading } from '../../../src/report/history.ts'
 import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
 import { snapshot } from '../../report/build.ts'
 import { defaults } from '../../settings/settled-settings.ts'
@@ -141,12 +142,14 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
 
 /** Runs a command; options that are not given have their defaults. */
 export async function execute(
-  command: Command,
+  command: AgentCommand,
   node: FakeNode,
   options: Readonly<Record<string, string>> = {},
-  args: ArgumentValues = {},
+  args: readonly string[] = [],
 ): Promise<number> {
   if (command.takes !== 'node') throw new Error(`${command.name} does not use the node`)
   const initial = Object.fromEntries(command.options.map(({ name, initial }) => [name, initial]))
-  return command.execute(node.context, { ...initial, ...options }, args)
+  const line = { options: { ...initial, ...options }, args, shared: {} }
+  const name = `kubelet-cfg-agent ${command.name}`
+  return reportFailure(name, command, node.context.terminal, () => command.execute(node.context, line))
 }

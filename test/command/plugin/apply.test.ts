@@ -1,7 +1,8 @@
 import t from 'tap'
 import { contentHash } from '../../../src/checkpoint/content.ts'
+import { KEPT_LABEL } from '../../../src/command/plugin/config-maps.ts'
+import { hashVersion } from '../../../src/command/plugin/kept-versions.ts'
 import { CONFIG_LABEL } from '../../../src/decision/channels.ts'
-import { hashVersion, KEPT_LABEL } from '../../../src/command/plugin/kept-versions.ts'
 import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld, withConfigz } from './world.ts'
 
 const WHOLE = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
@@ -443,7 +444,7 @@ t.test('diff of a node: with the kept version, and where none is kept with what 
   const { diffCommand } = await import('../../../src/command/plugin/commands/diff.ts')
   const asked: string[] = []
   const api = withConfigz(context.api, { maxPods: 33 }, asked)
-  t.equal(await diffCommand.execute({ ...context, api }, { options: {}, args: ['n1'] }), 1)
+  t.equal(await diffCommand.execute({ ...context, api }, { options: {}, args: ['n1'], shared: {} }), 1)
   t.same(asked, ['/api/v1/nodes/n1/proxy/configz'])
   putConfigMap(world, 'other', `${WHOLE}maxPods: 70\n`)
   server.objects.put(

@@ -118,7 +118,7 @@ t.test('a watch shows a node again when it changes, and not when kubelet writes'
     },
   }
   const { getCommand } = await import('../../../src/command/plugin/commands/get.ts')
-  const line = { options: { selector: '', output: 'table', watch: 'true' }, args: [] }
+  const line = { options: { selector: '', output: 'table', watch: 'true' }, args: [], shared: {} }
   const done = getCommand.execute({ ...context, terminal, signal: stopper.signal }, line)
   await until(() => server.requests.some(({ verb }) => verb === 'watch'), 'the watch is open')
   const heartbeat = nodeObject('worker-2', { config: 'kubelet-config', labels: { role: 'worker' } })
@@ -155,7 +155,7 @@ t.test('a watch goes on where an API server restarts, and does not ask without a
   const pauses: number[] = []
   world.onSleep = (ms) => pauses.push(ms)
   const { getCommand } = await import('../../../src/command/plugin/commands/get.ts')
-  const line = { options: { selector: '', output: 'table', watch: 'true' }, args: [] }
+  const line = { options: { selector: '', output: 'table', watch: 'true' }, args: [], shared: {} }
   const api = { request: context.api.request.bind(context.api), watch }
   t.equal(await getCommand.execute({ ...context, api, signal: stopper.signal }, line), 0)
   t.same(pauses, [2000, 2000, 2000])

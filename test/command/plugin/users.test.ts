@@ -1,5 +1,8 @@
 import t from 'tap'
 import { contentHash } from '../../../src/checkpoint/content.ts'
+import { getConfig, isPaused } from '../../../src/command/plugin/config-maps.ts'
+import { mergeText } from '../../../src/command/plugin/merged-text.ts'
+import { hashWhole } from '../../../src/command/plugin/rollout-state.ts'
 import {
   BASE_ANNOTATION,
   FLEET_LABEL,
@@ -7,10 +10,6 @@ import {
   NODE_SELECTOR_ANNOTATION,
   ROLLOUT_ANNOTATION,
 } from '../../../src/decision/channels.ts'
-import { getConfig } from '../../../src/command/plugin/config-maps.ts'
-import { hashWhole } from '../../../src/command/plugin/hash-whole.ts'
-import { isPaused } from '../../../src/command/plugin/is-paused.ts'
-import { mergeText } from '../../../src/command/plugin/merged-text.ts'
 import { metadataOf } from '../../../src/source/channels/metadata.ts'
 import { editConfigMap, NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld } from './world.ts'
 

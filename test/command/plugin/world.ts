@@ -6,14 +6,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../../../demo/api-server/server.ts'
+import type { Consent, PluginContext } from '../../../src/command/plugin/command.ts'
+import { PLUGIN_PROGRAM, preparePlugin } from '../../../src/command/plugin/program.ts'
 import type { InputReading } from '../../../src/command/read-input.ts'
+import { runProgram } from '../../../src/command/run-program.ts'
+import { openKubeApi } from '../../../src/compose/kube-api.ts'
 import { readUserKubeconfig } from '../../../src/kube/credentials.ts'
 import { formatDocument } from '../../../src/kubelet/yaml.ts'
-import { openKubeApi } from '../../../src/main-kube-api.ts'
-import { compareConfigs, inspectConfig } from '../../../src/main-plugin-checks.ts'
-import type { Consent, PluginContext } from '../../../src/command/plugin/command.ts'
-import { PLUGIN_COMMANDS } from '../../../src/command/plugin/command-list.ts'
-import { runPlugin } from '../../../src/command/plugin/run-plugin.ts'
+import { compareConfigs, inspectConfig } from '../../../src/preflight/inspect-away.ts'
 import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
 
 export const NAMESPACE = 'kube-system'
@@ -116,11 +116,10 @@ export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}
     run: async (...args) => {
       written.out = ''
       written.err = ''
-      const code = await runPlugin(args, {
-        commands: PLUGIN_COMMANDS,
+      const code = await runProgram(args, PLUGIN_PROGRAM, {
         terminal: context.terminal,
         version: '1.2.3',
-        open: async ({ namespace = NAMESPACE }) => ({ ...context, namespace }),
+        prepare: (command, line) => preparePlugin(({ namespace = NAMESPACE }) => ({ ...context, namespace }), command, line),
       })
       return { code, ...written }
     },

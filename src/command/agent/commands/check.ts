@@ -3,12 +3,11 @@
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { switchKind } from '../../../settings/setting-kinds.ts'
 import { AGENT_UNIT, type AgentService } from '../../../systemd/agent-service.ts'
+import { type CommandLine, EXIT, type ExitCode, OUTPUT } from '../../command.ts'
+import { alignColumns, formatJson, type Tone } from '../../terminal.ts'
 import { checkCluster } from '../check-cluster.ts'
-import { type AgentPresence, type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../../command.ts'
-import { formatJson } from '../../format-json.ts'
-import { gatherFindings } from '../gather-findings.ts'
-import type { SelfCheckResult } from '../self-check.ts'
-import { alignColumns, type Tone } from '../../terminal.ts'
+import type { AgentPresence, CommandContext, NodeCommand } from '../command.ts'
+import { gatherFindings, type SelfCheckResult } from '../self-check.ts'
 
 /** A command runs only with valid settings: see `invoke`. */
 const SETTINGS_ALONE: readonly SelfCheckResult[] = [{ topic: 'settings', level: 'ok', text: 'valid' }]
@@ -40,7 +39,7 @@ export const checkCommand: NodeCommand = {
   execute: check,
 }
 
-async function check(context: CommandContext, options: OptionValues): Promise<ExitCode> {
+async function check(context: CommandContext, { options }: CommandLine): Promise<ExitCode> {
   const { terminal } = context
   const findings = options.settings === 'true' ? SETTINGS_ALONE : await checkAll(context)
   const document = { apiVersion: CONFIG_API_VERSION, kind: 'SelfCheck', findings }

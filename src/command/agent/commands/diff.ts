@@ -7,18 +7,15 @@ import type { Snapshot } from '../../../decision/snapshot.ts'
 import type { ConfigChange } from '../../../preflight/inspection.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { accept, type Kind } from '../../../settings/setting-kinds.ts'
-import { type ConfigText, readActiveConfig } from '../active-config.ts'
+import { documentChange, renderChanges } from '../../changes.ts'
+import { type CommandLine, EXIT, type ExitCode, Failure, OUTPUT } from '../../command.ts'
+import { renderMisread } from '../../merged.ts'
+import { formatJson, plainText } from '../../terminal.ts'
 import { candidateKind, loadCandidate } from '../candidate.ts'
 import { CANDIDATE, KUBELET_VERSION, readTextOption, readVersionOption, WITHOUT_OVERLAY, wantsOverlay } from '../candidate-options.ts'
-import { documentChange } from '../../changes-document.ts'
-import { renderChanges } from '../../changes-text.ts'
-import { type ArgumentValues, type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../../command.ts'
-import { compareTexts } from '../compare-texts.ts'
+import type { CommandContext, NodeCommand } from '../command.ts'
 import { readDesiredLayers } from '../config-layers.ts'
-import { findDesired } from '../desired-config.ts'
-import { formatJson } from '../../format-json.ts'
-import { renderMisread } from '../../merged-text.ts'
-import { plainText } from '../../terminal.ts'
+import { type ConfigText, compareTexts, findDesired, readActiveConfig } from '../config-text.ts'
 
 /** The placeholder makes the shell complete paths, but any candidate can be given. */
 const againstKind: Kind<string> = {
@@ -61,7 +58,7 @@ export const diffCommand: NodeCommand = {
   execute: diff,
 }
 
-async function diff(context: CommandContext, options: OptionValues, { candidate }: ArgumentValues): Promise<ExitCode> {
+async function diff(context: CommandContext, { args: [candidate], options }: CommandLine): Promise<ExitCode> {
   const { terminal } = context
   const against = readTextOption(options, 'against')
   const desired = candidate === undefined ? await context.fetchDesired() : undefined
@@ -73,10 +70,7 @@ async function diff(context: CommandContext, options: OptionValues, { candidate 
       : { place: 'assigned' as const, ...(await loadText(candidate, context, wantsOverlay(options))) }
   const after = found.ok && candidate === undefined ? { ...found, layers: await readDesiredLayers(desired, context) } : found
   const compared = await compareTexts(before, after, (from, to) => context.compare(from, to, readVersionOption(options)), context)
-  if (!compared.ok) {
-    terminal.err(`kubelet-cfg-agent diff: ${plainText(compared.detail)}\n`)
-    return EXIT.usage
-  }
+  if (!compared.ok) throw new Failure(compared.detail)
   const { from, to, changes } = compared
   if (options.output === 'json') {
     const document = { apiVersion: CONFIG_API_VERSION, kind: 'ConfigDiff', from, to, changes: changes.map(documentChange) }

@@ -13,12 +13,12 @@ import { LAST_IN_TABLES } from '../../../kubelet/fields.ts'
 import { COVERED, formatVersion, isCovered, type KubeletVersion } from '../../../preflight/kubelet-version.ts'
 import { switchKind } from '../../../settings/setting-kinds.ts'
 import { isObject, type JsonObject } from '../../../values/is-object.ts'
-import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues } from '../../command.ts'
-import { formatJson } from '../../format-json.ts'
-import { plainText } from '../../terminal.ts'
-import { readActiveConfig } from '../active-config.ts'
-import { LONGEST_BYTES } from '../candidate.ts'
+import { type CommandLine, EXIT, type ExitCode, Failure, Misuse } from '../../command.ts'
+import { LONGEST_BYTES } from '../../manifest-text.ts'
+import { formatJson, plainText } from '../../terminal.ts'
 import { fileOption, KUBELET_VERSION, readTextOption, readVersionOption } from '../candidate-options.ts'
+import type { CommandContext, NodeCommand } from '../command.ts'
+import { readActiveConfig } from '../config-text.ts'
 
 export const generateCommand: NodeCommand = {
   name: 'generate',
@@ -55,23 +55,18 @@ export const generateCommand: NodeCommand = {
 
 type Generated = { readonly ok: true; readonly text: string; readonly config: JsonObject } | { readonly ok: false; readonly detail: string }
 
-async function generate(context: CommandContext, options: OptionValues): Promise<ExitCode> {
+async function generate(context: CommandContext, { options }: CommandLine): Promise<ExitCode> {
   const { terminal } = context
   const path = readTextOption(options, 'from-file')
-  if (path !== undefined && options.offline === 'true') {
-    terminal.err('kubelet-cfg-agent generate: --from-file and --offline exclude each other: give one of them\n')
-    return EXIT.usage
-  }
+  const isOffline = options.offline === 'true'
+  const ignored = ['from-file', 'kubelet-version', 'all'].find((name) => !['', 'false'].includes(options[name] ?? ''))
+  if (isOffline && ignored !== undefined) throw new Misuse(`--${ignored} and --offline exclude each other: give one of them`)
   const version = readVersionOption(options) ?? (path === undefined ? await context.runningVersion() : undefined)
   const defaultsOf = options.all === 'true' ? undefined : version
-  const generated =
-    options.offline === 'true' ? await copyActive(context) : await convert(await readConfigz(path, context), defaultsOf, context)
-  if (!generated.ok) {
-    terminal.err(`kubelet-cfg-agent generate: ${plainText(generated.detail)}\n`)
-    return EXIT.failed
-  }
+  const generated = isOffline ? await copyActive(context) : await convert(await readConfigz(path, context), defaultsOf, context)
+  if (!generated.ok) throw new Failure(generated.detail)
   terminal.out(generated.text)
-  const keepsAll = options.offline === 'true' || options.all === 'true'
+  const keepsAll = isOffline || options.all === 'true'
   const notes = [
     ...(keepsAll ? [] : remarkOnDefaults(version, path)),
     ...(version === undefined ? [] : await foretell(generated.config, version)),

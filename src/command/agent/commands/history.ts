@@ -1,15 +1,14 @@
 /** `history`: the transitions of this node, oldest first, so the latest is next to the prompt. */
 
-import type { ConfigSource } from '../../../decision/config-source.ts'
-import { describeSource } from '../../../decision/config-source.ts'
+import { type ConfigSource, describeSource } from '../../../decision/config-source.ts'
 import type { Transition, TransitionKind } from '../../../decision/records.ts'
-import { instantOf } from '../../../report/history-lines.ts'
+import { instantOf } from '../../../report/history.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { countKind } from '../../../settings/setting-kinds.ts'
-import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../../command.ts'
+import { type CommandLine, EXIT, type ExitCode, OUTPUT } from '../../command.ts'
+import { alignColumns, type Cell, formatJson, type Tone } from '../../terminal.ts'
+import type { CommandContext, NodeCommand } from '../command.ts'
 import { documentSource, type SourceDocument } from '../document-parts.ts'
-import { formatJson } from '../../format-json.ts'
-import { alignColumns, type Cell, type Tone } from '../../terminal.ts'
 
 export const historyCommand: NodeCommand = {
   name: 'history',
@@ -47,7 +46,7 @@ export interface HistoryDocument {
   }[]
 }
 
-async function showHistory({ history, terminal }: CommandContext, options: OptionValues): Promise<ExitCode> {
+async function showHistory({ history, terminal }: CommandContext, { options }: CommandLine): Promise<ExitCode> {
   const reading = history.read()
   const transitions = reading.transitions.slice(-Number(options.limit))
   if (reading.skipped === 1) terminal.err('1 line of the history cannot be read and is left out\n')

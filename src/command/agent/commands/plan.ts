@@ -3,24 +3,40 @@
  * preflight on it, and simulates the agent's own decision from the node's current state. Changes
  * nothing, and does not contact a running agent.
  */
-
 import { LOCAL_CONTENT } from '../../../decision/config-source.ts'
-import type { Desired } from '../../../decision/desired.ts'
-import { resolveDesired } from '../../../decision/desired.ts'
+import { type Desired, resolveDesired } from '../../../decision/desired.ts'
+import type { Phase } from '../../../decision/phases.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
+import type { Step } from '../../../decision/step.ts'
 import { trialKey } from '../../../decision/trial-key.ts'
 import { describeObstacle, toResult } from '../../../preflight/agent-preflight.ts'
 import type { Report } from '../../../preflight/finding.ts'
-import { readActiveConfig } from '../active-config.ts'
-import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../../command.ts'
-import { compareTexts } from '../compare-texts.ts'
+import { describeStatus, findLastKnownGood } from '../../../report/status.ts'
+import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
+import { formatDuration, SECOND_US } from '../../../values/durations.ts'
+import { type ChangeDocument, documentChange, renderChanges } from '../../changes.ts'
+import { type CommandLine, EXIT, type ExitCode, OUTPUT } from '../../command.ts'
+import { documentReport, type ReportDocument, type ReportLook, renderFindings, renderParts } from '../../report.ts'
+import { alignColumns, type Cell, formatJson, paint } from '../../terminal.ts'
+import type { AgentPresence, CommandContext, NodeCommand } from '../command.ts'
 import { findLayersHere, nameLayersIn, readDesiredLayers } from '../config-layers.ts'
-import { findDesired, nameDesired } from '../desired-config.ts'
-import { type Foretold, foresee } from '../foresee.ts'
-import { formatJson } from '../../format-json.ts'
-import { judgeLocal, type LocalJudgement } from '../inspect-local.ts'
-import { documentPlan, type PlanFacts } from '../plan-document.ts'
-import { renderPlan } from '../plan-text.ts'
+import { type Compared, compareTexts, findDesired, nameDesired, readActiveConfig } from '../config-text.ts'
+import {
+  type AgentDocument,
+  documentActive,
+  documentAgent,
+  documentAssigned,
+  documentHeld,
+  documentSource,
+  documentUnit,
+  type SourceDocument,
+  seconds,
+  type UnitDocument,
+} from '../document-parts.ts'
+import { describeStep } from '../explain.ts'
+import { type ForeseenStep, type Foresight, type Foretold, foresee } from '../foresee.ts'
+import { judgeLocal, type LocalJudgement } from '../held-configs.ts'
+import { describeAgent, describeDocument, toneOfPhase } from './status.ts'
 
 export const planCommand: NodeCommand = {
   name: 'plan',
@@ -39,7 +55,7 @@ export const planCommand: NodeCommand = {
   execute: plan,
 }
 
-async function plan(context: CommandContext, options: OptionValues): Promise<ExitCode> {
+async function plan(context: CommandContext, { options }: CommandLine): Promise<ExitCode> {
   const { terminal } = context
   const desired = await context.fetchDesired()
   const snapshot = await context.observe(desired)
@@ -113,4 +129,175 @@ function foretell({ unit, desired, desiredContent, now }: Snapshot, report: Repo
     obstacle: (key) => (key === wanted ? obstacle?.message : undefined),
     drain: (key) => (result?.kind === 'accepted' && key === wanted ? result.drain : []),
   }
+}
+
+/** The steps if everything goes well. A running agent starts at once. */
+interface Course {
+  readonly steps: readonly StepDocument[]
+  /** Where the agent would then wait. */
+  readonly rest: { readonly phase: Phase; readonly detail: string }
+  readonly restart: { readonly due: boolean; readonly afterSeconds: number | null }
+}
+
+interface PlanDocument extends Course {
+  readonly apiVersion: typeof CONFIG_API_VERSION
+  readonly kind: 'Plan'
+  readonly node: string
+  readonly agent: AgentDocument
+  readonly unit: UnitDocument
+  readonly hold: 'none' | 'paused' | 'local'
+  /** What the cluster, or the directory of manifests, assigns to this node now. */
+  readonly wanted: SourceDocument
+  readonly assigned: SourceDocument
+  readonly active: SourceDocument
+  readonly lastKnownGood: SourceDocument
+  /**
+   * If the node is paused or held on its local config: the course after resume. null: it is not
+   * held.
+   */
+  readonly afterResume: Course | null
+  /** Of what is wanted. null: nothing to check. */
+  readonly preflight: ReportDocument | null
+  /** From what runs to what is wanted. null: unknown, and `changesDetail` says why. */
+  readonly changes: readonly ChangeDocument[] | null
+  readonly changesDetail: string | null
+}
+
+interface StepDocument {
+  /**
+   * `assign`, `preflight`, `activate`, `restart` and so on; `wait` for a wait that ends by itself.
+   */
+  readonly step: Step['kind']
+  readonly detail: string
+  /** From now. */
+  readonly afterSeconds: number
+}
+
+interface PlanFacts {
+  readonly snapshot: Snapshot
+  readonly agent: AgentPresence
+  readonly foresight: Foresight
+  readonly afterResume: Foresight | undefined
+  readonly report: { readonly name: string; readonly report: Report } | undefined
+  readonly compared: Compared
+}
+
+function documentPlan({ snapshot, agent, foresight, afterResume, report, compared }: PlanFacts): PlanDocument {
+  return {
+    apiVersion: CONFIG_API_VERSION,
+    kind: 'Plan',
+    node: snapshot.nodeName,
+    agent: documentAgent(agent),
+    unit: documentUnit(snapshot),
+    hold: snapshot.requests.hold,
+    wanted: documentDesired(snapshot.desired),
+    assigned: documentAssigned(snapshot),
+    active: documentActive(snapshot, describeStatus(snapshot, undefined).active),
+    lastKnownGood: documentHeld(findLastKnownGood(snapshot)),
+    ...documentCourse(foresight),
+    afterResume: afterResume === undefined ? null : documentCourse(afterResume),
+    preflight: report === undefined ? null : documentReport(report.name, report.report),
+    changes: compared.ok ? compared.changes.map(documentChange) : null,
+    changesDetail: compared.ok ? null : compared.detail,
+  }
+}
+
+function documentCourse({ steps, rest, end }: Foresight): Course {
+  const restart = steps.find(({ step }) => step.kind === 'restart')
+  return {
+    steps: steps.map((foreseen) => documentStep(foreseen, end)),
+    rest: { phase: rest.phase, detail: rest.detail },
+    restart: { due: restart !== undefined, afterSeconds: restart === undefined ? null : seconds(restart.afterUs) },
+  }
+}
+
+function documentStep({ step, afterUs }: ForeseenStep, end: Snapshot): StepDocument {
+  return { step: step.kind, detail: describeForeseen(step, end), afterSeconds: seconds(afterUs) }
+}
+
+function describeForeseen(step: Step, { verdicts, accepted }: Snapshot): string {
+  if (step.kind === 'wait') return step.detail
+  if (step.kind !== 'preflight') return describeStep(step)
+  const answer = verdicts.has(step.key) ? 'refused' : accepted.has(step.key) ? 'accepted' : 'not possible'
+  return `${describeStep(step)}: ${answer}`
+}
+
+function documentDesired(desired: Desired): SourceDocument {
+  const source = resolveDesired(desired)
+  if (source !== undefined) return documentSource(source)
+  switch (desired.kind) {
+    case 'unknown':
+    case 'invalid':
+      return { kind: 'unknown', detail: desired.detail }
+    case 'local':
+      return { kind: 'local' }
+    case 'config-map': {
+      const { ref, object } = desired
+      const why = object.kind === 'unavailable' ? object.detail : 'not read yet'
+      return { kind: 'unknown', detail: `${ref.namespace}/${ref.name}:${ref.kubeletConfigKey}: ${why}` }
+    }
+  }
+}
+
+/** @param text the wanted config, whose lines are shown with findings */
+function renderPlan(facts: PlanFacts, text: string | undefined, look: ReportLook): string {
+  const plan = documentPlan(facts)
+  const { color } = look
+  const { trialUs } = facts.snapshot.policy
+  const lines = [...alignColumns(listFacts(plan), color), '', ...renderCourse('The agent would', plan, trialUs, color)]
+  if (plan.afterResume !== null) lines.push('', ...renderCourse('After resume, it would', plan.afterResume, trialUs, color))
+  if (facts.report !== undefined) {
+    const { name, report } = facts.report
+    lines.push('', heading(`Preflight of ${name}: ${report.outcome}`, color), '')
+    lines.push(...renderFindings(name, text, report.findings, look), ...renderParts(report.parts, color))
+  }
+  lines.push('', ...renderDifference(facts, color))
+  return `${lines.join('\n')}\n`
+}
+
+function listFacts(plan: PlanDocument): Cell[][] {
+  const rows: Cell[][] = [
+    ['Node', plan.node],
+    ['Agent', describeAgent(plan.agent)],
+    ['Kubelet', `${plan.unit.activity}: ${plan.unit.detail}`],
+    ['Wanted', ...describeDocument(plan.wanted)],
+    ['Assigned', ...describeDocument(plan.assigned)],
+    ['Active', ...describeDocument(plan.active)],
+    ['Last known good', ...describeDocument(plan.lastKnownGood)],
+  ]
+  return plan.hold === 'none' ? rows : [...rows, ['Hold', { text: `${plan.hold}, until resume`, tone: 'warning' }]]
+}
+
+function renderCourse(who: string, { steps, rest, restart }: Course, trialUs: number, color: boolean): string[] {
+  const rows = steps.map(({ detail, afterSeconds }, index): Cell[] => [`${index + 1}`, describeTime(afterSeconds), detail])
+  const end: Cell[] = ['', steps.length === 0 ? 'now' : 'then', { text: `${rest.phase}: ${rest.detail}`, tone: toneOfPhase(rest.phase) }]
+  return [
+    heading(steps.length === 0 ? `${who} do nothing.` : `${who}, if all goes well:`, color),
+    ...alignColumns([...rows, end], color),
+    describeRestart(restart),
+    ...(restart.due && rest.phase === 'in-trial'
+      ? [`It becomes last-known-good after ${formatDuration(trialUs)} of healthy running.`]
+      : []),
+  ]
+}
+
+function describeRestart({ due, afterSeconds }: Course['restart']): string {
+  if (!due) return 'Kubelet is not restarted.'
+  return afterSeconds === null || afterSeconds === 0
+    ? 'Kubelet is restarted at once.'
+    : `Kubelet is restarted in ${formatDuration(afterSeconds * SECOND_US)}.`
+}
+
+function renderDifference({ compared }: PlanFacts, color: boolean): string[] {
+  if (!compared.ok) return [paint({ text: `Cannot tell what would change: ${compared.detail}`, tone: 'warning' }, color)]
+  if (compared.changes.length === 0) return ['No field changes.']
+  return [heading('What changes:', color), ...renderChanges(compared.changes, color)]
+}
+
+function describeTime(afterSeconds: number): string {
+  return afterSeconds === 0 ? 'now' : `in ${formatDuration(afterSeconds * SECOND_US)}`
+}
+
+function heading(text: string, color: boolean): string {
+  return paint({ text, tone: 'strong' }, color)
 }

@@ -7,11 +7,9 @@ import type { InspectOptions } from '../../../preflight/inspection.ts'
 import { refuseUnread } from '../../../preflight/report.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { switchKind } from '../../../settings/setting-kinds.ts'
-import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../../command.ts'
-import { formatJson } from '../../format-json.ts'
-import { documentReport } from '../../report-document.ts'
-import { renderReport } from '../../report-text.ts'
-import { paint, plainText, type Terminal } from '../../terminal.ts'
+import { type CommandLine, EXIT, type ExitCode, Failure, type OptionValues, OUTPUT } from '../../command.ts'
+import { documentReport, renderReport } from '../../report.ts'
+import { formatJson, paint, plainText, type Terminal } from '../../terminal.ts'
 import {
   type JudgedConfig,
   judgeUpgrade,
@@ -21,6 +19,7 @@ import {
   withoutChanges,
 } from '../../upgrade-judgement.ts'
 import { fileOption, KUBELET_VERSION, readTextOption, readVersionOption } from '../candidate-options.ts'
+import type { CommandContext, NodeCommand } from '../command.ts'
 import { type HeldConfig, listHeldConfigs } from '../held-configs.ts'
 
 export const preflightUpgradeCommand: NodeCommand = {
@@ -58,22 +57,18 @@ export const preflightUpgradeCommand: NodeCommand = {
 
 const EXITS: Readonly<Record<Report['outcome'], ExitCode>> = { accepted: EXIT.fine, refused: EXIT.failed, unjudged: EXIT.usage }
 
-async function preflightUpgrade(context: CommandContext, options: OptionValues): Promise<ExitCode> {
+async function preflightUpgrade(context: CommandContext, { options }: CommandLine): Promise<ExitCode> {
   const { terminal } = context
   const snapshot = await context.observe()
   const { unit } = snapshot
   if (unit.kind !== 'known' || unit.activity === 'not-found') {
     const detail = unit.kind === 'known' ? 'this machine has no kubelet' : unit.detail
-    terminal.err(`kubelet-cfg-agent preflight-upgrade: ${plainText(detail)}: check single configs with validate\n`)
-    return EXIT.usage
+    throw new Failure(`${detail}: check single configs with validate`)
   }
   const configs: JudgedConfig[] = []
   // One after another: each may start a kubelet.
   for (const held of listHeldConfigs(snapshot, unit, context)) configs.push(await judge(held, context, options))
-  if (configs.length === 0) {
-    terminal.err('kubelet-cfg-agent preflight-upgrade: this kubelet has no config file, and none is assigned\n')
-    return EXIT.usage
-  }
+  if (configs.length === 0) throw new Failure('this kubelet has no config file, and none is assigned')
   const judgement = judgeUpgrade(configs)
   terminal.out(options.output === 'json' ? formatJson(documentUpgrade(judgement)) : render(judgement, terminal))
   return EXITS[judgement.outcome]

@@ -7,10 +7,14 @@ import { chooseRelease, type Release } from '../../../decision/choose-release.ts
 import { describeSource } from '../../../decision/config-source.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
 import type { Withdrawal } from '../../../ports/activation.ts'
-import { type Clearing, clearNode } from '../clear-node.ts'
-import { type CommandContext, EXIT, type ExitCode, type NodeCommand } from '../../command.ts'
-import { judgeLocal } from '../inspect-local.ts'
+import type { KubeAnswer, KubeRequest } from '../../../ports/kube-api.ts'
+import { CHANNELS } from '../../../report/channels.ts'
+import { isObject } from '../../../values/is-object.ts'
+import { isObjectName } from '../../../values/kubernetes-names.ts'
+import { EXIT, type ExitCode, Failure } from '../../command.ts'
 import { plainText } from '../../terminal.ts'
+import type { CommandContext, NodeCommand } from '../command.ts'
+import { judgeLocal } from '../held-configs.ts'
 
 export const releaseCommand: NodeCommand = {
   name: 'release',
@@ -36,7 +40,7 @@ async function release(context: CommandContext): Promise<ExitCode> {
     terminal.out('Nothing to release: no agent has worked on this node.\n')
     return EXIT.fine
   }
-  if (hold.kind === 'refused') return refuse(hold.detail)
+  if (hold.kind === 'refused') throw new Failure(hold.detail)
   try {
     const withdraw = (extent: Withdrawal, { unit }: Snapshot) =>
       hold.activation.withdraw(extent, unit, (path, how) =>
@@ -55,16 +59,12 @@ async function release(context: CommandContext): Promise<ExitCode> {
     withdraw(decision.kind === 'withdraw' ? 'everything' : 'replaced-files', snapshot)
     tellClearing(await clearNode(context), context)
     await warnOfLocal(context)
-    if (decision.kind === 'unknown') return refuse(`cannot tell what kubelet starts with next, and left it as it is: ${decision.detail}`)
+    if (decision.kind === 'unknown')
+      throw new Failure(`cannot tell what kubelet starts with next, and left it as it is: ${decision.detail}`)
     terminal.out(`${plainText(describe(decision))}\nKubelet was not restarted.\n`)
     return EXIT.fine
   } finally {
     hold.end()
-  }
-
-  function refuse(detail: string): ExitCode {
-    terminal.err(`kubelet-cfg-agent release: ${plainText(detail)}\n`)
-    return EXIT.failed
   }
 }
 
@@ -107,4 +107,55 @@ function tellClearing(clearing: Clearing, { terminal, nodeName }: CommandContext
 function describe(decision: Exclude<Release, { kind: 'unknown' }>): string {
   if (decision.kind === 'keep') return `Nothing to release: ${decision.why}.`
   return `Kubelet's next start uses ${describeSource(decision.kind === 'activate' ? decision.target : 'local')}: ${decision.why}.`
+}
+
+type Clearing =
+  /** The Node shows nothing of the agent, or there is no Node or API server. */
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'cleared' }
+  /** `advice`: commands that do it by hand. */
+  | { readonly kind: 'failed'; readonly detail: string; readonly advice: readonly string[] }
+
+/** A package is not removed faster while the API server is away. */
+const TIMEOUT_MS = 5000
+
+type ClearingSources = Pick<CommandContext, 'api' | 'settings' | 'nodeName' | 'rights'>
+
+export async function clearNode({ api, settings, nodeName, rights }: ClearingSources): Promise<Clearing> {
+  const [kubeconfig] = rights([{ path: settings.kubeconfig, need: 'read' }])
+  if (settings.manifestDir !== undefined || kubeconfig?.state === 'missing') return { kind: 'nothing' }
+  const name = nodeName()
+  if (!isObjectName(name)) return { kind: 'nothing' }
+  const path = `/api/v1/nodes/${name}`
+  const node = await api.request({ method: 'GET', path, timeoutMs: TIMEOUT_MS })
+  if (node.kind === 'refused' && node.status === 404) return { kind: 'nothing' }
+  if (node.kind !== 'ok') return failed(name, node)
+  const patches = listPatches(name).filter(({ channels }) => channels.some(({ isShown }) => isShown(node.object)))
+  const answers: KubeAnswer[] = []
+  for (const { request } of patches) answers.push(await api.request({ method: 'PATCH', ...request, timeoutMs: TIMEOUT_MS }))
+  for (const answer of answers) if (answer.kind !== 'ok') return failed(name, answer)
+  return answers.length === 0 ? { kind: 'nothing' } : { kind: 'cleared' }
+}
+
+/** One for each part of the Node. */
+function listPatches(name: string) {
+  const path = `/api/v1/nodes/${name}`
+  return (['status', 'metadata'] as const).flatMap((part) => {
+    const channels = Object.values(CHANNELS).filter((channel) => channel.part === part && channel.remove !== undefined)
+    const removals = channels.flatMap(({ remove }) => remove?.(name) ?? [])
+    const [first] = removals
+    if (first === undefined) return []
+    const body = removals.map((removal): unknown => removal.body).reduce(merge)
+    const request: Omit<KubeRequest, 'method'> = { path: part === 'status' ? `${path}/status` : path, contentType: first.contentType, body }
+    return [{ channels, request, advice: removals.map(({ byHand }) => byHand) }]
+  })
+}
+
+function merge(a: unknown, b: unknown): unknown {
+  if (!isObject(a) || !isObject(b)) return b
+  return { ...a, ...Object.fromEntries(Object.entries(b).map(([key, value]) => [key, merge(a[key], value)])) }
+}
+
+function failed(name: string, { detail }: Exclude<KubeAnswer, { kind: 'ok' }>): Clearing {
+  return { kind: 'failed', detail, advice: listPatches(name).flatMap(({ advice }) => advice) }
 }

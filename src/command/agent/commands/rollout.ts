@@ -6,14 +6,14 @@ import type { Desired } from '../../../decision/desired.ts'
 import { hashObject } from '../../../decision/rollout-hash.ts'
 import { configOf, latestContent, ROLLOUT_OFF } from '../../../decision/staging.ts'
 import { keepWaves, parsePlan } from '../../../rollout/plan.ts'
-import { type Progress, progressOf } from '../../../rollout/progress.ts'
+import { describeShare, type Progress, progressOf } from '../../../rollout/progress.ts'
 import { observe } from '../../../rollout/silence.ts'
 import { findRecordRef, getRecord } from '../../../source/rollout/read-record.ts'
-import { type CommandContext, EXIT, type ExitCode, type NodeCommand, type OptionValues, OUTPUT } from '../../command.ts'
-import { formatJson } from '../../format-json.ts'
-import { documentRollout, type RolloutDocument } from '../rollout-document.ts'
-import { renderRollout } from '../rollout-text.ts'
-import { plainText } from '../../terminal.ts'
+import { formatDuration, SECOND_US } from '../../../values/durations.ts'
+import { type CommandLine, EXIT, type ExitCode, Failure, OUTPUT } from '../../command.ts'
+import { alignColumns, type Cell, formatJson } from '../../terminal.ts'
+import type { CommandContext, NodeCommand } from '../command.ts'
+import { documentRollout, type RolloutDocument, TURN_WORDS } from '../document-parts.ts'
 
 export const rolloutCommand: NodeCommand = {
   name: 'rollout',
@@ -31,14 +31,11 @@ export const rolloutCommand: NodeCommand = {
   execute: showRollout,
 }
 
-async function showRollout(context: CommandContext, options: OptionValues): Promise<ExitCode> {
+async function showRollout(context: CommandContext, { options }: CommandLine): Promise<ExitCode> {
   const { terminal } = context
   const desired = await context.fetchDesired()
   const found = await readRollout(context, desired)
-  if (typeof found === 'string') {
-    terminal.err(`kubelet-cfg-agent rollout: ${plainText(found)}\n`)
-    return EXIT.failed
-  }
+  if (typeof found === 'string') throw new Failure(found)
   terminal.out(options.output === 'json' ? formatJson(found) : renderRollout(found, terminal.color))
   return EXIT.fine
 }
@@ -91,4 +88,25 @@ function describeUnassigned(desired: Exclude<Desired, { kind: 'config-map' }>): 
     case 'local':
       return 'no ConfigMap is assigned to this node, so there is no rollout'
   }
+}
+
+function renderRollout({ config, record, turn, progress }: RolloutDocument, color: boolean): string {
+  const rows: Cell[][] = [
+    ['Config', config],
+    ['Record', record],
+  ]
+  if (progress === null) rows.push(['Stage', 'the rollout of this content has not begun'])
+  else {
+    const state = progress.halted ? 'halted' : progress.finished ? 'finished' : 'under way'
+    rows.push(['Generation', String(progress.generation)])
+    rows.push(['Stage', { text: `${progress.stage} of ${progress.lastStage}, ${state}`, tone: progress.halted ? 'bad' : 'plain' }])
+    rows.push(['Open to', describeShare(progress)])
+    if (!progress.finished) rows.push(['Proofs', `${progress.proofs} of ${progress.needed}`])
+    if (progress.claimed.length > 0) rows.push(['On trial', progress.claimed.join(', ')])
+    if (progress.silent.length > 0) rows.push(['Silent', { text: progress.silent.join(', '), tone: 'warning' }])
+    for (const { node, reason } of progress.vetoes) rows.push(['Veto', { text: `${node}: ${reason}`, tone: 'bad' }])
+  }
+  const more = turn.waitSeconds === null ? '' : ` (in ${formatDuration(turn.waitSeconds * SECOND_US)})`
+  rows.push(['This node', `${TURN_WORDS[turn.kind]}: ${turn.detail}${more}`])
+  return `${alignColumns(rows, color).join('\n')}\n`
 }

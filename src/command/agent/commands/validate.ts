@@ -3,10 +3,16 @@
  * with the parts of preflight that apply there, and names the parts that could not check the
  * config. Changes nothing.
  */
-
-import type { Report } from '../../../preflight/finding.ts'
+import { formatPath } from '../../../kubelet/field-path.ts'
+import { describeProblem, type Finding, type PartResult, type Report, type Severity } from '../../../preflight/finding.ts'
 import type { InspectOptions } from '../../../preflight/inspection.ts'
 import { choiceKind, switchKind } from '../../../settings/setting-kinds.ts'
+import { capitalise } from '../../../values/cut.ts'
+import { type CommandLine, type CommandOption, EXIT, type ExitCode, Failure, type OptionValues } from '../../command.ts'
+import type { Place } from '../../manifest-text.ts'
+import { type MergedDocument, NOT_MERGED } from '../../merged.ts'
+import { documentReport, renderReport } from '../../report.ts'
+import { formatJson } from '../../terminal.ts'
 import { loadCandidate } from '../candidate.ts'
 import {
   CANDIDATE,
@@ -18,24 +24,9 @@ import {
   WITHOUT_OVERLAY,
   wantsOverlay,
 } from '../candidate-options.ts'
-import {
-  type ArgumentValues,
-  type CommandContext,
-  type CommandOption,
-  EXIT,
-  type ExitCode,
-  type NodeCommand,
-  type OptionValues,
-} from '../../command.ts'
-import { findLayersHere, nameLayersIn } from '../config-layers.ts'
-import { formatJson } from '../../format-json.ts'
-import { isNode } from '../is-node.ts'
-import type { Place } from '../../manifest-text.ts'
-import { type MergedDocument, NOT_MERGED } from '../../merged-layers.ts'
-import { documentReport } from '../../report-document.ts'
-import { renderReport } from '../../report-text.ts'
-import { renderSarif } from '../sarif.ts'
-import { plainText } from '../../terminal.ts'
+import type { CommandContext, NodeCommand } from '../command.ts'
+import { findLayersHere, isNode, nameLayersIn } from '../config-layers.ts'
+import { PROGRAM } from '../program.ts'
 
 const REPORT_OUTPUT: CommandOption = {
   name: 'output',
@@ -84,13 +75,12 @@ export const validateCommand: NodeCommand = {
 
 const EXITS: Readonly<Record<Report['outcome'], ExitCode>> = { accepted: EXIT.fine, refused: EXIT.failed, unjudged: EXIT.usage }
 
-async function validate(context: CommandContext, options: OptionValues, { candidate = '' }: ArgumentValues): Promise<ExitCode> {
+async function validate(context: CommandContext, { args: [candidate = ''], options }: CommandLine): Promise<ExitCode> {
   const { terminal } = context
   const loaded = await loadCandidate(candidate, context, wantsOverlay(options))
   switch (loaded.kind) {
     case 'failed':
-      terminal.err(`kubelet-cfg-agent validate: ${plainText(loaded.detail)}\n`)
-      return EXIT.usage
+      throw new Failure(loaded.detail)
     case 'refused':
       terminal.out(render(options.output, loaded.name, undefined, loaded.report, context, NOT_MERGED))
       return EXITS[loaded.report.outcome]
@@ -141,4 +131,74 @@ function render(
     default:
       return renderReport(name, text, report, { color: terminal.color, width: terminal.width ?? 100 }, merged)
   }
+}
+
+export const SARIF_SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
+
+const LEVELS: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = { refuse: 'error', warn: 'warning', info: 'note' }
+
+export function renderSarif(name: string, report: Report, version: string): string {
+  const ruleIds = [...new Set(report.findings.map(({ rule }) => rule))].sort()
+  const unjudged = report.parts.filter(({ outcome }) => outcome === 'unjudged' || outcome === 'cannot-start')
+  const run = {
+    tool: { driver: { name: PROGRAM, semanticVersion: version, rules: ruleIds.map((id) => describeRule(id, report.findings)) } },
+    // A part that could not check the config has not run.
+    invocations: [{ executionSuccessful: report.outcome !== 'unjudged', toolExecutionNotifications: unjudged.map(notify) }],
+    columnKind: 'utf16CodeUnits',
+    results: report.findings.map((finding) => describeResult(name, finding, ruleIds.indexOf(finding.rule))),
+    properties: { outcome: report.outcome },
+  }
+  return formatJson({ $schema: SARIF_SCHEMA, version: '2.1.0', runs: [run] })
+}
+
+function describeRule(id: string, findings: readonly Finding[]) {
+  const worst = findings.some((finding) => finding.rule === id && finding.severity === 'refuse')
+    ? 'refuse'
+    : (findings.find((finding) => finding.rule === id)?.severity ?? 'warn')
+  const [part = '', what = ''] = id.split('/')
+  return {
+    id,
+    name: id.replace(/(^|[-/])([a-z])/g, (_, _before, letter: string) => letter.toUpperCase()).replace(/[^A-Za-z0-9]/g, ''),
+    shortDescription: { text: `${part}: ${what.replaceAll('-', ' ')}`.trim() },
+    defaultConfiguration: { level: LEVELS[worst] },
+  }
+}
+
+function describeResult(name: string, finding: Finding, ruleIndex: number) {
+  const { rule, severity, path, position, advice, layer } = finding
+  const problem = describeProblem(finding)
+  return {
+    ruleId: rule,
+    ruleIndex,
+    level: LEVELS[severity],
+    message: { text: advice === undefined ? problem : `${problem}. ${capitalise(advice)}.` },
+    locations: [
+      {
+        physicalLocation: {
+          artifactLocation: { uri: toUri(name) },
+          region: { startLine: position?.line ?? 1, startColumn: position?.column ?? 1 },
+        },
+        ...(path.length === 0 ? {} : { logicalLocations: [{ fullyQualifiedName: formatPath(path), kind: 'member' }] }),
+      },
+    ],
+    // Of a config that this node merges, the place is in the result.
+    ...(layer !== undefined && { properties: { layer } }),
+  }
+}
+
+function notify({ part, detail }: PartResult) {
+  return { level: 'note', message: { text: `${part} did not check the config: ${detail}` } }
+}
+
+/**
+ * Relative to the working directory, which code-scanning systems take as the root of the
+ * repository.
+ */
+function toUri(name: string): string {
+  const path = name
+    .split('/')
+    .map(encodeURIComponent)
+    .join('/')
+    .replace(/^(\.\/)+/, '')
+  return name.startsWith('/') ? `file://${path}` : path
 }

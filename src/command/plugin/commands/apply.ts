@@ -1,21 +1,16 @@
 /** `apply`: checks a config, shows what it changes where, keeps its version, and writes it. */
 
-import { EXIT, type ExitCode } from '../../command.ts'
-import { checkChange } from '../check-config.ts'
-import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
+import { type CommandLine, EXIT, type ExitCode, Misuse } from '../../command.ts'
+import { checkChange, readPart } from '../check-config.ts'
+import type { PluginCommand, PluginContext } from '../command.ts'
 import type { ConfigName } from '../config-index.ts'
-import { checkKeys, describeOtherKeys, usersOfChange } from '../config-keys.ts'
 import { type ConfigContent, type FoundConfig, findConfig } from '../config-maps.ts'
-import { DRY_RUN, demandConsent, YES } from '../consent.ts'
 import { diffContents, versionsOf } from '../diff-text.ts'
-import { Misuse } from '../failure.ts'
-import { CONFIG_NAME, textKind } from '../global-options.ts'
 import { hashVersion, listVersions, writeVersion } from '../kept-versions.ts'
 import type { Supposed } from '../merged-text.ts'
-import { describeReach, describeUses } from '../reach.ts'
-import { readPart } from '../read-part.ts'
+import { CONFIG_NAME, DRY_RUN, demandConsent, textKind, YES } from '../options.ts'
+import { checkKeys, describeOtherKeys, describeReach, describeUses, judgeBeginnings, usersOfChange } from '../reach.ts'
 import { describeUnknown, tallyRuns } from '../runs.ts'
-import { judgeBeginnings } from '../staged-parts.ts'
 import { countNodes, listUsers, type Users } from '../users.ts'
 
 export const applyCommand: PluginCommand = {
@@ -52,7 +47,7 @@ export const applyCommand: PluginCommand = {
   execute: apply,
 }
 
-async function apply(context: PluginContext, line: PluginLine): Promise<ExitCode> {
+async function apply(context: PluginContext, line: CommandLine): Promise<ExitCode> {
   const { terminal, namespace } = context
   const { options, args } = line
   const [name = ''] = args

@@ -1,20 +1,17 @@
 /** `assign` and `unassign`: which config Nodes ask for. */
-import { type CommandOption, EXIT, type ExitCode } from '../../command.ts'
-import { plainText } from '../../terminal.ts'
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, describeChannel } from '../../../decision/channels.ts'
 import { choiceKind } from '../../../settings/setting-kinds.ts'
 import type { JsonObject } from '../../../values/is-object.ts'
-import { changeNodes, type Described } from '../change-nodes.ts'
-import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
+import { type CommandLine, type CommandOption, EXIT, type ExitCode, Failure, Misuse } from '../../command.ts'
+import { plainText } from '../../terminal.ts'
+import type { PluginCommand, PluginContext } from '../command.ts'
 import { checkConfigName, findConfig } from '../config-maps.ts'
-import { demandConsent, YES } from '../consent.ts'
-import { Failure, Misuse } from '../failure.ts'
-import { CONFIG_NAME, SELECTOR } from '../global-options.ts'
+import { objectOf } from '../failure.ts'
 import { KEY } from '../merged-text.ts'
-import { type AskedConfig, type NodeState, nameOf } from '../node-state.ts'
-import { checkNodeName, getNode, listNodes } from '../nodes.ts'
+import { type AskedConfig, checkNodeName, getNode, listNodes, type NodeState, nameOf, readNodeState } from '../node-state.ts'
+import { CONFIG_NAME, demandConsent, SELECTOR, YES } from '../options.ts'
 import { countNodes } from '../users.ts'
-import { sayWithArticle } from '../why-text.ts'
+import { sayWithArticle } from './why.ts'
 
 const CHANNELS = ['label', 'annotation', 'config-source'] as const
 type AskingChannel = (typeof CHANNELS)[number]
@@ -62,7 +59,7 @@ export const unassignCommand: PluginCommand = {
   execute: unassign,
 }
 
-async function assign(context: PluginContext, line: PluginLine): Promise<ExitCode> {
+async function assign(context: PluginContext, line: CommandLine): Promise<ExitCode> {
   const { terminal, namespace } = context
   const { options, args } = line
   const [name = '', ...names] = args
@@ -145,7 +142,7 @@ function remedyFor(name: string): string {
   return `unassign the node, then assign ${name} again`
 }
 
-async function unassign(context: PluginContext, line: PluginLine): Promise<ExitCode> {
+async function unassign(context: PluginContext, line: CommandLine): Promise<ExitCode> {
   const nodes = await chooseNodes(context, line.args, line.options.selector ?? '')
   if (nodes.length > 1) await demandConsent(context, line, `Remove the assignment of ${countNodes(nodes.length)}, all at once?`)
   const nothing = {
@@ -176,4 +173,53 @@ async function chooseNodes(context: PluginContext, names: readonly string[], sel
   }
   for (const name of names) checkNodeName(name)
   return Promise.all([...new Set(names)].map(async (name) => (await getNode(context, name)).state))
+}
+
+interface NodeChange {
+  readonly body: JsonObject
+  /** What to say of the Node that the API server answers with. */
+  describe(after: NodeState): Described
+}
+
+interface Described {
+  readonly text: string
+  /** The Node is as wanted. */
+  readonly isDone: boolean
+}
+
+/**
+ * Says of each Node what has become of it. Ends early at a signal.
+ *
+ * @returns how many are changed as wanted
+ * @throws Failure: the only Node cannot be changed
+ */
+async function changeNodes(
+  context: PluginContext,
+  nodes: readonly NodeState[],
+  changeOf: (node: NodeState) => NodeChange,
+): Promise<number> {
+  const { terminal, signal } = context
+  let done = 0
+  for (const node of nodes) {
+    const { body, describe } = changeOf(node)
+    try {
+      const { text, isDone } = describe(await patchNode(context, node.name, body))
+      terminal.out(`${node.name}: ${text}\n`)
+      if (isDone) done++
+    } catch (error) {
+      if (!(error instanceof Failure) || nodes.length === 1) throw error
+      terminal.err(`${node.name}: ${plainText(error.message)}\n`)
+      if (signal.aborted) break
+    }
+  }
+  return done
+}
+
+async function patchNode(context: PluginContext, name: string, body: JsonObject): Promise<NodeState> {
+  const { api, namespace } = context
+  const answer = await api.request({ method: 'PATCH', path: `/api/v1/nodes/${name}`, body, contentType: 'application/merge-patch+json' })
+  const state = readNodeState(objectOf({ verb: 'patch', resource: 'nodes', name }, answer), namespace)
+  if (state === undefined)
+    throw new Failure(`the API server did not answer with Node ${name}: check the context and the address of the API server`)
+  return state
 }

@@ -1,16 +1,16 @@
 /** `diff`: what the config that a node is to run changes against what it runs. */
-import { EXIT, type ExitCode } from '../../command.ts'
+
 import { type ConfigMapRef, describeRef } from '../../../decision/config-source.ts'
 import { parseVersion } from '../../../preflight/kubelet-version.ts'
 import { isObject } from '../../../values/is-object.ts'
-import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
+import { type CommandLine, EXIT, type ExitCode, Failure } from '../../command.ts'
+import type { PluginCommand, PluginContext } from '../command.ts'
 import { type FoundConfig, findConfig } from '../config-maps.ts'
 import { compareContents } from '../diff-text.ts'
-import { describeRefused, Failure } from '../failure.ts'
+import { describeRefused } from '../failure.ts'
 import { listVersions } from '../kept-versions.ts'
 import { KEY, mergeText } from '../merged-text.ts'
-import { describe, type NodeState } from '../node-state.ts'
-import { getNode } from '../nodes.ts'
+import { describe, getNode, type NodeState } from '../node-state.ts'
 import { knowContent, runsContent } from '../runs.ts'
 
 export const diffCommand: PluginCommand = {
@@ -27,7 +27,7 @@ export const diffCommand: PluginCommand = {
   execute: diff,
 }
 
-async function diff(context: PluginContext, { args: [name = ''] }: PluginLine): Promise<ExitCode> {
+async function diff(context: PluginContext, { args: [name = ''] }: CommandLine): Promise<ExitCode> {
   const { terminal } = context
   const { state } = await getNode(context, name)
   const ref = refOf(state)

@@ -1,15 +1,15 @@
 /** `get`: the fleet, one line a node, and how many nodes each config has in which state. */
-import { EXIT, type ExitCode } from '../../command.ts'
-import { formatJson } from '../../format-json.ts'
+import type { KubeWatchEnd } from '../../../ports/kube-api.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { choiceKind, switchKind } from '../../../settings/setting-kinds.ts'
-import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
-import { Misuse } from '../failure.ts'
+import { identityOf } from '../../../source/kube-object.ts'
+import { type CommandLine, EXIT, type ExitCode, Failure, Misuse } from '../../command.ts'
+import { formatJson } from '../../terminal.ts'
+import { type PluginCommand, type PluginContext, untilUnread } from '../command.ts'
+import { describeRefused } from '../failure.ts'
 import { type FleetLook, renderNodes, renderSum } from '../fleet-text.ts'
-import { SELECTOR } from '../global-options.ts'
-import { isDegraded, type NodeState, stateOf } from '../node-state.ts'
-import { getNode, listNodes } from '../nodes.ts'
-import { watchNodes } from '../watch-nodes.ts'
+import { getNode, isDegraded, listNodes, type NodeState, readNodeState, stateOf } from '../node-state.ts'
+import { SELECTOR } from '../options.ts'
 
 export const getCommand: PluginCommand = {
   name: 'get',
@@ -39,7 +39,7 @@ export const getCommand: PluginCommand = {
   execute: get,
 }
 
-async function get(context: PluginContext, { options, args }: PluginLine): Promise<ExitCode> {
+async function get(context: PluginContext, { options, args }: CommandLine): Promise<ExitCode> {
   const { terminal, wallMs } = context
   const selector = options.selector ?? ''
   if (args.length > 0 && selector !== '') throw new Misuse('give names of Nodes or -l, not both')
@@ -99,4 +99,82 @@ function documentNode(node: NodeState): object {
     asked: asked ?? null,
     ...rest,
   }
+}
+
+interface Watched {
+  readonly known: readonly NodeState[]
+  /** Empty: the Nodes are listed first. */
+  readonly resourceVersion: string
+  readonly selector: string
+  /** undefined: all. */
+  readonly names: ReadonlySet<string> | undefined
+}
+
+const INACTIVITY_MS = 10 * 60_000
+const AGAIN_MS = 2000
+
+/**
+ * Ends when the signal aborts, or nobody reads the output any more.
+ * @throws Failure where the watch is refused
+ */
+async function watchNodes(
+  context: PluginContext,
+  { known, resourceVersion, selector, names }: Watched,
+  show: (node: NodeState) => Promise<void>,
+): Promise<ExitCode> {
+  const { api, namespace } = context
+  const signal = untilUnread(context)
+  const shown = new Map(known.map((node) => [node.name, JSON.stringify(node)]))
+  const look = async (node: NodeState | undefined): Promise<void> => {
+    if (node === undefined || (names !== undefined && !names.has(node.name))) return
+    const text = JSON.stringify(node)
+    if (shown.get(node.name) === text) return
+    shown.set(node.name, text)
+    await show(node)
+  }
+  let version = resourceVersion
+  while (!signal.aborted) {
+    if (version === '') {
+      const listed = await listNodes(context, selector)
+      for (const node of listed.items) await look(node)
+      version = listed.resourceVersion
+    }
+    const changed: Promise<void>[] = []
+    let isExpired = false
+    const end: KubeWatchEnd = await api.watch({
+      path: '/api/v1/nodes',
+      query: {
+        resourceVersion: version,
+        allowWatchBookmarks: 'true',
+        timeoutSeconds: '600',
+        ...(selector !== '' && { labelSelector: selector }),
+      },
+      inactivityMs: INACTIVITY_MS,
+      signal,
+      onEvent: ({ type, object }) => {
+        if (type === 'ERROR') isExpired = true
+        else version = identityOf(object)?.resourceVersion || versionOfBookmark(object) || version
+        if (type === 'ADDED' || type === 'MODIFIED') changed.push(look(readNodeState(object, namespace)))
+      },
+    })
+    await Promise.all(changed)
+    if (end.kind === 'refused' && end.status !== 410 && !isPassing(end.status))
+      throw new Failure(describeRefused({ verb: 'watch', resource: 'nodes' }, end))
+    // The API server no longer has that version, or has said why it ends the watch.
+    if (isExpired || (end.kind === 'refused' && end.status === 410)) version = ''
+    await context.sleep(AGAIN_MS)
+  }
+  return EXIT.fine
+}
+
+/** As while an API server restarts, or has too much to do. */
+function isPassing(status: number): boolean {
+  return status === 429 || status >= 500
+}
+
+/** A bookmark has a version and no name. */
+function versionOfBookmark(object: unknown): string {
+  const metadata = typeof object === 'object' && object !== null && 'metadata' in object ? object.metadata : undefined
+  if (typeof metadata !== 'object' || metadata === null || !('resourceVersion' in metadata)) return ''
+  return typeof metadata.resourceVersion === 'string' ? metadata.resourceVersion : ''
 }

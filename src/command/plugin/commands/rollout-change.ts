@@ -2,16 +2,13 @@
  * `rollout pause`, `resume`, `retry`, `exclude` and `include`: annotations of the config, which all
  * its nodes follow.
  */
-import { EXIT, type ExitCode } from '../../command.ts'
-import { plainText } from '../../terminal.ts'
 import { PAUSED_ANNOTATION } from '../../../decision/channels.ts'
-import { ROLLOUT_EXCLUDE_ANNOTATION, ROLLOUT_PLAN_ANNOTATION, splitNames } from '../../../rollout/plan.ts'
-import type { PluginArgument, PluginCommand, PluginContext, PluginLine } from '../command.ts'
-import { type FoundConfig, getConfig, patchConfig } from '../config-maps.ts'
-import { Failure } from '../failure.ts'
-import { CONFIG_NAME } from '../global-options.ts'
-import { listNames } from '../list-names.ts'
-import { raiseRetry } from '../raise-retry.ts'
+import { parsePlan, ROLLOUT_EXCLUDE_ANNOTATION, ROLLOUT_PLAN_ANNOTATION, splitNames } from '../../../rollout/plan.ts'
+import { type CommandArgument, type CommandLine, EXIT, type ExitCode, Failure } from '../../command.ts'
+import { plainText } from '../../terminal.ts'
+import type { PluginCommand, PluginContext } from '../command.ts'
+import { type FoundConfig, getConfig, listNames, patchConfig } from '../config-maps.ts'
+import { CONFIG_NAME } from '../options.ts'
 import { describeGap, describeUnpaused } from '../reach.ts'
 import { findRecordedRetry, recordOf } from '../rollout-state.ts'
 import { listKnownUsers } from '../users.ts'
@@ -55,7 +52,7 @@ export const rolloutRetryCommand: PluginCommand = {
   execute: retry,
 }
 
-const NODE_NAME: PluginArgument = { placeholder: 'NODE', required: true, completes: 'node' }
+const NODE_NAME: CommandArgument = { placeholder: 'NODE', required: true, completes: 'node' }
 
 export const rolloutExcludeCommand: PluginCommand = {
   name: 'rollout exclude',
@@ -87,7 +84,7 @@ export const rolloutIncludeCommand: PluginCommand = {
  * selector has just assigned the config to may not have told it yet, so a pause that seems to
  * pause no node is set too.
  */
-async function pause(context: PluginContext, { args: [name = ''] }: PluginLine): Promise<ExitCode> {
+async function pause(context: PluginContext, { args: [name = ''] }: CommandLine): Promise<ExitCode> {
   const { namespace, terminal } = context
   await annotate(context, await getConfig(context, name), { [PAUSED_ANNOTATION]: 'true' })
   const own = { namespace, name }
@@ -105,13 +102,13 @@ async function pause(context: PluginContext, { args: [name = ''] }: PluginLine):
   return EXIT.fine
 }
 
-async function resume(context: PluginContext, { args: [name = ''] }: PluginLine): Promise<ExitCode> {
+async function resume(context: PluginContext, { args: [name = ''] }: CommandLine): Promise<ExitCode> {
   await annotate(context, await getConfig(context, name), { [PAUSED_ANNOTATION]: null })
   context.terminal.out(`ConfigMap ${context.namespace}/${name} is not paused.\n`)
   return EXIT.fine
 }
 
-async function retry(context: PluginContext, { args: [name = ''] }: PluginLine): Promise<ExitCode> {
+async function retry(context: PluginContext, { args: [name = ''] }: CommandLine): Promise<ExitCode> {
   const config = await getConfig(context, name)
   const record = recordOf(config)
   if (record === undefined) throw new Failure(`ConfigMap ${context.namespace}/${name} has no rollout`)
@@ -122,7 +119,7 @@ async function retry(context: PluginContext, { args: [name = ''] }: PluginLine):
   return EXIT.fine
 }
 
-async function exclude(context: PluginContext, { args: [name = '', node = ''] }: PluginLine): Promise<ExitCode> {
+async function exclude(context: PluginContext, { args: [name = '', node = ''] }: CommandLine): Promise<ExitCode> {
   const config = await getConfig(context, name)
   if (recordOf(config) === undefined) throw new Failure(`ConfigMap ${context.namespace}/${name} has no rollout`)
   const excluded = splitNames(config.annotations[ROLLOUT_EXCLUDE_ANNOTATION] ?? '')
@@ -133,7 +130,7 @@ async function exclude(context: PluginContext, { args: [name = '', node = ''] }:
   return EXIT.fine
 }
 
-async function include(context: PluginContext, { args: [name = '', node = ''] }: PluginLine): Promise<ExitCode> {
+async function include(context: PluginContext, { args: [name = '', node = ''] }: CommandLine): Promise<ExitCode> {
   const config = await getConfig(context, name)
   const excluded = splitNames(config.annotations[ROLLOUT_EXCLUDE_ANNOTATION] ?? '')
   if (!excluded.includes(node)) throw new Failure(`ConfigMap ${context.namespace}/${name} does not exclude the Node ${node}`)
@@ -150,4 +147,29 @@ async function annotate(
   annotations: Readonly<Record<string, string | null>>,
 ) {
   await patchConfig(context, name, { metadata: { resourceVersion, annotations } })
+}
+
+/**
+ * The record may stand at a higher `retry` than the plan, as when GitOps put an earlier plan back.
+ * Nodes begin again only above both.
+ *
+ * @param text undefined: there is no annotation
+ * @param recorded `retry` in the state of the record
+ * @throws Failure where the plan cannot be used
+ */
+export function raiseRetry(text: string | undefined, recorded: number): { readonly text: string; readonly retry: number } {
+  const parsed = parsePlan(text)
+  if (!parsed.ok) throw new Failure(parsed.problem)
+  const retry = Math.max(parsed.plan.retry, recorded) + 1
+  const raised = write(text ?? '', retry)
+  const again = parsePlan(raised)
+  if (!again.ok || again.plan.retry !== retry) throw new Failure(`retry: ${retry} does not fit into the plan: set the annotation by hand`)
+  return { text: raised, retry }
+}
+
+function write(text: string, retry: number): string {
+  const setting = `retry: ${retry}`
+  if (text.trim() === '') return setting
+  if (/retry: *\d+/.test(text)) return text.replace(/retry: *\d+/, setting)
+  return text.includes('\n') ? `${text.replace(/\n+$/, '')}\n${setting}` : `${text}, ${setting}`
 }

@@ -1,17 +1,16 @@
 /** `rollout init`: makes the record, the rights and the policy of a config's rollout. */
-import { EXIT, type ExitCode } from '../../command.ts'
-import { plainText } from '../../terminal.ts'
+
 import { ROLLOUT_ANNOTATION } from '../../../decision/channels.ts'
 import { parsePlan, ROLLOUT_PLAN_ANNOTATION } from '../../../rollout/plan.ts'
 import { choiceKind } from '../../../settings/setting-kinds.ts'
-import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
+import { type CommandLine, EXIT, type ExitCode, Failure, Misuse } from '../../command.ts'
+import { plainText } from '../../terminal.ts'
+import type { PluginCommand, PluginContext } from '../command.ts'
 import { checkConfigName, createObject, type FoundConfig, getConfig, patchConfig } from '../config-maps.ts'
-import { DRY_RUN, demandConsent, YES } from '../consent.ts'
-import { Failure, Misuse, objectOf } from '../failure.ts'
-import { CONFIG_NAME, textKind } from '../global-options.ts'
+import { objectOf } from '../failure.ts'
+import { CONFIG_NAME, DRY_RUN, demandConsent, textKind, YES } from '../options.ts'
 import { describeGap, nameParts, nameSome } from '../reach.ts'
-import { findDifferences } from '../rollout-differences.ts'
-import { listRolloutObjects, type RolloutObject } from '../rollout-objects.ts'
+import { findDifferences, listRolloutObjects, type RolloutObject } from '../rollout-objects.ts'
 import { recordOf } from '../rollout-state.ts'
 import { countNodes, listKnownUsers } from '../users.ts'
 
@@ -43,7 +42,7 @@ export const rolloutInitCommand: PluginCommand = {
   execute: init,
 }
 
-async function init(context: PluginContext, line: PluginLine): Promise<ExitCode> {
+async function init(context: PluginContext, line: CommandLine): Promise<ExitCode> {
   const { terminal, namespace } = context
   const { options, args } = line
   const [name = ''] = args

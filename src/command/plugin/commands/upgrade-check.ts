@@ -1,22 +1,20 @@
 /** `upgrade-check`: what a kubelet of another version makes of the configs that nodes use. */
-import { EXIT, type ExitCode } from '../../command.ts'
-import { formatJson } from '../../format-json.ts'
-import { documentReport } from '../../report-document.ts'
-import { renderFindings } from '../../report-text.ts'
-import { paint, plainText } from '../../terminal.ts'
-import { listIgnored, showGatesOnce } from '../../upgrade-judgement.ts'
+
 import { describeRef } from '../../../decision/config-source.ts'
 import type { Finding, Report } from '../../../preflight/finding.ts'
 import { describeJudgedBy, formatVersion, isPreRelease, type KubeletVersion, parseVersion } from '../../../preflight/kubelet-version.ts'
 import { assembleReport } from '../../../preflight/report.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
+import { type CommandLine, EXIT, type ExitCode, Failure, Misuse } from '../../command.ts'
+import { documentReport, renderFindings } from '../../report.ts'
+import { formatJson, paint, plainText } from '../../terminal.ts'
+import { listIgnored, showGatesOnce } from '../../upgrade-judgement.ts'
 import { withoutPlaces } from '../check-config.ts'
-import type { PluginCommand, PluginContext, PluginLine } from '../command.ts'
+import type { PluginCommand, PluginContext } from '../command.ts'
 import { getConfig } from '../config-maps.ts'
-import { Failure, Misuse } from '../failure.ts'
-import { OUTPUT } from '../global-options.ts'
 import { KEY, mergeText } from '../merged-text.ts'
 import type { NodeState } from '../node-state.ts'
+import { OUTPUT } from '../options.ts'
 import { countNodes, listUsedConfigs, type UsedConfig } from '../users.ts'
 
 export const upgradeCheckCommand: PluginCommand = {
@@ -54,7 +52,7 @@ interface Judged extends UsedConfig {
 
 const EXITS: Readonly<Record<Report['outcome'], ExitCode>> = { accepted: EXIT.fine, refused: EXIT.failed, unjudged: EXIT.usage }
 
-async function upgradeCheck(context: PluginContext, { options, args: [given = ''] }: PluginLine): Promise<ExitCode> {
+async function upgradeCheck(context: PluginContext, { options, args: [given = ''] }: CommandLine): Promise<ExitCode> {
   const { terminal } = context
   const version = parseVersion(given)
   if (version === undefined) throw new Misuse(`"${given}" is not a kubelet version: write 1.37 or v1.37.2`)

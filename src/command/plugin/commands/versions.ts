@@ -1,19 +1,16 @@
 /** `versions` and `undo`: the kept versions of a config, and the way back to one of them. */
-import { EXIT, type ExitCode } from '../../command.ts'
-import { formatJson } from '../../format-json.ts'
-import { alignColumns, type Cell, plainText } from '../../terminal.ts'
+
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
-import { type PluginCommand, type PluginContext, type PluginLine, PROGRAM } from '../command.ts'
+import { type CommandLine, EXIT, type ExitCode, Failure } from '../../command.ts'
+import { alignColumns, type Cell, formatJson, plainText } from '../../terminal.ts'
+import { type PluginCommand, type PluginContext, PROGRAM } from '../command.ts'
 import { type FoundConfig, getConfig } from '../config-maps.ts'
-import { DRY_RUN, demandConsent, YES } from '../consent.ts'
 import { diffContents, versionsOf } from '../diff-text.ts'
-import { Failure } from '../failure.ts'
-import { CONFIG_NAME, OUTPUT, textKind } from '../global-options.ts'
 import { hashVersion, listVersions, previousOf, writeVersion } from '../kept-versions.ts'
-import { describeReach, describeUses } from '../reach.ts'
+import { showAge } from '../node-state.ts'
+import { CONFIG_NAME, DRY_RUN, demandConsent, OUTPUT, textKind, YES } from '../options.ts'
+import { describeReach, describeUses, judgeBeginnings } from '../reach.ts'
 import { describeUnknown, tallyRuns } from '../runs.ts'
-import { showAge } from '../show-age.ts'
-import { judgeBeginnings } from '../staged-parts.ts'
 import { listUsers } from '../users.ts'
 
 /** In a message. */
@@ -49,7 +46,7 @@ export const undoCommand: PluginCommand = {
   execute: undo,
 }
 
-async function versions(context: PluginContext, { options, args: [name = ''] }: PluginLine): Promise<ExitCode> {
+async function versions(context: PluginContext, { options, args: [name = ''] }: CommandLine): Promise<ExitCode> {
   const { terminal, wallMs } = context
   const current = await getConfig(context, name)
   const kept = await listVersions(context, name)
@@ -99,7 +96,7 @@ async function versions(context: PluginContext, { options, args: [name = ''] }: 
   return EXIT.fine
 }
 
-async function undo(context: PluginContext, line: PluginLine): Promise<ExitCode> {
+async function undo(context: PluginContext, line: CommandLine): Promise<ExitCode> {
   const { terminal, namespace } = context
   const { options, args } = line
   const [name = ''] = args

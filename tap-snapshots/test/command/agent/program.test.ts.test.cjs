@@ -23,14 +23,15 @@ Options:
   -h, --help             show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent check               after installation; exits with 1 if a check fails
-  kubelet-cfg-agent check --settings    after an edit of the settings; exits with 2 if one is invalid
+  kubelet-cfg-agent check
+      after installation; exits with 1 if a check fails
+  kubelet-cfg-agent check --settings
+      after an edit of the settings; exits with 2 if one is invalid
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
-
 
 `
 
@@ -58,15 +59,18 @@ Options:
   -h, --help                   show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent diff                                compare with what the cluster assigns to this node
-  kubelet-cfg-agent diff kubelet.yaml                   check a file before you create a ConfigMap from it
-  kubelet-cfg-agent diff --against old.yaml new.yaml    compare two files, also on a machine that is not a node
+  kubelet-cfg-agent diff
+      compare with what the cluster assigns to this node
+  kubelet-cfg-agent diff kubelet.yaml
+      check a file before you create a ConfigMap from it
+  kubelet-cfg-agent diff --against old.yaml new.yaml
+      compare two files, also on a machine that is not a node
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
 
-Exit codes: 0 no difference, 1 the configs differ, 2 cannot compare, or invalid arguments, flags or settings.
-
+Exit codes: 0 no difference, 1 the configs differ, 2 cannot compare, or invalid arguments, flags or
+settings.
 
 `
 
@@ -92,15 +96,17 @@ Options:
   -h, --help                   show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent generate --kubeconfig /root/.kube/config > kubelet.yaml                    read /configz with an administrator's kubeconfig
-  kubelet-cfg-agent generate --from-file configz.json --kubelet-version 1.36 > kubelet.yaml    convert the output of kubectl get --raw /api/v1/nodes/NODE/proxy/configz
-  kubelet-cfg-agent generate --offline > kubelet.yaml                                          use the file on disk, without an API server
+  kubelet-cfg-agent generate --kubeconfig /root/.kube/config > kubelet.yaml
+      read /configz with an administrator's kubeconfig
+  kubelet-cfg-agent generate --from-file configz.json --kubelet-version 1.36 > kubelet.yaml
+      convert the output of kubectl get --raw /api/v1/nodes/NODE/proxy/configz
+  kubelet-cfg-agent generate --offline > kubelet.yaml
+      use the file on disk, without an API server
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
-
 
 `
 
@@ -116,14 +122,15 @@ Options:
   -h, --help             show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent history                    show the latest 20
-  kubelet-cfg-agent history -n 1000 -o json    show all that are kept, for programs
+  kubelet-cfg-agent history
+      show the latest 20
+  kubelet-cfg-agent history -n 1000 -o json
+      show all that are kept, for programs
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
-
 
 `
 
@@ -138,13 +145,13 @@ Options:
   -h, --help  show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent pause    before you work on this node
+  kubelet-cfg-agent pause
+      before you work on this node
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
-
 
 `
 
@@ -161,14 +168,15 @@ Options:
   -h, --help             show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent plan                            before resume, or before you start the agent
-  kubelet-cfg-agent plan -o json | jq '.restart'    show whether and when kubelet is restarted
+  kubelet-cfg-agent plan
+      before resume, or before you start the agent
+  kubelet-cfg-agent plan -o json | jq '.restart'
+      show whether and when kubelet is restarted
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
-
 
 `
 
@@ -192,15 +200,18 @@ Options:
   -h, --help                   show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent preflight-upgrade --kubelet /opt/1.36/kubelet           check with the new binary
-  kubelet-cfg-agent preflight-upgrade --kubelet /opt/1.36/kubelet --deep    start it too, in a sandbox
-  kubelet-cfg-agent preflight-upgrade --kubelet-version 1.36                check with the rules for a version, without its binary
+  kubelet-cfg-agent preflight-upgrade --kubelet /opt/1.36/kubelet
+      check with the new binary
+  kubelet-cfg-agent preflight-upgrade --kubelet /opt/1.36/kubelet --deep
+      start it too, in a sandbox
+  kubelet-cfg-agent preflight-upgrade --kubelet-version 1.36
+      check with the rules for a version, without its binary
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
 
-Exit codes: 0 every config is accepted, 1 a config is refused, 2 not all could be checked, or invalid arguments, flags or settings.
-
+Exit codes: 0 every config is accepted, 1 a config is refused, 2 not all could be checked, or
+invalid arguments, flags or settings.
 
 `
 
@@ -217,13 +228,13 @@ Options:
   -h, --help  show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent promote    end a trial on a node that was not Ready before the config either
+  kubelet-cfg-agent promote
+      end a trial on a node that was not Ready before the config either
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
-
 
 `
 
@@ -240,13 +251,13 @@ Options:
   -h, --help  show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent release    after systemctl disable --now kubelet-cfg-agent
+  kubelet-cfg-agent release
+      after systemctl disable --now kubelet-cfg-agent
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
-
 
 `
 
@@ -263,14 +274,15 @@ Options:
   -h, --help  show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent reset            take this node out of dynamic configuration
-  kubelet-cfg-agent reset --force    the same, although preflight refuses the local config
+  kubelet-cfg-agent reset
+      take this node out of dynamic configuration
+  kubelet-cfg-agent reset --force
+      the same, although preflight refuses the local config
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
-
 
 `
 
@@ -284,13 +296,13 @@ Options:
   -h, --help  show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent resume    when your work on the node is done
+  kubelet-cfg-agent resume
+      when your work on the node is done
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
-
 
 `
 
@@ -304,13 +316,13 @@ Options:
   -h, --help  show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent retry    after you removed a cause outside the config
+  kubelet-cfg-agent retry
+      after you removed a cause outside the config
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
-
 
 `
 
@@ -327,13 +339,13 @@ Options:
   -h, --help  show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent rollback    reject a config that looks healthy to the agent
+  kubelet-cfg-agent rollback
+      reject a config that looks healthy to the agent
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
-
 
 `
 
@@ -349,14 +361,15 @@ Options:
   -h, --help             show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent rollout                                   find out what this node waits for
-  kubelet-cfg-agent rollout -o json | jq -r '.turn.detail'    get the reason in a script
+  kubelet-cfg-agent rollout
+      find out what this node waits for
+  kubelet-cfg-agent rollout -o json | jq -r '.turn.detail'
+      get the reason in a script
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
-
 
 `
 
@@ -483,16 +496,18 @@ Options:
   -h, --help                     show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent run                                                    use the settings in /etc/kubelet-cfg-agent/config.yaml
-  kubelet-cfg-agent run --manifest-dir /etc/kubelet-cfg-agent/manifests    use manifests instead of an API server
-  kubelet-cfg-agent run --trial-duration 30m --spread 10m                  be more careful than the defaults
+  kubelet-cfg-agent run
+      use the settings in /etc/kubelet-cfg-agent/config.yaml
+  kubelet-cfg-agent run --manifest-dir /etc/kubelet-cfg-agent/manifests
+      use manifests instead of an API server
+  kubelet-cfg-agent run --trial-duration 30m --spread 10m
+      be more careful than the defaults
 
 Each setting can also be set in the environment (--kubelet-unit as KUBELET_CFG_AGENT_KUBELET_UNIT)
 and in the config file (as kubeletUnit). Flags win over the environment, and the environment wins
 over the file.
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
-
 
 `
 
@@ -510,14 +525,15 @@ Options:
   -h, --help             show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent status                                     print a table
-  kubelet-cfg-agent status -o json | jq -r '.assigned.name'    get one field in a script
+  kubelet-cfg-agent status
+      print a table
+  kubelet-cfg-agent status -o json | jq -r '.assigned.name'
+      get one field in a script
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
-
 
 `
 
@@ -565,7 +581,6 @@ First steps:
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
 
-
 `
 
 exports[`test/command/agent/program.test.ts > TAP > help > of validate 1`] = `
@@ -598,17 +613,21 @@ Options:
   -h, --help                   show help for the program or a command
 
 Examples:
-  kubelet-cfg-agent validate kubelet.yaml                                             check a file before you create a ConfigMap from it
-  kubelet-cfg-agent validate configmap/my-node-config                                 check a ConfigMap in kube-system
-  kubelet-cfg-agent validate --strict --kubelet-version 1.28 -o sarif kubelet.yaml    check in CI, without a kubelet
-  kubelet-cfg-agent validate --kubelet /opt/1.30/kubelet kubelet.yaml                 check with the next kubelet before an upgrade
-  kubelet-cfg-agent validate --kubelet-version 1.37 --from 1.36 kubelet.yaml          find what the next kubelet reads in another way
+  kubelet-cfg-agent validate kubelet.yaml
+      check a file before you create a ConfigMap from it
+  kubelet-cfg-agent validate configmap/my-node-config
+      check a ConfigMap in kube-system
+  kubelet-cfg-agent validate --strict --kubelet-version 1.28 -o sarif kubelet.yaml
+      check in CI, without a kubelet
+  kubelet-cfg-agent validate --kubelet /opt/1.30/kubelet kubelet.yaml
+      check with the next kubelet before an upgrade
+  kubelet-cfg-agent validate --kubelet-version 1.37 --from 1.36 kubelet.yaml
+      find what the next kubelet reads in another way
 
 Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see kubelet-cfg-agent run --help.
 
 Exit codes: 0 accepted, 1 refused, 2 not checked, or invalid arguments, flags or settings.
-
 
 `
 
@@ -622,19 +641,17 @@ Options:
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
 
-
 `
 
 exports[`test/command/agent/program.test.ts > TAP > reports all problems together > must match snapshot 1`] = `
-kubelet-cfg-agent run: 8 problems with flags and settings:
-  --crash-limt: unknown flag; the nearest known one is --crash-limit
-  extra: unexpected argument
-  KUBELET_CFG_AGENT_LOGLEVEL: unknown variable; the nearest known one is KUBELET_CFG_AGENT_LOG_LEVEL
-  /c.yaml: apiVersion must be kubelet-cfg-agent.io/v1alpha1
-  /c.yaml: kind must be AgentConfiguration
-  /c.yaml: trialDuraton: unknown key; the nearest known one is trialDuration
-  --crash-limit: 0 is out of range: from 1 to 100
-  --spread: "5" has no unit: write a number with a unit, for example 10m, 1m30s or 250ms
-kubelet-cfg-agent run --help lists the flags
+kubelet-cfg-agent run: --crash-limt: unknown flag; the nearest known one is --crash-limit
+kubelet-cfg-agent run: extra: unexpected argument
+kubelet-cfg-agent run: KUBELET_CFG_AGENT_LOGLEVEL: unknown variable; the nearest known one is KUBELET_CFG_AGENT_LOG_LEVEL
+kubelet-cfg-agent run: /c.yaml: apiVersion must be kubelet-cfg-agent.io/v1alpha1
+kubelet-cfg-agent run: /c.yaml: kind must be AgentConfiguration
+kubelet-cfg-agent run: /c.yaml: trialDuraton: unknown key; the nearest known one is trialDuration
+kubelet-cfg-agent run: --crash-limit: 0 is out of range: from 1 to 100
+kubelet-cfg-agent run: --spread: "5" has no unit: write a number with a unit, for example 10m, 1m30s or 250ms
+kubelet-cfg-agent run --help says more
 
 `

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { AgentPresence, CommandContext } from '../../../../src/command/command.ts'
+import type { AgentPresence, CommandContext } from '../../../../src/command/agent/command.ts'
 import { checkCommand } from '../../../../src/command/agent/commands/check.ts'
 import type { AgentService } from '../../../../src/systemd/agent-service.ts'
 import { snapshot, source } from '../../../report/build.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
+import type { CommandContext } from '../../../../src/command/agent/command.ts'
 import { diffCommand } from '../../../../src/command/agent/commands/diff.ts'
-import type { CommandContext } from '../../../../src/command/command.ts'
 import type { Desired } from '../../../../src/decision/desired.ts'
 import { mergeAround } from '../../../../src/preflight/drop-ins/merge-drop-ins.ts'
 import type { MergeOrder } from '../../../../src/preflight/drop-ins/read-drop-ins.ts'
@@ -36,7 +36,7 @@ async function diff(
       ...context,
     },
   })
-  const code = await execute(diffCommand, node, options, candidate === undefined ? {} : { candidate })
+  const code = await execute(diffCommand, node, options, candidate === undefined ? [] : [candidate])
   return { code, out: node.out(), err: node.err() }
 }
 

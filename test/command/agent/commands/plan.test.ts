@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { CommandContext } from '../../../../src/command/command.ts'
+import type { CommandContext } from '../../../../src/command/agent/command.ts'
 import { planCommand } from '../../../../src/command/agent/commands/plan.ts'
 import type { Desired } from '../../../../src/decision/desired.ts'
 import type { Snapshot } from '../../../../src/decision/snapshot.ts'

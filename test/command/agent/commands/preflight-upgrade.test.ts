@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { CommandContext } from '../../../../src/command/command.ts'
+import type { CommandContext } from '../../../../src/command/agent/command.ts'
 import { preflightUpgradeCommand } from '../../../../src/command/agent/commands/preflight-upgrade.ts'
 import type { ConfigMapSource } from '../../../../src/decision/config-source.ts'
 import type { Snapshot } from '../../../../src/decision/snapshot.ts'

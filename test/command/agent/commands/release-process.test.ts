@@ -12,13 +12,12 @@ import { NodeDisk } from '../../../../src/checkpoint/node-disk.ts'
 import { FileRecords } from '../../../../src/checkpoint/records.ts'
 import type { ConfigMapSource } from '../../../../src/decision/config-source.ts'
 import { UnitActivation } from '../../../../src/systemd/activation.ts'
-import { envWiring } from '../../../../src/systemd/env-wiring.ts'
-import { fileWiring } from '../../../../src/systemd/file-wiring.ts'
+import { envWiring, fileWiring } from '../../../../src/systemd/wiring-kinds.ts'
 import { faultsOver } from '../../../checkpoint/faults.ts'
 import { silentLog } from '../../../checkpoint/silent-log.ts'
 import { source } from '../../../report/build.ts'
 
-const ROOT = resolve(import.meta.dirname, '../../..')
+const ROOT = resolve(import.meta.dirname, '../../../..')
 /** The bundle: it starts in a fraction of the time that the modules take one by one. */
 const built = mkdtempSync(join(tmpdir(), 'release-built-'))
 t.teardown(() => rmSync(built, { recursive: true }))

@@ -1,11 +1,9 @@
 import t from 'tap'
-import type { CommandContext, TakeOver } from '../../../../src/command/command.ts'
+import type { CommandContext, TakeOver } from '../../../../src/command/agent/command.ts'
 import { releaseCommand } from '../../../../src/command/agent/commands/release.ts'
 import { LOCAL } from '../../../../src/decision/config-source.ts'
 import { UnitActivation } from '../../../../src/systemd/activation.ts'
-import { dropInWiring } from '../../../../src/systemd/drop-in-wiring.ts'
-import { envWiring } from '../../../../src/systemd/env-wiring.ts'
-import { fileWiring } from '../../../../src/systemd/file-wiring.ts'
+import { dropInWiring, envWiring, fileWiring } from '../../../../src/systemd/wiring-kinds.ts'
 import { silentLog } from '../../../checkpoint/silent-log.ts'
 import { following, held, snapshot, source, unit, verdictOn } from '../../../report/build.ts'
 import { CONFIG, DIRECTORY, ORIGINAL, sourceOf, worldWith } from '../../../systemd/disk.ts'
@@ -145,7 +143,7 @@ t.test('a failure releases the lock', async (t) => {
   })
   const wiring = fileWiring('/etc/kubelet.json')
   const of = following(source('2'), { unit: unit({ wiring }) })
-  await t.rejects(release({ snapshot: of, context: { takeOver } }), { message: 'no space left' })
+  t.match(await release({ snapshot: of, context: { takeOver } }), { code: 1, err: /no space left/ })
   t.same(actions, ['end'])
 })
 

@@ -1,11 +1,13 @@
 import t from 'tap'
-import type { Command, CommandContext } from '../../../../src/command/command.ts'
-import { pauseCommand } from '../../../../src/command/agent/commands/pause.ts'
-import { promoteCommand } from '../../../../src/command/agent/commands/promote.ts'
-import { resetCommand } from '../../../../src/command/agent/commands/reset.ts'
-import { resumeCommand } from '../../../../src/command/agent/commands/resume.ts'
-import { retryCommand } from '../../../../src/command/agent/commands/retry.ts'
-import { rollbackCommand } from '../../../../src/command/agent/commands/rollback.ts'
+import type { AgentCommand, CommandContext } from '../../../../src/command/agent/command.ts'
+import {
+  pauseCommand,
+  promoteCommand,
+  resetCommand,
+  resumeCommand,
+  retryCommand,
+  rollbackCommand,
+} from '../../../../src/command/agent/commands/requests.ts'
 import { LOCAL } from '../../../../src/decision/config-source.ts'
 import { recordFacts } from '../../../../src/decision/evidence-record.ts'
 import type { Hold } from '../../../../src/decision/records.ts'
@@ -13,14 +15,14 @@ import { serving } from '../../../decision/evidence-samples.ts'
 import { following, held, snapshot, source, verdictOn } from '../../../report/build.ts'
 import { execute, type FakeNodeFields, fakeNode } from '../fake-node.ts'
 
-async function request(command: Command, fields: FakeNodeFields = {}) {
+async function request(command: AgentCommand, fields: FakeNodeFields = {}) {
   const node = fakeNode(fields)
   const code = await execute(command, node)
   return { code, actions: node.actions, out: node.out(), err: node.err() }
 }
 
 t.test('pause, reset and resume', async (t) => {
-  const cases: [Command, Hold, string[]][] = [
+  const cases: [AgentCommand, Hold, string[]][] = [
     [pauseCommand, 'none', ['hold paused']],
     [pauseCommand, 'paused', []],
     [pauseCommand, 'local', ['hold paused']],
@@ -49,7 +51,7 @@ t.test('reset asks for --force where kubelet refuses its local config', async (t
     const code = await execute(resetCommand, node, given)
     return { code, actions: node.actions, err: node.err() }
   }
-  t.match(await reset(bad), { code: 1, actions: [], err: /refuses its local config.*maxPods.*\n.*reset --force/ })
+  t.match(await reset(bad), { code: 1, actions: [], err: /refuses its local config.*maxPods.*.*reset --force/ })
   t.match(await reset(bad, { force: 'true' }), { code: 0, actions: ['hold local by force'] })
   t.match(await reset(bad, { force: 'true' }, { hold: 'local' }), { code: 0, actions: ['hold local by force'] }, 'a reset that is refused')
   const missing = { readLocalConfig: async () => ({ kind: 'unusable', detail: `${path} does not exist`, why: 'missing' }) as const }
@@ -149,7 +151,7 @@ t.test('a pause of the cluster is named, with what ends it', async (t) => {
 t.test('resume has ended the pause, whatever can be read of the rest', async (t) => {
   const node = fakeNode({ hold: 'paused' })
   const context = { ...node.context, observe: () => Promise.reject(new Error('cannot read /state/meta/assigned')) }
-  t.equal(await resumeCommand.execute(context, {}, {}), 0)
+  t.equal(await resumeCommand.execute(context, { options: {}, args: [], shared: {} }), 0)
   t.same(node.actions, ['no hold'])
   t.match(node.out(), /^Resumed from pause\. Whether the cluster pauses it is not known: cannot read \/state\/meta\/assigned\n/)
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { CommandContext } from '../../../../src/command/command.ts'
+import type { CommandContext } from '../../../../src/command/agent/command.ts'
 import { validateCommand } from '../../../../src/command/agent/commands/validate.ts'
 import { LAST_IN_TABLES, NEWEST_MINOR } from '../../../../src/kubelet/fields.ts'
 import { mergeAround } from '../../../../src/preflight/drop-ins/merge-drop-ins.ts'
@@ -19,7 +19,7 @@ function nodeWith(text: string | Buffer, context: Partial<CommandContext> = {}):
 
 async function validate(text: string | Buffer, options: Record<string, string> = {}, context: Partial<CommandContext> = {}) {
   const node = nodeWith(text, context)
-  const code = await execute(validateCommand, node, options, { candidate: 'kubelet.yaml' })
+  const code = await execute(validateCommand, node, options, ['kubelet.yaml'])
   return { code, out: node.out(), err: node.err() }
 }
 
@@ -42,7 +42,7 @@ t.test('prints findings for people', async (t) => {
   t.matchSnapshot((await validate(`${HEAD}maxPods: 64\n`)).out, 'accepted')
   t.matchSnapshot((await validate('a: [\n')).out, 'not YAML')
   const colored = fakeNode({ color: true, context: { readInput: async () => ({ kind: 'read', bytes: Buffer.from(BAD) }) } })
-  await execute(validateCommand, colored, {}, { candidate: 'x' })
+  await execute(validateCommand, colored, {}, ['x'])
   t.matchSnapshot(colored.out(), 'in colour')
 })
 
