@@ -496,7 +496,7 @@ t.test('configs that fail the validation of every kubelet', async (t) => {
 t.test('what kubelet meets only after it has validated its config is marked, of one newer than the tables', async (t) => {
   const later = `1.${LAST_IN_TABLES.minor + 1}`
   const isAtStart = async (lines: string, version: string) => (await check(lines, version)).map((finding) => finding.isAtStart === true)
-  // That each of them passes the validation of 1.37, and no other word does: corpus/verdicts-1.37.json.
+  // Kubelet 1.37 takes these as it validates its config: corpus/verdicts-1.37.json.
   const late = ['cpuManagerPolicy: dynamic', 'memoryManagerPolicy: nope', 'authorization: {mode: RBAC}']
   for (const lines of [...late, 'configMapAndSecretChangeDetectionStrategy: Poll', 'systemReserved: {gpu: "1"}']) {
     t.same(await isAtStart(lines, later), [true], lines)
