@@ -148,18 +148,9 @@ function toFindings(complaint: FieldProblem, document: ConfigDocument, version: 
   if (severity === undefined) return []
   const { rule, path, reason = 'validate', problem, advice, atStart } = complaint
   const range = version === undefined ? describeRange(complaint) : ''
-  return [
-    {
-      rule: `fields/${rule}`,
-      severity,
-      reason,
-      path,
-      position: locateNearest(document, path),
-      problem: `${problem}${range}`,
-      advice,
-      ...(atStart && version !== undefined && isNewer(version) && { isAtStart: true }),
-    },
-  ]
+  const place = { path, position: locateNearest(document, path) }
+  const isAtStart = atStart === true && version !== undefined && isNewer(version)
+  return [{ rule: `fields/${rule}`, severity, reason, ...place, problem: `${problem}${range}`, advice, ...(isAtStart && { isAtStart }) }]
 }
 
 function listRepeated({ repeated }: ConfigDocument, severity: Finding['severity']): Finding[] {

@@ -219,6 +219,9 @@ export function inspectHere(parts: InspectionParts) {
     return answer?.ok === true ? answer.version : undefined
   }
 
+  /** Where the process cannot be looked into, the kubelet on disk stands in. */
+  const versionInUse = async (unit: KnownUnit) => (await runningVersion(unit)) ?? (await versionOf(unit.command?.path))
+
   const findPresent = async (unit: KnownUnit | undefined) =>
     pidOf(unit) === undefined ? versionOf(unit?.command?.path) : ((await runningVersion(unit)) ?? ('unknown' as const))
 
@@ -242,15 +245,14 @@ export function inspectHere(parts: InspectionParts) {
   const compareConfigz = async (configz: unknown, unit: KnownUnit, path: string | undefined): Promise<Comparison> => {
     const expected = await readConfig(stores, path)
     if (expected === undefined) return { ok: false, detail: 'its config cannot be read' }
-    const { command } = unit
-    const version = await versionOf(command?.path)
-    return compareRunning(expected, await findDropIns(unit, 'assigned', stores), configz, version, collectFlags(command?.words ?? []))
+    const flags = collectFlags(unit.command?.words ?? [])
+    return compareRunning(expected, await findDropIns(unit, 'assigned', stores), configz, await versionInUse(unit), flags)
   }
 
   const describeRunning = async (unit: KnownUnit): Promise<RunningKubelet> => {
     const path = findRunningPath(unit)
     const config = await readRunning(unit, path)
-    const version = (await runningVersion(unit)) ?? (await versionOf(unit.command?.path))
+    const version = await versionInUse(unit)
     const place = path === unit.localConfigPath ? 'local' : 'assigned'
     return { unit, path, version, config: config && mergeWith(await findDropIns(unit, place, stores), config, version) }
   }

@@ -51,22 +51,19 @@ export interface InspectOptions {
 export type Inspect = (config: InspectedConfig, options: InspectOptions) => Promise<Report>
 
 /** The kubelet that a config is for. */
-interface TargetKubelet {
+export interface TargetKubelet {
+  /** Absolute path of a kubelet: that of the unit, or another one before an upgrade. */
   readonly binary: string
   /** The arguments that it would be started with, without the program name. */
   readonly flags: readonly string[]
-  /** Some of the flags, or parts of them, are not known. */
+  /** Some of the flags, or parts of them, are not known: then most of them are not to blame. */
   readonly incomplete?: Incomplete | undefined
   /** It is started with variables that a check does not give it. */
   readonly ownEnvironment?: true | undefined
 }
 
 /** The node that a config is for. */
-export interface TargetNode {
-  /** Of kubelet's next start. */
-  readonly flags: readonly string[]
-  /** As in TargetKubelet. */
-  readonly incomplete?: Incomplete | undefined
+export interface TargetNode extends Pick<TargetKubelet, 'flags' | 'incomplete'> {
   /** The directory of the config: relative paths in it start there. */
   readonly folder: string
   /** The config that runs there now, with its drop-ins. undefined: unknown. */

@@ -25,7 +25,7 @@ import { describeMeanings, listMeaningChanges } from './change/meaning.ts'
 import { type Beside, lacksKeys, listLeaving, listNamed, nameContents } from './change/named-files.ts'
 import { checkFields } from './check-fields.ts'
 import { checkDropIns } from './drop-ins/check-drop-ins.ts'
-import { type Finding, locateNearest, type Position, REQUIRE_DRAIN } from './finding.ts'
+import { type Finding, locateNearest, REQUIRE_DRAIN } from './finding.ts'
 import { type GuardName, settleGuards } from './guards.ts'
 import { nameField, UNLISTED } from './inspect.ts'
 import type { InspectPart, PartInput, PartReport } from './inspection.ts'
@@ -140,17 +140,11 @@ function checkChangeRules({ document, node, version, config }: PartInput, policy
   const flags = collectFlags(node.flags)
   const overridden = findOverridden(changes, flags, document)
   const changed = listEffective(changes, flags)
-  const drain = requiresDrain.map(
-    (path): Finding => ({
-      rule: REQUIRE_DRAIN,
-      severity: 'info',
-      reason: 'validate',
-      path,
-      position: document.locate(path),
-      problem: `${formatPath(path)} changes only on a drained node`,
-      advice: 'drain the node; the agent then activates the config',
-    }),
-  )
+  const drain = requiresDrain.map((path): Finding => {
+    const problem = `${formatPath(path)} changes only on a drained node`
+    const advice = 'drain the node; the agent then activates the config'
+    return { rule: REQUIRE_DRAIN, severity: 'info', reason: 'validate', path, position: document.locate(path), problem, advice }
+  })
   const leaving = own === undefined || !restricts(policy) ? [] : listLeaving(document.config).map((path) => refuseLeaving(path, document))
   const report = conclude(
     [...findings, ...leaving, ...overridden, ...drain],
@@ -161,15 +155,9 @@ function checkChangeRules({ document, node, version, config }: PartInput, policy
 
 /** What is there may change without any edit of the config. */
 function refuseLeaving(path: FieldPath, document: PartInput['document']): Finding {
-  return {
-    rule: 'policy/outside',
-    severity: 'refuse',
-    reason: 'validate',
-    path,
-    position: document.locate(path),
-    problem: `${formatPath(path)} leads out of the ConfigMap, where the change policy does not see what changes`,
-    advice: 'name a key of the ConfigMap, or write an absolute path',
-  }
+  const problem = `${formatPath(path)} leads out of the ConfigMap, where the change policy does not see what changes`
+  const advice = 'name a key of the ConfigMap, or write an absolute path'
+  return { rule: 'policy/outside', severity: 'refuse', reason: 'validate', path, position: document.locate(path), problem, advice }
 }
 
 /** The changes are unknown: refused unless the policy restricts nothing. */
@@ -177,16 +165,8 @@ function checkUnknownChange(policy: ChangePolicy): PartReport {
   const detail = "kubelet's current config cannot be read"
   if (!restricts(policy)) return { outcome: 'unjudged', detail, findings: [] }
   const problem = `${detail}, so the change policy cannot be checked`
-  const finding: Finding = {
-    rule: 'policy/unseen',
-    severity: 'refuse',
-    reason: 'validate',
-    path: [],
-    position: undefined,
-    problem,
-    advice: undefined,
-  }
-  return { outcome: 'refused', detail, findings: [finding] }
+  const place = { path: [], position: undefined, advice: undefined }
+  return { outcome: 'refused', detail, findings: [{ rule: 'policy/unseen', severity: 'refuse', reason: 'validate', problem, ...place }] }
 }
 
 async function judgeByKubelet(subject: PartInput, { judge, signal }: PartSources, stage: JudgeStage): Promise<PartReport> {
@@ -220,17 +200,11 @@ async function judgeByKubelet(subject: PartInput, { judge, signal }: PartSources
     case 'unjudged':
       return { outcome: judgement.kind, detail: judgement.detail, findings: [] }
     case 'refused': {
-      const path = nameField(judgement.message)
-      const position: Position | undefined = path.length === 0 ? undefined : document.locate(path)
-      const finding: Finding = {
-        rule: stage === 'load' ? 'kubelet/load' : 'kubelet/start',
-        severity: 'refuse',
-        reason: judgement.reason,
-        path,
-        position,
-        problem: judgement.message,
-        advice: undefined,
-      }
+      const { message: problem, reason } = judgement
+      const rule = stage === 'load' ? 'kubelet/load' : 'kubelet/start'
+      const path = nameField(problem)
+      const position = path.length === 0 ? undefined : document.locate(path)
+      const finding: Finding = { rule, severity: 'refuse', reason, path, position, problem, advice: undefined }
       return { outcome: 'refused', detail: `${kubelet.binary} would not start with this config`, findings: [finding] }
     }
   }

@@ -493,6 +493,19 @@ t.test('configs that fail the validation of every kubelet', async (t) => {
   }
 })
 
+t.test('what kubelet meets only after it has validated its config is marked, of one newer than the tables', async (t) => {
+  const later = `1.${LAST_IN_TABLES.minor + 1}`
+  const isAtStart = async (lines: string, version: string) => (await check(lines, version)).map((finding) => finding.isAtStart === true)
+  // Kubelet 1.37 takes these as it validates its config: corpus/verdicts-1.37.json.
+  const late = ['cpuManagerPolicy: dynamic', 'memoryManagerPolicy: nope', 'authorization: {mode: RBAC}']
+  for (const lines of [...late, 'configMapAndSecretChangeDetectionStrategy: Poll', 'systemReserved: {gpu: "1"}']) {
+    t.same(await isAtStart(lines, later), [true], lines)
+    t.same(await isAtStart(lines, '1.37'), [false], lines)
+  }
+  for (const lines of ['topologyManagerPolicy: best_effort', 'hairpinMode: veth', 'tlsMinVersion: TLS1.2', 'logging: {format: JSON}'])
+    t.same(await isAtStart(lines, later), [false], lines)
+})
+
 t.test(
   'a pre-release refuses what the newest release refuses too, and of the rest it only warns',
   { skip: LAST_IN_TABLES.minor === NEWEST_MINOR && 'no pre-release is in the tables' },

@@ -1,4 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
@@ -6,6 +8,7 @@ import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
 import { openInspection } from '../../src/compose/preflight.ts'
 import type { CheckpointFile } from '../../src/decision/config-source.ts'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
+import type { VersionAnswer } from '../../src/preflight/kubelet/judgement.ts'
 import { resolveSettings } from '../../src/settings/resolve-settings.ts'
 import { READY, unit } from '../decision/snapshots.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
@@ -27,6 +30,26 @@ interface Situation {
   readonly isAlone?: true
 }
 
+type World = Parameters<typeof openInspection>[0]
+
+function openHere(here: KnownUnit, directory: string, settings: ReturnType<World['settings']>, versions?: NonNullable<World['versions']>) {
+  return openInspection({
+    settings: () => settings,
+    stores: {
+      files: new DurableFiles(new NodeDisk()),
+      unit: { observe: async () => here },
+      checkpoints: { path: ({ resourceVersion }: CheckpointFile) => join(directory, `checkpoints/u/${resourceVersion}/kubelet`) },
+      yaml: IN_PLACE,
+      besideDocker: [],
+      activation: { read: () => ({ kind: 'local', since: undefined }) },
+    } as unknown as World['stores'],
+    runtime: { probe: async () => ({ ok: false, detail: '' }), cgroupDriver: async () => undefined } as never,
+    ...{ kubeconfig: undefined as never, api: undefined as never, nodeName: () => '' },
+    signal: new AbortController().signal,
+    ...(versions && { versions }),
+  })
+}
+
 /** @returns the outcome, and the rules of the findings with their paths */
 async function judge(t: Test, files: Files, { policy = { changePolicy: 'guarded' }, running, wiring = READY, isAlone }: Situation) {
   const directory = t.testdir({})
@@ -42,20 +65,7 @@ async function judge(t: Test, files: Files, { policy = { changePolicy: 'guarded'
   const basePath = join(place, 'kubelet')
   const source = { namespace: 'ns', name: 'config', kubeletConfigKey: 'kubelet', uid: 'u', resourceVersion: '2' }
   const here = unit({ localConfigPath: join(directory, 'local/kubelet'), wiring, process: { kind: 'other', pid: 1, configPath: basePath } })
-  const { checkCandidate, inspect, mergeHere } = openInspection({
-    settings: () => resolved.settings,
-    stores: {
-      files: new DurableFiles(new NodeDisk()),
-      unit: { observe: async () => here },
-      checkpoints: { path: ({ resourceVersion }: CheckpointFile) => join(directory, `checkpoints/u/${resourceVersion}/kubelet`) },
-      yaml: IN_PLACE,
-      besideDocker: [],
-      activation: { read: () => ({ kind: 'local', since: undefined }) },
-    } as unknown as Parameters<typeof openInspection>[0]['stores'],
-    runtime: { probe: async () => ({ ok: false, detail: '' }), cgroupDriver: async () => undefined } as never,
-    ...{ kubeconfig: undefined as never, api: undefined as never, nodeName: () => '' },
-    signal: new AbortController().signal,
-  })
+  const { checkCandidate, inspect, mergeHere } = openHere(here, directory, resolved.settings)
   const request = { source, data: files, key: 'content@kubelet', fallback: false, unit: here, basePath } as const
   const options = { kubelet: undefined, version: undefined, unknownKeys: undefined, deep: 'no', node: true } as const
   const report =
@@ -135,4 +145,32 @@ t.test('the other keys of a bare config are not known: neither missing nor a cha
     'policy/guarded staticPodPath',
     'policy/guarded authentication.x509.clientCAFile',
   ])
+})
+
+t.test('what runs is compared by the version of its process, whatever is on disk by now', async (t) => {
+  const directory = t.testdir({ local: { kubelet: `${HEAD}cgroupDriver: cgroupfs\n` }, new: { kubelet: '' }, old: {} })
+  const [disk, old] = [join(directory, 'new/kubelet'), join(directory, 'old/kubelet')]
+  copyFileSync('/bin/sleep', old)
+  const kubelet = spawn(old, ['60'])
+  t.teardown(() => kubelet.kill())
+  await once(kubelet, 'spawn')
+  const pid = kubelet.pid ?? 0
+  const version = (path: string, minor: number): [string, VersionAnswer] => {
+    const { dev, ino, size, mtimeNs, ctimeNs } = statSync(path, { bigint: true })
+    const identity = [path, dev, ino, size, mtimeNs, ctimeNs].join(':')
+    return [identity, { ok: true, version: { major: 1, minor, patch: 0 }, identity }]
+  }
+  const resolved = resolveSettings({ flags: { dynamicConfigDir: directory }, env: {}, file: { kind: 'absent', path: '' } })
+  if (!resolved.ok) throw new Error(resolved.problems.join())
+  const path = join(directory, 'local/kubelet')
+  const command = { path: disk, words: [] }
+  const here = unit({ command, localConfigPath: path, process: { kind: 'other', pid, configPath: path } })
+  const compare = async (minor: number, diskMinor: number) => {
+    const versions = new Map([version(`/proc/${pid}/exe`, minor), version(disk, diskMinor)])
+    const { compareConfigz } = openHere(here, directory, resolved.settings, versions)
+    return compareConfigz({ kubeletconfig: { cgroupDriver: 'systemd' } }, here, path)
+  }
+  const fromRuntime = { ok: true, differences: [{ because: 'kubelet gets its cgroup driver from the container runtime' }] }
+  t.match(await compare(36, 27), fromRuntime)
+  t.match(await compare(27, 36), { ok: true, differences: [{ because: undefined }] })
 })

@@ -208,15 +208,10 @@ export function findOverridden(changes: readonly Change[], flags: KubeletFlags, 
     const field = flag === 'feature-gates' ? path : path.slice(0, rowAt(path)?.name.split('.').length)
     const name = formatPath(field)
     if (findings.has(name)) continue
-    findings.set(name, {
-      rule: 'change/overridden-by-flag',
-      severity: 'warn',
-      reason: 'validate',
-      path: field,
-      position: locateNearest(document, field),
-      problem: `changing ${name} has no effect: kubelet is started with --${flag}, which overrides it`,
-      advice: `remove --${flag} from kubelet's flags, or leave ${name} as it is`,
-    })
+    const problem = `changing ${name} has no effect: kubelet is started with --${flag}, which overrides it`
+    const advice = `remove --${flag} from kubelet's flags, or leave ${name} as it is`
+    const place = { path: field, position: locateNearest(document, field) }
+    findings.set(name, { rule: 'change/overridden-by-flag', severity: 'warn', reason: 'validate', ...place, problem, advice })
   }
   return [...findings.values()]
 }

@@ -109,13 +109,8 @@ function listLeaves(value: unknown, path: readonly string[] = []): readonly (rea
 
 function describeOverridden({ path, winner }: Overridden, assigned: ConfigDocument): Finding {
   const name = formatPath(path)
-  const found = {
-    rule: 'drop-ins/overridden',
-    severity: 'warn',
-    reason: 'validate',
-    path,
-    position: locateNearest(assigned, path),
-  } as const
+  const place = { path, position: locateNearest(assigned, path) }
+  const found = { rule: 'drop-ins/overridden', severity: 'warn', reason: 'validate', ...place } as const
   if (winner === undefined)
     return { ...found, problem: `${name} has no effect: ${EMPTY_LIST}`, advice: `write [none], or set ${name} in a drop-in` }
   // Or a value that the field is in.
@@ -127,29 +122,18 @@ function describeOverridden({ path, winner }: Overridden, assigned: ConfigDocume
   }
 }
 
+const OF_ALL = { severity: 'refuse', path: [], position: undefined } as const
+
 function describeNoEffect(overridden: readonly Overridden[]): Finding {
   const files = [...new Set(overridden.flatMap(({ winner }) => (winner === undefined ? [] : [winner.path])))].join(', ')
-  return {
-    rule: 'drop-ins/no-effect',
-    severity: 'refuse',
-    reason: 'validate',
-    path: [],
-    position: undefined,
-    problem: `nothing of this config would take effect: kubelet merges ${files} over it, which sets or removes each of its fields`,
-    advice: `remove these fields from ${files}`,
-  }
+  const problem = `nothing of this config would take effect: kubelet merges ${files} over it, which sets or removes each of its fields`
+  return { rule: 'drop-ins/no-effect', ...OF_ALL, reason: 'validate', problem, advice: `remove these fields from ${files}` }
 }
 
 function describeUnusable({ directory, path, detail, unjudged }: Extract<DropInsHere, { kind: 'unusable' }>): Finding {
-  return {
-    rule: 'drop-ins/unusable',
-    severity: 'refuse',
-    reason: 'load',
-    path: [],
-    position: undefined,
-    problem: `${unjudged === true ? 'no config can be judged' : 'kubelet would not start, with this config or any other'}: ${path}: ${detail}`,
-    advice: `mend it: kubelet starts with --config-dir=${directory} and needs that directory and every *.conf file in it`,
-  }
+  const effect = unjudged === true ? 'no config can be judged' : 'kubelet would not start, with this config or any other'
+  const advice = `mend it: kubelet starts with --config-dir=${directory} and needs that directory and every *.conf file in it`
+  return { rule: 'drop-ins/unusable', ...OF_ALL, reason: 'load', problem: `${effect}: ${path}: ${detail}`, advice }
 }
 
 /** In the file of `--config` the last one counts; a drop-in is decoded strictly. */
@@ -166,15 +150,9 @@ function describeOtherCase({ path, field }: OtherCase, assigned: ConfigDocument)
 
 function warnOfOtherCase({ path, field }: OtherCase, file: string): Finding {
   const name = formatPath(path).slice(0, 200)
-  return {
-    rule: 'drop-ins/other-case',
-    severity: 'warn',
-    reason: 'validate',
-    path: [],
-    position: undefined,
-    problem: `${file} sets ${name}, which is spelled ${field}: kubelet may take it, and the other checks do not`,
-    advice: `write ${field} in ${file}, or remove ${name}`,
-  }
+  const problem = `${file} sets ${name}, which is spelled ${field}: kubelet may take it, and the other checks do not`
+  const advice = `write ${field} in ${file}, or remove ${name}`
+  return { rule: 'drop-ins/other-case', ...OF_ALL, severity: 'warn', reason: 'validate', problem, advice }
 }
 
 /** For a config that kubelet falls back to: it goes on, since nothing else would start either. */
@@ -187,15 +165,8 @@ const FIRST_FOR_AGENT = 32
 const TOO_OLD = `activation: drop-in needs kubelet 1.${FIRST_FOR_AGENT} or later`
 
 function describeTooOld(version: KubeletVersion | undefined): Finding {
-  return {
-    rule: 'drop-ins/too-old',
-    severity: 'refuse',
-    reason: 'validate',
-    path: [],
-    position: undefined,
-    problem: `${TOO_OLD}, and this is ${version === undefined ? 'a kubelet of unknown version' : formatVersion(version)}`,
-    advice: 'change the setting activation, or upgrade kubelet',
-  }
+  const problem = `${TOO_OLD}, and this is ${version === undefined ? 'a kubelet of unknown version' : formatVersion(version)}`
+  return { rule: 'drop-ins/too-old', ...OF_ALL, reason: 'validate', problem, advice: 'change the setting activation, or upgrade kubelet' }
 }
 
 function refuse(findings: readonly Finding[], detail: string): PartReport {

@@ -1,8 +1,8 @@
 /**
  * Errors that pass kubelet's validation but end its start: reservations and eviction thresholds
- * that it cannot parse. Pure. Sources, 1.20 to 1.37: `parseResourceList`
- * (cmd/kubelet/app/server.go), `ParseQOSReserved` (pkg/kubelet/cm), `ParseThresholdConfig`
- * (pkg/kubelet/eviction/helpers.go).
+ * that it cannot parse, the rotation of logs, sysctls. Pure. Sources, 1.20 to 1.37:
+ * `parseResourceList` (cmd/kubelet/app/server.go), `ParseQOSReserved` (pkg/kubelet/cm),
+ * `ParseThresholdConfig` (pkg/kubelet/eviction/helpers.go).
  */
 import { parseQuantity } from '../../kubelet/quantity.ts'
 import { parseGoDuration } from '../../values/go-syntax.ts'
@@ -25,40 +25,27 @@ export function checkAtStart({ config }: FieldRuleInput): FieldProblem[] {
 const RESERVABLE = ['cpu', 'memory', 'ephemeral-storage', 'pid']
 
 function checkReserved(field: string, reserved: TextMap): FieldProblem[] {
-  return reserved.flatMap(([resource, amount]): FieldProblem[] => {
-    const path = [field, resource]
-    if (!RESERVABLE.includes(resource))
-      return [
-        { rule: 'value', path, problem: `cannot reserve ${quote(resource)} resource`, mistyped: { name: resource, known: RESERVABLE } },
-      ]
+  return reserved.flatMap(([name, amount]): FieldProblem[] => {
+    const complain = (problem: string, more = {}): FieldProblem[] => [{ rule: 'value', path: [field, name], problem, ...more }]
+    if (!RESERVABLE.includes(name)) return complain(`cannot reserve ${quote(name)} resource`, { mistyped: { name, known: RESERVABLE } })
     const quantity = parseQuantity(amount)
-    if (quantity === undefined)
-      return [{ rule: 'value', path, problem: `failed to parse quantity ${quote(amount)} for ${quote(resource)} resource` }]
-    return quantity < 0n
-      ? [{ rule: 'value', path, problem: `resource quantity for ${quote(resource)} cannot be negative: ${shorten(amount)}` }]
-      : []
+    if (quantity === undefined) return complain(`failed to parse quantity ${quote(amount)} for ${quote(name)} resource`)
+    return quantity < 0n ? complain(`resource quantity for ${quote(name)} cannot be negative: ${shorten(amount)}`) : []
   })
 }
 
 function checkQosReserved(reserved: TextMap): FieldProblem[] {
   return reserved.flatMap(([resource, percent]): FieldProblem[] => {
-    const path = ['qosReserved', resource]
-    if (resource !== 'memory') return [{ rule: 'value', path, problem: `cannot reserve ${quote(resource)} resource: only memory` }]
+    const complain = (problem: string): FieldProblem[] => [{ rule: 'value', path: ['qosReserved', resource], problem }]
+    if (resource !== 'memory') return complain(`cannot reserve ${quote(resource)} resource: only memory`)
     const value = /^[-+]?\d+%+$/.test(percent) ? Number.parseInt(percent, 10) : Number.NaN
-    return 0 <= value && value <= 100
-      ? []
-      : [{ rule: 'value', path, problem: 'qosReserved.memory must be a percentage between 0% and 100%' }]
+    return 0 <= value && value <= 100 ? [] : complain('qosReserved.memory must be a percentage between 0% and 100%')
   })
 }
 
 const SIGNALS = [
-  'memory.available',
-  'nodefs.available',
-  'nodefs.inodesFree',
-  'imagefs.available',
-  'imagefs.inodesFree',
-  'allocatableMemory.available',
-  'pid.available',
+  ...['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree'],
+  ...['allocatableMemory.available', 'pid.available'],
 ]
 /** By the minor that added them. */
 const NEW_SIGNALS: Readonly<Record<string, number>> = { 'containerfs.available': 29, 'containerfs.inodesFree': 29 }
@@ -75,16 +62,8 @@ function checkSignal(path: FieldProblem['path'], signal: string): FieldProblem[]
   if (SIGNALS.includes(signal)) return []
   const since = Object.hasOwn(NEW_SIGNALS, signal) ? NEW_SIGNALS[signal] : undefined
   const mistyped = { name: signal, known: [...SIGNALS, ...Object.keys(NEW_SIGNALS)] }
-  return [
-    {
-      rule: 'value',
-      path,
-      problem: `unsupported eviction signal ${quote(signal)}`,
-      mistyped,
-      byList: true,
-      ...(since === undefined ? {} : { to: since - 1 }),
-    },
-  ]
+  const problem = `unsupported eviction signal ${quote(signal)}`
+  return [{ rule: 'value', path, problem, mistyped, byList: true, to: since && since - 1 }]
 }
 
 function checkAmount(path: FieldProblem['path'], amount: string, kind: 'threshold' | 'reclaim'): FieldProblem[] {
@@ -108,35 +87,31 @@ function checkAmount(path: FieldProblem['path'], amount: string, kind: 'threshol
  */
 function complainOfExcess(path: FieldProblem['path'], amount: string, percent: number): FieldProblem[] {
   const complaint: FieldProblem = { rule: 'value', path, problem: `eviction percentage threshold must be <= 100%: ${shorten(amount)}` }
-  return percent > 10_000
-    ? [complaint]
-    : [
-        { ...complaint, to: 20, severity: 'warn' },
-        { ...complaint, from: 21 },
-      ]
+  if (percent > 10_000) return [complaint]
+  return [
+    { ...complaint, to: 20, severity: 'warn' },
+    { ...complaint, from: 21 },
+  ]
 }
 
 function checkGracePeriods(soft: TextMap, periods: TextMap): FieldProblem[] {
-  const complaints: FieldProblem[] = periods.flatMap(([signal, period]): FieldProblem[] => {
+  const complaints = periods.flatMap(([signal, period]): FieldProblem[] => {
     const path = ['evictionSoftGracePeriod', signal]
     const unknown = checkSignal(path, signal)
     if (unknown.length > 0) return unknown
     const lengthNs = parseGoDuration(period)
-    if (lengthNs === undefined)
-      return [{ rule: 'value', path, problem: `eviction grace period ${quote(period)} is not a duration such as "1m30s"` }]
-    return lengthNs < 0n
-      ? [{ rule: 'value', path, problem: `invalid eviction grace period specified: ${shorten(period)}, must be a positive value` }]
-      : []
+    const complain = (problem: string): FieldProblem[] => [{ rule: 'value', path, problem }]
+    if (lengthNs === undefined) return complain(`eviction grace period ${quote(period)} is not a duration such as "1m30s"`)
+    return lengthNs < 0n ? complain(`invalid eviction grace period specified: ${shorten(period)}, must be a positive value`) : []
   })
-  for (const [signal, amount] of soft) {
+  const missing = soft.flatMap(([signal, amount]): FieldProblem[] => {
     const from = Object.hasOwn(NEW_SIGNALS, signal) ? NEW_SIGNALS[signal] : undefined
-    if ((!SIGNALS.includes(signal) && from === undefined) || periods.some(([other]) => other === signal) || ['0%', '100%'].includes(amount))
-      continue
+    const isSignal = SIGNALS.includes(signal) || from !== undefined
+    if (!isSignal || periods.some(([other]) => other === signal) || ['0%', '100%'].includes(amount)) return []
     const problem = `grace period must be specified for the soft eviction threshold ${signal}`
-    const advice = `add evictionSoftGracePeriod["${signal}"]`
-    complaints.push({ rule: 'cross', path: ['evictionSoft', signal], problem, advice, ...(from === undefined ? {} : { from }) })
-  }
-  return complaints
+    return [{ rule: 'cross', path: ['evictionSoft', signal], problem, advice: `add evictionSoftGracePeriod["${signal}"]`, from }]
+  })
+  return [...complaints, ...missing]
 }
 
 function checkReclaims(reclaims: TextMap): FieldProblem[] {
@@ -216,6 +191,7 @@ function isWhole(size: string): boolean {
  * k8s.io/component-helpers/node/util/sysctl, which has fewer, and more again from 1.37 on.
  */
 const LONGEST = 253
+const AS_IN = 'write it as in net.core.somaxconn'
 const SEGMENT = '[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?'
 const LAST_SEGMENT = '(?:[a-z0-9][-_a-z0-9]*)?[a-z0-9*]'
 const WITH_DOTS = new RegExp(`^(?:${SEGMENT}\\.)*${LAST_SEGMENT}$`)
@@ -248,10 +224,7 @@ function checkSysctl(sysctl: string, path: FieldProblem['path']): FieldProblem[]
     { rule: 'value', path, problem, advice, ...range },
   ]
   if (sysctl.length > LONGEST || !WITH_SLASHES.test(sysctl))
-    return complain(
-      `sysctl ${quote(sysctl)} is neither the name of a sysctl nor a pattern that ends in *`,
-      'write it as in net.core.somaxconn',
-    )
+    return complain(`sysctl ${quote(sysctl)} is neither the name of a sysctl nor a pattern that ends in *`, AS_IN)
   const slashes = WITH_DOTS.test(sysctl) ? [] : complain(`sysctl ${quote(sysctl)} has slashes`, 'write dots', { to: SLASHES_SINCE - 1 })
   const isPattern = sysctl.endsWith('*')
   const name = withDots(isPattern ? sysctl.slice(0, -1) : sysctl)
@@ -284,18 +257,11 @@ function checkDefaults({ config: { defaultPodSysctls }, gate }: FieldRuleInput):
   return names.flatMap((name, index): FieldProblem[] => {
     const plain = withDots(name)
     if (name.length > LONGEST || name.endsWith('*') || !WITH_SLASHES.test(name))
-      return [complain(`${quote(name)} is not the name of a sysctl`, 'write it as in net.core.somaxconn', name)]
-    return [
-      ...(isNamespaced(plain) || NAMESPACED_LATER.test(plain)
-        ? []
-        : [
-            {
-              ...complain(`the sysctl ${quote(name)} is not known to be namespaced`, 'set it on the node, in sysctl.d(5)', name),
-              byList: true,
-            },
-          ]),
-      ...(firsts.get(plain) === index ? [] : [complain(`the sysctl ${quote(name)} is set twice`, 'remove one of them', name)]),
-    ]
+      return [complain(`${quote(name)} is not the name of a sysctl`, AS_IN, name)]
+    const foreign = complain(`the sysctl ${quote(name)} is not known to be namespaced`, 'set it on the node, in sysctl.d(5)', name)
+    const twice = complain(`the sysctl ${quote(name)} is set twice`, 'remove one of them', name)
+    const isKnown = isNamespaced(plain) || NAMESPACED_LATER.test(plain)
+    return [...(isKnown ? [] : [{ ...foreign, byList: true }]), ...(firsts.get(plain) === index ? [] : [twice])]
   })
 }
 

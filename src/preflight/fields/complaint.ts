@@ -19,13 +19,13 @@ export interface FieldProblem {
   readonly mistyped?: { readonly name: string; readonly known: readonly string[] }
   readonly reason?: Finding['reason']
   /** The first minor of 1.x whose kubelet rejects it. Default: all do. */
-  readonly from?: number
+  readonly from?: number | undefined
   /** The last such minor. */
-  readonly to?: number
+  readonly to?: number | undefined
   /** `warn`: kubelet accepts it. Default: `refuse`. */
   readonly severity?: Severity
   /** Kubelet meets it only after it has loaded and validated its config. */
-  readonly atStart?: true
+  readonly atStart?: boolean | undefined
   /** A list of names decides, which has grown before: a later kubelet may have a longer one. */
   readonly byList?: boolean
   /** It depends on something unknown, such as the effect of `AllAlpha`: at most a warning. */

@@ -24,21 +24,14 @@ import { TLS_VERSIONS } from './single-fields.ts'
 const ALGORITHMS = ['ECDSA-P256', 'ECDSA-P384', 'RSA-2048', 'RSA-3072', 'RSA-4096', 'ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87']
 
 export function checkCross(subject: FieldRuleInput): FieldProblem[] {
-  return [
-    ...checkImageCollection(subject),
-    ...checkServerCertificate(subject),
-    ...checkKeyAlgorithms(subject),
-    ...checkTopology(subject),
-    ...checkShutdown(subject),
-    ...checkSwap(subject),
-    ...checkEnforcement(subject),
-    ...checkReservedCpus(subject),
-    ...checkImagePulls(subject),
-    ...checkLogQuery(subject),
-    ...checkRunOnce(subject),
-    ...checkHiddenMetrics(subject),
-  ]
+  return CHECKS.flatMap((check) => check(subject))
 }
+
+/** As far as possible in kubelet's own order. */
+const CHECKS = [
+  ...[checkImageCollection, checkServerCertificate, checkKeyAlgorithms, checkTopology, checkShutdown, checkSwap, checkEnforcement],
+  ...[checkReservedCpus, checkImagePulls, checkLogQuery, checkRunOnce, checkHiddenMetrics],
+]
 
 function checkImageCollection({ config, gate }: FieldRuleInput): FieldProblem[] {
   const high = numberOf(config.imageGCHighThresholdPercent, 85)
@@ -50,32 +43,18 @@ function checkImageCollection({ config, gate }: FieldRuleInput): FieldProblem[] 
     complaints.push({ rule: 'cross', path: [field], problem })
   }
   const greatest = durationOf(config.imageMaximumGCAge, 0n)
-  const path = ['imageMaximumGCAge']
-  if (greatest !== 0n && gate('ImageMaximumGCAge') === false) {
-    complaints.push({ rule: 'cross', path, problem: 'ImageMaximumGCAge feature gate is required for imageMaximumGCAge', from: 29 })
-  }
+  const complain = (problem: string) => complaints.push({ rule: 'cross', path: ['imageMaximumGCAge'], problem, from: 29 })
+  if (greatest !== 0n && gate('ImageMaximumGCAge') === false) complain('ImageMaximumGCAge feature gate is required for imageMaximumGCAge')
   // 0 means the default in both.
   const least = durationOf(config.imageMinimumGCAge, 0n) || 120n * SECOND_NS
-  if (greatest > 0n && greatest <= least) {
-    complaints.push({
-      rule: 'cross',
-      path,
-      problem: 'imageMaximumGCAge must be greater than imageMinimumGCAge (default: 2m)',
-      from: 29,
-    })
-  }
+  if (greatest > 0n && greatest <= least) complain('imageMaximumGCAge must be greater than imageMinimumGCAge (default: 2m)')
   return complaints
 }
 
 function checkServerCertificate({ config, gate }: FieldRuleInput): FieldProblem[] {
   if (config.serverTLSBootstrap !== true || gate('RotateKubeletServerCertificate') !== false) return []
-  return [
-    {
-      rule: 'cross',
-      path: ['serverTLSBootstrap'],
-      problem: 'serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate',
-    },
-  ]
+  const problem = 'serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate'
+  return [{ rule: 'cross', path: ['serverTLSBootstrap'], problem }]
 }
 
 /** An empty name is none of them: it does not mean the default. */
@@ -97,48 +76,34 @@ function checkKeyAlgorithms({ config }: FieldRuleInput): FieldProblem[] {
 
 function checkTopology({ config, gate }: FieldRuleInput): FieldProblem[] {
   if (gate('TopologyManager') !== false) return []
-  return [
-    { field: 'topologyManagerPolicy', initial: 'none' },
-    { field: 'topologyManagerScope', initial: 'container' },
-  ].flatMap(({ field, initial }): FieldProblem[] => {
-    const word = textOf(config[field])
-    if (word === '' || word === initial) return []
-    return [{ rule: 'cross', path: [field], problem: `${field} ${JSON.stringify(word)} requires feature gate TopologyManager`, to: 26 }]
+  const initial = { topologyManagerPolicy: 'none', topologyManagerScope: 'container' }
+  return Object.entries(initial).flatMap(([field, word]): FieldProblem[] => {
+    const given = textOf(config[field])
+    if (given === '' || given === word) return []
+    return [{ rule: 'cross', path: [field], problem: `${field} ${JSON.stringify(given)} requires feature gate TopologyManager`, to: 26 }]
   })
 }
 
 function checkShutdown({ config, gate }: FieldRuleInput): FieldProblem[] {
-  const periods = ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'].map((field) => ({
-    field,
-    lengthNs: durationOf(config[field], 0n),
-  }))
-  const wholeNs = durationOf(config.shutdownGracePeriod, 0n)
-  const criticalNs = durationOf(config.shutdownGracePeriodCriticalPods, 0n)
+  const [whole, critical] = ['shutdownGracePeriod', 'shutdownGracePeriodCriticalPods'] as const
+  const periods = [whole, critical].map((field) => ({ field, lengthNs: durationOf(config[field], 0n) }))
+  const [wholeNs, criticalNs] = [durationOf(config[whole], 0n), durationOf(config[critical], 0n)]
   const isOnHere = gate('GracefulNodeShutdown')
   const unsure = isOnHere === undefined
   const complaints: FieldProblem[] = []
   if (isOnHere === false) {
     const set = periods.find(({ lengthNs }) => lengthNs > 0n)
-    const problem = 'specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown'
+    const problem = `specifying ${whole} or ${critical} requires feature gate GracefulNodeShutdown`
     if (set !== undefined) complaints.push({ rule: 'cross', path: [set.field], problem })
   } else {
     if (criticalNs > wholeNs) {
-      const field = config.shutdownGracePeriodCriticalPods === undefined ? 'shutdownGracePeriod' : 'shutdownGracePeriodCriticalPods'
-      complaints.push({
-        rule: 'cross',
-        path: [field],
-        problem: 'shutdownGracePeriodCriticalPods must be <= shutdownGracePeriod',
-        unsure: unsure && criticalNs <= 0n,
-      })
+      const path = [config[critical] === undefined ? whole : critical]
+      complaints.push({ rule: 'cross', path, problem: `${critical} must be <= ${whole}`, unsure: unsure && criticalNs <= 0n })
     }
     for (const { field, lengthNs } of periods) {
       if (lengthNs === 0n || lengthNs >= SECOND_NS) continue
-      complaints.push({
-        rule: 'range',
-        path: [field],
-        problem: `${field} must be either zero or otherwise >= 1 sec`,
-        unsure: unsure && lengthNs < 0n,
-      })
+      const problem = `${field} must be either zero or otherwise >= 1 sec`
+      complaints.push({ rule: 'range', path: [field], problem, unsure: unsure && lengthNs < 0n })
     }
   }
   return [...complaints, ...checkPriorities(config.shutdownGracePeriodByPodPriority, wholeNs > 0n || criticalNs > 0n, gate)]
@@ -146,20 +111,11 @@ function checkShutdown({ config, gate }: FieldRuleInput): FieldProblem[] {
 
 function checkPriorities(value: unknown, isShutdownSet: boolean, gate: FieldRuleInput['gate']): FieldProblem[] {
   if (listOf(value).length === 0) return []
-  const path = ['shutdownGracePeriodByPodPriority']
+  const field = 'shutdownGracePeriodByPodPriority'
   const needed = 'GracefulNodeShutdownBasedOnPodPriority'
-  const isOnHere = gate(needed)
-  if (isOnHere === false)
-    return [{ rule: 'cross', path, problem: `specifying shutdownGracePeriodByPodPriority requires feature gate ${needed}`, from: 23 }]
-  if (!isShutdownSet) return []
-  return [
-    {
-      rule: 'cross',
-      path,
-      problem: 'cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time',
-      from: 23,
-    },
-  ]
+  const complain = (problem: string): FieldProblem[] => [{ rule: 'cross', path: [field], problem, from: 23 }]
+  if (gate(needed) === false) return complain(`specifying ${field} requires feature gate ${needed}`)
+  return isShutdownSet ? complain(`cannot specify both ${field} and shutdownGracePeriod at the same time`) : []
 }
 
 function checkSwap({ config, gate }: FieldRuleInput): FieldProblem[] {
@@ -167,24 +123,13 @@ function checkSwap({ config, gate }: FieldRuleInput): FieldProblem[] {
   const behavior = textOf(valueAt(config, path))
   if (behavior === '') return []
   const isOnHere = gate('NodeSwap')
-  if (isOnHere === false) {
-    return [
-      { rule: 'cross', path, problem: 'memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled', from: 22, to: 37 },
-    ]
+  const off = 'memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled'
+  if (isOnHere === false) return [{ rule: 'cross', path, problem: off, from: 22, to: 37 }]
+  const complain = (words: readonly string[], from: number, to?: number): FieldProblem[] => {
+    const problem = `memorySwap.swapBehavior ${quote(behavior)} must be one of: "", ${words.join(', ')}`
+    return words.includes(behavior) ? [] : [{ rule: 'value', path, problem, unsure: isOnHere === undefined, from, to }]
   }
-  const complain = (words: readonly string[], range: Pick<FieldProblem, 'from' | 'to'>): FieldProblem[] =>
-    words.includes(behavior)
-      ? []
-      : [
-          {
-            rule: 'value',
-            path,
-            problem: `memorySwap.swapBehavior ${quote(behavior)} must be one of: "", ${words.join(', ')}`,
-            unsure: isOnHere === undefined,
-            ...range,
-          },
-        ]
-  return [...complain(['LimitedSwap', 'UnlimitedSwap'], { from: 22, to: 29 }), ...complain(['NoSwap', 'LimitedSwap'], { from: 30 })]
+  return [...complain(['LimitedSwap', 'UnlimitedSwap'], 22, 29), ...complain(['NoSwap', 'LimitedSwap'], 30)]
 }
 
 const FIELD = 'enforceNodeAllocatable (--enforce-node-allocatable)'
@@ -232,11 +177,8 @@ function checkReservedCpus({ config }: FieldRuleInput): FieldProblem[] {
   const path = ['reservedSystemCPUs']
   const complaints: FieldProblem[] = []
   if (textOf(config.systemReservedCgroup) !== '' || textOf(config.kubeReservedCgroup) !== '') {
-    complaints.push({
-      rule: 'cross',
-      path,
-      problem: "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup or kubeReservedCgroup",
-    })
+    const problem = "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup or kubeReservedCgroup"
+    complaints.push({ rule: 'cross', path, problem })
   }
   const cpus = parseCpuList(text)
   if (cpus.ok) return complaints
@@ -253,19 +195,16 @@ function checkImagePulls({ config }: FieldRuleInput): FieldProblem[] {
 
 function checkLogQuery({ config, gate }: FieldRuleInput): FieldProblem[] {
   if (config.enableSystemLogQuery !== true) return []
-  const path = ['enableSystemLogQuery']
-  const complaints: FieldProblem[] = []
-  if (gate('NodeLogQuery') === false)
-    complaints.push({ rule: 'cross', path, problem: 'NodeLogQuery feature gate is required for enableSystemLogQuery', from: 27 })
-  if (!isOn(config.enableSystemLogHandler, true))
-    complaints.push({ rule: 'cross', path, problem: 'enableSystemLogHandler is required for enableSystemLogQuery', from: 27 })
-  return complaints
+  const problems = [
+    ...(gate('NodeLogQuery') === false ? ['NodeLogQuery feature gate is required for enableSystemLogQuery'] : []),
+    ...(isOn(config.enableSystemLogHandler, true) ? [] : ['enableSystemLogHandler is required for enableSystemLogQuery']),
+  ]
+  return problems.map((problem) => ({ rule: 'cross', path: ['enableSystemLogQuery'], problem, from: 27 }))
 }
 
 function checkRunOnce({ config }: FieldRuleInput): FieldProblem[] {
-  return config.runOnce === true
-    ? [{ rule: 'gone', path: ['runOnce'], problem: 'runOnce is no longer supported by kubelet 1.32', from: 32 }]
-    : []
+  const problem = 'runOnce is no longer supported by kubelet 1.32'
+  return config.runOnce === true ? [{ rule: 'gone', path: ['runOnce'], problem, from: 32 }] : []
 }
 
 function checkHiddenMetrics({ config, version }: FieldRuleInput): FieldProblem[] {

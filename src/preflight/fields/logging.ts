@@ -1,7 +1,8 @@
 /**
- * Rules about logging, which kubelet shares with other components. Pure. Sources: `Validate` and
- * `addFlags`, k8s.io/component-base/logs/api/v1/options.go, from 1.25 on. Before that
- * k8s.io/component-base/logs/validate.go had `ValidateLoggingConfiguration`.
+ * Rules about logging and tracing, which kubelet shares with other components. Pure. Sources:
+ * `Validate` and `addFlags`, k8s.io/component-base/logs/api/v1/options.go, from 1.25 on. Before
+ * that k8s.io/component-base/logs/validate.go had `ValidateLoggingConfiguration`.
+ * `ValidateTracingConfiguration`, k8s.io/component-base/tracing/api/v1/config.go.
  */
 import { valueAt } from '../../kubelet/field-path.ts'
 import { parseQuantity } from '../../kubelet/quantity.ts'
@@ -11,7 +12,8 @@ import { durationOf, type FieldProblem, type FieldRuleInput, listOf, quote, text
 /** klog takes only an int32 that is not negative. */
 const MOST_VERBOSE = 2 ** 31 - 1
 
-export function checkLogging({ config, gate }: FieldRuleInput): FieldProblem[] {
+export function checkLogging(subject: FieldRuleInput): FieldProblem[] {
+  const { gate, config } = subject
   const { logging } = config
   if (!isObject(logging)) return []
   return [
@@ -20,8 +22,8 @@ export function checkLogging({ config, gate }: FieldRuleInput): FieldProblem[] {
     ...checkVerbosity(logging.verbosity),
     ...checkModules(logging.vmodule, textOf(logging.format)),
     ...checkFormat(textOf(logging.format), gate),
-    ...checkOutput(config, 'text', 30, gate),
-    ...checkOutput(config, 'json', 25, gate),
+    ...checkOutput(subject, 'text', 30),
+    ...checkOutput(subject, 'json', 25),
   ]
 }
 
@@ -74,12 +76,7 @@ function checkFormat(format: string, gate: FieldRuleInput['gate']): FieldProblem
  * The rule for `splitStream` never holds: before kubelet validates the config, its command line
  * sets the field to what the flag says, false unless it is there.
  */
-function checkOutput(
-  config: FieldRuleInput['config'],
-  format: 'text' | 'json',
-  from: number,
-  gate: FieldRuleInput['gate'],
-): FieldProblem[] {
+function checkOutput({ config, gate }: FieldRuleInput, format: 'text' | 'json', from: number): FieldProblem[] {
   const path = ['logging', 'options', format, 'infoBufferSize']
   if (gate('LoggingAlphaOptions') !== false || !isNotZero(valueAt(config, path))) return []
   return [{ rule: 'cross', path, problem: `${path.join('.')} requires feature gate LoggingAlphaOptions`, from }]
@@ -90,10 +87,6 @@ function isNotZero(size: unknown): boolean {
   return amount !== undefined && amount !== 0n
 }
 
-/**
- * Rules about tracing, which kubelet shares with other components. Source:
- * `ValidateTracingConfiguration`, k8s.io/component-base/tracing/api/v1/config.go.
- */
 const SCHEMES = ['dns', 'unix', 'unix-abstract']
 
 export function checkTracing({ config: { tracing }, gate }: FieldRuleInput): FieldProblem[] {

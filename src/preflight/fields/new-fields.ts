@@ -75,16 +75,8 @@ function checkCrashLoop({ config: { crashLoopBackOff }, gate }: FieldRuleInput):
   const period = isObject(crashLoopBackOff) ? crashLoopBackOff.maxContainerRestartPeriod : undefined
   if (typeof period !== 'string') return []
   const path = ['crashLoopBackOff', 'maxContainerRestartPeriod']
-  if (gate('KubeletCrashLoopBackOffMax') === false) {
-    return [
-      {
-        rule: 'cross',
-        path,
-        problem: 'FeatureGate KubeletCrashLoopBackOffMax not enabled, crashLoopBackOff.maxContainerRestartPeriod must not be set',
-        from: 32,
-      },
-    ]
-  }
+  const off = 'FeatureGate KubeletCrashLoopBackOffMax not enabled, crashLoopBackOff.maxContainerRestartPeriod must not be set'
+  if (gate('KubeletCrashLoopBackOffMax') === false) return [{ rule: 'cross', path, problem: off, from: 32 }]
   const lengthNs = durationOf(period, SECOND_NS)
   if (SECOND_NS <= lengthNs && lengthNs <= 300n * SECOND_NS) return []
   return [{ rule: 'range', path, problem: 'crashLoopBackOff.maxContainerRestartPeriod must be between 1s and 300s', from: 32 }]
@@ -93,14 +85,8 @@ function checkCrashLoop({ config: { crashLoopBackOff }, gate }: FieldRuleInput):
 function checkUserNamespaces(value: unknown): FieldProblem[] {
   const ids = isObject(value) ? value.idsPerPod : undefined
   if (typeof ids !== 'number' || (ids >= 65536 && ids % 65536 === 0 && ids <= 4294967295)) return []
-  return [
-    {
-      rule: 'range',
-      path: ['userNamespaces', 'idsPerPod'],
-      problem: 'userNamespaces.idsPerPod must be a multiple of 65536, and at most 4294967295',
-      from: 33,
-    },
-  ]
+  const problem = 'userNamespaces.idsPerPod must be a multiple of 65536, and at most 4294967295'
+  return [{ rule: 'range', path: ['userNamespaces', 'idsPerPod'], problem, from: 33 }]
 }
 
 const POLICIES = ['NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllowlistedImages', 'AlwaysVerify']
@@ -108,31 +94,21 @@ const POLICIES = ['NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllow
 function checkImageCredentials({ config, gate }: FieldRuleInput): FieldProblem[] {
   const policy = textOf(config.imagePullCredentialsVerificationPolicy)
   const hasList = listOf(config.preloadedImagesVerificationAllowlist).length > 0
-  const policyPath = ['imagePullCredentialsVerificationPolicy']
-  const listPath = ['preloadedImagesVerificationAllowlist']
+  const [policyPath, listPath] = [['imagePullCredentialsVerificationPolicy'], ['preloadedImagesVerificationAllowlist']]
+  const complain = (rule: string, path: string[], problem: string): FieldProblem => ({
+    rule,
+    path,
+    problem: `${path} ${problem}`,
+    from: 33,
+  })
   if (gate('KubeletEnsureSecretPulledImages') === false) {
     const paths = [...(policy === '' ? [] : [policyPath]), ...(hasList ? [listPath] : [])]
-    return paths.map((path) => ({
-      rule: 'cross',
-      path,
-      problem: `${path.join()} must not be set if KubeletEnsureSecretPulledImages feature gate is not enabled`,
-      from: 33,
-    }))
+    return paths.map((path) => complain('cross', path, 'must not be set if KubeletEnsureSecretPulledImages feature gate is not enabled'))
   }
-  const complaints: FieldProblem[] = []
-  if (policy !== '' && !POLICIES.includes(policy)) {
-    complaints.push({
-      rule: 'value',
-      path: policyPath,
-      problem: `imagePullCredentialsVerificationPolicy must be one of: ${POLICIES.join(', ')}`,
-      from: 33,
-    })
-  }
-  if (hasList && policy !== 'NeverVerifyAllowlistedImages') {
-    const problem = 'preloadedImagesVerificationAllowlist requires imagePullCredentialsVerificationPolicy NeverVerifyAllowlistedImages'
-    complaints.push({ rule: 'cross', path: listPath, problem, from: 33 })
-    return complaints
-  }
+  const isPolicy = policy === '' || POLICIES.includes(policy)
+  const complaints = isPolicy ? [] : [complain('value', policyPath, `must be one of: ${POLICIES.join(', ')}`)]
+  if (hasList && policy !== 'NeverVerifyAllowlistedImages')
+    return [...complaints, complain('cross', listPath, 'requires imagePullCredentialsVerificationPolicy NeverVerifyAllowlistedImages')]
   return [...complaints, ...checkImagePatterns(textsOf(config.preloadedImagesVerificationAllowlist) ?? [])]
 }
 

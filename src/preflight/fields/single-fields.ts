@@ -1,10 +1,11 @@
 /**
- * Limits of single numbers and durations. Pure. Source: `ValidateKubeletConfiguration`,
- * pkg/kubelet/apis/config/validation/validation.go; messages in the style of 1.20. 0 is within the
- * limits wherever kubelet reads it as "not set" (`SetDefaults_KubeletConfiguration`).
+ * Rules about one field at a time: limits of numbers and durations, and words. Pure. Source:
+ * `ValidateKubeletConfiguration`, pkg/kubelet/apis/config/validation/validation.go; messages in the
+ * style of 1.20. 0 is within the limits wherever kubelet reads it as "not set"
+ * (`SetDefaults_KubeletConfiguration`).
  */
 
-import { type FieldPath, valueAt } from '../../kubelet/field-path.ts'
+import { valueAt } from '../../kubelet/field-path.ts'
 import type { FieldName } from '../../kubelet/fields.ts'
 import { parseGoDuration } from '../../values/go-syntax.ts'
 import {
@@ -86,12 +87,12 @@ function checkNumber(field: string, value: unknown, { flag, min, max, from }: Ra
       : min === 0
         ? 'must not be a negative number'
         : `must be ${min} or greater`
-  return [{ rule: 'range', path: [field], problem: `${label} ${value} ${limits}`, ...(from === undefined ? {} : { from }) }]
+  return [{ rule: 'range', path: [field], problem: `${label} ${value} ${limits}`, from }]
 }
 
 function checkPeriod(field: string, value: unknown, { minNs, called, from }: Period): FieldProblem[] {
   if (typeof value !== 'string' || (parseGoDuration(value) ?? minNs) >= minNs) return []
-  return [{ rule: 'range', path: [field], problem: `${field} ${value} ${called}`, ...(from === undefined ? {} : { from }) }]
+  return [{ rule: 'range', path: [field], problem: `${field} ${value} ${called}`, from }]
 }
 
 function checkFactor(factor: unknown): FieldProblem[] {
@@ -126,36 +127,17 @@ export function checkQuotaPeriod({ config, version, gate }: FieldRuleInput): Fie
  */
 export const TLS_VERSIONS = ['VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13']
 
-/** `insecure`: kubelet accepts it, but it should not be used. */
-const CIPHER_SUITES: Readonly<Record<string, 'secure' | 'insecure'>> = {
-  TLS_AES_128_GCM_SHA256: 'secure',
-  TLS_AES_256_GCM_SHA384: 'secure',
-  TLS_CHACHA20_POLY1305_SHA256: 'secure',
-  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA: 'secure',
-  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256: 'insecure',
-  TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'secure',
-  TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA: 'secure',
-  TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: 'secure',
-  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305: 'secure',
-  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: 'secure',
-  TLS_ECDHE_ECDSA_WITH_RC4_128_SHA: 'insecure',
-  TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA: 'insecure',
-  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA: 'secure',
-  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256: 'insecure',
-  TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: 'secure',
-  TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA: 'secure',
-  TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384: 'secure',
-  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305: 'secure',
-  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: 'secure',
-  TLS_ECDHE_RSA_WITH_RC4_128_SHA: 'insecure',
-  TLS_RSA_WITH_3DES_EDE_CBC_SHA: 'insecure',
-  TLS_RSA_WITH_AES_128_CBC_SHA: 'secure',
-  TLS_RSA_WITH_AES_128_CBC_SHA256: 'insecure',
-  TLS_RSA_WITH_AES_128_GCM_SHA256: 'secure',
-  TLS_RSA_WITH_AES_256_CBC_SHA: 'secure',
-  TLS_RSA_WITH_AES_256_GCM_SHA384: 'secure',
-  TLS_RSA_WITH_RC4_128_SHA: 'insecure',
-}
+const SUITES = `
+    AES_128_GCM_SHA256 AES_256_GCM_SHA384 CHACHA20_POLY1305_SHA256 ECDHE_ECDSA_WITH_AES_128_CBC_SHA ECDHE_ECDSA_WITH_AES_128_CBC_SHA256
+    ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 ECDHE_ECDSA_WITH_AES_256_CBC_SHA ECDHE_ECDSA_WITH_AES_256_GCM_SHA384
+    ECDHE_ECDSA_WITH_CHACHA20_POLY1305 ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256 ECDHE_ECDSA_WITH_RC4_128_SHA
+    ECDHE_RSA_WITH_3DES_EDE_CBC_SHA ECDHE_RSA_WITH_AES_128_CBC_SHA ECDHE_RSA_WITH_AES_128_CBC_SHA256 ECDHE_RSA_WITH_AES_128_GCM_SHA256
+    ECDHE_RSA_WITH_AES_256_CBC_SHA ECDHE_RSA_WITH_AES_256_GCM_SHA384 ECDHE_RSA_WITH_CHACHA20_POLY1305
+    ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 ECDHE_RSA_WITH_RC4_128_SHA RSA_WITH_3DES_EDE_CBC_SHA RSA_WITH_AES_128_CBC_SHA
+    RSA_WITH_AES_128_CBC_SHA256 RSA_WITH_AES_128_GCM_SHA256 RSA_WITH_AES_256_CBC_SHA RSA_WITH_AES_256_GCM_SHA384 RSA_WITH_RC4_128_SHA`
+  .trim()
+  .split(/\s+/)
+  .map((name) => `TLS_${name}`)
 
 /**
  * Fields that accept only certain words. Kubelet checks some of them in its validation, others when
@@ -169,11 +151,11 @@ interface Choice {
   readonly flag?: string
   readonly words: readonly string[]
   readonly from?: number
+  /** Kubelet's validation takes any word. */
+  readonly atStart?: true
   /** A gate that enables the field; if it is off, kubelet ignores the field. */
   readonly gate?: string
 }
-
-const SUITES = Object.keys(CIPHER_SUITES)
 
 /** An empty word always means the default. */
 const CHOICES: readonly Choice[] = [
@@ -181,55 +163,41 @@ const CHOICES: readonly Choice[] = [
   { path: ['topologyManagerPolicy'], flag: '--topology-manager-policy', words: ['none', 'best-effort', 'restricted', 'single-numa-node'] },
   { path: ['topologyManagerScope'], flag: '--topology-manager-scope', words: ['container', 'pod'] },
   { path: ['tlsMinVersion'], flag: '--tls-min-version', words: TLS_VERSIONS },
-  { path: ['authorization', 'mode'], flag: '--authorization-mode', words: ['AlwaysAllow', 'Webhook'] },
-  { path: ['configMapAndSecretChangeDetectionStrategy'], words: ['Watch', 'Cache', 'Get'] },
-  { path: ['cpuManagerPolicy'], flag: '--cpu-manager-policy', words: ['none', 'static'], gate: 'CPUManager' },
-  { path: ['memoryManagerPolicy'], flag: '--memory-manager-policy', words: ['None', 'Static'], gate: 'MemoryManager', from: 21 },
+  { path: ['authorization', 'mode'], flag: '--authorization-mode', words: ['AlwaysAllow', 'Webhook'], atStart: true },
+  { path: ['configMapAndSecretChangeDetectionStrategy'], words: ['Watch', 'Cache', 'Get'], atStart: true },
+  { path: ['cpuManagerPolicy'], flag: '--cpu-manager-policy', words: ['none', 'static'], gate: 'CPUManager', atStart: true },
+  {
+    path: ['memoryManagerPolicy'],
+    flag: '--memory-manager-policy',
+    words: ['None', 'Static'],
+    gate: 'MemoryManager',
+    from: 21,
+    atStart: true,
+  },
   { path: ['logging', 'format'], flag: '--logging-format', words: ['text', 'json'] },
   { path: ['memoryReservationPolicy'], words: ['None', 'TieredReservation'], from: 36 },
 ]
 
 export function checkChoices({ config, gate, version }: FieldRuleInput): FieldProblem[] {
-  const complaints = CHOICES.flatMap((choice): FieldProblem[] => {
-    const word = textOf(valueAt(config, choice.path))
-    if (word === '' || choice.words.includes(word)) return []
-    const isOn = choice.gate === undefined ? true : gate(choice.gate)
-    if (isOn === false) return []
-    const label = choice.flag === undefined ? choice.path.join('.') : `${choice.path.join('.')} (${choice.flag})`
-    return [
-      complain(
-        choice.path,
-        `${label} ${quote(word)} must be one of: ${choice.words.map(quote).join(', ')}`,
-        word,
-        choice,
-        isOn === undefined,
-      ),
-    ]
+  const complaints = CHOICES.flatMap(({ path, flag, words, from, atStart, gate: needed }): FieldProblem[] => {
+    const name = textOf(valueAt(config, path))
+    const isOn = needed === undefined ? true : gate(needed)
+    if (name === '' || words.includes(name) || isOn === false) return []
+    const label = flag === undefined ? path.join('.') : `${path.join('.')} (${flag})`
+    const problem = `${label} ${quote(name)} must be one of: ${words.map(quote).join(', ')}`
+    return [{ rule: 'value', path, problem, mistyped: { name, known: words }, unsure: isOn === undefined, from, atStart }]
   })
   return [...complaints, ...checkCipherSuites(textsOf(config.tlsCipherSuites) ?? [], version)]
 }
 
-function complain(path: FieldPath, problem: string, word: string, { words, from }: Choice, unsure: boolean): FieldProblem {
-  const mistyped = { name: word, known: words }
-  return { rule: 'value', path, problem, mistyped, unsure, ...(from === undefined ? {} : { from }) }
-}
-
 function checkCipherSuites(suites: readonly string[], version: FieldRuleInput['version']): FieldProblem[] {
-  return suites.flatMap((suite, index): FieldProblem[] => {
-    if (Object.hasOwn(CIPHER_SUITES, suite)) return []
-    const mistyped = { name: suite, known: SUITES }
+  return suites.flatMap((name, index): FieldProblem[] => {
+    if (SUITES.includes(name)) return []
     // A newer Go may support more suites.
-    const byList = /^TLS_[A-Z0-9_]{3,80}$/.test(suite)
-    return [
-      {
-        rule: 'value',
-        path: ['tlsCipherSuites', index],
-        problem: `Cipher suite ${quote(suite)} not supported or doesn't exist`,
-        mistyped,
-        unsure: byList && version === undefined,
-        byList,
-      },
-    ]
+    const byList = /^TLS_[A-Z0-9_]{3,80}$/.test(name)
+    const problem = `Cipher suite ${quote(name)} not supported or doesn't exist`
+    const unsure = byList && version === undefined
+    return [{ rule: 'value', path: ['tlsCipherSuites', index], problem, mistyped: { name, known: SUITES }, unsure, byList }]
   })
 }
 

@@ -6,9 +6,8 @@
 
 import { join } from 'node:path'
 import type { ConfigMapData } from '../../decision/config-source.ts'
-import type { Incomplete } from '../../decision/unit-state.ts'
 import type { DropInsHere } from '../drop-ins/read-drop-ins.ts'
-import type { InspectOptions } from '../inspection.ts'
+import type { InspectOptions, TargetKubelet } from '../inspection.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 
 /**
@@ -43,15 +42,7 @@ export type KubeletJudgement =
   | { readonly kind: 'cannot-start'; readonly detail: string }
   | { readonly kind: 'unjudged'; readonly detail: string }
 
-export interface JudgeRequest {
-  /** Absolute path of a kubelet: that of the unit, or another one before an upgrade. */
-  readonly binary: string
-  /** The arguments that this kubelet would be started with, without the program name. */
-  readonly flags: readonly string[]
-  /** Some of the flags, or parts of them, are not known: then most of them are not to blame. */
-  readonly incomplete?: Incomplete | undefined
-  /** It is started with variables that a probe does not give it. */
-  readonly ownEnvironment?: true | undefined
+export interface JudgeRequest extends TargetKubelet {
   /** All files of the ConfigMap: the config may name the others by relative paths. */
   readonly files: ConfigMapData
   readonly key: string

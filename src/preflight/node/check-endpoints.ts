@@ -1,8 +1,8 @@
 /**
- * Checks the ports that the candidate names: a port may be in use. Pure. Rule: `startKubelet`,
- * cmd/kubelet/app/server.go: kubelet exits if it cannot listen on a port other than its health port
- * (see `checkHealthz`). A port that the running kubelet's config names counts as kubelet's own
- * even if the owner of the socket is unknown.
+ * Checks where kubelet is reached, and how it reaches the API server. Pure. A port may be in use:
+ * kubelet exits if it cannot listen on a port other than its health port (`startKubelet`,
+ * cmd/kubelet/app/server.go). A port that the running kubelet's config names counts as kubelet's
+ * own even if the owner of the socket is unknown.
  */
 import type { NodeProblem, NodeView } from './node-view.ts'
 import { isLocalAddress, type Listener, type Surroundings } from './surroundings.ts'
@@ -16,17 +16,14 @@ export function checkPorts(view: NodeView, found: Surroundings): NodeProblem[] {
     const foreign =
       port === 0 || (at === 'port' && !view.is('enableServer')) ? undefined : findForeign(view, port, view.text('address'), found)
     if (foreign === undefined) return []
-    return [
-      {
-        rule: 'node/port',
-        severity: foreign.owner === 'other' && foreign.certain ? 'refuse' : 'warn',
-        at,
-        problem: `${view.called(at)} ${port} is in use by ${foreign.owner === 'other' ? 'another process' : 'some process'}: kubelet does not start`,
-        advice: 'choose a free port, or stop the process that listens there',
-      },
-    ]
+    const { owner, certain } = foreign
+    const problem = `${view.called(at)} ${port} is in use by ${nameOwner(owner === 'other')}: kubelet does not start`
+    return [{ rule: 'node/port', severity: owner === 'other' && certain ? 'refuse' : 'warn', at, problem, advice: FREE }]
   })
 }
+
+const FREE = 'choose a free port, or stop the process that listens there'
+const nameOwner = (isOther: boolean) => (isOther ? 'another process' : 'some process')
 
 /**
  * A listener on this port that is not known to be the running kubelet. Not `certain`: [::] may be
@@ -53,9 +50,7 @@ function isAny(address: string): boolean {
   return address === '0.0.0.0' || address === '::'
 }
 
-function isIpv6(address: Listener['address']): boolean {
-  return address.includes(':')
-}
+const isIpv6 = (address: string) => address.includes(':')
 
 /**
  * Guards kubelet's health endpoint, by which it is supervised. Kubelet runs on without it: it logs
@@ -76,15 +71,9 @@ function checkPort(view: NodeView, port: number, found: Surroundings): NodeProbl
   // If the owner is unknown, it may be kubelet: the ports of its running config tell, but for those
   // of drop-ins.
   const isOther = foreign.owner === 'other' || (view.knowsRunning && view.flag('config-dir') === undefined)
-  return [
-    {
-      rule: 'guard/healthz',
-      severity: isChange && isOther && foreign.certain ? 'refuse' : 'warn',
-      at: 'healthzPort',
-      problem: `${view.called('healthzPort')} ${port} is in use by ${isOther ? 'another process' : 'some process'}: kubelet cannot serve its health endpoint there`,
-      advice: 'choose a free port, or stop the process that listens there',
-    },
-  ]
+  const problem = `${view.called('healthzPort')} ${port} is in use by ${nameOwner(isOther)}: kubelet cannot serve its health endpoint there`
+  const severity = isChange && isOther && foreign.certain ? 'refuse' : 'warn'
+  return [{ rule: 'guard/healthz', severity, at: 'healthzPort', problem, advice: FREE }]
 }
 
 /** The addresses that need no look at the machine: all, and those of the loopback. */
@@ -101,15 +90,10 @@ export function healthzAddress(view: NodeView): string | undefined {
 function checkAddress(view: NodeView, { localAddresses }: Surroundings): NodeProblem[] {
   const address = healthzAddress(view)
   if (address === undefined || localAddresses === undefined || isLocalAddress(address, localAddresses)) return []
-  return [
-    {
-      rule: 'guard/healthz',
-      severity: view.running('healthzBindAddress') === address ? 'warn' : 'refuse',
-      at: 'healthzBindAddress',
-      problem: `${view.called('healthzBindAddress')} ${address} is not an address of this machine: kubelet cannot serve its health endpoint there`,
-      advice: 'name an address of this machine, as a rule 127.0.0.1',
-    },
-  ]
+  const at = 'healthzBindAddress'
+  const problem = `${view.called(at)} ${address} is not an address of this machine: kubelet cannot serve its health endpoint there`
+  const severity = view.running(at) === address ? 'warn' : 'refuse'
+  return [{ rule: 'guard/healthz', severity, at, problem, advice: 'name an address of this machine, as a rule 127.0.0.1' }]
 }
 
 /**
@@ -118,15 +102,9 @@ function checkAddress(view: NodeView, { localAddresses }: Surroundings): NodePro
  */
 export function checkServer(view: NodeView): NodeProblem[] {
   if (view.running('enableServer') !== true || view.value('enableServer') !== false) return []
-  return [
-    {
-      rule: 'node/server-off',
-      severity: 'warn',
-      at: 'enableServer',
-      problem: `${view.called('enableServer')} false ends logs, exec, attach, port forwarding and metrics of this node, and no evidence shows that`,
-      advice: 'keep enableServer: true, unless nothing may ask this kubelet',
-    },
-  ]
+  const problem = `${view.called('enableServer')} false ends logs, exec, attach, port forwarding and metrics of this node, and no evidence shows that`
+  const advice = 'keep enableServer: true, unless nothing may ask this kubelet'
+  return [{ rule: 'node/server-off', severity: 'warn', at: 'enableServer', problem, advice }]
 }
 
 /**
@@ -159,43 +137,28 @@ export function checkClient(view: NodeView): NodeProblem[] {
 
 function checkRunOnce(view: NodeView): NodeProblem[] {
   if (!view.is('runOnce')) return []
-  return [
-    {
-      rule: 'guard/run-once',
-      severity: view.running('runOnce') === true ? 'warn' : 'refuse',
-      at: 'runOnce',
-      problem: 'with runOnce, kubelet runs its static pods once and ends: the node would leave the cluster',
-      advice: 'remove the field',
-    },
-  ]
+  const problem = 'with runOnce, kubelet runs its static pods once and ends: the node would leave the cluster'
+  const severity = view.running('runOnce') === true ? 'warn' : 'refuse'
+  return [{ rule: 'guard/run-once', severity, at: 'runOnce', problem, advice: 'remove the field' }]
 }
 
 function checkContentType(view: NodeView): NodeProblem[] {
   const type = view.text('contentType')
   const isTooNew = type === CBOR && view.minor !== undefined && view.minor < CBOR_SINCE
   if (type === undefined || (CONTENT_TYPES.includes(type) && !isTooNew)) return []
-  return [
-    {
-      rule: 'guard/content-type',
-      severity: view.running('contentType') === type ? 'warn' : 'refuse',
-      at: 'contentType',
-      problem: `${view.called('contentType')} ${JSON.stringify(type.slice(0, 80))} is unknown to kubelet: it could not talk to the API server`,
-      advice: `name one of ${CONTENT_TYPES.filter((name) => name !== CBOR).join(', ')}`,
-    },
-  ]
+  const at = 'contentType'
+  const problem = `${view.called(at)} ${JSON.stringify(type.slice(0, 80))} is unknown to kubelet: it could not talk to the API server`
+  const advice = `name one of ${CONTENT_TYPES.filter((name) => name !== CBOR).join(', ')}`
+  return [{ rule: 'guard/content-type', severity: view.running(at) === type ? 'warn' : 'refuse', at, problem, advice }]
 }
 
 function checkLease(view: NodeView): NodeProblem[] {
   const seconds = view.number('nodeLeaseDurationSeconds')
   if (seconds === undefined || seconds / RENEWALS <= LONGEST_RENEWAL_S) return []
-  const before = view.running('nodeLeaseDurationSeconds')
-  return [
-    {
-      rule: 'guard/node-lease',
-      severity: typeof before === 'number' && before >= seconds ? 'warn' : 'refuse',
-      at: 'nodeLeaseDurationSeconds',
-      problem: `nodeLeaseDurationSeconds ${seconds} makes kubelet renew its lease only every ${seconds / RENEWALS} s: node controllers would call the node lost in between`,
-      advice: `set at most ${LONGEST_RENEWAL_S * RENEWALS}; kubelet renews after a quarter of it`,
-    },
-  ]
+  const at = 'nodeLeaseDurationSeconds'
+  const before = view.running(at)
+  const severity = typeof before === 'number' && before >= seconds ? 'warn' : 'refuse'
+  const problem = `${at} ${seconds} makes kubelet renew its lease only every ${seconds / RENEWALS} s: node controllers would call the node lost in between`
+  const advice = `set at most ${LONGEST_RENEWAL_S * RENEWALS}; kubelet renews after a quarter of it`
+  return [{ rule: 'guard/node-lease', severity, at, problem, advice }]
 }

@@ -93,16 +93,10 @@ function checkFile(view: NodeView, { at, wants, fatal, effect, guard }: Named, p
   // the candidate returns to it.
   const isUnasked = view.isDefault(at) && !(isGuarded && view.knowsRunning)
   if (wrong === 'does not exist' && (wants === 'directory' || isUnasked)) return []
-  return [
-    {
-      rule: guard ?? 'node/missing-file',
-      severity: fatal || isGuarded ? 'refuse' : 'warn',
-      at,
-      problem: `${view.called(at)}: ${path} ${wrong}; ${effect}`,
-      advice:
-        view.text(at)?.startsWith('/') === true ? 'create it, or name another one' : 'add it to the ConfigMap, or use its absolute path',
-    },
-  ]
+  const isAbsolute = view.text(at)?.startsWith('/') === true
+  const problem = `${view.called(at)}: ${path} ${wrong}; ${effect}`
+  const advice = isAbsolute ? 'create it, or name another one' : 'add it to the ConfigMap, or use its absolute path'
+  return [{ rule: guard ?? 'node/missing-file', severity: fatal || isGuarded ? 'refuse' : 'warn', at, problem, advice }]
 }
 
 function describeFault(state: PathState | undefined, wants: Named['wants']): string | undefined {
@@ -157,15 +151,9 @@ function checkNameservers(view: NodeView, texts: Surroundings['texts']): NodePro
   if (typeof before !== 'string' || typeof after !== 'string') return []
   const stubs = nameserversIn(after)
   if (stubs.length === 0 || !stubs.every(isLoopback) || nameserversIn(before).every(isLoopback)) return []
-  return [
-    {
-      rule: 'guard/resolv-conf',
-      severity: 'refuse',
-      at: 'resolvConf',
-      problem: `${view.called('resolvConf')}: ${view.resolve('resolvConf')} has only the nameserver ${stubs.slice(0, MOST_NAMED).join(', ')}, which no pod reaches, and kubelet now uses ${String(view.running('resolvConf'))}; cluster DNS would fail`,
-      advice: `set resolvConf: ${String(view.running('resolvConf'))}`,
-    },
-  ]
+  const [now, at] = [String(view.running('resolvConf')), 'resolvConf'] as const
+  const problem = `${view.called(at)}: ${view.resolve(at)} has only the nameserver ${stubs.slice(0, MOST_NAMED).join(', ')}, which no pod reaches, and kubelet now uses ${now}; cluster DNS would fail`
+  return [{ rule: 'guard/resolv-conf', severity: 'refuse', at, problem, advice: `set resolvConf: ${now}` }]
 }
 
 /** As kubelet reads them: `parseResolvConf`, pkg/kubelet/network/dns/dns.go. */
@@ -201,15 +189,9 @@ export function checkStaticPods(view: NodeView, { manifests }: Surroundings): No
   const after = view.text('staticPodPath')
   const what = after === undefined ? 'staticPodPath is removed' : `${view.called('staticPodPath')} moves to ${after}`
   const holds = count === 1 ? `${left} holds a manifest` : `${left} holds ${count} manifests`
-  return [
-    {
-      rule: 'guard/static-pods',
-      severity: 'refuse',
-      at: 'staticPodPath',
-      problem: `${what}, but ${holds}: kubelet would ${after === undefined ? 'stop' : 'stop or replace'} these static pods`,
-      advice: `keep staticPodPath: ${left}, or move the manifests away first`,
-    },
-  ]
+  const problem = `${what}, but ${holds}: kubelet would ${after === undefined ? 'stop' : 'stop or replace'} these static pods`
+  const advice = `keep staticPodPath: ${left}, or move the manifests away first`
+  return [{ rule: 'guard/static-pods', severity: 'refuse', at: 'staticPodPath', problem, advice }]
 }
 
 /** Kubelet cleans the path before it hashes it. */

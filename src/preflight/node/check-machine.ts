@@ -19,24 +19,17 @@ export function checkMachine(view: NodeView, found: Surroundings): NodeProblem[]
 function checkSwap(view: NodeView, { swapBytes, cgroupVersion }: Surroundings): NodeProblem[] {
   const complaints: NodeProblem[] = []
   if (view.is('failSwapOn') && swapBytes !== undefined && swapBytes > 0) {
-    complaints.push({
-      rule: 'node/swap',
-      severity: 'refuse',
-      at: 'failSwapOn',
-      problem: `${view.called('failSwapOn')} is true${view.isDefault('failSwapOn') ? ' by default' : ''}, and swap is on: kubelet does not start`,
-      advice: 'turn swap off, or set failSwapOn to false',
-    })
+    const byDefault = view.isDefault('failSwapOn') ? ' by default' : ''
+    const problem = `${view.called('failSwapOn')} is true${byDefault}, and swap is on: kubelet does not start`
+    const advice = 'turn swap off, or set failSwapOn to false'
+    complaints.push({ rule: 'node/swap', severity: 'refuse', at: 'failSwapOn', problem, advice })
   }
   if (view.value('memorySwap.swapBehavior') === 'LimitedSwap' && cgroupVersion === 1 && view.gate('NodeSwap') !== false) {
     // NodeSwap is on from 1.30; before, its effect changed between versions.
     const certain = view.minor !== undefined && view.minor >= 30
-    complaints.push({
-      rule: 'node/swap',
-      severity: certain ? 'refuse' : 'warn',
-      at: 'memorySwap.swapBehavior',
-      problem: `LimitedSwap needs cgroup v2, and this machine has v1${certain ? ': kubelet does not start' : ''}`,
-      advice: 'set swapBehavior to NoSwap, or boot the machine with cgroup v2',
-    })
+    const problem = `LimitedSwap needs cgroup v2, and this machine has v1${certain ? ': kubelet does not start' : ''}`
+    const advice = 'set swapBehavior to NoSwap, or boot the machine with cgroup v2'
+    complaints.push({ rule: 'node/swap', severity: certain ? 'refuse' : 'warn', at: 'memorySwap.swapBehavior', problem, advice })
   }
   return complaints
 }
@@ -47,26 +40,19 @@ function checkCgroups(view: NodeView, found: Surroundings): NodeProblem[] {
   // version the default does not count.
   const certain = view.minor !== undefined
   if (found.cgroupVersion === 1 && view.is('failCgroupV1') && (certain || !view.isDefault('failCgroupV1'))) {
-    complaints.push({
-      rule: 'node/cgroup',
-      severity: certain ? 'refuse' : 'warn',
-      at: 'failCgroupV1',
-      problem: `failCgroupV1 is true${view.isDefault('failCgroupV1') ? ' by default' : ''}${certain ? '' : ' in late versions'}, and this machine has cgroup v1: kubelet does not start`,
-      advice: 'set failCgroupV1 to false, or boot the machine with cgroup v2',
-    })
+    const which = `${view.isDefault('failCgroupV1') ? ' by default' : ''}${certain ? '' : ' in late versions'}`
+    const problem = `failCgroupV1 is true${which}, and this machine has cgroup v1: kubelet does not start`
+    const advice = 'set failCgroupV1 to false, or boot the machine with cgroup v2'
+    complaints.push({ rule: 'node/cgroup', severity: certain ? 'refuse' : 'warn', at: 'failCgroupV1', problem, advice })
   }
   complaints.push(...checkOomKill(view, found))
   // From 1.28 on kubelet may get the driver from the container runtime
   // (KubeletCgroupDriverFromCRI). A driver that kubelet already runs with gets no warning.
   const isChange = !view.isDefault('cgroupDriver') || view.running('cgroupDriver') === 'systemd'
   if (found.cgroupVersion === 2 && view.value('cgroupDriver') === 'cgroupfs' && isChange && view.minor !== undefined && view.minor < 28) {
-    complaints.push({
-      rule: 'node/cgroup',
-      severity: 'warn',
-      at: 'cgroupDriver',
-      problem: 'cgroupDriver is cgroupfs on cgroup v2, where systemd manages the same cgroups',
-      advice: 'set cgroupDriver to systemd, here and in the container runtime, with the node drained',
-    })
+    const problem = 'cgroupDriver is cgroupfs on cgroup v2, where systemd manages the same cgroups'
+    const advice = 'set cgroupDriver to systemd, here and in the container runtime, with the node drained'
+    complaints.push({ rule: 'node/cgroup', severity: 'warn', at: 'cgroupDriver', problem, advice })
   }
   return complaints
 }
@@ -75,15 +61,10 @@ function checkCgroups(view: NodeView, found: Surroundings): NodeProblem[] {
 function checkOomKill(view: NodeView, { cgroupVersion }: Surroundings): NodeProblem[] {
   if (cgroupVersion !== 1 || view.value('singleProcessOOMKill') !== false || view.isDefault('singleProcessOOMKill')) return []
   const certain = view.minor !== undefined
-  return [
-    {
-      rule: 'node/cgroup',
-      severity: certain ? 'refuse' : 'warn',
-      at: 'singleProcessOOMKill',
-      problem: `singleProcessOOMKill is false, and this machine has cgroup v1: kubelet ${certain ? 'does' : '1.32 and later do'} not start`,
-      advice: 'remove it, or boot the machine with cgroup v2',
-    },
-  ]
+  const which = certain ? 'does' : '1.32 and later do'
+  const problem = `singleProcessOOMKill is false, and this machine has cgroup v1: kubelet ${which} not start`
+  const advice = 'remove it, or boot the machine with cgroup v2'
+  return [{ rule: 'node/cgroup', severity: certain ? 'refuse' : 'warn', at: 'singleProcessOOMKill', problem, advice }]
 }
 
 /** The fields that name a cgroup, where kubelet requires that it exists. */
@@ -150,15 +131,10 @@ function checkKernel(view: NodeView, { sysctls }: Surroundings): NodeProblem[] {
   const wrong = [...KERNEL_SETTINGS].filter(([name, required]) => sysctls.has(name) && sysctls.get(name) !== required)
   if (wrong.length === 0) return []
   const list = wrong.map(([name, required]) => `${name} is ${sysctls.get(name)} instead of ${required}`).join(', ')
-  return [
-    {
-      rule: 'node/kernel',
-      severity: 'refuse',
-      at: 'protectKernelDefaults',
-      problem: `${view.called('protectKernelDefaults')} is true, and ${list}: kubelet does not start`,
-      advice: `set them in sysctl.d(5): ${wrong.map(([name, required]) => `${name} = ${required}`).join(', ')}`,
-    },
-  ]
+  const at = 'protectKernelDefaults'
+  const problem = `${view.called(at)} is true, and ${list}: kubelet does not start`
+  const advice = `set them in sysctl.d(5): ${wrong.map(([name, required]) => `${name} = ${required}`).join(', ')}`
+  return [{ rule: 'node/kernel', severity: 'refuse', at, problem, advice }]
 }
 
 /**
@@ -169,16 +145,11 @@ function checkKernel(view: NodeView, { sysctls }: Surroundings): NodeProblem[] {
  * system daemons, or they cannot fork. CPU is only shared out, and so is everything with
  * `-compressible`.
  */
-interface Enforced {
-  readonly option: string
-  readonly at: 'systemReserved' | 'kubeReserved'
-  readonly cgroup: RowName
-}
-
-const ENFORCED: readonly Enforced[] = [
+const ENFORCED = [
   { option: 'system-reserved', at: 'systemReserved', cgroup: 'systemReservedCgroup' },
   { option: 'kube-reserved', at: 'kubeReserved', cgroup: 'kubeReservedCgroup' },
-]
+] as const
+type Enforced = (typeof ENFORCED)[number]
 
 /** The limits that a cgroup's use can exceed. */
 const RESOURCES = [
@@ -209,16 +180,10 @@ export function checkEnforced(view: NodeView, { cgroupUse }: Surroundings): Node
       // What is not reserved is not limited.
       if (limit === undefined || used === undefined || !Object.hasOwn(view.map(at), key) || BigInt(used) * NANOS <= limit) return []
       const before = limitBefore(view, option, at, key)
-      return [
-        {
-          rule: 'guard/reservation',
-          severity: before !== undefined && before <= limit ? 'warn' : 'refuse',
-          at,
-          key,
-          problem: `${at}.${key} is ${view.map(at)[key]}, less than the ${show(used, key)} that the cgroup ${name} uses now; with ${option} in enforceNodeAllocatable it becomes the limit: ${effect}`,
-          advice: `reserve more, or remove ${option} from enforceNodeAllocatable`,
-        },
-      ]
+      const severity = before !== undefined && before <= limit ? 'warn' : 'refuse'
+      const problem = `${at}.${key} is ${view.map(at)[key]}, less than the ${show(used, key)} that the cgroup ${name} uses now; with ${option} in enforceNodeAllocatable it becomes the limit: ${effect}`
+      const advice = `reserve more, or remove ${option} from enforceNodeAllocatable`
+      return [{ rule: 'guard/reservation', severity, at, key, problem, advice }]
     })
   })
 }

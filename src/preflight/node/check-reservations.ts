@@ -44,25 +44,17 @@ function checkCpu(view: NodeView, { onlineCpus, presentCpus }: Surroundings): No
     return []
   if (reserved < BigInt(onlineCpus.size) * NANOS) return []
   const sum = `systemReserved and kubeReserved reserve ${Number(reserved / (NANOS / 1000n)) / 1000} of ${onlineCpus.size} CPUs`
-  return [
-    {
-      rule: 'node/reserved-cpu',
-      severity: reserved >= BigInt(presentCpus.size) * NANOS ? 'refuse' : 'warn',
-      at: largest(view, 'cpu'),
-      problem: reserved > BigInt(onlineCpus.size) * NANOS ? `${sum}: kubelet does not start` : `${sum}: no CPU is left for pods`,
-      advice: 'reserve less',
-    },
-  ]
+  const severity = reserved >= BigInt(presentCpus.size) * NANOS ? 'refuse' : 'warn'
+  const isOver = reserved > BigInt(onlineCpus.size) * NANOS
+  const problem = `${sum}: ${isOver ? 'kubelet does not start' : 'no CPU is left for pods'}`
+  return [{ rule: 'node/reserved-cpu', severity, at: largest(view, 'cpu'), problem, advice: 'reserve less' }]
 }
 
 function checkCpuSet(view: NodeView, { onlineCpus, presentCpus }: Surroundings): NodeProblem[] {
   const reserved = parseCpuSet(view.text('reservedSystemCPUs') ?? '')
   if (reserved === undefined || reserved.size === 0 || onlineCpus === undefined || presentCpus === undefined) return []
-  const complaint = {
-    rule: 'node/cpuset',
-    at: 'reservedSystemCPUs',
-    advice: `name some, but not all, of the CPUs ${formatCpuSet(onlineCpus)}`,
-  } as const
+  const advice = `name some, but not all, of the CPUs ${formatCpuSet(onlineCpus)}`
+  const complaint = { rule: 'node/cpuset', at: 'reservedSystemCPUs', advice } as const
   const name = view.called('reservedSystemCPUs')
   const refused = describeRefusedCpus(view, reserved, onlineCpus, presentCpus)
   if (refused !== undefined) return [{ ...complaint, severity: 'refuse', problem: `${name} ${refused}: kubelet does not start` }]
@@ -105,15 +97,10 @@ function checkStatic(view: NodeView): NodeProblem[] {
   if (view.text('reservedSystemCPUs') !== undefined || view.isUnknown('reservedSystemCPUs') || reservedCpu(view) !== 0n) return []
   const isRounded = view.quantity('systemReserved', 'cpu') !== 0n || view.quantity('kubeReserved', 'cpu') !== 0n
   const reserved = isRounded ? 'this kubelet rounds what is reserved to 0 CPUs' : 'no CPU is reserved'
-  return [
-    {
-      rule: 'node/static-policy',
-      severity: 'refuse',
-      at: 'cpuManagerPolicy',
-      problem: `${view.called('cpuManagerPolicy')} is static, but ${reserved}: kubelet does not start`,
-      advice: 'set cpu to at least 1m in systemReserved or kubeReserved, or set reservedSystemCPUs',
-    },
-  ]
+  const at = 'cpuManagerPolicy'
+  const problem = `${view.called(at)} is static, but ${reserved}: kubelet does not start`
+  const advice = 'set cpu to at least 1m in systemReserved or kubeReserved, or set reservedSystemCPUs'
+  return [{ rule: 'node/static-policy', severity: 'refuse', at, problem, advice }]
 }
 
 /**

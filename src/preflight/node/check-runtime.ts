@@ -38,24 +38,16 @@ function checkImageService(view: NodeView, { fault }: Pick<RuntimeFacts, 'fault'
   const moves = view.knowsRunning && socket !== toSocket(view.running('imageServiceEndpoint'))
   const at = 'imageServiceEndpoint'
   if (fault.why === 'not-trusted') return [distrust(moves, view, at, fault)]
-  return [
-    {
-      ...weighSilence(moves),
-      at,
-      problem: `${view.called(at)}: no image service answers (${fault.detail}); kubelet does not start without it`,
-      advice: moves ? 'start that image service first, or remove the field' : 'check that the image service is running',
-    },
-  ]
+  const problem = `${view.called(at)}: no image service answers (${fault.detail}); kubelet does not start without it`
+  const advice = moves ? 'start that image service first, or remove the field' : 'check that the image service is running'
+  return [{ ...weighSilence(moves), at, problem, advice }]
 }
 
 /** Kubelet would hand its containers to whoever has the socket. */
 function distrust(moves: boolean, view: NodeView, at: NodeProblem['at'], { detail }: { readonly detail: string }): NodeProblem {
-  return {
-    ...weighSilence(moves),
-    at,
-    problem: `${view.called(at)}: ${detail}; kubelet would let another account than root run its containers`,
-    advice: 'let the socket and each directory above it belong to root, and let nobody else write to them',
-  }
+  const problem = `${view.called(at)}: ${detail}; kubelet would let another account than root run its containers`
+  const advice = 'let the socket and each directory above it belong to root, and let nobody else write to them'
+  return { ...weighSilence(moves), at, problem, advice }
 }
 
 function checkEndpoint(view: NodeView, { fault }: RuntimeFacts): NodeProblem[] {
@@ -65,14 +57,9 @@ function checkEndpoint(view: NodeView, { fault }: RuntimeFacts): NodeProblem[] {
   const moves = before !== undefined && before !== runtimeSocket(view)
   const at = 'containerRuntimeEndpoint'
   if (fault.why === 'not-trusted') return [distrust(moves, view, at, fault)]
-  return [
-    {
-      ...weighSilence(moves),
-      at,
-      problem: `${view.called(at)}: no container runtime answers (${fault.detail}); kubelet does not start without one`,
-      advice: moves ? 'start that container runtime first, or name the one that is running' : 'check that the container runtime is running',
-    },
-  ]
+  const problem = `${view.called(at)}: no container runtime answers (${fault.detail}); kubelet does not start without one`
+  const other = 'start that container runtime first, or name the one that is running'
+  return [{ ...weighSilence(moves), at, problem, advice: moves ? other : 'check that the container runtime is running' }]
 }
 
 /**
@@ -86,31 +73,20 @@ function weighSilence(moves: boolean): Pick<NodeProblem, 'rule' | 'severity'> {
 function checkCgroupDriver(view: NodeView, { cgroup }: RuntimeFacts): NodeProblem[] {
   const driver = view.text('cgroupDriver')
   if (cgroup === undefined || driver === undefined || driver === cgroup.driver) return []
+  const at = 'cgroupDriver'
+  const name = view.called(at)
   if (cgroup.from === 'answer' && asksRuntime(view)) {
-    return view.isDefault('cgroupDriver')
-      ? []
-      : [
-          {
-            rule: 'node/cgroup-driver',
-            severity: 'warn',
-            at: 'cgroupDriver',
-            problem: `${view.called('cgroupDriver')} ${driver} has no effect: kubelet takes ${cgroup.driver}, as its container runtime tells it`,
-            advice: `set cgroupDriver to ${cgroup.driver}`,
-          },
-        ]
+    const problem = `${name} ${driver} has no effect: kubelet takes ${cgroup.driver}, as its container runtime tells it`
+    const advice = `set cgroupDriver to ${cgroup.driver}`
+    return view.isDefault(at) ? [] : [{ rule: 'node/cgroup-driver', severity: 'warn', at, problem, advice }]
   }
   // A node that already runs like that is not made worse.
-  const before = view.running('cgroupDriver')
+  const before = view.running(at)
+  const severity = before === undefined || before === driver ? 'warn' : 'refuse'
   const source = cgroup.from === 'answer' ? 'tells' : 'has in its config file'
-  return [
-    {
-      rule: 'guard/cgroup-driver',
-      severity: before === undefined || before === driver ? 'warn' : 'refuse',
-      at: 'cgroupDriver',
-      problem: `${view.called('cgroupDriver')} is ${driver}, but the container runtime uses ${cgroup.driver}, as it ${source}: no pod could start`,
-      advice: `set cgroupDriver to ${cgroup.driver}, or change the container runtime first`,
-    },
-  ]
+  const problem = `${name} is ${driver}, but the container runtime uses ${cgroup.driver}, as it ${source}: no pod could start`
+  const advice = `set cgroupDriver to ${cgroup.driver}, or change the container runtime first`
+  return [{ rule: 'guard/cgroup-driver', severity, at, problem, advice }]
 }
 
 const CRI_GATE = 'KubeletCgroupDriverFromCRI'

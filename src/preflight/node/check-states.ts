@@ -25,29 +25,24 @@ function checkCpuState(view: NodeView, { texts, presentCpus, onlineCpus }: Surro
   if (file === undefined || policy === undefined || state === undefined) return []
   const complain = (
     at: 'cpuManagerPolicy' | 'reservedSystemCPUs' | 'systemReserved',
-    severity: 'refuse' | 'warn',
     why: string,
+    severity: 'refuse' | 'warn' = 'refuse',
   ): NodeProblem[] => [
     { rule: 'node/cpu-manager-state', severity, at, problem: `${why}: kubelet does not start`, advice: drainAndDelete(file) },
   ]
-  if (state === 'damaged') return complain('cpuManagerPolicy', 'refuse', `${file} is damaged`)
-  if (state.policyName !== policy)
-    return complain(
-      'cpuManagerPolicy',
-      'refuse',
-      `${view.called('cpuManagerPolicy')} is ${policy}, but ${file} was written by policy ${describe(state.policyName)}`,
-    )
+  if (state === 'damaged') return complain('cpuManagerPolicy', `${file} is damaged`)
+  if (state.policyName !== policy) return complain('cpuManagerPolicy', describeOther(view, 'cpuManagerPolicy', file, state))
   const shared = parseCpuSet(typeof state.defaultCpuSet === 'string' ? state.defaultCpuSet : '')
   if (policy !== 'static' || shared === undefined || shared.size === 0) return []
   const all = new Set([...shared, ...assignedCpus(state)])
   if (presentCpus !== undefined && !isWithin(all, presentCpus))
-    return complain('cpuManagerPolicy', 'refuse', `${file} lists CPUs that this machine does not have`)
+    return complain('cpuManagerPolicy', `${file} lists CPUs that this machine does not have`)
   const option = view.map('cpuManagerPolicyOptions')['strict-cpu-reservation']
   const strict = typeof option === 'string' && parseGoBool(option) === true
   const reserved = checkReserved(view, shared, strict)
-  if (reserved !== undefined) return complain(reserved.at, 'refuse', `${reserved.why} in ${file}`)
+  if (reserved !== undefined) return complain(reserved.at, `${reserved.why} in ${file}`)
   if (!strict && onlineCpus !== undefined && !isWithin(onlineCpus, all))
-    return complain('cpuManagerPolicy', 'warn', `CPUs ${formatCpuSet(onlineCpus)} are online, but ${file} lists ${formatCpuSet(all)}`)
+    return complain('cpuManagerPolicy', `CPUs ${formatCpuSet(onlineCpus)} are online, but ${file} lists ${formatCpuSet(all)}`, 'warn')
   return []
 }
 
@@ -92,11 +87,7 @@ function checkMemoryState(view: NodeView, { texts }: Surroundings): NodeProblem[
     { rule: 'node/memory-manager-state', severity, at, problem: `${why}: kubelet does not start`, advice: drainAndDelete(file) },
   ]
   if (state === 'damaged') return complain('memoryManagerPolicy', `${file} is damaged`)
-  if (state.policyName !== policy)
-    return complain(
-      'memoryManagerPolicy',
-      `${view.called('memoryManagerPolicy')} is ${policy}, but ${file} was written by policy ${describe(state.policyName)}`,
-    )
+  if (state.policyName !== policy) return complain('memoryManagerPolicy', describeOther(view, 'memoryManagerPolicy', file, state))
   if (policy !== 'Static' || view.isUnknown('reservedMemory')) return []
   const changed = Object.entries(isObject(state.machineState) ? state.machineState : {}).find(([node, machine]) =>
     differs(view, Number(node), machine),
@@ -132,8 +123,9 @@ function readState(file: string | undefined, texts: Surroundings['texts']): Json
   }
 }
 
-function describe(value: unknown): string {
-  return typeof value === 'string' ? value.slice(0, 60) : 'unknown'
+function describeOther(view: NodeView, at: 'cpuManagerPolicy' | 'memoryManagerPolicy', file: string, { policyName }: JsonObject): string {
+  const writer = typeof policyName === 'string' ? policyName.slice(0, 60) : 'unknown'
+  return `${view.called(at)} is ${view.text(at)}, but ${file} was written by policy ${writer}`
 }
 
 function drainAndDelete(file: string): string {

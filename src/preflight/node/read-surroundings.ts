@@ -53,31 +53,11 @@ function listParts(needs: SurroundingNeeds, sources: SurroundingSources): Promis
     ...(needs.cgroups === undefined ? [] : [machine.cgroups(needs.cgroups)]),
     ...(needs.listeners ? [machine.listeners(needs.kubeletPid).then((listeners) => ({ listeners }))] : []),
     ...(needs.localAddresses ? [machine.localAddresses().then((localAddresses) => ({ localAddresses }))] : []),
-    ...findEach(
-      needs.manifests,
-      (path) => machine.manifests(path),
-      (manifests) => ({ manifests }),
-    ),
-    ...findEach(
-      needs.cgroupUse,
-      (name) => machine.cgroupUse(name),
-      (cgroupUse) => ({ cgroupUse }),
-    ),
-    ...findEach(
-      needs.paths,
-      (path) => machine.path(path),
-      (paths) => ({ paths }),
-    ),
-    ...findEach(
-      needs.texts,
-      (path) => machine.text(path),
-      (texts) => ({ texts }),
-    ),
-    ...findEach(
-      needs.sysctls,
-      (name) => machine.sysctl(name),
-      (sysctls) => ({ sysctls }),
-    ),
+    ...findEach(needs.manifests, 'manifests', (path) => machine.manifests(path)),
+    ...findEach(needs.cgroupUse, 'cgroupUse', (name) => machine.cgroupUse(name)),
+    ...findEach(needs.paths, 'paths', (path) => machine.path(path)),
+    ...findEach(needs.texts, 'texts', (path) => machine.text(path)),
+    ...findEach(needs.sysctls, 'sysctls', (name) => machine.sysctl(name)),
   ]
 }
 
@@ -86,20 +66,24 @@ async function readMemory({ facts }: SurroundingSources): Promise<Partial<Surrou
   return result.ok ? { memoryBytes: result.facts.memoryBytes, swapBytes: result.facts.swapBytes } : {}
 }
 
+type ByName = {
+  readonly [Fact in keyof Surroundings]: Surroundings[Fact] extends ReadonlyMap<string, infer Value> ? Value : never
+}
+
 /**
  * One part for each name: a value that is not found in time leaves the others known. Leaves out
  * names whose value is unknown.
  */
-function findEach<T>(
+function findEach<Fact extends keyof Surroundings>(
   names: readonly string[],
-  find: (name: string) => Promise<T | undefined>,
-  toFacts: (known: ReadonlyMap<string, T>) => Partial<Surroundings>,
+  fact: Fact,
+  find: (name: string) => Promise<ByName[Fact] | undefined>,
 ): Promise<Partial<Surroundings>>[] {
-  const known = new Map<string, T>()
+  const known = new Map<string, ByName[Fact]>()
   return names.map(async (name) => {
     const value = await find(name)
     if (value !== undefined) known.set(name, value)
-    return toFacts(new Map(known))
+    return { [fact]: new Map(known) }
   })
 }
 

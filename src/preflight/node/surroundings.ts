@@ -37,19 +37,9 @@ export interface SurroundingNeeds {
 }
 
 export const NOTHING_NEEDED: SurroundingNeeds = {
-  memory: false,
-  topology: false,
-  cgroups: undefined,
-  paths: [],
-  runtimeSocket: undefined,
-  imageSocket: undefined,
-  texts: [],
-  manifests: [],
-  cgroupUse: [],
-  localAddresses: false,
-  listeners: false,
-  kubeletPid: undefined,
-  sysctls: [],
+  ...{ memory: false, topology: false, localAddresses: false, listeners: false },
+  ...{ cgroups: undefined, runtimeSocket: undefined, imageSocket: undefined, kubeletPid: undefined },
+  ...{ paths: [], texts: [], manifests: [], cgroupUse: [], sysctls: [] },
 }
 
 export interface Surroundings {
@@ -94,22 +84,9 @@ export interface Listener {
 }
 
 export const NOTHING_KNOWN: Surroundings = {
-  memoryBytes: undefined,
-  swapBytes: undefined,
-  onlineCpus: undefined,
-  presentCpus: undefined,
-  numaNodes: undefined,
-  cgroupVersion: undefined,
-  cgroups: new Map(),
-  paths: new Map(),
-  runtime: undefined,
-  imageService: undefined,
-  texts: new Map(),
-  manifests: new Map(),
-  cgroupUse: new Map(),
-  localAddresses: undefined,
-  listeners: undefined,
-  sysctls: new Map(),
+  ...{ memoryBytes: undefined, swapBytes: undefined, onlineCpus: undefined, presentCpus: undefined, numaNodes: undefined },
+  ...{ cgroupVersion: undefined, runtime: undefined, imageService: undefined, localAddresses: undefined, listeners: undefined },
+  ...{ cgroups: new Map(), paths: new Map(), texts: new Map(), manifests: new Map(), cgroupUse: new Map(), sysctls: new Map() },
 }
 
 /** What a candidate's container runtime tells of itself, for the rules that need it. */

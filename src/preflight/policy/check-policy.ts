@@ -95,15 +95,9 @@ function toFinding(
   const allowing = patternFor(change)
   const helps = decideChange(change, { ...policy, allow: [...policy.allow, allowing] }).outcome !== 'denied'
   const remedy = helps ? `add ${allowing === name ? 'it' : allowing} to allowChanges` : `remove ${pattern} from denyChanges`
-  return {
-    rule,
-    severity: 'refuse',
-    reason: 'validate',
-    path,
-    position: locateNearest(document, path),
-    problem: `${name} must not change on this node: ${why}; ${RISKS[risk]}`,
-    advice: `leave ${name} as it is, or ${remedy} in the agent's settings`,
-  }
+  const problem = `${name} must not change on this node: ${why}; ${RISKS[risk]}`
+  const advice = `leave ${name} as it is, or ${remedy} in the agent's settings`
+  return { rule, severity: 'refuse', reason: 'validate', path, position: locateNearest(document, path), problem, advice }
 }
 
 /** Changes between two configs with their risk and the policy's decision, for the command line. */

@@ -9,7 +9,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { API_VERSION, decodeConfig, decodeText, KIND } from '../../../kubelet/decode.ts'
-import { NEWEST_MINOR } from '../../../kubelet/fields.ts'
+import { LAST_IN_TABLES } from '../../../kubelet/fields.ts'
 import { COVERED, formatVersion, isCovered, type KubeletVersion } from '../../../preflight/kubelet-version.ts'
 import { isObject, type JsonObject } from '../../../values/is-object.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, Misuse, switchOption } from '../../command.ts'
@@ -147,11 +147,11 @@ async function dropDefaults(config: JsonObject, version: KubeletVersion, { merge
  */
 const OF_KUBEADM = { cgroupDriver: 'systemd', resolvConf: '/run/systemd/resolve/resolv.conf' }
 
-/** The fields that the newest kubelet of the tables reads in another way. */
+/** The fields that the last kubelet of the tables reads in another way. */
 async function foretell(config: JsonObject, from: KubeletVersion): Promise<readonly string[]> {
   if (!isCovered(from)) return []
   const { describeMeanings, listMeaningChanges } = await import('../../../preflight/change/meaning.ts')
-  const to = { major: 1, minor: NEWEST_MINOR, patch: 0 }
+  const to = { major: 1, minor: LAST_IN_TABLES.minor, patch: 0 }
   const changes = listMeaningChanges(config, from, to).filter(({ kind }) => kind === 'value')
   return describeMeanings(changes, from, to, { locate: () => undefined }).map(
     ({ problem, advice }) => `${problem}${advice === undefined ? '' : `: ${advice}`}`,
