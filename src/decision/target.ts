@@ -7,8 +7,9 @@
  *
  * The Situation holds that, and is what the rules look at. Pure.
  */
+
 import { healthOfRunning } from '../health/process.ts'
-import { type ConfigSource, type HeldSource, LOCAL } from './config-source.ts'
+import { type ConfigSource, type ContentHash, type HeldSource, LOCAL } from './config-source.ts'
 import { findRunning } from './held-sources.ts'
 import { isLocalAssigned, isLocalRefused, listLeft, runsLocal } from './left.ts'
 import { findStartWait } from './rollout-turn.ts'
@@ -19,7 +20,7 @@ import { findVerdict, isSeenByHealth, type Verdict } from './verdict.ts'
 
 export interface Candidate {
   readonly source: ConfigSource
-  readonly content: string
+  readonly content: ContentHash
   readonly key: TrialKey
   readonly verdict: Verdict | undefined
 }
