@@ -49,8 +49,8 @@ export async function foldHealth(ports: HealthPorts, before: HealthRecord | unde
 
 /**
  * What to record where the content of the next start cannot be read:
- * - Its checkpoint is unreadable, and there is a record about another config: only the running
- *   process is recorded, so that it can still be identified after an activation.
+ * - Rule 5: its checkpoint is unreadable, and there is a record about another config: only the
+ *   running process is recorded, so that it can still be identified after an activation.
  * - Its checkpoint is unreadable, and there is no such record: a record begins, under the name of
  *   the config's version.
  * - Its checkpoint is gone: nothing. That version may come back with other content.

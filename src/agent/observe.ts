@@ -19,7 +19,6 @@ import type { UnitState } from '../decision/unit-state.ts'
 import type { Acceptance, Verdict } from '../decision/verdict.ts'
 import { hasStarted } from '../decision/why-down.ts'
 import type { HealthRecord } from '../health/fold.ts'
-import type { SeenProcess } from '../health/process.ts'
 import { isFailing, isStrangers, type Running } from '../health/sample.ts'
 import type { Activation, ActivationState } from '../ports/activation.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
@@ -163,7 +162,7 @@ function readDisk(
   ports: ObservationPorts,
   checkpoints: CheckpointContents,
   unit: UnitState,
-  lastProcess: SeenProcess | undefined,
+  lastProcess: HealthRecord['lastProcess'],
 ): Kept & { readonly activation: ActivationState } {
   const { records } = ports
   const activation = readActivation(ports, unit)

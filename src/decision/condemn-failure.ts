@@ -112,6 +112,7 @@ export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict
   const { health, now } = snapshot
   const { reason, detail, damage, evidence } = failure
   const retrial = findSuspended(snapshot, key)
+  // Rule 42: a config may have killed the runtime, and may be its victim.
   const isRuntimes = health?.runtimeDownSinceUs !== undefined || isExcuseUsedUp(health?.excusedExits, now.monotonicUs)
   const isNodes = isRuntimes || reason === 'reboots'
   const isDoubtful = hasEverPassed(snapshot, failed) || failure.doubtful === true || retrial?.doubtful === true || isNodes
@@ -168,6 +169,7 @@ export function mayTryAgain(
   failed: Pick<Candidate, 'key'>,
   failure: ConfigFailure,
 ): boolean {
+  // Rule 25: over many starts it has failed, so one more start would show nothing.
   if (failure.damage === 'one-way' || failure.recurring === true) return false
   const { triedAgainUs } = health
   const wasLately = triedAgainUs !== undefined && snapshot.now.monotonicUs - triedAgainUs < AGAIN_AFTER_US

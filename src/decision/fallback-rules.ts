@@ -222,8 +222,9 @@ function planRetrial(snapshot: Snapshot, verdict: Verdict): Retrial | undefined 
   const pauseUs = pauses[retrials]
   if (doubtful === true && pauseUs !== undefined) return { verdict, pauseUs, number: retrials + 1, of: pauses.length }
   const isByOthers = health?.startedByOthers === true || health?.process?.startedByOthers === true
-  // A boot, or a restart by an operator, may have cured what the config failed with. Then it proves
-  // nothing that the fallback is healthy. Reboots are no such cure where the config failed by them.
+  // Rule 50: a boot, or a restart by an operator, may have cured what the config failed with. Then
+  // it proves nothing that the fallback is healthy. Reboots are no such cure where the config
+  // failed by them.
   if (leavesState === true || reason === 'reboots' || (!isByOthers && bootId === now.bootId)) return undefined
   return {
     verdict,

@@ -247,8 +247,8 @@ function startAgainUs(taken: readonly RestartRecord[], { key, content }: Target,
 
 /**
  * Where nothing is assigned and kubelet runs, or last ran, no checkpoint, the administrator owns
- * it. But the agent completes a return to local that it began: until kubelet has been healthy
- * there, or one more start of it was in vain.
+ * it. But the agent completes a return to local that it began. Rule 51: the return is complete when
+ * kubelet has been healthy there, or one more start of it was in vain.
  */
 function isAdministrators(snapshot: Snapshot, unit: KnownUnit, target: Target): boolean {
   const { running, health, restarts, now } = snapshot

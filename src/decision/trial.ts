@@ -28,9 +28,9 @@ interface Trial {
  * The trial of `key`, while a healthy process runs it. undefined: another config runs, or kubelet
  * is not healthy.
  *
- * Time runs from the later of the process's start and the beginning of its health. A process that
- * ran before an activation counts only if it runs the same content, which makes the activation no
- * change.
+ * Rule 32: time runs from the later of the process's start and the beginning of its health. A
+ * process that ran before an activation counts only if it runs the same content, which makes the
+ * activation no change.
  */
 export function measureTrial(snapshot: Snapshot, key: TrialKey): Trial | undefined {
   const { running, health } = snapshot

@@ -237,7 +237,8 @@ export function ageExits({ recentExits = [], subject }: Log, sinceUs: number): r
 }
 
 /**
- * The exits of what kubelet starts with next within the window, so many that they tell something.
+ * Rule 24: the exits of what kubelet starts with next within the window, so many that they tell
+ * something.
  */
 export function countRecurringExits(record: Log & Pick<Illness, 'healthySinceUs'>, nowUs: number): RecurringExits | undefined {
   const recent = listRecent(record, nowUs)

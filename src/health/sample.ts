@@ -85,8 +85,9 @@ export function isStrangers(healthz: HealthAnswer): healthz is NonNullable<Healt
 }
 
 /**
- * `unclear`: neither health nor illness, but exits count. `excused`: the config is not the cause,
- * so nothing is charged to it.
+ * What a look says of health. Rule 28: kubelet is ill while it is down without anybody's doing, or
+ * runs and is not healthy. `unclear`: neither health nor illness, but exits count. `excused`: the
+ * config is not the cause, so nothing is charged to it.
  */
 export type SampleHealth = 'healthy' | 'ill' | 'unclear' | 'excused'
 
@@ -107,6 +108,7 @@ export function classifySample(sample: HealthSample, { hasBegun, runsSubject, is
     case 'not-found':
       return 'excused'
     case 'running':
+      // Rule 26: a kubelet without a health port is healthy while it runs.
       if (runsSubject && sample.healthz?.ok !== 'unknown' && !isFailing(sample.healthz)) return 'healthy'
       // Another content runs: a restart is due, or had no effect. Neither is the subject's illness.
       if (running.kind === 'known' && !runsSubject) return 'excused'

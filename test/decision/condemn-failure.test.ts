@@ -283,7 +283,7 @@ const tried = (facts: object) => ({ suspendedVerdicts: new Map([[keyOf(B), verdi
 const judge = (facts: Partial<Snapshot> = {}, failure: Partial<ConfigFailure> = {}, failed: typeof FAILED | typeof LOCAL = FAILED) =>
   makeVerdict(inTrial(facts), failed, { ...LOOPS, ...failure })
 
-t.test('a verdict is doubtful where the config had worked, or something else may be the cause', async (t) => {
+t.test('a verdict is doubtful where the config had worked, or something else may be the cause (rule 42)', async (t) => {
   const doubtful: [why: string, facts: Partial<Snapshot>, failure?: Partial<ConfigFailure>][] = [
     ['it passed its trial', { proven: keyOf(B) }],
     ['it is last-known-good', { lastKnownGood: hold(B) }],
@@ -318,7 +318,7 @@ t.test('a verdict on local names the local config that kubelet was started with'
   t.equal(judge(returned).localConfig, undefined, 'of another config')
 })
 
-t.test('what has proved itself is started once more, once a day', async (t) => {
+t.test('what has proved itself is started once more, once a day (rule 25, rule 47)', async (t) => {
   const may = (triedAgoUs: number | undefined, failure: Partial<ConfigFailure> = {}, facts: Partial<Snapshot> = {}) => {
     const record = health(B, { triedAgainUs: triedAgoUs === undefined ? undefined : NOW_US - triedAgoUs })
     const situation = { snapshot: inTrial({ proven: keyOf(B), ...facts }), unit: unit() }

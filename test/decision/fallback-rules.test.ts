@@ -87,7 +87,7 @@ t.test('what a fallback teaches', async (t) => {
     )
   })
 
-  t.test('that the wanted config failed, once what it left behind is gone', async (t) => {
+  t.test('that the wanted config failed, once what it left behind is gone (rule 50)', async (t) => {
     const left = (of: typeof A | 'local') => verdict(of, 'provisional', { detail: `kubelet exited 2 times: ${STATE_FILE}` })
     const healthyNow = healthyFor(POLICY.toleranceUs)
     const rests = (...verdicts: readonly Verdict[]) => nextStep(fallenBack({ ...healthyNow, ...judged(...verdicts) }))

@@ -131,7 +131,7 @@ t.test('the last process ran this already, and systemd starts it again by itself
 
 const HEALTHY_PROCESS = { wasHealthy: true, healthySinceUs: NOW_US - SECOND_US, unhealthySinceUs: undefined, exits: 0 }
 
-t.test('local is the administrator’s, but the way there is the agent’s', async (t) => {
+t.test('local is the administrator’s, but the way there is the agent’s (rule 51)', async (t) => {
   const given = (everHealthy: boolean, restarts: Snapshot['restarts']) => {
     const sick = health('local', { everHealthy, healthySinceUs: undefined, subjectSinceUs: NOW_US - 2 * MINUTE_US })
     return decide({ ...assignedTo('local'), ...startsWith('local'), ...runsNothing('failed'), health: sick, restarts }, LOCAL_TARGET)

@@ -39,7 +39,7 @@ t.test('trial time runs from the beginning of health', async (t) => {
   t.same(measureTrial(inTrial(), KEY), { elapsedUs: 5 * MINUTE_US, remainingUs: 5 * MINUTE_US, endsAtUs: NOW_US + 5 * MINUTE_US })
 })
 
-t.test('a trial runs from the start of the process if that is later: a restart between two looks starts it anew', async (t) => {
+t.test('a trial runs from the start of the process if that is later: a restart between two looks starts it anew (rule 32)', async (t) => {
   t.match(measureTrial(inTrial(runs(B, { startedAgoUs: MINUTE_US })), KEY), { elapsedUs: MINUTE_US })
 })
 

@@ -28,7 +28,7 @@ t.test('two configs that alternate in a slow crash loop both reach the limit', a
   t.strictSame(countOf('b', log), { exits: 10, failed: true, isOver: false })
 })
 
-t.test('the window is 24 hours in which kubelet starts with that config', async (t) => {
+t.test('the window is 24 hours in which kubelet starts with that config (rule 24)', async (t) => {
   const log = exitInTurn(...Array.from({ length: 10 }, () => 'a'))
   const countAfter = (exits: readonly KubeletExit[], us: number) =>
     countRecurringExits({ ...health(SUBJECT), subject: keyOf('a'), recentExits: exits }, NOW_US + us)
@@ -56,7 +56,7 @@ t.test('the log is bounded: ten exits of each config, of the latest eight', asyn
   )
 })
 
-t.test('a config that is tried again leaves its exits behind, on whatever kubelet they were', async (t) => {
+t.test('a config that is tried again leaves its exits behind, on whatever kubelet they were (rule 49)', async (t) => {
   const exitOf = (key: string): KubeletExit => ({ key, invocationId: 'i-1', atUs: NOW_US })
   const others = exitOf(keyOf('b'))
   const record = { ...health(SUBJECT), recentExits: [exitOf(keyOf('a')), exitOf(trialKey('a', 'another-kubelet')), others] }

@@ -12,12 +12,14 @@ import {
   recordProcess,
   recordSample,
 } from '../../src/health/fold.ts'
+import { isIllNow, isLongIll } from '../../src/health/process.ts'
 import { type HealthSample, PORT_NOT_KNOWN } from '../../src/health/sample.ts'
 import {
   A,
   B,
   BOOT,
   contentOf,
+  HOUR_US,
   KUBELET,
   keyOf,
   MINUTE_US,
@@ -98,12 +100,12 @@ function loop(exits: number, firstInvocation = 1): Look[] {
   ]).flat()
 }
 
-t.test('the health of one process says nothing of the next', async (t) => {
+t.test('the health of one process says nothing of the next (rule 27)', async (t) => {
   const next = { ...healthy(), unit: { ...(healthy().unit ?? unit()), invocationId: 'i-next' } }
   t.match(follow([healthy(), next]), { healthySinceUs: NOW_US + SECOND_US, everHealthy: true })
 })
 
-t.test('a person who restarts kubelet gives it its time again, systemd does not', async (t) => {
+t.test('a person who restarts kubelet gives it its time again, systemd does not (rule 29)', async (t) => {
   const slow = follow([ill(), ill()])
   t.match(follow([ill(A, 'i-2')], slow), { unhealthySinceUs: slow.lastSampleUs + SECOND_US })
   t.match(follow([ill(A, 'i-2', 1)], slow), { unhealthySinceUs: NOW_US })
@@ -112,7 +114,7 @@ t.test('a person who restarts kubelet gives it its time again, systemd does not'
   t.match(next, { unhealthySinceUs: NOW_US, process: { unhealthySinceUs: NOW_US } }, 'also where it was counted at the look before')
 })
 
-t.test('a kubelet that began without its runtime exits, and the next one has its whole time', async (t) => {
+t.test('a kubelet that began without its runtime exits, and the next one has its whole time (rule 30)', async (t) => {
   const without = follow([{ ...ill(), runtimeUp: false }])
   const answered = follow(
     [
@@ -125,28 +127,75 @@ t.test('a kubelet that began without its runtime exits, and the next one has its
   const next = follow([{ ...ill(A, 'i-2', 1), runtimeUp: true }], answered)
   t.match(next, { unhealthySinceUs: answered.lastSampleUs + SECOND_US })
   t.match(follow([{ ...ill(A, 'i-3', 2), runtimeUp: true }], next), { unhealthySinceUs: next.unhealthySinceUs }, 'once')
-  const givenUp = { ...down('failed'), runtimeUp: true }
-  t.equal(verdictOn(follow([givenUp], without), givenUp), undefined, 'nor is it condemned where systemd gave it up at that exit')
-  const unseen = follow([{ ...down('auto-restart', 'i-2'), runtimeUp: true }], without)
-  t.match(unseen, { beganExcused: true }, 'it began and ended between two looks')
-  const unseenGivenUp = { ...down('failed', 'i-2'), runtimeUp: true }
-  t.equal(verdictOn(follow([unseenGivenUp], without), unseenGivenUp), undefined, 'nor where systemd gave up such a one')
+})
+
+t.test(
+  'a kubelet that began without its runtime is not condemned where systemd gives it up as the runtime is back (rule 40)',
+  async (t) => {
+    const without = follow([{ ...ill(), runtimeUp: false }])
+    const givenUp = { ...down('failed'), runtimeUp: true }
+    t.equal(verdictOn(follow([givenUp], without), givenUp), undefined, 'at that exit')
+    const unseen = follow([{ ...down('auto-restart', 'i-2'), runtimeUp: true }], without)
+    t.match(unseen, { beganExcused: true }, 'it began and ended between two looks')
+    const unseenGivenUp = { ...down('failed', 'i-2'), runtimeUp: true }
+    t.equal(verdictOn(follow([unseenGivenUp], without), unseenGivenUp), undefined, 'nor where systemd gave up such a one')
+    t.match(follow([{ ...healthy(), runtimeUp: true }], without), { beganExcused: false }, 'it did not exit')
+    t.match(follow([{ ...runsSince(NOW_US), ...OK, runtimeUp: true }], without), { beganExcused: false }, 'nor where it has just started')
+    const runsFor = (halfMinutes: number) =>
+      follow(times(halfMinutes, { ...runsSince(NOW_US), runtimeUp: true }), without, SUBJECT, MINUTE_US / 2)
+    t.match(
+      runsFor(POLICY.toleranceUs / (MINUTE_US / 2)),
+      { beganExcused: true },
+      'without a health port it may still wait for its runtime',
+    )
+    t.match(runsFor(POLICY.toleranceUs / (MINUTE_US / 2) + 1), { beganExcused: false }, 'but not for longer than is tolerated')
+    const portless = follow([{ ...runsSince(NOW_US), runtimeUp: true }], without)
+    t.equal(verdictOn(follow([givenUp], portless), givenUp), undefined, 'a kubelet without a health port that only ran is not up yet')
+  },
+)
+
+t.test('after a gap, a runtime that was silent before it excuses what began just after that look (rule 41)', async (t) => {
+  const without = follow([{ ...ill(), runtimeUp: false }])
   const startedAt = (startedAtUs: number): Look => runs(A, { invocationId: 'i-2', unit: { startedAtUs, activity: 'starting' } }) as Look
   const afterGap = (startedUs: number) =>
     follow([{ ...startedAt(without.lastSampleUs + startedUs), runtimeUp: true }], without, SUBJECT, 200 * SECOND_US)
   const gaveUp = { ...down('failed', 'i-2'), runtimeUp: true }
   for (const startedUs of [0, SECOND_US, POLICY.toleranceUs])
-    t.equal(verdictOn(follow([gaveUp], afterGap(startedUs)), gaveUp), undefined, 'nor where it began just before nobody looked for long')
+    t.equal(verdictOn(follow([gaveUp], afterGap(startedUs)), gaveUp), undefined, 'it began just before nobody looked for long')
   for (const startedUs of [100 * SECOND_US, -SECOND_US, -without.lastSampleUs])
     t.match(afterGap(startedUs), { beganExcused: false }, 'what the runtime did while nobody looked is not known')
-  t.match(follow([{ ...healthy(), runtimeUp: true }], without), { beganExcused: false }, 'it did not exit')
-  t.match(follow([{ ...runsSince(NOW_US), ...OK, runtimeUp: true }], without), { beganExcused: false }, 'nor where it has just started')
-  const runsFor = (halfMinutes: number) =>
-    follow(times(halfMinutes, { ...runsSince(NOW_US), runtimeUp: true }), without, SUBJECT, MINUTE_US / 2)
-  t.match(runsFor(POLICY.toleranceUs / (MINUTE_US / 2)), { beganExcused: true }, 'without a health port it may still wait for its runtime')
-  t.match(runsFor(POLICY.toleranceUs / (MINUTE_US / 2) + 1), { beganExcused: false }, 'but not for longer than is tolerated')
-  const portless = follow([{ ...runsSince(NOW_US), runtimeUp: true }], without)
-  t.equal(verdictOn(follow([givenUp], portless), givenUp), undefined, 'a kubelet without a health port that only ran is not up yet')
+})
+
+t.test('a config that names another runtime is not excused by that of the fallback (rule 37)', async (t) => {
+  const silent = { runtimeUp: false, changesRuntime: true }
+  const looped = follow(loop(POLICY.crashLimit).map((facts) => ({ ...facts, ...silent })))
+  t.match(looped, { exits: POLICY.crashLimit, excused: false })
+})
+
+t.test('a unit that a person stops is out of judgement until its next start (rule 9)', async (t) => {
+  const stopped = follow([ill(), ill(), down('stopped')])
+  t.match(stopped, { started: false, startedSinceUs: undefined, unhealthySinceUs: undefined })
+  t.equal(verdictOn(stopped, down('stopped'), HOUR_US), undefined)
+  t.match(follow([down('starting', 'i-2')], stopped), { started: true, unhealthySinceUs: stopped.lastSampleUs + SECOND_US })
+})
+
+t.test('between two starts kubelet is ill with what ran last (rule 34)', async (t) => {
+  const failed = follow([healthy(), down('auto-restart'), down('starting', 'i-2', 1)])
+  t.match(failed.process, { key: SUBJECT, healthySinceUs: undefined, unhealthySinceUs: NOW_US + SECOND_US })
+  const unread = { ...down('running'), running: { kind: 'unknown', detail: 'permission denied' } } as const
+  t.match(follow([healthy(), unread]).process, { unhealthySinceUs: undefined }, 'what cannot be read is no illness')
+  t.match(follow([ill(), unread]).process, { unhealthySinceUs: NOW_US }, 'and ends none')
+})
+
+t.test('what runs is long ill past the tolerance, or after as many exits as the limit (rule 35)', async (t) => {
+  const { toleranceUs } = POLICY
+  const slow = follow([ill()])
+  t.equal(isLongIll(slow, NOW_US + toleranceUs, POLICY), false)
+  t.equal(isLongIll(slow, NOW_US + toleranceUs + 1, POLICY), true)
+  const looped = follow([...loop(POLICY.crashLimit), healthy(A, 'i-last', POLICY.crashLimit)])
+  t.equal(isLongIll(looped, looped.lastSampleUs, POLICY), true)
+  t.equal(isIllNow(looped, looped.lastSampleUs + toleranceUs + 1, POLICY), false, 'it is well by now')
+  t.equal(isLongIll(undefined, NOW_US, POLICY), false, 'nothing is known')
 })
 
 t.test('a runtime that is silent for longer than it excuses has excused no later start', async (t) => {
@@ -180,7 +229,7 @@ t.test('between two processes of a crash loop, while systemd has queued the star
   t.equal(verdictOn(record, down('auto-restart', `i-${last + 1}`, last)), 'crash-loop', 'each exit counts, and nobody has stopped kubelet')
 })
 
-t.test('a start that waits in systemd’s queue is no illness, however long it waits', async (t) => {
+t.test('a start that waits in systemd’s queue is no illness, however long it waits (rule 28)', async (t) => {
   const record = follow(times(20 * 60, down('queued')))
   t.match(record, { started: true, exits: 0, unhealthySinceUs: undefined })
   t.equal(verdictOn(record, down('queued')), undefined)
@@ -215,7 +264,7 @@ t.test('what was ill until its process ended was ill, also where the next look f
   t.match(record, { unhealthySinceUs: record.lastSampleUs - illUs, process: { unhealthySinceUs: record.lastSampleUs - illUs } })
 })
 
-t.test('once healthy, until another restart is asked for', async (t) => {
+t.test('once healthy, until another restart is asked for (rule 46)', async (t) => {
   t.match(follow([ill()]), { everHealthy: false })
   const record = follow([healthy(), ill()])
   t.match(record, { everHealthy: true })
@@ -229,7 +278,7 @@ t.test('health is counted from its first look, and ends at once', async (t) => {
   t.match(follow([ill(), healthy()], record), { healthySinceUs: NOW_US + 4 * SECOND_US, unhealthySinceUs: undefined })
 })
 
-t.test('without a health port systemd’s word counts', async (t) => {
+t.test('without a health port systemd’s word counts (rule 26)', async (t) => {
   t.match(follow([{ ...healthy(), healthz: undefined }]), { healthySinceUs: NOW_US })
   const unknown = follow([{ ...healthy(), healthz: PORT_NOT_KNOWN }])
   t.match(unknown, {
@@ -240,14 +289,14 @@ t.test('without a health port systemd’s word counts', async (t) => {
   t.equal(unknown.everHealthy, false, 'a port that is not known is neither health nor illness')
 })
 
-t.test('no answer from systemd changes nothing', async (t) => {
+t.test('no answer from systemd changes nothing (rule 1)', async (t) => {
   const record = follow(times(3, healthy()))
   const unknown = look(10 * SECOND_US, { unit: { kind: 'unknown', detail: 'bus' }, running: { kind: 'unknown', detail: 'bus' } })
   t.equal(recordSample(record, unknown, SUBJECT, POLICY), record)
   t.equal(recordSample(undefined, unknown, SUBJECT, POLICY), undefined)
 })
 
-t.test('another subject, or another boot, starts another record', async (t) => {
+t.test('another subject, or another boot, starts another record (rule 2)', async (t) => {
   const record = follow([...times(3, healthy()), down('auto-restart')])
   t.match(follow([down('auto-restart', 'i-1', 1)], record, keyOf(B)), {
     subject: keyOf(B),
@@ -266,14 +315,14 @@ t.test('another subject, or another boot, starts another record', async (t) => {
   t.match(rebooted, { bootId: 'boot-2', subjectSinceUs: 7, healthySinceUs: 7, exits: 0 })
 })
 
-t.test('what a process runs is fixed when it is first seen', async (t) => {
+t.test('what a process runs is fixed when it is first seen (rule 6)', async (t) => {
   const record = follow([healthy('local')])
   t.same(record.lastProcess, { invocationId: 'i-1', content: 'local', kubeletIdentity: KUBELET })
   const upgraded = { ...healthy('local'), unit: unit({ invocationId: 'i-1', kubeletIdentity: UPGRADED_KUBELET }) }
   t.equal(follow([upgraded], record).lastProcess?.kubeletIdentity, KUBELET)
 })
 
-t.test('a runtime that answers now and then excuses for 10 minutes and 60 exits, whichever ends later', async (t) => {
+t.test('a runtime that answers now and then excuses for 10 minutes and 60 exits, whichever ends later (rule 38)', async (t) => {
   const exitsIn = (seconds: number, everySeconds: number, from?: HealthRecord) => {
     const count = seconds / everySeconds
     const looks = Array.from({ length: count }, (_, index) => {
@@ -298,7 +347,7 @@ t.test('a runtime that answers now and then excuses for 10 minutes and 60 exits,
   t.ok(isLeft(exitsIn(300, 20, later)), 'a gap forgets nothing')
 })
 
-t.test('what systemd gave up before the first look ran what is in place', async (t) => {
+t.test('what systemd gave up before the first look ran what is in place (rule 7)', async (t) => {
   t.same(follow([down('failed')]).lastProcess, { invocationId: 'i-1', content: contentOf(A), kubeletIdentity: KUBELET })
   t.match(
     follow([down('failed')], follow([down('failed')]), keyOf(B)).lastProcess,
@@ -311,7 +360,7 @@ t.test('what systemd gave up before the first look ran what is in place', async 
   t.equal(follow([down('failed')], follow([down('stopped', 'i-0')])).lastProcess, undefined, 'what came later is not known')
 })
 
-t.test('what systemd gave up before the first look is charged from its next start on', async (t) => {
+t.test('what systemd gave up before the first look is charged from its next start on (rule 8)', async (t) => {
   const first = follow([down('failed')])
   t.equal(verdictOn(first, down('failed')), undefined, 'it may have run something else')
   const asked = expectStart(first, first.lastSampleUs, POLICY)
@@ -321,7 +370,7 @@ t.test('what systemd gave up before the first look is charged from its next star
 })
 
 t.test('crash loop', async (t) => {
-  t.test('at the limit, and not before', async (t) => {
+  t.test('at the limit, and not before (rule 20)', async (t) => {
     const looks = loop(POLICY.crashLimit)
     for (const [index, last] of looks.entries()) {
       const expected = index === looks.length - 1 ? 'crash-loop' : undefined
@@ -329,7 +378,7 @@ t.test('crash loop', async (t) => {
     }
   })
 
-  t.test('exits that came and went between two looks count, too', async (t) => {
+  t.test('exits that came and went between two looks count, too (rule 15)', async (t) => {
     const last = ill(A, 'i-4', 3)
     t.equal(verdictOn(follow([ill(), last]), last), 'crash-loop')
   })
@@ -343,7 +392,7 @@ t.test('crash loop', async (t) => {
     t.equal(verdictOn(follow([0, 1, 2, 3].map(unclear)), unclear(3)), 'crash-loop')
   })
 
-  t.test('a whole trial without a break clears the slate', async (t) => {
+  t.test('a whole trial without a break clears the slate (rule 19)', async (t) => {
     const twice = follow(loop(2))
     t.equal(twice.exits, 2, 'also the one that still waits for its restart')
     const calm = POLICY.trialUs / (30 * SECOND_US)
@@ -351,13 +400,13 @@ t.test('crash loop', async (t) => {
     t.equal(follow(times(calm + 1, healthy(A, 'i-3', 2)), twice, SUBJECT, 30 * SECOND_US).exits, 0)
   })
 
-  t.test('a restart by hand is no exit', async (t) => {
+  t.test('a restart by hand is no exit (rule 13)', async (t) => {
     const record = follow([healthy(A, 'i-3', 2), healthy(A, 'i-4', 0)])
     t.match(record, { exits: 0, starts: 2 })
     t.equal(follow([healthy(A, 'i-5', 1)], record).exits, 1, 'what crashes after it is')
   })
 
-  t.test('a process that outlived a gap is out of its crash loop, whatever was charged before', async (t) => {
+  t.test('a process that outlived a gap is out of its crash loop, whatever was charged before (rule 12)', async (t) => {
     const looped = follow([...loop(POLICY.crashLimit), healthy(A, 'i-last', POLICY.crashLimit)])
     t.match([looped.exits, looped.process?.exits], [POLICY.crashLimit, POLICY.crashLimit])
     const lookAfterGap = look(looped.lastSampleUs - NOW_US + 2 * POLICY.toleranceUs, healthy(A, 'i-last', POLICY.crashLimit))
@@ -367,7 +416,7 @@ t.test('crash loop', async (t) => {
     t.equal(recordSample(looped, another, SUBJECT, POLICY)?.process?.exits, POLICY.crashLimit, 'another one may be in it')
   })
 
-  t.test('exits in a gap are not charged', async (t) => {
+  t.test('exits in a gap are not charged (rule 11)', async (t) => {
     const record = follow([healthy()])
     const afterGap = recordSample(record, look(POLICY.toleranceUs + 1, healthy(A, 'i-9', 8)), SUBJECT, POLICY)
     t.equal(afterGap?.exits, 0)
@@ -390,7 +439,7 @@ t.test('crash loop', async (t) => {
     t.equal(follow(waiting, follow([ill()]), SUBJECT, POLICY.toleranceUs + 1).exits, 3)
   })
 
-  t.test('nor while the container runtime refuses', async (t) => {
+  t.test('nor while the container runtime refuses (rule 16)', async (t) => {
     const looks = loop(5).map((facts) => ({ ...facts, runtimeUp: false }))
     t.equal(follow(looks).exits, 0)
     t.equal(verdictOn(follow(looks), { ...down('auto-restart', 'i-5', 4), runtimeUp: false }), undefined)
@@ -427,7 +476,7 @@ t.test('crash loop', async (t) => {
     t.match(follow([running('i-1', 0), ...outage]), { exits: 0, recentExits: { length: 0 } })
   })
 
-  t.test('nor where it waited for the runtime before it was started', async (t) => {
+  t.test('nor where it waited for the runtime before it was started (rule 36)', async (t) => {
     const silent = { runtimeUp: false }
     const running = { ...healthy('local'), ...silent }
     const waited = follow(times(2 * (RUNTIME_EXCUSE_US / SECOND_US), running), follow([running], undefined, keyOf('local')))
@@ -443,7 +492,7 @@ t.test('crash loop', async (t) => {
     t.match(gaveUp, { excused: true, recentExits: { length: 0 } }, 'nor where systemd started it, unasked')
   })
 
-  t.test('an excused exit that systemd has counted already excuses no other', async (t) => {
+  t.test('an excused exit that systemd has counted already excuses no other (rule 17)', async (t) => {
     const silent = { runtimeUp: false }
     const outage = [down('auto-restart', 'i-1', 0), down('queued', 'i-1', 1)].map((facts) => ({ ...facts, ...silent }))
     t.equal(follow([healthy(), ...outage, ill(A, 'i-3', 2)]).exits, 1)
@@ -473,12 +522,12 @@ t.test('crash loop', async (t) => {
     t.equal(verdictOn(steady, { ...last, unit: unit({ startedAtUs: NOW_US }) }), undefined)
   })
 
-  t.test('systemd giving kubelet up is one', async (t) => {
+  t.test('systemd giving kubelet up is one (rule 22)', async (t) => {
     const last = down('failed', 'i-1')
     t.equal(verdictOn(follow([healthy(), last]), last), 'crash-loop')
   })
 
-  t.test('unless it refused the start of a kubelet that had not exited: somebody started it again and again', async (t) => {
+  t.test('unless it refused the start of a kubelet that had not exited: somebody started it again and again (rule 23)', async (t) => {
     const refused = (invocationId: string, nRestarts = 0): Look =>
       runsNothing('failed', { invocationId, nRestarts, startLimitHit: true }) as Look
     t.match(follow([refused('i-1')]), { exits: 0 }, 'seen at the first look')
@@ -491,21 +540,21 @@ t.test('crash loop', async (t) => {
     t.match(follow([refused('i-2', 1)], longAgo), { exits: 2 }, 'or long before, and it has not been well since')
   })
 
-  t.test('unless it gave up while the container runtime refused', async (t) => {
+  t.test('unless it gave up while the container runtime refused (rule 39)', async (t) => {
     const during = { ...down('failed', 'i-1'), runtimeUp: false }
     const after = { ...down('failed', 'i-1'), runtimeUp: true }
     t.equal(verdictOn(follow([healthy(), during, after]), after), undefined)
   })
 })
 
-t.test('each exit is judged once, when it is noticed', async (t) => {
+t.test('each exit is judged once, when it is noticed (rule 14)', async (t) => {
   const seen = follow([ill(), down('auto-restart')])
   t.match(seen, { exits: 1, process: { exits: 1 }, recentExits: [{ invocationId: 'i-1' }] })
   const next = ill(A, 'i-2', 1)
   t.match(follow([next], seen), { exits: 1, process: { exits: 1 }, recentExits: [{ invocationId: 'i-1' }] }, 'systemd counts it later')
   t.equal(follow([next], seen).recentExits?.length, 1)
 
-  t.test('one that was forgiven while kubelet waits for its restart is not counted after that', async (t) => {
+  t.test('one that was forgiven while kubelet waits for its restart is not counted after that (rule 48)', async (t) => {
     const again = expectAnotherTry(seen, seen.lastSampleUs, POLICY, false)
     t.match(follow([next], again), { exits: 0, process: { exits: 0 } }, 'where the config is tried again')
     t.match(follow([next], forgetExits(seen)), { exits: 0, recentExits: { length: 0 } }, 'where its charges are dropped')
@@ -614,7 +663,7 @@ t.test('a unit that systemd stopped with another one is known as that until the 
 })
 
 t.test('start deadline and tolerance', async (t) => {
-  t.test('a kubelet that never was healthy has until the start deadline', async (t) => {
+  t.test('a kubelet that never was healthy has until the start deadline (rule 31)', async (t) => {
     const record = follow([ill()])
     t.equal(verdictOn(record, ill(), POLICY.startDeadlineUs), undefined)
     t.equal(verdictOn(record, ill(), POLICY.startDeadlineUs + 1), 'start-deadline')
@@ -713,7 +762,7 @@ t.test('start deadline and tolerance', async (t) => {
 t.test('whose exits they are', async (t) => {
   const before = follow(times(3, healthy('local')), undefined, keyOf('local'))
 
-  t.test('what the process before it does is not the new subject’s', async (t) => {
+  t.test('what the process before it does is not the new subject’s (rule 33)', async (t) => {
     const record = follow([healthy('local'), ill('local'), down('auto-restart', 'i-1', 0)], before)
     t.match(record, { started: false, exits: 0, unhealthySinceUs: undefined, process: { exits: 1 } })
     t.match(follow([healthy('local'), ill(A, 'i-2', 1)], before), { exits: 0 }, 'also where systemd counts it with the next start')
@@ -724,7 +773,7 @@ t.test('whose exits they are', async (t) => {
     )
   })
 
-  t.test('what a restart is to replace may exit before, and that is not charged', async (t) => {
+  t.test('what a restart is to replace may exit before, and that is not charged (rule 18)', async (t) => {
     const asked = expectStart(follow([healthy('local')], before), NOW_US, POLICY)
     t.match(follow([ill(A, 'i-2', 1)], asked), { exits: 0, starts: 1 })
     t.match(follow([ill(A, 'i-3', 2)], asked), { exits: 1 }, 'but the one after it')
@@ -748,7 +797,7 @@ t.test('whose exits they are', async (t) => {
     t.equal(expectStart(undefined, NOW_US, POLICY), undefined)
   })
 
-  t.test('while systemd refuses the restart, the state that was the reason for it is not its own', async (t) => {
+  t.test('while systemd refuses the restart, the state that was the reason for it is not its own (rule 10)', async (t) => {
     for (const state of ['failed', 'auto-restart', 'starting', 'queued'] as const) {
       const looping = follow([...loop(2), down(state, 'i-2', 1)], undefined, keyOf(A))
       const asked = expectStart(follow([down(state, 'i-2', 1)], looping, keyOf('local')), NOW_US, POLICY)
@@ -790,7 +839,7 @@ t.test('whose exits they are', async (t) => {
     t.match(follow([down('stopped', ''), ill(A, 'i-1')]), { started: true })
   })
 
-  t.test('an upgrade on disk is nothing to the process that runs', async (t) => {
+  t.test('an upgrade on disk is nothing to the process that runs (rule 3)', async (t) => {
     const record = follow(times(3, healthy()))
     const upgraded = { ...healthy(), unit: unit({ invocationId: 'i-1', kubeletIdentity: UPGRADED_KUBELET }) }
     const after = follow([upgraded], record, keyOf(A, UPGRADED_KUBELET))
@@ -890,7 +939,7 @@ t.test('a kubelet that is healthy at every look, with no exit, never fails', asy
   )
 })
 
-t.test('a record about what the disk did not return has followed nothing', async (t) => {
+t.test('a record about what the disk did not return has followed nothing (rule 4)', async (t) => {
   const unread = 'missing:uid-a/1/kubelet@kubelet-v1'
   const before = follow([down('auto-restart', 'i-1', 3)], undefined, unread)
   t.match(before, { subject: unread, exits: 0 })
@@ -903,7 +952,7 @@ t.test('a record about what the disk did not return has followed nothing', async
   t.match(ended, { exits: 0 }, 'nor is what ended under it charged')
 })
 
-t.test('what runs is recorded alone, once a process', async (t) => {
+t.test('what runs is recorded alone, once a process (rule 5)', async (t) => {
   const before = follow([healthy(A, 'i-1')])
   t.equal(recordProcess(before, look(SECOND_US, healthy(A, 'i-1')), KUBELET), before)
   t.equal(recordProcess(before, look(SECOND_US, down('failed', 'i-1')), KUBELET), before)
@@ -913,7 +962,7 @@ t.test('what runs is recorded alone, once a process', async (t) => {
   })
 })
 
-t.test('a start by systemd is not taken for an operator, whatever a look saw of its count before', async (t) => {
+t.test('a start by systemd is not taken for an operator, whatever a look saw of its count before (rule 43)', async (t) => {
   const failed = follow([healthy(A, 'i-1', 1), down('failed', 'i-1', 1)])
   const startsFallback = (nRestarts: number, from: HealthRecord) => follow([healthy(B, 'i-2', nRestarts)], from, keyOf(B)).startedByOthers
   const waits = follow([down('failed', 'i-1', 1)], failed, keyOf(B))
@@ -925,7 +974,7 @@ t.test('a start by systemd is not taken for an operator, whatever a look saw of 
   t.equal(startsFallback(1, waits), true)
 })
 
-t.test('who started a process is known for as long as it runs, whatever kubelet starts with next', async (t) => {
+t.test('who started a process is known for as long as it runs, whatever kubelet starts with next (rule 44)', async (t) => {
   const process = (record: HealthRecord) => record.process?.startedByOthers
   const before = follow([healthy(A, 'i-1')])
   t.equal(process(before), true, 'the first process of a boot')
@@ -944,7 +993,7 @@ t.test('who started a process is known for as long as it runs, whatever kubelet 
   t.equal(process(follow([ill(B, 'i-4', 1)], byAgent, keyOf(B))), undefined, 'also what the agent started')
 })
 
-t.test('a restart that was requested is the agent’s, also where systemd restarts kubelet once more before', async (t) => {
+t.test('a restart that was requested is the agent’s, also where systemd restarts kubelet once more before (rule 45)', async (t) => {
   const waits = follow([down('auto-restart', 'i-1', 1)], follow([ill(A, 'i-1', 1)]), keyOf(B))
   const asked = expectStart(waits, waits.lastSampleUs, POLICY)
   const between = follow([ill(B, 'i-2', 2), down('stopping', 'i-2', 2)], asked, keyOf(B))

@@ -37,7 +37,7 @@ function verdictOn(
   return findFailure(recordWith(recentExits, exits), { unit: DOWN, at, ...sample }, POLICY)?.detail
 }
 
-t.test('two exits in a row with the same last words are a crash loop', async (t) => {
+t.test('two exits in a row with the same last words are a crash loop (rule 21)', async (t) => {
   t.equal(verdictOn([exit(0), exit(16)]), `kubelet exited 2 times: ${PANIC}`)
   t.equal(verdictOn([exit(0), exit(16)], { runtimeUp: undefined, changesRuntime: true }), `kubelet exited 2 times: ${PANIC}`)
 })
