@@ -4,9 +4,9 @@
  * that asks for `/configz`.
  */
 import { createInterface } from 'node:readline'
+import { ReadOnlyDisk } from './checkpoint/disk.ts'
 import { DurableFiles } from './checkpoint/files.ts'
 import { NodeDisk } from './checkpoint/node-disk.ts'
-import { ReadOnlyDisk } from './checkpoint/read-only-disk.ts'
 import type { KnownUnit } from './decision/unit-state.ts'
 import type { HelperCancel, HelperReply, HelperRequest } from './helper/protocol.ts'
 import { readKubeconfig } from './kube/credentials.ts'

@@ -11,7 +11,7 @@ import { RolloutWorker } from './source/rollout/rollout-worker.ts'
 
 export interface RolloutWorld {
   readonly settings: () => Settings
-  readonly stores: Pick<Stores, 'clock' | 'runtime'>
+  readonly stores: Pick<Stores, 'clock' | 'records'>
   readonly nodeName: string
   /** undefined: assignments come from a directory, and there is nobody to coordinate with. */
   readonly api: KubeApi | undefined
@@ -32,7 +32,7 @@ export function openRollout({
   onChange,
 }: RolloutWorld): RolloutWorker | NoRolloutRecord {
   if (api === undefined) return new NoRolloutRecord()
-  const { clock, runtime: store } = stores
+  const { clock, records: store } = stores
   const isOn = () => settings().publish.includes('rollout-events')
   const events = new RolloutEvents({ nodeName, api, log, wallMs: () => clock.now().wallMs, isOn })
   return new RolloutWorker({ nodeName, api, pace, clock, log, store, counters, events, onChange })

@@ -79,8 +79,7 @@ export function openStores(settings: Settings, { disk, clock, yaml, besideDocker
     files,
     layout,
     checkpoints,
-    records: new FileRecords({ files, layout, log, onSetAside, faults }),
-    runtime: new FileRuntimeRecords(files, runtimeDir, log),
+    records: new FileRecords({ files, layout, log, onSetAside, faults, run: new FileRuntimeRecords(files, runtimeDir, log) }),
     requests: new FileRequests({ files, layout, log, faults }),
     unit: new Systemctl({
       systemctl,

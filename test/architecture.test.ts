@@ -40,7 +40,6 @@ const FLOORS: readonly (readonly string[])[] = [
 const ADAPTERS: readonly string[] = [
   'agent/heap.ts',
   'agent/waker.ts',
-  'checkpoint/held-directory.ts',
   'checkpoint/lock.ts',
   'checkpoint/node-disk.ts',
   'cli/config-file.ts',

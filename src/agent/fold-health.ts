@@ -13,13 +13,13 @@ import type { NextStart } from '../decision/snapshot.ts'
 import { trialKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
 import type { LastWords } from '../ports/last-words.ts'
-import type { RuntimeRecords } from '../ports/store.ts'
+import type { RecordStore } from '../ports/store.ts'
 import { isKubeletInside } from '../systemd/kubelet-inside.ts'
 import { hearLastWords } from './hear-last-words.ts'
 import type { KubeletObservation } from './observe-kubelet.ts'
 
 interface HealthPorts {
-  readonly runtime: Pick<RuntimeRecords, 'writeHealth'>
+  readonly records: RecordStore<'health'>
   readonly lastWords: LastWords
 }
 
@@ -44,7 +44,7 @@ export async function foldHealth(ports: HealthPorts, before: HealthRecord | unde
   const named = nameProcess(recordPort(identifyAgain(after, sample.running), sample, unit), unit, held)
   const charged = excused ? forgetIllness(named) : { ...named, pausedExits: undefined }
   const kept = await hearLastWords(ports.lastWords, charged, sample.at.monotonicUs)
-  ports.runtime.writeHealth(kept)
+  ports.records.put('health', kept)
   return kept
 }
 

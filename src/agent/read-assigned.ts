@@ -1,7 +1,7 @@
 /** What the records of sources say, or what their absence means, or that they are empty. */
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
 import type { SeenProcess } from '../decision/health.ts'
-import type { RecordName, RecordState } from '../decision/records.ts'
+import type { RecordState, SourceName } from '../decision/records.ts'
 import type { UnitState } from '../decision/unit-state.ts'
 import type { ActivationState } from '../ports/activation.ts'
 import type { Records } from '../ports/store.ts'
@@ -26,7 +26,7 @@ export function readAssigned(records: Records, traces: Traces): RecordState {
 }
 
 /** An empty record may be all that a disk has kept of another one. */
-export function readSource(records: Pick<Records, 'read'>, name: RecordName, traces: Traces): RecordState {
+export function readSource(records: Pick<Records, 'read'>, name: SourceName, traces: Traces): RecordState {
   const record = records.read(name)
   if (record.kind === 'damaged' || record.unconfirmed !== true || !isInUse(traces)) return record
   return { kind: 'damaged', detail: `meta/${name} is empty, nothing says that local was recorded, and kubelet uses a checkpoint` }

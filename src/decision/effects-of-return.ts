@@ -2,12 +2,13 @@
 import type { ConfigSource } from './config-source.ts'
 import { type Effect, forgetLeft } from './effects.ts'
 import { chooseLeft, isLocalAssigned, listLeft } from './left.ts'
+import { put } from './record-table.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { ReadyWiring } from './unit-state.ts'
 
 export function leave(snapshot: Snapshot): readonly Effect[] {
   const sources = chooseLeft(snapshot)
-  return sources.length === 0 ? forgetLeft(snapshot) : [{ kind: 'write-left', left: { sources } }]
+  return sources.length === 0 ? forgetLeft(snapshot) : [put('left', { sources })]
 }
 
 /**
@@ -19,8 +20,8 @@ export function prepareWayBack(snapshot: Snapshot, fallback: ConfigSource | unde
   if (left.length === 0) return []
   const { localConfig, proven } = snapshot
   return [
-    ...(proven === undefined ? [] : [{ kind: 'write-proven', key: undefined } as const]),
-    { kind: 'write-left', left: { sources: left, ...(localConfig !== undefined && { localConfig }) } },
+    ...(proven === undefined ? [] : [put('proven', undefined)]),
+    put('left', { sources: left, ...(localConfig !== undefined && { localConfig }) }),
     ...(fallback === undefined ? [] : [{ kind: 'stage-fallback', fallback, wiring } as const]),
   ]
 }

@@ -183,7 +183,8 @@ export type TransitionKind =
   /** The assignment can be read and used again. */
   | 'synced'
 
-export type RecordName = 'assigned' | FallbackName
 export const FALLBACK_NAMES = ['last-known-good', 'previous'] as const
 export type FallbackName = (typeof FALLBACK_NAMES)[number]
-export const RECORD_NAMES = ['assigned', ...FALLBACK_NAMES] as const
+/** The records that name a source. */
+export const SOURCE_NAMES = ['assigned', ...FALLBACK_NAMES] as const
+export type SourceName = (typeof SOURCE_NAMES)[number]

@@ -1,12 +1,12 @@
 import t from 'tap'
 import { type EvidencePorts, observeEvidence } from '../../src/agent/observe-evidence.ts'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import { ConfigFileFacts } from '../../src/kubelet/config-file.ts'
 import type { EvidenceSubject } from '../../src/ports/evidence.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { readyPath } from '../../src/systemd/ready-path.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { type Story, snapshotOf } from '../decision/evidence-samples.ts'
 import { B, hold, runs, startsWith, unit } from '../decision/snapshots.ts'
 
@@ -37,8 +37,7 @@ async function findSubject(
     writtenAtUs: () => undefined,
   }
   const ports: EvidencePorts = {
-    runtime: { writeEvidence: () => {} },
-    records: { baseline: () => undefined, writeBaseline: () => {} },
+    records: { get: () => undefined, put: () => {} },
     checkpoints: { path: () => FILE },
     configFacts: new ConfigFileFacts(new DurableFiles(disk), IN_PLACE),
     defaultRuntimeSocket: () => undefined,

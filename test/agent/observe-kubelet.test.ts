@@ -11,7 +11,7 @@ import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
 import { A, B, hold, keyOf, snapshot } from '../decision/snapshots.ts'
 import { heldBy } from '../kubelet/held-by.ts'
-import { createRuntime } from './memory-runtime.ts'
+import { MemoryRecords } from './memory-runtime.ts'
 
 const AT = { bootId: 'boot', monotonicUs: 1, wallMs: 1 }
 
@@ -65,7 +65,7 @@ function nodeWith(unit: UnitState) {
       knownAs: (content: string) => content,
       isUnreadable: () => false,
     },
-    runtime: createRuntime(),
+    records: new MemoryRecords(),
   }
   return { observation, asked, answer }
 }

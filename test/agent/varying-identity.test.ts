@@ -1,8 +1,8 @@
 /** A kubelet that has another identity at each start, as by an environment file with its time. */
 import t from 'tap'
 import type { Step } from '../../src/decision/step.ts'
-import type { KubeletBehaviour } from '../../src/systemd/fake/fake-unit.ts'
 import { A, B, C, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import type { KubeletBehaviour } from '../systemd/fake/fake-unit.ts'
 import { CRASHES, NEVER_HEALTHY, SmallWorld, WELL } from './small-world.ts'
 
 const EXITING: Readonly<Record<string, KubeletBehaviour>> = {
@@ -133,7 +133,7 @@ t.test('a return to local ends, and local is tried again when its file changes',
   await world.runVarying(5 * MINUTE_US)
   t.equal(world.startedWith, 'local')
   await world.runVarying(10 * MINUTE_US)
-  t.match(world.records.left(), { sources: [] })
+  t.match(world.records.get('left'), { sources: [] })
   t.equal(world.records.verdicts().size, 0)
 })
 

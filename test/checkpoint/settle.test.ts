@@ -1,6 +1,6 @@
 import t from 'tap'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { FakeDisk } from './fake/fake-disk.ts'
 
 const STATE = '/var/lib/state'
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { KubeAnswer } from '../../src/ports/kube-api.ts'
 import { EventWork } from '../../src/report/event-work.ts'
 import { FileHistory } from '../../src/report/history.ts'
 import { ReportWorker } from '../../src/report/report-worker.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { source } from './build.ts'
 import { FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
 

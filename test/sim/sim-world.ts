@@ -5,17 +5,16 @@
  */
 import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Instant } from '../../src/decision/instant.ts'
 import type { Policy } from '../../src/decision/policy.ts'
 import type { ActivationKind, ReadyWiring } from '../../src/decision/unit-state.ts'
-import type { RuntimeRecords } from '../../src/ports/store.ts'
 import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 import { fileWiring } from '../../src/systemd/file-wiring.ts'
-import { createRuntime } from '../agent/memory-runtime.ts'
+import { MemoryRecords } from '../agent/memory-runtime.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { type Behaviour, configText, type LocalBase, localText, meaningOf, NEVER, resetUsOf, type SimProcess } from './behaviour.ts'
 import { Crash, type CrashPoint } from './crash.ts'
 import { DiskFaults } from './disk-faults.ts'
@@ -51,7 +50,7 @@ export class SimWorld {
   readonly faults: DiskFaults
   readonly files: DurableFiles
   /** The records in /run: they outlive the agent, not the boot. */
-  runtime: RuntimeRecords = createRuntime()
+  readonly runtime = new MemoryRecords()
   readonly clock = new SimClock()
   readonly troubles = new SimTroubles(() => this.nowUs)
   readonly #timers = new SimTimers()
@@ -351,7 +350,7 @@ export class SimWorld {
 
   /** /run is empty. */
   loseRuntime(): void {
-    this.runtime = createRuntime()
+    this.runtime.clear()
     this.lostRuntimes += 1
     this.hasLostRuntime = true
     this.unit.loseRecords()

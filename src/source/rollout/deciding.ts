@@ -61,7 +61,7 @@ export class Deciding {
   progressAfter({ data }: RolloutWrite, { texts }: RolloutRecord, { plan }: RolloutConfig, { node }: RolloutSubject): Progress | undefined {
     const merged = Object.entries({ ...Object.fromEntries(texts), ...data }).filter(([, text]) => text !== null)
     const after = parseRecord(Object.fromEntries(merged))
-    const observation = this.#deps.store.observation()?.observation
+    const observation = this.#deps.store.get('observation')?.observation
     if (!plan.ok || !after.ok || observation === undefined) return undefined
     return progressOf(keepWaves(plan.plan, node.waves), after.record, node.hash, observation)
   }

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { envWiring } from '../../../src/systemd/env-wiring.ts'
-import { FakeUnit, type KubeletBehaviour } from '../../../src/systemd/fake/fake-unit.ts'
 import type { KubeletFacts } from '../../../src/systemd/wiring.ts'
 import { unitContract } from '../unit-contract.ts'
+import { FakeUnit, type KubeletBehaviour } from './fake-unit.ts'
 
 const LOCAL = '/var/lib/kubelet/config.yaml'
 const FACTS: KubeletFacts = {

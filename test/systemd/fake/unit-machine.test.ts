@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type MachineOptions, UnitMachine } from '../../../src/systemd/fake/unit-machine.ts'
+import { type MachineOptions, UnitMachine } from './unit-machine.ts'
 
 function machine(options: Partial<MachineOptions> = {}) {
   let spawned = 0

@@ -4,12 +4,12 @@
  * systemd.
  */
 
-import type { RestartOutcome } from '../../decision/effects-of-answer.ts'
-import type { KubeletProcess, UnitActivity, UnitDown, UnitState } from '../../decision/unit-state.ts'
-import type { Unit } from '../../ports/unit.ts'
-import { describeProcess } from '../kubelet-process.ts'
-import { chooseVerb, classifyActivity, hasHitStartLimit, needsReset, summarizeState } from '../unit-activity.ts'
-import type { KubeletFacts } from '../wiring.ts'
+import type { RestartOutcome } from '../../../src/decision/effects-of-answer.ts'
+import type { KubeletProcess, UnitActivity, UnitDown, UnitState } from '../../../src/decision/unit-state.ts'
+import type { Unit } from '../../../src/ports/unit.ts'
+import { describeProcess } from '../../../src/systemd/kubelet-process.ts'
+import { chooseVerb, classifyActivity, hasHitStartLimit, needsReset, summarizeState } from '../../../src/systemd/unit-activity.ts'
+import type { KubeletFacts } from '../../../src/systemd/wiring.ts'
 import { type ExitResult, type MachineState, SHOWN_STATE, UnitMachine } from './unit-machine.ts'
 
 /**
