@@ -8,11 +8,12 @@ import { DurableFiles } from './checkpoint/files.ts'
 import { layoutOf } from './checkpoint/layout.ts'
 import { takeLock } from './checkpoint/lock.ts'
 import { holdDirectory, NodeDisk } from './checkpoint/node-disk.ts'
-import { type AgentStart, EXIT, type ExitCode } from './cli/command.ts'
-import { wantsColor } from './cli/terminal.ts'
+import type { AgentStart } from './command/agent/command.ts'
+import { EXIT, type ExitCode } from './command/command.ts'
+import { wantsColor } from './command/terminal.ts'
 import { type LifeWorld, live } from './main-life.ts'
 import { atMost, STOP_LIMIT_MS } from './main-pace.ts'
-import { openLiveSettings, type SettingsParser } from './main-settings.ts'
+import { openLiveSettings } from './main-settings.ts'
 import { VERSION } from './main-version.ts'
 import type { Settings } from './settings/settings.ts'
 import { Heartbeat } from './systemd/heartbeat.ts'
@@ -28,10 +29,9 @@ const LOADED_MS = 1000
 
 export interface AgentWorld extends Pick<LifeWorld, 'clock' | 'yaml' | 'besideDocker' | 'helperProgram' | 'yamlChild'> {
   readonly supervision: Supervision
-  readonly parser: SettingsParser
 }
 
-export async function runAgent(start: AgentStart, { clock, supervision, parser, ...programs }: AgentWorld): Promise<ExitCode> {
+export async function runAgent(start: AgentStart, { clock, supervision, ...programs }: AgentWorld): Promise<ExitCode> {
   setTimeout(() => keepHeapSmall(), LOADED_MS).unref()
   // For ps and top: Node.js names the first thread of every process `node` or MainThread.
   process.title = ['kubelet-cfg-agent', ...process.argv.slice(2)].join(' ')
@@ -39,7 +39,7 @@ export async function runAgent(start: AgentStart, { clock, supervision, parser, 
   const log = openLog(start.settings)
   const stop = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stop.abort(signal))
-  const liveSettings = openLiveSettings(start, parser, log)
+  const liveSettings = openLiveSettings(start, log)
   // For all lives: without a listener the signal would end the agent.
   process.on('SIGHUP', () => void liveSettings.reread().catch((error: unknown) => log.error('cannot reread the settings', { error })))
   log.info(`kubelet-cfg-agent ${VERSION} starting`, { pid: process.pid })

@@ -19,7 +19,7 @@ import { KubeletPort } from './preflight/configz/kubelet-port.ts'
 import { findOwnPort, hasRightForConfigz } from './preflight/configz/own-port.ts'
 import { findEffectiveConfig } from './preflight/kubelet/final-message.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
-import { isKubeletInside } from './systemd/kubelet-inside.ts'
+import { isKubeletInside } from './systemd/distribution.ts'
 import { isObject } from './values/is-object.ts'
 
 export interface ConfigzWorld {

@@ -9,10 +9,9 @@ import { setTimeout as after, setImmediate as nextTurn } from 'node:timers/promi
 import { runningConfigPath } from './decision/base-config.ts'
 import type { ConfigMapData } from './decision/config-source.ts'
 import type { KnownUnit } from './decision/unit-state.ts'
-import type { KubeletConfig } from './kubelet/decode.ts'
-import { decodeText } from './kubelet/decode-text.ts'
+import { decodeText, type KubeletConfig } from './kubelet/decode.ts'
+import { listRelativePaths } from './kubelet/field-path.ts'
 import { readNodeFacts } from './kubelet/node-facts.ts'
-import { listRelativePaths } from './kubelet/relative-paths.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
 import { askConfigz, askOrReadLog, type ConfigzWorld, findMisreadOf, type RunningKubelet } from './main-configz.ts'
 import type { Stores } from './main-stores.ts'
@@ -20,30 +19,34 @@ import type { ConfigzAnswer } from './ports/configz.ts'
 import type { ContainerRuntime } from './ports/container-runtime.ts'
 import type { Files } from './ports/files.ts'
 import { keyOf, type PreflightRequest } from './ports/preflight.ts'
-import { askEarly } from './preflight/ask-early.ts'
 import type { Comparison, Difference } from './preflight/change/check-same.ts'
 import { collectFlags } from './preflight/change/kubelet-flags.ts'
-import { describeChanges } from './preflight/describe-changes.ts'
-import { remarkOnDropIns } from './preflight/drop-ins/check-drop-ins.ts'
-import { compareRunning } from './preflight/drop-ins/compare-running.ts'
-import { findDropIns } from './preflight/drop-ins/find-drop-ins.ts'
+import { compareRunning, remarkOnDropIns } from './preflight/drop-ins/check-drop-ins.ts'
 import { asMerged, mergeAround, mergesByPatch, mergeWith } from './preflight/drop-ins/merge-drop-ins.ts'
+import { type ConfigPlace, findDropIns } from './preflight/drop-ins/read-drop-ins.ts'
 import type { Report } from './preflight/finding.ts'
 import { inspectWith } from './preflight/inspect.ts'
-import type { Compare, ConfigPlace, Inspect, MergeHere, Recipient, TargetNode } from './preflight/inspection.ts'
+import {
+  asOfNextStart,
+  type Compare,
+  type Inspect,
+  type MergeHere,
+  type Recipient,
+  type TargetNode,
+  targetOf,
+} from './preflight/inspection.ts'
 import { KubeletBinaries } from './preflight/kubelet/binaries.ts'
 import { KubeletJudge } from './preflight/kubelet/judge.ts'
-import type { VersionAnswer } from './preflight/kubelet/judgement.ts'
+import { askEarly, type VersionAnswer } from './preflight/kubelet/judgement.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
-import { asOfNextStart, targetOf } from './preflight/next-start.ts'
 import { findStateNeeds, remarkOnStates } from './preflight/node/check-node.ts'
 import { readImageService, readRuntime } from './preflight/node/read-runtime.ts'
 import { readSurroundings } from './preflight/node/read-surroundings.ts'
 import { listParts } from './preflight/parts.ts'
-import { type ChangePolicy, toLocalPolicy } from './preflight/policy/check-policy.ts'
+import { type ChangePolicy, describeChanges, toLocalPolicy } from './preflight/policy/check-policy.ts'
 import { toChangePolicy } from './settings/preflight-settings.ts'
 import type { Settings } from './settings/settings.ts'
-import { besideSystemctl } from './systemd/beside-systemctl.ts'
+import { besideSystemctl } from './values/child-environment.ts'
 
 /**
  * The time limit for files and sockets on the node that may hang (a dead network mount). A guard

@@ -7,9 +7,9 @@ import type { Log } from './ports/log.ts'
 import type { Condition } from './report/condition.ts'
 import { type Counters, NO_COUNTERS } from './report/counters.ts'
 import { type ProbeResult, ReportServer } from './report/server.ts'
-import type { TrialReport } from './report/shown-evidence.ts'
 import type { ConfigStatus } from './report/status.ts'
 import { MetricsTextfile } from './report/textfile.ts'
+import type { TrialReport } from './report/trial-report.ts'
 import type { Settings } from './settings/settings.ts'
 
 export interface OpenMetrics {

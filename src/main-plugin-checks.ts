@@ -4,13 +4,13 @@
  */
 import type { KubeletConfig } from './kubelet/decode.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
-import { describeChanges } from './preflight/describe-changes.ts'
 import type { Report } from './preflight/finding.ts'
 import { inspectWith } from './preflight/inspect.ts'
 import type { ConfigChange, InspectedConfig } from './preflight/inspection.ts'
 import type { KubeletVersion } from './preflight/kubelet-version.ts'
 import { NOTHING_KNOWN } from './preflight/node/surroundings.ts'
 import { listParts } from './preflight/parts.ts'
+import { describeChanges } from './preflight/policy/check-policy.ts'
 
 /** What an agent's policy allows is known on its node alone. */
 const OPEN = { base: 'open', allow: [], deny: [], requireDrain: [] } as const

@@ -6,20 +6,21 @@
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
-import { EXIT, type ExitCode } from './cli/command.ts'
-import { readInput } from './cli/read-input.ts'
-import type { Terminal } from './cli/terminal.ts'
+import { type CommandLine, EXIT, type ExitCode, Failure } from './command/command.ts'
+import { complete, type ListNames } from './command/complete.ts'
+import { ask } from './command/plugin/ask.ts'
+import type { PluginCommand, PluginContext } from './command/plugin/command.ts'
+import { listNames } from './command/plugin/config-maps.ts'
+import { USUAL_NAMESPACE } from './command/plugin/options.ts'
+import { PLUGIN } from './command/plugin/plugin-name.ts'
+import { PLUGIN_PROGRAM, preparePlugin } from './command/plugin/program.ts'
+import { readInput } from './command/read-input.ts'
+import { runProgram } from './command/run-program.ts'
+import type { Terminal } from './command/terminal.ts'
 import { readUserKubeconfig } from './kube/credentials.ts'
 import type { YamlReader } from './kubelet/yaml-document.ts'
 import { openKubeApi } from './main-kube-api.ts'
 import { VERSION } from './main-version.ts'
-import { ask } from './plugin/ask.ts'
-import type { PluginContext } from './plugin/command.ts'
-import { PLUGIN_COMMANDS } from './plugin/command-list.ts'
-import { complete } from './plugin/complete.ts'
-import { listNames } from './plugin/list-names.ts'
-import { PLUGIN } from './plugin/plugin-name.ts'
-import { runPlugin } from './plugin/run-plugin.ts'
 
 export interface PluginStart {
   readonly terminal: Terminal
@@ -29,23 +30,22 @@ export interface PluginStart {
 
 export function startPlugin(args: readonly string[], start: PluginStart): Promise<ExitCode> {
   const { terminal } = start
-  return runPlugin(args, { commands: PLUGIN_COMMANDS, terminal, version: VERSION, open: async (globals) => open(globals, start) })
+  const prepare = (command: PluginCommand, line: CommandLine) => preparePlugin((shared) => open(shared, start), command, line)
+  return runProgram(args, PLUGIN_PROGRAM, { terminal, version: VERSION, prepare })
 }
 
 /** What kubectl asks when somebody presses Tab. A cluster that does not answer has no names. */
 export async function completePlugin(args: readonly string[], start: PluginStart): Promise<ExitCode> {
-  const text = await complete(args, PLUGIN_COMMANDS, async (kind, globals) => {
-    const context = open(globals, start)
-    return typeof context === 'string' ? [] : listNames(context, kind).catch(() => [])
-  })
+  const list: ListNames = async (kind, shared) => listNames(open(shared, start), kind)
+  const text = await complete(args, PLUGIN_PROGRAM, (kind, shared) => list(kind, shared).catch(() => []))
   start.terminal.out(text)
   return EXIT.fine
 }
 
-function open(globals: Readonly<Record<string, string>>, { terminal, yaml, env }: PluginStart): PluginContext | string {
-  const context = globals.context === '' ? undefined : globals.context
-  const reading = readUserKubeconfig({ files: findFiles(globals.kubeconfig, env), context }, Date.now)
-  if (reading.kind !== 'ok') return reading.detail
+/** @throws Failure: why there is no cluster to talk to */
+function open(shared: CommandLine['shared'], { terminal, yaml, env }: PluginStart): PluginContext {
+  const reading = readUserKubeconfig({ files: findFiles(shared.kubeconfig, env), context: shared.context || undefined }, Date.now)
+  if (reading.kind !== 'ok') throw new Failure(reading.detail)
   const kubeconfig = { current: () => reading, forget: () => {} }
   const stopper = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopper.abort())
@@ -54,7 +54,7 @@ function open(globals: Readonly<Record<string, string>>, { terminal, yaml, env }
     api: openKubeApi(kubeconfig, { userAgent: `${PLUGIN}/${VERSION}`, http2: false }),
     terminal,
     isWatched: process.stdout.isTTY === true,
-    namespace: globals.namespace ?? 'kube-system',
+    namespace: shared.namespace ?? USUAL_NAMESPACE,
     yaml,
     version: VERSION,
     signal: stopper.signal,

@@ -5,9 +5,8 @@ import type { KubeApi } from './ports/kube-api.ts'
 import type { Log } from './ports/log.ts'
 import type { Counters } from './report/counters.ts'
 import type { Settings } from './settings/settings.ts'
-import { NoRolloutRecord } from './source/rollout/no-record.ts'
 import { RolloutEvents } from './source/rollout/rollout-events.ts'
-import { RolloutWorker } from './source/rollout/rollout-worker.ts'
+import { NoRolloutRecord, RolloutWorker } from './source/rollout/rollout-worker.ts'
 
 export interface RolloutWorld {
   readonly settings: () => Settings

@@ -6,12 +6,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
+import { findHealthPort } from '../../src/kubelet/config-file.ts'
 import { decodeConfig, type KubeletConfig } from '../../src/kubelet/decode.ts'
-import { findHealthPort } from '../../src/kubelet/health-target.ts'
 import { parseDocument } from '../../src/kubelet/yaml.ts'
-import { validateConfig } from '../../src/preflight/validate-config.ts'
-import { asArguments, flagValue } from '../../src/systemd/flags.ts'
+import { asArguments, flagValue } from '../../src/systemd/command-line.ts'
 import { parseDuration } from '../../src/values/go-duration.ts'
+import { validateConfig } from './validate-config.ts'
 
 const CRASH_AFTER_MS = 200
 const HEALTHY_AFTER_MS = 200

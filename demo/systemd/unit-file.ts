@@ -6,8 +6,7 @@ import { readFileSync } from 'node:fs'
 import { expandArguments } from '../../src/systemd/command-line.ts'
 import { parseEnvironmentFile } from '../../src/systemd/environment-file.ts'
 import { UNIT_PROPERTIES } from '../../src/systemd/unit-properties.ts'
-import type { UnitMachine } from '../../test/systemd/fake/unit-machine.ts'
-import { SHOWN_STATE } from '../../test/systemd/fake/unit-machine.ts'
+import { SHOWN_STATE, type UnitMachine } from './unit-machine.ts'
 
 export interface SimulatedUnit {
   readonly name: string

@@ -30,7 +30,7 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'the text is the name of no record',
     ],
   ]),
-  ...explain('src/decision/judge-failure.ts', [
+  ...explain('src/decision/condemn-failure.ts', [
     [
       'evidence !== undefined -> true in ...(evidence !== undefined && { evidence }),',
       'JSON leaves out what is undefined, and readers take it for missing',

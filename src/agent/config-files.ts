@@ -2,9 +2,9 @@
 import { posix } from 'node:path'
 import type { HealthPort } from '../decision/health.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
-import { DEFAULT_HEALTHZ, DEFAULT_SERVING } from '../kubelet/health-target.ts'
+import { DEFAULT_HEALTHZ, DEFAULT_SERVING } from '../kubelet/config-file.ts'
 import type { ConfigFiles, HealthTarget, ServingPort } from '../ports/probes.ts'
-import { asArguments, flagValue } from '../systemd/flags.ts'
+import { asArguments, flagValue } from '../systemd/command-line.ts'
 import { parseGoBool } from '../values/go-bool.ts'
 import { toSocketPath } from '../values/socket-path.ts'
 

@@ -2,19 +2,18 @@
  * Folds one observation into the health record, and writes it. The record also says what the
  * process was started with, as far as that is known when the process is first seen.
  */
-import { type HeldSource, LOCAL_CONTENT } from '../decision/config-source.ts'
+import { type HeldSource, LOCAL_CONTENT, nameEarlier, nameMissing } from '../decision/config-source.ts'
 import { type HealthRecord, type HealthSample, isFailing, type Running } from '../decision/health.ts'
 import { forgetIllness } from '../decision/health-changes.ts'
 import { recordProcess, recordSample } from '../decision/health-record.ts'
-import { nameEarlier, nameMissing } from '../decision/missing-content.ts'
+import { startedSource } from '../decision/held-sources.ts'
 import type { Policy } from '../decision/policy.ts'
-import { startedSource } from '../decision/running-source.ts'
 import type { NextStart } from '../decision/snapshot.ts'
 import { trialKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
 import type { LastWords } from '../ports/last-words.ts'
 import type { RecordStore } from '../ports/store.ts'
-import { isKubeletInside } from '../systemd/kubelet-inside.ts'
+import { isKubeletInside } from '../systemd/distribution.ts'
 import { hearLastWords } from './hear-last-words.ts'
 import type { KubeletObservation } from './observe-kubelet.ts'
 

@@ -4,11 +4,14 @@ import {
   type ConfigMapSource,
   type ContentHash,
   type HeldSource,
+  isMissing,
   LOCAL,
   LOCAL_CONTENT,
+  nameEarlier,
+  nameMissing,
+  nameOther,
 } from '../decision/config-source.ts'
 import type { HealthRecord, Running } from '../decision/health.ts'
-import { isMissing, nameEarlier, nameMissing } from '../decision/missing-content.ts'
 import type { NextStart } from '../decision/snapshot.ts'
 import { trialKey } from '../decision/trial-key.ts'
 import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
@@ -100,7 +103,7 @@ function identifyContent(
     // Where nobody knows that, a config that has never passed its trial may never have run.
     return wasStartedBefore(activation.foundAt) && !passed.includes(content) ? nameEarlier(unit.invocationId) : content
   }
-  return process.configPath === unit.localConfigPath ? LOCAL_CONTENT : `other:${process.configPath ?? 'none'}`
+  return process.configPath === unit.localConfigPath ? LOCAL_CONTENT : nameOther(process.configPath)
 }
 
 /** Where the bytes are gone, the version still says which content it is. */

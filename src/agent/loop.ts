@@ -3,7 +3,7 @@
  * Triggers only wake it: they carry no state, and many of them lead to one pass. The loop itself
  * remembers nothing that a decision needs, except how long to leave a failed step alone.
  */
-import { nextStep } from '../decision/next-step.ts'
+import { nextStep } from '../decision/rules.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Action, Step, Wait } from '../decision/step.ts'
 import type { Clock } from '../ports/clock.ts'

@@ -25,7 +25,7 @@ import type { KnownUnit } from '../decision/unit-state.ts'
 import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
 import type { ConfigFacts } from '../ports/probes.ts'
 import type { Checkpoints, RecordStore } from '../ports/store.ts'
-import { asArguments, flagValue } from '../systemd/flags.ts'
+import { asArguments, flagValue } from '../systemd/command-line.ts'
 import { findServingPort, isCriSocket, listConfigFiles, resolveRuntimeSocket } from './config-files.ts'
 
 /**

@@ -3,7 +3,7 @@
  * is read, not remembered, and what cannot be read is unknown. Writes the health record, into which
  * each observation is folded, and nothing else but what an earlier pass could not write.
  */
-import { hasStarted } from '../decision/cannot-start.ts'
+
 import {
   type ConfigMapSource,
   type ConfigSource,
@@ -26,6 +26,7 @@ import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { UnitState } from '../decision/unit-state.ts'
 import type { Acceptance, Verdict } from '../decision/verdict.ts'
+import { hasStarted } from '../decision/why-down.ts'
 import type { Activation, ActivationState } from '../ports/activation.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { LastWords } from '../ports/last-words.ts'

@@ -3,7 +3,7 @@
  * `meta/` and `checkpoints/` one level deeper, in `store/`. They are copied to the agent's layout,
  * then `store` is renamed: after a crash at any point kubelet's copy is complete and adoption
  * starts again. The agent's own files are never overwritten, but for empty records where it has no
- * others: an agent that ran without `--adopt` before opened them so (open-records.ts). Records and
+ * others: an agent that ran without `--adopt` before opened them so (`openRecords`). Records and
  * configs are validated later, when they are read.
  *
  * Upstream: `storeDir` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/controller.go`; `tmp_` is the

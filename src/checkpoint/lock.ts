@@ -12,9 +12,9 @@ import { errorCode, errorMessage } from '../values/errors.ts'
 /** flock itself waits for a second at most. */
 const LIMITS = { timeoutMs: 10_000, maxOutputBytes: 1 << 16 }
 
-export type LockResult = { readonly ok: true; readonly lock: DirectoryLock } | { readonly ok: false; readonly detail: string }
+type LockResult = { readonly ok: true; readonly lock: DirectoryLock } | { readonly ok: false; readonly detail: string }
 
-export interface DirectoryLock {
+interface DirectoryLock {
   release(): void
 }
 

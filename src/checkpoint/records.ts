@@ -28,7 +28,7 @@ class RecordError extends Error {
   readonly code = 'unsafe-name'
 }
 
-export interface RecordsOptions extends RecordFilesOptions {
+interface RecordsOptions extends RecordFilesOptions {
   readonly layout: Layout
   /** Those of this boot. */
   readonly run: RecordStore<RunName>

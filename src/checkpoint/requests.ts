@@ -39,7 +39,7 @@ interface Seen {
   readonly value: unknown
 }
 
-export interface RequestsOptions {
+interface RequestsOptions {
   readonly files: Files
   readonly layout: Layout
   readonly log: Log

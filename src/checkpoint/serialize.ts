@@ -31,7 +31,7 @@ export function serializeSource(source: ConfigSource): string {
   return `${[...HEADER, ...lines].join('\n')}\n`
 }
 
-export type ParsedSource =
+type ParsedSource =
   | { readonly ok: true; readonly source: ConfigSource }
   /** `isForeign`: a newer agent may have written it, and understands it. */
   | { readonly ok: false; readonly detail: string; readonly isForeign?: true }

@@ -9,6 +9,7 @@ import {
   type ContentHash,
   describeSource,
   type HeldSource,
+  nameMissing,
   sameSource,
   sameVersion,
 } from './config-source.ts'
@@ -16,7 +17,6 @@ import type { CommandEffect, StateEffect } from './effects.ts'
 import { effectsOfPreflight, effectsOfRestart, type PreflightAnswer, type RestartOutcome } from './effects-of-answer.ts'
 import { effectsOf } from './effects-of-step.ts'
 import { findContent } from './held-sources.ts'
-import { nameMissing } from './missing-content.ts'
 import type { Put, PutValue, RecordName } from './record-table.ts'
 import type { FallbackName } from './records.ts'
 import type { Snapshot } from './snapshot.ts'

@@ -4,10 +4,10 @@
  */
 import type { ConfigSource, HeldSource } from './config-source.ts'
 import { describeSource, LOCAL, sameSource } from './config-source.ts'
-import { findVerdict } from './find-verdict.ts'
 import { listLeft } from './left.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { KnownUnit, ReadyWiring } from './unit-state.ts'
+import { findVerdict } from './verdict.ts'
 
 export type Release =
   /** The next start is safe as it is. */

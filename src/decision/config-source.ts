@@ -35,12 +35,50 @@ export type ConfigMapData = Readonly<Record<string, string>>
 
 /**
  * SHA-256 in hex of all files of a checkpoint and the key. For local it is LOCAL_CONTENT, whatever
- * the file holds, since the administrator owns that file.
+ * the file holds, since the administrator owns that file. What cannot be hashed gets a name with a
+ * tag, which equals no hash: the functions `name...` make one, and `is...` know it.
  */
 export const isContentHash = isText
 export type ContentHash = TypeOf<typeof isContentHash>
 
 export const LOCAL_CONTENT: ContentHash = 'local'
+const MISSING = 'missing:'
+const OTHER = 'other:'
+
+/**
+ * Of a process whose checkpoint was gone when it was first seen: the version on its command line
+ * still says which content it is, once the checkpoint is there again.
+ */
+export function nameMissing({ uid, resourceVersion, overlay, kubeletConfigKey }: CheckpointFile): ContentHash {
+  return `${MISSING}${[uid, resourceVersion, ...(overlay === undefined ? [] : [overlay]), kubeletConfigKey].join('/')}`
+}
+
+export function isMissing(content: ContentHash): boolean {
+  return content.startsWith(MISSING)
+}
+
+/**
+ * Of a source whose checkpoint is lost, which may come back with other content. Never that of a
+ * process, not even of one that was started from the same checkpoint.
+ */
+export function nameLost(source: ConfigSource): ContentHash {
+  return `lost:${describeSource(source)}`
+}
+
+/** Of a config file that the agent replaces: it was changed after the process had started. */
+export function nameEarlier(invocationId: string): ContentHash {
+  return `before:${invocationId}`
+}
+
+/** Of a config file that is neither local nor the agent's. undefined: kubelet was given none. */
+export function nameOther(configPath: string | undefined): ContentHash {
+  return `${OTHER}${configPath ?? 'none'}`
+}
+
+/** An administrator started kubelet with it. */
+export function isOther(content: ContentHash): boolean {
+  return content.startsWith(OTHER)
+}
 
 /** A source together with what is on disk for it. */
 export interface HeldSource {

@@ -60,7 +60,7 @@ export type Base =
   | { readonly kind: 'config-map'; readonly text: string; readonly ref: BaseRef }
   | { readonly kind: 'invalid'; readonly text: string; readonly detail: string }
 
-export type BaseRef = Omit<ConfigMapRef, 'kubeletConfigKey'> & { readonly kubeletConfigKey: string | undefined }
+type BaseRef = Omit<ConfigMapRef, 'kubeletConfigKey'> & { readonly kubeletConfigKey: string | undefined }
 
 /** The ConfigMaps under a part, as far as they were read. */
 export interface Bases {
@@ -123,7 +123,7 @@ export const isChannelState = shape({
   /** Why the channel's value is not an assignment. undefined: it is one, or the node is local. */
   problem: orUndefined(isText),
   /**
-   * Of what the Node itself says: see `source/channels/node-hash.ts`. undefined: not known, or not
+   * Of what the Node itself says: see `hashNode`. undefined: not known, or not
    * recorded by an earlier agent.
    */
   nodeHash: optional(isText),

@@ -13,7 +13,6 @@ import { assign, startSpread } from './effects-of-assign.ts'
 import { leave, prepareWayBack } from './effects-of-return.ts'
 import { mark, markActivated, markRequested, stage } from './effects-of-staging.ts'
 import { isEvidenceKnown, listUncompared } from './evidence-verdict.ts'
-import { findSuspended } from './find-verdict.ts'
 import { expectAnotherTry, expectStart } from './health-changes.ts'
 import { findContent } from './held-sources.ts'
 import { put } from './record-table.ts'
@@ -25,7 +24,7 @@ import type { StagedContent } from './staging-state.ts'
 import { nameSource, restartingMessage } from './status-texts.ts'
 import type { Action, StepOf } from './step.ts'
 import { contentOfKey, hasPassed, identityOfKey } from './trial-key.ts'
-import type { Verdict } from './verdict.ts'
+import { findSuspended, type Verdict } from './verdict.ts'
 
 type EffectsOf = { readonly [K in Action['kind']]: (step: StepOf<K>, snapshot: Snapshot) => readonly Effect[] }
 

@@ -78,7 +78,7 @@ export type CommandEffect =
       readonly health: HealthRecord | undefined
     }
 
-export type LogFields = Readonly<Record<string, unknown>>
+type LogFields = Readonly<Record<string, unknown>>
 
 export function log(level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: LogFields = {}): StateEffect {
   return { kind: 'log', level, message, fields }

@@ -3,6 +3,7 @@
  * counts as yes, no and unknown.
  */
 import { cutToBytes, onOneLine } from '../values/cut.ts'
+import { wallMsAt } from '../values/durations.ts'
 import type { CheckpointInfo, ConfigSource } from './config-source.ts'
 import {
   type Damage,
@@ -23,7 +24,6 @@ import { judgeRuntime } from './evidence-runtime.ts'
 import { judgeServing } from './evidence-serving.ts'
 import type { EvidenceView, ProcessEvidence } from './evidence-state.ts'
 import { judgeStaticPods } from './evidence-static-pods.ts'
-import { wallMsAt } from './instant.ts'
 import { healthOfRunning } from './process-health.ts'
 import type { Snapshot } from './snapshot.ts'
 import { measureTrial } from './trial.ts'

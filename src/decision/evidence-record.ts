@@ -2,6 +2,8 @@
  * Folds facts into the evidence record. Pure. A fact counts for the process that it was asked
  * about, and never for an earlier one or a later one.
  */
+
+import { type Instant, wallMsAt } from '../values/durations.ts'
 import { LOCAL_CONTENT } from './config-source.ts'
 import { hasControlPlane } from './control-plane.ts'
 import { type BaselineFacts, findDisplaced, findEarlier, runsPromoted, withEarlier } from './evidence-baseline.ts'
@@ -14,7 +16,6 @@ import { foldServing, noteServer } from './evidence-serving.ts'
 import type { Baseline, EvidenceRecord, ProcessEvidence, RuntimeSeen } from './evidence-state.ts'
 import { type Expectation, foldStaticPods, markNewer, recordIdle, recordStaticPods } from './evidence-static-pods.ts'
 import type { Running } from './health.ts'
-import { type Instant, wallMsAt } from './instant.ts'
 import type { RestartRecord } from './records.ts'
 import { identityOfKey, type TrialKey } from './trial-key.ts'
 import type { Acceptance } from './verdict.ts'

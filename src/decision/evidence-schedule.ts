@@ -14,8 +14,8 @@ import { judgeServing, needsServersWord } from './evidence-serving.ts'
 import type { Baseline, EvidenceView, UnreadQuestion } from './evidence-state.ts'
 import { healthOfRunning } from './process-health.ts'
 import { findRolloutTurn, owesProof } from './rollout-turn.ts'
-import { assess } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
+import { assess, standsIn } from './target.ts'
 import { measureTrial } from './trial.ts'
 import { contentOfKey, hasPassed, type TrialKey } from './trial-key.ts'
 
@@ -206,8 +206,7 @@ export function isObserved(snapshot: Snapshot): boolean {
   const { running, now, policy } = snapshot
   const { target, candidates } = assess(snapshot)
   if (running.kind !== 'known' || running.content !== target?.content) return false
-  const isStandIn = target.atFault || (target.fallback && !target.goesOn)
-  if (!isStandIn && target.source !== 'local' && !hasPassed(snapshot, running.key)) return true
+  if (!target.atFault && !standsIn(target) && target.source !== 'local' && !hasPassed(snapshot, running.key)) return true
   // What failed before, and is not wanted any more, is nothing that could be brought back.
   const isSuspected = candidates.some(({ verdict }) => verdict?.state === 'provisional')
   return isSuspected && (target.atFault || now.monotonicUs - running.startedAtUs < FALLBACK_TRIALS * policy.trialUs)

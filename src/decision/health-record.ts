@@ -4,11 +4,11 @@
  * is neither health nor illness.
  */
 import { beginInterval, chargeExits, type Interval, illSinceUs } from './between-looks.ts'
+import { isMissing } from './config-source.ts'
 import { describeSample } from './describe-sample.ts'
 import { addExcused, followRuntime, isExcuse, isExcuseUsedUp, isSubjectExcused, RUNTIME_EXCUSE_US } from './excuse.ts'
 import { ageExits, logExits } from './exit-log.ts'
 import { type HealthRecord, type HealthSample, healthyForUs, isStrangers, type ProcessHealth } from './health.ts'
-import { isMissing } from './missing-content.ts'
 import { type ChargedExits, findNewExits, isAlive, isOfWhatRanLast } from './new-exits.ts'
 import type { Policy } from './policy.ts'
 import { followProcess } from './process-health.ts'

@@ -1,7 +1,8 @@
 /** What runs, and how it has been doing, as data. `health-record.ts` folds one into the other. */
+
+import type { Instant } from '../values/durations.ts'
 import { anyOf, isFlag, isNumber, isText, listOf, oneOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
 import { type ContentHash, isConfigSource, isContentHash } from './config-source.ts'
-import type { Instant } from './instant.ts'
 import { isTrialKey, type TrialKey } from './trial-key.ts'
 import type { UnitState } from './unit-state.ts'
 

@@ -35,7 +35,7 @@ export function isNamed(record: RecordState, source: ConfigSource): boolean {
 export type Hold = 'none' | 'paused' | 'local'
 
 /** What is requested once, and is done then. */
-export const REQUEST_NAMES = ['rollback', 'retry', 'promote'] as const
+const REQUEST_NAMES = ['rollback', 'retry', 'promote'] as const
 export type RequestName = (typeof REQUEST_NAMES)[number]
 
 /** What an operator requested on the node: the files under `requests/`. */

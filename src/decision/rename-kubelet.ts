@@ -3,8 +3,8 @@
  * was forgotten would have its config tried again on every node at once. Pure.
  */
 import type { HealthRecord } from './health.ts'
-import type { Situation } from './situation.ts'
 import type { Step } from './step.ts'
+import type { Situation } from './target.ts'
 import { contentOfKey, type TrialKey, trialKey } from './trial-key.ts'
 import type { UnitState } from './unit-state.ts'
 

@@ -1,7 +1,6 @@
 /** What the process that runs, or ran last, was started with, as it was first seen. Pure. */
-import { LOCAL_CONTENT } from './config-source.ts'
+import { isMissing, LOCAL_CONTENT } from './config-source.ts'
 import type { HealthSample, SeenProcess } from './health.ts'
-import { isMissing } from './missing-content.ts'
 import type { TrialKey } from './trial-key.ts'
 import { contentOfKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'

@@ -2,11 +2,12 @@
  * The Snapshot: everything that one decision needs, as data, read anew in each pass. Nothing here
  * does I/O.
  */
+
+import type { Instant } from '../values/durations.ts'
 import type { CheckpointInfo, ContentHash, HeldSource } from './config-source.ts'
 import type { ChannelState, Desired } from './desired.ts'
 import type { EvidenceRecord } from './evidence-state.ts'
 import type { HealthRecord, HealthSample, Running } from './health.ts'
-import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
 import type { FallbackName, RecordState, Requests, RestartRecord, SpreadRecord, TrialBoots } from './records.ts'
 import type { RolloutKnowledge, Staging } from './staging-state.ts'

@@ -1,8 +1,12 @@
-/** What the agent remembers of configs that failed or were refused, as data. */
+/**
+ * What the agent remembers of configs that failed or were refused, and what of it is in force.
+ * Pure.
+ */
 import { isFlag, isNumber, isText, oneOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
 import { type ContentHash, isConfigSource } from './config-source.ts'
 import { isDamage, isEvidenceKind } from './evidence.ts'
-import { isTrialKey, type TrialKey } from './trial-key.ts'
+import { contentOfKey, isTrialKey, type TrialKey, trialKey } from './trial-key.ts'
+import type { KnownUnit, UnitState } from './unit-state.ts'
 
 /**
  * `load` and `validate` come from preflight, `requested` from an operator, the others from what
@@ -152,3 +156,51 @@ export type PreflightResult =
     }
   | { readonly kind: 'refused'; readonly reason: 'load' | 'validate'; readonly detail: string }
   | { readonly kind: 'pending' }
+
+type Kubelet = Pick<KnownUnit, 'kubeletIdentity' | 'isKubeletUnread'>
+type Verdicts = ReadonlyMap<TrialKey, Verdict>
+/** As in a Snapshot. */
+interface Judged {
+  readonly verdicts: Verdicts
+  readonly proven: TrialKey | undefined
+}
+
+/**
+ * A verdict holds on one kubelet. But a config that did damage which cannot be undone is never
+ * tried again, whatever kubelet is installed later. Nor does another kubelet help where each start
+ * makes one.
+ */
+export function holdsOnAnyKubelet({ damage, anyKubelet }: Verdict): boolean {
+  return damage === 'one-way' || anyKubelet === true
+}
+
+/** On that kubelet, or on any. */
+export function findByKey(verdicts: Verdicts, key: TrialKey): Verdict | undefined {
+  const isAlike = (verdict: Verdict) => contentOfKey(verdict.key) === contentOfKey(key)
+  return verdicts.get(key) ?? [...verdicts.values()].find((verdict) => holdsOnAnyKubelet(verdict) && isAlike(verdict))
+}
+
+/** While nobody knows which kubelet is installed, a config that failed on any is not set free. */
+export function findVerdict({ verdicts, proven }: Judged, content: ContentHash, unit: Kubelet): Verdict | undefined {
+  const own = findByKey(verdicts, trialKey(content, unit.kubeletIdentity))
+  if (own !== undefined || !unit.isKubeletUnread) return own
+  const isProven = proven !== undefined && contentOfKey(proven) === content
+  const mayBeOfThis = (verdict: Verdict) => isOfFailure(verdict) && (!isProven || verdict.key === proven)
+  for (const verdict of verdicts.values()) if (contentOfKey(verdict.key) === content && mayBeOfThis(verdict)) return verdict
+  return undefined
+}
+
+/** The verdict that is not in force while its config is tried again. */
+export function findSuspended({ suspendedVerdicts }: { readonly suspendedVerdicts: Verdicts }, key: TrialKey): Verdict | undefined {
+  return findByKey(suspendedVerdicts, key)
+}
+
+/**
+ * On the present kubelet. While the unit cannot be read, a verdict for any kubelet binary counts,
+ * so that what is reported stays the same meanwhile.
+ */
+export function findPresentVerdict(snapshot: Judged & { readonly unit: UnitState }, content: ContentHash): Verdict | undefined {
+  const { unit, verdicts } = snapshot
+  if (unit.kind === 'known') return findVerdict(snapshot, content, unit)
+  return [...verdicts.values()].find(({ key }) => contentOfKey(key) === content)
+}

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Fact, Question, SeenFact } from '../decision/evidence-facts.ts'
-import { describeStranger, HeldPort } from '../kubelet/held-port.ts'
+import { describeStranger, HeldPort } from '../kubelet/verified-health.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
 import type { Log } from '../ports/log.ts'

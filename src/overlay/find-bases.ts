@@ -9,7 +9,7 @@ import { BASE_ERROR, LAYER_ERROR, LOCAL_BASE_ERROR } from '../decision/status-te
 import type { LocalConfigView } from '../ports/local-config.ts'
 import type { BaseTexts, Layer } from './merge-part.ts'
 
-export type BasesReading =
+type BasesReading =
   | { readonly kind: 'found'; readonly bases: BaseTexts }
   | { readonly kind: 'pending'; readonly detail: string }
   /** `error` may be published. */

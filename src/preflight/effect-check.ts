@@ -13,7 +13,7 @@ import type { Log } from '../ports/log.ts'
 import { formatSide } from './change/change.ts'
 import type { Comparison, Difference } from './change/check-same.ts'
 
-export interface EffectCheckOptions {
+interface EffectCheckOptions {
   /** Asks this unit's kubelet, or the API server in its place, for /configz. */
   ask(unit: KnownUnit): Promise<ConfigzAnswer>
   /** Compares with the config that this unit's process was started with, which is at this path. */

@@ -12,7 +12,7 @@ import type { Log } from '../ports/log.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { isText, listOf, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 
-export interface AcceptedWarningsOptions {
+interface AcceptedWarningsOptions {
   readonly files: Pick<Files, 'read' | 'makeDirectory' | 'replace'>
   /** The dynamic config directory. */
   readonly directory: string

@@ -18,7 +18,7 @@ import { DEGRADED_TYPE, type Degraded, describeDegraded } from './degraded.ts'
 import { FieldWork, LONG_RUN, type NodeField, type WorkOptions } from './field-work.ts'
 
 /** The fields as the server has them, of any type. */
-export interface SeenCondition {
+interface SeenCondition {
   readonly status: unknown
   readonly reason: unknown
   readonly message: unknown

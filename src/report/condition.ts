@@ -9,25 +9,23 @@
  */
 import { areLate } from '../decision/between-looks.ts'
 import { assessHealth } from '../decision/condemn-failure.ts'
-import type { ConfigSource } from '../decision/config-source.ts'
-import { describeRef, describeSource, LOCAL_CONTENT, sameSource } from '../decision/config-source.ts'
+import { type ConfigSource, describeRef, describeSource, LOCAL_CONTENT, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { countRecurringExits, describeRecurringExits } from '../decision/exit-log.ts'
 import { describePause, findPause } from '../decision/find-pause.ts'
-import { describeOpenTrial } from '../decision/open-trial.ts'
+import { runningSource } from '../decision/held-sources.ts'
+import { PHASES } from '../decision/phases.ts'
+import { trialOf } from '../decision/promote.ts'
 import { isNamed } from '../decision/records.ts'
-import { runningSource } from '../decision/running-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Wait } from '../decision/step.ts'
 import { describeTrial } from '../decision/trial.ts'
 import { contentOfKey, hasPassed, trialKey } from '../decision/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
-import { FAULT_REASONS, type Fault, findAssignedVerdict, findFault } from './fault.ts'
-import { findIllInPause, sayNoRollback } from './ill-in-pause.ts'
-import { findSteadiness } from './steadiness.ts'
+import { findIllInPause, findSteadiness, findUpcoming, sayNoRollback } from './kubelet-state.ts'
+import { FAULT_REASONS, type Fault, findAssignedVerdict, findFault } from './status.ts'
 import { describeReadFailure, describeStale, describeUnknown, isCutOff } from './unknown-assignment.ts'
-import { findUpcoming } from './upcoming.ts'
 
 export const CONDITION_TYPE = 'KubeletConfigReady'
 
@@ -133,37 +131,20 @@ function describePhase(snapshot: Snapshot, { phase, detail }: Pick<Wait, 'phase'
   const stale = describeStale(snapshot)
   if (stale !== undefined) return stale
   switch (phase) {
-    case 'settled':
-    case 'in-trial':
-    case 'fallen-back':
-    case 'refused':
-      return describeRest(snapshot, deadlines)
-    case 'preflight':
-      return ['Preflight', detail]
-    case 'drain':
-      return ['Draining', detail]
-    case 'spread':
-    case 'rollout':
-      return ['Waiting', `${detail}${untilText(deadlines)}`]
     case 'paused':
       // Without a fault, what is wanted is in place.
       return findUpcoming(snapshot) === undefined ? ['Paused', detail] : describeRest(snapshot, deadlines)
     case 'restarting':
       return describeExits(snapshot) ?? restarting(snapshot)
-    case 'kubelet-stopped':
-      return ['KubeletStopped', detail]
-    case 'runtime-down':
-      return ['RuntimeDown', detail]
-    case 'restart-limit':
-      return ['RestartLimit', `${detail}${untilText(deadlines)}`]
-    case 'ineffective':
-      return ['Ineffective', detail]
     case 'blocked':
       return ['Wiring', `${describeWiring(snapshot)}; desired: ${nameDesired(snapshot)}`]
-    case 'node-at-fault':
-      return ['NodeAtFault', detail]
     case 'unknown':
       return ['KubeletUnknown', snapshot.unit.kind === 'known' ? detail : 'systemd does not report the state of kubelet']
+    default: {
+      const { reason, ends } = PHASES[phase]
+      if (reason === undefined) return describeRest(snapshot, deadlines)
+      return [reason, ends === true ? `${detail}${untilText(deadlines)}` : detail]
+    }
   }
 }
 
@@ -192,8 +173,8 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessag
   const stranger = unclear ?? findServingTaken(snapshot, running.invocationId)
   const who = stranger === undefined ? '' : `; ${stranger}`
   const text = `${describeTrial(snapshot, { source: wanted, content: running.content, key })}${who}`
-  const missing = describeOpenTrial(snapshot, key)
-  if (missing !== undefined) return ['InTrial', `${text} ${missing}${pauseText(snapshot)}`]
+  const state = trialOf(snapshot, key)
+  if (state.kind === 'over') return ['InTrial', `${text} ${state.but}${pauseText(snapshot)}`]
   return ['InTrial', `${text}${trial === undefined ? '' : ` until ${showTime(trial.untilMs)}`}${pauseText(snapshot)}`]
 }
 

@@ -27,7 +27,7 @@ const isLastReport = shape({
 })
 export type LastReport = TypeOf<typeof isLastReport>
 
-export interface LastReportOptions {
+interface LastReportOptions {
   readonly files: Pick<Files, 'read' | 'makeDirectory' | 'replace'>
   readonly runtimeDir: string
   readonly nodeName: string

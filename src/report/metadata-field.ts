@@ -5,7 +5,7 @@
 import { isObject } from '../values/is-object.ts'
 import { LONG_RUN, type NodeField } from './field-work.ts'
 
-export interface MetadataKey {
+interface MetadataKey {
   readonly kind: 'annotation' | 'label'
   readonly key: string
 }

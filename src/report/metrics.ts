@@ -12,9 +12,8 @@ import type { RolloutWriteKind } from '../rollout/view.ts'
 import { CONDITION_TYPE, type Condition } from './condition.ts'
 import type { Counters } from './counters.ts'
 import { DEGRADED_TYPE, describeDegraded } from './degraded.ts'
-import type { RolloutReport } from './known-rollout.ts'
-import type { TrialReport } from './shown-evidence.ts'
 import type { ConfigStatus } from './status.ts'
+import type { RolloutReport, TrialReport } from './trial-report.ts'
 
 const SOURCE_LABELS = ['node_config_source', 'node_config_uid', 'node_config_resource_version', 'node_config_kubelet_key'] as const
 type SourceGauge = Gauge<(typeof SOURCE_LABELS)[number]>

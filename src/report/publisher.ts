@@ -7,7 +7,7 @@
 import { annotationWork, readStatusAnnotation } from './annotation-work.ts'
 import type { Condition } from './condition.ts'
 import { conditionWork, readConditions, type SeenConditions } from './condition-work.ts'
-import { EventWork, type EventWorkOptions } from './event-work.ts'
+import { EventWork, type EventWorkOptions } from './events.ts'
 import type { FieldWork } from './field-work.ts'
 import { labelWork, readStateLabel } from './label-work.ts'
 import { readNodeConfig } from './node-config.ts'
@@ -17,7 +17,7 @@ import { stateLabel } from './state-label.ts'
 import type { ConfigStatus } from './status.ts'
 import { statusWork } from './status-work.ts'
 
-export interface PublisherOptions extends EventWorkOptions {
+interface PublisherOptions extends EventWorkOptions {
   readonly sleep: Sleep
   /** What is published; may change at any time. */
   readonly publications?: () => readonly Publication[]

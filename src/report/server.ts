@@ -10,7 +10,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import type { Log } from '../ports/log.ts'
 import { formatListenAddress, type ListenAddress } from '../values/listen-address.ts'
 
-export interface ReportServerOptions {
+interface ReportServerOptions {
   readonly address: ListenAddress
   readonly render: () => Promise<{ readonly contentType: string; readonly body: string }>
   readonly isAlive: () => ProbeResult

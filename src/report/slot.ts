@@ -7,9 +7,9 @@
  */
 import type { ConfigSource } from '../decision/config-source.ts'
 import { sameSource } from '../decision/config-source.ts'
+import { PHASES, type Phase } from '../decision/phases.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import { spreadDelayUs } from '../decision/spread.ts'
-import type { Phase } from '../decision/step.ts'
+import { spreadDelayUs } from '../decision/wait.ts'
 import type { Condition } from './condition.ts'
 
 /** A True about the version before is outdated for no longer. */
@@ -67,29 +67,5 @@ function findSharedSlot({ now, nodeName, policy, spread }: Snapshot, wanted: Con
  */
 function isShared(phase: Phase, condition: Condition, shown: Condition | undefined): boolean {
   if (phase === 'settled') return condition.status === 'True' && shown?.status === 'True'
-  return isBeforeTurn(phase)
-}
-
-function isBeforeTurn(phase: Phase): boolean {
-  switch (phase) {
-    case 'preflight':
-    case 'drain':
-    case 'spread':
-    case 'rollout':
-      return true
-    case 'settled':
-    case 'in-trial':
-    case 'fallen-back':
-    case 'refused':
-    case 'restarting':
-    case 'paused':
-    case 'kubelet-stopped':
-    case 'runtime-down':
-    case 'restart-limit':
-    case 'ineffective':
-    case 'blocked':
-    case 'node-at-fault':
-    case 'unknown':
-      return false
-  }
+  return PHASES[phase].isBeforeTurn === true
 }

@@ -3,7 +3,7 @@ import { isFlag, isNumber, isText, listOf, shape, type TypeOf } from '../values/
 import { isFinished, lastStageOf, openPercent, type Plan } from './plan.ts'
 import type { RolloutRecord } from './record.ts'
 import type { Observation } from './silence.ts'
-import { listSilent, type Tally, tally } from './tally.ts'
+import { listSilent, type Tally, tally } from './standing.ts'
 
 export const isProgress = shape({
   generation: isNumber,

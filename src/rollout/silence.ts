@@ -20,7 +20,7 @@ const isPosition = shape({
   generation: isNumber,
   stage: isNumber,
 })
-export type RolloutPosition = TypeOf<typeof isPosition>
+type RolloutPosition = TypeOf<typeof isPosition>
 
 /** What this node has seen of one record over time. JSON. */
 export const isObservation = shape({

@@ -125,7 +125,7 @@ export type RolloutTurn = TypeOf<typeof isTurn>
 
 /** `late`: when its rollout was over. */
 export const isWhenFailed = oneOf('in-rollout', 'late')
-export type WhenFailed = TypeOf<typeof isWhenFailed>
+type WhenFailed = TypeOf<typeof isWhenFailed>
 
 export type RolloutWriteKind = 'begin' | 'claim' | 'proof' | 'veto' | 'advance'
 

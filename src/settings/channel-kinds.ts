@@ -4,7 +4,7 @@
  */
 
 import { SWITCHED_CHANNELS, type SwitchedChannel } from '../decision/channels.ts'
-import { readConfigMapName } from '../source/channels/config-map-name.ts'
+import { readConfigMapName } from '../source/channels/metadata.ts'
 import { isConfigMapKey, isNamespace } from '../values/kubernetes-names.ts'
 import { nearest } from '../values/nearest.ts'
 import { accept, type Kind, refuse } from './setting-kinds.ts'

@@ -12,8 +12,7 @@ export interface RereadLog extends Log {
 }
 
 /** If any setting is invalid, the running settings stay as they are. */
-export function rereadSettings(running: Settings, reread: () => SettingsResolution, log: RereadLog): Settings {
-  const resolution = reread()
+export function rereadSettings(running: Settings, resolution: SettingsResolution, log: RereadLog): Settings {
   if (!resolution.ok) {
     for (const problem of resolution.problems) log.error(`settings were not reread: ${problem}`)
     return running

@@ -85,13 +85,6 @@ export function resolveSettings({ flags, env, file }: SettingsInput): SettingsRe
   return { ok: true, settings, origins: Object.fromEntries(origins) as Origins }
 }
 
-/** The problem with a flag that this command does not have. */
-export function describeUnknownFlag(flag: string, known: readonly string[]): string {
-  const elsewhere = SETTING_NAMES.find((property) => flagName(property) === flag)
-  if (elsewhere !== undefined) return `${flag}: only the command run takes this flag`
-  return `${flag}: unknown flag${nearestOf(flag, known)}`
-}
-
 function problemOf(property: SettingName, text: string): Problem {
   return { text, isAgentsAlone: SETTINGS[property].commands !== 'all' }
 }

@@ -17,14 +17,7 @@ export function variableName(property: SettingName): string {
 
 /** The key in the config file. */
 export function fileKey(property: SettingName): string {
-  return camelCase(SETTINGS[property].name)
-}
-
-/**
- * `trialDuration` for `trial-duration`. The command line's parser names options in the same way.
- */
-export function camelCase(name: string): string {
-  return name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+  return SETTINGS[property].name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** A value as an operator writes it; empty for none. */

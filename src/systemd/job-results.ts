@@ -8,7 +8,7 @@ import type { UnitJobs } from '../ports/unit-jobs.ts'
 import { runCommand } from '../process/run-command.ts'
 import { SYSTEMD_ENVIRONMENT } from '../values/child-environment.ts'
 
-export interface JobResultsOptions {
+interface JobResultsOptions {
   /** Path of the command. */
   readonly journalctl: string
   readonly unit: string

@@ -9,7 +9,7 @@ import { runCommand } from '../process/run-command.ts'
 import { SYSTEMD_ENVIRONMENT } from '../values/child-environment.ts'
 import { findLastWords } from './last-words-text.ts'
 
-export interface JournalOptions {
+interface JournalOptions {
   /** Path of the command. */
   readonly journalctl: string
   readonly unit: string

@@ -6,7 +6,7 @@ import t from 'tap'
 import { describeCondition } from '../../src/report/condition.ts'
 import { describeDegraded } from '../../src/report/degraded.ts'
 import { MINUTE_US, SECOND_US } from '../decision/snapshots.ts'
-import type { KubeletBehaviour } from '../systemd/fake/fake-unit.ts'
+import type { KubeletBehaviour } from '../systemd/fake-unit.ts'
 import { SmallWorld } from './small-world.ts'
 
 const DEADLINES = { trial: undefined, waitUntilMs: undefined }

@@ -6,7 +6,7 @@ import type { RunName } from '../../src/decision/record-table.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { KubeletProcess, UnitState } from '../../src/decision/unit-state.ts'
 import type { ActivationState } from '../../src/ports/activation.ts'
-import { fileWiring } from '../../src/systemd/file-wiring.ts'
+import { fileWiring } from '../../src/systemd/wiring-kinds.ts'
 import {
   A,
   B,

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { readLocalConfig } from '../../src/agent/read-local-config.ts'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
-import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
+import { dropInWiring } from '../../src/systemd/wiring-kinds.ts'
 import { READY, unit } from '../decision/snapshots.ts'
 
 const PATH = '/var/lib/kubelet/config.yaml'

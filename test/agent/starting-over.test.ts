@@ -148,9 +148,8 @@ t.test('a signal to reload never finds the agent without an answer to it', async
     process.off('removeListener', onRemove)
     process.off('SIGHUP', process.listeners('SIGHUP').at(-1) ?? (() => {}))
   })
-  const parser = { load: async () => {}, parse: () => ({ ok: true, value: {}, repeated: [] }) as const }
-  const start = { settings: { ...resolved.settings, logLevel: 'error' } as const, reread: () => resolved }
-  const ended = runAgent(start, { ...world, parser, supervision: { socket: undefined, connected: undefined, watchdogUs: undefined } })
+  const start = { settings: { ...resolved.settings, logLevel: 'error' } as const, reread: async () => resolved }
+  const ended = runAgent(start, { ...world, supervision: { socket: undefined, connected: undefined, watchdogUs: undefined } })
   const binding = path('state/meta/cluster')
   const isOurs = () => existsSync(binding) && readFileSync(binding, 'utf8').includes('worker-1')
   await until(() => isOurs() && existsSync(path('state/requests')), 'it lives')

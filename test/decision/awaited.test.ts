@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { findAwaited } from '../../src/decision/awaited.ts'
-import { nextStep } from '../../src/decision/next-step.ts'
+import { nextStep } from '../../src/decision/rules.ts'
+import { findAwaited } from '../../src/decision/wait.ts'
 import { anySnapshot } from './any-snapshot.ts'
 
 t.test('what is awaited lies ahead of a decision to wait for it, and belongs to its phase', async () => {

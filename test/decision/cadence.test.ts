@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { cadenceUs } from '../../src/decision/cadence.ts'
-import { PHASES } from './phases.ts'
+import { PHASES, type Phase } from '../../src/decision/phases.ts'
+import { cadenceUs } from '../../src/decision/wait.ts'
 import { A, B, health, INVOCATION, inTrial, keyOf, MINUTE_US, NOW_US, POLICY, runs, SECOND_US, snapshot } from './snapshots.ts'
 
 const PROCESS = { key: keyOf(B), invocationId: INVOCATION, startedAtUs: 0, wasHealthy: true, unhealthySinceUs: undefined, exits: 0 }
@@ -36,7 +36,7 @@ t.test('a kubelet that runs on in place of what it starts with next is looked at
 t.test('never so rarely that a pause between two looks counts as a gap, nor so often that it spins', async () => {
   const limits = fc.record({ toleranceUs: fc.integer({ min: 1e6, max: 3600e6 }), startDeadlineUs: fc.integer({ min: 1e6, max: 3600e6 }) })
   fc.assert(
-    fc.property(limits, fc.constantFrom(...PHASES), (changed, phase) => {
+    fc.property(limits, fc.constantFrom(...(Object.keys(PHASES) as Phase[])), (changed, phase) => {
       const everyUs = cadenceUs(snapshot({ policy: { ...POLICY, ...changed } }), phase)
       return everyUs >= 100e3 && everyUs <= changed.toleranceUs / 2 && everyUs <= changed.startDeadlineUs / 2
     }),

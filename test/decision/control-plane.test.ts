@@ -3,9 +3,9 @@ import type { StaticPod } from '../../src/decision/evidence-facts.ts'
 import { recordFacts } from '../../src/decision/evidence-record.ts'
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
 import { isEvidenceRecord } from '../../src/decision/evidence-state.ts'
+import { hashConfig } from '../../src/decision/rollout-hash.ts'
 import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { hashConfig } from '../../src/rollout/config-hash.ts'
 import { API_SERVER, ETCD, staticPods } from './evidence-samples.ts'
 import {
   A_IS_KEPT,

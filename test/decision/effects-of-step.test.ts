@@ -29,7 +29,7 @@ import {
 } from './snapshots.ts'
 
 /** Effects on records alone, in their order: what is logged and told is no state. */
-function records(step: Action, facts: Snapshot): readonly object[] {
+function records(step: Action, facts: Snapshot): readonly Effect[] {
   const told: readonly Effect['kind'][] = ['log', 'append-history']
   return effectsOf(step, facts).filter(({ kind }) => !told.includes(kind))
 }

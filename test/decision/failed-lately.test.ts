@@ -1,6 +1,6 @@
 import t from 'tap'
 import { describeSource } from '../../src/decision/config-source.ts'
-import { nextStep } from '../../src/decision/next-step.ts'
+import { nextStep } from '../../src/decision/rules.ts'
 import type { Action } from '../../src/decision/step.ts'
 import {
   A,

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { LOCAL } from '../../src/decision/config-source.ts'
-import { nextStep } from '../../src/decision/next-step.ts'
+import { nextStep } from '../../src/decision/rules.ts'
 import type { Step } from '../../src/decision/step.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import { look } from './any-snapshot.ts'

@@ -1,7 +1,7 @@
 /** What a verdict says of a failure, and which failures are followed by one more start. */
 import t from 'tap'
+import { makeVerdict, mayTryAgain } from '../../src/decision/condemn-failure.ts'
 import type { HealthFailure } from '../../src/decision/find-failure.ts'
-import { makeVerdict, mayTryAgain } from '../../src/decision/judge-failure.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import {
   B,

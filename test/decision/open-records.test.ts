@@ -1,9 +1,9 @@
 import t from 'tap'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
-import { nextStep } from '../../src/decision/next-step.ts'
-import { openRecords } from '../../src/decision/open-records.ts'
-import { assess } from '../../src/decision/situation.ts'
+import { openRecords } from '../../src/decision/follow-assignment.ts'
+import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { assess } from '../../src/decision/target.ts'
 import { A, B, hold, runs, runsNothing, snapshot, startsWith, wants } from './snapshots.ts'
 
 const FRESH: Partial<Snapshot> = {

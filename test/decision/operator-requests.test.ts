@@ -1,5 +1,5 @@
 import t from 'tap'
-import { nextStep } from '../../src/decision/next-step.ts'
+import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import {
   A,

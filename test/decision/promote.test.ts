@@ -1,10 +1,10 @@
 import t from 'tap'
 import { carryOut } from '../../src/decision/carry-out.ts'
-import { nextStep } from '../../src/decision/next-step.ts'
 import { promote } from '../../src/decision/promote.ts'
-import { assess, hasTarget } from '../../src/decision/situation.ts'
+import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Action } from '../../src/decision/step.ts'
+import { assess, hasTarget } from '../../src/decision/target.ts'
 import {
   A,
   accepts,

@@ -1,6 +1,6 @@
 /** When local is tried again after kubelet failed with it, and when a return to local is over. */
 import t from 'tap'
-import { nextStep } from '../../src/decision/next-step.ts'
+import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import {
   A,

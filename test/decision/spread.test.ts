@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { SpreadRecord } from '../../src/decision/records.ts'
-import { decideSpreadTurn, spreadDelayUs } from '../../src/decision/spread.ts'
+import { findSpreadTurn, spreadDelayUs } from '../../src/decision/wait.ts'
 import { A, A_EDITED, B, BOOT, configMap, MINUTE_US, NOW_US, POLICY } from './snapshots.ts'
 
 const NOW = { bootId: BOOT, monotonicUs: NOW_US, wallMs: 0 }
@@ -32,10 +32,12 @@ t.test('a fleet is spread evenly, and anew at each edit', async (t) => {
 
 t.test('a spread waits only for its own source, in its own boot', async (t) => {
   const spread = { bootId: BOOT, source: A, sinceUs: NOW_US - DELAY_US + 1 }
-  const turn = (facts: Partial<SpreadRecord> = {}, policy = POLICY) => decideSpreadTurn('node-1', A, NOW, { ...spread, ...facts }, policy)
+  const turnBy = (record: SpreadRecord | undefined, policy = POLICY) =>
+    findSpreadTurn({ nodeName: 'node-1', now: NOW, spread: record, policy }, A)
+  const turn = (facts: Partial<SpreadRecord> = {}, policy = POLICY) => turnBy({ ...spread, ...facts }, policy)
   t.match(turn(), { kind: 'wait-until', atUs: NOW_US + 1, detail: 'shared changes are spread over 2m' }, 'until its time')
   t.same(turn({ sinceUs: NOW_US - DELAY_US }), { kind: 'go' }, 'and not longer')
-  t.same(decideSpreadTurn('node-1', A, NOW, undefined, POLICY), { kind: 'go' }, 'no in-place edit')
+  t.same(turnBy(undefined), { kind: 'go' }, 'no in-place edit')
   t.same(turn({ source: B }), { kind: 'go' }, 'the edit of another one')
   t.same(turn({ bootId: 'boot-0' }), { kind: 'go' }, 'an edit before the boot')
   t.same(turn({ sinceUs: NOW_US }, { ...POLICY, spreadUs: 0 }), { kind: 'go' }, 'no spread')

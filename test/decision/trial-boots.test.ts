@@ -1,7 +1,7 @@
 import t from 'tap'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
-import { nextStep } from '../../src/decision/next-step.ts'
 import type { TrialBoot, TrialBoots } from '../../src/decision/records.ts'
+import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Action } from '../../src/decision/step.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'

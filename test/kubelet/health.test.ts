@@ -2,11 +2,10 @@ import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net'
 import t from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import { ConfigFileFacts } from '../../src/kubelet/config-file.ts'
+import { ConfigFileFacts, findHealthPort } from '../../src/kubelet/config-file.ts'
 import { NetworkHealthProbe } from '../../src/kubelet/health.ts'
-import { findHealthPort } from '../../src/kubelet/health-target.ts'
-import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { IN_PLACE } from './in-place-yaml.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 
 const listen = (server: Server) =>
   new Promise<{ host: string; port: number }>((resolve) => {

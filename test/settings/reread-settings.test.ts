@@ -18,7 +18,7 @@ function reread(resolution: SettingsResolution): { settings: Settings; lines: st
       level = next
     },
   }
-  return { settings: rereadSettings(defaults, () => resolution, log), lines, level }
+  return { settings: rereadSettings(defaults, resolution, log), lines, level }
 }
 
 t.test('applies live settings and names those that wait for a restart', async (t) => {

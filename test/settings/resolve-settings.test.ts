@@ -3,7 +3,6 @@ import t from 'tap'
 import {
   type ConfigFile,
   configPath,
-  describeUnknownFlag,
   resolveSettings,
   type SettingsInput,
   type SettingsResolution,
@@ -90,11 +89,6 @@ t.test('an unknown name is rejected with the nearest known one', async (t) => {
     'KUBELET_CFG_AGENT_TRAIL_DURATION: unknown variable; the nearest known one is KUBELET_CFG_AGENT_TRIAL_DURATION',
   ])
   t.same(problems({ file: file({ trailDuration: '1m' }) }), [`${PATH}: trailDuration: unknown key; the nearest known one is trialDuration`])
-  t.equal(
-    describeUnknownFlag('--trail-duration', ['--spread', '--trial-duration']),
-    '--trail-duration: unknown flag; the nearest known one is --trial-duration',
-  )
-  t.equal(describeUnknownFlag('--spread', ['--config']), '--spread: only the command run takes this flag')
   t.same(problems({ env: { PATH: '/bin', KUBELET_CFG_AGENTX: '1' } }), [], 'ignores variables of other programs')
 })
 

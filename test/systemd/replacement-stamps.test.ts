@@ -1,7 +1,6 @@
 import t from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import type { Stamp } from '../../src/systemd/replacement-stamp.ts'
-import { ReplacementStamps } from '../../src/systemd/replacement-stamps.ts'
+import { ReplacementStamps, type Stamp } from '../../src/systemd/replacement-stamps.ts'
 import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 
 const PATH = '/run/kubelet-cfg-agent/config-file.json'

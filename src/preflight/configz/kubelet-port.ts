@@ -25,7 +25,7 @@ const BODY_LIMIT = 4 * 1024 * 1024
 const DETAIL_LIMIT = 300
 const PATH = '/configz'
 
-export interface ProvingPort {
+interface ProvingPort {
   readonly target: HealthTarget
   /** PEM: one of these is what kubelet serves. What follows the first certificate is ignored. */
   readonly certificates: readonly string[]

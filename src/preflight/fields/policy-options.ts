@@ -7,8 +7,7 @@
  */
 import { parseGoBool } from '../../values/go-bool.ts'
 import { isObject } from '../../values/is-object.ts'
-import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
-import { textOf } from './values.ts'
+import { type FieldProblem, type FieldRuleInput, quote, textOf } from './complaint.ts'
 
 type Stage = 'alpha' | 'beta' | 'stable'
 /** By the minor of 1.x in which the stage began. */

@@ -10,8 +10,7 @@
  */
 import { toSocketPath } from '../../values/socket-path.ts'
 import type { NodeProblem, NodeView } from './node-view.ts'
-import type { RuntimeFacts } from './runtime-facts.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { RuntimeFacts, Surroundings } from './surroundings.ts'
 
 /** The candidate's. undefined: not a Unix socket, or unknown. */
 export function runtimeSocket(view: NodeView): string | undefined {

@@ -11,8 +11,7 @@ import { parseGoBool } from '../../values/go-bool.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { type CpuSet, formatCpuSet, isWithin, parseCpuSet } from '../cpu-set.ts'
 import { listReservations, reservedCpu } from './check-reservations.ts'
-import { stateFile, usesCpuManager, usesMemoryManager } from './managers.ts'
-import type { NodeProblem, NodeView } from './node-view.ts'
+import { type NodeProblem, type NodeView, stateFile, usesCpuManager, usesMemoryManager } from './node-view.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export function checkStates(view: NodeView, found: Surroundings): NodeProblem[] {
