@@ -4,8 +4,8 @@
  */
 import { VERSION } from './main-version.ts'
 import type { Log } from './ports/log.ts'
-import type { Condition } from './report/condition.ts'
 import { type Counters, NO_COUNTERS } from './report/counters.ts'
+import type { Condition } from './report/reasons.ts'
 import { type ProbeResult, ReportServer } from './report/server.ts'
 import type { ConfigStatus } from './report/status.ts'
 import { MetricsTextfile } from './report/textfile.ts'
@@ -35,7 +35,7 @@ export async function openMetrics({
   const { Metrics } = await import('./report/metrics.ts')
   const metrics = new Metrics({ version: VERSION })
   return {
-    counters: metrics,
+    counters: metrics.counters,
     report: (...seen) => metrics.report(...seen),
     reportCondition: (condition) => metrics.reportCondition(condition),
     serve(probes, log) {

@@ -1,7 +1,7 @@
 /** The files that kubelet makes a config of, and its addresses by them and its flags. Pure. */
 import { posix } from 'node:path'
-import type { HealthPort } from '../decision/health.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
+import type { HealthPort } from '../health/process.ts'
 import { DEFAULT_HEALTHZ, DEFAULT_SERVING } from '../kubelet/config-file.ts'
 import type { ConfigFiles, HealthTarget, ServingPort } from '../ports/probes.ts'
 import { asArguments, flagValue } from '../systemd/command-line.ts'

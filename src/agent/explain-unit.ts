@@ -2,10 +2,10 @@
  * Finds out why kubelet's unit is down, where its state alone does not tell. The journal is asked
  * only where a start that the agent or systemd began may have come to nothing.
  */
-import type { HealthRecord } from '../decision/health.ts'
 import type { RestartRecord } from '../decision/records.ts'
 import type { UnitState } from '../decision/unit-state.ts'
 import { asksForJobs, explainDown } from '../decision/why-down.ts'
+import type { HealthRecord } from '../health/fold.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { UnitJobs } from '../ports/unit-jobs.ts'
 

@@ -11,10 +11,11 @@ import {
   nameMissing,
   nameOther,
 } from '../decision/config-source.ts'
-import type { HealthRecord, Running } from '../decision/health.ts'
 import type { NextStart } from '../decision/snapshot.ts'
 import { trialKey } from '../decision/trial-key.ts'
 import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
+import type { HealthRecord } from '../health/fold.ts'
+import type { Running } from '../health/sample.ts'
 import type { ActivationStamp, ActivationState } from '../ports/activation.ts'
 import type { CheckpointContents } from './content-once.ts'
 

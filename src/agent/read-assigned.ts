@@ -1,8 +1,8 @@
 /** What the records of sources say, or what their absence means, or that they are empty. */
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
-import type { SeenProcess } from '../decision/health.ts'
 import type { RecordState, SourceName } from '../decision/records.ts'
 import type { UnitState } from '../decision/unit-state.ts'
+import type { SeenProcess } from '../health/process.ts'
 import type { ActivationState } from '../ports/activation.ts'
 import type { Records } from '../ports/store.ts'
 

@@ -8,8 +8,7 @@ import { join } from 'node:path'
 import type { Files } from '../ports/files.ts'
 import { isText, listOf, optional, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 import type { Layout } from './layout.ts'
-import type { OnSetAside } from './set-aside.ts'
-import { numbersAfter } from './set-aside.ts'
+import { numbersAfter, type OnSetAside } from './set-aside.ts'
 
 const isBinding = shape({
   nodeName: isText,

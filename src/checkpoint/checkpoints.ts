@@ -9,8 +9,7 @@
  */
 import { basename, dirname, join } from 'node:path'
 import type { CheckpointFile, CheckpointInfo, ConfigMapData, ContentHash } from '../decision/config-source.ts'
-import type { NameCheck } from '../decision/safe-names.ts'
-import { checkData, checkFile, checkKey, checkOverlay, checkVersion } from '../decision/safe-names.ts'
+import { checkData, checkFile, checkKey, checkOverlay, checkVersion, type NameCheck } from '../decision/safe-names.ts'
 import type { Files } from '../ports/files.ts'
 import type { Checkpoints } from '../ports/store.ts'
 import { contentHash, filesOf, hashFiles } from './content.ts'
@@ -18,8 +17,7 @@ import type { TreeFiles } from './disk.ts'
 import { isDamage } from './file-error.ts'
 import { anyError, type LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
-import type { OnSetAside } from './set-aside.ts'
-import { planSetAside, TREE_SET_ASIDE } from './set-aside.ts'
+import { type OnSetAside, planSetAside, TREE_SET_ASIDE } from './set-aside.ts'
 
 export class CheckpointError extends Error {
   override readonly name = 'CheckpointError'

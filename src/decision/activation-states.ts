@@ -16,6 +16,7 @@
  * Once there is only waiting left on it, the assigned config goes the same way as far as
  * `activate`, and is checked.
  */
+import { needsStart } from '../health/sample.ts'
 import { isAccepted, listUndrained, needsNoCheck } from './acceptance.ts'
 import { asCandidate, assessHealth } from './condemn-failure.ts'
 import { describeSource, sameSource } from './config-source.ts'
@@ -26,7 +27,6 @@ import { PHASES, type Phase } from './phases.ts'
 import { awaitsStart, decideRestart, type RestartDecision } from './restarts.ts'
 import { findLeftInPlace, findRunOn, restingPhase, restOn } from './resting.ts'
 import { describeStartWait, findStartWait, hasRolloutTurn } from './rollout-turn.ts'
-import { needsStart } from './sample-condition.ts'
 import type { Snapshot } from './snapshot.ts'
 import { hasSameHash } from './staging.ts'
 import type { Action, Step, Wait } from './step.ts'

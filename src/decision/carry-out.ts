@@ -7,9 +7,9 @@ import {
   type ConfigMapSource,
   type ConfigSource,
   type ContentHash,
-  describeSource,
   type HeldSource,
   nameMissing,
+  nameOfKey,
   sameSource,
   sameVersion,
 } from './config-source.ts'
@@ -108,8 +108,7 @@ function storeCheckpoint(snapshot: Snapshot, { source, content }: Extract<StateE
   if (content === undefined) return { ...snapshot, checkpoints, storedUnrendered: 'same' }
   const renew = (held: HeldSource): HeldSource => {
     if (!sameVersion(held.source, source)) return held
-    // Another key of the same files: its hash has changed with them, and is not known here.
-    return { source: held.source, content: sameSource(held.source, source) ? content : `${content}/${describeSource(held.source)}` }
+    return { source: held.source, content: sameSource(held.source, source) ? content : nameOfKey(content, held.source) }
   }
   const isOther = snapshot.storedContent !== content
   const { nextStart, lastKnownGood, previous, left, assigned, assignedContent } = snapshot

@@ -3,26 +3,26 @@
  * more restart for a config that had proved itself. Pure.
  */
 
+import { isExcuseUsedUp } from '../health/excuse.ts'
+import { KUBELETS_OF_NO_UPGRADE } from '../health/exits.ts'
+import { findFailure } from '../health/failure.ts'
+import type { HealthRecord } from '../health/fold.ts'
+import { needsStart } from '../health/sample.ts'
 import { HOUR_US } from '../values/durations.ts'
 import { listUndrained } from './acceptance.ts'
 import { describeSource, type HeldSource, nameLost } from './config-source.ts'
 import { findEvidenceFailure } from './evidence-verdict.ts'
-import { isExcuseUsedUp } from './excuse.ts'
-import { KUBELETS_OF_NO_UPGRADE } from './exit-log.ts'
-import { findFailure, type HealthFailure } from './find-failure.ts'
 import { findNodePause } from './find-pause.ts'
-import type { HealthRecord } from './health.ts'
 import { listLeft, runsLocal } from './left.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
 import { findStartWait } from './rollout-turn.ts'
-import { needsStart } from './sample-condition.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import { type Candidate, isLocalWanted, nextAfter, type Target, type TargetSituation } from './target.ts'
 import { findRebootFailure } from './trial.ts'
 import { contentOfKey, hasPassed, type TrialKey, trialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
-import { findByKey, findSuspended, isOfFailure, type Verdict } from './verdict.ts'
+import { type ConfigFailure, findByKey, findSuspended, isOfFailure, type Verdict } from './verdict.ts'
 
 type Failed = Omit<Candidate, 'verdict'>
 
@@ -58,7 +58,7 @@ function condemnByEvidence(situation: TargetSituation, next: Failed, health: Hea
   return failure && answerFailure(situation, { ...next, key: running.key }, failure, health)
 }
 
-function answerFailure(situation: TargetSituation, failed: Failed, failure: HealthFailure, health: HealthRecord): Step {
+function answerFailure(situation: TargetSituation, failed: Failed, failure: ConfigFailure, health: HealthRecord): Step {
   const { snapshot, unit } = situation
   if (mayTryAgain(situation, health, failed, failure)) {
     return { kind: 'try-again', source: failed.source, failure, record: recordAnotherTry(snapshot, unit, failed) }
@@ -93,7 +93,7 @@ export function asCandidate({ source, content = nameLost(source) }: HeldSource, 
   return { source, content, key: trialKey(content, unit.kubeletIdentity) }
 }
 
-export function assessHealth(snapshot: Snapshot, health: HealthRecord, unit: KnownUnit): HealthFailure | undefined {
+export function assessHealth(snapshot: Snapshot, health: HealthRecord, unit: KnownUnit): ConfigFailure | undefined {
   const { now, runtimeUp, changesRuntime, portTaken, policy } = snapshot
   return findFailure(health, { unit, at: now, runtimeUp, changesRuntime, portTaken }, policy)
 }
@@ -107,7 +107,7 @@ const AS_OTHERS_US = 4 * HOUR_US
  */
 const MOST_REQUESTS = 3
 
-export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict'>, failure: HealthFailure): Verdict {
+export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict'>, failure: ConfigFailure): Verdict {
   const { key, source } = failed
   const { health, now } = snapshot
   const { reason, detail, damage, evidence } = failure
@@ -166,7 +166,7 @@ export function mayTryAgain(
   { snapshot, unit }: Judged,
   health: HealthRecord,
   failed: Pick<Candidate, 'key'>,
-  failure: HealthFailure,
+  failure: ConfigFailure,
 ): boolean {
   if (failure.damage === 'one-way' || failure.recurring === true) return false
   const { triedAgainUs } = health

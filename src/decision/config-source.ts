@@ -8,7 +8,7 @@
 import { anyOf, isText, oneOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
 
 /** A key of a ConfigMap, as `spec.configSource.configMap` of a Node names it: without a version. */
-const isConfigMapRef = shape({ namespace: isText, name: isText, kubeletConfigKey: isText })
+export const isConfigMapRef = shape({ namespace: isText, name: isText, kubeletConfigKey: isText })
 export type ConfigMapRef = TypeOf<typeof isConfigMapRef>
 
 /** One version of a ConfigMap key. `meta/assigned` holds it and the Node status reports it. */
@@ -63,6 +63,14 @@ export function isMissing(content: ContentHash): boolean {
  */
 export function nameLost(source: ConfigSource): ContentHash {
   return `lost:${describeSource(source)}`
+}
+
+/**
+ * Of another key of a checkpoint whose files have this content: its hash has changed with them, and
+ * is not known.
+ */
+export function nameOfKey(content: ContentHash, source: ConfigSource): ContentHash {
+  return `${content}/${describeSource(source)}`
 }
 
 /** Of a config file that the agent replaces: it was changed after the process had started. */

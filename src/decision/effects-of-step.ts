@@ -5,15 +5,14 @@
  *
  * History precedes the effect, so that a crash can repeat a line but never lose one.
  */
+import { expectAnotherTry, expectStart } from '../health/fold.ts'
 import { describeChannel } from './channels.ts'
 import { type ConfigSource, describeSource, LOCAL_CONTENT } from './config-source.ts'
 import type { ClusterPause } from './desired.ts'
 import { dropCharges, type Effect, endTrialBoots, forgetLeft, history, log, putRestarts } from './effects.ts'
-import { assign, startSpread } from './effects-of-assign.ts'
-import { leave, prepareWayBack } from './effects-of-return.ts'
+import { assign, leave, prepareWayBack, startSpread } from './effects-of-assign.ts'
 import { mark, markActivated, markRequested, stage } from './effects-of-staging.ts'
 import { isEvidenceKnown, listUncompared } from './evidence-verdict.ts'
-import { expectAnotherTry, expectStart } from './health-changes.ts'
 import { findContent } from './held-sources.ts'
 import { put } from './record-table.ts'
 import { excuseRestarts } from './restart-limit.ts'

@@ -2,6 +2,7 @@
  * Judges the evidence about the process that runs. Pure. `docs/evidence.md` has the table of what
  * counts as yes, no and unknown.
  */
+import { healthOfRunning } from '../health/process.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { wallMsAt } from '../values/durations.ts'
 import type { CheckpointInfo, ConfigSource } from './config-source.ts'
@@ -24,7 +25,6 @@ import { judgeRuntime } from './evidence-runtime.ts'
 import { judgeServing } from './evidence-serving.ts'
 import type { EvidenceView, ProcessEvidence } from './evidence-state.ts'
 import { judgeStaticPods } from './evidence-static-pods.ts'
-import { healthOfRunning } from './process-health.ts'
 import type { Snapshot } from './snapshot.ts'
 import { measureTrial } from './trial.ts'
 import { contentOfKey } from './trial-key.ts'

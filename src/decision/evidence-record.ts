@@ -3,6 +3,7 @@
  * about, and never for an earlier one or a later one.
  */
 
+import type { Running } from '../health/sample.ts'
 import { type Instant, wallMsAt } from '../values/durations.ts'
 import { LOCAL_CONTENT } from './config-source.ts'
 import { hasControlPlane } from './control-plane.ts'
@@ -15,7 +16,6 @@ import { foldRuntime, hasAnsweredAt } from './evidence-runtime.ts'
 import { foldServing, noteServer } from './evidence-serving.ts'
 import type { Baseline, EvidenceRecord, ProcessEvidence, RuntimeSeen } from './evidence-state.ts'
 import { type Expectation, foldStaticPods, markNewer, recordIdle, recordStaticPods } from './evidence-static-pods.ts'
-import type { Running } from './health.ts'
 import type { RestartRecord } from './records.ts'
 import { identityOfKey, type TrialKey } from './trial-key.ts'
 import type { Acceptance } from './verdict.ts'

@@ -4,6 +4,7 @@
  * writes of the annotation come on top, and the Lease once before a claim in a rollout.
  */
 
+import { healthOfRunning } from '../health/process.ts'
 import type { ConfigSource, ContentHash } from './config-source.ts'
 import { type EvidenceFinding, type EvidencePolicy, levelOf } from './evidence.ts'
 import { API_QUESTIONS, QUESTIONS, type Question } from './evidence-facts.ts'
@@ -12,7 +13,6 @@ import { judgeLease, needsWrite } from './evidence-lease.ts'
 import { isUnknownAtTimes, UNKNOWN_US } from './evidence-ready.ts'
 import { judgeServing, needsServersWord } from './evidence-serving.ts'
 import type { Baseline, EvidenceView, UnreadQuestion } from './evidence-state.ts'
-import { healthOfRunning } from './process-health.ts'
 import { findRolloutTurn, owesProof } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import { assess, standsIn } from './target.ts'

@@ -5,11 +5,10 @@
 import { type EvidenceFinding, type EvidenceKind, levelOf } from './evidence.ts'
 import { judgeEvidence, viewEvidence } from './evidence-judge.ts'
 import { isObserved } from './evidence-schedule.ts'
-import type { HealthFailure } from './find-failure.ts'
 import type { Snapshot } from './snapshot.ts'
 import { measureHealth, measureTrial } from './trial.ts'
 import { contentOfKey, type TrialKey } from './trial-key.ts'
-import { isSeenByHealth, type Verdict } from './verdict.ts'
+import { type ConfigFailure, isSeenByHealth, type Verdict } from './verdict.ts'
 
 /**
  * Without those that the health record decides about: it knows for how long kubelet may be ill.
@@ -23,7 +22,7 @@ function listRequired(snapshot: Snapshot): readonly EvidenceFinding[] {
  * A failure of the process that runs, on trial or as a fallback. One-way damage goes first, since
  * it decides whether the config is ever tried again, and what the node may have done itself last.
  */
-export function findEvidenceFailure(snapshot: Snapshot): HealthFailure | undefined {
+export function findEvidenceFailure(snapshot: Snapshot): ConfigFailure | undefined {
   if (!isObserved(snapshot)) return undefined
   const failed = listRequired(snapshot).filter(({ answer }) => answer === 'no')
   const worst = failed.find(({ damage }) => damage === 'one-way') ?? failed.find(({ mayBeNodes }) => !mayBeNodes) ?? failed[0]

@@ -211,7 +211,7 @@ interface Retrial {
  *
  * @returns undefined: what the verdict condemns is not tried again by itself
  */
-export function planRetrial(snapshot: Snapshot, verdict: Verdict): Retrial | undefined {
+function planRetrial(snapshot: Snapshot, verdict: Verdict): Retrial | undefined {
   const { health, now } = snapshot
   const { key, state, reason, damage, source, doubtful, leavesState, bootId = now.bootId, retrials = 0 } = verdict
   if (state !== 'provisional' || damage === 'one-way') return undefined
@@ -242,7 +242,7 @@ function furtherPauseUs(retrials: number): number {
 }
 
 /** The candidates that the target stands in for: those before it. */
-export function listReplaced(candidates: readonly Candidate[], target: Pick<Target, 'content'>): readonly Candidate[] {
+function listReplaced(candidates: readonly Candidate[], target: Pick<Target, 'content'>): readonly Candidate[] {
   const end = candidates.findIndex(({ content }) => content === target.content)
   return candidates.slice(0, Math.max(0, end))
 }
@@ -257,7 +257,7 @@ export function findRetrial(snapshot: Snapshot, candidates: readonly Candidate[]
 /**
  * By either clock: CLOCK_MONOTONIC ends with the boot, and the wall clock may be set back.
  */
-export function isDue(snapshot: Snapshot, { verdict, pauseUs }: Retrial, target: Pick<Target, 'key'>): boolean {
+function isDue(snapshot: Snapshot, { verdict, pauseUs }: Retrial, target: Pick<Target, 'key'>): boolean {
   if (!isSteady(snapshot, target.key)) return false
   const healthyUs = measureHealth(snapshot, target.key)?.elapsedUs ?? 0
   return healthyUs >= pauseUs || (snapshot.now.wallMs - verdict.atWallMs) * 1000 >= pauseUs

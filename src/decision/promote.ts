@@ -1,7 +1,7 @@
 /** How far a trial is, and the rules for one that has passed. Pure. */
+import { outlivesTrials } from '../health/exits.ts'
 import { type ConfigSource, sameSource } from './config-source.ts'
 import { describeMissingEvidence, listUnknownEvidence } from './evidence-verdict.ts'
-import { outlivesTrials } from './exit-log.ts'
 import { isLocalAssigned } from './left.ts'
 import type { FallbackName } from './records.ts'
 import { owesProof } from './rollout-turn.ts'

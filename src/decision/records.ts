@@ -146,6 +146,31 @@ export type SpreadRecord = TypeOf<typeof isSpreadRecord>
 export const isObservationRecord = shape({ bootId: isText, observation: isObservation })
 export type ObservationRecord = TypeOf<typeof isObservationRecord>
 
+export const TRANSITION_KINDS = [
+  /** meta/assigned changed. */
+  'assigned',
+  /** Kubelet is being restarted to use `to`. */
+  'restarting',
+  'promoted',
+  /** Preflight refused `from`. */
+  'rejected',
+  /** `from` failed on the running kubelet, or an operator gave it up. `to` is next. */
+  'rolled-back',
+  /**
+   * Verdicts were dropped: an operator requested it, or the node was at fault and not the config.
+   */
+  'retrying',
+  /** Damaged or foreign state was set aside. */
+  'set-aside',
+  /** The assigned ConfigMap cannot be read. */
+  'download-failed',
+  /** The assignment is malformed, or its parts cannot be merged. */
+  'invalid',
+  /** The assignment can be read and used again. */
+  'synced',
+] as const
+export type TransitionKind = (typeof TRANSITION_KINDS)[number]
+
 /** One transition. `history` shows it and events are made from it. Appended before its effect. */
 export interface Transition {
   /**
@@ -159,29 +184,6 @@ export interface Transition {
   readonly to: ConfigSource | undefined
   readonly why: string
 }
-
-export type TransitionKind =
-  /** meta/assigned changed. */
-  | 'assigned'
-  /** Kubelet is being restarted to use `to`. */
-  | 'restarting'
-  | 'promoted'
-  /** Preflight refused `from`. */
-  | 'rejected'
-  /** `from` failed on the running kubelet, or an operator gave it up. `to` is next. */
-  | 'rolled-back'
-  /**
-   * Verdicts were dropped: an operator requested it, or the node was at fault and not the config.
-   */
-  | 'retrying'
-  /** Damaged or foreign state was set aside. */
-  | 'set-aside'
-  /** The assigned ConfigMap cannot be read. */
-  | 'download-failed'
-  /** The assignment is malformed, or its parts cannot be merged. */
-  | 'invalid'
-  /** The assignment can be read and used again. */
-  | 'synced'
 
 export const FALLBACK_NAMES = ['last-known-good', 'previous'] as const
 export type FallbackName = (typeof FALLBACK_NAMES)[number]

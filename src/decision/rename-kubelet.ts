@@ -2,7 +2,7 @@
  * Records that name this kubelet as an earlier agent did. What they say stays true: a verdict that
  * was forgotten would have its config tried again on every node at once. Pure.
  */
-import type { HealthRecord } from './health.ts'
+import type { HealthRecord } from '../health/fold.ts'
 import type { Step } from './step.ts'
 import type { Situation } from './target.ts'
 import { contentOfKey, type TrialKey, trialKey } from './trial-key.ts'

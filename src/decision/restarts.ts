@@ -4,16 +4,16 @@
  * does not start again by itself, is started again at growing intervals. The result of a restart is
  * observed, never assumed. Pure.
  */
+import { RUNTIME_EXCUSE_US } from '../health/excuse.ts'
+import { KUBELETS_OF_NO_UPGRADE } from '../health/exits.ts'
+import type { HealthRecord } from '../health/fold.ts'
+import { needsStart } from '../health/sample.ts'
 import { HOUR_US } from '../values/durations.ts'
 import { isOther, LOCAL_CONTENT } from './config-source.ts'
-import { RUNTIME_EXCUSE_US } from './excuse.ts'
-import { KUBELETS_OF_NO_UPGRADE } from './exit-log.ts'
 import { findNodePause } from './find-pause.ts'
-import type { HealthRecord } from './health.ts'
 import { listLeft } from './left.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
 import { findLimitEndUs, isExempt, listTaken } from './restart-limit.ts'
-import { needsStart } from './sample-condition.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
 import { contentOfKey, type TrialKey } from './trial-key.ts'

@@ -2,11 +2,11 @@
  * The waits of a node that runs its target (on trial, settled, or fallen back), or that keeps what
  * runs although its next start uses another config. Pure.
  */
+import { countRecurringExits, describeRecurringExits } from '../health/exits.ts'
+import { isFailing } from '../health/sample.ts'
 import { formatDuration } from '../values/durations.ts'
 import { describeSource } from './config-source.ts'
-import { countRecurringExits, describeRecurringExits } from './exit-log.ts'
 import { findRetrial, findRetrialUs } from './fallback-rules.ts'
-import { isFailing } from './health.ts'
 import { isLocalAssigned } from './left.ts'
 import { describeOwedProof, trialOf } from './promote.ts'
 import type { Snapshot } from './snapshot.ts'

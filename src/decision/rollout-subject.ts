@@ -4,8 +4,7 @@
  */
 import type { RolloutNode } from '../rollout/view.ts'
 import { HOUR_US, SECOND_US } from '../values/durations.ts'
-import type { ConfigMapRef, ConfigSource } from './config-source.ts'
-import { describeSource, sameSource } from './config-source.ts'
+import { type ConfigMapRef, type ConfigSource, describeSource, sameSource } from './config-source.ts'
 import type { FoundConfigMap, NodeTraits, RolloutAnnotations } from './desired.ts'
 import { findEvidenceAccess } from './evidence-claim.ts'
 import { latestChannelState } from './find-pause.ts'

@@ -4,15 +4,13 @@
  * what it leaves when done once.
  */
 
-import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
-import { describeSource } from './config-source.ts'
+import { type CheckpointInfo, type ConfigMapData, type ConfigMapSource, type ConfigSource, type ContentHash, describeSource } from './config-source.ts'
 import type { ChannelState, FoundConfigMap } from './desired.ts'
-import type { HealthFailure } from './find-failure.ts'
 import type { Phase } from './phases.ts'
 import type { RestartRecord, TrialBoots } from './records.ts'
 import type { TrialKey } from './trial-key.ts'
 import type { ReadyWiring } from './unit-state.ts'
-import type { Verdict } from './verdict.ts'
+import type { ConfigFailure, Verdict } from './verdict.ts'
 
 export type Step =
   /**
@@ -76,7 +74,7 @@ export type Step =
   | {
       readonly kind: 'try-again'
       readonly source: ConfigSource
-      readonly failure: HealthFailure
+      readonly failure: ConfigFailure
       readonly record: RestartRecord | undefined
     }
   /** Suspend the verdict, so that what it condemned becomes the target again. */

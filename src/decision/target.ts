@@ -7,10 +7,11 @@
  *
  * The Situation holds that, and is what the rules look at. Pure.
  */
-import { type ConfigSource, type HeldSource, LOCAL } from './config-source.ts'
+
+import { healthOfRunning } from '../health/process.ts'
+import { type ConfigSource, type ContentHash, type HeldSource, LOCAL } from './config-source.ts'
 import { findRunning } from './held-sources.ts'
 import { isLocalAssigned, isLocalRefused, listLeft, runsLocal } from './left.ts'
-import { healthOfRunning } from './process-health.ts'
 import { findStartWait } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import { type TrialKey, trialKey } from './trial-key.ts'
@@ -19,7 +20,7 @@ import { findVerdict, isSeenByHealth, type Verdict } from './verdict.ts'
 
 export interface Candidate {
   readonly source: ConfigSource
-  readonly content: string
+  readonly content: ContentHash
   readonly key: TrialKey
   readonly verdict: Verdict | undefined
 }

@@ -4,16 +4,15 @@
  * of one boot.
  */
 
+import { healthOfRunning } from '../health/process.ts'
 import { HOUR_US } from '../values/durations.ts'
 import { type ConfigSource, type ContentHash, describeSource } from './config-source.ts'
-import type { HealthFailure } from './find-failure.ts'
 import { findNodePause } from './find-pause.ts'
 import type { Policy } from './policy.ts'
-import { healthOfRunning } from './process-health.ts'
 import type { TrialBoots } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import { contentOfKey, hasPassed, type TrialKey } from './trial-key.ts'
-import { findByKey, findSuspended } from './verdict.ts'
+import { type ConfigFailure, findByKey, findSuspended } from './verdict.ts'
 
 const UNSETTLED_AFTER_US = 3600e6
 const UNSETTLED_STARTS = 5
@@ -131,7 +130,7 @@ function keepOfAssigned({ trialBoots, assignedContent }: Snapshot): TrialBoots |
 }
 
 /** Whether too many reboots have cut the trial of a config short. */
-export function findRebootFailure(snapshot: Snapshot, key: TrialKey): HealthFailure | undefined {
+export function findRebootFailure(snapshot: Snapshot, key: TrialKey): ConfigFailure | undefined {
   if (!isOnTrial(snapshot, key)) return undefined
   const isRetrial = findSuspended(snapshot, key)?.reason === 'reboots'
   const count = countReboots(snapshot, key)

@@ -2,9 +2,10 @@
  * What the agent remembers of configs that failed or were refused, and what of it is in force.
  * Pure.
  */
+import type { HealthFailure } from '../health/failure.ts'
 import { isFlag, isNumber, isText, oneOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
 import { type ContentHash, isConfigSource } from './config-source.ts'
-import { isDamage, isEvidenceKind } from './evidence.ts'
+import { type EvidenceKind, isDamage, isEvidenceKind } from './evidence.ts'
 import { contentOfKey, isTrialKey, type TrialKey, trialKey } from './trial-key.ts'
 import type { KnownUnit, UnitState } from './unit-state.ts'
 
@@ -24,6 +25,15 @@ export const FAILURE_REASONS = [
 ] as const
 const isFailureReason = oneOf(...FAILURE_REASONS)
 export type FailureReason = TypeOf<typeof isFailureReason>
+
+/** Why a config has failed while kubelet ran with it. */
+export interface ConfigFailure extends Omit<HealthFailure, 'reason' | 'damage'> {
+  readonly reason: Extract<FailureReason, HealthFailure['reason'] | 'evidence' | 'reboots'>
+  /** See `Verdict.damage`. */
+  readonly damage: NonNullable<Verdict['damage']>
+  /** The kind of evidence that says no. */
+  readonly evidence?: EvidenceKind
+}
 
 /**
  * What is remembered of one content on one kubelet (binary, flags and drop-ins).

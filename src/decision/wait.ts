@@ -1,11 +1,11 @@
 /** Waiting, until something changes or it is time to look again. Pure. */
 
 import { createHash } from 'node:crypto'
+import type { HealthRecord } from '../health/fold.ts'
+import { healthOfRunning } from '../health/process.ts'
 import { formatDuration } from '../values/durations.ts'
 import { type ConfigSource, sameSource } from './config-source.ts'
-import type { HealthRecord } from './health.ts'
 import { PHASES, type Phase } from './phases.ts'
-import { healthOfRunning } from './process-health.ts'
 import { decideRestart } from './restarts.ts'
 import { findRolloutTurn } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'

@@ -4,12 +4,12 @@
  * proves counts as a person's doing. Measured with systemd 252 and 257. Pure.
  */
 
+import type { HealthRecord } from '../health/fold.ts'
+import { isStartedBySystemd } from '../health/starts.ts'
 import type { Instant } from '../values/durations.ts'
-import type { HealthRecord } from './health.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import { identityOfKey, type TrialKey } from './trial-key.ts'
-import { isStartedBySystemd } from './unit-starts.ts'
 import type { KnownUnit } from './unit-state.ts'
 
 interface Past {

@@ -2,7 +2,7 @@
  * Whether the process that runs is worth keeping, or has failed so that leaving it costs nothing.
  * Pure.
  */
-import { healthOfRunning, isIllNow, isLongIll } from './process-health.ts'
+import { healthOfRunning, isIllNow, isLongIll } from '../health/process.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { KnownUnit } from './unit-state.ts'
 import { findVerdict, isOfFailure, isSeenByHealth } from './verdict.ts'

@@ -5,7 +5,7 @@
  * kubelet may read differently counts as it is read here. If a file cannot be read, or is JSON in
  * doubt, what was known last applies: a kubelet that was started with it runs on.
  */
-import type { HealthPort } from '../decision/health.ts'
+import type { HealthPort } from '../health/process.ts'
 import type { Files } from '../ports/files.ts'
 import type { ConfigFacts, ConfigFiles, HealthTarget, ServingPort } from '../ports/probes.ts'
 import { isObject } from '../values/is-object.ts'

@@ -47,7 +47,7 @@ export type FieldPath = readonly (string | number)[]
 
 /**
  * Fields with paths that kubelet resolves against the directory of its config file
- * (`JsonObjecturationPathRefs`, pkg/kubelet/apis/config/helpers.go, and `resolveRelativePaths`,
+ * (`KubeletConfigurationPathRefs`, pkg/kubelet/apis/config/helpers.go, and `resolveRelativePaths`,
  * pkg/kubelet/kubeletconfig/configfiles).
  */
 const FIELDS: readonly (readonly [string, ...string[]])[] = [

@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { HealthAnswer } from '../decision/health.ts'
+import type { HealthAnswer } from '../health/sample.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { HealthProbe, HealthTarget, PortHolder, PortHolders } from '../ports/probes.ts'
 

@@ -124,7 +124,7 @@ function stepsOf(value: unknown): (readonly [string | number, unknown])[] {
 const isTrue: Check<true> = (value): value is true => value === true
 const isAnything: Check<unknown> = (value): value is unknown => value !== undefined
 
-/** What the process that parses a YAML text answers. */
+/** The answer of the process that parses a text. */
 export const isChildAnswer = anyOf(
   shape({ kind: oneOf('first'), value: isAnything, remarks: listOf(isText), repeated: isPlaces, places: isPlaces }),
   shape({ kind: oneOf('all'), documents: listOf(shapeOf<YamlDocument>({ value: isAnything, remarks: listOf(isText) })) }),

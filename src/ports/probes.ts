@@ -2,7 +2,8 @@
  * The ports that probe kubelet, the container runtime and the node. Adapters: `src/kubelet/`,
  * `src/runtime/recent-answers.ts`, `src/source/drain.ts`.
  */
-import type { HealthAnswer, HealthPort } from '../decision/health.ts'
+import type { HealthPort } from '../health/process.ts'
+import type { HealthAnswer } from '../health/sample.ts'
 
 /** kubelet's own health endpoint. */
 export interface HealthProbe {

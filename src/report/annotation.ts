@@ -10,6 +10,7 @@ import { describePause, findPause, latestChannelState } from '../decision/find-p
 import { lastRunSource } from '../decision/held-sources.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
+import { metadataChannel } from './channel.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
 import { wireSource } from './node-config.ts'
 import { type ConfigStatus, findAssignedVerdict, findDynamicConfigDirFault } from './status.ts'
@@ -19,6 +20,11 @@ export const STATUS_ANNOTATION = 'kubelet-cfg-agent.io/status'
 /** Three sources with names of maximum length take some 2 KB; error and pause texts are cut. */
 export const ANNOTATION_BYTES = 4096
 const TEXT_BYTES = 512
+
+export const ANNOTATION = {
+  ...metadataChannel('annotation', STATUS_ANNOTATION, ({ annotation }) => annotation),
+  takesItsTurn: true,
+} as const
 
 /** @param warnings about the assigned config; bounded, and without control characters */
 export function describeInAnnotation(

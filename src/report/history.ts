@@ -4,13 +4,13 @@
  * not be written stay in memory until the next append).
  */
 import { join } from 'node:path'
-import { type ConfigSource, sameSource } from '../decision/config-source.ts'
-import type { Transition, TransitionKind } from '../decision/records.ts'
+import { type ConfigSource, isConfigSource, sameSource } from '../decision/config-source.ts'
+import { TRANSITION_KINDS, type Transition } from '../decision/records.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { History } from '../ports/store.ts'
-import { isObject } from '../values/is-object.ts'
+import { isAny, isText, oneOf, orUndefined, parseJson, shape } from '../values/json-shape.ts'
 
 const DEFAULT_LIMIT = 1000
 
@@ -146,20 +146,6 @@ export interface HistoryReading {
 /** Longer texts, for example of preflight, are cut; the log has the full text. */
 const WHY_CHARACTERS = 1000
 
-/** A mapped type: the compiler requires each new kind here. */
-const KINDS: Readonly<Record<TransitionKind, true>> = {
-  assigned: true,
-  restarting: true,
-  promoted: true,
-  rejected: true,
-  'rolled-back': true,
-  retrying: true,
-  'set-aside': true,
-  'download-failed': true,
-  invalid: true,
-  synced: true,
-}
-
 export function formatLine({ atNs, wallMs, kind, from, to, why }: Transition): string {
   return `${JSON.stringify({ atNs, wallMs, kind, from, to, why: why.slice(0, WHY_CHARACTERS) })}\n`
 }
@@ -181,34 +167,26 @@ export function parseHistory(text: string): HistoryReading {
   return { transitions, skipped }
 }
 
-function parseLine(line: string): Transition | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch {
-    return undefined
-  }
-  if (!isObject(value)) return undefined
-  const { atNs, wallMs, kind, from, to, why } = value
+const isLine = shape({
   // 19 digits reach the year 2286; a Date cannot show much more.
-  if (typeof atNs !== 'string' || !/^\d{1,19}$/.test(atNs) || typeof why !== 'string') return undefined
-  if (!isKind(kind) || !isSourceOrAbsent(from) || !isSourceOrAbsent(to)) return undefined
+  atNs: (value): value is string => typeof value === 'string' && /^\d{1,19}$/.test(value),
+  wallMs: isAny,
+  kind: oneOf(...TRANSITION_KINDS),
+  from: orUndefined(isConfigSource),
+  to: orUndefined(isConfigSource),
+  why: isText,
+})
+
+function parseLine(line: string): Transition | undefined {
+  const read = parseJson(Buffer.from(line), isLine)
+  if (read === undefined) return undefined
+  const { atNs, wallMs, kind, from, to, why } = read
   return { atNs, ...(isInstant(wallMs) && { wallMs }), kind, from, to, why }
 }
 
 /** What a Date can show. */
 function isInstant(wallMs: unknown): wallMs is number {
   return typeof wallMs === 'number' && Number.isFinite(new Date(wallMs).getTime())
-}
-
-function isKind(kind: unknown): kind is TransitionKind {
-  return typeof kind === 'string' && Object.hasOwn(KINDS, kind)
-}
-
-function isSourceOrAbsent(source: unknown): source is ConfigSource | undefined {
-  if (source === undefined || source === 'local') return true
-  if (!isObject(source)) return false
-  return ['namespace', 'name', 'kubeletConfigKey', 'uid', 'resourceVersion'].every((field) => typeof source[field] === 'string')
 }
 
 /**

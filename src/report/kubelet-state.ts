@@ -4,10 +4,10 @@
  */
 
 import { describeSource, type HeldSource } from '../decision/config-source.ts'
-import { isOutOfLoop } from '../decision/find-failure.ts'
 import { describePause, findNodePause, type Pause } from '../decision/find-pause.ts'
 import { lastRunSource } from '../decision/held-sources.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
+import { isOutOfLoop } from '../health/illness.ts'
 
 type Steadiness = 'steady' | 'starting' | 'unhealthy'
 

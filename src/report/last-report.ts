@@ -10,7 +10,7 @@ import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { isNumber, isText, oneOf, optional, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
-import type { Condition } from './condition.ts'
+import type { Condition } from './reasons.ts'
 
 const isLastReport = shape({
   bootId: isText,

@@ -19,6 +19,7 @@ import { assess } from '../decision/target.ts'
 import { findPresentVerdict, type Verdict } from '../decision/verdict.ts'
 import { findStartObstacle } from '../decision/why-down.ts'
 import { findUpcoming } from './kubelet-state.ts'
+import type { FaultReason } from './reasons.ts'
 import { describeReadFailure, isUnanswered } from './unknown-assignment.ts'
 
 export interface ConfigStatus {
@@ -53,22 +54,6 @@ export function describeStatus(snapshot: Snapshot, phase: Phase | undefined): Co
     return { active, assigned, lastKnownGood, error: texts.syncError(texts.DOWNLOAD_ERROR), cause: '' }
   return { active, assigned, lastKnownGood, error: fault?.error ?? '', cause: fault?.cause }
 }
-
-export const FAULT_REASONS = [
-  'Invalid',
-  'DownloadFailed',
-  'InternalError',
-  'CheckpointMissing',
-  'Refused',
-  'RolledBack',
-  'NodeAtFault',
-  'Paused',
-  'HeldLocal',
-  'Wiring',
-  'Ineffective',
-  'RestartLimit',
-] as const
-type FaultReason = (typeof FAULT_REASONS)[number]
 
 export interface Fault {
   readonly reason: FaultReason

@@ -7,7 +7,7 @@
 import { resolveDesired } from '../decision/desired.ts'
 import type { Transition } from '../decision/records.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import type { Condition } from './condition.ts'
+import type { Condition } from './reasons.ts'
 import { Budget } from './request-pace.ts'
 
 type Told = Pick<Transition, 'kind' | 'why'>

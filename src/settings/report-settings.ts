@@ -1,6 +1,6 @@
 /** The settings of what the agent reports: on its Node, as metrics and in its log. Pure. */
 
-import { DEFAULT_PUBLICATIONS, type Publication } from '../report/publications.ts'
+import { DEFAULT_PUBLICATIONS, type Publication } from '../report/channels.ts'
 import type { ListenAddress } from '../values/listen-address.ts'
 import { RUN_ONLY, RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
 import { choiceKind, listenAddressKind, optional, publicationsKind, textfileKind } from './setting-kinds.ts'

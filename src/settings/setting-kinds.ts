@@ -9,7 +9,7 @@
 import { posix } from 'node:path'
 import { GUARDS, type GuardName, isGuardName } from '../preflight/guards.ts'
 import { checkPattern } from '../preflight/policy/patterns.ts'
-import { PUBLICATIONS, type Publication } from '../report/publications.ts'
+import { PUBLICATIONS, type Publication } from '../report/channels.ts'
 import { formatDuration, parseDuration } from '../values/durations.ts'
 import { isObjectName } from '../values/kubernetes-names.ts'
 import { formatListenAddress, type ListenAddress, parseListenAddress } from '../values/listen-address.ts'

@@ -6,12 +6,13 @@
  */
 
 import { checkDirectory, layoutOf } from '../checkpoint/layout.ts'
-import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
+import { type ConfigMapSource, type ConfigSource, isConfigMapSource } from '../decision/config-source.ts'
 import { checkSource } from '../decision/safe-names.ts'
 import type { ReadyWiring } from '../decision/unit-state.ts'
 import type { ActivationState, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
 import { codedError } from '../values/errors.ts'
+import { parseJson } from '../values/json-shape.ts'
 import type { ActivationParts, InPlace, KindOfActivation } from './activation-kind.ts'
 import { asArguments, findFlag, joinWords, splitWords } from './command-line.ts'
 import { parseEnvironmentFile, renderAssignment } from './environment-file.ts'
@@ -129,7 +130,7 @@ type EnvFileReading = { readonly ok: true; readonly source: ConfigMapSource } | 
  * be rewritten.
  */
 export function readEnvFile(text: string, configArgs: string, pathOf: (source: ConfigMapSource) => string): EnvFileReading {
-  const source = parseSource(SOURCE_LINE.exec(text)?.[1])
+  const source = parseJson(Buffer.from(SOURCE_LINE.exec(text)?.[1] ?? ''), isConfigMapSource)
   if (source === undefined) return { ok: false, detail: 'does not name its ConfigMap' }
   const variables = parseEnvironmentFile(text)
   const found = variables.get(CONFIG_VARIABLE)
@@ -144,17 +145,4 @@ function replaceConfigFlag(configArgs: string, configPath: string): string {
   const uses = findFlag(asArguments(words), 'config')
   const others = words.filter((_, index) => !uses.some(({ first, end }) => first <= index && index < end))
   return joinWords([`--config=${configPath}`, ...others])
-}
-
-function parseSource(text: string | undefined): ConfigMapSource | undefined {
-  if (text === undefined) return undefined
-  try {
-    const { namespace, name, uid, resourceVersion, kubeletConfigKey, overlay } = JSON.parse(text) as Partial<Record<string, unknown>>
-    if (typeof namespace !== 'string' || typeof name !== 'string' || typeof uid !== 'string') return undefined
-    if (typeof resourceVersion !== 'string' || typeof kubeletConfigKey !== 'string') return undefined
-    if (overlay !== undefined && typeof overlay !== 'string') return undefined
-    return { namespace, name, uid, resourceVersion, kubeletConfigKey, ...(overlay !== undefined && { overlay }) }
-  } catch {
-    return undefined
-  }
 }

@@ -3,7 +3,15 @@
  * plain values and as text. Pure.
  */
 
-import { type ConfigMapRef, type ConfigMapSource, describeRef, describeSource, describeVersion } from '../decision/config-source.ts'
+import {
+  type ConfigMapRef,
+  type ConfigMapSource,
+  describeRef,
+  describeSource,
+  describeVersion,
+  isConfigMapRef,
+  isConfigMapSource,
+} from '../decision/config-source.ts'
 import { cutToBytes } from '../values/cut.ts'
 import { isObject } from '../values/is-object.ts'
 
@@ -121,18 +129,9 @@ function textOf(message: string, value: unknown): string | undefined {
   if (typeof value === 'string') return value
   if (Array.isArray(value)) return value.every((item) => typeof item === 'string') ? value.join(',') : undefined
   if (!isObject(value)) return undefined
-  if (isSource(value))
+  if (isConfigMapSource(value))
     return isOfNamed(message, value) && !namesOtherKey(message, value) ? `@${describeVersion(value)}` : describeSource(value)
-  return isRef(value) ? describeRef(value) : chainOf(value)
-}
-
-function isRef(value: object): value is ConfigMapRef {
-  return ['namespace', 'name', 'kubeletConfigKey'].every((name) => typeof (value as PlainFields)[name] === 'string')
-}
-
-function isSource(value: object): value is ConfigMapSource {
-  const { resourceVersion, overlay } = value as PlainFields
-  return isRef(value) && typeof resourceVersion === 'string' && (overlay === undefined || typeof overlay === 'string')
+  return isConfigMapRef(value) ? describeRef(value) : chainOf(value)
 }
 
 /** If the message names its ConfigMap in upstream's longer form, its version is enough. */
@@ -142,7 +141,7 @@ function isOfNamed(message: string, { namespace, name, uid }: ConfigMapSource): 
 
 /** Whether the message has it already. */
 function isTold(message: string, value: unknown, text: string): boolean {
-  if (!isObject(value) || !isSource(value) || !isOfNamed(message, value)) return hasWord(message, text)
+  if (!isObject(value) || !isConfigMapSource(value) || !isOfNamed(message, value)) return hasWord(message, text)
   return value.overlay === undefined && !namesOtherKey(message, value) && hasWord(message, `ResourceVersion: ${value.resourceVersion}`)
 }
 

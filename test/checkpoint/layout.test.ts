@@ -3,8 +3,7 @@ import { join, normalize } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { checkDirectory, findFile, layoutOf } from '../../src/checkpoint/layout.ts'
-import type { NameRefusal } from '../../src/decision/safe-names.ts'
-import { checkData, checkFile, checkKey, checkSource, checkVersion } from '../../src/decision/safe-names.ts'
+import { checkData, checkFile, checkKey, checkSource, checkVersion, type NameRefusal } from '../../src/decision/safe-names.ts'
 import { anyFile, anySource } from './arbitraries.ts'
 
 function reasonOf(check: ReturnType<typeof checkKey>): NameRefusal | 'ok' {

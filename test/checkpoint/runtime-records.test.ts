@@ -1,8 +1,8 @@
 import t from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { FileRuntimeRecords } from '../../src/checkpoint/runtime-records.ts'
-import type { HealthRecord } from '../../src/decision/health.ts'
 import type { RestartRecord, SpreadRecord } from '../../src/decision/records.ts'
+import type { HealthRecord } from '../../src/health/fold.ts'
 import { FakeDisk } from './fake/fake-disk.ts'
 import { silentLog } from './silent-log.ts'
 

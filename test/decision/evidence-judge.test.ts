@@ -1,10 +1,9 @@
 /** The evidence that the agent has by itself, and which process the rest of it is about. */
 import t from 'tap'
-import type { EvidenceFinding, EvidenceKind } from '../../src/decision/evidence.ts'
-import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
+import { ALL_REQUIRED, type EvidenceFinding, type EvidenceKind } from '../../src/decision/evidence.ts'
 import { judgeEvidence, viewEvidence } from '../../src/decision/evidence-judge.ts'
-import { PORT_NOT_KNOWN } from '../../src/decision/health.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { PORT_NOT_KNOWN } from '../../src/health/sample.ts'
 import { lease, node, STARTED_US, type Story, snapshotOf } from './evidence-samples.ts'
 import { A, B, health, POLICY, runsNothing } from './snapshots.ts'
 

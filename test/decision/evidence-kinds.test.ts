@@ -2,8 +2,8 @@ import t from 'tap'
 import type { EvidenceFinding, EvidenceKind } from '../../src/decision/evidence.ts'
 import type { SeenFact, StaticPod } from '../../src/decision/evidence-facts.ts'
 import { dueEvidence } from '../../src/decision/evidence-schedule.ts'
-import { type HealthAnswer, PORT_NOT_KNOWN } from '../../src/decision/health.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { type HealthAnswer, PORT_NOT_KNOWN } from '../../src/health/sample.ts'
 import {
   API_SERVER,
   ETCD,

@@ -5,8 +5,8 @@ import type { Fact, SeenFact } from '../../src/decision/evidence-facts.ts'
 import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
 import { dropBaseline, recordFacts, renewBaseline } from '../../src/decision/evidence-record.ts'
 import { isEvidenceRecord } from '../../src/decision/evidence-state.ts'
-import type { Running } from '../../src/decision/health.ts'
 import type { RestartRecord } from '../../src/decision/records.ts'
+import type { Running } from '../../src/health/sample.ts'
 import {
   API_SERVER,
   ETCD,

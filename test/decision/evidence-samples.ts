@@ -7,8 +7,8 @@ import type { Fact, FailedPod, NodeAnswer, SeenFact, StaticPod } from '../../src
 import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
 import { recordFacts } from '../../src/decision/evidence-record.ts'
 import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
-import type { Running } from '../../src/decision/health.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Running } from '../../src/health/sample.ts'
 import { A, B, BOOT, C, health, hold, inTrial, KUBELET, keyOf, MINUTE_US, NOW_US, POLICY, runs, SECOND_US, snapshot } from './snapshots.ts'
 
 /** The process of A, from which the baseline is taken. */

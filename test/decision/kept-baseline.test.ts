@@ -1,6 +1,5 @@
 import t from 'tap'
-import type { Baseline, EvidenceRecord, KeptBaseline } from '../../src/decision/evidence-state.ts'
-import { isKeptBaseline } from '../../src/decision/evidence-state.ts'
+import { type Baseline, type EvidenceRecord, isKeptBaseline, type KeptBaseline } from '../../src/decision/evidence-state.ts'
 import { keepBaseline, recallBaseline } from '../../src/decision/kept-baseline.ts'
 import { A, A_IS_KEPT, B, BOOT, C, contentOf, inTrial, judged, keyOf, runs, UPGRADED_KUBELET, verdict } from './snapshots.ts'
 

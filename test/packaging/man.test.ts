@@ -10,9 +10,8 @@ import { GLOBAL_OPTIONS } from '../../src/command/plugin/options.ts'
 import { PLUGIN_PROGRAM } from '../../src/command/plugin/program.ts'
 import { CONFIG_LABEL } from '../../src/decision/channels.ts'
 import { STATUS_ANNOTATION } from '../../src/report/annotation.ts'
-import { CONDITION_TYPE } from '../../src/report/condition.ts'
-import { DEGRADED_TYPE } from '../../src/report/degraded.ts'
-import { STATE_LABEL } from '../../src/report/state-label.ts'
+import { STATE_LABEL } from '../../src/report/channels.ts'
+import { CONDITION_TYPE, DEGRADED_TYPE } from '../../src/report/reasons.ts'
 import { SETTING_NAMES } from '../../src/settings/settings.ts'
 
 const EDITION = { version: '1.2.3', date: '2026-11-21' }

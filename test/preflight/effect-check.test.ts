@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { HealthRecord } from '../../src/decision/health.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
+import type { HealthRecord } from '../../src/health/fold.ts'
 import type { ConfigzAnswer } from '../../src/ports/configz.ts'
 import { type Comparison, checkSame } from '../../src/preflight/change/check-same.ts'
 import { collectFlags } from '../../src/preflight/change/kubelet-flags.ts'

@@ -7,7 +7,7 @@ import type { ConfigMapRef } from '../../decision/config-source.ts'
 import type { Desired } from '../../decision/desired.ts'
 import { ROLLOUT_OFF } from '../../decision/staging.ts'
 import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
-import type { Publication } from '../../report/publications.ts'
+import { CHANNEL_NAMES, CHANNELS } from '../../report/channels.ts'
 import type { Settings } from '../../settings/settings.ts'
 import { errorMessage } from '../../values/errors.ts'
 import { isObject } from '../../values/is-object.ts'
@@ -149,19 +149,13 @@ interface Right {
 function listRights(nodeName: string, settings: Settings, desired: Desired | undefined): readonly Right[] {
   const { channels, configNamespace, publish } = settings
   const node = { resource: 'nodes', name: nodeName } as const
-  const isPublished = (...names: readonly Publication[]) => names.some((name) => publish.includes(name))
   return [
     { ...node, verb: 'get', level: 'fail', grantedBy: READS },
     { ...node, verb: 'watch', level: 'warn', grantedBy: READS },
     ...(channels.includes('selector') ? listFleetRights(configNamespace) : []),
     ...listConfigMaps(desired).flatMap(listReads),
-    ...listRolloutRights(desired, isPublished('rollout-events')),
-    ...(isPublished('condition', 'config')
-      ? [{ ...node, subresource: 'status', verb: 'patch', level: 'warn', grantedBy: WRITES } as const]
-      : []),
-    ...(isPublished('annotation', 'label')
-      ? [{ ...node, verb: 'patch', level: 'warn', grantedBy: 'deploy/rbac/status-annotation.yaml' } as const]
-      : []),
+    ...listRolloutRights(desired, publish.includes('rollout-events')),
+    ...listChannelRights(node, publish),
     { verb: 'create', resource: 'events', namespace: 'default', level: 'warn', grantedBy: WRITES },
     ...listEvidenceRights(nodeName, settings),
   ]
@@ -170,6 +164,18 @@ function listRights(nodeName: string, settings: Settings, desired: Desired | und
 const READS = 'deploy/rbac/serviceaccount.yaml'
 const WRITES = 'deploy/rbac/status.yaml'
 const EVIDENCE = 'deploy/rbac/evidence.yaml'
+
+/** The channels of one part of the Node take one right. */
+function listChannelRights(node: Pick<Right, 'resource' | 'name'>, publish: Settings['publish']): readonly Right[] {
+  const published = CHANNEL_NAMES.filter((name) => publish.includes(name)).map((name) => CHANNELS[name])
+  const [status, metadata] = (['status', 'metadata'] as const).map((part) => published.find((channel) => channel.part === part))
+  return [
+    ...(status === undefined
+      ? []
+      : [{ ...node, subresource: 'status', verb: 'patch', level: 'warn', grantedBy: status.grantedBy } as const]),
+    ...(metadata === undefined ? [] : [{ ...node, verb: 'patch', level: 'warn', grantedBy: metadata.grantedBy } as const]),
+  ]
+}
 
 function listFleetRights(namespace: string): readonly Right[] {
   const fleet = { resource: 'configmaps', namespace, grantedBy: 'deploy/rbac/node-fleet-selector.yaml' } as const

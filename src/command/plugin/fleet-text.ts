@@ -1,7 +1,7 @@
 /**
  * The table of a fleet, and its sum: a line with a bar for each config. Fits the terminal. Pure.
  */
-import { CONDITION_REASONS } from '../../report/condition.ts'
+import { CONDITION_REASONS } from '../../report/reasons.ts'
 import { alignColumns, type Cell, paint, type Tone } from '../terminal.ts'
 import { configOf, describe, isDegraded, type NodeState, showAge, stateOf, versionOf, waveOf } from './node-state.ts'
 

@@ -130,7 +130,7 @@ export function checkServer(view: NodeView): NodeProblem[] {
 }
 
 /**
- * Guards the fields by which kubelet stays in touch with the API server. they need no facts about
+ * Guards the fields by which kubelet stays in touch with the API server. They need no facts about
  * the node, only what runs there, if it is known. Kubelet starts with any value.
  *
  * `runOnce`: kubelet never talks to the API server, and ends without an error (`RunKubelet`,

@@ -8,13 +8,8 @@ import { describeSource } from '../../../decision/config-source.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
 import type { Withdrawal } from '../../../ports/activation.ts'
 import type { KubeAnswer, KubeRequest } from '../../../ports/kube-api.ts'
-import { STATUS_ANNOTATION } from '../../../report/annotation.ts'
-import { readStatusAnnotation } from '../../../report/annotation-work.ts'
-import { CONDITION_TYPE } from '../../../report/condition.ts'
-import { readConditions } from '../../../report/condition-work.ts'
-import { DEGRADED_TYPE } from '../../../report/degraded.ts'
-import { readStateLabel } from '../../../report/label-work.ts'
-import { STATE_LABEL } from '../../../report/state-label.ts'
+import { CHANNELS } from '../../../report/channels.ts'
+import { isObject } from '../../../values/is-object.ts'
 import { isObjectName } from '../../../values/kubernetes-names.ts'
 import { EXIT, type ExitCode, Failure } from '../../command.ts'
 import { plainText } from '../../terminal.ts'
@@ -124,16 +119,6 @@ type Clearing =
 /** A package is not removed faster while the API server is away. */
 const TIMEOUT_MS = 5000
 
-/** Kubelet's own conditions stay. */
-const WITHOUT_CONDITIONS = {
-  contentType: 'application/strategic-merge-patch+json',
-  body: { status: { conditions: [CONDITION_TYPE, DEGRADED_TYPE].map((type) => ({ $patch: 'delete', type })) } },
-} as const
-const WITHOUT_METADATA = {
-  contentType: 'application/merge-patch+json',
-  body: { metadata: { annotations: { [STATUS_ANNOTATION]: null }, labels: { [STATE_LABEL]: null } } },
-} as const
-
 type ClearingSources = Pick<CommandContext, 'api' | 'settings' | 'nodeName' | 'rights'>
 
 export async function clearNode({ api, settings, nodeName, rights }: ClearingSources): Promise<Clearing> {
@@ -145,21 +130,32 @@ export async function clearNode({ api, settings, nodeName, rights }: ClearingSou
   const node = await api.request({ method: 'GET', path, timeoutMs: TIMEOUT_MS })
   if (node.kind === 'refused' && node.status === 404) return { kind: 'nothing' }
   if (node.kind !== 'ok') return failed(name, node)
-  const patches: Pick<KubeRequest, 'path' | 'contentType' | 'body'>[] = []
-  if (readConditions(node.object) !== 'absent') patches.push({ path: `${path}/status`, ...WITHOUT_CONDITIONS })
-  const hasMetadata = [readStatusAnnotation, readStateLabel].some((read) => read(node.object) !== 'absent')
-  if (hasMetadata) patches.push({ path, ...WITHOUT_METADATA })
+  const patches = listPatches(name).filter(({ channels }) => channels.some(({ isShown }) => isShown(node.object)))
   const answers: KubeAnswer[] = []
-  for (const patch of patches) answers.push(await api.request({ method: 'PATCH', ...patch, timeoutMs: TIMEOUT_MS }))
+  for (const { request } of patches) answers.push(await api.request({ method: 'PATCH', ...request, timeoutMs: TIMEOUT_MS }))
   for (const answer of answers) if (answer.kind !== 'ok') return failed(name, answer)
   return answers.length === 0 ? { kind: 'nothing' } : { kind: 'cleared' }
 }
 
+/** One for each part of the Node. */
+function listPatches(name: string) {
+  const path = `/api/v1/nodes/${name}`
+  return (['status', 'metadata'] as const).flatMap((part) => {
+    const channels = Object.values(CHANNELS).filter((channel) => channel.part === part && channel.remove !== undefined)
+    const removals = channels.flatMap(({ remove }) => remove?.(name) ?? [])
+    const [first] = removals
+    if (first === undefined) return []
+    const body = removals.map((removal): unknown => removal.body).reduce(merge)
+    const request: Omit<KubeRequest, 'method'> = { path: part === 'status' ? `${path}/status` : path, contentType: first.contentType, body }
+    return [{ channels, request, advice: removals.map(({ byHand }) => byHand) }]
+  })
+}
+
+function merge(a: unknown, b: unknown): unknown {
+  if (!isObject(a) || !isObject(b)) return b
+  return { ...a, ...Object.fromEntries(Object.entries(b).map(([key, value]) => [key, merge(a[key], value)])) }
+}
+
 function failed(name: string, { detail }: Exclude<KubeAnswer, { kind: 'ok' }>): Clearing {
-  const advice = [
-    `kubectl annotate node ${name} ${STATUS_ANNOTATION}-`,
-    `kubectl label node ${name} ${STATE_LABEL}-`,
-    `kubectl patch node ${name} --subresource=status --type=strategic -p '${JSON.stringify(WITHOUT_CONDITIONS.body)}'`,
-  ]
-  return { kind: 'failed', detail, advice }
+  return { kind: 'failed', detail, advice: listPatches(name).flatMap(({ advice }) => advice) }
 }

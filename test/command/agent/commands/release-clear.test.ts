@@ -56,9 +56,9 @@ t.test('says how it is done by hand where it is refused', async (t) => {
   const { clearing } = await clear(NODE, ({ method }) => (method === 'PATCH' ? refused(403) : undefined))
   t.match(clearing, { kind: 'failed', detail: '403: no' })
   t.same(clearing.kind === 'failed' && clearing.advice, [
+    `kubectl patch node node-1 --subresource=status --type=strategic -p '{"status":{"conditions":[{"$patch":"delete","type":"KubeletConfigReady"},{"$patch":"delete","type":"KubeletConfigDegraded"}]}}'`,
     'kubectl annotate node node-1 kubelet-cfg-agent.io/status-',
     'kubectl label node node-1 kubelet-cfg-agent.io/state-',
-    `kubectl patch node node-1 --subresource=status --type=strategic -p '{"status":{"conditions":[{"$patch":"delete","type":"KubeletConfigReady"},{"$patch":"delete","type":"KubeletConfigDegraded"}]}}'`,
   ])
   t.match((await clear(NODE, () => ({ kind: 'unreachable', detail: 'ECONNREFUSED' }))).clearing, { kind: 'failed', detail: 'ECONNREFUSED' })
 })

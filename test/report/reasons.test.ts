@@ -1,6 +1,5 @@
 import t from 'tap'
-import { CONDITION_REASONS, type ConditionReason, type ConditionStatus } from '../../src/report/condition.ts'
-import { describeDegraded } from '../../src/report/degraded.ts'
+import { CONDITION_REASONS, type ConditionReason, type ConditionStatus, describeDegraded, stateLabel } from '../../src/report/reasons.ts'
 
 function statusFor(status: ConditionStatus, reason: ConditionReason): ConditionStatus {
   return describeDegraded({ status, reason, message: 'why' }).status
@@ -47,4 +46,23 @@ t.test('what is wrong is said in the same words; what is not, in words that neve
   const fine = describeDegraded({ status: 'True', reason: 'Promoted', message: 'one' })
   t.same(fine, describeDegraded({ status: 'Unknown', reason: 'InTrial', message: 'two' }))
   t.match(fine, { status: 'False', reason: 'AsExpected' })
+})
+const ALL = [...CONDITION_REASONS.True, ...CONDITION_REASONS.Unknown, ...CONDITION_REASONS.False]
+
+t.test('the label has the states that do not change by themselves, and no other', async (t) => {
+  t.same(ALL.filter((reason) => stateLabel(reason) !== undefined).sort(), [
+    'HeldLocal',
+    'Ineffective',
+    'Invalid',
+    'Local',
+    'NodeAtFault',
+    'Promoted',
+    'Refused',
+    'RolledBack',
+    'Wiring',
+  ])
+})
+
+t.test('each is a label value', async (t) => {
+  for (const reason of ALL) t.match(stateLabel(reason) ?? reason, /^[A-Za-z0-9]{1,63}$/)
 })

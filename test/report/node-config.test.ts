@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { patchOf, readConfig, sameStatus, shows } from '../../src/report/node-config.ts'
+import { FieldWork } from '../../src/report/field-work.ts'
+import { CONFIG, patchOf, readConfig, sameStatus, shows } from '../../src/report/node-config.ts'
 import { ReportWorker } from '../../src/report/report-worker.ts'
 import type { ConfigStatus } from '../../src/report/status.ts'
-import { statusWork } from '../../src/report/status-work.ts'
 import { source } from './build.ts'
 import { FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
 
@@ -16,7 +16,7 @@ function fresh() {
   const time = new FakeTime()
   const api = new FakeApi(() => time.nowMs)
   const log = new FakeLog()
-  const work = statusWork({ api, nodeName: 'node-1', clock: time.clock, log, random: () => 1 })
+  const work = new FieldWork({ api, nodeName: 'node-1', clock: time.clock, log, random: () => 1 }, CONFIG)
   const lane = new ReportWorker(work, time.sleep, log)
   lane.start()
   const want = (status: ConfigStatus) => {

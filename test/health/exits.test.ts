@@ -1,10 +1,9 @@
 /** The log of exits: ten of each config, however they alternate. */
 import t from 'tap'
-import { ageExits, countRecurringExits, logExits } from '../../src/decision/exit-log.ts'
-import type { HealthSample, KubeletExit } from '../../src/decision/health.ts'
-import { forgetExits } from '../../src/decision/health-changes.ts'
 import { trialKey } from '../../src/decision/trial-key.ts'
-import { HOUR_US, health, KUBELET, MINUTE_US, NOW_US, A as SUBJECT, unit } from './snapshots.ts'
+import { ageExits, countRecurringExits, type KubeletExit, logExits } from '../../src/health/exits.ts'
+import { forgetExits } from '../../src/health/fold.ts'
+import { HOUR_US, health, KUBELET, MINUTE_US, NOW_US, A as SUBJECT, unit } from '../decision/snapshots.ts'
 
 const keyOf = (content: string) => trialKey(content, KUBELET)
 
@@ -12,15 +11,8 @@ const keyOf = (content: string) => trialKey(content, KUBELET)
 function exitInTurn(...contents: readonly string[]): readonly KubeletExit[] {
   let log: readonly KubeletExit[] = []
   for (const [index, content] of contents.entries()) {
-    const exited = unit({ invocationId: `i-${index}` })
-    const sample: HealthSample = {
-      at: { bootId: 'boot', monotonicUs: NOW_US + index * MINUTE_US, wallMs: 0 },
-      unit: exited,
-      running: { kind: 'none' },
-      healthz: undefined,
-      runtimeUp: true,
-    }
-    log = logExits({ recentExits: log, invocationId: `i-${index}`, process: undefined }, sample, keyOf(content), { unseen: 0, seen: true })
+    const look = { unit: unit({ invocationId: `i-${index}` }), nowUs: NOW_US + index * MINUTE_US }
+    log = logExits({ recentExits: log, invocationId: `i-${index}`, process: undefined }, look, keyOf(content), { unseen: 0, seen: true })
   }
   return log
 }
@@ -41,8 +33,8 @@ t.test('the window is 24 hours in which kubelet starts with that config', async 
   const countAfter = (exits: readonly KubeletExit[], us: number) =>
     countRecurringExits({ ...health(SUBJECT), subject: keyOf('a'), recentExits: exits }, NOW_US + us)
   t.equal(countAfter(log, 30 * HOUR_US), undefined)
-  t.match(countAfter(ageExits(log, keyOf('b'), 20 * HOUR_US), 30 * HOUR_US), { exits: 10, failed: true })
-  t.equal(countAfter(ageExits(log, keyOf('a'), 20 * HOUR_US), 30 * HOUR_US), undefined)
+  t.match(countAfter(ageExits({ recentExits: log, subject: keyOf('b') }, 20 * HOUR_US), 30 * HOUR_US), { exits: 10, failed: true })
+  t.equal(countAfter(ageExits({ recentExits: log, subject: keyOf('a') }, 20 * HOUR_US), 30 * HOUR_US), undefined)
 })
 
 t.test('a kubelet that became healthy after the last exit is not condemned for the exits any more', async (t) => {

@@ -1,11 +1,18 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { isExcuseUsedUp, isSubjectExcused, RUNTIME_EXCUSE_US } from '../../src/decision/excuse.ts'
-import { findFailure } from '../../src/decision/find-failure.ts'
-import { type HealthRecord, type HealthSample, PORT_NOT_KNOWN } from '../../src/decision/health.ts'
-import { expectAnotherTry, expectStart, forgetExits, forgetIllness } from '../../src/decision/health-changes.ts'
-import { recordProcess, recordSample } from '../../src/decision/health-record.ts'
 import type { UnitActivity } from '../../src/decision/unit-state.ts'
+import { isExcused, isExcuseUsedUp, RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
+import { findFailure } from '../../src/health/failure.ts'
+import {
+  expectAnotherTry,
+  expectStart,
+  forgetExits,
+  forgetIllness,
+  type HealthRecord,
+  recordProcess,
+  recordSample,
+} from '../../src/health/fold.ts'
+import { type HealthSample, PORT_NOT_KNOWN } from '../../src/health/sample.ts'
 import {
   A,
   B,
@@ -21,7 +28,7 @@ import {
   SECOND_US,
   UPGRADED_KUBELET,
   unit,
-} from './snapshots.ts'
+} from '../decision/snapshots.ts'
 
 const SUBJECT = keyOf(A)
 
@@ -860,8 +867,7 @@ t.test('whatever is seen, only what was seen counts: no health, illness or exit 
         if (after.healthySinceUs !== undefined && after.unhealthySinceUs !== undefined) return false
         if (runtimeUp === false && !isExcuseUsedUp(after.excusedExits, nowUs) && findFailure(after, sample, POLICY) !== undefined)
           return false
-        const isExcused = isSubjectExcused(after.runtimeDownSinceUs, after, sample)
-        if (isExcused && before?.subject === subject && after.exits > before.exits) return false
+        if (isExcused(after, sample) && before?.subject === subject && after.exits > before.exits) return false
         if (!after.started && findFailure(after, sample, POLICY) !== undefined) return false
       }
       return true

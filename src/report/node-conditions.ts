@@ -1,21 +1,24 @@
 /**
- * Keeps the conditions `KubeletConfigReady` and `KubeletConfigDegraded` of the Node up to date, in
- * one patch, and leaves kubelet's conditions alone: a strategic merge patch merges
- * `status.conditions` by `type` (`patchMergeKey` of `NodeStatus`), as upstream's `SetNodeCondition`
- * did. Kubelet in turn keeps these conditions: it sends the difference between the Node that it
- * read and its own changes (`PatchNodeStatus`, `CreateTwoWayMergePatch`), which concern only its
- * own conditions. NodeRestriction allows a node to patch the status of its own Node; it restricts
- * configSource, taints and labels (`admitNode`).
+ * The conditions of the Node as a channel. Pure. Both are written in one patch, which leaves
+ * kubelet's conditions alone: a strategic merge patch merges `status.conditions` by `type`
+ * (`patchMergeKey` of `NodeStatus`), as upstream's `SetNodeCondition` did. Kubelet in turn keeps
+ * these conditions: it sends the difference between the Node that it read and its own changes
+ * (`PatchNodeStatus`, `CreateTwoWayMergePatch`), which concern only its own conditions.
+ * NodeRestriction allows a node to patch the status of its own Node; it restricts configSource,
+ * taints and labels (`admitNode`).
  *
  * `lastTransitionTime` is when `status` changed, also across restarts of the agent, so the server's
  * conditions are read before the first write. A Node that was created again has no condition, and
  * its time starts there, as for kubelet's conditions.
  */
 import { isObject, type JsonObject } from '../values/is-object.ts'
-import { CONDITION_TYPE, type Condition, NOT_PUBLISHED } from './condition.ts'
+import type { Channel } from './channel.ts'
 import { showTime } from './deadlines.ts'
-import { DEGRADED_TYPE, type Degraded, describeDegraded } from './degraded.ts'
-import { FieldWork, LONG_RUN, type NodeField, type WorkOptions } from './field-work.ts'
+import { LONG_RUN } from './field-work.ts'
+import { CONDITION_TYPE, type Condition, conditionOf, DEGRADED_TYPE, type Degraded, describeDegraded } from './reasons.ts'
+
+/** Written when publishing the condition is switched off. */
+const NOT_PUBLISHED = conditionOf('NotPublished', 'kubelet-cfg-agent is set not to publish this condition')
 
 /** The fields as the server has them, of any type. */
 interface SeenCondition {
@@ -26,12 +29,15 @@ interface SeenCondition {
 }
 
 /** Undefined: the Node has no such condition. */
-export interface SeenConditions {
+interface SeenConditions {
   readonly ready: SeenCondition | undefined
   readonly degraded: SeenCondition | undefined
 }
 
-const CONDITIONS: NodeField<Condition, SeenConditions> = {
+export const CONDITIONS: Channel<Condition, SeenConditions> = {
+  part: 'status',
+  says: ({ condition }) => condition,
+  takesItsTurn: true,
   name: `condition ${CONDITION_TYPE}`,
   announce: 'debug',
   grantedBy: 'deploy/rbac/status.yaml',
@@ -56,6 +62,15 @@ const CONDITIONS: NodeField<Condition, SeenConditions> = {
       body: { status: { conditions } },
     }
   },
+  /** Kubelet's own conditions stay. */
+  remove(nodeName) {
+    const body = { status: { conditions: [CONDITION_TYPE, DEGRADED_TYPE].map((type) => ({ $patch: 'delete', type })) } }
+    return {
+      contentType: 'application/strategic-merge-patch+json',
+      body,
+      byHand: `kubectl patch node ${nodeName} --subresource=status --type=strategic -p '${JSON.stringify(body)}'`,
+    }
+  },
 }
 
 function render(
@@ -70,11 +85,7 @@ function render(
   return { type, status, reason, message, lastHeartbeatTime: now, lastTransitionTime }
 }
 
-export function conditionWork(options: WorkOptions, isOn?: () => boolean): FieldWork<Condition, SeenConditions> {
-  return new FieldWork(options, CONDITIONS, isOn)
-}
-
-export function readConditions(node: unknown): SeenConditions | 'absent' {
+function readConditions(node: unknown): SeenConditions | 'absent' {
   const status = isObject(node) ? node.status : undefined
   const [ready, degraded] = [CONDITION_TYPE, DEGRADED_TYPE].map((type) => readCondition(status, type))
   return ready === undefined && degraded === undefined ? 'absent' : { ready, degraded }

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { findFailure } from '../../src/decision/find-failure.ts'
-import type { HealthRecord, KubeletExit } from '../../src/decision/health.ts'
-import { recordSample } from '../../src/decision/health-record.ts'
-import { findTakenAddress, isSameCause } from '../../src/decision/last-words.ts'
-import { A, B, BOOT, keyOf, NOW_US, POLICY, SECOND_US, unit } from './snapshots.ts'
+import type { KubeletExit } from '../../src/health/exits.ts'
+import { findFailure } from '../../src/health/failure.ts'
+import { type HealthRecord, recordSample } from '../../src/health/fold.ts'
+import { findTakenAddress, isSameCause } from '../../src/health/last-words.ts'
+import { A, B, BOOT, keyOf, NOW_US, POLICY, SECOND_US, unit } from '../decision/snapshots.ts'
 
 const SUBJECT = keyOf(A)
 const DOWN = unit({ activity: 'starting', process: { kind: 'none' } })

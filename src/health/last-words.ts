@@ -3,7 +3,10 @@
  * reason. Pure.
  */
 import { MINUTE_US } from '../values/durations.ts'
-import type { HealthRecord, KubeletExit } from './health.ts'
+import type { Exits, KubeletExit } from './exits.ts'
+import type { Starts } from './starts.ts'
+
+type ExitRecord = Pick<Exits & Starts, 'recentExits' | 'subject'>
 
 /**
  * What differs from start to start: times and durations, process IDs, ports, addresses in memory,
@@ -16,13 +19,13 @@ const CHANGING =
  * Whether another process had an address that kubelet listens at. Any account of the node can take
  * one while kubelet is restarted.
  */
-export function wasAddressTaken(record: Pick<HealthRecord, 'recentExits' | 'subject'>): boolean {
+export function wasAddressTaken(record: ExitRecord): boolean {
   const last = lastOfSubject(record)
   return last?.killedBy === undefined && last?.words?.includes('address already in use') === true
 }
 
 /** Where it could not listen. undefined: it did not say, or exited for something else. */
-export function findTakenAddress(record: Pick<HealthRecord, 'recentExits' | 'subject'>): TakenAddress | undefined {
+export function findTakenAddress(record: ExitRecord): TakenAddress | undefined {
   if (!wasAddressTaken(record)) return undefined
   const words = lastOfSubject(record)?.words ?? ''
   const [, host = '', port] = /\blisten tcp[46]? (\S*):(\d{1,5}): bind: address already in use/.exec(words) ?? []
@@ -35,7 +38,7 @@ export interface TakenAddress {
   readonly port: number
 }
 
-function lastOfSubject({ recentExits, subject }: Pick<HealthRecord, 'recentExits' | 'subject'>): KubeletExit | undefined {
+function lastOfSubject({ recentExits, subject }: ExitRecord): KubeletExit | undefined {
   return recentExits?.findLast(({ key }) => key === subject)
 }
 
@@ -48,7 +51,7 @@ function withoutChanging(words: string): string {
 }
 
 /** Adds what is known of the last exit to what happened. */
-export function explain(what: string, record: HealthRecord): string {
+export function explain(what: string, record: ExitRecord): string {
   const { words, killedBy } = lastOfSubject(record) ?? {}
   return `${what}${killedBy === undefined ? '' : `, killed by ${killedBy}`}${words === undefined ? '' : `: ${words}`}`
 }
@@ -58,7 +61,7 @@ export function explain(what: string, record: HealthRecord): string {
  * of its start, and one start right after the other exit. That is a crash loop. What a process said
  * before a signal ended it does not explain its end.
  */
-export function areLatestAlike({ recentExits = [], subject }: HealthRecord): boolean {
+export function areLatestAlike({ recentExits = [], subject }: ExitRecord): boolean {
   const [before, after] = recentExits.filter(({ key }) => key === subject).slice(-2)
   if (before?.words === undefined || after?.words === undefined || after.startedAtUs === undefined) return false
   if (before.killedBy !== undefined || after.killedBy !== undefined) return false
