@@ -10,9 +10,8 @@ import type { Command, CommandOption, Program } from '../src/command/command.ts'
 import { describeOption, HELP, usageOf, VERSION } from '../src/command/help.ts'
 import { optionsOf } from '../src/command/parse-line.ts'
 import { PLUGIN_PROGRAM } from '../src/command/plugin/program.ts'
-import { SETTING_GROUPS, type SettingGroup } from '../src/settings/setting.ts'
-import { fileKey, flagName, showInitial, variableName } from '../src/settings/setting-names.ts'
-import { SETTING_NAMES, SETTINGS, type SettingName } from '../src/settings/settings.ts'
+import { SETTING_GROUPS, type SettingGroup } from '../src/settings/setting-kinds.ts'
+import { fileKey, flagName, SETTING_NAMES, SETTINGS, type SettingName, showInitial, variableName } from '../src/settings/settings.ts'
 
 /** The value that a flag takes. */
 export type FlagValue =

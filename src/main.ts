@@ -1,5 +1,5 @@
 /**
- * The composition root. Adapters meet only here and in the other files `main-*.ts`; everything else
+ * The composition root. Adapters meet only here and in `compose/`; everything else
  * receives what it needs as arguments and reaches for no environment, clock or disk of its own.
  * What is needed rarely (YAML, metrics, node facts, preflight's rules) is loaded when it is needed.
  */
@@ -11,9 +11,9 @@ import type { CommandLine } from './command/command.ts'
 import { isCompletion, isPluginStart } from './command/plugin/plugin-name.ts'
 import { runProgram } from './command/run-program.ts'
 import { wantsColor } from './command/terminal.ts'
+import { runAgent } from './compose/agent.ts'
+import { VERSION } from './compose/kube-api.ts'
 import { BoundedYaml } from './kubelet/bounded-yaml.ts'
-import { runAgent } from './main-agent.ts'
-import { VERSION } from './main-version.ts'
 import { BootClock } from './systemd/boot-clock.ts'
 import { takeSupervision } from './systemd/notify.ts'
 
@@ -24,7 +24,7 @@ declare const KUBELET_CFG_AGENT_HELPER: string | undefined
 const YAML_CHILD = typeof KUBELET_CFG_AGENT_YAML_CHILD === 'string' ? KUBELET_CFG_AGENT_YAML_CHILD : './kubelet/yaml-child.ts'
 const DOCKER_CHILD =
   typeof KUBELET_CFG_AGENT_DOCKER_CHILD === 'string' ? KUBELET_CFG_AGENT_DOCKER_CHILD : './preflight/kubelet/docker-child.ts'
-const HELPER = typeof KUBELET_CFG_AGENT_HELPER === 'string' ? KUBELET_CFG_AGENT_HELPER : './main-helper.ts'
+const HELPER = typeof KUBELET_CFG_AGENT_HELPER === 'string' ? KUBELET_CFG_AGENT_HELPER : './compose/helper.ts'
 /** The limit of the helper's heap. The rules and a config of 1 MiB take some 40 MB. */
 const HELPER_MB = 160
 
@@ -65,7 +65,7 @@ const terminal = {
 }
 
 if (isPluginStart(process.argv[1])) {
-  const { completePlugin, startPlugin } = await import('./main-plugin.ts')
+  const { completePlugin, startPlugin } = await import('./compose/plugin.ts')
   const start = isCompletion(process.argv[1]) ? completePlugin : startPlugin
   await exitAfterOutput(await start(args, { terminal, yaml, env: process.env }))
 }
@@ -76,8 +76,7 @@ const world: AgentWorld = {
   env: () => process.env,
   readConfigFile,
   // Loaded only when a command asks for it.
-  openNode: async (settings) =>
-    (await import('./main-commands.ts')).openNode(settings, { clock, terminal, version: VERSION, yaml, besideDocker }),
+  openNode: async (settings) => (await import('./compose/commands.ts')).openNode(settings, { clock, yaml, besideDocker }, terminal),
   // A journal that takes nothing must not hold up the end of the agent.
   runAgent: async (start) => process.exit(await runAgent(start, { clock, supervision, yaml, besideDocker, helperProgram, yamlChild })),
 }

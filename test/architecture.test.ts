@@ -16,8 +16,8 @@ const MOST_LINES = 320
 
 /**
  * From the ground up: a folder imports only from floors below its own. The words that a lower
- * floor shares with the decision stand below both. `.` holds the composition, the only place where
- * adapters meet.
+ * floor shares with the decision stand below both. `compose` and `.`, which holds the entry point,
+ * are the composition, the only place where adapters meet.
  */
 const FLOORS: readonly (readonly string[])[] = [
   ['values'],
@@ -32,6 +32,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['settings'],
   ['agent', 'helper'],
   ['command'],
+  ['compose'],
   ['.'],
 ]
 
@@ -237,8 +238,8 @@ function loadedWith(name: string, found = new Set<string>()): ReadonlySet<string
 const isPure = (name: string) => MODULES.get(name)?.impurities.length === 0
 const why = (name: string) => MODULES.get(name)?.impurities.join(', ')
 const each = [...MODULES.values()]
-const isComposition = (name: string) => !name.includes('/')
-const folderOf = (name: string) => (isComposition(name) ? '.' : name.slice(0, name.indexOf('/')))
+const folderOf = (name: string) => (name.includes('/') ? name.slice(0, name.indexOf('/')) : '.')
+const isComposition = (name: string) => ['compose', '.'].includes(folderOf(name))
 const floorOf = (name: string) => FLOORS.findIndex((names) => names.includes(name) || names.includes(folderOf(name)))
 
 t.test('what is imported exists', async (t) => {

@@ -10,7 +10,7 @@ import { findHealthPort } from '../../src/kubelet/config-file.ts'
 import { decodeConfig, type KubeletConfig } from '../../src/kubelet/decode.ts'
 import { parseDocument } from '../../src/kubelet/yaml.ts'
 import { asArguments, flagValue } from '../../src/systemd/command-line.ts'
-import { parseDuration } from '../../src/values/go-duration.ts'
+import { parseGoDuration } from '../../src/values/go-syntax.ts'
 import { validateConfig } from './validate-config.ts'
 
 const CRASH_AFTER_MS = 200
@@ -49,7 +49,7 @@ const SOONEST_ANSWER_NS = 100_000n
  * runtime (`NewRemoteRuntimeService`, pkg/kubelet/cri/remote) or sets up cgroups.
  */
 function exitOnBadValues({ cgroupRoot, cgroupsPerQOS, runtimeRequestTimeout }: KubeletConfig): void {
-  const timeoutNs = typeof runtimeRequestTimeout === 'string' ? parseDuration(runtimeRequestTimeout) : undefined
+  const timeoutNs = typeof runtimeRequestTimeout === 'string' ? parseGoDuration(runtimeRequestTimeout) : undefined
   // kubelet takes its default in place of 0.
   if (timeoutNs !== undefined && timeoutNs !== 0n && timeoutNs < SOONEST_ANSWER_NS) die('failed to run Kubelet: context deadline exceeded')
   if (cgroupsPerQOS === false || typeof cgroupRoot !== 'string' || cgroupRoot === '' || existsSync(`/sys/fs/cgroup${cgroupRoot}`)) return

@@ -11,9 +11,9 @@ import { STATUS_ANNOTATION } from '../../src/report/annotation.ts'
 import { STATE_LABEL } from '../../src/report/channels.ts'
 import { CONDITION_TYPE, DEGRADED_TYPE } from '../../src/report/reasons.ts'
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../../src/settings/resolve-settings.ts'
-import { SETTING_GROUPS } from '../../src/settings/setting.ts'
+import { SETTING_GROUPS } from '../../src/settings/setting-kinds.ts'
 import { SETTINGS } from '../../src/settings/settings.ts'
-import { capitalise } from '../../src/values/capitalise.ts'
+import { capitalise } from '../../src/values/cut.ts'
 import {
   COMMAND_ROWS,
   type CommandRow,

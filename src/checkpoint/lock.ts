@@ -12,7 +12,7 @@ import { errorCode, errorMessage } from '../values/errors.ts'
 /** flock itself waits for a second at most. */
 const LIMITS = { timeoutMs: 10_000, maxOutputBytes: 1 << 16 }
 
-type LockResult = { readonly ok: true; readonly lock: DirectoryLock } | { readonly ok: false; readonly detail: string }
+export type LockResult = { readonly ok: true; readonly lock: DirectoryLock } | { readonly ok: false; readonly detail: string }
 
 interface DirectoryLock {
   release(): void

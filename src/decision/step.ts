@@ -4,7 +4,14 @@
  * what it leaves when done once.
  */
 
-import { type CheckpointInfo, type ConfigMapData, type ConfigMapSource, type ConfigSource, type ContentHash, describeSource } from './config-source.ts'
+import {
+  type CheckpointInfo,
+  type ConfigMapData,
+  type ConfigMapSource,
+  type ConfigSource,
+  type ContentHash,
+  describeSource,
+} from './config-source.ts'
 import type { ChannelState, FoundConfigMap } from './desired.ts'
 import type { Phase } from './phases.ts'
 import type { RestartRecord, TrialBoots } from './records.ts'

@@ -6,9 +6,9 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Manifest, NotAsked, RuntimeAnswer, StaticPod, StaticPodsAnswer } from '../decision/evidence-facts.ts'
 import type { RuntimePods } from '../decision/runtime-pods.ts'
-import type { ContainerRuntime } from '../ports/container-runtime.ts'
 import type { EvidenceSubject } from '../ports/evidence.ts'
 import type { Files } from '../ports/files.ts'
+import type { ContainerRuntime } from '../ports/probes.ts'
 import { isObject } from '../values/is-object.ts'
 
 export interface RuntimeQuestions {

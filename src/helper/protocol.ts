@@ -5,7 +5,7 @@
 import type { PreflightResult } from '../decision/verdict.ts'
 import type { NodeFacts, NodeFactsResult } from '../kubelet/describe-facts.ts'
 import { isMaybePosition } from '../kubelet/yaml-document.ts'
-import type { ConfigzAnswer } from '../ports/configz.ts'
+import type { ConfigzAnswer } from '../ports/preflight.ts'
 import type { Comparison, Difference } from '../preflight/change/check-same.ts'
 import type { Finding, PartResult, Report } from '../preflight/finding.ts'
 import { isObject } from '../values/is-object.ts'

@@ -153,3 +153,14 @@ export function findHealthPort(config: Readonly<Record<string, unknown>>): Healt
 function textOr(initial: string, value: unknown): string {
   return typeof value === 'string' && value !== '' ? value : initial
 }
+
+/**
+ * The path of a Unix socket by its endpoint, the same for each spelling: empty segments and `.`
+ * mean nothing (path_resolution(7)), and /var/run is a link to /run (file-hierarchy(7)).
+ */
+export function toSocketPath(endpoint: string): string {
+  return endpoint
+    .replace(/^unix:(\/\/)?/, '')
+    .replace(/\/(?:\.?\/)+/g, '/')
+    .replace(/^\/var\/run\//, '/run/')
+}

@@ -7,7 +7,7 @@
  * Checks the types of the fields that every kubelet since 1.20 has; older kubelets ignore newer
  * fields.
  */
-import { foldName } from '../values/fold-name.ts'
+import { foldName } from '../values/go-syntax.ts'
 import { isObject } from '../values/is-object.ts'
 import type { Field, Fields } from './field.ts'
 import { formatPath } from './field-path.ts'

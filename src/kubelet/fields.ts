@@ -5,7 +5,7 @@
  * ignores it, whatever its value.
  */
 
-import { parseDuration } from '../values/go-duration.ts'
+import { parseGoDuration } from '../values/go-syntax.ts'
 import { isObject } from '../values/is-object.ts'
 import type { Field, Fields, FieldType } from './field.ts'
 import { FIELD_TABLE } from './generated/fields.ts'
@@ -77,7 +77,7 @@ const isNumber = (value: unknown): value is number => typeof value === 'number' 
 const isInteger = (value: unknown, bits: 32 | 64) => isNumber(value) && Number.isInteger(value) && Math.abs(value) <= 2 ** (bits - 1)
 const isInt32 = (value: unknown) => isInteger(value, 32) && value !== 2 ** 31
 const isUint32 = (value: unknown) => isNumber(value) && Number.isInteger(value) && value >= 0 && value < 2 ** 32
-const isDuration = (value: unknown) => isString(value) && parseDuration(value) !== undefined
+const isDuration = (value: unknown) => isString(value) && parseGoDuration(value) !== undefined
 const isQuantity = (value: unknown) => isNumber(value) || (isString(value) && parseQuantity(value) !== undefined)
 const isTime = (value: unknown) => isString(value) && /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[-+]\d\d:\d\d)$/.test(value)
 const orNull = (fits: (value: unknown) => boolean) => (value: unknown) => value === null || fits(value)

@@ -6,7 +6,7 @@ import { type ConfigMapRef, describeRef } from '../decision/config-source.ts'
 import type { Base, Bases, BaseView, FoundConfigMap, UnavailableReason } from '../decision/desired.ts'
 import { ROLLOUT_OFF } from '../decision/staging.ts'
 import { BASE_ERROR, LAYER_ERROR, LOCAL_BASE_ERROR } from '../decision/status-texts.ts'
-import type { LocalConfigView } from '../ports/local-config.ts'
+import type { LocalConfigView } from '../ports/assignment-source.ts'
 import type { BaseTexts, Layer } from './merge-part.ts'
 
 type BasesReading =

@@ -3,8 +3,7 @@
  * in memory.
  */
 import type { Desired } from '../decision/desired.ts'
-import type { AssignmentSource } from '../ports/assignment-source.ts'
-import type { ReadLocalConfig } from '../ports/local-config.ts'
+import type { AssignmentSource, ReadLocalConfig } from '../ports/assignment-source.ts'
 import type { Log } from '../ports/log.ts'
 import { applyOverlay, whileWaiting } from './apply.ts'
 import { OVERLAY, type PatchSet } from './patch-set.ts'

@@ -7,7 +7,9 @@ import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Rendered } from '../decision/desired.ts'
 import { looksLikeJson } from '../kubelet/decode.ts'
 import { parseJson } from '../kubelet/json.ts'
+import { ParsedTexts } from '../kubelet/parsed-texts.ts'
 import type { LocatedReading, YamlReader } from '../kubelet/yaml-document.ts'
+import { errorMessage } from '../values/errors.ts'
 import { isObject } from '../values/is-object.ts'
 import { readPatch, render } from './render.ts'
 
@@ -35,6 +37,16 @@ const NO_TEXT = { ok: false } as const
 
 /** Parses a config. undefined: not yet; `onParsed` is called when it is parsed. */
 export type ParseConfig = (text: string, onParsed: () => void) => LocatedReading | undefined
+
+/** Reads them for somebody who does not wait for a later try. */
+export async function readOverlayOnce(directory: string, found: OverlayFiles, yaml: YamlReader): Promise<OverlayView> {
+  if (found.kind === 'faulty') return found
+  const parse = (text: string): Promise<LocatedReading> =>
+    yaml.first(text).catch((error: unknown) => ({ ok: false, detail: errorMessage(error), position: undefined }))
+  const parsed = new ParsedTexts(parse, () => {})
+  const view = await readOverlay(found.files, yaml, (text, onParsed) => parsed.look(text, onParsed))
+  return view.kind === 'faulty' ? { kind: 'faulty', detail: `${directory}/${view.detail}` } : view
+}
 
 export async function readOverlay(files: ReadonlyMap<string, Buffer>, yaml: YamlReader, parseConfig: ParseConfig): Promise<OverlayView> {
   if (files.size === 0) return { kind: 'none' }

@@ -15,7 +15,6 @@ import { hasPassed } from '../decision/trial-key.ts'
 import { spreadDelayUs } from '../decision/wait.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
-import type { PassObserver } from '../ports/pass-observer.ts'
 import type { AcceptedWarnings } from './accepted-warnings.ts'
 import { describeInAnnotation } from './annotation.ts'
 import { describeCondition, isAssignmentKnown, isTransient, NODE_UNREADABLE } from './condition.ts'
@@ -64,7 +63,7 @@ const START_GRACE_US = 60e6
 /** For this long, a True condition stays during a short disturbance. */
 const TRANSIENT_US = 30e6
 
-export class Reporter implements PassObserver {
+export class Reporter {
   readonly #options: ReporterOptions
   #applyTimer = NOT_TIMED
   #trialTimer: TrialTimer

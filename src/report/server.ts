@@ -8,7 +8,7 @@
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { Log } from '../ports/log.ts'
-import { formatListenAddress, type ListenAddress } from '../values/listen-address.ts'
+import { formatListenAddress, type ListenAddress } from '../values/go-syntax.ts'
 
 interface ReportServerOptions {
   readonly address: ListenAddress

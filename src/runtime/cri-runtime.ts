@@ -5,10 +5,10 @@
  */
 
 import type { RuntimePods } from '../decision/runtime-pods.ts'
-import type { CgroupDriver, ContainerRuntime, RuntimeAnswer, RuntimeFault, RuntimeStatus } from '../ports/container-runtime.ts'
+import type { CgroupDriver, ContainerRuntime, RuntimeAnswer, RuntimeFault, RuntimeStatus } from '../ports/probes.ts'
 import { codedError, errorCode, errorMessage } from '../values/errors.ts'
 import { decodeCgroupDriver, decodePods, decodeStatus } from './cri-messages.ts'
-import { type GrpcAnswer, UNIMPLEMENTED } from './grpc-message.ts'
+import type { GrpcAnswer } from './grpc-channel.ts'
 
 /** A connection to a runtime. */
 export interface Channel {
@@ -115,6 +115,8 @@ function messageOf(answer: GrpcAnswer): Buffer {
 }
 
 const DENIED = 'EACCES'
+/** Code of google.rpc.Code. */
+const UNIMPLEMENTED = 12
 const NOT_CRI = 'UNIMPLEMENTED'
 
 function faultOf(error: unknown): RuntimeFault {

@@ -1,20 +1,10 @@
 /** The settings of the agent's own files and directories. Pure. */
 
-import type { Policy } from '../decision/policy.ts'
-import { ALL_COMMANDS, RUN_ONLY, RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
-import { countKind, pathKind, plainPathKind, switchKind } from './setting-kinds.ts'
-
-export interface DiskSettings extends Pick<Policy, 'keepCheckpoints'> {
-  readonly dynamicConfigDir: string
-  readonly runtimeDir: string
-  readonly envFile: string
-  readonly adopt: boolean
-  readonly config: string
-}
+import { ALL_COMMANDS, countKind, pathKind, plainPathKind, RUN_ONLY, RUN_ONLY_LIVE, settingTable, switchKind } from './setting-kinds.ts'
 
 const GROUP = 'On disk'
 
-export const DISK_SETTINGS: SettingTable<DiskSettings> = {
+export const DISK_SETTINGS = settingTable({
   dynamicConfigDir: {
     name: 'dynamic-config-dir',
     group: GROUP,
@@ -65,4 +55,4 @@ export const DISK_SETTINGS: SettingTable<DiskSettings> = {
     ...ALL_COMMANDS,
     help: 'settings file; if you name one, it must exist',
   },
-}
+})

@@ -3,21 +3,12 @@
  * the system bus are. Pure.
  */
 
-import { ACTIVATION_KINDS, type ActivationChoice } from '../systemd/activation-kinds.ts'
-import { ALL_COMMANDS, RUN_ONLY, type SettingTable } from './setting.ts'
-import { choiceKind, optional, pathKind, serviceKind } from './setting-kinds.ts'
-
-export interface KubeletSettings {
-  readonly kubeletUnit: string
-  readonly activation: ActivationChoice
-  readonly kubeletConfigDir: string | undefined
-  readonly systemctl: string
-  readonly systemBus: string
-}
+import { ACTIVATION_KINDS } from '../systemd/activation-kinds.ts'
+import { ALL_COMMANDS, choiceKind, optional, pathKind, RUN_ONLY, serviceKind, settingTable } from './setting-kinds.ts'
 
 const GROUP = 'Kubelet'
 
-export const KUBELET_SETTINGS: SettingTable<KubeletSettings> = {
+export const KUBELET_SETTINGS = settingTable({
   kubeletUnit: {
     name: 'kubelet-unit',
     group: GROUP,
@@ -62,4 +53,4 @@ export const KUBELET_SETTINGS: SettingTable<KubeletSettings> = {
     ...RUN_ONLY,
     help: "socket of D-Bus's system bus, on which systemd says what happens to kubelet's unit; without one, systemctl is asked more often",
   },
-}
+})

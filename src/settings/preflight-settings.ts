@@ -2,24 +2,13 @@
  * The settings of preflight: which changes of kubelet's config a running node accepts, and how a
  * config is checked. Pure.
  */
-import { GUARDS, type GuardName } from '../preflight/guards.ts'
-import type { BasePolicy, ChangePolicy } from '../preflight/policy/check-policy.ts'
-import { RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
-import { changePatternsKind, choiceKind, guardsKind } from './setting-kinds.ts'
-
-export interface PreflightSettings {
-  readonly changePolicy: BasePolicy
-  readonly allowChanges: readonly string[]
-  readonly denyChanges: readonly string[]
-  readonly requireDrain: readonly string[]
-  readonly guardsOff: readonly GuardName[]
-  readonly unknownFields: 'warn' | 'refuse'
-  readonly preflight: 'rules' | 'load' | 'start'
-}
+import { GUARDS } from '../preflight/guards.ts'
+import type { ChangePolicy } from '../preflight/policy/check-policy.ts'
+import { changePatternsKind, choiceKind, guardsKind, RUN_ONLY_LIVE, settingTable, type ValuesOf } from './setting-kinds.ts'
 
 const GROUP = 'Preflight'
 
-export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
+export const PREFLIGHT_SETTINGS = settingTable({
   changePolicy: {
     name: 'change-policy',
     group: GROUP,
@@ -86,8 +75,13 @@ export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
     ...RUN_ONLY_LIVE,
     help: 'whether to warn about or refuse a config that contains fields which this kubelet does not know and would ignore',
   },
-}
+})
 
-export function toChangePolicy({ changePolicy, allowChanges, denyChanges, requireDrain }: PreflightSettings): ChangePolicy {
+export function toChangePolicy({
+  changePolicy,
+  allowChanges,
+  denyChanges,
+  requireDrain,
+}: ValuesOf<typeof PREFLIGHT_SETTINGS>): ChangePolicy {
   return { base: changePolicy, allow: allowChanges, deny: denyChanges, requireDrain }
 }

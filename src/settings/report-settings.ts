@@ -1,23 +1,20 @@
 /** The settings of what the agent reports: on its Node, as metrics and in its log. Pure. */
 
-import { DEFAULT_PUBLICATIONS, type Publication } from '../report/channels.ts'
-import type { ListenAddress } from '../values/listen-address.ts'
-import { RUN_ONLY, RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
-import { choiceKind, listenAddressKind, optional, publicationsKind, textfileKind } from './setting-kinds.ts'
-
-export interface ReportSettings {
-  readonly publish: readonly Publication[]
-  /** undefined: off. */
-  readonly metricsAddress: ListenAddress | undefined
-  /** undefined: off. */
-  readonly metricsTextfile: string | undefined
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error'
-  readonly logFormat: 'auto' | 'json' | 'text'
-}
+import { DEFAULT_PUBLICATIONS } from '../report/channels.ts'
+import {
+  choiceKind,
+  listenAddressKind,
+  optional,
+  publicationsKind,
+  RUN_ONLY,
+  RUN_ONLY_LIVE,
+  settingTable,
+  textfileKind,
+} from './setting-kinds.ts'
 
 const GROUP = 'Reports'
 
-export const REPORT_SETTINGS: SettingTable<ReportSettings> = {
+export const REPORT_SETTINGS = settingTable({
   publish: {
     name: 'publish',
     group: GROUP,
@@ -59,4 +56,4 @@ export const REPORT_SETTINGS: SettingTable<ReportSettings> = {
     ...RUN_ONLY,
     help: 'format of the log; auto writes text to the journal and to a terminal, and JSON elsewhere',
   },
-}
+})

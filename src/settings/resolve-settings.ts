@@ -7,8 +7,7 @@
 import { isObject } from '../values/is-object.ts'
 import { nearest } from '../values/nearest.ts'
 import type { Kind, Parsed } from './setting-kinds.ts'
-import { fileKey, flagName, VARIABLE_PREFIX, variableName } from './setting-names.ts'
-import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from './settings.ts'
+import { fileKey, flagName, SETTING_NAMES, SETTINGS, type SettingName, type Settings, VARIABLE_PREFIX, variableName } from './settings.ts'
 
 export const CONFIG_API_VERSION = 'kubelet-cfg-agent.io/v1alpha1'
 export const CONFIG_KIND = 'AgentConfiguration'

@@ -3,30 +3,24 @@
  * node's overlay. Pure.
  */
 
-import type { SwitchedChannel } from '../decision/channels.ts'
 import type { ChannelSettings } from '../source/channels/resolve.ts'
-import { channelsKind, configMapKeyKind, configMapKind, type NamedConfigMap, namespaceKind } from './channel-kinds.ts'
-import { ALL_COMMANDS, RUN_ONLY, type SettingTable } from './setting.ts'
-import { nodeNameKind, optional, pathKind } from './setting-kinds.ts'
-
-export interface SourceSettings {
-  /** undefined: the kubeconfig's identity, or the host name in lower case. */
-  readonly nodeName: string | undefined
-  readonly kubeconfig: string
-  readonly channels: readonly SwitchedChannel[]
-  readonly configNamespace: string
-  readonly configKey: string
-  /** undefined: a node that no channel assigns a config to stays on its local config. */
-  readonly defaultConfigMap: NamedConfigMap | undefined
-  /** undefined: assignments come from the cluster. */
-  readonly manifestDir: string | undefined
-  /** undefined: this node has no overlay. */
-  readonly overlayDir: string | undefined
-}
+import {
+  ALL_COMMANDS,
+  channelsKind,
+  configMapKeyKind,
+  configMapKind,
+  namespaceKind,
+  nodeNameKind,
+  optional,
+  pathKind,
+  RUN_ONLY,
+  settingTable,
+  type ValuesOf,
+} from './setting-kinds.ts'
 
 const GROUP = 'Where assignments come from'
 
-export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
+export const SOURCE_SETTINGS = settingTable({
   nodeName: {
     name: 'node-name',
     group: GROUP,
@@ -94,9 +88,14 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
     ...ALL_COMMANDS,
     help: 'directory of merge patches (*.yaml, *.yml) that this node applies to its assigned config; empty: none',
   },
-}
+})
 
-export function toChannelSettings({ channels, configNamespace, configKey, defaultConfigMap }: SourceSettings): ChannelSettings {
+export function toChannelSettings({
+  channels,
+  configNamespace,
+  configKey,
+  defaultConfigMap,
+}: ValuesOf<typeof SOURCE_SETTINGS>): ChannelSettings {
   const kubeletConfigKey = defaultConfigMap?.key ?? configKey
   return {
     channels,

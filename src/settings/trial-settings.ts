@@ -1,14 +1,42 @@
 /**
- * The settings of the trial: when a config becomes last-known-good, when it is rolled back, and how
- * often kubelet may be restarted. Pure.
+ * The settings of the trial: when a config becomes last-known-good, when it is rolled back, what
+ * evidence that takes, and how often kubelet may be restarted. Pure.
  */
 
+import { ALL_REQUIRED, type EvidenceLevel, type EvidencePolicy, OPTIONAL_KINDS, type OptionalKind } from '../decision/evidence.ts'
 import { type Policy, WHEN_REFUSED } from '../decision/policy.ts'
 import { HOUR_US, MINUTE_US, SECOND_US } from '../values/durations.ts'
-import { RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
-import { choiceKind, countKind, durationKind } from './setting-kinds.ts'
+import { accept, choiceKind, countKind, durationKind, type Kind, RUN_ONLY_LIVE, refuse, type SettingTable } from './setting-kinds.ts'
 
-export type TrialSettings = Omit<Policy, 'keepCheckpoints' | 'evidence'>
+export type TrialSettings = Omit<Policy, 'keepCheckpoints'>
+
+const LEVELS: readonly EvidenceLevel[] = ['required', 'watched', 'off']
+
+/** `lease=watched,pods=off`: what is not named is required. */
+export const evidenceKind: Kind<EvidencePolicy> = {
+  placeholder: '<kind=level,...>',
+  optional: true,
+  list: true,
+  map: true,
+  parse(text) {
+    const given = new Map<OptionalKind, EvidenceLevel>()
+    for (const item of text === '' ? [] : text.split(',')) {
+      const [name = '', value = '', ...rest] = item.split('=').map((part) => part.trim())
+      const kind = OPTIONAL_KINDS.find((each) => each === name)
+      const level = LEVELS.find((each) => each === value)
+      if (kind === undefined) return refuse(`"${name}" is not one of ${OPTIONAL_KINDS.join(', ')}`)
+      if (level === undefined || rest.length > 0)
+        return refuse(`"${item.trim()}" must be ${name}=LEVEL, where LEVEL is one of ${LEVELS.join(', ')}`)
+      if (given.has(kind)) return refuse(`names ${kind} twice`)
+      given.set(kind, level)
+    }
+    return accept({ ...ALL_REQUIRED, ...Object.fromEntries(given) })
+  },
+  show: (policy) =>
+    OPTIONAL_KINDS.filter((kind) => policy[kind] !== 'required')
+      .map((kind) => `${kind}=${policy[kind]}`)
+      .join(','),
+}
 
 const GROUP = 'Trial and rollback'
 
@@ -68,5 +96,14 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
     initial: 'stay',
     ...RUN_ONLY_LIVE,
     help: "what to do if preflight refuses the assigned config: stay keeps the running config and goes on with its trial; last-known-good falls back at once, as kubelet's own dynamic configuration did",
+  },
+  evidence: {
+    name: 'evidence',
+    group: GROUP,
+    kind: evidenceKind,
+    initial: ALL_REQUIRED,
+    initialNote: 'all required',
+    ...RUN_ONLY_LIVE,
+    help: `what a trial must prove: for each of ${OPTIONAL_KINDS.join(', ')} one of required (a no rolls back), watched (a no is only reported), off (not asked); for example lease=watched,pods=off`,
   },
 }

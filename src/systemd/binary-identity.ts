@@ -13,7 +13,6 @@ import { setTimeout } from 'node:timers/promises'
 import { describeSystemError, isOfDisk } from '../checkpoint/file-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
-import type { BinaryIdentity, KubeletBinary } from '../ports/kubelet-binary.ts'
 import type { Log } from '../ports/log.ts'
 import { errorCode, errorMessage } from '../values/errors.ts'
 import { isFlag, isText, optional, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
@@ -56,7 +55,21 @@ interface Program {
 
 const ON_DISK: Program = { stat: (path) => statSync(path, { bigint: true }), hash: hashContent }
 
-export class FileKubeletBinary implements KubeletBinary {
+export type BinaryIdentity =
+  | {
+      readonly kind: 'known'
+      /** Changes with the content of the file and with nothing else. */
+      readonly identity: string
+      /** What earlier agents called the same file: its inode and its times. */
+      readonly former: string
+      /** The disk does not return the file: `identity` stands in for that of its content. */
+      readonly unread?: true | undefined
+    }
+  | { readonly kind: 'missing' }
+  /** It is being read, or was replaced meanwhile: it is known a little later. */
+  | { readonly kind: 'reading' }
+
+export class FileKubeletBinary {
   readonly #world: BinaryWorld
   #known: Known | undefined
   #reading: Reading | undefined

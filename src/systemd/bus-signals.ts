@@ -6,7 +6,7 @@
 import { connect, type Socket } from 'node:net'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
-import type { UnitSignals } from '../ports/unit-signals.ts'
+import type { UnitSignals } from '../ports/unit.ts'
 import { errorMessage } from '../values/errors.ts'
 import { BusConversation, HintPace } from './bus-conversation.ts'
 

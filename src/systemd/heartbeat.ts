@@ -10,7 +10,6 @@ import type { Desired } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Step, Wait } from '../decision/step.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { PassObserver } from '../ports/pass-observer.ts'
 import { onOneLine } from '../values/cut.ts'
 
 /**
@@ -35,7 +34,7 @@ interface HeartbeatOptions {
   readonly send: (notification: Readonly<Record<string, string>>) => void
 }
 
-export class Heartbeat implements Pick<PassObserver, 'turned'> {
+export class Heartbeat {
   readonly #options: HeartbeatOptions
   /** The longest time that the loop may sleep. */
   readonly beatUs: number

@@ -9,12 +9,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { RestartOutcome } from '../decision/effects-of-answer.ts'
 import type { BrokenWiring, KnownUnit, KubeletProcess, UnitActivity, UnitState } from '../decision/unit-state.ts'
-import type { BinaryIdentity, KubeletBinary } from '../ports/kubelet-binary.ts'
 import type { Unit } from '../ports/unit.ts'
 import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
 import { SYSTEMD_ENVIRONMENT } from '../values/child-environment.ts'
 import { codedError } from '../values/errors.ts'
 import type { ActivationChoice } from './activation-kinds.ts'
+import type { BinaryIdentity, FileKubeletBinary } from './binary-identity.ts'
 import { asArguments, flagValue } from './command-line.ts'
 import { isKubeletInside } from './distribution.ts'
 import type { HeldAnswer } from './held-answer.ts'
@@ -34,7 +34,7 @@ export interface SystemctlOptions {
   /** Of a kubelet whose unit does not name it. */
   readonly kubeletConfigDir?: string | undefined
   readonly dynamicConfigDir: string
-  readonly binary: KubeletBinary
+  readonly binary: Pick<FileKubeletBinary, 'identify'>
   readonly identifyMerged?: IdentifyMerged
   /** undefined: systemd is asked at each observation. */
   readonly held?: HeldAnswer<UnitProperties> | undefined

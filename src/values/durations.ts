@@ -3,7 +3,7 @@
  * config, without a sign. Inside the agent a duration is a whole number of microseconds, the unit
  * of systemd's monotonic timestamps. Pure.
  */
-import { parseDuration as parseNanoseconds } from './go-duration.ts'
+import { parseGoDuration } from './go-syntax.ts'
 
 export const SECOND_US = 1_000_000
 export const MINUTE_US = 60 * SECOND_US
@@ -15,7 +15,7 @@ const EXAMPLE = 'write a number with a unit, for example 10m, 1m30s or 250ms'
 
 export function parseDuration(text: string): ParsedDuration {
   if (/^[+-]/.test(text)) return { ok: false, detail: `"${text}" has a sign: ${EXAMPLE}` }
-  const ns = parseNanoseconds(text)
+  const ns = parseGoDuration(text)
   if (ns !== undefined) return { ok: true, us: Number((ns + 500n) / 1000n) }
   const isNumber = /^[\d.]+$/.test(text)
   return { ok: false, detail: `"${text}" ${isNumber ? 'has no unit' : 'is not a duration'}: ${EXAMPLE}` }

@@ -5,11 +5,10 @@ import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import { ConfigFileFacts } from '../../src/kubelet/config-file.ts'
 import type { EvidenceSubject } from '../../src/ports/evidence.ts'
 import { fileWiring, readyPath } from '../../src/systemd/wiring-kinds.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { type Story, snapshotOf } from '../decision/evidence-samples.ts'
 import { B, hold, runs, startsWith, unit } from '../decision/snapshots.ts'
-
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
-import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const FILE = '/checkpoint'

@@ -108,7 +108,10 @@ t.test('assign: the checkpoint first, the record last, so that no record names w
 t.test('assign: the spread begins with an edit in place', async (t) => {
   const world = new SmallWorld()
   const turn = () =>
-    findSpreadTurn({ nodeName: 'node-1', now: world.observationPorts().clock.now(), spread: world.runtime.get('spread'), policy: POLICY }, B)
+    findSpreadTurn(
+      { nodeName: 'node-1', now: world.observationPorts().clock.now(), spread: world.runtime.get('spread'), policy: POLICY },
+      B,
+    )
   await carryOut(world, { ...ASSIGN_B, shared: false })
   t.match(turn(), { kind: 'go' })
   await carryOut(world, ASSIGN_B)

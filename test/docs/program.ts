@@ -4,8 +4,7 @@ import { type AgentWorld, agentProgram, prepareAgent } from '../../src/command/a
 import { type LineReading, readLine } from '../../src/command/parse-line.ts'
 import { GLOBAL_OPTIONS } from '../../src/command/plugin/options.ts'
 import { PLUGIN_PROGRAM } from '../../src/command/plugin/program.ts'
-import { flagName } from '../../src/settings/setting-names.ts'
-import { SETTING_NAMES } from '../../src/settings/settings.ts'
+import { flagName, SETTING_NAMES } from '../../src/settings/settings.ts'
 
 export const PROGRAM = 'kubelet-cfg-agent'
 

@@ -4,7 +4,7 @@ import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
 import type { PodSandbox, RuntimeContainer, RuntimePods } from '../../src/decision/runtime-pods.ts'
 import { askRuntime, findNames, findPodName, findStaticPods } from '../../src/evidence/ask-runtime.ts'
-import type { RuntimeAnswer, RuntimeStatus } from '../../src/ports/container-runtime.ts'
+import type { RuntimeAnswer, RuntimeStatus } from '../../src/ports/probes.ts'
 import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 
 function sandbox(facts: Partial<PodSandbox>): PodSandbox {

@@ -4,8 +4,8 @@ import t from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { ConfigFileFacts, findHealthPort } from '../../src/kubelet/config-file.ts'
 import { NetworkHealthProbe } from '../../src/kubelet/health.ts'
-import { IN_PLACE } from './in-place-yaml.ts'
 import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
+import { IN_PLACE } from './in-place-yaml.ts'
 
 const listen = (server: Server) =>
   new Promise<{ host: string; port: number }>((resolve) => {

@@ -7,7 +7,7 @@ import { type ConfigLayer, findLayer, listLayers } from '../../src/overlay/layer
 import { mergePart } from '../../src/overlay/merge-part.ts'
 import { INSTANCE_CONFIG, type NodePatches, OVERLAY } from '../../src/overlay/patch-set.ts'
 import { readOverlay } from '../../src/overlay/read-overlay.ts'
-import type { LocalConfigView } from '../../src/ports/local-config.ts'
+import type { LocalConfigView } from '../../src/ports/assignment-source.ts'
 import { isObject } from '../../src/values/is-object.ts'
 import { mergePatch } from '../../src/values/merge-patch.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'

@@ -3,9 +3,9 @@ import t from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { Transition } from '../../src/decision/records.ts'
 import { FileHistory, formatLine, instantOf, parseHistory, readHistory } from '../../src/report/history.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { source, transition } from './build.ts'
 import { FakeLog, FakeTime } from './fakes.ts'
-import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 
 const PATH = '/d/history.jsonl'
 

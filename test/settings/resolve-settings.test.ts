@@ -7,8 +7,15 @@ import {
   type SettingsInput,
   type SettingsResolution,
 } from '../../src/settings/resolve-settings.ts'
-import { fileKey, showInitial, variableName } from '../../src/settings/setting-names.ts'
-import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../../src/settings/settings.ts'
+import {
+  fileKey,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  type Settings,
+  showInitial,
+  variableName,
+} from '../../src/settings/settings.ts'
 
 const PATH = '/etc/kubelet-cfg-agent/config.yaml'
 const absent: ConfigFile = { kind: 'absent', path: PATH }

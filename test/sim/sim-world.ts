@@ -12,6 +12,7 @@ import type { ActivationKind, ReadyWiring } from '../../src/decision/unit-state.
 import { dropInWiring, envWiring, fileWiring } from '../../src/systemd/wiring-kinds.ts'
 import type { Instant } from '../../src/values/durations.ts'
 import { MemoryRecords } from '../agent/memory-runtime.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { type Behaviour, configText, type LocalBase, localText, meaningOf, NEVER, resetUsOf, type SimProcess } from './behaviour.ts'
 import { Crash, type CrashPoint } from './crash.ts'
 import { DiskFaults } from './disk-faults.ts'
@@ -28,7 +29,6 @@ import { SimTimers } from './sim-timers.ts'
 import { SimTroubles } from './sim-troubles.ts'
 import { SimUnit } from './sim-unit.ts'
 import { isLastKnownGood, isNothingAssigned, lastKnownGoodText, Victims } from './victims.ts'
-import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 
 /** Sees all that kubelet does, also between two looks of the agent. */
 export interface KubeletObserver {

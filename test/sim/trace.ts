@@ -6,9 +6,9 @@
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import type { PassObserver } from '../../src/agent/loop.ts'
 import type { Transition } from '../../src/decision/records.ts'
 import type { Log } from '../../src/ports/log.ts'
-import type { PassObserver } from '../../src/ports/pass-observer.ts'
 import { NO_COUNTERS } from '../../src/report/counters.ts'
 import { eventOf } from '../../src/report/events.ts'
 import { parseHistory } from '../../src/report/history.ts'

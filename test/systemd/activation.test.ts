@@ -4,10 +4,10 @@ import type { ActivationKind, ReadyWiring } from '../../src/decision/unit-state.
 import { UnitActivation } from '../../src/systemd/activation.ts'
 import { ACTIVATION_KINDS } from '../../src/systemd/activation-kinds.ts'
 import { dropInWiring, envWiring, fileWiring } from '../../src/systemd/wiring-kinds.ts'
+import type { FakeStep } from '../checkpoint/fake/fake-disk.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { A, type ActivationWorld, activationContract, B } from './activation-contract.ts'
 import { bytesOf, CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, worldWith } from './disk.ts'
-import { type FakeStep } from '../checkpoint/fake/fake-disk.ts'
 
 const ENV_FILE = `${DIRECTORY}/kubelet.env`
 const DROP_INS = '/etc/kubelet.d'

@@ -10,10 +10,17 @@ import {
   resolveSettings,
   type SettingsResolution,
 } from '../../settings/resolve-settings.ts'
-import { SETTING_GROUPS } from '../../settings/setting.ts'
-import { accept } from '../../settings/setting-kinds.ts'
-import { fileKey, flagName, showInitial, variableName } from '../../settings/setting-names.ts'
-import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../../settings/settings.ts'
+import { accept, SETTING_GROUPS } from '../../settings/setting-kinds.ts'
+import {
+  fileKey,
+  flagName,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  type Settings,
+  showInitial,
+  variableName,
+} from '../../settings/settings.ts'
 import type { CommandLine, CommandOption, ExitCode, Program } from '../command.ts'
 import type { Prepared } from '../run-program.ts'
 import { plainText, type Terminal } from '../terminal.ts'

@@ -2,8 +2,7 @@
  * What commands of the plugin share: arguments, flags as kubectl names them, and the question
  * before a change. Pure but for the question.
  */
-import { namespaceKind } from '../../settings/channel-kinds.ts'
-import { choiceKind, type Kind, switchKind } from '../../settings/setting-kinds.ts'
+import { choiceKind, type Kind, namespaceKind, switchKind } from '../../settings/setting-kinds.ts'
 import { type CommandArgument, type CommandLine, type CommandOption, Failure } from '../command.ts'
 import type { PluginContext } from './command.ts'
 

@@ -9,7 +9,7 @@ import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { FieldPath } from '../../kubelet/field-path.ts'
 import { listParents } from '../../kubelet/fields.ts'
 import { parseQuantity } from '../../kubelet/quantity.ts'
-import { parseDuration } from '../../values/go-duration.ts'
+import { parseGoDuration } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
 import { isNewer, type KubeletVersion } from '../kubelet-version.ts'
 import { type Change, HIDDEN, type Side } from './change.ts'
@@ -158,7 +158,7 @@ function spell(value: unknown, measure: FieldRow['measure']): string {
 function spellMeasure(value: unknown, measure: 'duration' | 'quantity'): string | undefined {
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   // logging.flushFrequency may be a number of nanoseconds, its original type.
-  if (measure === 'duration') return typeof value === 'number' ? `${value} ns` : withUnit(parseDuration(value), 'ns')
+  if (measure === 'duration') return typeof value === 'number' ? `${value} ns` : withUnit(parseGoDuration(value), 'ns')
   const percentage = typeof value === 'string' ? /^([+-]?[\d.]+)%$/.exec(value)?.[1] : undefined
   if (percentage !== undefined) return `${Number(percentage)} %`
   return withUnit(parseQuantity(String(value)), '')

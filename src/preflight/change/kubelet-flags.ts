@@ -7,7 +7,7 @@
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { FieldType } from '../../kubelet/field.ts'
 import { type FieldPath, formatPath } from '../../kubelet/field-path.ts'
-import { parseGoBool } from '../../values/go-bool.ts'
+import { parseGoBool } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
 import type { ConfigDocument } from '../document.ts'
 import { type Finding, locateNearest } from '../finding.ts'

@@ -16,7 +16,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import type { ClientIdentity } from '../../kube/access.ts'
-import type { ConfigzAnswer } from '../../ports/configz.ts'
+import type { ConfigzAnswer } from '../../ports/preflight.ts'
 import type { HealthTarget } from '../../ports/probes.ts'
 import { errorMessage } from '../../values/errors.ts'
 

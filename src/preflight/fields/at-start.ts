@@ -5,7 +5,7 @@
  * (pkg/kubelet/eviction/helpers.go).
  */
 import { parseQuantity } from '../../kubelet/quantity.ts'
-import { parseDuration } from '../../values/go-duration.ts'
+import { parseGoDuration } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type FieldProblem, type FieldRuleInput, firstPlaces, quote, shorten, textOf, textsOf } from './complaint.ts'
 
@@ -121,7 +121,7 @@ function checkGracePeriods(soft: TextMap, periods: TextMap): FieldProblem[] {
     const path = ['evictionSoftGracePeriod', signal]
     const unknown = checkSignal(path, signal)
     if (unknown.length > 0) return unknown
-    const lengthNs = parseDuration(period)
+    const lengthNs = parseGoDuration(period)
     if (lengthNs === undefined)
       return [{ rule: 'value', path, problem: `eviction grace period ${quote(period)} is not a duration such as "1m30s"` }]
     return lengthNs < 0n

@@ -5,7 +5,7 @@
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { FieldPath } from '../../kubelet/field-path.ts'
 import { OLDEST_MINOR } from '../../kubelet/fields.ts'
-import { parseDuration } from '../../values/go-duration.ts'
+import { parseGoDuration } from '../../values/go-syntax.ts'
 import type { Finding, Severity } from '../finding.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 
@@ -96,7 +96,7 @@ export function listOf(value: unknown): readonly unknown[] {
 
 /** In nanoseconds. */
 export function durationOf(value: unknown, initial: bigint): bigint {
-  return typeof value === 'string' ? (parseDuration(value) ?? initial) : initial
+  return typeof value === 'string' ? (parseGoDuration(value) ?? initial) : initial
 }
 
 export const SECOND_NS = 1_000_000_000n

@@ -6,7 +6,7 @@
 
 import { type FieldPath, valueAt } from '../../kubelet/field-path.ts'
 import type { FieldName } from '../../kubelet/fields.ts'
-import { parseDuration } from '../../values/go-duration.ts'
+import { parseGoDuration } from '../../values/go-syntax.ts'
 import {
   type FieldProblem,
   type FieldRuleInput,
@@ -90,7 +90,7 @@ function checkNumber(field: string, value: unknown, { flag, min, max, from }: Ra
 }
 
 function checkPeriod(field: string, value: unknown, { minNs, called, from }: Period): FieldProblem[] {
-  if (typeof value !== 'string' || (parseDuration(value) ?? minNs) >= minNs) return []
+  if (typeof value !== 'string' || (parseGoDuration(value) ?? minNs) >= minNs) return []
   return [{ rule: 'range', path: [field], problem: `${field} ${value} ${called}`, ...(from === undefined ? {} : { from }) }]
 }
 
@@ -103,7 +103,7 @@ function checkFactor(factor: unknown): FieldProblem[] {
 /** A period other than 100 ms needs a feature gate. Outside these limits no kubelet accepts it. */
 export function checkQuotaPeriod({ config, version, gate }: FieldRuleInput): FieldProblem[] {
   const value = config.cpuCFSQuotaPeriod
-  const periodNs = typeof value === 'string' ? parseDuration(value) : undefined
+  const periodNs = typeof value === 'string' ? parseGoDuration(value) : undefined
   if (periodNs === undefined || periodNs === 100n * MILLISECOND_NS) return []
   const path = ['cpuCFSQuotaPeriod']
   const label = `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) ${value}`

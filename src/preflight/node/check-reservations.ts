@@ -7,7 +7,7 @@
  */
 
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
-import { parseGoBool } from '../../values/go-bool.ts'
+import { parseGoBool } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type CpuSet, formatCpuSet, parseCpuSet } from '../cpu-set.ts'
 import { type NodeProblem, type NodeView, usesCpuManager, usesMemoryManager } from './node-view.ts'

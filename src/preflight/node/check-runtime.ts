@@ -8,7 +8,7 @@
  * alpha in 1.28). A runtime that does not tell leaves it to the config (`getCgroupDriverFromCRI`,
  * cmd/kubelet/app/server.go): containerd before 2.0, CRI-O before 1.28.
  */
-import { toSocketPath } from '../../values/socket-path.ts'
+import { toSocketPath } from '../../kubelet/config-file.ts'
 import type { NodeProblem, NodeView } from './node-view.ts'
 import type { RuntimeFacts, Surroundings } from './surroundings.ts'
 

@@ -7,7 +7,7 @@
  */
 
 import { NANOS } from '../../kubelet/quantity.ts'
-import { parseGoBool } from '../../values/go-bool.ts'
+import { parseGoBool } from '../../values/go-syntax.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { type CpuSet, formatCpuSet, isWithin, parseCpuSet } from '../cpu-set.ts'
 import { listReservations, reservedCpu } from './check-reservations.ts'

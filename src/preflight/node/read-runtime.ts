@@ -5,7 +5,7 @@
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { posix } from 'node:path'
-import type { CgroupDriver, ContainerRuntime } from '../../ports/container-runtime.ts'
+import type { CgroupDriver, ContainerRuntime } from '../../ports/probes.ts'
 import { parseToml, type TomlEntries, type TomlValue, tomlPath } from '../../values/toml.ts'
 import type { RuntimeCgroup, RuntimeFacts } from './surroundings.ts'
 

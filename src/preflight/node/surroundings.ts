@@ -4,7 +4,7 @@
  * concludes anything from an unknown fact.
  */
 
-import type { CgroupDriver, RuntimeFault } from '../../ports/container-runtime.ts'
+import type { CgroupDriver, RuntimeFault } from '../../ports/probes.ts'
 import type { CpuSet } from '../cpu-set.ts'
 
 export interface SurroundingNeeds {

@@ -10,10 +10,10 @@ import type { Consent, PluginContext } from '../../../src/command/plugin/command
 import { PLUGIN_PROGRAM, preparePlugin } from '../../../src/command/plugin/program.ts'
 import type { InputReading } from '../../../src/command/read-input.ts'
 import { runProgram } from '../../../src/command/run-program.ts'
+import { openKubeApi } from '../../../src/compose/kube-api.ts'
 import { readUserKubeconfig } from '../../../src/kube/credentials.ts'
 import { formatDocument } from '../../../src/kubelet/yaml.ts'
-import { openKubeApi } from '../../../src/main-kube-api.ts'
-import { compareConfigs, inspectConfig } from '../../../src/main-plugin-checks.ts'
+import { compareConfigs, inspectConfig } from '../../../src/preflight/inspect-away.ts'
 import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
 
 export const NAMESPACE = 'kube-system'
