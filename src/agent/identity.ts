@@ -18,14 +18,14 @@ import { asArguments, flagValue } from '../systemd/command-line.ts'
 type NameSettings = Pick<Settings, 'nodeName' | 'manifestDir' | 'dynamicConfigDir'>
 
 /** Where the name of the node comes from, besides the settings and the state on disk. */
-export interface NameSources {
+interface NameSources {
   hostName(): string
   readonly kubeconfig: ClientIdentity
   /** The state on disk then counts as none. Without this function, the error is thrown. */
   readonly onUnread?: (error: unknown) => void
 }
 
-export interface IdentityParts extends Omit<NameSources, 'onUnread'> {
+interface IdentityParts extends Omit<NameSources, 'onUnread'> {
   readonly settings: NameSettings & Pick<Settings, 'envFile'>
   readonly stores: { readonly files: Files; readonly layout: Layout; readonly activation: Pick<Activation, 'withdraw'> }
   readonly onSetAside: OnSetAside

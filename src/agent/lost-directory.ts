@@ -18,7 +18,7 @@ const AGAIN_US = 10 * MINUTE_US
 const isEnd = shape({ bootId: isText, atUs: isNumber })
 type End = TypeOf<typeof isEnd>
 
-export interface LostDirectoryWorld {
+interface LostDirectoryWorld {
   readonly held: HeldDirectory
   readonly directory: string
   readonly runtimeDir: string

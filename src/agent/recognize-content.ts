@@ -21,7 +21,7 @@ export interface KnownAlike {
   write(): void
 }
 
-export interface RecognizerParts {
+interface RecognizerParts {
   readonly alike: KnownAlike
   readonly checkpoints: Pick<Checkpoints, 'content' | 'data'>
   /** The hash of the bytes. */

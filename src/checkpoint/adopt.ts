@@ -131,7 +131,7 @@ function readStored(files: Files, directory: string): ConfigMapData | undefined 
   return Object.fromEntries(data)
 }
 
-export interface AdoptionParts {
+interface AdoptionParts {
   /** Whether the settings say so. */
   readonly adopt: boolean
   readonly stores: {
@@ -146,7 +146,7 @@ export interface AdoptionParts {
   readonly log: Log
 }
 
-export interface Adoption {
+interface Adoption {
   /**
    * Why what had to stay can be taken over now. That takes a new life of the agent, in which
    * nothing has read the directory yet. undefined: it cannot, or nothing had to stay.

@@ -8,7 +8,7 @@ import type { DurableFiles } from './files.ts'
 import type { Layout } from './layout.ts'
 import type { FileRecords } from './records.ts'
 
-export interface Directory {
+interface Directory {
   readonly files: Pick<DurableFiles, 'settle' | 'makeDirectory'>
   readonly layout: Layout
   readonly records: Pick<FileRecords, 'markLocal'>

@@ -2,10 +2,10 @@
  * The text that `diff` and `plan` print for people: the differences between two configs. The author
  * of a config controls its values, so they are cut, and cannot control the terminal. Pure.
  */
-import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
+import { formatPath } from '../kubelet/field-path.ts'
 import { HIDDEN } from '../preflight/change/change.ts'
 import type { ConfigChange } from '../preflight/inspection.ts'
-import { alignColumns, type Cell, foldText, plainText, type Tone } from './terminal.ts'
+import { alignColumns, type Cell, foldText, headOf, plainText, type Tone } from './terminal.ts'
 
 /** In characters; longer values are cut. */
 const LONGEST_VALUE = 60
@@ -22,7 +22,7 @@ export const NODE_OWN = Symbol('as on the node')
 export function renderChanges(changes: readonly ConfigChange[], color: boolean, width?: number): string[] {
   const hasLayers = changes.some(({ layer }) => layer !== undefined)
   const columns = ['FROM', 'POLICY'].filter((column) => (column === 'FROM' ? hasLayers : changes.some(({ policy }) => policy)))
-  const header: Cell[] = ['', 'FIELD', 'BEFORE', 'AFTER', 'RISK', ...columns].map((text) => ({ text, tone: 'strong' }))
+  const header = headOf('', 'FIELD', 'BEFORE', 'AFTER', 'RISK', ...columns)
   const longest = width === undefined ? LONGEST_VALUE : Number.POSITIVE_INFINITY
   const rows = changes.map(({ path, before, after, risk, layer = '', policy }): Cell[] => {
     const { sign, tone } = markOf(before, after)
@@ -99,28 +99,18 @@ function showValue(value: unknown, longest: number): Cell {
   return text.length > longest ? `${text.slice(0, longest - 1)}…` : text
 }
 
-export interface ChangeDocument {
-  readonly path: string
-  readonly steps: FieldPath
-  /** Absent: not set. */
-  readonly before?: unknown
-  readonly after?: unknown
-  readonly risk: string
-  readonly meaning: string | null
-  readonly policy: { readonly outcome: string; readonly rule: string | null } | null
-  /** The layer that sets or removes the field. Absent: this node does not merge the config. */
-  readonly layer?: string
-}
-
-export function documentChange({ path, before, after, risk, meaning, policy, layer }: ConfigChange): ChangeDocument {
+/** As `diff` and `plan` print it for programs. Fields are added, never renamed or removed. */
+export function documentChange({ path, before, after, risk, meaning, policy, layer }: ConfigChange) {
   return {
     path: formatPath(path),
     steps: path,
+    /** Absent: not set. */
     ...(before === undefined ? {} : { before }),
     ...(after === undefined ? {} : { after }),
     risk,
     meaning: meaning ?? null,
     policy: policy === undefined ? null : { outcome: policy.outcome, rule: policy.rule ?? null },
+    /** The layer that sets or removes the field. Absent: this node does not merge the config. */
     ...(layer !== undefined && { layer }),
   }
 }

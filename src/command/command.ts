@@ -3,7 +3,7 @@
  * `complete.ts` and `run-program.ts` make of the data what the programs share. Commands reach
  * files, systemd and the cluster only through their context, so tests can pass fakes.
  */
-import { choiceKind, type Kind, type Parsed } from '../settings/setting-kinds.ts'
+import { choiceKind, type Kind, type Parsed, switchKind } from '../settings/setting-kinds.ts'
 
 export const EXIT = { fine: 0, failed: 1, usage: 2 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
@@ -89,16 +89,29 @@ export class Failure extends Error {}
 /** The command line is wrong in a way that only the command itself sees. */
 export class Misuse extends Failure {}
 
+/** @param instead what to go on with where the work failed in a way that people are told */
+export async function orElse<T, U>(work: Promise<T>, instead: (failure: Failure) => U): Promise<T | U> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Failure) return instead(error)
+    throw error
+  }
+}
+
 /** An empty text on the command line is most likely a variable of a script that is not set. */
 export function parseGiven({ kind }: CommandOption, text: string): Parsed<unknown> {
   if (text === '' && kind.optional !== true) return { ok: false, detail: 'is empty: give a value, or leave it out' }
   return kind.parse(text)
 }
 
-export const OUTPUT: CommandOption = {
-  name: 'output',
-  short: 'o',
-  kind: choiceKind('table', 'json'),
-  initial: 'table',
-  help: 'output format: a table for people, or JSON for programs',
+export function switchOption(name: string, help: string, short?: string): CommandOption {
+  return { name, ...(short !== undefined && { short }), kind: switchKind, initial: 'false', help }
 }
+
+/** @param formats the first is the default */
+export function outputOption(help: string, ...formats: readonly [string, ...string[]]): CommandOption {
+  return { name: 'output', short: 'o', kind: choiceKind(...formats), initial: formats[0], help }
+}
+
+export const OUTPUT = outputOption('output format: a table for people, or JSON for programs', 'table', 'json')

@@ -1,17 +1,10 @@
 /** The help of a program, from the table of its commands. Pure. */
-import { switchKind } from '../settings/setting-kinds.ts'
-import { type Command, type CommandOption, EXIT, type ExitCode, type Program } from './command.ts'
+import { type Command, type CommandOption, EXIT, type ExitCode, type Program, switchOption } from './command.ts'
 import { optionsOf } from './parse-line.ts'
 import { alignColumns, foldText } from './terminal.ts'
 
-export const HELP: CommandOption = {
-  name: 'help',
-  short: 'h',
-  kind: switchKind,
-  initial: 'false',
-  help: 'show help for the program or a command',
-}
-export const VERSION: CommandOption = { name: 'version', kind: switchKind, initial: 'false', help: 'print the version' }
+export const HELP: CommandOption = switchOption('help', 'show help for the program or a command', 'h')
+export const VERSION: CommandOption = switchOption('version', 'print the version')
 
 /** Under each heading the entries, each with what it means. */
 type Lists = Map<string, (readonly [string, string])[]>

@@ -16,7 +16,7 @@ import { isObject, type JsonObject } from '../values/is-object.ts'
 /** Maps a place of the config to the file. undefined: unknown. */
 export type Place = (position: Position) => Position | undefined
 
-export type ManifestReading =
+type ManifestReading =
   | { readonly kind: 'none' }
   | {
       readonly kind: 'found'

@@ -3,7 +3,7 @@
  * (`file:line:column: severity: ...`, which editors understand), and as the document that
  * `validate -o json` prints. Of that, fields are added, never renamed or removed. Pure.
  */
-import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
+import { formatPath } from '../kubelet/field-path.ts'
 import { describeProblem, type Finding, type PartResult, type Position, type Report, type Severity } from '../preflight/finding.ts'
 import { CONFIG_API_VERSION } from '../settings/resolve-settings.ts'
 import { type MergedDocument, NOT_MERGED, renderMerged } from './merged.ts'
@@ -77,34 +77,11 @@ function renderOutcome(name: string, { outcome, findings, parts }: Report, color
   return `${plainText(name)}: ${paint(OUTCOMES[outcome], color)}${without}${summary}`
 }
 
-export interface ReportDocument {
-  readonly apiVersion: typeof CONFIG_API_VERSION
-  readonly kind: 'ValidationReport'
-  /** The name that the user gave, or its full form. */
-  readonly candidate: string
-  readonly outcome: Report['outcome']
-  readonly parts: readonly Omit<PartResult, 'changed'>[]
-  readonly findings: readonly FindingDocument[]
-  /** What the config is merged from, as in `status`. Absent: not asked for. */
-  readonly layers?: MergedDocument['layers']
-  readonly fields?: MergedDocument['fields']
-}
-
-interface FindingDocument {
-  readonly rule: string
-  readonly severity: Finding['severity']
-  readonly reason: Finding['reason']
-  /** Empty: the document as a whole. */
-  readonly path: string
-  readonly steps: FieldPath
-  readonly position: Position | null
-  readonly problem: string
-  readonly advice: string | null
-  /** The layer that sets or removes the field. Absent: this node does not merge the config. */
-  readonly layer?: string
-}
-
-export function documentReport(candidate: string, { outcome, parts, findings }: Report, merged?: MergedDocument): ReportDocument {
+/**
+ * @param candidate the name that the user gave, or its full form
+ * @param merged what the config is merged from, as in `status`. undefined: not asked for
+ */
+export function documentReport(candidate: string, { outcome, parts, findings }: Report, merged?: MergedDocument) {
   return {
     apiVersion: CONFIG_API_VERSION,
     kind: 'ValidationReport',
@@ -116,16 +93,18 @@ export function documentReport(candidate: string, { outcome, parts, findings }: 
   }
 }
 
-function documentFinding({ rule, severity, reason, path, position, problem, advice, layer }: Finding): FindingDocument {
+function documentFinding({ rule, severity, reason, path, position, problem, advice, layer }: Finding) {
   return {
     rule,
     severity,
     reason,
+    /** Empty: the document as a whole. */
     path: formatPath(path),
     steps: path,
     position: position ?? null,
     problem,
     advice: advice ?? null,
+    /** The layer that sets or removes the field. Absent: this node does not merge the config. */
     ...(layer !== undefined && { layer }),
   }
 }

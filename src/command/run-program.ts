@@ -16,7 +16,7 @@ export interface Prepared {
   execute(): Promise<ExitCode>
 }
 
-export interface RunningProgram<C> {
+interface RunningProgram<C> {
   readonly terminal: Terminal
   readonly version: string
   prepare(command: C, line: CommandLine): Promise<Prepared>

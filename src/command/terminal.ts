@@ -23,6 +23,15 @@ export type Tone = 'plain' | 'strong' | 'faint' | 'good' | 'warning' | 'bad'
 /** A cell of a table. A bare string is plain. */
 export type Cell = string | { readonly text: string; readonly tone: Tone }
 
+export function toned(text: string, tone: Tone): Cell {
+  return { text, tone }
+}
+
+/** The first row of a table. */
+export function headOf(...titles: readonly string[]): readonly Cell[] {
+  return titles.map((title) => toned(title, 'strong'))
+}
+
 const CODES: Readonly<Record<Tone, string>> = { plain: '', strong: '1', faint: '2', good: '32', warning: '33', bad: '31' }
 
 /**

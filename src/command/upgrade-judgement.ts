@@ -2,9 +2,11 @@
  * What a new kubelet makes of the configs that a node holds: which it refuses, what it ignores in
  * them, and what the node would fall back to. Pure.
  */
+
 import { formatPath } from '../kubelet/field-path.ts'
 import type { Finding, Report } from '../preflight/finding.ts'
 import { assembleReport } from '../preflight/report.ts'
+import { EXIT, type ExitCode } from './command.ts'
 
 /** In the order in which a node falls back. `left`: what a return to local left. */
 const FALLBACKS = ['last-known-good', 'previous', 'left', 'local'] as const
@@ -29,10 +31,15 @@ export interface UpgradeJudgement {
   readonly fallback: string | undefined
 }
 
+export const EXIT_OF: Readonly<Record<Report['outcome'], ExitCode>> = { accepted: EXIT.fine, refused: EXIT.failed, unjudged: EXIT.usage }
+
 /** One config that is refused decides, and then one that could not be checked. */
+export function worstOf(outcomes: readonly Report['outcome'][]): Report['outcome'] {
+  return (['refused', 'unjudged'] as const).find((each) => outcomes.includes(each)) ?? 'accepted'
+}
+
 export function judgeUpgrade(configs: readonly JudgedConfig[]): UpgradeJudgement {
-  const outcomes = configs.map(({ report }) => report.outcome)
-  const outcome = (['refused', 'unjudged'] as const).find((each) => outcomes.includes(each)) ?? 'accepted'
+  const outcome = worstOf(configs.map(({ report }) => report.outcome))
   const wanted = configs.find(({ roles }) => roles.includes('assigned')) ?? configs.find(({ roles }) => roles.includes('active'))
   const order = FALLBACKS.flatMap((role) => configs.filter(({ roles }) => roles.includes(role)))
   const fallback = order.find(({ report }) => report.outcome === 'accepted')

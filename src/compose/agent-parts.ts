@@ -54,7 +54,7 @@ export interface AgentWorld {
 }
 
 /** The Node of this agent, as the source of its assignment needs it. */
-export type NodeHooks = Pick<ClusterSourceDeps, 'obstacle' | 'onNode' | 'onContact' | 'ready'>
+type NodeHooks = Pick<ClusterSourceDeps, 'obstacle' | 'onNode' | 'onContact' | 'ready'>
 
 /** The assignment with what this node merges into it. */
 export function openAssignment(world: AgentWorld, counters: Counters, hooks: NodeHooks): AssignmentSource {
@@ -146,7 +146,7 @@ const CHECK_MS = 120_000
 const FALLBACK_MS = 30_000
 const CONFIGZ_MS = 30_000
 
-export interface ChecksWorld extends AgentWorld {
+interface ChecksWorld extends AgentWorld {
   readonly helper: Helper
   readonly counters: Pick<Counters, 'checked' | 'compared'>
   /** Called when a check has a new result. */

@@ -77,13 +77,13 @@ const CONTACT_MS = 200
 /** Limit of a request to the helper that normally takes milliseconds. */
 const FACTS_MS = 20_000
 
-export interface AgentPrograms extends Programs {
+interface AgentPrograms extends Programs {
   /** Starts the helper. */
   readonly helperProgram: Pick<HelperOptions, 'command' | 'env'>
   readonly yamlChild: string
 }
 
-export interface ProcessWorld extends AgentPrograms {
+interface ProcessWorld extends AgentPrograms {
   readonly supervision: Supervision
 }
 
@@ -133,7 +133,7 @@ function openLog(settings: Settings) {
   return createLog({ level: settings.logLevel, format, colours: wantsColor(process.stdout.isTTY, process.env) })
 }
 
-export interface LifeWorld extends AgentPrograms {
+interface LifeWorld extends AgentPrograms {
   readonly liveSettings: LiveSettings
   readonly heartbeat: Heartbeat
   /** `end` ends the process. undefined: nothing would start the agent again if it ended. */

@@ -55,7 +55,7 @@ export interface Programs {
 
 export type Stores = ReturnType<typeof openStores>
 
-export interface StoresWorld extends Programs {
+interface StoresWorld extends Programs {
   readonly disk: Disk
   readonly log: Log
   readonly onSetAside: OnSetAside
@@ -134,7 +134,7 @@ export function openKubeconfig({ kubeconfig }: Settings, log: Log): KubeconfigFi
   return new KubeconfigFile(kubeconfig, (path) => readKubeconfig(path, Date.now), log)
 }
 
-export interface RuntimeWorld {
+interface RuntimeWorld {
   readonly clock: Clock
   readonly log: Log
   /** Called when the container runtime begins or ceases to answer. */

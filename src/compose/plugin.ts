@@ -21,7 +21,7 @@ import { listKubeconfigs } from '../kube/kubeconfig.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import { openKubeApi, VERSION } from './kube-api.ts'
 
-export interface PluginStart {
+interface PluginStart {
   readonly terminal: Terminal
   readonly yaml: YamlReader
   readonly env: Readonly<Record<string, string | undefined>>

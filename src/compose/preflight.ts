@@ -22,7 +22,7 @@ import type { Settings } from '../settings/settings.ts'
 import { besideSystemctl } from '../values/child-environment.ts'
 import type { Stores } from './node.ts'
 
-export interface InspectionWorld {
+interface InspectionWorld {
   /** The settings in force: some change while the agent runs. */
   settings(): Settings
   readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml' | 'besideDocker' | 'activation' | 'lastWords'>

@@ -11,7 +11,7 @@ export type Methods = Readonly<Record<string, (signal: AbortSignal, ...args: nev
 /** For probes of kubelet that are ended. The agent itself has to end within 2 s. */
 const END_MS = 1500
 
-export interface HelperServerParts<Context extends { readonly version: string }> {
+interface HelperServerParts<Context extends { readonly version: string }> {
   readonly version: string
   /**
    * Called with the first request.

@@ -213,21 +213,21 @@ type Place = readonly [path: FieldPath, fields: Fields]
 function findUnknown(config: KubeletConfig, minor: number | undefined): { readonly first: readonly Place[]; readonly more: number } {
   const first: Place[] = []
   let more = 0
-  for (const place of listUnknown(config, FIELDS, minor, [])) {
+  for (const place of listUnknownKeys(config, FIELDS, minor, [])) {
     if (first.length < MOST_KEYS) first.push(place)
     else more += 1
   }
   return { first, more }
 }
 
-function* listUnknown(value: KubeletConfig, fields: Fields, minor: number | undefined, path: FieldPath): Generator<Place> {
+function* listUnknownKeys(value: KubeletConfig, fields: Fields, minor: number | undefined, path: FieldPath): Generator<Place> {
   for (const [name, inner] of Object.entries(value)) {
     if (path.length === 0 && (name === 'apiVersion' || name === 'kind')) continue
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
     const here = [...path, name]
     if (field === undefined || (minor !== undefined && !isKnown(field, minor))) yield [here, fields]
     else if (field.fields !== undefined) {
-      for (const [object, at] of listObjects(field, inner, here)) yield* listUnknown(object, field.fields, minor, at)
+      for (const [object, at] of listObjects(field, inner, here)) yield* listUnknownKeys(object, field.fields, minor, at)
     }
   }
 }

@@ -40,7 +40,7 @@ const LOOK_AROUND_MS = 5000
 /** The same for a fallback. */
 const FALLBACK_MS = 300
 
-export interface InspectionParts {
+interface InspectionParts {
   /** The settings in force: some change while the agent runs. */
   settings(): {
     readonly dynamicConfigDir: string

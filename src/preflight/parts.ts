@@ -16,7 +16,7 @@ import {
   collectFlags,
   findOverridden,
   listEffective,
-  listUnknown,
+  listUnknownFlags,
   overlayFlags,
   overridingFlag,
   withoutFlag,
@@ -194,7 +194,7 @@ async function judgeByKubelet(subject: PartInput, { judge, signal }: PartSources
   if (kubelet === undefined) {
     const isForVersion = options.version !== undefined && version !== undefined
     const name = isForVersion ? `kubelet ${formatVersion(version)}` : 'kubelet'
-    const unknown = isForVersion && node?.incomplete !== 'others' ? listUnknown(collectFlags(node?.flags ?? []), version) : []
+    const unknown = isForVersion && node?.incomplete !== 'others' ? listUnknownFlags(collectFlags(node?.flags ?? []), version) : []
     if (unknown.length === 0) return { outcome: 'unjudged', detail: `no ${name} is available`, findings: [] }
     const flags = unknown.map((flag) => `--${flag}`).join(', ')
     const detail = `${name} does not know ${flags} of this node's kubelet, and starts with no config until its command line lacks ${unknown.length === 1 ? 'it' : 'them'}`

@@ -14,7 +14,7 @@ import { connect as connectSocket } from 'node:net'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { errorCode, errorMessage } from '../values/errors.ts'
 
-export interface ChannelLimits {
+interface ChannelLimits {
   /** Of each call, and of the connection before it. */
   readonly timeoutMs: number
   readonly maxAnswerBytes: number

@@ -7,7 +7,7 @@ import type { Log } from '../ports/log.ts'
 import type { ContainerRuntime, RuntimeAnswer, RuntimeFault, RuntimeProbe } from '../ports/probes.ts'
 import { errorMessage } from '../values/errors.ts'
 
-export interface RecentAnswersParts {
+interface RecentAnswersParts {
   readonly runtime: Pick<ContainerRuntime, 'probe'>
   readonly clock: Clock
   readonly sleep: (ms: number) => Promise<void>

@@ -4,14 +4,13 @@
  */
 import { GUARDS } from '../preflight/guards.ts'
 import type { ChangePolicy } from '../preflight/policy/check-policy.ts'
-import { changePatternsKind, choiceKind, guardsKind, RUN_ONLY_LIVE, settingTable, type ValuesOf } from './setting-kinds.ts'
+import { changePatternsKind, choiceKind, guardsKind, rowsOf, settingTable, type ValuesOf } from './setting-kinds.ts'
 
-const GROUP = 'Preflight'
+const { RUN_ONLY_LIVE } = rowsOf('Preflight')
 
 export const PREFLIGHT_SETTINGS = settingTable({
   changePolicy: {
     name: 'change-policy',
-    group: GROUP,
     kind: choiceKind('open', 'guarded'),
     initial: 'open',
     ...RUN_ONLY_LIVE,
@@ -21,7 +20,6 @@ export const PREFLIGHT_SETTINGS = settingTable({
   },
   allowChanges: {
     name: 'allow-changes',
-    group: GROUP,
     kind: changePatternsKind,
     initial: [],
     ...RUN_ONLY_LIVE,
@@ -30,7 +28,6 @@ export const PREFLIGHT_SETTINGS = settingTable({
   },
   denyChanges: {
     name: 'deny-changes',
-    group: GROUP,
     kind: changePatternsKind,
     initial: [],
     ...RUN_ONLY_LIVE,
@@ -39,7 +36,6 @@ export const PREFLIGHT_SETTINGS = settingTable({
   },
   requireDrain: {
     name: 'require-drain',
-    group: GROUP,
     kind: changePatternsKind,
     initial: [],
     ...RUN_ONLY_LIVE,
@@ -48,7 +44,6 @@ export const PREFLIGHT_SETTINGS = settingTable({
   },
   guardsOff: {
     name: 'guards-off',
-    group: GROUP,
     kind: guardsKind,
     initial: [],
     ...RUN_ONLY_LIVE,
@@ -59,7 +54,6 @@ export const PREFLIGHT_SETTINGS = settingTable({
   },
   preflight: {
     name: 'preflight',
-    group: GROUP,
     kind: choiceKind('rules', 'load', 'start'),
     initial: 'start',
     ...RUN_ONLY_LIVE,
@@ -69,7 +63,6 @@ export const PREFLIGHT_SETTINGS = settingTable({
   },
   unknownFields: {
     name: 'unknown-fields',
-    group: GROUP,
     kind: choiceKind('warn', 'refuse'),
     initial: 'warn',
     ...RUN_ONLY_LIVE,

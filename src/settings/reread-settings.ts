@@ -6,7 +6,7 @@ import type { Log } from '../ports/log.ts'
 import type { SettingsResolution } from './resolve-settings.ts'
 import { SETTING_NAMES, SETTINGS, type SettingName, type Settings, showValue } from './settings.ts'
 
-export interface RereadLog extends Log {
+interface RereadLog extends Log {
   setLevel(level: Settings['logLevel']): void
 }
 
@@ -52,13 +52,13 @@ export function rereadSettings(running: Settings, resolution: SettingsResolution
 }
 
 /** For the log. `name` as in `trial-duration`; the values as an operator writes them. */
-export interface SettingChange {
+interface SettingChange {
   readonly name: string
   readonly from: string
   readonly to: string
 }
 
-export interface ChangedSettings {
+interface ChangedSettings {
   readonly live: readonly SettingChange[]
   readonly restart: readonly SettingChange[]
 }

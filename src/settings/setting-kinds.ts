@@ -239,10 +239,14 @@ export function settingTable<T>(table: SettingTable<T>): SettingTable<T> {
 /** Every setting of a table with its value as the agent uses it. */
 export type ValuesOf<Table> = Table extends SettingTable<infer T> ? Readonly<T> : never
 
-/** Which commands take a flag, and when a change applies: most rows share one of these. */
-export const ALL_COMMANDS = { commands: 'all', changes: 'restart' } as const
-export const RUN_ONLY = { commands: 'run', changes: 'restart' } as const
-export const RUN_ONLY_LIVE = { commands: 'run', changes: 'live' } as const
+/** What the rows of a group share: which commands take a flag, and when a change applies. */
+export function rowsOf(group: SettingGroup) {
+  return {
+    ALL_COMMANDS: { group, commands: 'all', changes: 'restart' },
+    RUN_ONLY: { group, commands: 'run', changes: 'restart' },
+    RUN_ONLY_LIVE: { group, commands: 'run', changes: 'live' },
+  } as const
+}
 
 /** In the order of help and documents. */
 export const SETTING_GROUPS = ['Where assignments come from', 'On disk', 'Kubelet', 'Preflight', 'Trial and rollback', 'Reports'] as const
@@ -250,7 +254,7 @@ export const SETTING_GROUPS = ['Where assignments come from', 'On disk', 'Kubele
 export type SettingGroup = (typeof SETTING_GROUPS)[number]
 
 /** A ConfigMap, with or without a key. */
-export interface NamedConfigMap {
+interface NamedConfigMap {
   readonly namespace: string
   readonly name: string
   readonly key: string | undefined

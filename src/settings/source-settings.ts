@@ -5,7 +5,6 @@
 
 import type { ChannelSettings } from '../source/channels/resolve.ts'
 import {
-  ALL_COMMANDS,
   channelsKind,
   configMapKeyKind,
   configMapKind,
@@ -13,17 +12,16 @@ import {
   nodeNameKind,
   optional,
   pathKind,
-  RUN_ONLY,
+  rowsOf,
   settingTable,
   type ValuesOf,
 } from './setting-kinds.ts'
 
-const GROUP = 'Where assignments come from'
+const { ALL_COMMANDS, RUN_ONLY } = rowsOf('Where assignments come from')
 
 export const SOURCE_SETTINGS = settingTable({
   nodeName: {
     name: 'node-name',
-    group: GROUP,
     kind: optional(nodeNameKind),
     initial: undefined,
     ...ALL_COMMANDS,
@@ -32,7 +30,6 @@ export const SOURCE_SETTINGS = settingTable({
   },
   kubeconfig: {
     name: 'kubeconfig',
-    group: GROUP,
     kind: pathKind,
     initial: '/etc/kubernetes/kubelet.conf',
     ...ALL_COMMANDS,
@@ -40,7 +37,6 @@ export const SOURCE_SETTINGS = settingTable({
   },
   channels: {
     name: 'channels',
-    group: GROUP,
     kind: channelsKind,
     initial: ['config-source', 'label', 'annotation'],
     ...RUN_ONLY,
@@ -48,7 +44,6 @@ export const SOURCE_SETTINGS = settingTable({
   },
   configNamespace: {
     name: 'config-namespace',
-    group: GROUP,
     kind: namespaceKind,
     initial: 'kube-system',
     ...RUN_ONLY,
@@ -56,7 +51,6 @@ export const SOURCE_SETTINGS = settingTable({
   },
   configKey: {
     name: 'config-key',
-    group: GROUP,
     kind: configMapKeyKind,
     initial: 'kubelet',
     ...RUN_ONLY,
@@ -64,7 +58,6 @@ export const SOURCE_SETTINGS = settingTable({
   },
   defaultConfigMap: {
     name: 'default-config-map',
-    group: GROUP,
     kind: optional(configMapKind),
     initial: undefined,
     ...RUN_ONLY,
@@ -73,7 +66,6 @@ export const SOURCE_SETTINGS = settingTable({
   },
   manifestDir: {
     name: 'manifest-dir',
-    group: GROUP,
     kind: optional(pathKind),
     initial: undefined,
     ...ALL_COMMANDS,
@@ -82,7 +74,6 @@ export const SOURCE_SETTINGS = settingTable({
   },
   overlayDir: {
     name: 'overlay-dir',
-    group: GROUP,
     kind: optional(pathKind),
     initial: '/etc/kubelet-cfg-agent/overlay.d',
     ...ALL_COMMANDS,

@@ -6,9 +6,9 @@
 import { ALL_REQUIRED, type EvidenceLevel, type EvidencePolicy, OPTIONAL_KINDS, type OptionalKind } from '../decision/evidence.ts'
 import { type Policy, WHEN_REFUSED } from '../decision/policy.ts'
 import { HOUR_US, MINUTE_US, SECOND_US } from '../values/durations.ts'
-import { accept, choiceKind, countKind, durationKind, type Kind, RUN_ONLY_LIVE, refuse, type SettingTable } from './setting-kinds.ts'
+import { accept, choiceKind, countKind, durationKind, type Kind, refuse, rowsOf, type SettingTable } from './setting-kinds.ts'
 
-export type TrialSettings = Omit<Policy, 'keepCheckpoints'>
+type TrialSettings = Omit<Policy, 'keepCheckpoints'>
 
 const LEVELS: readonly EvidenceLevel[] = ['required', 'watched', 'off']
 
@@ -38,12 +38,11 @@ export const evidenceKind: Kind<EvidencePolicy> = {
       .join(','),
 }
 
-const GROUP = 'Trial and rollback'
+const { RUN_ONLY_LIVE } = rowsOf('Trial and rollback')
 
 export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
   trialUs: {
     name: 'trial-duration',
-    group: GROUP,
     kind: durationKind(SECOND_US, 24 * HOUR_US),
     initial: 10 * MINUTE_US,
     ...RUN_ONLY_LIVE,
@@ -51,7 +50,6 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
   },
   startDeadlineUs: {
     name: 'start-deadline',
-    group: GROUP,
     kind: durationKind(SECOND_US, HOUR_US),
     initial: 2 * MINUTE_US,
     ...RUN_ONLY_LIVE,
@@ -59,7 +57,6 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
   },
   toleranceUs: {
     name: 'health-tolerance',
-    group: GROUP,
     kind: durationKind(SECOND_US, HOUR_US),
     initial: MINUTE_US,
     ...RUN_ONLY_LIVE,
@@ -67,7 +64,6 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
   },
   crashLimit: {
     name: 'crash-limit',
-    group: GROUP,
     kind: countKind(1, 100),
     initial: 3,
     ...RUN_ONLY_LIVE,
@@ -75,7 +71,6 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
   },
   spreadUs: {
     name: 'spread',
-    group: GROUP,
     kind: durationKind(0, 24 * HOUR_US),
     initial: 2 * MINUTE_US,
     ...RUN_ONLY_LIVE,
@@ -83,7 +78,6 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
   },
   restartsPerHour: {
     name: 'restarts-per-hour',
-    group: GROUP,
     kind: countKind(1, 60),
     initial: 6,
     ...RUN_ONLY_LIVE,
@@ -91,7 +85,6 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
   },
   whenRefused: {
     name: 'when-refused',
-    group: GROUP,
     kind: choiceKind(...WHEN_REFUSED),
     initial: 'stay',
     ...RUN_ONLY_LIVE,
@@ -99,7 +92,6 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
   },
   evidence: {
     name: 'evidence',
-    group: GROUP,
     kind: evidenceKind,
     initial: ALL_REQUIRED,
     initialNote: 'all required',

@@ -4,7 +4,7 @@
 import { posix } from 'node:path'
 
 /** Where they are looked for. */
-export const PATH_DIRECTORIES: readonly string[] = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
+const PATH_DIRECTORIES: readonly string[] = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
 export const CHILD_ENVIRONMENT = { PATH: PATH_DIRECTORIES.join(':'), LANG: 'C.UTF-8' } as const
 

@@ -9,7 +9,7 @@ export const SECOND_US = 1_000_000
 export const MINUTE_US = 60 * SECOND_US
 export const HOUR_US = 60 * MINUTE_US
 
-export type ParsedDuration = { readonly ok: true; readonly us: number } | { readonly ok: false; readonly detail: string }
+type ParsedDuration = { readonly ok: true; readonly us: number } | { readonly ok: false; readonly detail: string }
 
 const EXAMPLE = 'write a number with a unit, for example 10m, 1m30s or 250ms'
 

@@ -60,7 +60,7 @@ export interface ListenAddress {
   /** 0: any free port. */
   readonly port: number
 }
-export type ListenAddressResult = { readonly ok: true; readonly address: ListenAddress } | { readonly ok: false; readonly detail: string }
+type ListenAddressResult = { readonly ok: true; readonly address: ListenAddress } | { readonly ok: false; readonly detail: string }
 
 export function parseListenAddress(text: string): ListenAddressResult {
   const match = /^(?:\[([^[\]]*)\]|([^:[\]]*)):(\d{1,5})$/.exec(text.trim())

@@ -7,7 +7,7 @@ import type { Activation } from '../../ports/activation.ts'
 import type { Unit } from '../../ports/unit.ts'
 import type { TakeOver } from './command.ts'
 
-export interface AgentTraces {
+interface AgentTraces {
   findHolder(): LockHolder
   /** Of the agent that reported last in this boot. */
   lastPid(): number | undefined

@@ -1,8 +1,8 @@
 /** The options of commands that check or compare a config, and how to read them. Pure. */
 
 import { formatVersion, type KubeletVersion, parseVersion } from '../../preflight/kubelet-version.ts'
-import { accept, type Kind, pathKind, refuse, switchKind } from '../../settings/setting-kinds.ts'
-import type { CommandArgument, CommandOption, OptionValues } from '../command.ts'
+import { accept, type Kind, pathKind, refuse } from '../../settings/setting-kinds.ts'
+import { type CommandArgument, type CommandOption, type OptionValues, switchOption } from '../command.ts'
 import { candidateKind } from './candidate.ts'
 
 export const CANDIDATE: CommandArgument = {
@@ -46,12 +46,10 @@ export const FROM_VERSION: CommandOption = {
   help: 'also compare with what the config means to a kubelet of this version, as in 1.36',
 }
 
-export const WITHOUT_OVERLAY: CommandOption = {
-  name: 'without-overlay',
-  kind: switchKind,
-  initial: 'false',
-  help: "use configmap/NAME without this node's overlay and the layers that match the node",
-}
+export const WITHOUT_OVERLAY: CommandOption = switchOption(
+  'without-overlay',
+  "use configmap/NAME without this node's overlay and the layers that match the node",
+)
 
 export function wantsOverlay(options: OptionValues): boolean {
   return options[WITHOUT_OVERLAY.name] !== 'true'

@@ -23,12 +23,12 @@ import { LONGEST_BYTES, type Place, readManifestText } from '../manifest-text.ts
 import type { CommandContext } from './command.ts'
 import { findLayersOver, type PatchReaders, readLayers, readPatches } from './config-layers.ts'
 
-export type CandidateName =
+type CandidateName =
   | { readonly kind: 'stdin' }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'config-map'; readonly namespace: string; readonly name: string; readonly key: string }
 
-export type LoadedCandidate =
+type LoadedCandidate =
   /**
    * `shown`: the text that the user sees, and where a place of the config is in it: a manifest
    * contains more than the config.

@@ -49,7 +49,7 @@ export interface RunCommand extends Command<{ readonly start: AgentStart; readon
   readonly takes: 'all'
 }
 
-export interface BuildInfo {
+interface BuildInfo {
   readonly terminal: Terminal
   readonly version: string
   /** As in `node 24.1.0, linux/x64`. */
@@ -135,7 +135,7 @@ export interface CommandContext {
 }
 
 /** Writes what OperatorRequests reads. Each request is durable when the method returns. */
-export interface OperatorRequestWriter {
+interface OperatorRequestWriter {
   /** @param force as `Requests.force` */
   requestHold(hold: 'paused' | 'local', force?: boolean): void
   clearHold(): void
@@ -155,7 +155,7 @@ export type TakeOver =
   /** No agent ever wrote anything on this node, or what it wrote is gone. */
   | { readonly kind: 'untouched' }
 
-export interface HistoryReader {
+interface HistoryReader {
   read(): HistoryReading
 }
 

@@ -1,8 +1,8 @@
 /**
  * The texts of the config that runs on this node and of the one that is assigned to it, and two
- * texts compared field by field: as kubelet makes of both with its drop-ins, where both are for this
- * node. Never guesses: a file that was replaced after kubelet started does not show what kubelet
- * runs. Pure but for the readers that are passed in.
+ * texts compared field by field: as kubelet makes of both with its drop-ins, where both are for
+ * this node. Never guesses: a file that was replaced after kubelet started does not show what
+ * kubelet runs. Pure but for the readers that are passed in.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -133,19 +133,11 @@ export async function compareTexts(
   if (!from.ok) return { ok: false, detail: `${before.name}: ${from.detail}` }
   const to = await decodeText(after.text, yaml)
   if (!to.ok) return { ok: false, detail: `${after.name}: ${to.detail}` }
-  if (before.place === undefined || after.place === undefined) {
-    const alone = { config: to.config, order: undefined }
-    const [was, is] = [withFiles({ config: from.config, order: undefined }, before), withFiles(alone, after)]
-    const changes = await compare(...nameContents(was, is))
-    return {
-      ok: true,
-      from: nameGiven(before.name, was),
-      to: nameGiven(after.name, is),
-      changes: nameLayersOf(changes, to.config, alone, after),
-    }
-  }
-  const old = await mergeHere(from.config, before.place)
-  const next = await mergeHere(to.config, after.place)
+  const alone = (config: KubeletConfig): MergedHere => ({ config, order: undefined })
+  const [old, next] =
+    before.place === undefined || after.place === undefined
+      ? [alone(from.config), alone(to.config)]
+      : [await mergeHere(from.config, before.place), await mergeHere(to.config, after.place)]
   const [was, is] = [withFiles(old, before), withFiles(next, after)]
   return {
     ok: true,

@@ -1,15 +1,18 @@
 /**
- * The parts that the JSON documents of several commands share: the agent, the unit, and sources of
- * configs. Pure.
+ * The parts that the documents and texts of several commands share: the agent, the unit, sources of
+ * configs, and the rollout. Pure.
  */
 import { type ConfigSource, describeVersion, type HeldSource, sameSource } from '../../decision/config-source.ts'
+import { PHASES } from '../../decision/phases.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
 import { findStaging } from '../../decision/staging.ts'
 import type { UnitActivity } from '../../decision/unit-state.ts'
 import type { Progress } from '../../rollout/progress.ts'
 import type { RolloutTurn } from '../../rollout/view.ts'
-import { SECOND_US } from '../../values/durations.ts'
+import { formatDuration, SECOND_US } from '../../values/durations.ts'
+import { type Cell, type Tone, toned } from '../terminal.ts'
 import type { AgentPresence } from './command.ts'
+import type { Explanation } from './explain.ts'
 
 export interface AgentDocument {
   /** null: unknown. */
@@ -19,7 +22,7 @@ export interface AgentDocument {
   readonly directory?: 'removed'
 }
 
-export interface UnitDocument {
+interface UnitDocument {
   readonly activity: UnitActivity | 'unknown'
   readonly detail: string
 }
@@ -97,6 +100,10 @@ export function unknown(detail: string): SourceDocument {
   return { kind: 'unknown', detail }
 }
 
+export function showSeconds(count: number): string {
+  return formatDuration(count * SECOND_US)
+}
+
 /** Rounded up, so a remaining time is never 0. */
 export function seconds(us: number): number {
   return Math.ceil(us / SECOND_US)
@@ -140,4 +147,35 @@ function documentTurn(turn: RolloutTurn | undefined, nowUs: number): TurnDocumen
   if (turn === undefined) return { kind: 'unknown', detail: 'the agent has not read the record since the node started', waitSeconds: null }
   if (turn.kind !== 'wait-until') return { kind: turn.kind, detail: turn.detail, waitSeconds: null }
   return { kind: 'wait', detail: turn.detail, waitSeconds: Math.max(0, Math.ceil((turn.atUs - nowUs) / SECOND_US)) }
+}
+
+/** Source, version, uid. */
+export function describeDocument(source: SourceDocument): Cell[] {
+  switch (source.kind) {
+    case 'local':
+      return ['local']
+    case 'none':
+      return [toned('none: no kubelet process', 'faint')]
+    case 'unknown':
+      return [toned(`unknown: ${source.detail}`, 'warning')]
+    case 'configMap': {
+      const name = `${source.namespace}/${source.name}:${source.kubeletConfigKey}`
+      const missing = source.checkpoint === 'missing' ? [toned('checkpoint missing', 'bad')] : []
+      return [name, describeVersion(source), source.uid, ...missing]
+    }
+  }
+}
+
+/** The agent does so by itself, but not twice within 10 minutes. */
+const RESTART = 'systemctl restart kubelet-cfg-agent'
+
+export function describeAgent({ running, pid, directory }: AgentDocument): Cell {
+  if (running === null) return toned('unknown', 'warning')
+  if (!running) return toned('not running', 'warning')
+  const process = pid === undefined ? 'running' : `running (pid ${pid})`
+  return directory === undefined ? process : toned(`${process}, and its directory was removed: ${RESTART}`, 'bad')
+}
+
+export function toneOfPhase(phase: Explanation['phase']): Tone {
+  return phase === 'due' ? 'plain' : PHASES[phase].tone
 }

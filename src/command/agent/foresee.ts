@@ -12,7 +12,7 @@ import { type TrialKey, trialKey } from '../../decision/trial-key.ts'
 import type { PreflightResult, Verdict } from '../../decision/verdict.ts'
 import { explain } from './explain.ts'
 
-export interface ForeseenStep {
+interface ForeseenStep {
   readonly step: Step
   /** From now. */
   readonly afterUs: number

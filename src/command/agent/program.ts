@@ -1,6 +1,7 @@
 /**
- * The agent's command line: settings as flags, and the commands that need no node. The file of all
- * commands is `command-list.ts`: an agent that runs does without it. Pure but for what is passed in.
+ * The agent's command line: settings as flags, and the commands that need no node. The list of all
+ * commands is `command-list.ts`: an agent that runs does without it. Pure but for what is passed
+ * in.
  */
 import {
   type ConfigFile,
@@ -62,7 +63,7 @@ export function agentProgram(commands: readonly AgentCommand[]): Program<AgentCo
 }
 
 /** The settings that a command takes as flags, in the order of the help. */
-export function settingsOf(command: AgentCommand | undefined): readonly SettingName[] {
+function settingsOf(command: AgentCommand | undefined): readonly SettingName[] {
   if (command === undefined || command.takes === 'nothing') return []
   const taken = SETTING_NAMES.filter((property) => command.takes === 'all' || SETTINGS[property].commands === 'all')
   return SETTING_GROUPS.flatMap((group) => taken.filter((property) => SETTINGS[property].group === group))

@@ -2,24 +2,23 @@
  * The document that `status -o json` prints: the state of the node. Fields are added, never renamed
  * or removed; a consumer ignores unknown fields. Durations are whole seconds, times RFC 3339. Pure.
  */
-import type { Channel } from '../../decision/desired.ts'
-import { type Answer, type EvidenceFinding, type EvidenceKind, type EvidenceLevel, levelOf } from '../../decision/evidence.ts'
+import { type EvidenceFinding, levelOf } from '../../decision/evidence.ts'
 import { listObserved } from '../../decision/evidence-schedule.ts'
 import { describePause, findPause, latestChannelState } from '../../decision/find-pause.ts'
 import { heldSources } from '../../decision/held-sources.ts'
-import { isNamed, listOfBoot, listRequested, type RequestName, type RestartRecord } from '../../decision/records.ts'
+import { isNamed, listOfBoot, listRequested, type RestartRecord } from '../../decision/records.ts'
 import { listCounted } from '../../decision/restart-limit.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
 import { contentOfKey, identityOfKey } from '../../decision/trial-key.ts'
-import type { ActivationKind, Wiring, WiringProblem } from '../../decision/unit-state.ts'
-import { type FailureReason, holdsOnAnyKubelet, type Verdict } from '../../decision/verdict.ts'
+import type { UnitState } from '../../decision/unit-state.ts'
+import { holdsOnAnyKubelet, type Verdict } from '../../decision/verdict.ts'
 import type { OverlayView } from '../../overlay/read-overlay.ts'
 import type { Difference } from '../../preflight/change/check-same.ts'
 import type { LastReport } from '../../report/last-report.ts'
 import type { ConditionStatus } from '../../report/reasons.ts'
 import { describeStatus, findLastKnownGood } from '../../report/status.ts'
 import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
-import { formatDuration, HOUR_US, SECOND_US } from '../../values/durations.ts'
+import { HOUR_US, SECOND_US } from '../../values/durations.ts'
 import type { MergedDocument } from '../merged.ts'
 import type { Cell, Tone } from '../terminal.ts'
 import type { AgentPresence } from './command.ts'
@@ -32,147 +31,89 @@ import {
   documentRollout,
   documentSource,
   documentUnit,
-  type RolloutDocument,
-  type SourceDocument,
   seconds,
-  type UnitDocument,
+  showSeconds,
   unknown,
 } from './document-parts.ts'
-import type { Explanation } from './explain.ts'
+import { explain } from './explain.ts'
 
-export interface StatusDocument {
-  readonly apiVersion: typeof CONFIG_API_VERSION
-  readonly kind: 'AgentStatus'
-  readonly node: string
-  readonly agent: AgentDocument
-  readonly unit: UnitDocument
-  readonly wiring: WiringDocument
-  readonly hold: 'none' | 'paused' | 'local'
-  /** Who paused this node: an operator on the node, or the cluster, as last read. null: nobody. */
-  readonly paused: { readonly by: 'node' | 'cluster'; readonly detail: string } | null
-  /** The channel of the assignment, as last read from the cluster. null: none, or never read. */
-  readonly channel: Channel | null
-  /** Requests that the agent has not carried out yet. */
-  readonly requests: readonly RequestName[]
-  /** The rollout of the assigned config, as the running agent knew it last. null: it has none. */
-  readonly rollout: RolloutDocument | null
-  /** The phase of the agent; `due`: it has a step to do. */
-  readonly phase: Explanation['phase']
-  readonly detail: string
-  readonly assigned: SourceDocument
-  readonly active: SourceDocument
-  readonly nextStart: SourceDocument
-  readonly lastKnownGood: SourceDocument
-  readonly previous: SourceDocument
-  /** What should be active: `assigned`, unless that failed. */
-  readonly target: SourceDocument
-  /** What is known of the config on trial. Empty: nothing is on trial. */
-  readonly evidence: readonly EvidenceDocument[]
-  readonly trial: { readonly remainingSeconds: number; readonly durationSeconds: number } | null
-  /** Of a wait that ends by itself (phases `spread` and `restart-limit`). */
-  readonly waitRemainingSeconds: number | null
-  readonly restarts: { readonly lastHour: number; readonly fallbacksLastHour: number; readonly limitPerHour: number }
-  readonly verdicts: readonly VerdictDocument[]
-  /**
-   * What the assigned config is merged from on this node, the lowest first. Empty: it is not
-   * merged. `fields` null: not known, or a layer sets far more than any config has.
-   */
-  readonly layers: MergedDocument['layers']
-  readonly fields: MergedDocument['fields']
-  /**
-   * The overlay files as they are now, which the agent may not have applied yet. null: there are
-   * none. Absent: not read.
-   */
-  readonly overlay?: OverlayDocument | null
-  /**
-   * Where the effective config that kubelet logged at its start (`running`) differs from what the
-   * files and flags make now (`meant`). null: kubelet before 1.37 logs none, or it cannot be read.
-   * Absent: not read.
-   */
-  readonly misread?: readonly Difference[] | null
-  /**
-   * What an agent said last, as the condition of the Node has it. null: nothing since the node
-   * booted.
-   */
-  readonly reported: ReportedDocument | null
-  /**
-   * What `Node.status.config.error` is about, with the cause itself; null: none. What only the
-   * agent knows, as a download that fails, is from what the running agent reported.
-   */
-  readonly error: string | null
+export type StatusDocument = ReturnType<typeof documentStatus>
+
+/** What is read besides the Snapshot. */
+interface StatusFacts {
+  readonly agent: AgentPresence
+  readonly lastReport: LastReport | undefined
+  readonly merged: MergedDocument
+  readonly overlay: OverlayView
+  readonly misread: readonly Difference[] | undefined
 }
 
-type OverlayDocument =
-  | { readonly state: 'usable'; readonly files: readonly string[] }
-  | { readonly state: 'unusable'; readonly detail: string }
-
-interface EvidenceDocument {
-  readonly kind: EvidenceKind
-  readonly answer: Answer
-  readonly level: EvidenceLevel
-  readonly detail: string
-  /** null: not known. */
-  readonly sinceSeconds: number | null
-}
-
-type WiringDocument =
-  | { readonly state: 'ready'; readonly activation: ActivationKind }
-  | { readonly state: 'broken'; readonly reason: WiringProblem; readonly detail: string }
-  | { readonly state: 'unknown'; readonly detail: string }
-
-interface VerdictDocument {
-  readonly source: SourceDocument
-  readonly state: Verdict['state']
-  readonly reason: FailureReason
-  readonly detail: string
-  readonly at: string
-  /**
-   * It concerns nothing that this node runs, is assigned or falls back to, or another kubelet than
-   * the present one.
-   */
-  readonly superseded: boolean
-}
-
-export function documentStatus(
-  snapshot: Snapshot,
-  explanation: Explanation,
-  agent: AgentPresence,
-  reported: ReportedDocument | null,
-  merged: MergedDocument,
-): StatusDocument {
+export function documentStatus(snapshot: Snapshot, { agent, lastReport, merged, overlay, misread }: StatusFacts) {
   const { unit, nextStart, requests, policy } = snapshot
-  const { target, phase, trialRemainingUs, waitRemainingUs } = explanation
+  const { target, phase, detail, trialRemainingUs, waitRemainingUs } = explain(snapshot)
   const pause = findPause(snapshot)
   const status = describeStatus(snapshot, phase === 'due' ? undefined : phase)
+  const reported = documentReported(lastReport, snapshot, agent)
   return {
     apiVersion: CONFIG_API_VERSION,
     kind: 'AgentStatus',
     node: snapshot.nodeName,
     agent: documentAgent(agent),
     unit: documentUnit(snapshot),
-    wiring: unit.kind === 'known' ? documentWiring(unit.wiring) : { state: 'unknown', detail: unit.detail },
+    wiring: documentWiring(unit),
     hold: requests.hold,
+    /** Who paused this node: an operator on it, or the cluster, as last read. null: nobody. */
     paused: pause === undefined ? null : { by: pause.by, detail: describePause(pause) },
+    /** The channel of the assignment, as last read from the cluster. null: none, or never read. */
     channel: latestChannelState(snapshot.desired, snapshot.recordedChannelState)?.channel ?? null,
+    /** Requests that the agent has not carried out yet. */
     requests: listRequested(requests),
+    /** The rollout of the assigned config, as the running agent knew it last. null: it has none. */
     rollout: documentRollout(snapshot),
+    /** The phase of the agent; `due`: it has a step to do. */
     phase,
-    detail: explanation.detail,
+    detail,
     assigned: documentAssigned(snapshot),
     active: documentActive(snapshot, status.active),
     nextStart: nextStart.kind === 'known' ? documentHeld(nextStart.held) : unknown(nextStart.detail),
     lastKnownGood: documentHeld(findLastKnownGood(snapshot)),
     previous: documentHeld(snapshot.previous),
-    target: target === undefined ? unknown(explanation.detail) : documentHeld(target),
+    /** What should be active: `assigned`, unless that failed. */
+    target: target === undefined ? unknown(detail) : documentHeld(target),
+    /** What is known of the config on trial. Empty: nothing is on trial. */
     evidence: listObserved(snapshot).map((finding) => documentFinding(finding, snapshot)),
     trial:
       trialRemainingUs === undefined ? null : { remainingSeconds: seconds(trialRemainingUs), durationSeconds: seconds(policy.trialUs) },
+    /** Of a wait that ends by itself (phases `spread` and `restart-limit`). */
     waitRemainingSeconds: waitRemainingUs === undefined ? null : seconds(waitRemainingUs),
     restarts: countRestarts(snapshot),
     verdicts: [...snapshot.verdicts.values()].sort((a, b) => a.atWallMs - b.atWallMs).map((verdict) => documentVerdict(verdict, snapshot)),
+    /**
+     * What the assigned config is merged from on this node, the lowest first. Empty: it is not
+     * merged. `fields` null: not known, or a layer sets far more than any config has.
+     */
     ...merged,
+    /**
+     * What an agent said last, as the condition of the Node has it. null: nothing since the node
+     * booted.
+     */
     reported,
+    /**
+     * What `Node.status.config.error` is about, with the cause itself; null: none. What only the
+     * agent knows, as a download that fails, is from what the running agent reported.
+     */
     error: status.error === '' ? reportedError(reported) : (status.cause ?? status.error),
+    /**
+     * The overlay files as they are now, which the agent may not have applied yet. null: there are
+     * none.
+     */
+    overlay: documentOverlay(overlay),
+    /**
+     * Where the effective config that kubelet logged at its start (`running`) differs from what the
+     * files and flags make now (`meant`). null: kubelet before 1.37 logs none, or it cannot be
+     * read.
+     */
+    misread: misread ?? null,
   }
 }
 
@@ -181,34 +122,41 @@ function reportedError(reported: ReportedDocument | null): string | null {
   return reported?.by === 'running-agent' ? reported.error : null
 }
 
-export function documentOverlay(view: OverlayView): OverlayDocument | null {
+function documentOverlay(view: OverlayView) {
   switch (view.kind) {
     case 'none':
     case 'pending':
       return null
     case 'faulty':
-      return { state: 'unusable', detail: view.detail }
+      return { state: 'unusable', detail: view.detail } as const
     case 'present':
-      return { state: 'usable', files: view.files }
+      return { state: 'usable', files: view.files } as const
   }
 }
 
-function documentWiring(wiring: Wiring): WiringDocument {
-  if (wiring.kind === 'ready') return { state: 'ready', activation: wiring.activation }
-  return { state: 'broken', reason: wiring.reason, detail: wiring.detail }
+function documentWiring(unit: UnitState) {
+  if (unit.kind === 'unknown') return { state: 'unknown', detail: unit.detail } as const
+  const { wiring } = unit
+  if (wiring.kind === 'ready') return { state: 'ready', activation: wiring.activation } as const
+  return { state: 'broken', reason: wiring.reason, detail: wiring.detail } as const
 }
 
-function documentFinding({ kind, answer, detail, sinceUs }: EvidenceFinding, { policy, now }: Snapshot): EvidenceDocument {
+function documentFinding({ kind, answer, detail, sinceUs }: EvidenceFinding, { policy, now }: Snapshot) {
+  // null: not known.
   const sinceSeconds = sinceUs === undefined ? null : seconds(Math.max(0, now.monotonicUs - sinceUs))
   return { kind, answer, level: levelOf(policy.evidence, kind), detail, sinceSeconds }
 }
 
-function documentVerdict(verdict: Verdict, snapshot: Snapshot): VerdictDocument {
+function documentVerdict(verdict: Verdict, snapshot: Snapshot) {
   const { source, state, reason, detail, atWallMs } = verdict
   const superseded = isSuperseded(verdict, snapshot)
   return { source: documentSource(source), state, reason, detail, at: new Date(atWallMs).toISOString(), superseded }
 }
 
+/**
+ * Whether it concerns nothing that this node runs, is assigned or falls back to, or another kubelet
+ * than the present one.
+ */
 function isSuperseded(verdict: Verdict, snapshot: Snapshot): boolean {
   const { assigned, running, unit } = snapshot
   const runs = running.kind === 'known' ? [running.content] : []
@@ -218,7 +166,7 @@ function isSuperseded(verdict: Verdict, snapshot: Snapshot): boolean {
   return !concerns || !isOfThisKubelet
 }
 
-function countRestarts({ restarts, unit, now, policy }: Snapshot): StatusDocument['restarts'] {
+function countRestarts({ restarts, unit, now, policy }: Snapshot) {
   const thisBoot = listOfBoot(restarts, now)
   const isRecent = (record: RestartRecord) => now.monotonicUs - record.atUs < HOUR_US
   const fallbacks = thisBoot.filter((record) => record.fallback && isRecent(record))
@@ -244,7 +192,7 @@ interface ReportedDocument {
 const OLD_SECONDS = 150
 
 /** null: nothing was reported in this boot, or about another Node. */
-export function documentReported(
+function documentReported(
   report: LastReport | undefined,
   { nodeName, now }: Pick<Snapshot, 'nodeName' | 'now'>,
   agent: AgentPresence,
@@ -281,7 +229,7 @@ export function describeReported(reported: ReportedDocument | null, agent: Agent
 const TONES: Readonly<Record<ConditionStatus, Tone>> = { True: 'good', Unknown: 'plain', False: 'warning' }
 
 function describeAge({ ageSeconds, by }: ReportedDocument): string {
-  const ago = `${formatDuration(ageSeconds * SECOND_US)} ago`
+  const ago = `${showSeconds(ageSeconds)} ago`
   switch (by) {
     case 'running-agent':
       return ageSeconds > OLD_SECONDS ? `${ago} (the agent has said nothing since)` : ago

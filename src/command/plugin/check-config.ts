@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Report } from '../../preflight/finding.ts'
 import { formatVersion } from '../../preflight/kubelet-version.ts'
 import { isObject } from '../../values/is-object.ts'
-import { Failure } from '../command.ts'
+import { Failure, orElse } from '../command.ts'
 import { LONGEST_BYTES, type Place, readManifestText } from '../manifest-text.ts'
 import { renderFindings } from '../report.ts'
 import type { PluginContext } from './command.ts'
@@ -67,13 +67,8 @@ async function checkPartOver(context: PluginContext, over: PartOver, { after, be
     return 'left' as const
   }
   if (over.kubeletConfigKey !== KEY) return unchecked(`it is assigned by its key ${over.kubeletConfigKey}`)
-  let content: Awaited<ReturnType<typeof findConfig>>
-  try {
-    content = await findConfig(there, over.name)
-  } catch (error) {
-    if (error instanceof Failure) return unchecked(error.message)
-    throw error
-  }
+  const content = await orElse(findConfig(there, over.name), ({ message }) => message)
+  if (typeof content === 'string') return unchecked(content)
   if (content === undefined) return unchecked('it does not exist')
   const subject: Subject = { name: title, text: undefined, place: withoutPlaces }
   const merged = await mergeText(there, content, after)

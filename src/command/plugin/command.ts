@@ -1,4 +1,4 @@
-/** The commands of the kubectl plugin, and how they reach the cluster, the clock and the terminal. */
+/** The commands of the kubectl plugin, and how they reach the cluster and the terminal. */
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'

@@ -10,7 +10,7 @@ import { readFleetMember } from '../../source/channels/fleet.ts'
 import { metadataOf, readBase, readRollout } from '../../source/channels/metadata.ts'
 import { identityOf } from '../../source/kube-object.ts'
 import { isNamespace } from '../../values/kubernetes-names.ts'
-import { Failure } from '../command.ts'
+import { orElse } from '../command.ts'
 import type { PluginContext } from './command.ts'
 import { isPaused, pathOf } from './config-maps.ts'
 import { listPages } from './list-pages.ts'
@@ -27,7 +27,7 @@ interface IndexedConfig {
 }
 
 /** A layer, and the node selector of it. */
-export interface LayerConfig {
+interface LayerConfig {
   readonly name: string
   readonly selector: string
 }
@@ -82,15 +82,12 @@ export class ConfigIndex {
 
   async #list(namespace: string): Promise<Namespace> {
     const asked = { verb: 'list', resource: 'configmaps', namespace }
-    try {
-      const listing = { path: pathOf({ namespace }), as: 'PartialObjectMetadataList', asked } as const
-      const { items } = await listPages(this.#api, listing, readIndexed)
-      return new Map(items.map((item) => [item.name, item]))
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error
-      this.#gap ??= error.message
-      return new Map()
-    }
+    const listing = { path: pathOf({ namespace }), as: 'PartialObjectMetadataList', asked } as const
+    const { items } = await orElse(listPages(this.#api, listing, readIndexed), ({ message }) => {
+      this.#gap ??= message
+      return { items: [] }
+    })
+    return new Map(items.map((item) => [item.name, item]))
   }
 }
 

@@ -103,3 +103,12 @@ export async function listNames(context: PluginContext, kind: NonNullable<Comman
   const listing = { path, query, as: 'PartialObjectMetadataList', asked: { verb: 'list', resource } } as const
   return (await listPages(api, listing, (object) => identityOf(object)?.name)).items
 }
+
+/** @throws Failure, also where somebody else has changed the ConfigMap meanwhile */
+export async function annotate(
+  context: PluginContext,
+  { name, resourceVersion }: FoundConfig,
+  annotations: Readonly<Record<string, string | null>>,
+): Promise<void> {
+  await patchConfig(context, name, { metadata: { resourceVersion, annotations } })
+}

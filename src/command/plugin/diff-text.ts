@@ -13,7 +13,7 @@ import type { NodeState } from './node-state.ts'
 
 type Titled = ConfigContent & { readonly title: string }
 
-export interface Comparison {
+interface Comparison {
   readonly isSame: boolean
   readonly lines: readonly string[]
 }

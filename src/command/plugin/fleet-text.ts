@@ -2,7 +2,7 @@
  * The table of a fleet, and its sum: a line with a bar for each config. Fits the terminal. Pure.
  */
 import { CONDITION_REASONS } from '../../report/reasons.ts'
-import { alignColumns, type Cell, paint, type Tone } from '../terminal.ts'
+import { alignColumns, type Cell, headOf, paint, type Tone } from '../terminal.ts'
 import { configOf, describe, isDegraded, type NodeState, showAge, stateOf, versionOf, waveOf } from './node-state.ts'
 
 export interface FleetLook {
@@ -21,7 +21,7 @@ const LONGEST_NAME = 24
 const LONGEST_CONFIG = 20
 
 export function renderNodes(nodes: readonly NodeState[], look: FleetLook): string[] {
-  const head = (look.wide ? WIDE_HEAD : HEAD).map((text): Cell => ({ text, tone: 'strong' }))
+  const head = headOf(...(look.wide ? WIDE_HEAD : HEAD))
   const rows = nodes.map((node) => rowOf(node, look))
   return alignColumns(fit([head, ...rows], look), look.color)
 }

@@ -27,7 +27,7 @@ export function hashVersion({ data, base }: ConfigContent): string {
     .slice(0, HASH_LENGTH)
 }
 
-export function keptName(name: string, hash: string): string {
+function keptName(name: string, hash: string): string {
   const kept = `${name}-${hash}`
   if (!isObjectName(kept)) throw new Failure(`${name} is too long: a kept version is called NAME-HASH, and has at most 253 characters`)
   return kept

@@ -17,7 +17,7 @@ export const PAGE = 150
 /** A list that takes longer than etcd keeps its version begins again. */
 const MOST_STARTS = 3
 
-export interface Listing {
+interface Listing {
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly as?: PartialForm

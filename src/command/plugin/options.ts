@@ -2,8 +2,9 @@
  * What commands of the plugin share: arguments, flags as kubectl names them, and the question
  * before a change. Pure but for the question.
  */
-import { choiceKind, type Kind, namespaceKind, switchKind } from '../../settings/setting-kinds.ts'
-import { type CommandArgument, type CommandLine, type CommandOption, Failure } from '../command.ts'
+import { type Kind, namespaceKind } from '../../settings/setting-kinds.ts'
+import { type CommandArgument, type CommandLine, type CommandOption, Failure, outputOption, switchOption } from '../command.ts'
+import { formatJson } from '../terminal.ts'
 import type { PluginContext } from './command.ts'
 
 /** Any text. */
@@ -44,21 +45,10 @@ export const SELECTOR: CommandOption = {
   help: 'label selector of Nodes, as in role=worker,zone in (a,b)',
 }
 
-export const OUTPUT: CommandOption = {
-  name: 'output',
-  short: 'o',
-  kind: choiceKind('table', 'json', 'yaml'),
-  initial: 'table',
-  help: 'output format',
-}
+export const OUTPUT: CommandOption = outputOption('output format', 'table', 'json', 'yaml')
 
-export const YES: CommandOption = { name: 'yes', short: 'y', kind: switchKind, initial: 'false', help: 'change it without a question' }
-export const DRY_RUN: CommandOption = {
-  name: 'dry-run',
-  kind: switchKind,
-  initial: 'false',
-  help: 'show what would change, and change nothing',
-}
+export const YES: CommandOption = switchOption('yes', 'change it without a question', 'y')
+export const DRY_RUN: CommandOption = switchOption('dry-run', 'show what would change, and change nothing')
 
 /**
  * Asks before a change, unless `--yes` says that it is wanted.
@@ -75,4 +65,14 @@ export async function demandConsent({ ask }: PluginContext, { options }: Command
     case 'nobody':
       throw new Failure('nothing was changed: there is no terminal to ask at; give --yes')
   }
+}
+
+/** In the format that `--output` names. */
+export async function print(
+  { terminal, formatYaml }: PluginContext,
+  { output }: CommandLine['options'],
+  document: object,
+  asTable: () => string,
+): Promise<void> {
+  terminal.out(output === 'json' ? formatJson(document) : output === 'yaml' ? await formatYaml(document) : asTable())
 }

@@ -1,6 +1,6 @@
 /** Which nodes a change of a config gets to, and how. Pure. */
 import { STATUS_ANNOTATION } from '../../report/annotation.ts'
-import { Failure } from '../command.ts'
+import { Failure, orElse } from '../command.ts'
 import { type PluginContext, PROGRAM } from './command.ts'
 import type { ConfigName } from './config-index.ts'
 import { type ConfigContent, type FoundConfig, isPaused } from './config-maps.ts'
@@ -129,9 +129,9 @@ function showKey(key: string): string {
   return key === KEY ? '' : `:${key}`
 }
 
-export function nameSome(names: readonly string[]): string {
-  const rest = names.length - MOST_NAMED
-  return rest > 0 ? `${names.slice(0, MOST_NAMED).join(', ')} and ${rest} more` : names.join(', ')
+export function nameSome(names: readonly string[], most = MOST_NAMED): string {
+  const rest = names.length - most
+  return rest > 0 ? `${names.slice(0, most).join(', ')} and ${rest} more` : names.join(', ')
 }
 
 /** `touch`: when the part itself becomes another version. */
@@ -145,12 +145,8 @@ export async function judgeBeginnings(context: PluginContext, parts: readonly Pa
 }
 
 async function judge(context: PluginContext, { namespace, name }: PartOver): Promise<Beginning> {
-  try {
-    return (await isDisputed({ ...context, namespace }, name)) ? 'touch' : 'begins'
-  } catch (error) {
-    if (error instanceof Failure) return 'unknown'
-    throw error
-  }
+  const disputed = await orElse(isDisputed({ ...context, namespace }, name), () => undefined)
+  return disputed === undefined ? 'unknown' : disputed ? 'touch' : 'begins'
 }
 
 interface ContentChange {

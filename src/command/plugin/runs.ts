@@ -1,7 +1,7 @@
 /** Which content of a config each node runs, as far as the cluster knows. Pure but for the API. */
 import { contentHash } from '../../checkpoint/content.ts'
 import type { ConfigMapData } from '../../decision/config-source.ts'
-import { Failure } from '../command.ts'
+import { orElse } from '../command.ts'
 import type { PluginContext } from './command.ts'
 import { type FoundConfig, findConfig } from './config-maps.ts'
 import { hashVersion } from './kept-versions.ts'
@@ -9,7 +9,7 @@ import { KEY, mergeText, type Supposed } from './merged-text.ts'
 import type { NodeState } from './node-state.ts'
 import { countNodes, type PartOver, type Users } from './users.ts'
 
-export interface KnownContent {
+interface KnownContent {
   readonly config: FoundConfig
   /** What kubelet gets. undefined: not known here, as where a node's local config is under it. */
   readonly merged: ConfigMapData | undefined
@@ -40,7 +40,7 @@ function isOverOthers({ base }: FoundConfig): boolean {
   return base !== undefined && base !== 'local'
 }
 
-export interface Tally {
+interface Tally {
   /** How many nodes run each of the versions, in their order. */
   readonly counts: readonly number[]
   /** Nodes that may run one of them. */
@@ -82,8 +82,9 @@ function judgeOver(context: PluginContext, part: PartOver, base: string): (versi
   const there: PluginContext = { ...context, namespace: part.namespace }
   let reading: Promise<FoundConfig | undefined> | undefined
   return async (version) => {
-    reading ??= findPart(there, part.name)
+    reading ??= orElse(findConfig(there, part.name), () => undefined)
     const own = await reading
+    // It does not exist, or cannot be read.
     if (own === undefined) return unproven
     const supposed = { namespace: context.namespace, name: base, content: version, annotations: {} }
     const known = await knowContent(there, own, supposed)
@@ -109,16 +110,6 @@ async function tallyGroup(
   }
   const unknown = left.filter((node) => open.has(node)).length
   return { counts, unknown, others: left.length - unknown }
-}
-
-/** undefined: it cannot be read. */
-async function findPart(context: PluginContext, name: string): Promise<FoundConfig | undefined> {
-  try {
-    return await findConfig(context, name)
-  } catch (error) {
-    if (error instanceof Failure) return undefined
-    throw error
-  }
 }
 
 /** A sentence. undefined: it is known of all nodes. */

@@ -6,7 +6,7 @@ import type { ConfigMapRef } from '../../decision/config-source.ts'
 import { readBases } from '../../source/base-chain.ts'
 import { matchesLabels, parseLabelSelector } from '../../source/channels/label-selector.ts'
 import { isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
-import { Failure } from '../command.ts'
+import { orElse } from '../command.ts'
 import type { PluginContext } from './command.ts'
 import { ConfigIndex, type ConfigName, sameName } from './config-index.ts'
 import { KEY } from './merged-text.ts'
@@ -61,12 +61,8 @@ export async function listUsers(context: PluginContext, name: string): Promise<U
 
 /** The same for commands that go on where nodes cannot be listed: the gap says so. */
 export async function listKnownUsers(context: PluginContext, name: string): Promise<Users> {
-  try {
-    return await listUsers(context, name)
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error
-    return { nodes: [], assigned: [], parts: [], layered: [], layers: [], gap: error.message }
-  }
+  const none = { nodes: [], assigned: [], parts: [], layered: [], layers: [] }
+  return orElse(listUsers(context, name), ({ message }) => ({ ...none, gap: message }))
 }
 
 export interface ConfigInUse extends ConfigName {
@@ -74,7 +70,7 @@ export interface ConfigInUse extends ConfigName {
   readonly isSelected: boolean
 }
 
-export interface InUse {
+interface InUse {
   /** Those that are assigned, those under them and those over them, by name. */
   readonly configs: readonly ConfigInUse[]
   /** Why there may be more. undefined: there are no more. */

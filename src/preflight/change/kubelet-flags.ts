@@ -108,7 +108,7 @@ export function isFlagOf(name: string, minor: number): boolean {
 }
 
 /** Of these flags those that this kubelet does not know, but another does. */
-export function listUnknown(flags: KubeletFlags, { major, minor }: Pick<KubeletVersion, 'major' | 'minor'>): string[] {
+export function listUnknownFlags(flags: KubeletFlags, { major, minor }: Pick<KubeletVersion, 'major' | 'minor'>): string[] {
   return major === 1 ? [...flags.keys()].filter((name) => !isFlagOf(name, minor)) : []
 }
 

@@ -332,7 +332,11 @@ const documents = (path: string) => {
 }
 
 t.test('what init makes is what deploy/ has', async (t) => {
-  t.equal(read('src/plugin/generated/rollout-policy.ts'), rolloutPolicyModule(read('deploy/admission/rollout.yaml')), 'run npm run docs')
+  t.equal(
+    read('src/command/plugin/generated/rollout-policy.ts'),
+    rolloutPolicyModule(read('deploy/admission/rollout.yaml')),
+    'run npm run docs',
+  )
   const names = { namespace: NAMESPACE, config: 'node-config', record: 'node-config-rollout', agents: 'nodes' } as const
   const [, role, roleBinding, policy, binding] = listRolloutObjects(names).map(({ body }) => ({ ...body }))
   const [ownRole, ownBinding] = documents('deploy/rbac/rollout.yaml')

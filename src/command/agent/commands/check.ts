@@ -1,9 +1,8 @@
 /** `check`: the self-check that the agent makes when it starts, and what the API server says. */
 
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
-import { switchKind } from '../../../settings/setting-kinds.ts'
 import { AGENT_UNIT, type AgentService } from '../../../systemd/agent-service.ts'
-import { type CommandLine, EXIT, type ExitCode, OUTPUT } from '../../command.ts'
+import { type CommandLine, EXIT, type ExitCode, OUTPUT, switchOption } from '../../command.ts'
 import { alignColumns, formatJson, type Tone } from '../../terminal.ts'
 import { checkCluster } from '../check-cluster.ts'
 import type { AgentPresence, CommandContext, NodeCommand } from '../command.ts'
@@ -23,15 +22,7 @@ export const checkCommand: NodeCommand = {
     'whether the assigned config can be read, and which rights are missing. Files are checked from the sandbox of the running agent; ' +
     'where none runs, from outside. One line each. Changes nothing. A file in deploy/ is in ' +
     '/usr/share/doc/kubelet-cfg-agent/examples/ where the package is installed.',
-  options: [
-    OUTPUT,
-    {
-      name: 'settings',
-      kind: switchKind,
-      initial: 'false',
-      help: 'check only the settings, as systemctl reload does before the agent rereads them',
-    },
-  ],
+  options: [OUTPUT, switchOption('settings', 'check only the settings, as systemctl reload does before the agent rereads them')],
   examples: [
     ['check', 'after installation; exits with 1 if a check fails'],
     ['check --settings', 'after an edit of the settings; exits with 2 if one is invalid'],

@@ -11,9 +11,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { API_VERSION, decodeConfig, decodeText, KIND } from '../../../kubelet/decode.ts'
 import { NEWEST_MINOR } from '../../../kubelet/fields.ts'
 import { COVERED, formatVersion, isCovered, type KubeletVersion } from '../../../preflight/kubelet-version.ts'
-import { switchKind } from '../../../settings/setting-kinds.ts'
 import { isObject, type JsonObject } from '../../../values/is-object.ts'
-import { type CommandLine, EXIT, type ExitCode, Failure, Misuse } from '../../command.ts'
+import { type CommandLine, EXIT, type ExitCode, Failure, Misuse, switchOption } from '../../command.ts'
 import { LONGEST_BYTES } from '../../manifest-text.ts'
 import { formatJson, plainText } from '../../terminal.ts'
 import { fileOption, KUBELET_VERSION, readTextOption, readVersionOption } from '../candidate-options.ts'
@@ -34,13 +33,8 @@ export const generateCommand: NodeCommand = {
   options: [
     fileOption('from-file', 'read the response of /configz from this file, or from standard input (-), instead of asking for it'),
     { ...KUBELET_VERSION, help: 'of the kubelet whose response --from-file has, as in 1.36; without it, defaults are not left out' },
-    { name: 'all', kind: switchKind, initial: 'false', help: 'also print what is a mere default of this kubelet' },
-    {
-      name: 'offline',
-      kind: switchKind,
-      initial: 'false',
-      help: "print the config file that runs, as it is on disk, with kubelet's drop-ins, without flags and defaults",
-    },
+    switchOption('all', 'also print what is a mere default of this kubelet'),
+    switchOption('offline', "print the config file that runs, as it is on disk, with kubelet's drop-ins, without flags and defaults"),
   ],
   examples: [
     ['generate --kubeconfig /root/.kube/config > kubelet.yaml', "read /configz with an administrator's kubeconfig"],
@@ -53,7 +47,11 @@ export const generateCommand: NodeCommand = {
   execute: generate,
 }
 
-type Generated = { readonly ok: true; readonly text: string; readonly config: JsonObject } | { readonly ok: false; readonly detail: string }
+/** @throws Failure in the functions below: there is no such config */
+interface Generated {
+  readonly text: string
+  readonly config: JsonObject
+}
 
 async function generate(context: CommandContext, { options }: CommandLine): Promise<ExitCode> {
   const { terminal } = context
@@ -64,7 +62,6 @@ async function generate(context: CommandContext, { options }: CommandLine): Prom
   const version = readVersionOption(options) ?? (path === undefined ? await context.runningVersion() : undefined)
   const defaultsOf = options.all === 'true' ? undefined : version
   const generated = isOffline ? await copyActive(context) : await convert(await readConfigz(path, context), defaultsOf, context)
-  if (!generated.ok) throw new Failure(generated.detail)
   terminal.out(generated.text)
   const keepsAll = isOffline || options.all === 'true'
   const notes = [
@@ -86,29 +83,27 @@ function remarkOnDefaults(version: KubeletVersion | undefined, path: string | un
   ]
 }
 
-type Configz = { readonly ok: true; readonly answer: unknown } | { readonly ok: false; readonly detail: string }
-
-async function readConfigz(path: string | undefined, context: CommandContext): Promise<Configz> {
+async function readConfigz(path: string | undefined, context: CommandContext): Promise<unknown> {
   if (path === undefined) return askConfigz(context)
   const reading = await context.readInput(path === '-' ? undefined : path, LONGEST_BYTES)
-  if (reading.kind === 'unreadable') return { ok: false, detail: `${path} cannot be read: ${reading.code}` }
-  if (reading.kind === 'too-large') return { ok: false, detail: `${path} is not a response of /configz: it is too long` }
+  if (reading.kind === 'unreadable') throw new Failure(`${path} cannot be read: ${reading.code}`)
+  if (reading.kind === 'too-large') throw new Failure(`${path} is not a response of /configz: it is too long`)
   try {
-    return { ok: true, answer: JSON.parse(reading.bytes.toString('utf8')) }
+    return JSON.parse(reading.bytes.toString('utf8'))
   } catch {
     // The error of JSON.parse would quote the text.
-    return { ok: false, detail: `${path} is not a response of /configz: it is not JSON` }
+    throw new Failure(`${path} is not a response of /configz: it is not JSON`)
   }
 }
 
-async function askConfigz({ readConfigz, nodeName }: CommandContext): Promise<Configz> {
+async function askConfigz({ readConfigz, nodeName }: CommandContext): Promise<unknown> {
   const answer = await readConfigz()
-  if (answer.kind === 'ok') return { ok: true, answer: answer.object }
+  if (answer.kind === 'ok') return answer.object
   const isDenied = answer.kind === 'refused' && (answer.status === 401 || answer.status === 403)
   const advice = isDenied
     ? [NEEDED[answer.by], `use an administrator's kubeconfig with --kubeconfig, or pipe ${rawRequest(nodeName())}`]
     : []
-  return { ok: false, detail: [answer.detail, ...advice, '--offline uses the config file on disk'].join('; ') }
+  throw new Failure([answer.detail, ...advice, '--offline uses the config file on disk'].join('; '))
 }
 
 const NEEDED = {
@@ -121,18 +116,16 @@ function rawRequest(nodeName: string): string {
 }
 
 /** @param defaultsOf the kubelet whose defaults are left out. undefined: none are */
-async function convert(configz: Configz, defaultsOf: KubeletVersion | undefined, context: CommandContext): Promise<Generated> {
-  if (!configz.ok) return configz
-  const { answer } = configz
+async function convert(answer: unknown, defaultsOf: KubeletVersion | undefined, context: CommandContext): Promise<Generated> {
   const reported = isObject(answer) ? answer.kubeletconfig : undefined
-  if (!isObject(reported)) return { ok: false, detail: 'not a response of /configz: it has no kubeletconfig' }
+  if (!isObject(reported)) throw new Failure('not a response of /configz: it has no kubeletconfig')
   const own = await dropSelfSigned(reported, context)
   const head = { apiVersion: API_VERSION, kind: KIND }
   const whole = { ...head, ...own, ...head, ...emptyFields(own) }
   const checked = decodeConfig(JSON.stringify(whole), () => ({ ok: false, detail: 'not read as YAML' }))
-  if (!checked.ok) return { ok: false, detail: `kubelet returned a config that it would not accept: ${checked.detail}` }
+  if (!checked.ok) throw new Failure(`kubelet returned a config that it would not accept: ${checked.detail}`)
   const config = defaultsOf === undefined ? whole : await dropDefaults(whole, defaultsOf, context)
-  return { ok: true, text: await formatConfig(config), config }
+  return { text: await formatConfig(config), config }
 }
 
 async function dropDefaults(config: JsonObject, version: KubeletVersion, { mergeHere }: CommandContext): Promise<JsonObject> {
@@ -199,13 +192,13 @@ async function formatConfig(config: JsonObject): Promise<string> {
 
 async function copyActive(context: CommandContext): Promise<Generated> {
   const active = readActiveConfig(await context.observe(), context)
-  if (!active.ok) return { ok: false, detail: `cannot read the config that runs here: ${active.detail}` }
+  if (!active.ok) throw new Failure(`cannot read the config that runs here: ${active.detail}`)
   const decoded = await decodeText(active.text, context.yaml)
-  if (!decoded.ok) return { ok: false, detail: `${active.name}: ${decoded.detail}` }
+  if (!decoded.ok) throw new Failure(`${active.name}: ${decoded.detail}`)
   const { config } = await context.mergeHere(decoded.config, active.place ?? 'assigned')
-  if (!isDeepStrictEqual(config, decoded.config)) return { ok: true, text: await formatConfig(config), config }
+  if (!isDeepStrictEqual(config, decoded.config)) return { text: await formatConfig(config), config }
   const text = active.text.endsWith('\n') ? active.text : `${active.text}\n`
-  return { ok: true, text, config }
+  return { text, config }
 }
 
 /** Fields whose values belong to one machine, so other nodes must not share them. */

@@ -1,14 +1,14 @@
 /** `history`: the transitions of this node, oldest first, so the latest is next to the prompt. */
 
-import { type ConfigSource, describeSource } from '../../../decision/config-source.ts'
+import { describeSource } from '../../../decision/config-source.ts'
 import type { Transition, TransitionKind } from '../../../decision/records.ts'
 import { instantOf } from '../../../report/history.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { countKind } from '../../../settings/setting-kinds.ts'
 import { type CommandLine, EXIT, type ExitCode, OUTPUT } from '../../command.ts'
-import { alignColumns, type Cell, formatJson, type Tone } from '../../terminal.ts'
+import { alignColumns, type Cell, formatJson, headOf, type Tone } from '../../terminal.ts'
 import type { CommandContext, NodeCommand } from '../command.ts'
-import { documentSource, type SourceDocument } from '../document-parts.ts'
+import { documentSource } from '../document-parts.ts'
 
 export const historyCommand: NodeCommand = {
   name: 'history',
@@ -27,25 +27,6 @@ export const historyCommand: NodeCommand = {
   execute: showHistory,
 }
 
-/** What `history -o json` prints. Fields are added, never renamed or removed. */
-export interface HistoryDocument {
-  readonly apiVersion: typeof CONFIG_API_VERSION
-  readonly kind: 'TransitionList'
-  /** Oldest first. */
-  readonly items: readonly {
-    readonly at: string
-    /**
-     * Nanoseconds since 1970, and more where the clock was ahead before. In hexadecimal they end
-     * the name of the event.
-     */
-    readonly atNs: string
-    readonly kind: TransitionKind
-    readonly from: SourceDocument | null
-    readonly to: SourceDocument | null
-    readonly why: string
-  }[]
-}
-
 async function showHistory({ history, terminal }: CommandContext, { options }: CommandLine): Promise<ExitCode> {
   const reading = history.read()
   const transitions = reading.transitions.slice(-Number(options.limit))
@@ -56,13 +37,18 @@ async function showHistory({ history, terminal }: CommandContext, { options }: C
   return EXIT.fine
 }
 
-function documentHistory(transitions: readonly Transition[]): HistoryDocument {
+/** What `history -o json` prints, oldest first. Fields are added, never renamed or removed. */
+function documentHistory(transitions: readonly Transition[]) {
   const items = transitions.map((transition) => ({
     at: instantOf(transition).toISOString(),
+    /**
+     * Nanoseconds since 1970, and more where the clock was ahead before. In hexadecimal they end
+     * the name of the event.
+     */
     atNs: transition.atNs,
     kind: transition.kind,
-    from: documentOptional(transition.from),
-    to: documentOptional(transition.to),
+    from: transition.from === undefined ? null : documentSource(transition.from),
+    to: transition.to === undefined ? null : documentSource(transition.to),
     why: transition.why,
   }))
   return { apiVersion: CONFIG_API_VERSION, kind: 'TransitionList', items }
@@ -70,7 +56,7 @@ function documentHistory(transitions: readonly Transition[]): HistoryDocument {
 
 function renderHistory(transitions: readonly Transition[], color: boolean): string {
   if (transitions.length === 0) return 'No transitions yet.\n'
-  const header: Cell[] = ['TIME', 'WHAT', 'FROM', 'TO', 'WHY'].map((text) => ({ text, tone: 'strong' }))
+  const header = headOf('TIME', 'WHAT', 'FROM', 'TO', 'WHY')
   const rows = transitions.map((transition): Cell[] => [
     `${instantOf(transition).toISOString().slice(0, 19)}Z`,
     { text: transition.kind, tone: TONES[transition.kind] },
@@ -92,8 +78,4 @@ const TONES: Readonly<Record<TransitionKind, Tone>> = {
   'download-failed': 'bad',
   invalid: 'bad',
   synced: 'plain',
-}
-
-function documentOptional(source: ConfigSource | undefined): SourceDocument | null {
-  return source === undefined ? null : documentSource(source)
 }

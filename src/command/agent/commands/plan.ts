@@ -5,7 +5,6 @@
  */
 import { LOCAL_CONTENT } from '../../../decision/config-source.ts'
 import { type Desired, resolveDesired } from '../../../decision/desired.ts'
-import type { Phase } from '../../../decision/phases.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
 import type { Step } from '../../../decision/step.ts'
 import { trialKey } from '../../../decision/trial-key.ts'
@@ -13,16 +12,17 @@ import { describeObstacle, toResult } from '../../../preflight/agent-preflight.t
 import type { Report } from '../../../preflight/finding.ts'
 import { describeStatus, findLastKnownGood } from '../../../report/status.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
-import { formatDuration, SECOND_US } from '../../../values/durations.ts'
-import { type ChangeDocument, documentChange, renderChanges } from '../../changes.ts'
+import { formatDuration } from '../../../values/durations.ts'
+import { documentChange, renderChanges } from '../../changes.ts'
 import { type CommandLine, EXIT, type ExitCode, OUTPUT } from '../../command.ts'
-import { documentReport, type ReportDocument, type ReportLook, renderFindings, renderParts } from '../../report.ts'
-import { alignColumns, type Cell, formatJson, paint } from '../../terminal.ts'
+import { documentReport, type ReportLook, renderFindings, renderParts } from '../../report.ts'
+import { alignColumns, type Cell, formatJson, paint, toned } from '../../terminal.ts'
 import type { AgentPresence, CommandContext, NodeCommand } from '../command.ts'
 import { findLayersHere, nameLayersIn, readDesiredLayers } from '../config-layers.ts'
 import { type Compared, compareTexts, findDesired, nameDesired, readActiveConfig } from '../config-text.ts'
 import {
-  type AgentDocument,
+  describeAgent,
+  describeDocument,
   documentActive,
   documentAgent,
   documentAssigned,
@@ -31,12 +31,12 @@ import {
   documentUnit,
   type SourceDocument,
   seconds,
-  type UnitDocument,
+  showSeconds,
+  toneOfPhase,
 } from '../document-parts.ts'
 import { describeStep } from '../explain.ts'
-import { type ForeseenStep, type Foresight, type Foretold, foresee } from '../foresee.ts'
+import { type Foresight, type Foretold, foresee } from '../foresee.ts'
 import { judgeLocal, type LocalJudgement } from '../held-configs.ts'
-import { describeAgent, describeDocument, toneOfPhase } from './status.ts'
 
 export const planCommand: NodeCommand = {
   name: 'plan',
@@ -131,47 +131,8 @@ function foretell({ unit, desired, desiredContent, now }: Snapshot, report: Repo
   }
 }
 
-/** The steps if everything goes well. A running agent starts at once. */
-interface Course {
-  readonly steps: readonly StepDocument[]
-  /** Where the agent would then wait. */
-  readonly rest: { readonly phase: Phase; readonly detail: string }
-  readonly restart: { readonly due: boolean; readonly afterSeconds: number | null }
-}
-
-interface PlanDocument extends Course {
-  readonly apiVersion: typeof CONFIG_API_VERSION
-  readonly kind: 'Plan'
-  readonly node: string
-  readonly agent: AgentDocument
-  readonly unit: UnitDocument
-  readonly hold: 'none' | 'paused' | 'local'
-  /** What the cluster, or the directory of manifests, assigns to this node now. */
-  readonly wanted: SourceDocument
-  readonly assigned: SourceDocument
-  readonly active: SourceDocument
-  readonly lastKnownGood: SourceDocument
-  /**
-   * If the node is paused or held on its local config: the course after resume. null: it is not
-   * held.
-   */
-  readonly afterResume: Course | null
-  /** Of what is wanted. null: nothing to check. */
-  readonly preflight: ReportDocument | null
-  /** From what runs to what is wanted. null: unknown, and `changesDetail` says why. */
-  readonly changes: readonly ChangeDocument[] | null
-  readonly changesDetail: string | null
-}
-
-interface StepDocument {
-  /**
-   * `assign`, `preflight`, `activate`, `restart` and so on; `wait` for a wait that ends by itself.
-   */
-  readonly step: Step['kind']
-  readonly detail: string
-  /** From now. */
-  readonly afterSeconds: number
-}
+type PlanDocument = ReturnType<typeof documentPlan>
+type Course = ReturnType<typeof documentCourse>
 
 interface PlanFacts {
   readonly snapshot: Snapshot
@@ -182,7 +143,8 @@ interface PlanFacts {
   readonly compared: Compared
 }
 
-function documentPlan({ snapshot, agent, foresight, afterResume, report, compared }: PlanFacts): PlanDocument {
+/** What `plan -o json` prints. Fields are added, never renamed or removed. */
+function documentPlan({ snapshot, agent, foresight, afterResume, report, compared }: PlanFacts) {
   return {
     apiVersion: CONFIG_API_VERSION,
     kind: 'Plan',
@@ -190,29 +152,33 @@ function documentPlan({ snapshot, agent, foresight, afterResume, report, compare
     agent: documentAgent(agent),
     unit: documentUnit(snapshot),
     hold: snapshot.requests.hold,
+    /** What the cluster, or the directory of manifests, assigns to this node now. */
     wanted: documentDesired(snapshot.desired),
     assigned: documentAssigned(snapshot),
     active: documentActive(snapshot, describeStatus(snapshot, undefined).active),
     lastKnownGood: documentHeld(findLastKnownGood(snapshot)),
     ...documentCourse(foresight),
+    /**
+     * If the node is paused or held on its local config: the course after resume. null: it is not
+     * held.
+     */
     afterResume: afterResume === undefined ? null : documentCourse(afterResume),
+    /** Of what is wanted. null: nothing to check. */
     preflight: report === undefined ? null : documentReport(report.name, report.report),
+    /** From what runs to what is wanted. null: unknown, and `changesDetail` says why. */
     changes: compared.ok ? compared.changes.map(documentChange) : null,
     changesDetail: compared.ok ? null : compared.detail,
   }
 }
 
-function documentCourse({ steps, rest, end }: Foresight): Course {
+/** The steps if everything goes well, and where the agent would then wait. */
+function documentCourse({ steps, rest, end }: Foresight) {
   const restart = steps.find(({ step }) => step.kind === 'restart')
   return {
-    steps: steps.map((foreseen) => documentStep(foreseen, end)),
+    steps: steps.map(({ step, afterUs }) => ({ step: step.kind, detail: describeForeseen(step, end), afterSeconds: seconds(afterUs) })),
     rest: { phase: rest.phase, detail: rest.detail },
     restart: { due: restart !== undefined, afterSeconds: restart === undefined ? null : seconds(restart.afterUs) },
   }
-}
-
-function documentStep({ step, afterUs }: ForeseenStep, end: Snapshot): StepDocument {
-  return { step: step.kind, detail: describeForeseen(step, end), afterSeconds: seconds(afterUs) }
 }
 
 function describeForeseen(step: Step, { verdicts, accepted }: Snapshot): string {
@@ -248,7 +214,7 @@ function renderPlan(facts: PlanFacts, text: string | undefined, look: ReportLook
   if (plan.afterResume !== null) lines.push('', ...renderCourse('After resume, it would', plan.afterResume, trialUs, color))
   if (facts.report !== undefined) {
     const { name, report } = facts.report
-    lines.push('', heading(`Preflight of ${name}: ${report.outcome}`, color), '')
+    lines.push('', paint(toned(`Preflight of ${name}: ${report.outcome}`, 'strong'), color), '')
     lines.push(...renderFindings(name, text, report.findings, look), ...renderParts(report.parts, color))
   }
   lines.push('', ...renderDifference(facts, color))
@@ -272,7 +238,7 @@ function renderCourse(who: string, { steps, rest, restart }: Course, trialUs: nu
   const rows = steps.map(({ detail, afterSeconds }, index): Cell[] => [`${index + 1}`, describeTime(afterSeconds), detail])
   const end: Cell[] = ['', steps.length === 0 ? 'now' : 'then', { text: `${rest.phase}: ${rest.detail}`, tone: toneOfPhase(rest.phase) }]
   return [
-    heading(steps.length === 0 ? `${who} do nothing.` : `${who}, if all goes well:`, color),
+    paint(toned(steps.length === 0 ? `${who} do nothing.` : `${who}, if all goes well:`, 'strong'), color),
     ...alignColumns([...rows, end], color),
     describeRestart(restart),
     ...(restart.due && rest.phase === 'in-trial'
@@ -285,19 +251,15 @@ function describeRestart({ due, afterSeconds }: Course['restart']): string {
   if (!due) return 'Kubelet is not restarted.'
   return afterSeconds === null || afterSeconds === 0
     ? 'Kubelet is restarted at once.'
-    : `Kubelet is restarted in ${formatDuration(afterSeconds * SECOND_US)}.`
+    : `Kubelet is restarted in ${showSeconds(afterSeconds)}.`
 }
 
 function renderDifference({ compared }: PlanFacts, color: boolean): string[] {
   if (!compared.ok) return [paint({ text: `Cannot tell what would change: ${compared.detail}`, tone: 'warning' }, color)]
   if (compared.changes.length === 0) return ['No field changes.']
-  return [heading('What changes:', color), ...renderChanges(compared.changes, color)]
+  return [paint(toned('What changes:', 'strong'), color), ...renderChanges(compared.changes, color)]
 }
 
 function describeTime(afterSeconds: number): string {
-  return afterSeconds === 0 ? 'now' : `in ${formatDuration(afterSeconds * SECOND_US)}`
-}
-
-function heading(text: string, color: boolean): string {
-  return paint({ text, tone: 'strong' }, color)
+  return afterSeconds === 0 ? 'now' : `in ${showSeconds(afterSeconds)}`
 }

@@ -6,11 +6,11 @@ import type { Report } from '../../../preflight/finding.ts'
 import type { InspectOptions } from '../../../preflight/inspection.ts'
 import { refuseUnread } from '../../../preflight/report.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
-import { switchKind } from '../../../settings/setting-kinds.ts'
-import { type CommandLine, EXIT, type ExitCode, Failure, type OptionValues, OUTPUT } from '../../command.ts'
+import { type CommandLine, EXIT, type ExitCode, Failure, type OptionValues, OUTPUT, switchOption } from '../../command.ts'
 import { documentReport, renderReport } from '../../report.ts'
 import { formatJson, paint, plainText, type Terminal } from '../../terminal.ts'
 import {
+  EXIT_OF,
   type JudgedConfig,
   judgeUpgrade,
   listIgnored,
@@ -34,12 +34,7 @@ export const preflightUpgradeCommand: NodeCommand = {
   options: [
     fileOption('kubelet', 'check with this kubelet: the new binary'),
     KUBELET_VERSION,
-    {
-      name: 'deep',
-      kind: switchKind,
-      initial: 'false',
-      help: 'also start kubelet in a sandbox, to find what it rejects only then; takes seconds for each config',
-    },
+    switchOption('deep', 'also start kubelet in a sandbox, to find what it rejects only then; takes seconds for each config'),
     OUTPUT,
   ],
   exits: {
@@ -55,8 +50,6 @@ export const preflightUpgradeCommand: NodeCommand = {
   execute: preflightUpgrade,
 }
 
-const EXITS: Readonly<Record<Report['outcome'], ExitCode>> = { accepted: EXIT.fine, refused: EXIT.failed, unjudged: EXIT.usage }
-
 async function preflightUpgrade(context: CommandContext, { options }: CommandLine): Promise<ExitCode> {
   const { terminal } = context
   const snapshot = await context.observe()
@@ -71,7 +64,7 @@ async function preflightUpgrade(context: CommandContext, { options }: CommandLin
   if (configs.length === 0) throw new Failure('this kubelet has no config file, and none is assigned')
   const judgement = judgeUpgrade(configs)
   terminal.out(options.output === 'json' ? formatJson(documentUpgrade(judgement)) : render(judgement, terminal))
-  return EXITS[judgement.outcome]
+  return EXIT_OF[judgement.outcome]
 }
 
 async function judge({ name, roles, config }: HeldConfig, context: CommandContext, options: OptionValues): Promise<JudgedConfig> {

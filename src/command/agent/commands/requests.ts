@@ -9,9 +9,8 @@ import { describePause, findNodePause, findPause } from '../../../decision/find-
 import type { NextStart, Snapshot } from '../../../decision/snapshot.ts'
 import { measureTrial } from '../../../decision/trial.ts'
 import { hasPassed } from '../../../decision/trial-key.ts'
-import { switchKind } from '../../../settings/setting-kinds.ts'
 import { errorMessage } from '../../../values/errors.ts'
-import { type CommandLine, EXIT, type ExitCode, Failure } from '../../command.ts'
+import { type CommandLine, EXIT, type ExitCode, Failure, switchOption } from '../../command.ts'
 import { plainText } from '../../terminal.ts'
 import type { AgentPresence, CommandContext, NodeCommand } from '../command.ts'
 import { judgeLocal } from '../held-configs.ts'
@@ -131,7 +130,6 @@ export const rollbackCommand: NodeCommand = {
 async function rollBack({ terminal, observe, requestWriter, agent }: CommandContext): Promise<ExitCode> {
   const snapshot = await observe()
   const found = findRollback(snapshot.nextStart)
-  if (!found.ok) throw new Failure(found.detail)
   requestWriter.requestRollback(found.content)
   terminal.out(
     `Requested to roll back ${found.name}: kubelet returns to the first of last-known-good, previous and local that has not failed.\n`,
@@ -145,24 +143,20 @@ async function rollBack({ terminal, observe, requestWriter, agent }: CommandCont
   return EXIT.fine
 }
 
-type Rollback = { readonly ok: true; readonly content: string; readonly name: string } | { readonly ok: false; readonly detail: string }
-
-function findRollback(nextStart: NextStart): Rollback {
+/** @throws Failure: there is nothing to roll back */
+function findRollback(nextStart: NextStart) {
   if (nextStart.kind === 'unknown') {
-    return { ok: false, detail: `cannot tell what kubelet starts with next: ${plainText(nextStart.detail)}` }
+    throw new Failure(`cannot tell what kubelet starts with next: ${nextStart.detail}`)
   }
   const { source, content } = nextStart.held
-  if (source === 'local') return { ok: false, detail: 'the next start of kubelet uses its local config: there is nothing to roll back' }
+  if (source === 'local') throw new Failure('the next start of kubelet uses its local config: there is nothing to roll back')
   const name = describeSource(source)
   if (content === undefined) {
-    return {
-      ok: false,
-      detail:
-        `the checkpoint of ${name} is missing or incomplete, so its content cannot be identified; a running agent falls ` +
-        'back by itself',
-    }
+    throw new Failure(
+      `the checkpoint of ${name} is missing or incomplete, so its content cannot be identified; a running agent falls back by itself`,
+    )
   }
-  return { ok: true, content, name }
+  return { content, name }
 }
 
 export const promoteCommand: NodeCommand = {
@@ -183,7 +177,6 @@ export const promoteCommand: NodeCommand = {
 async function requestPromotion({ terminal, observe, requestWriter, agent }: CommandContext): Promise<ExitCode> {
   const snapshot = await observe()
   const found = findPromotion(snapshot)
-  if (!found.ok) throw new Failure(found.detail)
   requestWriter.requestPromote(found.content)
   terminal.out(`Requested to promote ${found.name}${found.isOver ? '' : ' when its trial is over'}, whatever was before: ${found.kinds}.\n`)
   const pause = describePauseHere(snapshot, 'the trial goes on')
@@ -192,27 +185,21 @@ async function requestPromotion({ terminal, observe, requestWriter, agent }: Com
   return EXIT.fine
 }
 
-type Promotion =
-  | { readonly ok: true; readonly content: string; readonly name: string; readonly kinds: string; readonly isOver: boolean }
-  | { readonly ok: false; readonly detail: string }
-
-function findPromotion(snapshot: Snapshot): Promotion {
+/** @throws Failure: there is nothing to promote */
+function findPromotion(snapshot: Snapshot) {
   const { running, nextStart } = snapshot
-  if (running.kind !== 'known') return { ok: false, detail: 'kubelet does not run, or what it runs is not known' }
+  if (running.kind !== 'known') throw new Failure('kubelet does not run, or what it runs is not known')
   if (nextStart.kind !== 'known' || nextStart.held.content !== running.content)
-    return { ok: false, detail: 'kubelet does not run what it starts with next: nothing is on trial' }
+    throw new Failure('kubelet does not run what it starts with next: nothing is on trial')
   const { source } = nextStart.held
-  if (source === 'local') return { ok: false, detail: 'kubelet runs its local config: there is nothing to promote' }
+  if (source === 'local') throw new Failure('kubelet runs its local config: there is nothing to promote')
   const name = describeSource(source)
-  if (hasPassed(snapshot, running.key)) return { ok: false, detail: `${name} has passed its trial` }
+  if (hasPassed(snapshot, running.key)) throw new Failure(`${name} has passed its trial`)
   const kinds = listUncompared(snapshot)
   if (kinds.length === 0)
-    return {
-      ok: false,
-      detail: `nothing holds the trial of ${name} that a person could decide; kubelet-cfg-agent status says what it waits for`,
-    }
+    throw new Failure(`nothing holds the trial of ${name} that a person could decide; kubelet-cfg-agent status says what it waits for`)
   const isOver = measureTrial(snapshot, running.key)?.remainingUs === 0
-  return { ok: true, content: running.content, name, kinds: kinds.join(', '), isOver }
+  return { content: running.content, name, kinds: kinds.join(', '), isOver }
 }
 
 export const resetCommand: NodeCommand = {
@@ -224,7 +211,7 @@ export const resetCommand: NodeCommand = {
     'Returns this node to the config that kubelet was provisioned with. The node ignores what the cluster assigns until resume. ' +
     'Last-known-good and previous become local too, so the trial after resume has local as its only fallback. Kubelet is restarted if it runs another config. ' +
     'A local config that this kubelet refuses takes --force. If kubelet fails with local, the node goes back to what ran.',
-  options: [{ name: 'force', kind: switchKind, initial: 'false', help: 'also where this kubelet refuses its local config' }],
+  options: [switchOption('force', 'also where this kubelet refuses its local config')],
   examples: [
     ['reset', 'take this node out of dynamic configuration'],
     ['reset --force', 'the same, although preflight refuses the local config'],

@@ -9,11 +9,10 @@ import { keepWaves, parsePlan } from '../../../rollout/plan.ts'
 import { describeShare, type Progress, progressOf } from '../../../rollout/progress.ts'
 import { observe } from '../../../rollout/silence.ts'
 import { findRecordRef, getRecord } from '../../../source/rollout/read-record.ts'
-import { formatDuration, SECOND_US } from '../../../values/durations.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, OUTPUT } from '../../command.ts'
 import { alignColumns, type Cell, formatJson } from '../../terminal.ts'
 import type { CommandContext, NodeCommand } from '../command.ts'
-import { documentRollout, type RolloutDocument, TURN_WORDS } from '../document-parts.ts'
+import { documentRollout, type RolloutDocument, showSeconds, TURN_WORDS } from '../document-parts.ts'
 
 export const rolloutCommand: NodeCommand = {
   name: 'rollout',
@@ -35,44 +34,37 @@ async function showRollout(context: CommandContext, { options }: CommandLine): P
   const { terminal } = context
   const desired = await context.fetchDesired()
   const found = await readRollout(context, desired)
-  if (typeof found === 'string') throw new Failure(found)
   terminal.out(options.output === 'json' ? formatJson(found) : renderRollout(found, terminal.color))
   return EXIT.fine
 }
 
-/** @returns a sentence: there is no rollout, or it cannot be read */
-async function readRollout(context: CommandContext, desired: Desired): Promise<RolloutDocument | string> {
-  if (desired.kind !== 'config-map') return describeUnassigned(desired)
+/** @throws Failure: there is no rollout, or it cannot be read */
+async function readRollout(context: CommandContext, desired: Desired): Promise<RolloutDocument> {
+  if (desired.kind !== 'config-map') throw new Failure(describeUnassigned(desired))
   const { ref, object } = desired
   if (object.kind !== 'found')
-    return `ConfigMap ${configOf(ref)} cannot be read: ${object.kind === 'unavailable' ? object.detail : 'it has not been read yet'}`
+    throw new Failure(
+      `ConfigMap ${configOf(ref)} cannot be read: ${object.kind === 'unavailable' ? object.detail : 'it has not been read yet'}`,
+    )
   const snapshot = await context.observe(desired)
   const known = documentRollout(snapshot)
   const annotated = object.rollout?.record
-  if (annotated === ROLLOUT_OFF || (annotated === undefined && known === null)) return `ConfigMap ${configOf(ref)} has no rollout`
+  if (annotated === ROLLOUT_OFF || (annotated === undefined && known === null))
+    throw new Failure(`ConfigMap ${configOf(ref)} has no rollout`)
   const record = findRecordRef({ config: ref, record: annotated })
-  if (typeof record === 'string') return record
+  if (typeof record === 'string') throw new Failure(record)
   const read = await getRecord(context.api, record)
-  if (read.kind === 'unavailable') return read.detail
+  if (read.kind === 'unavailable') throw new Failure(read.detail)
   const turn = known?.turn ?? { kind: 'unknown', detail: 'the running agent has not seen this assignment yet', waitSeconds: null }
   const plan = parsePlan(object.rollout?.plan, object.rollout?.excluded)
-  if (!plan.ok) return `ConfigMap ${configOf(ref)}: ${plan.problem}`
+  if (!plan.ok) throw new Failure(`ConfigMap ${configOf(ref)}: ${plan.problem}`)
   const hash = hashObject(object, ref.kubeletConfigKey)
   const { record: content, uid: recordUid, resourceVersion } = read
   const { retry } = plan.plan
   const staging = snapshot.stagings.find(({ config }) => config === configOf(ref))
   const waves = staging !== undefined && latestContent(staging)?.hash === hash ? staging.waves : undefined
-  const sighting = {
-    record: content,
-    recordUid,
-    resourceVersion,
-    configUid: object.uid,
-    hash,
-    assignment: 0,
-    retry,
-    nowUs: 0,
-    contactUs: 0,
-  }
+  const seen = { record: content, recordUid, resourceVersion, configUid: object.uid, hash }
+  const sighting = { ...seen, assignment: 0, retry, nowUs: 0, contactUs: 0 }
   // Only the running agent has watched for long enough to know who is silent.
   const progress: Progress | undefined = progressOf(keepWaves(plan.plan, waves), read.record, hash, observe(undefined, sighting))
   const silent = known?.progress?.generation === progress?.generation ? (known?.progress?.silent ?? []) : []
@@ -106,7 +98,7 @@ function renderRollout({ config, record, turn, progress }: RolloutDocument, colo
     if (progress.silent.length > 0) rows.push(['Silent', { text: progress.silent.join(', '), tone: 'warning' }])
     for (const { node, reason } of progress.vetoes) rows.push(['Veto', { text: `${node}: ${reason}`, tone: 'bad' }])
   }
-  const more = turn.waitSeconds === null ? '' : ` (in ${formatDuration(turn.waitSeconds * SECOND_US)})`
+  const more = turn.waitSeconds === null ? '' : ` (in ${showSeconds(turn.waitSeconds)})`
   rows.push(['This node', `${TURN_WORDS[turn.kind]}: ${turn.detail}${more}`])
   return `${alignColumns(rows, color).join('\n')}\n`
 }

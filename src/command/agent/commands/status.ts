@@ -3,23 +3,20 @@
  * systemd. Works without API server and without agent; changes nothing.
  */
 import { describeChannel } from '../../../decision/channels.ts'
-import { type ConfigMapSource, describeVersion } from '../../../decision/config-source.ts'
+import type { ConfigMapSource } from '../../../decision/config-source.ts'
 import type { ChannelState } from '../../../decision/desired.ts'
-import { PHASES } from '../../../decision/phases.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
 import { decodeText } from '../../../kubelet/decode.ts'
 import { nameConfigMap } from '../../../overlay/find-bases.ts'
 import { INSTANCE_CONFIG, INSTANCE_FILE } from '../../../overlay/patch-set.ts'
 import { RESOLVED } from '../../../overlay/read-overlay.ts'
-import { formatDuration, SECOND_US } from '../../../values/durations.ts'
 import { type CommandLine, EXIT, type ExitCode, OUTPUT } from '../../command.ts'
 import { documentField, documentMerged, type MergedDocument, NOT_MERGED, renderMerged, renderMisread } from '../../merged.ts'
-import { alignColumns, type Cell, formatJson, type Tone } from '../../terminal.ts'
+import { alignColumns, type Cell, formatJson, headOf, toned } from '../../terminal.ts'
 import type { CommandContext, NodeCommand } from '../command.ts'
 import { type ConfigText, readConfigOf } from '../config-text.ts'
-import { type AgentDocument, type SourceDocument, TURN_WORDS } from '../document-parts.ts'
-import { explain } from '../explain.ts'
-import { describeReported, documentOverlay, documentReported, documentStatus, type StatusDocument } from '../status-document.ts'
+import { describeAgent, describeDocument, showSeconds, TURN_WORDS, toneOfPhase } from '../document-parts.ts'
+import { describeReported, documentStatus, type StatusDocument } from '../status-document.ts'
 
 export const statusCommand: NodeCommand = {
   name: 'status',
@@ -50,12 +47,13 @@ type StatusSources = Pick<CommandContext, 'observe' | 'agent' | 'lastReport' | '
 
 export async function gatherStatus(context: StatusSources): Promise<StatusDocument> {
   const snapshot = await context.observe()
-  const agent = context.agent()
-  const reported = documentReported(context.lastReport(snapshot.now.bootId), snapshot, agent)
-  const overlay = documentOverlay(await context.readOverlay())
-  const merged = await findMerged(snapshot, context)
-  const misread = (await context.readMisread()) ?? null
-  return { ...documentStatus(snapshot, explain(snapshot), agent, reported, merged), overlay, misread }
+  return documentStatus(snapshot, {
+    agent: context.agent(),
+    lastReport: context.lastReport(snapshot.now.bootId),
+    overlay: await context.readOverlay(),
+    merged: await findMerged(snapshot, context),
+    misread: await context.readMisread(),
+  })
 }
 
 type LayerReaders = Pick<CommandContext, 'checkpoints' | 'files' | 'yaml' | 'mergeHere'>
@@ -111,38 +109,38 @@ function listFacts(status: StatusDocument): Cell[][] {
   const rows: Cell[][] = [
     ['Node', status.node],
     ['Agent', describeAgent(agent)],
-    ['Kubelet', tone(`${unit.activity}: ${unit.detail}`, unit.activity === 'running' ? 'plain' : 'warning')],
-    ['State', tone(`${status.phase}: ${status.detail}`, toneOfPhase(status.phase))],
+    ['Kubelet', toned(`${unit.activity}: ${unit.detail}`, unit.activity === 'running' ? 'plain' : 'warning')],
+    ['State', toned(`${status.phase}: ${status.detail}`, toneOfPhase(status.phase))],
   ]
   rows.push(['Reported', describeReported(status.reported, agent)])
-  if (trial !== null) rows.push(['Trial', `${duration(trial.remainingSeconds)} left of ${duration(trial.durationSeconds)}`])
-  if (waitRemainingSeconds !== null) rows.push(['Waits', `${duration(waitRemainingSeconds)} more`])
+  if (trial !== null) rows.push(['Trial', `${showSeconds(trial.remainingSeconds)} left of ${showSeconds(trial.durationSeconds)}`])
+  if (waitRemainingSeconds !== null) rows.push(['Waits', `${showSeconds(waitRemainingSeconds)} more`])
   if (status.channel !== null) rows.push(['Assigned by', describeChannel(status.channel)])
   if (status.rollout !== null) rows.push(['Rollout', describeRollout(status.rollout)])
   const { overlay } = status
   if (overlay?.state === 'usable') rows.push(['Overlay', overlay.files.join(', ')])
-  if (overlay?.state === 'unusable') rows.push(['Overlay', tone(overlay.detail, 'bad')])
-  if (status.paused?.by === 'cluster') rows.push(['Paused', tone(status.paused.detail, 'warning')])
-  if (status.hold !== 'none') rows.push(['Hold', tone(describeHold(status.hold), 'warning')])
-  if (status.requests.length > 0) rows.push(['Requested', tone(status.requests.join(', '), 'warning')])
+  if (overlay?.state === 'unusable') rows.push(['Overlay', toned(overlay.detail, 'bad')])
+  if (status.paused?.by === 'cluster') rows.push(['Paused', toned(status.paused.detail, 'warning')])
+  if (status.hold !== 'none') rows.push(['Hold', toned(describeHold(status.hold), 'warning')])
+  if (status.requests.length > 0) rows.push(['Requested', toned(status.requests.join(', '), 'warning')])
   if (wiring.state !== 'ready') {
-    rows.push(['Wiring', tone(wiring.state === 'broken' ? `${wiring.reason}: ${wiring.detail}` : wiring.detail, 'bad')])
+    rows.push(['Wiring', toned(wiring.state === 'broken' ? `${wiring.reason}: ${wiring.detail}` : wiring.detail, 'bad')])
   }
   const fallbacks = restarts.fallbacksLastHour === 0 ? '' : `, plus ${restarts.fallbacksLastHour} to fall back`
   rows.push(['Restarts', `${restarts.lastHour} of at most ${restarts.limitPerHour} in the last hour${fallbacks}`])
-  rows.push(['Error', status.error === null ? tone('none known on this node', 'faint') : tone(status.error, 'bad')])
+  rows.push(['Error', status.error === null ? toned('none known on this node', 'faint') : toned(status.error, 'bad')])
   return rows
 }
 
 function describeRollout({ record, turn }: NonNullable<StatusDocument['rollout']>): Cell {
-  return tone(
+  return toned(
     `${TURN_WORDS[turn.kind]}: ${turn.detail} (record ${record})`,
     turn.kind === 'halted' || turn.kind === 'failed' ? 'bad' : 'plain',
   )
 }
 
-function listSources(status: StatusDocument): Cell[][] {
-  const header: Cell[] = ['', 'SOURCE', 'VERSION', 'UID'].map((text) => tone(text, 'strong'))
+function listSources(status: StatusDocument): (readonly Cell[])[] {
+  const header = headOf('', 'SOURCE', 'VERSION', 'UID')
   return [
     header,
     ['Assigned', ...describeDocument(status.assigned)],
@@ -153,66 +151,27 @@ function listSources(status: StatusDocument): Cell[][] {
   ]
 }
 
-function listEvidence({ evidence }: StatusDocument): Cell[][] {
-  const header: Cell[] = ['EVIDENCE', 'ANSWER', 'WHAT WAS SEEN'].map((text) => tone(text, 'strong'))
+function listEvidence({ evidence }: StatusDocument): (readonly Cell[])[] {
+  const header = headOf('EVIDENCE', 'ANSWER', 'WHAT WAS SEEN')
   const tones = { yes: 'good', no: 'bad', unknown: 'plain' } as const
   const rows = evidence.map(({ kind, answer, level, detail }): Cell[] => {
-    return [kind, tone(answer, tones[answer]), level === 'watched' ? `${detail} (only watched)` : detail]
+    return [kind, toned(answer, tones[answer]), level === 'watched' ? `${detail} (only watched)` : detail]
   })
   return [header, ...rows]
 }
 
-function listVerdicts({ verdicts }: StatusDocument): Cell[][] {
-  const header: Cell[] = ['VERDICT', 'SOURCE', 'VERSION', 'SINCE', 'WHY'].map((text) => tone(text, 'strong'))
+function listVerdicts({ verdicts }: StatusDocument): (readonly Cell[])[] {
+  const header = headOf('VERDICT', 'SOURCE', 'VERSION', 'SINCE', 'WHY')
   const rows = verdicts.map(({ state, source, at, reason, detail, superseded }): Cell[] => {
     const [name = '', version = ''] = describeDocument(source)
-    const verdict = superseded ? tone(`${state} (superseded)`, 'faint') : tone(state, state === 'provisional' ? 'warning' : 'bad')
+    const verdict = superseded ? toned(`${state} (superseded)`, 'faint') : toned(state, state === 'provisional' ? 'warning' : 'bad')
     return [verdict, name, version, `${at.slice(0, 19)}Z`, `${reason}: ${detail}`]
   })
   return [header, ...rows]
-}
-
-/** Source, version, uid. */
-export function describeDocument(source: SourceDocument): Cell[] {
-  switch (source.kind) {
-    case 'local':
-      return ['local']
-    case 'none':
-      return [tone('none: no kubelet process', 'faint')]
-    case 'unknown':
-      return [tone(`unknown: ${source.detail}`, 'warning')]
-    case 'configMap': {
-      const name = `${source.namespace}/${source.name}:${source.kubeletConfigKey}`
-      const missing = source.checkpoint === 'missing' ? [tone('checkpoint missing', 'bad')] : []
-      return [name, describeVersion(source), source.uid, ...missing]
-    }
-  }
-}
-
-/** The agent does so by itself, but not twice within 10 minutes. */
-const RESTART = 'systemctl restart kubelet-cfg-agent'
-
-export function describeAgent({ running, pid, directory }: AgentDocument): Cell {
-  if (running === null) return tone('unknown', 'warning')
-  if (!running) return tone('not running', 'warning')
-  const process = pid === undefined ? 'running' : `running (pid ${pid})`
-  return directory === undefined ? process : tone(`${process}, and its directory was removed: ${RESTART}`, 'bad')
 }
 
 function describeHold(hold: 'paused' | 'local'): string {
   return hold === 'paused'
     ? 'paused: activates, restarts and rolls back nothing until resume'
     : 'local: held on the local config until resume'
-}
-
-export function toneOfPhase(phase: StatusDocument['phase']): Tone {
-  return phase === 'due' ? 'plain' : PHASES[phase].tone
-}
-
-function tone(text: string, tone: Tone): Cell {
-  return { text, tone }
-}
-
-function duration(seconds: number): string {
-  return formatDuration(seconds * SECOND_US)
 }

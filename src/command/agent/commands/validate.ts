@@ -3,16 +3,26 @@
  * with the parts of preflight that apply there, and names the parts that could not check the
  * config. Changes nothing.
  */
+
 import { formatPath } from '../../../kubelet/field-path.ts'
 import { describeProblem, type Finding, type PartResult, type Report, type Severity } from '../../../preflight/finding.ts'
 import type { InspectOptions } from '../../../preflight/inspection.ts'
-import { choiceKind, switchKind } from '../../../settings/setting-kinds.ts'
 import { capitalise } from '../../../values/cut.ts'
-import { type CommandLine, type CommandOption, EXIT, type ExitCode, Failure, type OptionValues } from '../../command.ts'
+import {
+  type CommandLine,
+  type CommandOption,
+  EXIT,
+  type ExitCode,
+  Failure,
+  type OptionValues,
+  outputOption,
+  switchOption,
+} from '../../command.ts'
 import type { Place } from '../../manifest-text.ts'
 import { type MergedDocument, NOT_MERGED } from '../../merged.ts'
 import { documentReport, renderReport } from '../../report.ts'
 import { formatJson } from '../../terminal.ts'
+import { EXIT_OF } from '../../upgrade-judgement.ts'
 import { loadCandidate } from '../candidate.ts'
 import {
   CANDIDATE,
@@ -28,13 +38,12 @@ import type { CommandContext, NodeCommand } from '../command.ts'
 import { findLayersHere, isNode, nameLayersIn } from '../config-layers.ts'
 import { PROGRAM } from '../program.ts'
 
-const REPORT_OUTPUT: CommandOption = {
-  name: 'output',
-  short: 'o',
-  kind: choiceKind('table', 'json', 'sarif'),
-  initial: 'table',
-  help: 'output format: a table for people, JSON for programs, or SARIF for code scanning',
-}
+const REPORT_OUTPUT: CommandOption = outputOption(
+  'output format: a table for people, JSON for programs, or SARIF for code scanning',
+  'table',
+  'json',
+  'sarif',
+)
 
 export const validateCommand: NodeCommand = {
   name: 'validate',
@@ -53,13 +62,8 @@ export const validateCommand: NodeCommand = {
     KUBELET_VERSION,
     FROM_VERSION,
     WITHOUT_OVERLAY,
-    {
-      name: 'deep',
-      kind: switchKind,
-      initial: 'false',
-      help: 'also start kubelet in a sandbox, to find what it rejects only then; takes seconds',
-    },
-    { name: 'strict', kind: switchKind, initial: 'false', help: 'refuse fields that kubelet does not know' },
+    switchOption('deep', 'also start kubelet in a sandbox, to find what it rejects only then; takes seconds'),
+    switchOption('strict', 'refuse fields that kubelet does not know'),
     REPORT_OUTPUT,
   ],
   exits: { [EXIT.fine]: 'accepted', [EXIT.failed]: 'refused', [EXIT.usage]: 'not checked, or invalid arguments, flags or settings' },
@@ -73,8 +77,6 @@ export const validateCommand: NodeCommand = {
   execute: validate,
 }
 
-const EXITS: Readonly<Record<Report['outcome'], ExitCode>> = { accepted: EXIT.fine, refused: EXIT.failed, unjudged: EXIT.usage }
-
 async function validate(context: CommandContext, { args: [candidate = ''], options }: CommandLine): Promise<ExitCode> {
   const { terminal } = context
   const loaded = await loadCandidate(candidate, context, wantsOverlay(options))
@@ -83,7 +85,7 @@ async function validate(context: CommandContext, { args: [candidate = ''], optio
       throw new Failure(loaded.detail)
     case 'refused':
       terminal.out(render(options.output, loaded.name, undefined, loaded.report, context, NOT_MERGED))
-      return EXITS[loaded.report.outcome]
+      return EXIT_OF[loaded.report.outcome]
     case 'loaded': {
       const { config, shown, layers = [] } = loaded
       const node = isNode(await context.unit.observe())
@@ -93,7 +95,7 @@ async function validate(context: CommandContext, { args: [candidate = ''], optio
       const { around, merged } = await findLayersHere({ name, text, own: layers }, node, context)
       const report = nameLayersIn(placed, layers, around)
       terminal.out(render(options.output, name, shown.text, report, context, merged))
-      return EXITS[report.outcome]
+      return EXIT_OF[report.outcome]
     }
   }
 }

@@ -2,7 +2,7 @@
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, describeChannel } from '../../../decision/channels.ts'
 import { choiceKind } from '../../../settings/setting-kinds.ts'
 import type { JsonObject } from '../../../values/is-object.ts'
-import { type CommandLine, type CommandOption, EXIT, type ExitCode, Failure, Misuse } from '../../command.ts'
+import { type CommandLine, type CommandOption, EXIT, type ExitCode, Failure, Misuse, orElse } from '../../command.ts'
 import { plainText } from '../../terminal.ts'
 import type { PluginCommand, PluginContext } from '../command.ts'
 import { checkConfigName, findConfig } from '../config-maps.ts'
@@ -91,12 +91,9 @@ function refuseLosing({ terminal }: PluginContext, nodes: readonly NodeState[], 
 async function checkConfig(context: PluginContext, name: string): Promise<void> {
   checkConfigName(name)
   const { terminal, namespace } = context
-  let found: Awaited<ReturnType<typeof findConfig>>
-  try {
-    found = await findConfig(context, name)
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error
-    terminal.err(`Note: whether ConfigMap ${namespace}/${name} exists is not known: ${plainText(error.message)}\n`)
+  const found = await orElse(findConfig(context, name), ({ message }) => message)
+  if (typeof found === 'string') {
+    terminal.err(`Note: whether ConfigMap ${namespace}/${name} exists is not known: ${plainText(found)}\n`)
     return
   }
   if (found === undefined) throw new Failure(`ConfigMap ${namespace}/${name} does not exist: create it first, for example with apply`)

@@ -1,11 +1,13 @@
 /** `check`: who may edit the ConfigMaps that decide what nodes run. */
+
 import { isObject } from '../../../values/is-object.ts'
-import { type CommandLine, EXIT, type ExitCode, Failure } from '../../command.ts'
+import { type CommandLine, EXIT, type ExitCode, orElse } from '../../command.ts'
 import { plainText } from '../../terminal.ts'
 import type { PluginCommand, PluginContext } from '../command.ts'
 import { checkConfigName } from '../config-maps.ts'
 import { describeRefused } from '../failure.ts'
 import { listPages } from '../list-pages.ts'
+import { nameSome } from '../reach.ts'
 import { type ConfigInUse, listInUse } from '../users.ts'
 
 const UNKNOWABLE =
@@ -108,20 +110,22 @@ async function findEditors({ api }: Pick<PluginContext, 'api'>, config: ConfigIn
   for (const resource of ['rolebindings', 'clusterrolebindings']) {
     const place = resource === 'rolebindings' ? { namespace } : undefined
     const path = `${RBAC}${place === undefined ? '' : `/namespaces/${namespace}`}/${resource}`
-    try {
-      const { items } = await listPages(api, { path, asked: { verb: 'list', resource, ...place } }, readSubjects)
-      for (const subject of items.flat()) subjects.set(keyOf(subject), subject)
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error
-      gaps.push(error.message)
-    }
+    const listing = { path, asked: { verb: 'list', resource, ...place } }
+    const listed = await orElse(listPages(api, listing, readSubjects), ({ message }) => message)
+    if (typeof listed === 'string') gaps.push(listed)
+    else for (const subject of listed.items.flat()) subjects.set(keyOf(subject), subject)
   }
   const asked = [...subjects.values()].slice(0, MOST_SUBJECTS)
   if (asked.length < subjects.size) gaps.push(`${subjects.size - asked.length} more subjects were not asked about`)
   const { told, unsure, refusal } = await askAll(api, asked, config)
   const [first] = unsure
   if (first !== undefined)
-    gaps.push(`the API server cannot tell of ${nameSome(unsure.map(({ title }) => title))}: ${plainText(first.error)}`)
+    gaps.push(
+      `the API server cannot tell of ${nameSome(
+        unsure.map(({ title }) => title),
+        MOST_SHOWN,
+      )}: ${plainText(first.error)}`,
+    )
   if (refusal !== undefined) gaps.push(refusal)
   const titles = (of: readonly Subject[], answer: boolean | undefined) =>
     of.filter((subject) => told.get(keyOf(subject)) === answer).map(({ title }) => title)
@@ -150,11 +154,6 @@ async function askAll(api: PluginContext['api'], asked: readonly Subject[], conf
     }
   }
   return { told, unsure, refusal }
-}
-
-function nameSome(titles: readonly string[]): string {
-  const more = titles.length - MOST_SHOWN
-  return `${titles.slice(0, MOST_SHOWN).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 /** By the names as they are: two that look alike are two subjects. */

@@ -1,15 +1,13 @@
 /** `get`: the fleet, one line a node, and how many nodes each config has in which state. */
 import type { KubeWatchEnd } from '../../../ports/kube-api.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
-import { choiceKind, switchKind } from '../../../settings/setting-kinds.ts'
 import { identityOf } from '../../../source/kube-object.ts'
-import { type CommandLine, EXIT, type ExitCode, Failure, Misuse } from '../../command.ts'
-import { formatJson } from '../../terminal.ts'
+import { type CommandLine, EXIT, type ExitCode, Failure, Misuse, outputOption, switchOption } from '../../command.ts'
 import { type PluginCommand, type PluginContext, untilUnread } from '../command.ts'
 import { describeRefused } from '../failure.ts'
 import { type FleetLook, renderNodes, renderSum } from '../fleet-text.ts'
 import { getNode, isDegraded, listNodes, type NodeState, readNodeState, stateOf } from '../node-state.ts'
-import { SELECTOR } from '../options.ts'
+import { print, SELECTOR } from '../options.ts'
 
 export const getCommand: PluginCommand = {
   name: 'get',
@@ -21,14 +19,8 @@ export const getCommand: PluginCommand = {
   arguments: [{ placeholder: 'NODE', required: false, many: true, completes: 'node' }],
   options: [
     SELECTOR,
-    {
-      name: 'output',
-      short: 'o',
-      kind: choiceKind('table', 'wide', 'sum', 'json', 'yaml'),
-      initial: 'table',
-      help: 'output format; sum shows only one line for each config',
-    },
-    { name: 'watch', short: 'w', kind: switchKind, initial: 'false', help: 'then show each node again when it changes' },
+    outputOption('output format; sum shows only one line for each config', 'table', 'wide', 'sum', 'json', 'yaml'),
+    switchOption('watch', 'then show each node again when it changes', 'w'),
   ],
   examples: [
     ['get', 'look at the fleet'],
@@ -46,20 +38,10 @@ async function get(context: PluginContext, { options, args }: CommandLine): Prom
   const { items, resourceVersion } = args.length > 0 ? await getNamed(context, args) : await listNodes(context, selector)
   const nodes = [...items].sort(byAttention)
   const look = (): FleetLook => ({ color: terminal.color, width: terminal.width ?? 80, wide: options.output === 'wide', wallMs: wallMs() })
-  switch (options.output) {
-    case 'json':
-      terminal.out(formatJson(documentFleet(nodes)))
-      break
-    case 'yaml':
-      terminal.out(await context.formatYaml(documentFleet(nodes)))
-      break
-    case 'sum':
-      terminal.out(`${renderSum(nodes, look()).join('\n')}\n`)
-      break
-    default:
-      if (nodes.length === 0) terminal.err('No nodes found.\n')
-      else terminal.out(`${[...renderNodes(nodes, look()), '', ...renderSum(nodes, look())].join('\n')}\n`)
-  }
+  const isTable = options.output === 'table' || options.output === 'wide'
+  const render = () => [...(isTable ? [...renderNodes(nodes, look()), ''] : []), ...renderSum(nodes, look())]
+  if (nodes.length === 0 && isTable) terminal.err('No nodes found.\n')
+  else await print(context, options, documentFleet(nodes), () => `${render().join('\n')}\n`)
   if (options.watch !== 'true') return EXIT.fine
   const names = args.length > 0 ? new Set(args) : undefined
   return watchNodes(context, { known: nodes, resourceVersion, selector, names }, async (node) => {

@@ -7,7 +7,7 @@ import { parsePlan, ROLLOUT_EXCLUDE_ANNOTATION, ROLLOUT_PLAN_ANNOTATION, splitNa
 import { type CommandArgument, type CommandLine, EXIT, type ExitCode, Failure } from '../../command.ts'
 import { plainText } from '../../terminal.ts'
 import type { PluginCommand, PluginContext } from '../command.ts'
-import { type FoundConfig, getConfig, listNames, patchConfig } from '../config-maps.ts'
+import { annotate, getConfig, listNames } from '../config-maps.ts'
 import { CONFIG_NAME } from '../options.ts'
 import { describeGap, describeUnpaused } from '../reach.ts'
 import { findRecordedRetry, recordOf } from '../rollout-state.ts'
@@ -138,15 +138,6 @@ async function include(context: PluginContext, { args: [name = '', node = ''] }:
   await annotate(context, config, { [ROLLOUT_EXCLUDE_ANNOTATION]: left.length === 0 ? null : left.join(',') })
   context.terminal.out(`Node ${plainText(node)} takes part in the rollouts of ${context.namespace}/${name} again.\n`)
   return EXIT.fine
-}
-
-/** Nobody else has changed the ConfigMap meanwhile. */
-async function annotate(
-  context: PluginContext,
-  { name, resourceVersion }: FoundConfig,
-  annotations: Readonly<Record<string, string | null>>,
-) {
-  await patchConfig(context, name, { metadata: { resourceVersion, annotations } })
 }
 
 /**

@@ -6,7 +6,7 @@ import { choiceKind } from '../../../settings/setting-kinds.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, Misuse } from '../../command.ts'
 import { plainText } from '../../terminal.ts'
 import type { PluginCommand, PluginContext } from '../command.ts'
-import { checkConfigName, createObject, type FoundConfig, getConfig, patchConfig } from '../config-maps.ts'
+import { annotate, checkConfigName, createObject, getConfig } from '../config-maps.ts'
 import { objectOf } from '../failure.ts'
 import { CONFIG_NAME, DRY_RUN, demandConsent, textKind, YES } from '../options.ts'
 import { describeGap, nameParts, nameSome } from '../reach.ts'
@@ -140,8 +140,4 @@ async function checkExisting(
     )
   terminal.out(`${what} exists already, and is left as it is.\n`)
   return 'serves'
-}
-
-async function annotate(context: PluginContext, { name, resourceVersion }: FoundConfig, annotations: Readonly<Record<string, string>>) {
-  await patchConfig(context, name, { metadata: { resourceVersion, annotations } })
 }

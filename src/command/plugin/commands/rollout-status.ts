@@ -1,7 +1,6 @@
 /** `rollout status`: follows a rollout until it is done or halted. */
 import { describeShare } from '../../../rollout/progress.ts'
-import { switchKind } from '../../../settings/setting-kinds.ts'
-import { type CommandLine, EXIT, type ExitCode } from '../../command.ts'
+import { type CommandLine, EXIT, type ExitCode, switchOption } from '../../command.ts'
 import { paint, plainText, type Tone } from '../../terminal.ts'
 import { type PluginCommand, type PluginContext, untilUnread } from '../command.ts'
 import { Outage } from '../failure.ts'
@@ -19,14 +18,7 @@ export const rolloutStatusCommand: PluginCommand = {
     'Shows the stages of a rollout as a bar while a terminal watches, and as a line for each change where none does. Ends when ' +
     'the last stage is open and the config is not paused, which lets every node start the config, or when the rollout is halted.',
   arguments: [CONFIG_NAME],
-  options: [
-    {
-      name: 'once',
-      kind: switchKind,
-      initial: 'false',
-      help: 'print the progress once; the exit code is 2 while the rollout is under way',
-    },
-  ],
+  options: [switchOption('once', 'print the progress once; the exit code is 2 while the rollout is under way')],
   exits: { [EXIT.fine]: 'done', [EXIT.failed]: 'halted', [EXIT.usage]: 'cannot tell, under way, or invalid command line' },
   examples: [
     ['rollout status node-config', 'follow a rollout'],

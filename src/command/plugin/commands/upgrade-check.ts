@@ -7,14 +7,14 @@ import { assembleReport } from '../../../preflight/report.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, Misuse } from '../../command.ts'
 import { documentReport, renderFindings } from '../../report.ts'
-import { formatJson, paint, plainText } from '../../terminal.ts'
-import { listIgnored, showGatesOnce } from '../../upgrade-judgement.ts'
+import { paint, plainText } from '../../terminal.ts'
+import { EXIT_OF, listIgnored, showGatesOnce, worstOf } from '../../upgrade-judgement.ts'
 import { withoutPlaces } from '../check-config.ts'
 import type { PluginCommand, PluginContext } from '../command.ts'
 import { getConfig } from '../config-maps.ts'
 import { KEY, mergeText } from '../merged-text.ts'
 import type { NodeState } from '../node-state.ts'
-import { OUTPUT } from '../options.ts'
+import { OUTPUT, print } from '../options.ts'
 import { countNodes, listUsedConfigs, type UsedConfig } from '../users.ts'
 
 export const upgradeCheckCommand: PluginCommand = {
@@ -50,10 +50,7 @@ interface Judged extends UsedConfig {
   readonly isPartial: boolean
 }
 
-const EXITS: Readonly<Record<Report['outcome'], ExitCode>> = { accepted: EXIT.fine, refused: EXIT.failed, unjudged: EXIT.usage }
-
 async function upgradeCheck(context: PluginContext, { options, args: [given = ''] }: CommandLine): Promise<ExitCode> {
-  const { terminal } = context
   const version = parseVersion(given)
   if (version === undefined) throw new Misuse(`"${given}" is not a kubelet version: write 1.37 or v1.37.2`)
   const { used, rest, gap } = await listUsedConfigs(context)
@@ -62,7 +59,7 @@ async function upgradeCheck(context: PluginContext, { options, args: [given = ''
   const invalid = rest.filter(({ asked }) => asked !== undefined)
   const isOpen = gap !== undefined || invalid.length > 0
   const outcomes = [...judged.map(({ report }) => report.outcome), ...(isOpen ? (['unjudged'] as const) : [])]
-  const outcome = (['refused', 'unjudged'] as const).find((each) => outcomes.includes(each)) ?? 'accepted'
+  const outcome = worstOf(outcomes)
   const document = {
     apiVersion: CONFIG_API_VERSION,
     kind: 'FleetUpgradeReport',
@@ -73,10 +70,8 @@ async function upgradeCheck(context: PluginContext, { options, args: [given = ''
     nodesWithInvalidSource: invalid.map(({ name }) => name),
     gap: gap ?? null,
   }
-  if (options.output === 'json') terminal.out(formatJson(document))
-  else if (options.output === 'yaml') terminal.out(await context.formatYaml(document))
-  else terminal.out(`${[...render(context, judged, version), ...describeRest(judged, rest, gap)].join('\n')}\n`)
-  return EXITS[outcome]
+  await print(context, options, document, () => `${[...render(context, judged, version), ...describeRest(judged, rest, gap)].join('\n')}\n`)
+  return EXIT_OF[outcome]
 }
 
 /** Once for each minor of kubelet among its nodes. */

@@ -2,13 +2,13 @@
 
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure } from '../../command.ts'
-import { alignColumns, type Cell, formatJson, plainText } from '../../terminal.ts'
+import { alignColumns, type Cell, headOf, plainText } from '../../terminal.ts'
 import { type PluginCommand, type PluginContext, PROGRAM } from '../command.ts'
 import { type FoundConfig, getConfig } from '../config-maps.ts'
 import { diffContents, versionsOf } from '../diff-text.ts'
 import { hashVersion, listVersions, previousOf, writeVersion } from '../kept-versions.ts'
 import { showAge } from '../node-state.ts'
-import { CONFIG_NAME, DRY_RUN, demandConsent, OUTPUT, textKind, YES } from '../options.ts'
+import { CONFIG_NAME, DRY_RUN, demandConsent, OUTPUT, print, textKind, YES } from '../options.ts'
 import { describeReach, describeUses, judgeBeginnings } from '../reach.ts'
 import { describeUnknown, tallyRuns } from '../runs.ts'
 import { listUsers } from '../users.ts'
@@ -69,18 +69,14 @@ async function versions(context: PluginContext, { options, args: [name = ''] }: 
       base: version.base === undefined ? null : plainText(version.base),
     }
   })
-  if (options.output !== 'table') {
-    const document = {
-      apiVersion: CONFIG_API_VERSION,
-      kind: 'ConfigVersionList',
-      config: `${context.namespace}/${name}`,
-      nodesUnknown: tally.unknown,
-      items: rows,
-    }
-    terminal.out(options.output === 'json' ? formatJson(document) : await context.formatYaml(document))
-    return EXIT.fine
+  const document = {
+    apiVersion: CONFIG_API_VERSION,
+    kind: 'ConfigVersionList',
+    config: `${context.namespace}/${name}`,
+    nodesUnknown: tally.unknown,
+    items: rows,
   }
-  const head = ['VERSION', 'AGE', 'NODES', 'BASE', ''].map((text): Cell => ({ text, tone: 'strong' }))
+  const head = headOf('VERSION', 'AGE', 'NODES', 'BASE', '')
   const cells = rows.map(({ version, created, nodes, role, kept: own, base }): Cell[] => [
     version,
     showAge(created, wallMs()),
@@ -91,8 +87,8 @@ async function versions(context: PluginContext, { options, args: [name = ''] }: 
   const notes = [...describeUses({ namespace: context.namespace, name }, users), describeUnknown(tally)].filter(
     (note) => note !== undefined,
   )
-  terminal.out(`${alignColumns([head, ...cells], terminal.color).join('\n')}\n`)
-  if (notes.length > 0) terminal.out(`\n${notes.join('\n')}\n`)
+  const lines = [...alignColumns([head, ...cells], terminal.color), ...(notes.length > 0 ? ['', ...notes] : [])]
+  await print(context, options, document, () => `${lines.join('\n')}\n`)
   return EXIT.fine
 }
 
