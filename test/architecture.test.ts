@@ -43,7 +43,6 @@ const FLOORS: readonly (readonly string[])[] = [
 const ADAPTERS: readonly string[] = [
   'agent/heap.ts',
   'agent/waker.ts',
-  'checkpoint/held-directory.ts',
   'checkpoint/lock.ts',
   'checkpoint/node-disk.ts',
   'command/agent/config-file.ts',
@@ -242,7 +241,6 @@ const each = [...MODULES.values()]
 const folderOf = (name: string) => (name.includes('/') ? name.slice(0, name.indexOf('/')) : '.')
 const isComposition = (name: string) => ['compose', '.'].includes(folderOf(name))
 const floorOf = (name: string) => FLOORS.findIndex((names) => names.includes(name) || names.includes(folderOf(name)))
-const isFake = (name: string) => name.includes('/fake/')
 
 t.test('what is imported exists', async (t) => {
   for (const module of each) {
@@ -269,10 +267,6 @@ t.test('no files import each other in a circle', async (t) => {
     done.add(name)
   }
   for (const { name } of each) visit(name, [])
-})
-
-t.test('nothing that ships imports a fake', async (t) => {
-  for (const module of each.filter(({ name }) => !isFake(name))) t.same(allImports(module).filter(isFake), [], module.name)
 })
 
 t.test('all but the adapters is pure', async (t) => {

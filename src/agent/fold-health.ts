@@ -11,14 +11,14 @@ import type { KnownUnit } from '../decision/unit-state.ts'
 import type { KubeletExit } from '../health/exits.ts'
 import { forgetIllness, type HealthRecord, recordProcess, recordSample } from '../health/fold.ts'
 import { type HealthSample, isFailing } from '../health/sample.ts'
-import type { RuntimeRecords } from '../ports/store.ts'
+import type { RecordStore } from '../ports/store.ts'
 import type { LastWords } from '../ports/unit.ts'
 import { isKubeletInside } from '../systemd/distribution.ts'
 import { MINUTE_US } from '../values/durations.ts'
 import type { KubeletObservation } from './observe-kubelet.ts'
 
 interface HealthPorts {
-  readonly runtime: Pick<RuntimeRecords, 'writeHealth'>
+  readonly records: RecordStore<'health'>
   readonly lastWords: LastWords
 }
 
@@ -43,7 +43,7 @@ export async function foldHealth(ports: HealthPorts, before: HealthRecord | unde
   const named = nameProcess(recordPort(after, sample, unit), unit, held)
   const charged = excused ? forgetIllness(named) : { ...named, pausedExits: undefined }
   const kept = await hearLastWords(ports.lastWords, charged, sample.at.monotonicUs)
-  ports.runtime.writeHealth(kept)
+  ports.records.put('health', kept)
   return kept
 }
 

@@ -5,7 +5,7 @@
  * for as long ends. Pure, except for the parts that are passed in.
  */
 import { join } from 'node:path'
-import type { HeldDirectory } from '../checkpoint/held-directory.ts'
+import type { HeldDirectory } from '../checkpoint/node-disk.ts'
 import type { UnitState } from '../decision/unit-state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'

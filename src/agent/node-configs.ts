@@ -18,7 +18,7 @@ import {
   nameMissing,
   nameOther,
 } from '../decision/config-source.ts'
-import type { RecordName, RecordState } from '../decision/records.ts'
+import type { RecordState, SourceName } from '../decision/records.ts'
 import type { NextStart } from '../decision/snapshot.ts'
 import { trialKey } from '../decision/trial-key.ts'
 import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
@@ -210,7 +210,7 @@ export function readAssigned(records: Records, traces: Traces): RecordState {
 }
 
 /** An empty record may be all that a disk has kept of another one. */
-export function readSource(records: Pick<Records, 'read'>, name: RecordName, traces: Traces): RecordState {
+export function readSource(records: Pick<Records, 'read'>, name: SourceName, traces: Traces): RecordState {
   const record = records.read(name)
   if (record.kind === 'damaged' || record.unconfirmed !== true || !isInUse(traces)) return record
   return { kind: 'damaged', detail: `meta/${name} is empty, nothing says that local was recorded, and kubelet uses a checkpoint` }

@@ -5,11 +5,11 @@
 import { describeRolloutSubject } from '../decision/rollout-subject.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { RolloutPort } from '../ports/assignment-source.ts'
-import type { RuntimeRecords } from '../ports/store.ts'
+import type { RecordStore } from '../ports/store.ts'
 import { type EvidencePorts, observeEvidence } from './observe-evidence.ts'
 
 export interface AnswerPorts extends EvidencePorts {
-  readonly runtime: EvidencePorts['runtime'] & Pick<RuntimeRecords, 'rolloutTurn'>
+  readonly records: EvidencePorts['records'] & RecordStore<'rollout-turn'>
   /** undefined: there is no API server to coordinate through, or a command observes. */
   readonly rollout?: RolloutPort | undefined
 }
@@ -23,11 +23,11 @@ export async function observeAnswers(ports: AnswerPorts, snapshot: Snapshot): Pr
 }
 
 /** What the worker for the record knows. A turn may ask for evidence. */
-function findKnownRollout({ rollout: port, runtime }: AnswerPorts, { stagings }: Snapshot): Snapshot['rollout'] {
+function findKnownRollout({ rollout: port, records }: AnswerPorts, { stagings }: Snapshot): Snapshot['rollout'] {
   if (stagings.length === 0) return undefined
   if (port !== undefined) return port.known()
   // A command shows what the running agent knew last. No turn follows from that.
-  const last = runtime.rolloutTurn()
+  const last = records.get('rollout-turn')
   return last && { ...last, confirmedAtUs: undefined }
 }
 

@@ -24,7 +24,7 @@ import type { KnownUnit } from '../decision/unit-state.ts'
 import { healthOfRunning } from '../health/process.ts'
 import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
 import type { ConfigFacts } from '../ports/probes.ts'
-import type { Checkpoints, Records, RuntimeRecords } from '../ports/store.ts'
+import type { Checkpoints, RecordStore } from '../ports/store.ts'
 import { asArguments, flagValue } from '../systemd/command-line.ts'
 import { findServingPort, isCriSocket, listConfigFiles, resolveRuntimeSocket } from './config-files.ts'
 
@@ -35,8 +35,7 @@ import { findServingPort, isCriSocket, listConfigFiles, resolveRuntimeSocket } f
 const ANSWERS_MS = 200
 
 export interface EvidencePorts {
-  readonly runtime: Pick<RuntimeRecords, 'writeEvidence'>
-  readonly records: Pick<Records, 'baseline' | 'writeBaseline'>
+  readonly records: RecordStore<'evidence' | 'kept-baseline'>
   readonly checkpoints: Pick<Checkpoints, 'path'>
   readonly configFacts: ConfigFacts
   readonly defaultRuntimeSocket: () => string | undefined
@@ -63,7 +62,7 @@ export async function observeEvidence(ports: EvidencePorts, snapshot: Snapshot):
     }
   }
   writeKept(ports, { ...snapshot, evidence }, candidate)
-  if (evidence !== before) ports.runtime.writeEvidence(evidence)
+  if (evidence !== before) ports.records.put('evidence', evidence)
   return evidence
 }
 
@@ -72,9 +71,9 @@ export async function observeEvidence(ports: EvidencePorts, snapshot: Snapshot):
  * one.
  */
 function writeKept({ records }: EvidencePorts, snapshot: Snapshot, candidate: TrialKey | undefined): void {
-  const before = records.baseline()
+  const before = records.get('kept-baseline')
   const kept = keepBaseline(snapshot.evidence, snapshot, candidate, before)
-  if (!isDeepStrictEqual(kept, before)) records.writeBaseline(kept)
+  if (!isDeepStrictEqual(kept, before)) records.put('kept-baseline', kept)
 }
 
 /** Not a claim in a rollout, for which there is time. */

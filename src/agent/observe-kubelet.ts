@@ -14,7 +14,7 @@ import { type HealthAnswer, PORT_NOT_KNOWN } from '../health/sample.ts'
 import { DEFAULT_HEALTHZ } from '../kubelet/config-file.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ConfigFacts, HealthProbe } from '../ports/probes.ts'
-import type { Checkpoints, RuntimeRecords } from '../ports/store.ts'
+import type { Checkpoints, RecordStore } from '../ports/store.ts'
 import type { Unit, UnitJobs } from '../ports/unit.ts'
 import type { Instant } from '../values/durations.ts'
 import { configDirectory, findHealthTarget } from './config-files.ts'
@@ -36,7 +36,7 @@ export interface KubeletPorts {
   readonly probe: HealthProbe
   readonly configFacts: ConfigFacts
   readonly checkpoints: Pick<Checkpoints, 'path' | 'content' | 'hasKey' | 'isUnreadable' | 'knownAs'>
-  readonly runtime: Pick<RuntimeRecords, 'health'>
+  readonly records: RecordStore<'health'>
 }
 
 /** Probes the health of the process that was seen before, without asking systemd. */
@@ -84,7 +84,7 @@ async function settle<T>(work: Promise<T>): Promise<{ readonly ok: true; readonl
 async function findHealthPort(ports: KubeletPorts, unit: KnownUnit): Promise<HealthPort | undefined> {
   const path = runningConfigPath(ports.checkpoints, unit)
   if (path === undefined) return DEFAULT_HEALTHZ
-  const record = ports.runtime.health()
+  const record = ports.records.get('health')
   const seen = record?.bootId === ports.clock.now().bootId ? record.lastProcess : undefined
   if (seen?.invocationId === unit.invocationId) {
     if (seen.healthPort !== undefined) return seen.healthPort

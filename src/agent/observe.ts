@@ -24,7 +24,7 @@ import type { Activation, ActivationState } from '../ports/activation.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { Preflight } from '../ports/preflight.ts'
 import type { DrainProbe } from '../ports/probes.ts'
-import type { Checkpoints, OperatorRequests, Records, RuntimeRecords } from '../ports/store.ts'
+import type { Checkpoints, OperatorRequests, Records } from '../ports/store.ts'
 import type { LastWords, Unit, UnitJobs } from '../ports/unit.ts'
 import { foldHealth } from './fold-health.ts'
 import {
@@ -54,7 +54,6 @@ export interface ObservationPorts extends KubeletPorts, NeedsPorts, AnswerPorts,
   readonly assignment: Pick<AssignmentSource, 'desired'>
   readonly checkpoints: Checkpoints
   readonly records: Records
-  readonly runtime: RuntimeRecords
   readonly requests: Pick<OperatorRequests, 'read'>
   readonly unit: Pick<Unit, 'observe' | 'stillRuns'>
   readonly activation: Pick<Activation, 'read' | 'readLocal'>
@@ -68,12 +67,12 @@ export interface ObservationPorts extends KubeletPorts, NeedsPorts, AnswerPorts,
 
 /** @param kubelet as observed a moment ago. undefined: it is observed now. */
 export async function observe(ports: ObservationPorts, troubles: readonly Trouble[], kubelet?: KubeletObservation): Promise<Snapshot> {
-  const { records, runtime } = ports
+  const { records } = ports
   const checkpoints = readContentOnce(ports.checkpoints)
   const policy = ports.policy()
   const seen = kubelet ?? (await observeKubelet(ports))
   const past = recallHealth(ports, seen.unit)
-  const restarts = recallRestarts(runtime.restarts(), () => records.restart(), seen.unit, seen.at)
+  const restarts = recallRestarts(records.get('restarts') ?? [], () => records.get('last-restart'), seen.unit, seen.at)
   const unit = await explainUnit(ports, seen.unit, past.ofThisBoot, restarts)
   const { activation, ...kept } = readDisk(ports, checkpoints, unit, past.ofThisBoot?.lastProcess)
   const left = readLeft(ports, checkpoints)
@@ -116,8 +115,8 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     ...(isLocalInQuestion({ kept, left, running, desired, requests }) && {
       localConfig: identifyLocal(readLocalConfig(ports.activation, unit)),
     }),
-    proven: records.proven(),
-    trialBoots: records.trialBoots(),
+    proven: records.get('proven')?.key,
+    trialBoots: records.get('trial-boots'),
     verdicts: filterVerdicts(records, (verdict) => verdict.suspended !== true),
     suspendedVerdicts: filterVerdicts(records, (verdict) => verdict.suspended === true),
     accepted: ports.accepted,
@@ -129,10 +128,10 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
     running,
     health,
     healthz,
-    evidence: recallBaseline(runtime.evidence(), () => records.baseline(), now),
+    evidence: recallBaseline(records.get('evidence'), () => records.get('kept-baseline'), now),
     ...runtimes,
     restarts,
-    spread: runtime.spread(),
+    spread: records.get('spread'),
     checkpoints: ports.checkpoints.list(),
     troubles,
   }
@@ -144,13 +143,13 @@ interface PastHealth {
   readonly ofThisBoot: HealthRecord | undefined
 }
 
-function recallHealth({ runtime, clock }: ObservationPorts, unit: UnitState): PastHealth {
-  const record = renameInHealth(runtime.health(), unit)
+function recallHealth({ records, clock }: ObservationPorts, unit: UnitState): PastHealth {
+  const record = renameInHealth(records.get('health'), unit)
   return { record, ofThisBoot: record?.bootId === clock.now().bootId ? record : undefined }
 }
 
 function findCannotStart({ preflight, records }: ObservationPorts, unit: UnitState, health: HealthRecord | undefined): string | undefined {
-  if (unit.kind === 'unknown' || hasStarted(unit.kubeletIdentity, { proven: records.proven(), health })) return undefined
+  if (unit.kind === 'unknown' || hasStarted(unit.kubeletIdentity, { proven: records.get('proven')?.key, health })) return undefined
   return preflight?.obstacle(unit.kubeletIdentity)
 }
 
@@ -185,7 +184,7 @@ function readDisk(
 
 /** What a return to local has left. */
 function readLeft({ records }: ObservationPorts, checkpoints: CheckpointContents): Left {
-  const record = records.left()
+  const record = records.get('left')
   if (record === 'damaged') return { leftDamaged: true }
   if (record === undefined || record.sources.length === 0) return {}
   const { sources, localConfig } = record
@@ -283,12 +282,12 @@ function findStoredUnrendered(
 }
 
 function recallChannel(records: Records): Pick<Snapshot, 'recordedChannelState' | 'channelStateDamaged'> {
-  const state = records.channelState()
+  const state = records.get('channel-state')
   return state === 'damaged' ? { recordedChannelState: undefined, channelStateDamaged: true } : { recordedChannelState: state }
 }
 
 function recallStagings(records: Records): Pick<Snapshot, 'stagings' | 'stagingsDamaged'> {
-  const stagings = records.stagings()
+  const stagings = records.get('stagings') ?? []
   return stagings === 'damaged' ? { stagings: [], stagingsDamaged: true } : { stagings }
 }
 

@@ -17,7 +17,7 @@ import type { Activation } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { Preflight } from '../ports/preflight.ts'
-import type { Checkpoints, History, OperatorRequests, Records, RuntimeRecords } from '../ports/store.ts'
+import type { Checkpoints, History, OperatorRequests, Records } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
 import { identifyLocal, readLocalConfig } from './node-configs.ts'
 
@@ -26,7 +26,6 @@ export interface EffectPorts {
   readonly clock: Clock
   readonly checkpoints: Checkpoints
   readonly records: Records
-  readonly runtime: RuntimeRecords
   readonly requests: Pick<OperatorRequests, 'done'>
   readonly unit: Pick<Unit, 'restart'>
   readonly activation: Pick<Activation, 'stage' | 'activate' | 'readLocal'>
@@ -135,20 +134,9 @@ const EXECUTORS: Executors = {
   'remove-checkpoint': ({ checkpoints }, { checkpoint }) =>
     checkpoints.remove(checkpoint.uid, checkpoint.resourceVersion, checkpoint.overlay),
   'keep-wordings': ({ checkpoints }) => checkpoints.keepKnownAs(),
-  'write-record': ({ records }, { record, source }) => records.write(record, source),
-  'write-left': ({ records }, { left }) => records.writeLeft(left),
-  'write-proven': ({ records }, { key }) => records.writeProven(key),
-  'write-trial-boots': ({ records }, { trialBoots }) => records.writeTrialBoots(trialBoots),
-  'write-channel-state': ({ records }, { channelState }) => records.writeChannelState(channelState),
-  'write-stagings': ({ records }, { stagings }) => records.writeStagings(stagings),
+  put: ({ records }, { record, value }) => records.put(record, value),
   'write-verdict': ({ records }, { verdict }) => records.writeVerdict(verdict),
   'remove-verdict': ({ records }, { key }) => records.removeVerdict(key),
-  'write-health': ({ runtime }, { health }) => runtime.writeHealth(health),
-  'write-spread': ({ runtime }, { spread }) => runtime.writeSpread(spread),
-  'write-restarts': ({ runtime, records }, { restarts }) => {
-    runtime.writeRestarts(restarts)
-    records.writeRestart(restarts.at(-1))
-  },
   'remember-acceptance': ({ accepted }, { key, acceptance }) => accepted.set(key, acceptance),
   'forget-acceptance': ({ accepted }, { key }) => accepted.delete(key),
   'clear-request': ({ requests }, { request }) => requests.done(request),

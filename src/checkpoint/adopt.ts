@@ -11,7 +11,7 @@
  */
 import { join } from 'node:path'
 import type { ConfigMapData } from '../decision/config-source.ts'
-import { RECORD_NAMES, type RecordName } from '../decision/records.ts'
+import { SOURCE_NAMES, type SourceName } from '../decision/records.ts'
 import { checkKey, checkVersion } from '../decision/safe-names.ts'
 import type { UnitState } from '../decision/unit-state.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -21,7 +21,7 @@ import type { Checkpoints } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
 import { HOUR_US, MINUTE_US } from '../values/durations.ts'
 import type { Layout } from './layout.ts'
-import { parseMarker, renderMarker } from './local-marker.ts'
+import { parseMarker, renderMarker } from './serialize.ts'
 import { planSetAside } from './set-aside.ts'
 
 const RECORDS = ['last-known-good', 'assigned'] as const
@@ -68,9 +68,9 @@ export function adoptKubeletStore(files: Files, checkpoints: Checkpoints, layout
 /** In kubelet's own records, an empty file means local. */
 function markAdopted(files: Files, layout: Layout, adopted: readonly RecordPair[]): void {
   const marked = parseMarker(files.read(layout.localMarker) ?? Buffer.alloc(0))
-  const lengthOf = (name: RecordName) => adopted.find((record) => record.name === name)?.bytes?.length
-  const isLocal = (name: RecordName) => (lengthOf(name) ?? (marked?.has(name) === true ? 0 : 1)) === 0
-  files.replace(layout.localMarker, renderMarker(RECORD_NAMES.filter(isLocal), marked))
+  const lengthOf = (name: SourceName) => adopted.find((record) => record.name === name)?.bytes?.length
+  const isLocal = (name: SourceName) => (lengthOf(name) ?? (marked?.has(name) === true ? 0 : 1)) === 0
+  files.replace(layout.localMarker, renderMarker(SOURCE_NAMES.filter(isLocal), marked))
 }
 
 /** Whether there is a store, and the agent has no config of its own in place of kubelet's. */

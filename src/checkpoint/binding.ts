@@ -24,7 +24,7 @@ const isBinding = shape({
 export type Binding = TypeOf<typeof isBinding>
 
 /** `fresh`: the state is not bound yet. */
-export type BindingCheck = 'same' | 'fresh' | 'foreign'
+type BindingCheck = 'same' | 'fresh' | 'foreign'
 
 /** What a machine is called before it has a name (hostname(5)), so that it names no node. */
 const UNNAMED = 'localhost'

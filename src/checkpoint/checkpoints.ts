@@ -10,13 +10,13 @@
 import { basename, dirname, join } from 'node:path'
 import type { CheckpointFile, CheckpointInfo, ConfigMapData, ContentHash } from '../decision/config-source.ts'
 import { checkData, checkFile, checkKey, checkOverlay, checkVersion, type NameCheck } from '../decision/safe-names.ts'
+import type { Files } from '../ports/files.ts'
 import type { Checkpoints } from '../ports/store.ts'
 import { contentHash, filesOf, hashFiles } from './content.ts'
 import type { TreeFiles } from './disk.ts'
 import { isDamage } from './file-error.ts'
-import type { LastingFaults } from './lasting-faults.ts'
+import { anyError, type LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
-import { listCheckpoints } from './list-checkpoints.ts'
 import { type OnSetAside, planSetAside, TREE_SET_ASIDE } from './set-aside.ts'
 
 export class CheckpointError extends Error {
@@ -231,4 +231,58 @@ function unlessUnreadable<T>(faults: LastingFaults, path: string, read: () => T)
 
 function demand(check: NameCheck): void {
   if (!check.ok) throw new CheckpointError('unsafe-name', `${check.detail}; rename it in the cluster`)
+}
+
+interface CheckpointList {
+  readonly checkpoints: readonly CheckpointInfo[]
+  /** Nothing was left out. */
+  readonly isWhole: boolean
+}
+
+/**
+ * By the names in the directory. What stays unreadable is left out: it must not keep the agent from
+ * reading the others and deciding. After a single failure nothing is known, and the listing throws.
+ *
+ * @param faults counted for nothing else: a directory can be listed although a file in it is broken
+ */
+function listCheckpoints(files: Pick<Files, 'list' | 'stat'>, layout: Layout, faults: LastingFaults): CheckpointList {
+  let isWhole = true
+
+  /** undefined: it stays unreadable, or is not of the expected type. */
+  const look = <T>(path: string, read: () => T): T | undefined => {
+    try {
+      const found = read()
+      faults.worked(path)
+      return found
+    } catch (cause) {
+      if (isDamage(cause)) return undefined
+      if (!faults.hasLasted(path, cause, anyError)) throw cause
+      isWhole = false
+      return undefined
+    }
+  }
+
+  /** The entries of a directory that are valid uids or resourceVersions. */
+  const namesIn = (directory: string): readonly string[] => {
+    const names = look(directory, () => (files.stat(directory)?.kind === 'directory' ? files.list(directory) : undefined))
+    return (names ?? []).filter((name) => checkVersion('name', name).ok)
+  }
+
+  const inform = (version: Omit<CheckpointInfo, 'savedAtMs'>): readonly CheckpointInfo[] => {
+    const path = layout.checkpoint(version.uid, version.resourceVersion, version.overlay)
+    const facts = look(path, () => files.stat(path))
+    // A checkpoint never changes once it has its name, so its mtime is the time when it was saved.
+    return facts?.kind === 'directory' ? [{ ...version, savedAtMs: facts.mtimeMs }] : []
+  }
+
+  const versionsIn = (root: string) =>
+    namesIn(root).flatMap((uid) => namesIn(join(root, uid)).map((resourceVersion) => ({ uid, resourceVersion })))
+
+  const saved = versionsIn(layout.checkpoints).flatMap(inform)
+  const rendered = versionsIn(layout.rendered).flatMap(({ uid, resourceVersion }) =>
+    namesIn(join(layout.rendered, uid, resourceVersion))
+      .filter((overlay) => checkOverlay(overlay).ok)
+      .flatMap((overlay) => inform({ uid, resourceVersion, overlay })),
+  )
+  return { checkpoints: [...saved, ...rendered], isWhole }
 }

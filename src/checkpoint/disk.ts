@@ -4,6 +4,7 @@
  * runs the same code as a node.
  */
 import type { FileFacts, Files } from '../ports/files.ts'
+import { codedError } from '../values/errors.ts'
 
 /** Every method throws an error with an errno `code`. */
 export interface Disk {
@@ -33,4 +34,38 @@ export interface TreeFiles extends Files {
    * name for the old one. The old directory is renamed only when the new one is ready.
    */
   createTree(path: string, files: ReadonlyMap<string, Uint8Array>, aside?: string): void
+}
+
+const refuse = (): never => {
+  throw codedError('EROFS', 'EROFS: this command only reads')
+}
+
+/** A disk for commands that must change nothing: it rejects each change, like a read-only mount. */
+export class ReadOnlyDisk implements Disk {
+  readonly owner = 'nobody'
+  readonly #disk: Disk
+
+  constructor(disk: Disk) {
+    this.#disk = disk
+  }
+
+  read(path: string): Buffer {
+    return this.#disk.read(path)
+  }
+
+  list(path: string): string[] {
+    return this.#disk.list(path)
+  }
+
+  stat(path: string, links?: 'follow'): FileFacts | undefined {
+    return this.#disk.stat(path, links)
+  }
+
+  readonly makeDirectory = refuse
+  readonly write = refuse
+  readonly append = refuse
+  readonly rename = refuse
+  readonly unlink = refuse
+  readonly removeTree = refuse
+  readonly syncDirectory = refuse
 }

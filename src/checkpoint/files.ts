@@ -10,9 +10,8 @@ import type { FileFacts } from '../ports/files.ts'
 import { errorCode } from '../values/errors.ts'
 import type { Disk, TreeFiles } from './disk.ts'
 import type { FileAction } from './file-error.ts'
-import { FileError } from './file-error.ts'
+import { describeSystemError, FileError } from './file-error.ts'
 import { findUnreplaced } from './set-aside.ts'
-import { describeSystemError } from './system-error.ts'
 
 /**
  * Prefix of unfinished files. No ConfigMap key may begin with it (`IsConfigMapKey` upstream), so

@@ -4,7 +4,7 @@
  */
 import { isAbsolute, join, normalize, relative } from 'node:path'
 import type { CheckpointFile } from '../decision/config-source.ts'
-import type { RecordName } from '../decision/records.ts'
+import { entryOf, type RecordName } from '../decision/record-table.ts'
 import { checkOverlay, type NameCheck, type NameRefusal, quote } from '../decision/safe-names.ts'
 
 const SAFE_DIRECTORY = /^[-._a-zA-Z0-9/@:+,]+$/
@@ -29,18 +29,10 @@ export function checkDirectory(path: string): NameCheck {
 export interface Layout {
   readonly directory: string
   readonly meta: string
+  /** Of one that lies in `meta`. */
   record(name: RecordName): string
   /** Which of the records of sources say local. */
   readonly localMarker: string
-  readonly left: string
-  readonly proven: string
-  readonly trialBoots: string
-  /** How the node was before the config on trial. */
-  readonly baseline: string
-  /** The last restart of kubelet that the agent requested. */
-  readonly restart: string
-  readonly channelState: string
-  readonly stagings: string
   readonly verdicts: string
   /** Contents that differ only in bytes. */
   readonly sameContents: string
@@ -66,15 +58,8 @@ export function layoutOf(directory: string): Layout {
   return {
     directory,
     meta,
-    record: (name) => `${meta}/${name}`,
+    record: (name) => `${meta}/${entryOf(name).file}`,
     localMarker: join(meta, 'local'),
-    left: join(meta, 'left'),
-    proven: join(meta, 'proven'),
-    trialBoots: join(meta, 'boots'),
-    baseline: join(meta, 'baseline'),
-    restart: join(meta, 'restart'),
-    channelState: join(meta, 'heard'),
-    stagings: join(meta, 'rollouts'),
     verdicts: join(meta, 'verdicts'),
     sameContents: join(meta, 'same'),
     binding: join(meta, 'cluster'),

@@ -14,7 +14,7 @@ const LIMITS = { timeoutMs: 10_000, maxOutputBytes: 1 << 16 }
 
 export type LockResult = { readonly ok: true; readonly lock: DirectoryLock } | { readonly ok: false; readonly detail: string }
 
-export interface DirectoryLock {
+interface DirectoryLock {
   release(): void
 }
 

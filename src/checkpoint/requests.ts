@@ -1,20 +1,28 @@
 /**
- * Reads the operator's requests from the files under `requests/`, for the agent. Write permission
- * there is permission to make requests, so there are only four of them. Any other file is ignored,
- * and logged once. But a `hold` that is damaged or cannot be read counts as a pause: a person may
- * be working on the node.
+ * The operator's requests as files under `requests/`: the command line writes them, and the agent
+ * reads them. Write permission there is permission to make requests, so there are only four of
+ * them. Any other file is ignored, and logged once. But a `hold` that is damaged or cannot be read
+ * counts as a pause: a person may be working on the node.
  */
 import { join } from 'node:path'
+import { type ContentHash, isContentHash } from '../decision/config-source.ts'
 import type { RequestName, Requests } from '../decision/records.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { OperatorRequests } from '../ports/store.ts'
-import type { Check } from '../values/json-shape.ts'
-import { parseJson } from '../values/json-shape.ts'
+import { type Check, isFlag, oneOf, optional, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 import { FileError, isDamage, isOfDisk } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
-import { isHoldRequest, isPromoteRequest, isRetryRequest, isRollbackRequest } from './request-shapes.ts'
+
+const isHoldRequest = shape({ hold: oneOf('paused', 'local'), force: optional(isFlag) })
+type HoldRequest = TypeOf<typeof isHoldRequest>
+const isRollbackRequest = shape({ content: isContentHash })
+type RollbackRequest = TypeOf<typeof isRollbackRequest>
+const isPromoteRequest = shape({ content: isContentHash })
+type PromoteRequest = TypeOf<typeof isPromoteRequest>
+const isRetryRequest = shape({ retry: oneOf('all') })
+type RetryRequest = TypeOf<typeof isRetryRequest>
 
 /** A request is one line; a longer file is not a request. */
 const LONGEST = 4096
@@ -31,7 +39,7 @@ interface Seen {
   readonly value: unknown
 }
 
-export interface RequestsOptions {
+interface RequestsOptions {
   readonly files: Files
   readonly layout: Layout
   readonly log: Log
@@ -142,5 +150,43 @@ export class FileRequests implements OperatorRequests {
     if (this.#logged.has(text)) return
     this.#logged.add(text)
     this.#log.warn(text)
+  }
+}
+
+/** Each method is durable when it returns. */
+export class RequestWriter {
+  readonly #files: Files
+  readonly #directory: string
+
+  constructor(files: Files, layout: Layout) {
+    this.#files = files
+    this.#directory = layout.requests
+  }
+
+  requestHold(hold: HoldRequest['hold'], force = false): void {
+    this.#write('hold', { hold, ...(force && { force }) } satisfies HoldRequest)
+  }
+
+  clearHold(): void {
+    this.#files.remove(join(this.#directory, 'hold'))
+    // An earlier command may have removed it, and failed to make that durable.
+    this.#files.syncDirectory(this.#directory)
+  }
+
+  requestRollback(content: ContentHash): void {
+    this.#write('rollback', { content } satisfies RollbackRequest)
+  }
+
+  requestPromote(content: ContentHash): void {
+    this.#write('promote', { content } satisfies PromoteRequest)
+  }
+
+  requestRetry(): void {
+    this.#write('retry', { retry: 'all' } satisfies RetryRequest)
+  }
+
+  #write(name: string, request: HoldRequest | RollbackRequest | PromoteRequest | RetryRequest): void {
+    this.#files.makeDirectory(this.#directory)
+    this.#files.replace(join(this.#directory, name), JSON.stringify(request))
   }
 }

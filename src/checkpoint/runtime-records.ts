@@ -1,34 +1,22 @@
 /**
- * The records of the present boot, in the runtime directory (`/run/kubelet-cfg-agent`): health,
- * evidence, restarts, the start of a spread, what was seen of a rollout. No failure here stops the
- * agent: a record that cannot be written is kept in memory, and an invalid one counts as absent.
+ * The records of the present boot, in the runtime directory (`/run/kubelet-cfg-agent`). No failure
+ * here stops the agent: a record that cannot be written is kept in memory, and an invalid one
+ * counts as absent.
  */
 import { join } from 'node:path'
-import { type EvidenceRecord, isEvidenceRecord } from '../decision/evidence-state.ts'
-import {
-  isObservationRecord,
-  isRestartRecord,
-  isSpreadRecord,
-  type ObservationRecord,
-  type RestartRecord,
-  type SpreadRecord,
-} from '../decision/records.ts'
-import { isRolloutKnowledge, type RolloutKnowledge } from '../decision/staging-state.ts'
-import { type HealthRecord, isHealthRecord } from '../health/fold.ts'
+import { entryOf, type GotValue, type PutValue, type RunName } from '../decision/record-table.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
-import type { RuntimeRecords } from '../ports/store.ts'
-import { type Check, listOf, parseJson } from '../values/json-shape.ts'
+import type { RecordStore } from '../ports/store.ts'
+import { parseJson } from '../values/json-shape.ts'
 import { FileError } from './file-error.ts'
 
-type RuntimeFile = 'health' | 'restarts' | 'spread' | 'evidence' | 'rollout' | 'rollout-turn'
-
-export class FileRuntimeRecords implements RuntimeRecords {
+export class FileRuntimeRecords implements RecordStore<RunName> {
   readonly #files: Files
   readonly #directory: string
   readonly #log: Log
   /** The records that could not be written; they replace their files until they can. */
-  readonly #unwritten = new Map<RuntimeFile, string>()
+  readonly #unwritten = new Map<RunName, string>()
 
   constructor(files: Files, directory: string, log: Log) {
     this.#files = files
@@ -36,76 +24,22 @@ export class FileRuntimeRecords implements RuntimeRecords {
     this.#log = log
   }
 
-  health(): HealthRecord | undefined {
-    return this.#read('health', isHealthRecord)
-  }
-
-  writeHealth(record: HealthRecord): void {
-    this.#write('health', record)
-  }
-
-  restarts(): readonly RestartRecord[] {
-    return this.#read('restarts', listOf(isRestartRecord)) ?? []
-  }
-
-  writeRestarts(records: readonly RestartRecord[]): void {
-    this.#write('restarts', records)
-  }
-
-  spread(): SpreadRecord | undefined {
-    return this.#read('spread', isSpreadRecord)
-  }
-
-  writeSpread(record: SpreadRecord): void {
-    this.#write('spread', record)
-  }
-
-  evidence(): EvidenceRecord | undefined {
-    return this.#read('evidence', isEvidenceRecord)
-  }
-
-  writeEvidence(record: EvidenceRecord): void {
-    this.#write('evidence', record)
-  }
-
-  observation(): ObservationRecord | undefined {
-    return this.#read('rollout', isObservationRecord)
-  }
-
-  writeObservation(record: ObservationRecord): void {
-    this.#write('rollout', record)
-  }
-
-  rolloutTurn(): RolloutKnowledge | undefined {
-    return this.#read('rollout-turn', isRolloutKnowledge)
-  }
-
-  writeRolloutTurn(knowledge: RolloutKnowledge): void {
-    this.#write('rollout-turn', knowledge)
-  }
-
-  #read<T>(name: RuntimeFile, check: Check<T>): T | undefined {
+  get<N extends RunName>(name: N): GotValue<N> {
     const unwritten = this.#unwritten.get(name)
-    if (unwritten !== undefined) return parseJson(Buffer.from(unwritten), check)
-    try {
-      const bytes = this.#files.read(join(this.#directory, name))
-      return bytes && parseJson(bytes, check)
-    } catch (cause) {
-      if (!(cause instanceof FileError)) throw cause
-      return undefined
-    }
+    const bytes = unwritten === undefined ? this.#read(this.#pathOf(name)) : Buffer.from(unwritten)
+    return (bytes && parseJson(bytes, entryOf(name).shape)) as GotValue<N>
   }
 
   /** With those that could not be written before: health is written at each look. */
-  #write(name: RuntimeFile, record: unknown): void {
-    this.#put(name, JSON.stringify(record))
-    for (const [other, text] of [...this.#unwritten]) if (other !== name) this.#put(other, text)
+  put<N extends RunName>(name: N, value: PutValue<N>): void {
+    this.#write(name, JSON.stringify(value))
+    for (const [other, text] of [...this.#unwritten]) if (other !== name) this.#write(other, text)
   }
 
-  #put(name: RuntimeFile, text: string): void {
-    const path = join(this.#directory, name)
+  #write(name: RunName, text: string): void {
+    const path = this.#pathOf(name)
     try {
-      if (!this.#holds(path, text)) {
+      if (this.#read(path)?.equals(Buffer.from(text)) !== true) {
         this.#files.makeDirectory(this.#directory)
         // Only atomicity matters here; durability costs nothing, because /run is a tmpfs.
         this.#files.replace(path, text)
@@ -113,18 +47,24 @@ export class FileRuntimeRecords implements RuntimeRecords {
       this.#unwritten.delete(name)
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause
+      const { file } = entryOf(name)
       if (!this.#unwritten.has(name))
-        this.#log.warn(`the record ${name} is only in memory and would be lost if the agent ended: ${cause.message}`)
+        this.#log.warn(`the record ${file} is only in memory and would be lost if the agent ended: ${cause.message}`)
       this.#unwritten.set(name, text)
     }
   }
 
-  #holds(path: string, text: string): boolean {
+  #pathOf(name: RunName): string {
+    return join(this.#directory, entryOf(name).file)
+  }
+
+  /** undefined: there is none, or it cannot be read. */
+  #read(path: string): Buffer | undefined {
     try {
-      return this.#files.read(path)?.equals(Buffer.from(text)) === true
+      return this.#files.read(path)
     } catch (cause) {
       if (!(cause instanceof FileError)) throw cause
-      return false
+      return undefined
     }
   }
 }

@@ -22,7 +22,7 @@ const isEntry = shape({ content: isContentHash, same: isContentHash })
 const isEntries = listOf(isEntry)
 type Entry = TypeOf<typeof isEntry>
 
-export interface SameContentsOptions {
+interface SameContentsOptions {
   readonly files: Files
   readonly layout: Layout
   readonly log: Log

@@ -11,7 +11,7 @@ export interface SetAside {
 }
 export type OnSetAside = (what: SetAside) => void
 
-export interface SetAsidePlan {
+interface SetAsidePlan {
   readonly name: string
   /** Older entries, to be removed first. */
   readonly surplus: readonly string[]

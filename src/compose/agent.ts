@@ -15,10 +15,9 @@ import { readRuntimesAhead } from '../agent/probe-needs.ts'
 import { atMost, Occasion, paceBy, untilOver, Waker } from '../agent/waker.ts'
 import { openAdoption } from '../checkpoint/adopt.ts'
 import { DurableFiles } from '../checkpoint/files.ts'
-import { type HeldDirectory, holdDirectory } from '../checkpoint/held-directory.ts'
 import { layoutOf } from '../checkpoint/layout.ts'
 import { takeLock } from '../checkpoint/lock.ts'
-import { NodeDisk } from '../checkpoint/node-disk.ts'
+import { type HeldDirectory, holdDirectory, NodeDisk } from '../checkpoint/node-disk.ts'
 import type { OnSetAside } from '../checkpoint/set-aside.ts'
 import { makeRequestsDirectory, settleDirectory } from '../checkpoint/settle.ts'
 import type { AgentStart } from '../command/agent/command.ts'
@@ -260,7 +259,7 @@ const NOBODY: ClientIdentity = {
 
 function openRollout({ settings, stores, nodeName, api, pace, log }: AgentWorld, counters: Counters, onChange: () => void) {
   if (api === undefined) return new NoRolloutRecord()
-  const { clock, runtime: store } = stores
+  const { clock, records: store } = stores
   const isOn = () => settings().publish.includes('rollout-events')
   const events = new RolloutEvents({ nodeName, api, log, wallMs: () => clock.now().wallMs, isOn })
   return new RolloutWorker({ nodeName, api, pace, clock, log, store, counters, events, onChange })

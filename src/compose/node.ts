@@ -9,11 +9,11 @@ import { ContentRecognizer } from '../agent/recognize-content.ts'
 import { FileCheckpoints } from '../checkpoint/checkpoints.ts'
 import { contentHash } from '../checkpoint/content.ts'
 import type { Disk } from '../checkpoint/disk.ts'
+import { ReadOnlyDisk } from '../checkpoint/disk.ts'
 import { DurableFiles } from '../checkpoint/files.ts'
 import { LastingFaults } from '../checkpoint/lasting-faults.ts'
 import { layoutOf } from '../checkpoint/layout.ts'
 import { NodeDisk } from '../checkpoint/node-disk.ts'
-import { ReadOnlyDisk } from '../checkpoint/read-only-disk.ts'
 import { FileRecords } from '../checkpoint/records.ts'
 import { FileRequests } from '../checkpoint/requests.ts'
 import { FileRuntimeRecords } from '../checkpoint/runtime-records.ts'
@@ -83,8 +83,7 @@ export function openStores(settings: Settings, { disk, clock, yaml, besideDocker
     files,
     layout,
     checkpoints,
-    records: new FileRecords({ files, layout, log, onSetAside, faults }),
-    runtime: new FileRuntimeRecords(files, runtimeDir, log),
+    records: new FileRecords({ files, layout, log, onSetAside, faults, run: new FileRuntimeRecords(files, runtimeDir, log) }),
     requests: new FileRequests({ files, layout, log, faults }),
     unit: new Systemctl({
       systemctl,

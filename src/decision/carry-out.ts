@@ -5,6 +5,7 @@
 import {
   type CheckpointInfo,
   type ConfigMapSource,
+  type ConfigSource,
   type ContentHash,
   type HeldSource,
   nameMissing,
@@ -16,6 +17,8 @@ import type { CommandEffect, StateEffect } from './effects.ts'
 import { effectsOfPreflight, effectsOfRestart, type PreflightAnswer, type RestartOutcome } from './effects-of-answer.ts'
 import { effectsOf } from './effects-of-step.ts'
 import { findContent } from './held-sources.ts'
+import type { Put, PutValue, RecordName } from './record-table.ts'
+import type { FallbackName } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Action, StepOf } from './step.ts'
 import { identityOfKey, trialKey } from './trial-key.ts'
@@ -62,21 +65,8 @@ function foldEffect(snapshot: Snapshot, effect: StateEffect): Snapshot {
       return storeCheckpoint(snapshot, effect)
     case 'remove-checkpoint':
       return { ...snapshot, checkpoints: snapshot.checkpoints.filter((one) => !isSameCheckpoint(one, effect.checkpoint)) }
-    case 'write-record':
-      return writeRecord(snapshot, effect)
-    case 'write-left': {
-      const { sources, localConfig } = effect.left
-      const left = sources.map((source) => ({ source, content: findContent(snapshot, source) }))
-      return { ...snapshot, left, leftDamaged: false, triedLocalConfig: localConfig }
-    }
-    case 'write-proven':
-      return { ...snapshot, proven: effect.key }
-    case 'write-trial-boots':
-      return { ...snapshot, trialBoots: effect.trialBoots }
-    case 'write-channel-state':
-      return { ...snapshot, recordedChannelState: effect.channelState, channelStateDamaged: false }
-    case 'write-stagings':
-      return { ...snapshot, stagings: effect.stagings, stagingsDamaged: false }
+    case 'put':
+      return foldRecord(snapshot, effect)
     case 'write-verdict':
       return writeVerdict(snapshot, effect.verdict)
     case 'remove-verdict':
@@ -85,12 +75,6 @@ function foldEffect(snapshot: Snapshot, effect: StateEffect): Snapshot {
         verdicts: withoutKey(snapshot.verdicts, effect.key),
         suspendedVerdicts: withoutKey(snapshot.suspendedVerdicts, effect.key),
       }
-    case 'write-health':
-      return { ...snapshot, health: effect.health }
-    case 'write-spread':
-      return { ...snapshot, spread: effect.spread }
-    case 'write-restarts':
-      return { ...snapshot, restarts: effect.restarts }
     case 'remember-acceptance':
       return { ...snapshot, accepted: new Map([...snapshot.accepted, [effect.key, effect.acceptance]]) }
     case 'forget-acceptance':
@@ -99,10 +83,8 @@ function foldEffect(snapshot: Snapshot, effect: StateEffect): Snapshot {
       const cleared = { retry: { retry: false }, rollback: { rollback: undefined }, promote: { promote: undefined } }[effect.request]
       return { ...snapshot, requests: { ...snapshot.requests, ...cleared } }
     }
-    case 'activate': {
-      const held = { source: effect.target, content: findContent(snapshot, effect.target) }
-      return { ...snapshot, nextStart: { kind: 'known', held } }
-    }
+    case 'activate':
+      return { ...snapshot, nextStart: { kind: 'known', held: hold(snapshot, effect.target) } }
   }
 }
 
@@ -152,17 +134,43 @@ function identifyAgain({ running }: Snapshot, source: ConfigMapSource, content: 
   return { ...found, content, key: trialKey(content, identityOfKey(running.key)) }
 }
 
-function writeRecord(before: Snapshot, { record, source }: Extract<StateEffect, { kind: 'write-record' }>): Snapshot {
-  const content = findContent(before, source)
-  const snapshot = { ...before, damagedFallbacks: before.damagedFallbacks?.filter((name) => name !== record) }
-  switch (record) {
-    case 'assigned':
-      return { ...snapshot, assigned: { kind: 'source', source }, assignedContent: content }
-    case 'last-known-good':
-      return { ...snapshot, lastKnownGood: { source, content } }
-    case 'previous':
-      return { ...snapshot, previous: { source, content } }
-  }
+type FoldRecords = { readonly [N in RecordName]: (snapshot: Snapshot, value: PutValue<N>) => Snapshot }
+
+function foldRecord<N extends RecordName>(snapshot: Snapshot, { record, value }: Put<N>): Snapshot {
+  return FOLD_RECORDS[record](snapshot, value)
+}
+
+/** No step writes it, or no decision in the same pass rests on it. */
+const unseen = (snapshot: Snapshot) => snapshot
+
+const FOLD_RECORDS: FoldRecords = {
+  assigned: (snapshot, source) => ({ ...snapshot, assigned: { kind: 'source', source }, assignedContent: findContent(snapshot, source) }),
+  'last-known-good': (snapshot, source) => writeFallback(snapshot, 'last-known-good', { lastKnownGood: hold(snapshot, source) }),
+  previous: (snapshot, source) => writeFallback(snapshot, 'previous', { previous: hold(snapshot, source) }),
+  left: (snapshot, { sources, localConfig }) => {
+    const left = sources.map((source) => hold(snapshot, source))
+    return { ...snapshot, left, leftDamaged: false, triedLocalConfig: localConfig }
+  },
+  proven: (snapshot, proven) => ({ ...snapshot, proven: proven?.key }),
+  'trial-boots': (snapshot, trialBoots) => ({ ...snapshot, trialBoots }),
+  'channel-state': (snapshot, recordedChannelState) => ({ ...snapshot, recordedChannelState, channelStateDamaged: false }),
+  stagings: (snapshot, stagings) => ({ ...snapshot, stagings, stagingsDamaged: false }),
+  health: (snapshot, health) => ({ ...snapshot, health }),
+  restarts: (snapshot, restarts) => ({ ...snapshot, restarts }),
+  spread: (snapshot, spread) => ({ ...snapshot, spread }),
+  'kept-baseline': unseen,
+  'last-restart': unseen,
+  evidence: unseen,
+  observation: unseen,
+  'rollout-turn': unseen,
+}
+
+function hold(snapshot: Snapshot, source: ConfigSource): HeldSource {
+  return { source, content: findContent(snapshot, source) }
+}
+
+function writeFallback(snapshot: Snapshot, name: FallbackName, held: Partial<Snapshot>): Snapshot {
+  return { ...snapshot, ...held, damagedFallbacks: snapshot.damagedFallbacks?.filter((other) => other !== name) }
 }
 
 function isSameCheckpoint(a: CheckpointInfo, b: CheckpointInfo): boolean {

@@ -2,10 +2,10 @@
  * What follows from the answer to a command: preflight's result, and whether systemd took the
  * restart. Pure.
  */
-
 import type { Instant } from '../values/durations.ts'
 import { describeSource } from './config-source.ts'
-import { type CommandEffect, history, log, type StateEffect } from './effects.ts'
+import { type CommandEffect, history, log, putRestarts, type StateEffect } from './effects.ts'
+import { put } from './record-table.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { StepOf } from './step.ts'
 import type { Acceptance, PreflightResult } from './verdict.ts'
@@ -85,14 +85,12 @@ export function effectsOfRestart(
   outcome: RestartOutcome,
 ): readonly StateEffect[] {
   const detail = outcome.ok ? '' : outcome.detail
-  const written = { kind: 'write-restarts', restarts: [...earlier, { ...record, outcome: { ok: outcome.ok, detail } }] } as const
-  if (outcome.ok) return [written]
+  const written = putRestarts([...earlier, { ...record, outcome: { ok: outcome.ok, detail } }])
+  if (outcome.ok) return written
   return [
-    written,
+    ...written,
     // The next start is not the agent's.
-    ...(health === undefined || outcome.mayBeTaken === true
-      ? []
-      : [{ kind: 'write-health', health: { ...health, restartDueUntilUs: undefined } } as const]),
+    ...(health === undefined || outcome.mayBeTaken === true ? [] : [put('health', { ...health, restartDueUntilUs: undefined })]),
     log('error', 'systemd refused to restart kubelet', { detail }),
   ]
 }

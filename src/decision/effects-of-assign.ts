@@ -13,10 +13,11 @@ import {
   withoutOverlay,
 } from './config-source.ts'
 import type { Channel, Desired } from './desired.ts'
-import { dropCharges, type Effect, forgetLeft, history, log, writeRecord } from './effects.ts'
+import { dropCharges, type Effect, forgetLeft, history, log } from './effects.ts'
 import { stage } from './effects-of-staging.ts'
 import { fallbackSources } from './held-sources.ts'
 import { chooseLeft, isLocalAssigned, listLeft } from './left.ts'
+import { put } from './record-table.ts'
 import type { Snapshot } from './snapshot.ts'
 import { nameSource } from './status-texts.ts'
 import type { StepOf } from './step.ts'
@@ -40,7 +41,7 @@ export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Eff
     ...(desired.kind === 'config-map' && desired.object.kind === 'found' ? stage(snapshot, source, desired.object) : []),
     // From here on this content is compared with no other one, so what was found has to be durable.
     { kind: 'keep-wordings' },
-    writeRecord('assigned', source),
+    put('assigned', source),
     // What a damaged record named is lost, and must not keep checkpoints from being pruned.
     ...(snapshot.leftDamaged === true ? forgetLeft(snapshot) : []),
     // The verdicts on what kubelet did before may be lost with the record. Last: where it cannot be
@@ -86,10 +87,8 @@ function saveContent({ source, data, rendered }: StepOf<'assign'>, snapshot: Sna
 function demote(source: ConfigMapSource, { previous, lastKnownGood }: Snapshot): readonly Effect[] {
   const fallback = sameVersion(previous.source, source) ? 'local' : previous.source
   return [
-    ...(fallback === previous.source ? [] : [writeRecord('previous', fallback)]),
-    ...(sameVersion(lastKnownGood.source, source)
-      ? [{ kind: 'write-proven', key: undefined } as const, writeRecord('last-known-good', fallback)]
-      : []),
+    ...(fallback === previous.source ? [] : [put('previous', fallback)]),
+    ...(sameVersion(lastKnownGood.source, source) ? [put('proven', undefined), put('last-known-good', fallback)] : []),
   ]
 }
 
@@ -119,13 +118,13 @@ function saveUnrendered({ source, data }: StepOf<'assign'>, snapshot: Snapshot):
 export function startSpread(source: ConfigSource, shared: boolean, { now, policy, spread }: Snapshot): readonly Effect[] {
   if (!shared && spread === undefined) return []
   const sinceUs = shared ? now.monotonicUs : now.monotonicUs - policy.spreadUs
-  return [{ kind: 'write-spread', spread: { bootId: now.bootId, source, sinceUs } }]
+  return [put('spread', { bootId: now.bootId, source, sinceUs })]
 }
 
 /** What a return to local leaves stays on record. */
 export function leave(snapshot: Snapshot): readonly Effect[] {
   const sources = chooseLeft(snapshot)
-  return sources.length === 0 ? forgetLeft(snapshot) : [{ kind: 'write-left', left: { sources } }]
+  return sources.length === 0 ? forgetLeft(snapshot) : [put('left', { sources })]
 }
 
 /**
@@ -137,8 +136,8 @@ export function prepareWayBack(snapshot: Snapshot, fallback: ConfigSource | unde
   if (left.length === 0) return []
   const { localConfig, proven } = snapshot
   return [
-    ...(proven === undefined ? [] : [{ kind: 'write-proven', key: undefined } as const]),
-    { kind: 'write-left', left: { sources: left, ...(localConfig !== undefined && { localConfig }) } },
+    ...(proven === undefined ? [] : [put('proven', undefined)]),
+    put('left', { sources: left, ...(localConfig !== undefined && { localConfig }) }),
     ...(fallback === undefined ? [] : [{ kind: 'stage-fallback', fallback, wiring } as const]),
   ]
 }

@@ -4,6 +4,7 @@
 import type { ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
 import { dropCharges, type Effect, history, log, type StateEffect } from './effects.ts'
+import { put } from './record-table.ts'
 import { isNamed } from './records.ts'
 import { isOwnEdit } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -16,7 +17,7 @@ import { contentOfKey, type TrialKey } from './trial-key.ts'
  */
 export function stage(snapshot: Snapshot, source: ConfigMapSource, object: FoundConfigMap): readonly Effect[] {
   const stagings = stageAssigned(snapshot, source, object)
-  if (stagings === undefined) return snapshot.stagingsDamaged === true ? [{ kind: 'write-stagings', stagings: [] }] : []
+  if (stagings === undefined) return snapshot.stagingsDamaged === true ? [put('stagings', [])] : []
   const before = findStaging(snapshot, source)
   const after = findStaging({ stagings }, source)
   const ended = after === undefined ? [log('info', `ConfigMap ${configOf(source)} no longer has a rollout: its changes are spread`)] : []
@@ -25,7 +26,7 @@ export function stage(snapshot: Snapshot, source: ConfigMapSource, object: Found
       ? [log('info', `ConfigMap ${configOf(source)} has a rollout: the record is ${after.record}`)]
       : []
   const raised = before && after && findRaised(before, after)
-  return [...(raised === undefined ? [] : lift(snapshot, raised.content)), { kind: 'write-stagings', stagings }, ...begun, ...ended]
+  return [...(raised === undefined ? [] : lift(snapshot, raised.content)), put('stagings', stagings), ...begun, ...ended]
 }
 
 /** The content that is assigned, if the plan asks for it anew. */
@@ -42,7 +43,7 @@ function lift(snapshot: Snapshot, content: ContentHash): readonly Effect[] {
   return [
     history('retrying', undefined, undefined, 'retry was raised in the rollout plan'),
     // It has a whole trial again, with all the evidence.
-    ...(proven !== undefined && contentOfKey(proven) === content ? [{ kind: 'write-proven', key: undefined } as const] : []),
+    ...(proven !== undefined && contentOfKey(proven) === content ? [put('proven', undefined)] : []),
     ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
     ...dropCharges(snapshot),
   ]
@@ -50,7 +51,7 @@ function lift(snapshot: Snapshot, content: ContentHash): readonly Effect[] {
 
 export function mark({ stagings }: Snapshot, content: ContentHash, facts: Partial<StagedContent>): readonly StateEffect[] {
   const marked = markContent(stagings, content, facts)
-  return marked === undefined ? [] : [{ kind: 'write-stagings', stagings: marked }]
+  return marked === undefined ? [] : [put('stagings', marked)]
 }
 
 /** An operator dropped these verdicts: of the assigned content, if it is one of them. */
@@ -67,5 +68,5 @@ export function markActivated(snapshot: Snapshot, target: ConfigSource): readonl
   if (!isNamed(assigned, target) || assignedContent === undefined || (running.kind === 'known' && running.content === assignedContent))
     return []
   const marked = markContent(stagings, assignedContent, { started: false, ownEdit: isOwnEdit(snapshot, target) })
-  return marked === undefined ? [] : [{ kind: 'write-stagings', stagings: marked }]
+  return marked === undefined ? [] : [put('stagings', marked)]
 }

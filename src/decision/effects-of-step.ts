@@ -9,11 +9,12 @@ import { expectAnotherTry, expectStart } from '../health/fold.ts'
 import { describeChannel } from './channels.ts'
 import { type ConfigSource, describeSource, LOCAL_CONTENT } from './config-source.ts'
 import type { ClusterPause } from './desired.ts'
-import { dropCharges, type Effect, endTrialBoots, forgetLeft, history, log, writeRecord } from './effects.ts'
+import { dropCharges, type Effect, endTrialBoots, forgetLeft, history, log, putRestarts } from './effects.ts'
 import { assign, leave, prepareWayBack, startSpread } from './effects-of-assign.ts'
 import { mark, markActivated, markRequested, stage } from './effects-of-staging.ts'
 import { isEvidenceKnown, listUncompared } from './evidence-verdict.ts'
 import { findContent } from './held-sources.ts'
+import { put } from './record-table.ts'
 import { excuseRestarts } from './restart-limit.ts'
 import { keepRestarts } from './restarts.ts'
 import type { Snapshot } from './snapshot.ts'
@@ -47,9 +48,7 @@ const EFFECTS: EffectsOf = {
     ...suspend.map((verdict): Effect => ({ kind: 'write-verdict', verdict: { ...verdict, suspended: true } })),
     ...drop.map((key): Effect => ({ kind: 'remove-verdict', key })),
     ...dropCharges(snapshot),
-    ...(requested && snapshot.restarts.length > 0
-      ? [{ kind: 'write-restarts', restarts: excuseRestarts(snapshot.restarts) } as const]
-      : []),
+    ...(requested && snapshot.restarts.length > 0 ? putRestarts(excuseRestarts(snapshot.restarts)) : []),
     log('info', 'dropped verdicts: their configs may be tried again', { why, verdicts: drop.length + suspend.length }),
     ...(requested ? [{ kind: 'clear-request', request: 'retry' } as const] : []),
   ],
@@ -83,12 +82,12 @@ const EFFECTS: EffectsOf = {
       ...(from === 'local' ? [] : startSpread('local', shared, snapshot)),
       // Before `assigned`, so that nothing is lost. Cut off after that, it stays as it is.
       ...(from === 'local' ? [] : leave(snapshot)),
-      writeRecord('assigned', 'local'),
+      put('assigned', 'local'),
       // A config that is assigned later has a whole trial again, even if it passed one before. What
       // goes on because local is refused keeps what it has proved.
-      ...(keepsProof ? [] : [{ kind: 'write-proven', key: undefined } as const]),
-      writeRecord('last-known-good', 'local'),
-      writeRecord('previous', 'local'),
+      ...(keepsProof ? [] : [put('proven', undefined)]),
+      put('last-known-good', 'local'),
+      put('previous', 'local'),
       ...endTrialBoots(snapshot),
     ]
   },
@@ -98,7 +97,7 @@ const EFFECTS: EffectsOf = {
     // Local is in place: this takes away what was staged for the way back.
     { kind: 'activate', target: 'local', wiring, orElseLocal: false, isRewording: false },
     ...forgetLeft(snapshot),
-    { kind: 'write-proven', key: undefined },
+    put('proven', undefined),
     log('info', 'kubelet has been healthy with its local config for a whole trial: the return to it is over'),
   ],
 
@@ -108,17 +107,17 @@ const EFFECTS: EffectsOf = {
       { kind: 'write-verdict', verdict },
       { kind: 'remove-verdict', key: former },
     ]),
-    ...(proven === undefined ? [] : [{ kind: 'write-proven', key: proven } as const]),
+    ...(proven === undefined ? [] : [put('proven', { key: proven })]),
     log('info', 'renamed kubelet in the records of an earlier agent: they identify it by its content now', { verdicts: verdicts.length }),
   ],
 
-  'open-records': ({ lastKnownGood }) => [writeRecord('last-known-good', lastKnownGood), writeRecord('assigned', 'local')],
+  'open-records': ({ lastKnownGood }) => [put('last-known-good', lastKnownGood), put('assigned', 'local')],
 
   'record-channel': ({ channelState }, { recordedChannelState: before }) => {
     const { paused } = channelState
     const isNew = paused !== undefined && paused.by !== before?.paused?.by
     return [
-      { kind: 'write-channel-state', channelState },
+      put('channel-state', channelState),
       ...(isNew ? [log('info', `paused by ${paused.by}: ${KEPT_BY_PAUSE[paused.on]} until the pause is lifted`)] : []),
       ...(paused === undefined && before?.paused !== undefined ? [log('info', 'the cluster no longer pauses this node')] : []),
     ]
@@ -144,7 +143,7 @@ const EFFECTS: EffectsOf = {
     ]
   },
 
-  'record-boot': ({ trialBoots }) => [{ kind: 'write-trial-boots', trialBoots }],
+  'record-boot': ({ trialBoots }) => [put('trial-boots', trialBoots)],
 
   confirm: ({ verdicts }) =>
     verdicts.flatMap((verdict): Effect[] => [
@@ -158,8 +157,8 @@ const EFFECTS: EffectsOf = {
     const why = `it had passed its trial here, so it is tried once more before it is given up: ${failure.detail}`
     return [
       history(record === undefined ? 'retrying' : 'restarting', source, source, why),
-      ...(record === undefined ? [] : [{ kind: 'write-restarts', restarts: [...earlier, record] } as const]),
-      ...(expected === undefined ? [] : [{ kind: 'write-health', health: expected } as const]),
+      ...(record === undefined ? [] : putRestarts([...earlier, record])),
+      ...(expected === undefined ? [] : [put('health', expected)]),
       log('warn', `config failed and is tried once more: ${describeSource(source)}`, {
         source,
         reason: failure.reason,
@@ -174,7 +173,7 @@ const EFFECTS: EffectsOf = {
     return [
       history('retrying', undefined, verdict.source, why),
       // It has a whole trial again, with all the evidence.
-      ...(hasPassed(snapshot, verdict.key) ? [{ kind: 'write-proven', key: undefined } as const] : []),
+      ...(hasPassed(snapshot, verdict.key) ? [put('proven', undefined)] : []),
       { kind: 'write-verdict', verdict: { ...verdict, retrials: number, suspended: true } },
       ...dropCharges(snapshot, contentOfKey(verdict.key)),
       log('info', `config is tried again: ${describeSource(verdict.source)}`, {
@@ -211,8 +210,8 @@ const EFFECTS: EffectsOf = {
     return [
       ...others.map((key): Effect => ({ kind: 'forget-acceptance', key })),
       history('restarting', from, to, record.fallback ? 'falling back' : 'the wanted config has changed'),
-      { kind: 'write-restarts', restarts: [...earlier, record] },
-      ...(expected === undefined ? [] : [{ kind: 'write-health', health: expected } as const]),
+      ...putRestarts([...earlier, record]),
+      ...(expected === undefined ? [] : [put('health', expected)]),
       log('info', restartingMessage(to), { from, to }),
       { kind: 'restart-kubelet', record, earlier, health: expected },
     ]
@@ -224,7 +223,7 @@ const EFFECTS: EffectsOf = {
       proved: isEvidenceKnown(snapshot),
       ...(contentOfKey(key) === snapshot.lastKnownGood.content && { promotedOn: identityOfKey(key) }),
     }),
-    { kind: 'write-proven', key },
+    put('proven', { key }),
     // It did not fail again: the node had been at fault.
     ...dropAcquitted(findSuspended(snapshot, key)),
     log('debug', 'trial passed', { key }),
@@ -238,8 +237,8 @@ const EFFECTS: EffectsOf = {
     ...mark(snapshot, content, { promoted: true, ...promotedOn(snapshot) }),
     // Before the record that ends the step: cut off in between, the rest is done again.
     ...forgetLeft(snapshot),
-    ...(previous === undefined ? [] : [writeRecord('previous', previous)]),
-    writeRecord('last-known-good', source),
+    ...(previous === undefined ? [] : [put('previous', previous)]),
+    put('last-known-good', source),
     log('info', `updated last-known-good config to ${nameSource(source)}`, { source }),
   ],
 
@@ -248,8 +247,8 @@ const EFFECTS: EffectsOf = {
     return [
       history('set-aside', source, 'local', why),
       // If the same content is assigned again, it has a whole trial again.
-      ...(record === 'last-known-good' ? [{ kind: 'write-proven', key: undefined } as const] : []),
-      writeRecord(record, 'local'),
+      ...(record === 'last-known-good' ? [put('proven', undefined)] : []),
+      put(record, 'local'),
       log('error', why, { source }),
     ]
   },

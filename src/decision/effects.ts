@@ -4,10 +4,9 @@
  */
 import { forgetExits, type HealthRecord } from '../health/fold.ts'
 import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
-import type { ChannelState } from './desired.ts'
-import type { LeftRecord, RecordName, RequestName, RestartRecord, SpreadRecord, Transition, TrialBoots } from './records.ts'
+import { type Put, put } from './record-table.ts'
+import type { RequestName, RestartRecord, Transition } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
-import type { Staging } from './staging-state.ts'
 import type { StepOf } from './step.ts'
 import type { TrialKey } from './trial-key.ts'
 import type { ReadyWiring } from './unit-state.ts'
@@ -40,19 +39,10 @@ export type StateEffect =
   | { readonly kind: 'remove-checkpoint'; readonly checkpoint: CheckpointInfo }
   /** Which contents are other wordings of one. Fails where it cannot be written. */
   | { readonly kind: 'keep-wordings' }
-  | { readonly kind: 'write-record'; readonly record: RecordName; readonly source: ConfigSource }
-  | { readonly kind: 'write-left'; readonly left: LeftRecord }
-  /** undefined: nothing is proven any more. */
-  | { readonly kind: 'write-proven'; readonly key: TrialKey | undefined }
-  /** undefined: the trial has ended. */
-  | { readonly kind: 'write-trial-boots'; readonly trialBoots: TrialBoots | undefined }
-  | { readonly kind: 'write-channel-state'; readonly channelState: ChannelState }
-  | { readonly kind: 'write-stagings'; readonly stagings: readonly Staging[] }
+  /** One record of `RECORDS`. */
+  | Put
   | { readonly kind: 'write-verdict'; readonly verdict: Verdict }
   | { readonly kind: 'remove-verdict'; readonly key: TrialKey }
-  | { readonly kind: 'write-health'; readonly health: HealthRecord }
-  | { readonly kind: 'write-spread'; readonly spread: SpreadRecord }
-  | { readonly kind: 'write-restarts'; readonly restarts: readonly RestartRecord[] }
   | { readonly kind: 'remember-acceptance'; readonly key: TrialKey; readonly acceptance: Acceptance }
   | { readonly kind: 'forget-acceptance'; readonly key: TrialKey }
   | { readonly kind: 'clear-request'; readonly request: RequestName }
@@ -87,7 +77,7 @@ export type CommandEffect =
       readonly health: HealthRecord | undefined
     }
 
-export type LogFields = Readonly<Record<string, unknown>>
+type LogFields = Readonly<Record<string, unknown>>
 
 export function log(level: 'debug' | 'info' | 'warn' | 'error', message: string, fields: LogFields = {}): StateEffect {
   return { kind: 'log', level, message, fields }
@@ -104,19 +94,20 @@ export function history(kind: Transition['kind'], from: ConfigSource | undefined
  */
 export function dropCharges(snapshot: Pick<Snapshot, 'health' | 'trialBoots'>, of?: ContentHash): readonly StateEffect[] {
   const { health } = snapshot
-  return [...(health === undefined ? [] : [{ kind: 'write-health', health: forgetExits(health, of) } as const]), ...endTrialBoots(snapshot)]
+  return [...(health === undefined ? [] : [put('health', forgetExits(health, of))]), ...endTrialBoots(snapshot)]
 }
 
 export function endTrialBoots({ trialBoots }: Pick<Snapshot, 'trialBoots'>): readonly StateEffect[] {
-  return trialBoots === undefined ? [] : [{ kind: 'write-trial-boots', trialBoots: undefined }]
+  return trialBoots === undefined ? [] : [put('trial-boots', undefined)]
 }
 
-export function writeRecord(record: RecordName, source: ConfigSource): StateEffect {
-  return { kind: 'write-record', record, source }
+/** The last one outlives the boot. */
+export function putRestarts(restarts: readonly RestartRecord[]): readonly StateEffect[] {
+  return [put('restarts', restarts), put('last-restart', restarts.at(-1))]
 }
 
 /** Nothing is left to go back to from local. */
 export function forgetLeft({ left, leftDamaged }: Pick<Snapshot, 'left' | 'leftDamaged'>): readonly StateEffect[] {
   const isKnown = (left ?? []).length === 0 && leftDamaged !== true
-  return isKnown ? [] : [{ kind: 'write-left', left: { sources: [] } }]
+  return isKnown ? [] : [put('left', { sources: [] })]
 }

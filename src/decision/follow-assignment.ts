@@ -88,7 +88,9 @@ export function recordChannelState({ snapshot }: Situation): Step | undefined {
   const latest = latestChannelState(desired, before)
   if (latest === undefined || desired.kind === 'unknown') return undefined
   if (channelStateDamaged === true && !isConfigMapKnown(desired)) return undefined
-  const channelState = { ...latest, nodeHash: nodeHashToRecord(snapshot), ...layersToRecord(snapshot) }
+  // In the order in which they lie on disk, and nothing else that a newer agent may have recorded.
+  const { channel, paused, problem } = latest
+  const channelState = { channel, paused, problem, nodeHash: nodeHashToRecord(snapshot), ...layersToRecord(snapshot) }
   const isKnown =
     channelStateDamaged !== true &&
     before?.channel === channelState.channel &&

@@ -35,7 +35,7 @@ export function isNamed(record: RecordState, source: ConfigSource): boolean {
 export type Hold = 'none' | 'paused' | 'local'
 
 /** What is requested once, and is done then. */
-export const REQUEST_NAMES = ['rollback', 'retry', 'promote'] as const
+const REQUEST_NAMES = ['rollback', 'retry', 'promote'] as const
 export type RequestName = (typeof REQUEST_NAMES)[number]
 
 /** What an operator requested on the node: the files under `requests/`. */
@@ -185,7 +185,8 @@ export interface Transition {
   readonly why: string
 }
 
-export type RecordName = 'assigned' | FallbackName
 export const FALLBACK_NAMES = ['last-known-good', 'previous'] as const
 export type FallbackName = (typeof FALLBACK_NAMES)[number]
-export const RECORD_NAMES = ['assigned', ...FALLBACK_NAMES] as const
+/** The records that name a source. */
+export const SOURCE_NAMES = ['assigned', ...FALLBACK_NAMES] as const
+export type SourceName = (typeof SOURCE_NAMES)[number]

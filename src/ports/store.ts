@@ -2,25 +2,11 @@
  * The ports for state on disk: the dynamic config directory and `/run`. Adapters:
  * `src/checkpoint/`, `src/report/history.ts`.
  */
-import type { CheckpointFile, CheckpointInfo, ConfigMapData, ConfigSource, ContentHash } from '../decision/config-source.ts'
-import type { ChannelState } from '../decision/desired.ts'
-import type { EvidenceRecord, KeptBaseline } from '../decision/evidence-state.ts'
-import type {
-  LeftRecord,
-  ObservationRecord,
-  RecordName,
-  RecordState,
-  RequestName,
-  Requests,
-  RestartRecord,
-  SpreadRecord,
-  Transition,
-  TrialBoots,
-} from '../decision/records.ts'
-import type { RolloutKnowledge, Staging } from '../decision/staging-state.ts'
+import type { CheckpointFile, CheckpointInfo, ConfigMapData, ContentHash } from '../decision/config-source.ts'
+import type { GotValue, PutValue, RecordName } from '../decision/record-table.ts'
+import type { RecordState, RequestName, Requests, SourceName, Transition } from '../decision/records.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
-import type { HealthRecord } from '../health/fold.ts'
 
 /**
  * `checkpoints/<uid>/<resourceVersion>/<key>`, or with an overlay
@@ -69,69 +55,32 @@ export interface Checkpoints {
   path(file: CheckpointFile): string
 }
 
+/** Of the records of `RECORDS`, those with these names. */
+export interface RecordStore<Names extends RecordName = RecordName> {
+  get<N extends Exclude<Names, SourceName>>(name: N): GotValue<N>
+  /**
+   * Writes only if the record changes. What cannot be written to /run is kept in memory: nothing is
+   * thrown.
+   */
+  put<N extends Names>(name: N, value: PutValue<N>): void
+}
+
 /**
- * `meta/`: the records that survive a reboot. A read that finds a record that cannot be parsed sets
- * it aside and logs that.
+ * All records: in `meta/`, where they survive a reboot, and in /run. A read that finds one in
+ * `meta/` that cannot be parsed sets it aside and logs that.
  */
-export interface Records {
-  read(name: RecordName): RecordState
+export interface Records extends RecordStore {
+  read(name: SourceName): RecordState
   /**
    * Whether the record was ever written, and is not lost. `read` takes one that is not for local.
    */
-  has(name: RecordName): boolean
-  /** Writes only if the record changes. */
-  write(name: RecordName, source: ConfigSource): void
-  /** undefined: nothing is left. `damaged`: it was, and has not been written since. */
-  left(): LeftRecord | 'damaged' | undefined
-  writeLeft(left: LeftRecord): void
-  /** What passed its trial last. It may not be last-known-good yet. */
-  proven(): TrialKey | undefined
-  /** undefined: nothing is proven any more. */
-  writeProven(key: TrialKey | undefined): void
-  trialBoots(): TrialBoots | undefined
-  /** undefined: the trial that they were recorded for has ended. */
-  writeTrialBoots(trialBoots: TrialBoots | undefined): void
-  baseline(): KeptBaseline | undefined
-  /**
-   * undefined: nothing is compared with it any more. If the write fails, it is done again at the
-   * next look; nothing is thrown.
-   */
-  writeBaseline(kept: KeptBaseline | undefined): void
-  /** The last one that the agent requested. */
-  restart(): RestartRecord | undefined
-  /** Never throws: it only tells what would else be lost with /run. */
-  writeRestart(record: RestartRecord | undefined): void
-  /** `damaged`: it was, and has not been written since. */
-  channelState(): ChannelState | 'damaged' | undefined
-  writeChannelState(state: ChannelState): void
-  /** The configs that have a rollout. `damaged`: as above. */
-  stagings(): readonly Staging[] | 'damaged'
-  writeStagings(stagings: readonly Staging[]): void
+  has(name: SourceName): boolean
   /**
    * Includes verdicts that could not be written (a full disk); they stay in memory until they can.
    */
   verdicts(): ReadonlyMap<TrialKey, Verdict>
   writeVerdict(verdict: Verdict): void
   removeVerdict(key: TrialKey): void
-}
-
-/**
- * `/run`: records of this boot. If a write fails, the record is kept in memory; nothing is thrown.
- */
-export interface RuntimeRecords {
-  health(): HealthRecord | undefined
-  writeHealth(record: HealthRecord): void
-  restarts(): readonly RestartRecord[]
-  writeRestarts(records: readonly RestartRecord[]): void
-  spread(): SpreadRecord | undefined
-  writeSpread(record: SpreadRecord): void
-  evidence(): EvidenceRecord | undefined
-  writeEvidence(record: EvidenceRecord): void
-  observation(): ObservationRecord | undefined
-  writeObservation(record: ObservationRecord): void
-  /** What was known of the record last: for commands, which do not read it. */
-  rolloutTurn(): RolloutKnowledge | undefined
-  writeRolloutTurn(knowledge: RolloutKnowledge): void
 }
 
 /** `requests/`: requests of the command line to the running agent, or to its next start. */

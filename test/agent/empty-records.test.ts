@@ -3,7 +3,7 @@
  * record, after a power loss or a restore: unknown never means local.
  */
 import t from 'tap'
-import type { RecordName } from '../../src/decision/records.ts'
+import type { SourceName } from '../../src/decision/records.ts'
 import { A, B, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { SmallWorld } from './small-world.ts'
 
@@ -22,7 +22,7 @@ async function settledOnB(): Promise<SmallWorld> {
   return world
 }
 
-function empty(world: SmallWorld, ...names: readonly RecordName[]): void {
+function empty(world: SmallWorld, ...names: readonly SourceName[]): void {
   for (const name of names) world.disk.plant(`/state/meta/${name}`, '')
   world.reboot()
 }

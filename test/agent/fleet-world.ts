@@ -123,11 +123,7 @@ export class FleetWorld {
       pace: { nowMs: () => this.nowUs / 1000, random: () => 0.5, sleep: (ms, signal) => this.#sleep(ms, signal) },
       clock: { now: () => ({ bootId: 'boot-1', monotonicUs: this.nowUs, wallMs: this.nowUs / 1000 }) },
       log: silentLog(),
-      store: {
-        observation: () => world.runtime.observation(),
-        writeObservation: (record) => world.runtime.writeObservation(record),
-        writeRolloutTurn: (knowledge) => world.runtime.writeRolloutTurn(knowledge),
-      },
+      store: world.runtime,
       counters: { rolloutWrote: () => {}, rolloutConflicted: () => {} },
       onChange: () => {
         node.lookAtUs = 0

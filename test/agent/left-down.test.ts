@@ -292,5 +292,5 @@ t.test('while the node is paused nothing starts it', async (t) => {
   world.requests = { ...world.requests, hold: 'none' }
   await world.run(MINUTE_US)
   t.equal(await world.running(), textOf(A))
-  t.equal(listOfBoot(world.runtime.restarts(), { bootId: 'boot-1' }).at(-1)?.failed, true)
+  t.equal(listOfBoot(world.runtime.get('restarts') ?? [], { bootId: 'boot-1' }).at(-1)?.failed, true)
 })

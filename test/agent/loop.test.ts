@@ -196,7 +196,7 @@ t.test('a crash loop during a pause is reported as long as it lasts, and rolled 
   t.same([...reasons], ['Unhealthy'])
   world.requests = { ...world.requests, hold: 'none' }
   await world.run(5 * MINUTE_US)
-  t.equal(world.runtime.health()?.pausedExits, undefined)
+  t.equal(world.runtime.get('health')?.pausedExits, undefined)
   await runsAndStaysOn(t, world, A)
 })
 
@@ -608,14 +608,14 @@ t.test('systemd is asked at once when a settled kubelet is another process', asy
   const before = world.looksAtSystemd
   await world.settle()
   t.equal(world.looksAtSystemd - before, 1)
-  t.match(world.runtime.health(), { exits: 1 })
+  t.match(world.runtime.get('health'), { exits: 1 })
 })
 
 t.test('systemd is asked at every look while kubelet is ill', async (t) => {
   const world = new SmallWorld()
   world.behave(A, { healthyAfterUs: 0, unhealthyAfterUs: 30 * MINUTE_US })
   await promote(world, A)
-  for (let look = 0; world.runtime.health()?.unhealthySinceUs === undefined && look < 200; look += 1) await world.run(10 * SECOND_US)
+  for (let look = 0; world.runtime.get('health')?.unhealthySinceUs === undefined && look < 200; look += 1) await world.run(10 * SECOND_US)
   const before = world.looksAtSystemd
   await world.run(10 * SECOND_US)
   t.ok(world.looksAtSystemd - before >= 9)

@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { LostDirectory } from '../../src/agent/lost-directory.ts'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import { holdDirectory } from '../../src/checkpoint/held-directory.ts'
+import { holdDirectory } from '../../src/checkpoint/node-disk.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { unit } from '../decision/snapshots.ts'
 
 const MINUTE_US = 60e6

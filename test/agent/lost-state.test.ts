@@ -309,7 +309,7 @@ t.test('the directory is lost just after a fault of the node, and the exits of t
   t.equal(wait.phase, 'node-at-fault')
   world.nodeFault = false
   while (!world.unit.healthy) await world.run(SECOND_US)
-  t.ok((world.runtime.health()?.recentExits?.length ?? 0) >= 10, 'the exits are on record')
+  t.ok((world.runtime.get('health')?.recentExits?.length ?? 0) >= 10, 'the exits are on record')
   const restarts = world.restartsAskedAtUs.length
   remove(world, ...EVERYTHING)
   world.restartAgent()

@@ -1,14 +1,13 @@
 import t from 'tap'
 import { type EvidencePorts, observeEvidence } from '../../src/agent/observe-evidence.ts'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import { ConfigFileFacts } from '../../src/kubelet/config-file.ts'
 import type { EvidenceSubject } from '../../src/ports/evidence.ts'
 import { fileWiring, readyPath } from '../../src/systemd/wiring-kinds.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { type Story, snapshotOf } from '../decision/evidence-samples.ts'
 import { B, hold, runs, startsWith, unit } from '../decision/snapshots.ts'
-
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
@@ -36,8 +35,7 @@ async function findSubject(
     writtenAtUs: () => undefined,
   }
   const ports: EvidencePorts = {
-    runtime: { writeEvidence: () => {} },
-    records: { baseline: () => undefined, writeBaseline: () => {} },
+    records: { get: () => undefined, put: () => {} },
     checkpoints: { path: () => FILE },
     configFacts: new ConfigFileFacts(new DurableFiles(disk), IN_PLACE),
     defaultRuntimeSocket: () => undefined,

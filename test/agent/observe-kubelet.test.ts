@@ -9,7 +9,7 @@ import type { ConfigFiles, HealthTarget } from '../../src/ports/probes.ts'
 import { dropInWiring, envWiring, fileWiring } from '../../src/systemd/wiring-kinds.ts'
 import { A, B, hold, keyOf, snapshot } from '../decision/snapshots.ts'
 import { heldBy } from '../kubelet/held-by.ts'
-import { createRuntime } from './memory-runtime.ts'
+import { MemoryRecords } from './memory-runtime.ts'
 
 const AT = { bootId: 'boot', monotonicUs: 1, wallMs: 1 }
 
@@ -63,7 +63,7 @@ function nodeWith(unit: UnitState) {
       knownAs: (content: string) => content,
       isUnreadable: () => false,
     },
-    runtime: createRuntime(),
+    records: new MemoryRecords(),
   }
   return { observation, asked, answer }
 }

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { type ObservationPorts, observe } from '../../src/agent/observe.ts'
 import type { ConfigSource } from '../../src/decision/config-source.ts'
+import type { RunName } from '../../src/decision/record-table.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { KubeletProcess, UnitState } from '../../src/decision/unit-state.ts'
 import { PORT_NOT_KNOWN } from '../../src/health/sample.ts'
@@ -22,6 +23,7 @@ import {
   wants,
 } from '../decision/snapshots.ts'
 import { heldBy } from '../kubelet/held-by.ts'
+import { MemoryRecords } from './memory-runtime.ts'
 
 const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
 const CHECKPOINTS = new Map([
@@ -53,7 +55,8 @@ interface Scene {
 /** The agent's observation over one still scene, and what they looked at. */
 function open(scene: Scene) {
   const looked: string[] = []
-  let written: Snapshot['health'] = scene.health
+  const run = new MemoryRecords()
+  if (scene.health !== undefined) run.put('health', scene.health)
   const observation: ObservationPorts = {
     nodeName: 'node-1',
     policy: () => POLICY,
@@ -78,40 +81,11 @@ function open(scene: Scene) {
         return { kind: 'source', source: name === 'last-known-good' ? (scene.lastKnownGood ?? 'local') : 'local' }
       },
       has: () => scene.hasAssigned ?? true,
-      left: () => undefined,
-      writeLeft: () => {},
-      proven: () => undefined,
-      trialBoots: () => undefined,
-      writeTrialBoots: () => {},
-      baseline: () => undefined,
-      writeBaseline: () => {},
-      restart: () => undefined,
-      writeRestart: () => {},
-      channelState: () => undefined,
-      writeChannelState: () => {},
-      stagings: () => [],
-      writeStagings: () => {},
+      get: (name) => run.get(name as RunName) as never,
+      put: (name, value) => run.put(name as 'health', value as never),
       verdicts: () => new Map(),
-      write: () => {},
-      writeProven: () => {},
       writeVerdict: () => {},
       removeVerdict: () => {},
-    },
-    runtime: {
-      health: () => written,
-      writeHealth: (record) => {
-        written = record
-      },
-      restarts: () => [],
-      writeRestarts: () => {},
-      spread: () => undefined,
-      evidence: () => undefined,
-      writeEvidence: () => {},
-      writeSpread: () => {},
-      observation: () => undefined,
-      writeObservation: () => {},
-      rolloutTurn: () => undefined,
-      writeRolloutTurn: () => {},
     },
     requests: { read: () => ({ hold: 'none', rollback: undefined, retry: false }) },
     unit: { observe: async () => scene.unit ?? running(CHECKPOINT_A), stillRuns: () => false },
@@ -145,7 +119,7 @@ function open(scene: Scene) {
     lastWords: { of: async () => undefined },
     jobs: { dependencyFailedUs: async () => undefined },
   }
-  return { look: () => observe(observation, []), looked, written: () => written }
+  return { look: () => observe(observation, []), looked, written: () => run.get('health') }
 }
 
 const CHECKPOINT_A: KubeletProcess = { kind: 'checkpoint', pid: 1, uid: A.uid, resourceVersion: '1', key: 'kubelet' }

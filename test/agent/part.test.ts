@@ -68,12 +68,12 @@ t.test('what a part is merged from is written down for status, which asks nobody
   await want(world, heard(assigned(PART, '1')), MINUTE_US)
   const layers = ['/var/lib/kubelet/config.yaml', `ConfigMap ${A.namespace}/${A.name}:${A.kubeletConfigKey}`]
   const fields = [{ path: ['maxPods'], layer: layers[1] }]
-  t.match(world.records.channelState(), { layers, fields })
+  t.match(world.records.get('channel-state'), { layers, fields })
   world.editLocal('[')
   await world.run(MINUTE_US)
-  t.match(world.records.channelState(), { layers, fields }, 'while it cannot be merged')
+  t.match(world.records.get('channel-state'), { layers, fields }, 'while it cannot be merged')
   await want(world, heard(assigned(localConfig('maxPods: 1\n'), '2', 'none')), MINUTE_US)
-  t.match(world.records.channelState(), { layers: undefined, fields: undefined })
+  t.match(world.records.get('channel-state'), { layers: undefined, fields: undefined })
 })
 
 t.test('a local config that changes is merged and tried again; what was promoted stays what it was', async (t) => {

@@ -25,7 +25,7 @@ import { SmallWorld } from './small-world.ts'
 /** What a look at the world would show of this step; `facts` say otherwise. */
 async function carryOut(world: SmallWorld, step: Action, facts: Partial<Snapshot> = {}): Promise<void> {
   const now = world.observationPorts().clock.now()
-  const seen = { now, verdicts: world.records.verdicts(), accepted: world.effectPorts().accepted, spread: world.runtime.spread() }
+  const seen = { now, verdicts: world.records.verdicts(), accepted: world.effectPorts().accepted, spread: world.runtime.get('spread') }
   await perform(world.effectPorts(), step, snapshot({ ...seen, ...(step.kind === 'assign' && lookAtCheckpoints(world, step)), ...facts }))
 }
 
@@ -45,7 +45,7 @@ function lookAtCheckpoints({ checkpoints }: SmallWorld, { source, data, rendered
 function settled(): SmallWorld {
   const world = new SmallWorld()
   for (const source of [A, B]) world.checkpoints.save(source.uid, source.resourceVersion, dataOf(source))
-  for (const name of ['assigned', 'last-known-good'] as const) world.records.write(name, A)
+  for (const name of ['assigned', 'last-known-good'] as const) world.records.put(name, A)
   return world
 }
 
@@ -84,7 +84,7 @@ async function worldState(world: SmallWorld) {
     assigned: world.record('assigned'),
     lastKnownGood: world.record('last-known-good'),
     previous: world.record('previous'),
-    proven: world.records.proven(),
+    proven: world.records.get('proven')?.key,
     verdicts: [...world.records.verdicts()],
     checkpoints: world.checkpoints.list().map(({ uid, resourceVersion }) => `${uid}/${resourceVersion}`),
     next: world.observationPorts().activation.read(READY),
@@ -108,7 +108,10 @@ t.test('assign: the checkpoint first, the record last, so that no record names w
 t.test('assign: the spread begins with an edit in place', async (t) => {
   const world = new SmallWorld()
   const turn = () =>
-    findSpreadTurn({ nodeName: 'node-1', now: world.observationPorts().clock.now(), spread: world.runtime.spread(), policy: POLICY }, B)
+    findSpreadTurn(
+      { nodeName: 'node-1', now: world.observationPorts().clock.now(), spread: world.runtime.get('spread'), policy: POLICY },
+      B,
+    )
   await carryOut(world, { ...ASSIGN_B, shared: false })
   t.match(turn(), { kind: 'go' })
   await carryOut(world, ASSIGN_B)
@@ -128,7 +131,7 @@ t.test('assign: the same version with other content', async (t) => {
   world.disk.full = false
   await carryOut(world, again)
   t.same(world.checkpoints.data(A.uid, A.resourceVersion), { kubelet: 'other bytes' })
-  t.match({ lkg: world.record('last-known-good'), proven: world.records.proven() }, { lkg: 'local', proven: undefined })
+  t.match({ lkg: world.record('last-known-good'), proven: world.records.get('proven')?.key }, { lkg: 'local', proven: undefined })
 })
 
 t.test('preflight', async (t) => {
@@ -207,20 +210,20 @@ t.test('restart', async (t) => {
     const world = settled()
     let whenAsked: unknown
     world.systemctl = () => {
-      whenAsked = [...world.runtime.restarts(), world.runtime.health()?.started, world.history.length]
+      whenAsked = [...(world.runtime.get('restarts') ?? []), world.runtime.get('health')?.started, world.history.length]
       return { ok: false, detail: 'no bus' }
     }
     const old = restartTo(A, { atUs: world.nowUs - 2 * HOUR_US })
     await carryOut(world, RESTART, { restarts: [old, { ...old, bootId: 'boot-0' }], health: health(B, { started: false }) })
     t.match(whenAsked, [old, { target: keyOf(B), outcome: undefined }, true, 1])
-    t.match(world.runtime.restarts(), [old, { outcome: { ok: false, detail: 'no bus' } }])
+    t.match(world.runtime.get('restarts'), [old, { outcome: { ok: false, detail: 'no bus' } }])
     t.ok(world.log.said.includes('systemd refused to restart kubelet'))
   })
   t.test('a request that was cut off stays without an outcome, and nothing was refused', async (t) => {
     const world = settled()
     world.systemctl = () => undefined
     await carryOut(world, RESTART)
-    t.match(world.runtime.restarts(), [{ target: keyOf(B), outcome: undefined }])
+    t.match(world.runtime.get('restarts'), [{ target: keyOf(B), outcome: undefined }])
     t.notOk(world.log.said.includes('systemd refused to restart kubelet'))
   })
   t.test('history says truly where to', async (t) => {
@@ -262,7 +265,7 @@ t.test('forgive: verdicts and exits go, the request only when it was one', async
   const facts = { health: health(A, { exits: 7 }) }
   await carryOut(world, { kind: 'forgive', drop: [keyOf(B)], requested: false, why: 'x' }, facts)
   t.equal(world.records.verdicts().size, 0)
-  t.equal(world.runtime.health()?.exits, 0)
+  t.equal(world.runtime.get('health')?.exits, 0)
   t.ok(world.requests.retry)
   await carryOut(world, { kind: 'forgive', drop: [], requested: true, why: 'x' }, facts)
   t.notOk(world.requests.retry)
@@ -273,14 +276,14 @@ t.test('a fallback that is lost becomes local by itself, and a reset makes every
   await carryOut(world, { kind: 'forget-fallback', record: 'last-known-good', source: A })
   t.equal(world.record('last-known-good'), 'local')
   t.same(world.record('assigned'), A)
-  world.records.write('previous', B)
-  world.records.writeProven(keyOf(A))
+  world.records.put('previous', B)
+  world.records.put('proven', { key: keyOf(A) })
   await carryOut(world, { kind: 'reset-to-local', from: A, shared: false }, { now: { bootId: 'boot-1', monotonicUs: NOW_US, wallMs: 0 } })
   t.same([world.record('assigned'), world.record('last-known-good'), world.record('previous')], ['local', 'local', 'local'])
-  t.equal(world.records.proven(), keyOf(A), 'what goes on while local is refused keeps its proof')
-  world.records.write('assigned', A)
+  t.equal(world.records.get('proven')?.key, keyOf(A), 'what goes on while local is refused keeps its proof')
+  world.records.put('assigned', A)
   await carryOut(world, { kind: 'reset-to-local', from: A, shared: false }, { running: { kind: 'none' } })
-  t.equal(world.records.proven(), undefined, 'what comes back has its whole trial again')
+  t.equal(world.records.get('proven')?.key, undefined, 'what comes back has its whole trial again')
 })
 
 t.test('assign with an overlay', async (t) => {

@@ -63,7 +63,7 @@ for (const activation of KINDS) {
       error: 'failed to validate config, see Kubelet log for details',
     })
     t.same([world.record('assigned'), world.record('last-known-good'), world.record('previous')], ['local', 'local', 'local'])
-    t.match(world.records.left(), { sources: [A] })
+    t.match(world.records.get('left'), { sources: [A] })
 
     t.test('it takes what is corrected', async (t) => {
       world.editLocal('a corrected local config')
@@ -71,7 +71,7 @@ for (const activation of KINDS) {
       t.equal(restarts(world), (before[0] as number) + 1)
       t.match(shown(world).condition, { status: 'True', reason: 'Local' })
       await world.run(TRIAL_US)
-      t.match(world.records.left(), { sources: [] }, 'local is the administrator’s again')
+      t.match(world.records.get('left'), { sources: [] }, 'local is the administrator’s again')
       t.same(staged(world), [], 'nothing of the agent stays beside the files of kubelet')
     })
   })
@@ -129,7 +129,7 @@ t.test('local is tried again where the container runtime may be why kubelet fail
   await world.run(10 * MINUTE_US)
   t.equal(await world.running(), 'local')
   await world.run(TRIAL_US)
-  t.match(world.records.left(), { sources: [] }, 'local is the administrator’s again')
+  t.match(world.records.get('left'), { sources: [] }, 'local is the administrator’s again')
 })
 
 t.test('a refused local is still the last fallback of a kubelet that fails', async (t) => {
@@ -209,7 +209,7 @@ t.test('a reset does not restart kubelet without limit for a local config that k
     for (let waited = 0; waited < 12 && (await world.running()) !== 'local'; waited += 1) await world.run(6 * MINUTE_US)
     t.equal(await world.running(), 'local')
     await world.run(TRIAL_US)
-    t.match(world.records.left(), { sources: [] })
+    t.match(world.records.get('left'), { sources: [] })
     t.equal(world.snapshots.at(-1)?.suspendedVerdicts.size, 0)
   })
 })
@@ -224,7 +224,7 @@ t.test('what is assigned again while it goes on is promoted again, without a res
   await world.run(TRIAL_US)
   t.equal(restarts(world), count)
   t.same(world.record('last-known-good'), A)
-  t.match(world.records.left(), { sources: [] })
+  t.match(world.records.get('left'), { sources: [] })
 })
 
 for (const how of ['refused', 'failed'] as const) {
@@ -251,7 +251,7 @@ for (const how of ['refused', 'failed'] as const) {
       world.want(C)
       await world.run(TRIAL_US)
       t.same(world.record('last-known-good'), C)
-      t.match(world.records.left(), { sources: [] })
+      t.match(world.records.get('left'), { sources: [] })
     })
   })
 }
@@ -313,7 +313,7 @@ t.test('a config on trial goes on, and what it would fall back to is kept with i
   await world.run(MINUTE_US)
   world.want('local')
   await world.run(TRIAL_US)
-  t.match(world.records.left(), { sources: [B, A] })
+  t.match(world.records.get('left'), { sources: [B, A] })
   t.same(world.record('last-known-good'), 'local', 'it is not promoted')
   world.behave(B, CRASHES)
   world.unit.kill()

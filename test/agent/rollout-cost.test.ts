@@ -18,7 +18,7 @@ t.test('a config without the annotation costs no request more, whatever becomes 
   t.same(fleet.api.requests, [], 'all requests here are those for rollouts')
   t.equal(fleet.api.watchesOf(RECORD), 0)
   t.same(
-    fleet.nodes.map(({ world }) => world.records.stagings()),
+    fleet.nodes.map(({ world }) => world.records.get('stagings')),
     fleet.nodes.map(() => []),
     'and nothing is remembered of it',
   )

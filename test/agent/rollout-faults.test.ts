@@ -160,7 +160,7 @@ t.test('writes that are refused are tried again, more and more seldom, and the n
 
 t.test('on a full disk, a config that had proved itself is left all the same, and is marked once there is space', async (t) => {
   const proved = (node: FleetNode): readonly boolean[] => {
-    const stagings = node.world.records.stagings()
+    const stagings = node.world.records.get('stagings') ?? []
     return stagings === 'damaged' ? [] : stagings.flatMap(({ contents }) => contents.at(-1)?.proved ?? [])
   }
   const open = async () => {

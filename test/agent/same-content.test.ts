@@ -62,7 +62,7 @@ t.test('an agent that sees the process for the first time names the version that
   world.forgetRun()
   world.restartAgent()
   await world.run(MINUTE_US)
-  t.same(world.runtime.health()?.lastProcess?.source, A)
+  t.same(world.runtime.get('health')?.lastProcess?.source, A)
 })
 
 t.test('a trial goes on', async (t) => {
@@ -243,10 +243,10 @@ t.test('a wording that preflight once refused is compared all the same', async (
 
 t.test('the records of an agent that compared bytes hold', async (t) => {
   const world = await running(TEXT, 15)
-  const proven = world.records.proven()
+  const proven = world.records.get('proven')?.key
   world.records.writeVerdict(verdict(B, 'confirmed'))
   world.want(A_EDITED, { kubelet: COMMENTED })
   await world.run(MINUTE_US)
-  t.equal(world.records.proven(), proven)
+  t.equal(world.records.get('proven')?.key, proven)
   t.ok(world.records.verdicts().has(keyOf(B)))
 })

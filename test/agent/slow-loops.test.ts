@@ -47,7 +47,7 @@ t.test('the time in which another config runs does not count', async (t) => {
   const world = await settledOnC()
   world.behave(A, exitsEach(45))
   await runInTurn(world, A, C, A)
-  const [first, second] = world.runtime.health()?.recentExits ?? []
+  const [first, second] = world.runtime.get('health')?.recentExits ?? []
   t.equal(Math.round((first?.awayUs ?? 0) / HOUR_US), 1)
   t.equal(second?.awayUs, undefined)
 })

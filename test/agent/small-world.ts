@@ -10,7 +10,6 @@ import type { EffectPorts } from '../../src/agent/perform.ts'
 import { ContentRecognizer, type KnownAlike } from '../../src/agent/recognize-content.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
-import { FakeDisk, type FakeStep } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
@@ -19,7 +18,7 @@ import type { ConfigMapData, ConfigSource } from '../../src/decision/config-sour
 import type { Desired } from '../../src/decision/desired.ts'
 import type { RestartOutcome } from '../../src/decision/effects-of-answer.ts'
 import type { Policy } from '../../src/decision/policy.ts'
-import type { RecordName, Transition } from '../../src/decision/records.ts'
+import type { SourceName, Transition } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step, Wait } from '../../src/decision/step.ts'
 import type { ActivationKind, KubeletCommand, ReadyWiring } from '../../src/decision/unit-state.ts'
@@ -30,13 +29,14 @@ import type { Activation } from '../../src/ports/activation.ts'
 import type { AssignmentSource, RolloutPort } from '../../src/ports/assignment-source.ts'
 import type { Preflight } from '../../src/ports/preflight.ts'
 import type { HealthTarget, PortHolder, PortHolders, ServingPort } from '../../src/ports/probes.ts'
+import { FakeDisk, type FakeStep } from '../checkpoint/fake/fake-disk.ts'
 import { faultsOver } from '../checkpoint/faults.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { dataOf, KUBELET, POLICY, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { FakeUnit, type KubeletBehaviour } from '../systemd/fake-unit.ts'
 import { FakeEvidence } from './fake-evidence.ts'
-import { createRuntime } from './memory-runtime.ts'
+import { MemoryRecords } from './memory-runtime.ts'
 import { openSmallActivation, type SmallPlace, wiringFor } from './small-activation.ts'
 
 const DIRECTORY = '/state'
@@ -119,7 +119,7 @@ export class SmallWorld {
   readonly history: Omit<Transition, 'atNs'>[] = []
   readonly restartsAskedAtUs: number[] = []
   readonly log = silentLog()
-  runtime = createRuntime()
+  readonly runtime = new MemoryRecords()
   #boots = 1
   /** The text of the config that kubelet was started with last. */
   startedWith: string | undefined
@@ -169,7 +169,7 @@ export class SmallWorld {
     const configs = new SameConfigs(IN_PLACE)
     const isSame = (a: string, b: string) => configs.isSame(a, b)
     this.#recognizer = new ContentRecognizer({ alike, checkpoints: this.checkpoints, hashOf: contentHash, isSameConfig: isSame })
-    this.records = new FileRecords({ files: this.#files, layout: LAYOUT, log: this.log, onSetAside: () => {}, faults })
+    this.records = new FileRecords({ files: this.#files, layout: LAYOUT, log: this.log, onSetAside: () => {}, faults, run: this.runtime })
     this.unit = new FakeUnit(
       {
         startWith: () => this.#nextConfigPath(),
@@ -218,7 +218,7 @@ export class SmallWorld {
     this.#behaviours.set(text, behaviour)
   }
 
-  record(name: RecordName): ConfigSource | undefined {
+  record(name: SourceName): ConfigSource | undefined {
     const state = this.records.read(name)
     return state.kind === 'source' ? state.source : undefined
   }
@@ -239,7 +239,7 @@ export class SmallWorld {
 
   /** The files in /run are lost. The agent must be restarted after this. */
   forgetRun(): void {
-    this.runtime = createRuntime()
+    this.runtime.clear()
     this.#files.removeTree(PLACE.runtimeDir)
   }
 
@@ -313,7 +313,6 @@ export class SmallWorld {
       assignment: { desired: (readLocal) => this.assignment?.desired(readLocal) ?? this.desired },
       checkpoints: this.checkpoints,
       records: this.records,
-      runtime: this.runtime,
       requests: { read: () => this.requests },
       unit: {
         observe: async () => {
@@ -368,7 +367,6 @@ export class SmallWorld {
       clock: this.#clock,
       checkpoints: this.checkpoints,
       records: this.records,
-      runtime: this.runtime,
       requests: {
         done: (request) => {
           this.requests = { ...this.requests, [request]: request === 'retry' ? false : undefined }

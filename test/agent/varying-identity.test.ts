@@ -133,7 +133,7 @@ t.test('a return to local ends, and local is tried again when its file changes',
   await world.runVarying(5 * MINUTE_US)
   t.equal(world.startedWith, 'local')
   await world.runVarying(10 * MINUTE_US)
-  t.match(world.records.left(), { sources: [] })
+  t.match(world.records.get('left'), { sources: [] })
   t.equal(world.records.verdicts().size, 0)
 })
 

@@ -6,7 +6,7 @@ import type { RolloutSubject } from '../../src/decision/rollout-subject.ts'
 import { ROLLOUT_PLAN_ANNOTATION } from '../../src/rollout/plan.ts'
 import { RolloutEvents } from '../../src/source/rollout/rollout-events.ts'
 import { RolloutWorker } from '../../src/source/rollout/rollout-worker.ts'
-import { createRuntime } from '../agent/memory-runtime.ts'
+import { MemoryRecords } from '../agent/memory-runtime.ts'
 import { until } from '../until.ts'
 import { NAMESPACE, PATIENT, startWorld, type World } from './world.ts'
 
@@ -66,7 +66,7 @@ function startWorker(t: Test, world: World, name: string, { lagUs = 0 } = {}) {
     pace: { nowMs: world.nowMs, random: Math.random, sleep: world.sleep },
     clock: { now: () => ({ bootId: 'boot-1', monotonicUs: world.nowMs() * 1000 - lagUs, wallMs: 0 }) },
     log: world.log,
-    store: createRuntime(),
+    store: new MemoryRecords(),
     events: new RolloutEvents({ nodeName: name, api: world.api, log: world.log, wallMs: () => 0, isOn: () => true }),
     counters: { rolloutWrote: (kind) => void counts.wrote.push(kind), rolloutConflicted: () => void counts.conflicts++ },
     onChange: () => {},

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict'
 import t from 'tap'
 import { adoptKubeletStore, findKubeletStore, openAdoption } from '../../src/checkpoint/adopt.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
-import { FakeDisk, type FakeFault, type FakeStep } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { serializeSource } from '../../src/checkpoint/serialize.ts'
 import type { UnitState } from '../../src/decision/unit-state.ts'
+import { MemoryRecords } from '../agent/memory-runtime.ts'
 import { unit } from '../report/build.ts'
 import { crashEverywhere, ROOT } from './crash.ts'
+import { FakeDisk, type FakeFault, type FakeStep } from './fake/fake-disk.ts'
 import { faultsOver } from './faults.ts'
 import { silentLog } from './silent-log.ts'
 
@@ -28,7 +29,14 @@ function plantStore(disk: FakeDisk): void {
 
 function open(disk = new FakeDisk(() => 0), files = new DurableFiles(disk)) {
   const checkpoints = new FileCheckpoints(files, layout, () => undefined, faultsOver())
-  const records = new FileRecords({ files, layout, log: silentLog(), onSetAside: () => undefined, faults: faultsOver() })
+  const records = new FileRecords({
+    files,
+    layout,
+    log: silentLog(),
+    onSetAside: () => undefined,
+    faults: faultsOver(),
+    run: new MemoryRecords(),
+  })
   return { disk, files, checkpoints, records, adopt: () => adoptKubeletStore(files, checkpoints, layout) }
 }
 
@@ -59,7 +67,7 @@ t.test("kubelet's records and checkpoints become the agent's, and kubelet's stor
 t.test('an agent that first ran without --adopt, and so opened its records, adopts as one that did not', (t) => {
   const { disk, records, adopt } = open()
   plantStore(disk)
-  for (const name of ['assigned', 'last-known-good'] as const) records.write(name, 'local')
+  for (const name of ['assigned', 'last-known-good'] as const) records.put(name, 'local')
   t.same(adopt(), { checkpoints: 2, remarks: [] })
   t.same(records.read('assigned'), { kind: 'source', source: ASSIGNED })
   t.same(records.read('last-known-good'), { kind: 'source', source: GOOD })
@@ -82,8 +90,8 @@ t.test('an empty record beside one of its own is no leftover: it means local', (
   const { disk, records, adopt } = open()
   plantStore(disk)
   const own = { ...ASSIGNED, name: 'own' }
-  records.write('assigned', own)
-  records.write('last-known-good', 'local')
+  records.put('assigned', own)
+  records.put('last-known-good', 'local')
   t.match(adopt(), { remarks: [/already has a record/, /already has a record/] })
   t.same(records.read('assigned'), { kind: 'source', source: own })
   t.same(records.read('last-known-good'), { kind: 'source', source: 'local' })
@@ -94,7 +102,7 @@ t.test("does not overwrite the agent's own files", (t) => {
   const { disk, checkpoints, records, adopt } = open()
   plantStore(disk)
   const own = { ...ASSIGNED, name: 'own' }
-  records.write('assigned', own)
+  records.put('assigned', own)
   checkpoints.save('u', '213', { kubelet: 'ours' })
   t.match(adopt(), { remarks: [/^the agent already has a record assigned/] })
   t.same(records.read('assigned'), { kind: 'source', source: own })
@@ -181,14 +189,14 @@ t.test('a store that cannot be taken over keeps no agent from starting, and is t
     at.us += 60e6
     t.match(adoption.findOccasion(unit()), /^trying again to take over/, what)
     t.equal(adoption.findOccasion({ kind: 'unknown', detail: '' }), undefined, 'kubelet may use it by now')
-    for (const name of ['last-known-good', 'assigned'] as const) records.write(name, 'local')
+    for (const name of ['last-known-good', 'assigned'] as const) records.put(name, 'local')
     t.match(adoption.findOccasion(unit()), /^trying again to take over/, 'an empty record is no config')
     disk.readFaultOf = () => 'EIO'
     t.equal(adoption.findOccasion(unit()), undefined, 'a disk that cannot be read')
     disk.readFaultOf = undefined
-    records.write('assigned', { ...ASSIGNED, name: 'own' })
+    records.put('assigned', { ...ASSIGNED, name: 'own' })
     t.equal(adoption.findOccasion(unit()), undefined, 'the agent has a config of its own')
-    records.write('assigned', 'local')
+    records.put('assigned', 'local')
     adopt()
     t.equal(adoption.findOccasion(unit()), undefined, 'there is no store any more')
   }

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import t from 'tap'
 import type { Binding } from '../../src/checkpoint/binding.ts'
 import { chooseGuessedName, compareBinding, readBinding, setForeignStateAside, writeBinding } from '../../src/checkpoint/binding.ts'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { SetAside } from '../../src/checkpoint/set-aside.ts'
 import { crashEverywhere, ROOT } from './crash.ts'
+import { FakeDisk } from './fake/fake-disk.ts'
 
 const layout = layoutOf(ROOT)
 const ENV_FILES = [`${ROOT}/kubelet.env`, `${ROOT}/kubelet.env.fallback`]

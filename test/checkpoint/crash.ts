@@ -2,8 +2,9 @@
  * Crashes the process or the machine before and after each primitive step of an action, and checks
  * what is left.
  */
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
+
 import { DurableFiles } from '../../src/checkpoint/files.ts'
+import { FakeDisk } from './fake/fake-disk.ts'
 
 export const ROOT = '/dynamic'
 

@@ -7,7 +7,6 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { readBinding } from '../../src/checkpoint/binding.ts'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
@@ -23,6 +22,7 @@ import { parseRecord } from '../../src/systemd/original-records.ts'
 import { isObject } from '../../src/values/is-object.ts'
 import { snapshot, unit } from '../decision/snapshots.ts'
 import * as written from './agent-0.1.0.ts'
+import { FakeDisk } from './fake/fake-disk.ts'
 import { faultsOver } from './faults.ts'
 import { silentLog } from './silent-log.ts'
 
@@ -48,8 +48,14 @@ function open(change: Change = (_name, text) => text) {
   return {
     ...{ files, layout, aside },
     text: (name: string) => disk.read(`${ROOT}/${name}`).toString(),
-    records: new FileRecords({ files, layout, log, onSetAside: ({ path }) => aside.push(path), faults }),
-    runtime: new FileRuntimeRecords(files, '/run', log),
+    records: new FileRecords({
+      files,
+      layout,
+      log,
+      onSetAside: ({ path }) => aside.push(path),
+      faults,
+      run: new FileRuntimeRecords(files, '/run', log),
+    }),
     requests: new FileRequests({ files, layout, log, faults }),
     same: new SameContents({ files, layout, log, faults, runtimeDir: '/run' }),
     warnings: new AcceptedWarnings({ files, directory: ROOT, log }),
@@ -59,24 +65,24 @@ function open(change: Change = (_name, text) => text) {
 type Opened = ReturnType<typeof open>
 
 /** All but the sources. */
-function readAll({ files, layout, records, runtime, requests, same, text }: Opened): Readonly<Record<string, unknown>> {
+function readAll({ files, layout, records, requests, same, text }: Opened): Readonly<Record<string, unknown>> {
   return {
-    proven: records.proven(),
-    boots: records.trialBoots(),
-    left: records.left(),
-    baseline: records.baseline(),
-    restart: records.restart(),
-    heard: records.channelState(),
-    rollouts: records.stagings(),
+    proven: records.get('proven')?.key,
+    boots: records.get('trial-boots'),
+    left: records.get('left'),
+    baseline: records.get('kept-baseline'),
+    restart: records.get('last-restart'),
+    heard: records.get('channel-state'),
+    rollouts: records.get('stagings'),
     verdicts: [...records.verdicts().values()],
     same: same.of(written.SAME.content),
     cluster: readBinding(files, layout),
-    health: runtime.health(),
-    restarts: runtime.restarts(),
-    spread: runtime.spread(),
-    evidence: runtime.evidence(),
-    observation: runtime.observation(),
-    turn: runtime.rolloutTurn(),
+    health: records.get('health'),
+    restarts: records.get('restarts'),
+    spread: records.get('spread'),
+    evidence: records.get('evidence'),
+    observation: records.get('observation'),
+    turn: records.get('rollout-turn'),
     requests: requests.read(),
     original: parseRecord(text('record.json')),
     dropIn: parseDropInRecord(text('drop-in.json')),
@@ -166,8 +172,8 @@ t.test('a word that is not known', async (t) => {
       t.same([...replace(word).records.verdicts().keys()], keys, word)
   })
   t.test('of what can forbid something is damage', async (t) => {
-    t.equal(replace('selector').records.channelState(), 'damaged')
-    t.equal(replace('switched').records.stagings(), 'damaged')
+    t.equal(replace('selector').records.get('channel-state'), 'damaged')
+    t.equal(replace('switched').records.get('stagings'), 'damaged')
   })
   t.test('of a transition skips that one', async (t) => {
     const { transitions, skipped } = parseHistory(replace('promoted').text('history.jsonl'))

@@ -7,14 +7,15 @@
 import { posix } from 'node:path'
 import t from 'tap'
 import { setForeignStateAside } from '../../src/checkpoint/binding.ts'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { parseDropInRecord } from '../../src/systemd/drop-in-record.ts'
 import { parseRecord } from '../../src/systemd/original-records.ts'
 import { isObject } from '../../src/values/is-object.ts'
+import { MemoryRecords } from '../agent/memory-runtime.ts'
 import { DROP_IN, KEPT_BASELINE, LEFT, ORIGINAL, RESTARTS, SOURCE } from './agent-0.1.0.ts'
+import { FakeDisk } from './fake/fake-disk.ts'
 import { faultsOver } from './faults.ts'
 import { silentLog } from './silent-log.ts'
 
@@ -26,7 +27,7 @@ function open() {
   const layout = layoutOf(ROOT)
   const aside: string[] = []
   const options = { files, layout, log: silentLog(), faults: faultsOver() }
-  const records = new FileRecords({ ...options, onSetAside: ({ path }) => aside.push(path) })
+  const records = new FileRecords({ ...options, onSetAside: ({ path }) => aside.push(path), run: new MemoryRecords() })
   return { disk, files, layout, records, aside }
 }
 
@@ -77,7 +78,7 @@ const ROWS: readonly Row[] = [
   {
     path: 'meta/left',
     text: JSON.stringify(LEFT),
-    read: ({ records }) => records.left(),
+    read: ({ records }) => records.get('left'),
     value: LEFT,
     withoutIt: { text: JSON.stringify({ sources: LEFT.sources }), value: { sources: LEFT.sources } },
     // Any checkpoint may be one that it names.
@@ -86,7 +87,7 @@ const ROWS: readonly Row[] = [
   {
     path: 'meta/baseline',
     text: JSON.stringify(KEPT_BASELINE),
-    read: ({ records }) => records.baseline(),
+    read: ({ records }) => records.get('kept-baseline'),
     value: KEPT_BASELINE,
     withoutIt: { text: undefined, value: undefined },
     damaged: undefined,
@@ -94,7 +95,7 @@ const ROWS: readonly Row[] = [
   {
     path: 'meta/restart',
     text: JSON.stringify(RESTARTS[0]),
-    read: ({ records }) => records.restart(),
+    read: ({ records }) => records.get('last-restart'),
     value: RESTARTS[0],
     withoutIt: { text: undefined, value: undefined },
     damaged: undefined,
@@ -155,8 +156,8 @@ t.test('a record that is not known stays where it is, and goes with the rest', a
   const { disk, files, layout, records } = open()
   const known = [...new Set(ROWS.map(({ path }) => posix.dirname(path))), 'meta'].map((directory) => `${directory}/added-later`)
   for (const path of known) disk.plant(`${ROOT}/${path}`, '{"later":1}')
-  records.write('assigned', SOURCE)
-  records.write('last-known-good', 'local')
+  records.put('assigned', SOURCE)
+  records.put('last-known-good', 'local')
   records.markLocal()
   records.verdicts()
   files.settle(ROOT)

@@ -1,21 +1,22 @@
 import assert from 'node:assert/strict'
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
+import { ReadOnlyDisk } from '../../src/checkpoint/disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
-import { ReadOnlyDisk } from '../../src/checkpoint/read-only-disk.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { serializeSource } from '../../src/checkpoint/serialize.ts'
 import type { SetAside } from '../../src/checkpoint/set-aside.ts'
 import type { ConfigMapSource, ConfigSource } from '../../src/decision/config-source.ts'
-import type { RecordName } from '../../src/decision/records.ts'
+import type { SourceName } from '../../src/decision/records.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
+import { MemoryRecords } from '../agent/memory-runtime.ts'
 import { crashEverywhere, ROOT } from './crash.ts'
+import { FakeDisk } from './fake/fake-disk.ts'
 import { faultsOver } from './faults.ts'
 import { silentLog } from './silent-log.ts'
 
-const NAMES: RecordName[] = ['assigned', 'last-known-good', 'previous']
+const NAMES: SourceName[] = ['assigned', 'last-known-good', 'previous']
 const META = `${ROOT}/meta`
 
 function source(resourceVersion: string): ConfigMapSource {
@@ -30,7 +31,14 @@ function open(disk = new FakeDisk(() => 0), faults = faultsOver()) {
   const files = new DurableFiles(disk)
   const aside: SetAside[] = []
   const log = silentLog()
-  const records = new FileRecords({ files, layout: layoutOf(ROOT), log, onSetAside: (what) => aside.push(what), faults })
+  const records = new FileRecords({
+    files,
+    layout: layoutOf(ROOT),
+    log,
+    onSetAside: (what) => aside.push(what),
+    faults,
+    run: new MemoryRecords(),
+  })
   return { disk, files, aside, log, records }
 }
 
@@ -47,7 +55,7 @@ function stepsOf(disk: FakeDisk, action: () => void): number {
 t.test('in a new directory everything is local and nothing is known', (t) => {
   const { records } = open()
   for (const name of NAMES) t.same(records.read(name), { kind: 'source', source: 'local', absent: true })
-  t.equal(records.proven(), undefined)
+  t.equal(records.get('proven')?.key, undefined)
   t.equal(records.verdicts().size, 0)
   t.end()
 })
@@ -55,65 +63,65 @@ t.test('in a new directory everything is local and nothing is known', (t) => {
 t.test("records have kubelet's bytes, and are written only on change", (t) => {
   const { disk, files, records } = open()
   for (const name of NAMES) {
-    records.write(name, source('212'))
+    records.put(name, source('212'))
     t.equal(files.read(`${META}/${name}`)?.toString(), serializeSource(source('212')))
     t.match(files.stat(`${META}/${name}`), { mode: 0o600 })
     t.same(records.read(name), { kind: 'source', source: source('212') })
     t.equal(
-      stepsOf(disk, () => records.write(name, source('212'))),
+      stepsOf(disk, () => records.put(name, source('212'))),
       0,
     )
-    records.write(name, 'local')
+    records.put(name, 'local')
     t.equal(files.read(`${META}/${name}`)?.length, 0)
     t.same(records.read(name), { kind: 'source', source: 'local' })
   }
-  t.equal(records.left(), undefined)
+  t.equal(records.get('left'), undefined)
   const left = { sources: [source('212'), source('211')], localConfig: 'hash' }
-  records.writeLeft(left)
-  t.same(open(disk).records.left(), left)
-  records.writeLeft({ sources: [] })
-  t.same(open(disk).records.left(), { sources: [] })
-  records.writeProven('key')
+  records.put('left', left)
+  t.same(open(disk).records.get('left'), left)
+  records.put('left', { sources: [] })
+  t.same(open(disk).records.get('left'), { sources: [] })
+  records.put('proven', { key: 'key' })
   t.equal(
-    stepsOf(disk, () => records.writeProven('key')),
+    stepsOf(disk, () => records.put('proven', { key: 'key' })),
     0,
   )
-  t.equal(open(disk).records.proven(), 'key')
+  t.equal(open(disk).records.get('proven')?.key, 'key')
   const boots = { content: 'content', boots: [{ bootId: 'boot-1', atWallMs: 1 }] }
-  t.equal(records.trialBoots(), undefined)
-  records.writeTrialBoots(boots)
-  t.same(open(disk).records.trialBoots(), boots)
-  records.writeTrialBoots(undefined)
-  t.equal(open(disk).records.trialBoots(), undefined)
+  t.equal(records.get('trial-boots'), undefined)
+  records.put('trial-boots', boots)
+  t.same(open(disk).records.get('trial-boots'), boots)
+  records.put('trial-boots', undefined)
+  t.equal(open(disk).records.get('trial-boots'), undefined)
   t.equal(files.stat(`${META}/boots`), undefined)
   const baseline = { candidate: 'content@kubelet', invocationId: 'i', sinceUs: 1, answered: ['node'], ready: 'True' } as const
-  t.equal(records.baseline(), undefined)
-  records.writeBaseline({ bootId: 'boot-1', baseline })
-  t.same(open(disk).records.baseline(), { bootId: 'boot-1', baseline })
+  t.equal(records.get('kept-baseline'), undefined)
+  records.put('kept-baseline', { bootId: 'boot-1', baseline })
+  t.same(open(disk).records.get('kept-baseline'), { bootId: 'boot-1', baseline })
   disk.plant(`${META}/baseline`, JSON.stringify({ bootId: 'boot-1', baseline: { ...baseline, addedLater: 1 }, addedLater: {} }))
-  t.match(open(disk).records.baseline(), { bootId: 'boot-1', baseline }, 'of a newer agent')
-  records.writeBaseline(undefined)
+  t.match(open(disk).records.get('kept-baseline'), { bootId: 'boot-1', baseline }, 'of a newer agent')
+  records.put('kept-baseline', undefined)
   t.equal(files.stat(`${META}/baseline`), undefined)
   const heard = { channel: 'label', paused: { on: 'Node', by: 'a person' }, problem: undefined } as const
-  t.equal(records.channelState(), undefined)
-  records.writeChannelState(heard)
+  t.equal(records.get('channel-state'), undefined)
+  records.put('channel-state', heard)
   t.equal(
-    stepsOf(disk, () => records.writeChannelState(heard)),
+    stepsOf(disk, () => records.put('channel-state', heard)),
     0,
   )
-  t.match(open(disk).records.channelState(), { channel: 'label', paused: { on: 'Node', by: 'a person' } })
+  t.match(open(disk).records.get('channel-state'), { channel: 'label', paused: { on: 'Node', by: 'a person' } })
   const merged = { layers: ['/etc/kubelet.yaml', 'ConfigMap ns/a:k'], fields: [{ path: ['maxPods'], layer: 'ConfigMap ns/a:k' }] }
-  records.writeChannelState({ ...heard, ...merged })
-  t.match(open(disk).records.channelState(), { channel: 'label', ...merged })
-  records.writeChannelState({ channel: undefined, paused: undefined, problem: undefined })
-  t.same(open(disk).records.channelState(), {}, 'an empty state is a state, too')
+  records.put('channel-state', { ...heard, ...merged })
+  t.match(open(disk).records.get('channel-state'), { channel: 'label', ...merged })
+  records.put('channel-state', { channel: undefined, paused: undefined, problem: undefined })
+  t.same(open(disk).records.get('channel-state'), {}, 'an empty state is a state, too')
   t.end()
 })
 
 t.test('unsafe names are never written', (t) => {
   const { records } = open()
-  t.throws(() => records.write('assigned', { ...source('1'), uid: '../../x' }), { name: 'RecordError', code: 'unsafe-name' })
-  t.throws(() => records.write('assigned', { ...source('1'), name: 'x\n    uid: y' }), { code: 'unsafe-name' })
+  t.throws(() => records.put('assigned', { ...source('1'), uid: '../../x' }), { name: 'RecordError', code: 'unsafe-name' })
+  t.throws(() => records.put('assigned', { ...source('1'), name: 'x\n    uid: y' }), { code: 'unsafe-name' })
   t.end()
 })
 
@@ -128,7 +136,7 @@ t.test('a damaged assigned is set aside and stays unknown across restarts until 
     const restarted = open(disk)
     t.match(restarted.records.read('assigned'), { kind: 'damaged', detail: /assigned\.damaged-1/ })
     t.same(restarted.aside, [])
-    restarted.records.write('assigned', 'local')
+    restarted.records.put('assigned', 'local')
     t.same(open(disk).records.read('assigned'), { kind: 'source', source: 'local' })
   }
   t.end()
@@ -143,7 +151,7 @@ t.test('a damaged last-known-good or previous is set aside, is logged, and stays
     t.match(log.said, [/is lost and counts as local/])
     t.same(records.read('assigned'), { kind: 'source', source: 'local', absent: true }, 'assigned is not affected')
     for (const each of [records, open(disk).records]) t.match(each.read(name), { kind: 'damaged', detail: /damaged-1/ })
-    records.write(name, source('1'))
+    records.put(name, source('1'))
     t.same(open(disk).records.read(name), { kind: 'source', source: source('1') })
   }
   t.end()
@@ -159,7 +167,7 @@ t.test('a source with a field that is not known stays in place, and is damaged u
     t.equal(files.read(`${META}/${name}`)?.toString(), newer)
     t.same(aside, [])
     t.match(log.said, [/is not understood and (counts as local|is unknown) until it is written again: .*variant/])
-    records.write(name, source('2'))
+    records.put(name, source('2'))
     t.same(records.read(name), { kind: 'source', source: source('2') })
   }
   t.end()
@@ -170,10 +178,10 @@ t.test('a record that is a directory counts as damaged', (t) => {
   for (const name of [...NAMES, 'proven', 'verdicts']) disk.plant(`${META}/${name}/x`, '')
   t.match(records.read('assigned'), { kind: 'damaged' })
   t.match(records.read('last-known-good'), { kind: 'damaged' })
-  t.equal(records.proven(), undefined)
+  t.equal(records.get('proven')?.key, undefined)
   t.equal(records.verdicts().size, 0)
   t.equal(aside.length, 4)
-  records.write('assigned', source('1'))
+  records.put('assigned', source('1'))
   t.same(records.read('assigned'), { kind: 'source', source: source('1') })
   t.end()
 })
@@ -200,6 +208,7 @@ t.test('a command that only reads changes nothing', (t) => {
     log: silentLog(),
     onSetAside: () => t.fail('set aside'),
     faults: faultsOver(),
+    run: new MemoryRecords(),
   })
   t.equal(
     stepsOf(disk, () => {
@@ -208,8 +217,8 @@ t.test('a command that only reads changes nothing', (t) => {
     }),
     0,
   )
-  t.throws(() => records.write('assigned', 'local'), { name: 'FileError', code: 'EROFS' })
-  t.throws(() => records.write('assigned', 'local'), {
+  t.throws(() => records.put('assigned', 'local'), { name: 'FileError', code: 'EROFS' })
+  t.throws(() => records.put('assigned', 'local'), {
     message: /made after the agent's start needs: systemctl restart kubelet-cfg-agent$/,
   })
   t.end()
@@ -271,7 +280,7 @@ t.test('on a full disk verdicts count immediately, and are written later', (t) =
   records.removeVerdict('old')
   t.same([...records.verdicts().keys()], ['new'])
   t.equal(log.said.length, 1)
-  t.throws(() => records.write('assigned', source('1')), { code: 'ENOSPC' })
+  t.throws(() => records.put('assigned', source('1')), { code: 'ENOSPC' })
   t.same([...open(disk).records.verdicts().keys()], ['old'], 'not on disk yet')
   disk.full = false
   records.verdicts()
@@ -321,22 +330,22 @@ t.test('damaged rollouts and a damaged state of the channel are not absent ones,
   const heard = { channel: 'label', paused: undefined, problem: undefined } as const
   for (const garbage of ['garbage', '[{"config":"ns/a"}]', '{"channel":"rumour"}']) {
     const { disk, records } = open()
-    t.same(records.stagings(), [])
-    t.equal(records.channelState(), undefined)
+    t.equal(records.get('stagings'), undefined)
+    t.equal(records.get('channel-state'), undefined)
     disk.plant(`${META}/rollouts`, garbage)
     disk.plant(`${META}/heard`, garbage)
-    t.equal(records.stagings(), 'damaged')
-    t.equal(records.channelState(), 'damaged')
+    t.equal(records.get('stagings'), 'damaged')
+    t.equal(records.get('channel-state'), 'damaged')
     const restarted = open(disk)
     for (const each of [records, restarted.records]) {
-      t.equal(each.stagings(), 'damaged')
-      t.equal(each.channelState(), 'damaged')
+      t.equal(each.get('stagings'), 'damaged')
+      t.equal(each.get('channel-state'), 'damaged')
     }
-    records.writeStagings([])
-    records.writeChannelState(heard)
+    records.put('stagings', [])
+    records.put('channel-state', heard)
     for (const each of [records, restarted.records, open(disk).records]) {
-      t.same(each.stagings(), [])
-      t.match(each.channelState(), { channel: 'label' })
+      t.same(each.get('stagings'), [])
+      t.match(each.get('channel-state'), { channel: 'label' })
     }
   }
   t.end()
@@ -346,15 +355,15 @@ t.test('a record of what a return to local left: another agent may have written 
   const read = (text: string) => {
     const { disk, records } = open()
     disk.plant(`${META}/left`, text)
-    return { disk, left: records.left(), records }
+    return { disk, left: records.get('left'), records }
   }
   const newer = { sources: [{ ...source('1'), later: 1 }], localConfig: 'hash', later: [] }
   t.match(read(JSON.stringify(newer)).left, { sources: [source('1')], localConfig: 'hash' })
   for (const text of ['', '{}', '{"sources":[{}]}', JSON.stringify({ sources: [{ ...source('1'), uid: '../..' }] })]) {
     const { left, records } = read(text)
     t.equal(left, 'damaged', text)
-    records.writeLeft({ sources: [] })
-    t.same(records.left(), { sources: [] }, 'until it is written again')
+    records.put('left', { sources: [] })
+    t.same(records.get('left'), { sources: [] }, 'until it is written again')
   }
   t.end()
 })
@@ -368,9 +377,9 @@ t.test('garbage in verdicts, proven or boots is set aside and counts as none', (
     disk.plant(`${META}/boots`, text)
     disk.plant(`${META}/heard`, text === '{}' ? '{"channel":"rumour"}' : text.replace('{"key"', '{"paused"'))
     t.equal(records.verdicts().size, 0, text)
-    t.equal(records.channelState(), 'damaged', text)
-    t.equal(records.proven(), undefined, text)
-    t.equal(records.trialBoots(), undefined, text)
+    t.equal(records.get('channel-state'), 'damaged', text)
+    t.equal(records.get('proven')?.key, undefined, text)
+    t.equal(records.get('trial-boots'), undefined, text)
     t.match(aside, [
       { to: `${META}/verdicts.damaged-1` },
       { to: `${META}/heard.damaged-1` },
@@ -390,29 +399,36 @@ t.test('a crash at any point leaves the old record or the new one, never a torn 
       `${where}: ${JSON.stringify(found)}`,
     )
   const recordsOf = (files: DurableFiles) =>
-    new FileRecords({ files, layout: layoutOf(ROOT), log: silentLog(), onSetAside: ({ why }) => assert.fail(why), faults: faultsOver() })
+    new FileRecords({
+      files,
+      layout: layoutOf(ROOT),
+      log: silentLog(),
+      onSetAside: ({ why }) => assert.fail(why),
+      faults: faultsOver(),
+      run: new MemoryRecords(),
+    })
   const crashes = crashEverywhere({
     prepare: (files) => {
       const records = recordsOf(files)
-      records.write('assigned', source('1'))
+      records.put('assigned', source('1'))
       records.writeVerdict(verdict('a'))
-      records.writeProven('a')
+      records.put('proven', { key: 'a' })
     },
     act: (files) => {
       const records = recordsOf(files)
-      records.write('last-known-good', source('1'))
-      records.write('assigned', source('2'))
+      records.put('last-known-good', source('1'))
+      records.put('assigned', source('2'))
       records.writeVerdict(verdict('b'))
-      records.writeProven('b')
+      records.put('proven', { key: 'b' })
     },
     check: (files, where) => {
       const records = recordsOf(files)
       if (records.has('last-known-good')) same(records.read('last-known-good'), [source('1')], where)
       same(records.read('assigned'), [source('1'), source('2')], where)
       assert.ok([1, 2].includes(records.verdicts().size), where)
-      assert.ok(['a', 'b'].includes(records.proven() ?? ''), where)
+      assert.ok(['a', 'b'].includes(records.get('proven')?.key ?? ''), where)
       // In the order of the writes: a later one is never durable without the earlier one.
-      if (records.proven() === 'b') {
+      if (records.get('proven')?.key === 'b') {
         same(records.read('assigned'), [source('2')], where)
         assert.equal(records.verdicts().size, 2, where)
       }
@@ -424,7 +440,14 @@ t.test('a crash at any point leaves the old record or the new one, never a torn 
 
 t.test('after a crash at any point, each record of local is confirmed, or is written again', (t) => {
   const recordsOf = (files: DurableFiles) =>
-    new FileRecords({ files, layout: layoutOf(ROOT), log: silentLog(), onSetAside: ({ why }) => assert.fail(why), faults: faultsOver() })
+    new FileRecords({
+      files,
+      layout: layoutOf(ROOT),
+      log: silentLog(),
+      onSetAside: ({ why }) => assert.fail(why),
+      faults: faultsOver(),
+      run: new MemoryRecords(),
+    })
   const written = [
     ['assigned', source('1')],
     ['last-known-good', source('1')],
@@ -434,12 +457,12 @@ t.test('after a crash at any point, each record of local is confirmed, or is wri
   ] as const
   const act = (files: DurableFiles) => {
     const records = recordsOf(files)
-    for (const [name, source] of written) records.write(name, source)
+    for (const [name, source] of written) records.put(name, source)
   }
   const crashes = crashEverywhere({
     prepare: (files) => {
       const records = recordsOf(files)
-      for (const name of ['assigned', 'last-known-good'] as const) records.write(name, 'local')
+      for (const name of ['assigned', 'last-known-good'] as const) records.put(name, 'local')
     },
     act,
     check: (files, where) => {
@@ -462,10 +485,10 @@ t.test('after a crash at any point, each record of local is confirmed, or is wri
 t.test('an empty record that nobody wrote is not confirmed, and neither is one of an agent of before the marker', (t) => {
   const { disk, files, records } = open()
   const kinds = () => NAMES.map((name) => ('unconfirmed' in records.read(name) ? 'unconfirmed' : 'confirmed'))
-  for (const name of NAMES) records.write(name, source('1'))
+  for (const name of NAMES) records.put(name, source('1'))
   for (const name of NAMES) disk.plant(`${META}/${name}`, '')
   t.same(kinds(), ['unconfirmed', 'unconfirmed', 'unconfirmed'])
-  records.write('previous', 'local')
+  records.put('previous', 'local')
   t.same(kinds(), ['unconfirmed', 'unconfirmed', 'confirmed'])
 
   files.remove(`${META}/local`)
@@ -478,7 +501,7 @@ t.test('an empty record that nobody wrote is not confirmed, and neither is one o
   t.same(kinds(), ['unconfirmed', 'confirmed', 'confirmed'], 'an agent that marks nothing has promoted a config')
   disk.plant(`${META}/local`, '{"local":["later","assigned"],"more":1}')
   t.same(kinds(), ['confirmed', 'confirmed', 'unconfirmed'], 'a name and a field that are not known hide nothing')
-  records.write('previous', 'local')
+  records.put('previous', 'local')
   t.same(JSON.parse(files.read(`${META}/local`)?.toString() ?? ''), { local: ['assigned', 'previous', 'later'] }, 'which stays')
   t.end()
 })
@@ -492,7 +515,14 @@ t.test('a new directory gets no marker before a record', (t) => {
 
 t.test('a crash while a damaged assigned is set aside never makes it local', (t) => {
   const recordsOf = (files: DurableFiles) =>
-    new FileRecords({ files, layout: layoutOf(ROOT), log: silentLog(), onSetAside: () => undefined, faults: faultsOver() })
+    new FileRecords({
+      files,
+      layout: layoutOf(ROOT),
+      log: silentLog(),
+      onSetAside: () => undefined,
+      faults: faultsOver(),
+      run: new MemoryRecords(),
+    })
   crashEverywhere({
     prepare: (_files, disk) => disk.plant(`${META}/assigned`, 'garbage'),
     act: (files) => void recordsOf(files).read('assigned'),
@@ -510,12 +540,12 @@ for (const broken of ['EIO', 'EUCLEAN', 'EBADMSG'] as const) {
       disk,
       faultsOver(() => nowUs),
     )
-    for (const name of NAMES) records.write(name, source('1'))
+    for (const name of NAMES) records.put(name, source('1'))
     records.writeVerdict(verdict('k'))
     for (const fault of [broken, 'EACCES'] as const) {
       disk.readFaultOf = () => fault
       for (const name of NAMES) t.throws(() => records.read(name), { code: fault })
-      t.throws(() => records.proven(), { code: fault })
+      t.throws(() => records.get('proven')?.key, { code: fault })
     }
     disk.readFaultOf = undefined
     for (const name of NAMES) t.same(records.read(name), { kind: 'source', source: source('1') })

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { FileRuntimeRecords } from '../../src/checkpoint/runtime-records.ts'
 import type { RestartRecord, SpreadRecord } from '../../src/decision/records.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'
+import { FakeDisk } from './fake/fake-disk.ts'
 import { silentLog } from './silent-log.ts'
 
 const RUN = '/run/kubelet-cfg-agent'
@@ -52,17 +52,17 @@ function open(disk = new FakeDisk(() => 0)) {
 
 t.test('nothing is known after boot; a restarted agent reads what was written', (t) => {
   const { disk, records } = open()
-  t.equal(records.health(), undefined)
-  t.same(records.restarts(), [])
-  t.equal(records.spread(), undefined)
+  t.equal(records.get('health'), undefined)
+  t.equal(records.get('restarts'), undefined)
+  t.equal(records.get('spread'), undefined)
   const settled: RestartRecord = { ...RESTART, outcome: { ok: false, detail: 'refused' } }
-  records.writeHealth(HEALTH)
-  records.writeRestarts([RESTART, settled])
-  records.writeSpread(SPREAD)
+  records.put('health', HEALTH)
+  records.put('restarts', [RESTART, settled])
+  records.put('spread', SPREAD)
   const next = open(disk).records
-  t.same(next.health(), asJson(HEALTH))
-  t.same(next.restarts(), asJson([RESTART, settled]))
-  t.same(next.spread(), SPREAD)
+  t.same(next.get('health'), asJson(HEALTH))
+  t.same(next.get('restarts'), asJson([RESTART, settled]))
+  t.same(next.get('spread'), SPREAD)
   t.end()
 })
 
@@ -81,37 +81,37 @@ t.test('an invalid record counts as absent', (t) => {
   for (const text of wrong) {
     const { disk, records } = open()
     for (const name of ['health', 'restarts', 'spread']) disk.plant(`${RUN}/${name}`, text)
-    t.equal(records.health(), undefined, text)
-    t.same(records.restarts(), [], text)
-    t.equal(records.spread(), undefined, text)
+    t.equal(records.get('health'), undefined, text)
+    t.same(records.get('restarts') ?? [], [], text)
+    t.equal(records.get('spread'), undefined, text)
   }
   t.end()
 })
 
 t.test('a record that cannot be written is kept in memory, logged once, and written later', (t) => {
   const { disk, log, records } = open()
-  records.writeHealth(HEALTH)
+  records.put('health', HEALTH)
   disk.full = true
-  records.writeHealth({ ...HEALTH, exits: 1 })
-  records.writeHealth({ ...HEALTH, exits: 2 })
-  records.writeRestarts([RESTART])
-  t.equal(records.health()?.exits, 2)
-  t.same(records.restarts(), asJson([RESTART]))
+  records.put('health', { ...HEALTH, exits: 1 })
+  records.put('health', { ...HEALTH, exits: 2 })
+  records.put('restarts', [RESTART])
+  t.equal(records.get('health')?.exits, 2)
+  t.same(records.get('restarts'), asJson([RESTART]))
   t.equal(log.said.length, 2)
-  t.equal(open(disk).records.health()?.exits, 0)
+  t.equal(open(disk).records.get('health')?.exits, 0)
   disk.full = false
-  records.writeHealth({ ...HEALTH, exits: 3 })
-  t.equal(records.health()?.exits, 3)
-  t.equal(open(disk).records.health()?.exits, 3)
-  t.same(open(disk).records.restarts(), asJson([RESTART]), 'with all others')
+  records.put('health', { ...HEALTH, exits: 3 })
+  t.equal(records.get('health')?.exits, 3)
+  t.equal(open(disk).records.get('health')?.exits, 3)
+  t.same(open(disk).records.get('restarts'), asJson([RESTART]), 'with all others')
   t.end()
 })
 
 t.test('a file in the place of the runtime directory stops nothing', (t) => {
   const { disk, records } = open()
   disk.plant(RUN, '')
-  t.equal(records.health(), undefined)
-  records.writeHealth(HEALTH)
-  t.same(records.health(), asJson(HEALTH))
+  t.equal(records.get('health'), undefined)
+  records.put('health', HEALTH)
+  t.same(records.get('health'), asJson(HEALTH))
   t.end()
 })

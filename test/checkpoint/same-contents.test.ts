@@ -1,8 +1,8 @@
 import t from 'tap'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { SameContents } from '../../src/checkpoint/same-contents.ts'
+import { FakeDisk } from './fake/fake-disk.ts'
 import { faultsOver } from './faults.ts'
 import { silentLog } from './silent-log.ts'
 

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { makeRequestsDirectory, settleDirectory } from '../../src/checkpoint/settle.ts'
 import { ROOT } from './crash.ts'
+import { FakeDisk } from './fake/fake-disk.ts'
 import { silentLog } from './silent-log.ts'
 
 t.test('a disk that takes no writes keeps no agent from starting', async (t) => {

@@ -29,22 +29,22 @@ import {
 } from './snapshots.ts'
 
 /** Effects on records alone, in their order: what is logged and told is no state. */
-function records(step: Action, facts: Snapshot): readonly object[] {
+function records(step: Action, facts: Snapshot): readonly Effect[] {
   const told: readonly Effect['kind'][] = ['log', 'append-history']
   return effectsOf(step, facts).filter(({ kind }) => !told.includes(kind))
 }
 
-const NOTHING_PROVEN = { kind: 'write-proven', key: undefined }
-const NO_TRIAL = { kind: 'write-trial-boots', trialBoots: undefined }
+const NOTHING_PROVEN = { kind: 'put', record: 'proven', value: undefined }
+const NO_TRIAL = { kind: 'put', record: 'trial-boots', value: undefined }
 
 function namesLocal(record: string): object {
-  return { kind: 'write-record', record, source: 'local' }
+  return { kind: 'put', record, value: 'local' }
 }
 
 t.test('a return to local forgets what passed a trial, so that it has a whole one again', async (t) => {
   const reset = { kind: 'reset-to-local', from: A, isRequested: false, shared: false } as unknown as Action
   const everyRecord = [namesLocal('last-known-good'), namesLocal('previous'), NO_TRIAL]
-  const left = { kind: 'write-left', left: { sources: [A] } }
+  const left = { kind: 'put', record: 'left', value: { sources: [A] } }
   t.strictSame(records(reset, snapshot()), [left, namesLocal('assigned'), ...everyRecord], 'but for what goes on while local is refused')
   t.strictSame(records(reset, snapshot(runsNothing('stopped'))), [left, namesLocal('assigned'), NOTHING_PROVEN, ...everyRecord])
   const onLocal = snapshot({ ...startsWith('local'), ...runs('local') })
@@ -62,8 +62,8 @@ t.test('exits of local while nothing was assigned are no charge against it as a 
   const crashing = { ...health('local', { exits: 2 }), recentExits: [exit(keyOf('local')), exit(keyOf(B))] }
   const onLocal = { ...wants(A), ...assignedTo('local'), ...startsWith('local'), ...runs('local'), health: crashing }
   const written = (facts: Parameters<typeof snapshot>[0]) =>
-    records(assign, snapshot({ ...onLocal, ...facts })).find((effect) => 'health' in effect)
-  t.match(written({}), { kind: 'write-health', health: { exits: 0, recentExits: [{ key: keyOf(B) }] } })
+    records(assign, snapshot({ ...onLocal, ...facts })).find((effect) => effect.kind === 'put' && effect.record === 'health')
+  t.match(written({}), { kind: 'put', record: 'health', value: { exits: 0, recentExits: [{ key: keyOf(B) }] } })
   t.equal(written({ left: [hold(B)] }), undefined, 'a return to local that is not over is the agent’s')
   t.equal(written(assignedTo(B)), undefined)
 })
@@ -74,7 +74,7 @@ t.test('a version that is given other content', async (t) => {
   const assign = { kind: 'assign', source: A, data: dataOf(A), shared: false } as const
   const replaces = (previous: typeof A | typeof B | 'local') =>
     records(assign, snapshot({ ...facts, previous: hold(previous) })).slice(0, 4)
-  const goesTo = (source: typeof B | 'local') => ({ kind: 'write-record', record: 'last-known-good', source })
+  const goesTo = (source: typeof B | 'local') => ({ kind: 'put', record: 'last-known-good', value: source })
 
   t.match(replaces(B), [NOTHING_PROVEN, goesTo(B), { kind: 'replace-checkpoint', source: A, content: other }], 'is no last-known-good')
   t.match(replaces(A), [namesLocal('previous'), NOTHING_PROVEN, goesTo('local'), { kind: 'replace-checkpoint' }], 'nor previous')
@@ -92,7 +92,11 @@ t.test('a version that is given other content', async (t) => {
 })
 
 t.test('a trial', async (t) => {
-  t.strictSame(records({ kind: 'prove', key: keyOf(B) }, inTrial()).slice(-2), [{ kind: 'write-proven', key: keyOf(B) }, NO_TRIAL], 'ends')
+  t.strictSame(
+    records({ kind: 'prove', key: keyOf(B) }, inTrial()).slice(-2),
+    [{ kind: 'put', record: 'proven', value: { key: keyOf(B) } }, NO_TRIAL],
+    'ends',
+  )
   const suspended = (facts: object) => ({
     suspendedVerdicts: new Map([[keyOf(B), verdict(B, 'provisional', { suspended: true, ...facts })]]),
   })
@@ -106,8 +110,8 @@ t.test('a trial', async (t) => {
 
   const promote = { kind: 'promote', target: { source: B, content: contentOf(B) }, previous: A } as unknown as Action
   const moved = [
-    { kind: 'write-record', record: 'previous', source: A },
-    { kind: 'write-record', record: 'last-known-good', source: B },
+    { kind: 'put', record: 'previous', value: A },
+    { kind: 'put', record: 'last-known-good', value: B },
   ]
   t.strictSame(records(promote, inTrial()), moved, 'previous names what last-known-good did before that moves')
 })
@@ -119,10 +123,10 @@ t.test('a config that failed and is tried again has a whole trial', async (t) =>
   t.match(records(retry, fallenBack({ proven: keyOf(B) })), [
     NOTHING_PROVEN,
     suspended,
-    { kind: 'write-health', health: { exits: 0 } },
+    { kind: 'put', record: 'health', value: { exits: 0 } },
     NO_TRIAL,
   ])
-  t.match(records(retry, fallenBack()), [suspended, { kind: 'write-health' }, NO_TRIAL], 'what another config proved stays')
+  t.match(records(retry, fallenBack()), [suspended, { kind: 'put', record: 'health' }, NO_TRIAL], 'what another config proved stays')
 })
 
 t.test('a verdict', async (t) => {
@@ -151,10 +155,15 @@ t.test('one more restart of a config that had proved itself', async (t) => {
     records({ kind: 'try-again', source: A, failure, record: made } as unknown as Action, ill)
   t.match(
     again(record),
-    [{ kind: 'write-restarts', restarts: [record] }, { kind: 'write-health' }, { kind: 'restart-kubelet', record, earlier: [] }],
+    [
+      { kind: 'put', record: 'restarts', value: [record] },
+      { kind: 'put', record: 'last-restart', value: record },
+      { kind: 'put', record: 'health' },
+      { kind: 'restart-kubelet', record, earlier: [] },
+    ],
     'is written down before it is asked for',
   )
-  t.match(again(undefined), [{ kind: 'write-health' }], 'is left to systemd')
+  t.match(again(undefined), [{ kind: 'put', record: 'health' }], 'is left to systemd')
   t.strictSame(again(undefined).length, 1)
 })
 
@@ -167,12 +176,14 @@ t.test('a start after a restart that systemd refused is somebody’s, as far as 
     const command = effectsOf(step, snapshot({ health: health(A) })).find((effect) => effect.kind === 'restart-kubelet')
     if (command === undefined) throw new Error('nothing is restarted')
     const written = (ok: boolean) =>
-      effectsOfRestart(command, { ok, detail: 'no bus' }).flatMap((effect) => (effect.kind === 'write-health' ? [effect.health] : []))
+      effectsOfRestart(command, { ok, detail: 'no bus' }).flatMap((effect) =>
+        effect.kind === 'put' && effect.record === 'health' ? [effect.value] : [],
+      )
     t.match(written(false), [{ started: true, restartedFrom: health(A).invocationId, restartDueUntilUs: undefined }], step.kind)
     t.strictSame(written(true), [], 'and else the agent’s')
     const late = effectsOfRestart(command, { ok: false, detail: 'timed out', mayBeTaken: true })
     t.notOk(
-      late.some(({ kind }) => kind === 'write-health'),
+      late.some((effect) => effect.kind === 'put' && effect.record === 'health'),
       'also where systemd may do it later',
     )
   }

@@ -240,7 +240,7 @@ t.test('a node that nothing was assigned to yet shows that in its directory', as
     const step = nextStep(fresh)
     t.same(step, { kind: 'open-records', lastKnownGood: 'local' }, what)
     if (step.kind === 'wait') continue
-    const written = effectsOf(step, fresh).flatMap((effect) => (effect.kind === 'write-record' ? [[effect.record, effect.source]] : []))
+    const written = effectsOf(step, fresh).flatMap((effect) => (effect.kind === 'put' ? [[effect.record, effect.value]] : []))
     t.same(written, [
       ['last-known-good', 'local'],
       ['assigned', 'local'],

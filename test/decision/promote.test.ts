@@ -246,7 +246,7 @@ const markedBy = (state: Snapshot) => {
   const step = nextStep(state)
   const effects = step.kind === 'wait' ? [] : effectsOf(step, state)
   return effects
-    .flatMap((effect) => (effect.kind === 'write-stagings' ? effect.stagings : []))
+    .flatMap((effect) => (effect.kind === 'put' && effect.record === 'stagings' ? effect.value : []))
     .at(0)
     ?.contents.at(-1)?.proved
 }

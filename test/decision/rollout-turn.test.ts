@@ -247,7 +247,7 @@ t.test('whether it was started is kept on disk', async (t) => {
   const seen = snapshot({ ...staged(B), ...running })
   const step = nextStep(seen)
   if (step.kind !== 'record-staging') throw new Error(`${step.kind} is decided`)
-  const stagings = effectsOf(step, seen).flatMap((effect) => (effect.kind === 'write-stagings' ? effect.stagings : []))
+  const stagings = effectsOf(step, seen).flatMap((effect) => (effect.kind === 'put' && effect.record === 'stagings' ? effect.value : []))
   t.match(stagings, [{ contents: [{ content: contentOf(B), started: true }] }])
   t.not(decide({ ...staged(B), ...running, stagings }).kind, 'record-staging', 'once')
 
@@ -255,8 +255,8 @@ t.test('whether it was started is kept on disk', async (t) => {
   const activate = nextStep(before)
   if (activate.kind !== 'activate') throw new Error(`${activate.kind} is decided`)
   t.match(
-    effectsOf(activate, before).find(({ kind }) => kind === 'write-stagings'),
-    { stagings: [{ contents: [{ started: false }] }] },
+    effectsOf(activate, before).find((effect) => effect.kind === 'put' && effect.record === 'stagings'),
+    { value: [{ contents: [{ started: false }] }] },
     'what is activated again has to be started again',
   )
 
@@ -264,7 +264,9 @@ t.test('whether it was started is kept on disk', async (t) => {
   if (staging === undefined) throw new Error('nothing is staged')
   const other = { hash: hashOf(B), content: contentOf(A) }
   const overlaid = { ...before, stagings: [{ ...staging, contents: [other, ...staging.contents] }] }
-  const marked = effectsOf(activate, overlaid).flatMap((effect) => (effect.kind === 'write-stagings' ? effect.stagings : []))
+  const marked = effectsOf(activate, overlaid).flatMap((effect) =>
+    effect.kind === 'put' && effect.record === 'stagings' ? effect.value : [],
+  )
   t.match(marked, [{ contents: [other, { content: contentOf(B), ownEdit: true }] }], 'and so is that only the overlay was edited')
 })
 
@@ -412,7 +414,7 @@ t.test('while a record is damaged that could forbid it, nothing new starts until
     { kind: 'record-staging', source: C, object: objectOf(C) },
     snapshot({ ...forgotten, stagingsDamaged: true, ...wants(C) }),
   )
-  t.same(recorded, [{ kind: 'write-stagings', stagings: [] }], 'and has no rollout')
+  t.same(recorded, [{ kind: 'put', record: 'stagings', value: [] }], 'and has no rollout')
   const isStaged = { ...staged(C), stagings: [], stagingsDamaged: true }
   t.match(decide(isStaged), { kind: 'record-staging' }, 'or it has one')
   const trouble = { step: 'record-staging', about: '', detail: 'ENOSPC', retryAtUs: NOW_US + SECOND_US } as const

@@ -48,7 +48,7 @@ function effectsFor(facts: Partial<Snapshot>): readonly Effect[] {
 }
 
 function markedIn(effects: readonly Effect[]): StagedContent | undefined {
-  const [written] = effects.flatMap((effect) => (effect.kind === 'write-stagings' ? effect.stagings : []))
+  const [written] = effects.flatMap((effect) => (effect.kind === 'put' && effect.record === 'stagings' ? effect.value : []))
   return written && latestContent(written)
 }
 
@@ -119,8 +119,8 @@ t.test('what an operator requested on the node counts until', async (t) => {
     const effects = effectsFor({ ...failed, ...wantsStaged('retry: 1'), ...staging(staged({ requested: true, proved: true })) })
     t.match(markedIn(effects), { requested: false, proved: false })
     t.match(
-      effects.find(({ kind }) => kind === 'write-proven'),
-      { key: undefined },
+      effects.find((effect) => effect.kind === 'put' && effect.record === 'proven'),
+      { value: undefined },
       'and a whole trial has to pass again',
     )
   })

@@ -239,14 +239,11 @@ t.test('boots are forgotten with the trial, and where all is forgiven', async (t
   const rebooted = inTrial(ofB(boots(50, 40, 25, 0)))
   const effects = (step: Action, of: Snapshot = rebooted) => effectsOf(step, of)
   const forgets = (step: Action, of?: Snapshot) =>
-    effects(step, of).some((effect) => effect.kind === 'write-trial-boots' && effect.trialBoots === undefined)
+    effects(step, of).some((effect) => effect.kind === 'put' && effect.record === 'trial-boots' && effect.value === undefined)
   const condemn = nextStep(rebooted) as Action
-  const kinds = effects(condemn).map(({ kind }) => kind)
+  const kinds = effects(condemn).map((effect) => (effect.kind === 'put' ? effect.record : effect.kind))
   t.ok(forgets(condemn))
-  t.ok(
-    kinds.indexOf('write-verdict') < kinds.indexOf('write-trial-boots'),
-    'the verdict is in force, even on a disk that cannot be written',
-  )
+  t.ok(kinds.indexOf('write-verdict') < kinds.indexOf('trial-boots'), 'the verdict is in force, even on a disk that cannot be written')
   const left = verdict(B, 'provisional', { reason: 'reboots' })
   t.ok(forgets({ kind: 'prove', key: keyOf(B) }))
   t.ok(forgets({ kind: 'retry-failed', verdict: left, number: 1, of: 3 }), 'what is tried again starts at zero')

@@ -1,11 +1,11 @@
 import { rmSync, symlinkSync, utimesSync } from 'node:fs'
 import t from 'tap'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
 import type { PodSandbox, RuntimeContainer, RuntimePods } from '../../src/decision/runtime-pods.ts'
 import { askRuntime, findNames, findPodName, findStaticPods } from '../../src/evidence/ask-runtime.ts'
 import type { RuntimeAnswer, RuntimeStatus } from '../../src/ports/probes.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 
 function sandbox(facts: Partial<PodSandbox>): PodSandbox {
   const base = { id: 's1', uid: 'u1', name: 'etcd-node-1', namespace: 'kube-system', attempt: 0, createdAtMs: 0 }

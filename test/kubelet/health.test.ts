@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net'
 import t from 'tap'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { ConfigFileFacts, findHealthPort } from '../../src/kubelet/config-file.ts'
 import { NetworkHealthProbe } from '../../src/kubelet/health.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { IN_PLACE } from './in-place-yaml.ts'
 
 const listen = (server: Server) =>

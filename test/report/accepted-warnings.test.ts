@@ -1,9 +1,9 @@
 import t from 'tap'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { trialKey } from '../../src/decision/trial-key.ts'
 import { AcceptedWarnings } from '../../src/report/accepted-warnings.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { IDENTITY, unit } from './build.ts'
 import { FakeLog } from './fakes.ts'
 

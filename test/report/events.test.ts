@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { TransitionKind } from '../../src/decision/records.ts'
 import type { KubeAnswer } from '../../src/ports/kube-api.ts'
 import { EventWork, eventOf } from '../../src/report/events.ts'
 import { FileHistory } from '../../src/report/history.ts'
 import { ReportWorker } from '../../src/report/report-worker.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { source, transition } from './build.ts'
 import { FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
 

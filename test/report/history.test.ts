@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import type { Transition } from '../../src/decision/records.ts'
 import { FileHistory, formatLine, instantOf, parseHistory, readHistory } from '../../src/report/history.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { source, transition } from './build.ts'
 import { FakeLog, FakeTime } from './fakes.ts'
 

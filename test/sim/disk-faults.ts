@@ -1,5 +1,5 @@
 /** The faults of the simulated disk. They end after a while, used up or not. */
-import type { FakeDisk, FakeFault } from '../../src/checkpoint/fake/fake-disk.ts'
+import type { FakeDisk, FakeFault } from '../checkpoint/fake/fake-disk.ts'
 import type { Random } from './random.ts'
 
 export class DiskFaults {

@@ -76,7 +76,7 @@ export class Doze {
     const looks = Math.min(this.#looks, Math.ceil((world.nowUs - this.#snapshot.now.monotonicUs) / this.#everyUs) - 1)
     if (looks > 0) {
       const { health } = shift(world, this.#snapshot, this.#health, looks, this.#everyUs)
-      if (health !== undefined) world.runtime.writeHealth(health)
+      if (health !== undefined) world.runtime.put('health', health)
     }
     return this.#timeOf(Math.max(0, looks) + 1)
   }

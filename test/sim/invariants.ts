@@ -152,7 +152,7 @@ export class Invariants {
     if (hold !== '') return hold.includes('paused')
     const { channelState } = this.#world.assignment.desired()
     if (channelState !== undefined) return channelState.paused?.on === 'Node'
-    return files.read(this.#layout.channelState)?.toString().includes('"on":"Node"') ?? false
+    return files.read(this.#layout.record('channel-state'))?.toString().includes('"on":"Node"') ?? false
   }
 
   /** The agent charges it only if kubelet was started with that config, outside a pause. */

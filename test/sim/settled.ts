@@ -94,7 +94,7 @@ export function checkSettled(world: SimWorld, isPaused: boolean): Settled {
 
 function hasFailedVerdict(world: SimWorld, data: ConfigMapData, key: string): boolean {
   const parts = { files: world.files, layout: layoutOf(DIRECTORY), log: silentLog(), faults: faultsOver() }
-  const records = new FileRecords({ ...parts, onSetAside: () => {} })
+  const records = new FileRecords({ ...parts, onSetAside: () => {}, run: world.runtime })
   const alike = new SameContents({ ...parts, runtimeDir: RUNTIME_DIRECTORY })
   const verdict = records.verdicts().get(trialKey(alike.of(contentHash(data, key)), world.unit.identity))
   // What has been tried again since, and is healthy, is not condemned any more.

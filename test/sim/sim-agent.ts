@@ -102,8 +102,7 @@ export function startAgent(world: SimWorld, observer: PassObserver, log: Log): L
   const shared = {
     clock,
     checkpoints,
-    records: new FileRecords({ files, layout, log, onSetAside, faults }),
-    runtime: world.runtime,
+    records: new FileRecords({ files, layout, log, onSetAside, faults, run: world.runtime }),
     requests: new FileRequests({ files, layout, log, faults }),
     unit: world.unit,
     activation,

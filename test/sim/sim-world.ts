@@ -5,15 +5,14 @@
  */
 import { dirname } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import type { Policy } from '../../src/decision/policy.ts'
 import type { ActivationKind, ReadyWiring } from '../../src/decision/unit-state.ts'
-import type { RuntimeRecords } from '../../src/ports/store.ts'
 import { dropInWiring, envWiring, fileWiring } from '../../src/systemd/wiring-kinds.ts'
 import type { Instant } from '../../src/values/durations.ts'
-import { createRuntime } from '../agent/memory-runtime.ts'
+import { MemoryRecords } from '../agent/memory-runtime.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { type Behaviour, configText, type LocalBase, localText, meaningOf, NEVER, resetUsOf, type SimProcess } from './behaviour.ts'
 import { Crash, type CrashPoint } from './crash.ts'
 import { DiskFaults } from './disk-faults.ts'
@@ -49,7 +48,7 @@ export class SimWorld {
   readonly faults: DiskFaults
   readonly files: DurableFiles
   /** The records in /run: they outlive the agent, not the boot. */
-  runtime: RuntimeRecords = createRuntime()
+  readonly runtime = new MemoryRecords()
   readonly clock = new SimClock()
   readonly troubles = new SimTroubles(() => this.nowUs)
   readonly #timers = new SimTimers()
@@ -349,7 +348,7 @@ export class SimWorld {
 
   /** /run is empty. */
   loseRuntime(): void {
-    this.runtime = createRuntime()
+    this.runtime.clear()
     this.lostRuntimes += 1
     this.hasLostRuntime = true
     this.unit.loseRecords()

@@ -1,8 +1,8 @@
 import t from 'tap'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { MergedFiles } from '../../src/systemd/merged-files.ts'
 import { codedError } from '../../src/values/errors.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 
 const PATHS = { directory: '/d', own: '/d/90-agent.conf', base: '/base' }
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { ReplacementStamps, type Stamp } from '../../src/systemd/replacement-stamps.ts'
+import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 
 const PATH = '/run/kubelet-cfg-agent/config-file.json'
 

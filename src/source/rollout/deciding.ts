@@ -4,11 +4,11 @@
  * store.
  */
 
-import type { ObservationRecord } from '../../decision/records.ts'
 import type { RolloutSubject } from '../../decision/rollout-subject.ts'
 import { configOf } from '../../decision/staging.ts'
 import type { RolloutKnowledge } from '../../decision/staging-state.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { RecordStore } from '../../ports/store.ts'
 import { decideRollout } from '../../rollout/decide.ts'
 import { keepWaves } from '../../rollout/plan.ts'
 import { type Progress, progressOf } from '../../rollout/progress.ts'
@@ -63,7 +63,7 @@ export class Deciding {
   progressAfter({ data }: RolloutWrite, { texts }: RolloutRecord, { plan }: RolloutConfig, { node }: RolloutSubject): Progress | undefined {
     const merged = Object.entries({ ...Object.fromEntries(texts), ...data }).filter(([, text]) => text !== null)
     const after = parseRecord(Object.fromEntries(merged))
-    const observation = this.#deps.store.observation()?.observation
+    const observation = this.#deps.store.get('observation')?.observation
     if (!plan.ok || !after.ok || observation === undefined) return undefined
     return progressOf(keepWaves(plan.plan, node.waves), after.record, node.hash, observation)
   }
@@ -79,11 +79,7 @@ function aboutOf({ config, node }: RolloutSubject): Pick<RolloutKnowledge, 'conf
   return { config: configOf(config), hash: node.hash }
 }
 
-export interface ObservationStore {
-  observation(): ObservationRecord | undefined
-  writeObservation(record: ObservationRecord): void
-  writeRolloutTurn(knowledge: RolloutKnowledge): void
-}
+export type ObservationStore = RecordStore<'observation' | 'rollout-turn'>
 
 /**
  * Folds each reading of the record and the config into the Observation that silence is derived
@@ -106,13 +102,13 @@ class RecordSightings {
     contactUs: number,
   ): Observation {
     const { bootId, monotonicUs: nowUs } = this.#clock.now()
-    const kept = this.#store.observation()
+    const kept = this.#store.get('observation')
     const before = kept?.bootId === bootId ? kept.observation : undefined
     const { record, uid: recordUid, resourceVersion } = found
     const { uid: configUid, hash, plan } = config
     const retry = plan.ok ? plan.plan.retry : 0
     const observation = observe(before, { record, recordUid, resourceVersion, configUid, hash, assignment, retry, nowUs, contactUs })
-    this.#store.writeObservation({ bootId, observation })
+    this.#store.put('observation', { bootId, observation })
     return observation
   }
 
@@ -120,6 +116,6 @@ class RecordSightings {
   decided(observation: Observation, { letGo = false }: RolloutDecision): void {
     const { bootId, monotonicUs } = this.#clock.now()
     const after = observeTurn(observation, letGo, monotonicUs)
-    if (after !== observation) this.#store.writeObservation({ bootId, observation: after })
+    if (after !== observation) this.#store.put('observation', { bootId, observation: after })
   }
 }

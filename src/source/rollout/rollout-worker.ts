@@ -201,7 +201,7 @@ export class RolloutWorker implements RolloutPort {
     const isKept = decided.knowledge.confirmedAtUs === undefined && this.#isTurnFresh() && before?.turn.kind === decided.knowledge.turn.kind
     this.#last = isKept ? { ...decided, knowledge: { ...decided.knowledge, confirmedAtUs: before?.confirmedAtUs } } : decided
     if (!isDeepStrictEqual(before, this.#last.knowledge)) {
-      store.writeRolloutTurn(this.#last.knowledge)
+      store.put('rollout-turn', this.#last.knowledge)
       onChange()
     }
     const { turn } = decided.decision

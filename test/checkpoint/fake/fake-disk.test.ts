@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { FakeStep } from '../../../src/checkpoint/fake/fake-disk.ts'
-import { FakeDisk } from '../../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../../src/checkpoint/files.ts'
 import { filesContract } from '../files-contract.ts'
+import type { FakeStep } from './fake-disk.ts'
+import { FakeDisk } from './fake-disk.ts'
 
 function fresh() {
   const disk = new FakeDisk(() => 1_000)

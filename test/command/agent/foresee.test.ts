@@ -53,7 +53,7 @@ t.test('the agent does what was foreseen, turn in the spread included', async (t
   const world = new SmallWorld()
   world.want(A)
   await world.run(20 * MINUTE_US)
-  t.not(world.records.proven(), undefined)
+  t.not(world.records.get('proven')?.key, undefined)
   world.policy = { ...world.policy, spreadUs: 30 * MINUTE_US }
   world.want(A_EDITED)
   const { steps } = foresee(await observe(world.observationPorts(), []), accepts)

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { FakeDisk } from '../../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../../src/checkpoint/files.ts'
 import { mergeAround } from '../../../src/preflight/drop-ins/merge-drop-ins.ts'
 import { findDropIns } from '../../../src/preflight/drop-ins/read-drop-ins.ts'
 import { dropInWiring, fileWiring } from '../../../src/systemd/wiring-kinds.ts'
+import { FakeDisk } from '../../checkpoint/fake/fake-disk.ts'
 import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { FakeDisk } from '../../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../../src/checkpoint/files.ts'
 import { readDropIns } from '../../../src/preflight/drop-ins/read-drop-ins.ts'
+import { FakeDisk } from '../../checkpoint/fake/fake-disk.ts'
 import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'

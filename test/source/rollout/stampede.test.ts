@@ -3,7 +3,7 @@ import { ROLLOUT_ANNOTATION } from '../../../src/decision/channels.ts'
 import { hashConfig } from '../../../src/decision/rollout-hash.ts'
 import type { RolloutSubject } from '../../../src/decision/rollout-subject.ts'
 import { RolloutWorker } from '../../../src/source/rollout/rollout-worker.ts'
-import { createRuntime } from '../../agent/memory-runtime.ts'
+import { MemoryRecords } from '../../agent/memory-runtime.ts'
 import { silentLog } from '../../checkpoint/silent-log.ts'
 import { MemoryApi } from './memory-api.ts'
 
@@ -76,7 +76,7 @@ class Workers {
       pace: { nowMs: () => this.nowMs, random: Math.random, sleep: (ms, signal) => this.#sleep(ms, signal) },
       clock: { now: () => ({ bootId: 'boot-1', monotonicUs: this.nowMs * 1000, wallMs: this.nowMs }) },
       log: silentLog(),
-      store: createRuntime(),
+      store: new MemoryRecords(),
       counters: { rolloutWrote: () => {}, rolloutConflicted: () => {} },
       onChange: () => {},
     })

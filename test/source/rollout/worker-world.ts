@@ -8,7 +8,7 @@ import type { RolloutSubject } from '../../../src/decision/rollout-subject.ts'
 import { ROLLOUT_PLAN_ANNOTATION } from '../../../src/rollout/plan.ts'
 import type { RolloutTurn } from '../../../src/rollout/view.ts'
 import { RolloutWorker } from '../../../src/source/rollout/rollout-worker.ts'
-import { createRuntime } from '../../agent/memory-runtime.ts'
+import { MemoryRecords } from '../../agent/memory-runtime.ts'
 import { silentLog } from '../../checkpoint/silent-log.ts'
 import { MemoryApi } from './memory-api.ts'
 
@@ -35,7 +35,7 @@ export class WorkerWorld {
       pace: { nowMs: () => this.nowMs, random: () => random, sleep },
       clock: { now: () => ({ bootId: 'boot-1', monotonicUs: this.nowMs * 1000, wallMs: 0 }) },
       log: silentLog(),
-      store: createRuntime(),
+      store: new MemoryRecords(),
       counters: { rolloutWrote: () => {}, rolloutConflicted: () => {} },
       onChange: () => {},
     })

@@ -13,6 +13,7 @@ import { FileRecords } from '../../../../src/checkpoint/records.ts'
 import type { ConfigMapSource } from '../../../../src/decision/config-source.ts'
 import { UnitActivation } from '../../../../src/systemd/activation.ts'
 import { envWiring, fileWiring } from '../../../../src/systemd/wiring-kinds.ts'
+import { MemoryRecords } from '../../../agent/memory-runtime.ts'
 import { faultsOver } from '../../../checkpoint/faults.ts'
 import { silentLog } from '../../../checkpoint/silent-log.ts'
 import { source } from '../../../report/build.ts'
@@ -58,10 +59,10 @@ function node(t: Test, activation: 'env' | 'file') {
   const files = new DurableFiles(new NodeDisk())
   const layout = layoutOf(directory)
   const checkpoints = new FileCheckpoints(files, layout, () => {}, faultsOver())
-  const records = new FileRecords({ files, layout, log: silentLog(), onSetAside: () => {}, faults: faultsOver() })
+  const records = new FileRecords({ files, layout, log: silentLog(), onSetAside: () => {}, faults: faultsOver(), run: new MemoryRecords() })
   for (const { uid, resourceVersion } of [GOOD, TRIED]) checkpoints.save(uid, resourceVersion, { kubelet: `version: ${resourceVersion}` })
-  records.write('last-known-good', GOOD)
-  records.write('assigned', TRIED)
+  records.put('last-known-good', GOOD)
+  records.put('assigned', TRIED)
   const activate = (target: ConfigMapSource) => {
     const clock = { now: () => ({ bootId: 'b', monotonicUs: 1, wallMs: Date.now() }) }
     const parts = {

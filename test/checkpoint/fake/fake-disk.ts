@@ -3,9 +3,9 @@
  * disk error. `powerLoss` discards what was not synced (see fake-durability.ts).
  */
 import { basename, dirname, join } from 'node:path'
-import type { FileFacts } from '../../ports/files.ts'
-import { codedError } from '../../values/errors.ts'
-import type { Disk } from '../disk.ts'
+import type { Disk } from '../../../src/checkpoint/disk.ts'
+import type { FileFacts } from '../../../src/ports/files.ts'
+import { codedError } from '../../../src/values/errors.ts'
 import type { Change, FakeDirectory, FakeFile, FakeNode } from './fake-durability.ts'
 import { applyDurably, reachedBySync, wake } from './fake-durability.ts'
 
