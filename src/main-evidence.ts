@@ -3,8 +3,8 @@
  */
 import { askCluster } from './evidence/ask-cluster.ts'
 import { askRuntime } from './evidence/ask-runtime.ts'
-import { EvidenceWorker } from './evidence/evidence-worker.ts'
 import { ServingProbe } from './evidence/serving-probe.ts'
+import { askServing, EvidenceWorker } from './evidence/worker.ts'
 import type { ClientIdentity } from './kube/access.ts'
 import type { Pace } from './main-pace.ts'
 import type { Stores } from './main-stores.ts'
@@ -31,10 +31,11 @@ export interface EvidenceWorld {
 export function openEvidence({ stores, nodeName, kubeconfig, api, publisher, runtime, pace, log, onChange }: EvidenceWorld): EvidenceProbe {
   const { files, clock, portHolders: holders } = stores
   return new EvidenceWorker({
-    cluster: askCluster(api, nodeName),
-    runtime: askRuntime(runtime, files),
-    serving: new ServingProbe(api === undefined ? NOBODY : kubeconfig),
-    holders,
+    askers: {
+      ...askCluster(api, nodeName),
+      ...askRuntime(runtime, files),
+      serving: askServing(new ServingProbe(api === undefined ? NOBODY : kubeconfig), holders, clock),
+    },
     publisher,
     clock,
     log,

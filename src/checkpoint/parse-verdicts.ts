@@ -4,8 +4,8 @@
  * word counts as the known one that keeps the config from kubelet for longest. Pure.
  */
 
-import { EVIDENCE_KINDS } from '../decision/evidence.ts'
 import { FAILURE_REASONS, type Verdict } from '../decision/verdict.ts'
+import { EVIDENCE_KINDS } from '../evidence/kinds.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import type { Check, Checks } from '../values/json-shape.ts'
 import { isAny, isFlag, isNumber, isText, listOf, oneOf, optional, parseJson, shape } from '../values/json-shape.ts'

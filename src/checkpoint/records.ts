@@ -9,7 +9,6 @@
  */
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { ChannelState } from '../decision/desired.ts'
-import type { KeptBaseline } from '../decision/evidence-state.ts'
 import {
   type LeftRecord,
   RECORD_NAMES,
@@ -21,13 +20,14 @@ import {
 import type { Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import { keepVerdicts, type Verdict } from '../decision/verdict.ts'
+import type { KeptBaseline } from '../evidence/kinds.ts'
+import { isKeptBaseline } from '../evidence/kinds.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { Records } from '../ports/store.ts'
 import { errorMessage } from '../values/errors.ts'
 import type { Check } from '../values/json-shape.ts'
 import { DamagedRecords } from './damaged-records.ts'
-import { isKeptBaseline } from './evidence-shapes.ts'
 import { FileError, isDamage } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'

@@ -4,8 +4,6 @@
  */
 
 import type { Channel } from '../decision/desired.ts'
-import { type Answer, type EvidenceFinding, type EvidenceKind, type EvidenceLevel, levelOf } from '../decision/evidence.ts'
-import { listObserved } from '../decision/evidence-schedule.ts'
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
 import { holdsOnAnyKubelet } from '../decision/find-verdict.ts'
 import { heldSources } from '../decision/held-sources.ts'
@@ -15,6 +13,9 @@ import type { Snapshot } from '../decision/snapshot.ts'
 import { contentOfKey, identityOfKey } from '../decision/trial-key.ts'
 import type { ActivationKind, Wiring, WiringProblem } from '../decision/unit-state.ts'
 import type { FailureReason, Verdict } from '../decision/verdict.ts'
+import { listObserved } from '../evidence/judge.ts'
+import type { Answer } from '../evidence/kind.ts'
+import { type EvidenceFinding, type EvidenceKind, type EvidenceLevel, levelOf } from '../evidence/kinds.ts'
 import type { OverlayView } from '../overlay/view.ts'
 import type { Difference } from '../preflight/change/check-same.ts'
 import { findLastKnownGood } from '../report/last-known-good.ts'

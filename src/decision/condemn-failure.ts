@@ -1,7 +1,8 @@
 /** The rule for a kubelet that fails with what it starts with. Pure. */
+
+import { findEvidenceFailure } from '../evidence/judge.ts'
 import { listUndrained } from './acceptance.ts'
 import { describeSource, type HeldSource } from './config-source.ts'
-import { findEvidenceFailure } from './evidence-verdict.ts'
 import { findFailure, type HealthFailure } from './find-failure.ts'
 import { findNodePause } from './find-pause.ts'
 import { findByKey } from './find-verdict.ts'

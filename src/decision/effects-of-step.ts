@@ -5,6 +5,8 @@
  *
  * History precedes the effect, so that a crash can repeat a line but never lose one.
  */
+
+import { isEvidenceKnown, listUncompared } from '../evidence/judge.ts'
 import { describeChannel } from './channels.ts'
 import { type ConfigSource, describeSource, LOCAL_CONTENT } from './config-source.ts'
 import type { ClusterPause } from './desired.ts'
@@ -12,7 +14,6 @@ import { dropCharges, type Effect, endTrialBoots, forgetLeft, history, log, writ
 import { assign, startSpread } from './effects-of-assign.ts'
 import { leave, prepareWayBack } from './effects-of-return.ts'
 import { mark, markActivated, markRequested, stage } from './effects-of-staging.ts'
-import { isEvidenceKnown, listUncompared } from './evidence-verdict.ts'
 import { findSuspended } from './find-verdict.ts'
 import { expectAnotherTry, expectStart } from './health-changes.ts'
 import { findContent } from './held-sources.ts'

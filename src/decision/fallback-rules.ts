@@ -3,10 +3,10 @@
  * none works. Pure.
  */
 
+import { isBroughtBack } from '../evidence/judge.ts'
 import { HOUR_US } from '../values/durations.ts'
 import { asCandidate, isOutOfReach } from './condemn-failure.ts'
 import { type HeldSource, sameSource } from './config-source.ts'
-import { isBroughtBack } from './evidence-verdict.ts'
 import { findNodePause } from './find-pause.ts'
 import { findByKey, findSuspended } from './find-verdict.ts'
 import { diedOfLeavings } from './leavings.ts'

@@ -2,7 +2,7 @@
  * Whether what kubelet starts with next has failed, by the record of its health. Applies at any
  * time, on trial or long promoted. Pure.
  */
-import type { EvidenceKind } from './evidence.ts'
+import type { EvidenceKind } from '../evidence/kinds.ts'
 import { isExcuseUsedUp, isSubjectExcused } from './excuse.ts'
 import { countRecurringExits, countVaryingExits, describeRecurringExits } from './exit-log.ts'
 import { type HealthRecord, type HealthSample, healthyForUs } from './health.ts'

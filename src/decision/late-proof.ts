@@ -3,7 +3,7 @@
  * required was known then. Last-known-good moves as always. Other nodes learn of it as soon as the
  * evidence is known, while the claim is open. Pure.
  */
-import { listUnknownEvidence } from './evidence-verdict.ts'
+import { listUnknownEvidence } from '../evidence/judge.ts'
 import { owesProof } from './rollout-turn.ts'
 import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'

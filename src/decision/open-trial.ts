@@ -1,5 +1,5 @@
 /** What a trial still waits for when its time is over. Pure. */
-import { describeMissingEvidence, listMissingEvidence } from './evidence-verdict.ts'
+import { describeMissingEvidence, listMissingEvidence } from '../evidence/judge.ts'
 import { outlivesTrials } from './exit-log.ts'
 import { findSuspended } from './find-verdict.ts'
 import type { Snapshot } from './snapshot.ts'

@@ -1,5 +1,5 @@
 /** The limits of the decision, as data. The settings set them. Durations are microseconds. */
-import type { EvidencePolicy } from './evidence.ts'
+import type { EvidencePolicy } from '../evidence/kinds.ts'
 
 export interface Policy {
   readonly whenRefused: WhenRefused

@@ -2,12 +2,13 @@
  * What this node has to say about the rollout of its assigned config: handed to the worker for the
  * record in each pass. Pure.
  */
+
+import { findEvidenceAccess } from '../evidence/schedule.ts'
 import type { RolloutNode } from '../rollout/view.ts'
 import { HOUR_US, SECOND_US } from '../values/durations.ts'
 import type { ConfigMapRef, ConfigSource } from './config-source.ts'
 import { describeSource, sameSource } from './config-source.ts'
 import type { FoundConfigMap, NodeTraits, RolloutAnnotations } from './desired.ts'
-import { findEvidenceAccess } from './evidence-claim.ts'
 import { latestChannelState } from './find-pause.ts'
 import { findVerdict } from './find-verdict.ts'
 import { nextVisibleStep } from './next-step.ts'

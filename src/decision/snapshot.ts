@@ -2,9 +2,10 @@
  * The Snapshot: everything that one decision needs, as data, read anew in each pass. Nothing here
  * does I/O.
  */
+
+import type { EvidenceRecord } from '../evidence/kinds.ts'
 import type { CheckpointInfo, ContentHash, HeldSource } from './config-source.ts'
 import type { ChannelState, Desired } from './desired.ts'
-import type { EvidenceRecord } from './evidence-state.ts'
 import type { HealthRecord, HealthSample, Running } from './health.ts'
 import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'

@@ -1,6 +1,7 @@
 /** What the agent remembers of configs that failed or were refused, as data. */
+
+import type { EvidenceKind } from '../evidence/kinds.ts'
 import type { ConfigSource, ContentHash } from './config-source.ts'
-import type { EvidenceKind } from './evidence.ts'
 import type { TrialKey } from './trial-key.ts'
 
 /**

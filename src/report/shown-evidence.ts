@@ -2,9 +2,11 @@
  * The evidence as the Node shows it. Each text that is written costs a request on each of ten
  * thousand nodes, so the answers of one trial are shown together, a few at a time. Pure.
  */
-import type { Answer, EvidenceFinding, EvidenceKind } from '../decision/evidence.ts'
-import { listObserved } from '../decision/evidence-schedule.ts'
+
 import type { Snapshot } from '../decision/snapshot.ts'
+import { listObserved } from '../evidence/judge.ts'
+import type { Answer } from '../evidence/kind.ts'
+import type { EvidenceFinding, EvidenceKind } from '../evidence/kinds.ts'
 import type { RolloutReport } from './known-rollout.ts'
 
 export type EvidenceAnswers = Readonly<Partial<Record<EvidenceKind, Answer>>>

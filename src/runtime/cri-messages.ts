@@ -3,8 +3,7 @@
  * numbers of these fields are the same in v1alpha2. Pure. Throws where the bytes are no such
  * message.
  */
-import type { PodSandbox, RuntimeContainer, RuntimePods } from '../decision/runtime-pods.ts'
-import type { CgroupDriver, RuntimeStatus } from '../ports/container-runtime.ts'
+import type { CgroupDriver, PodSandbox, RuntimeContainer, RuntimePods, RuntimeStatus } from '../ports/container-runtime.ts'
 import { type FieldBudget, fieldsOf, type WireField } from './protobuf.ts'
 
 /**

@@ -4,8 +4,7 @@
  * remembers which. containerd 2.0 no longer knows v1alpha2.
  */
 
-import type { RuntimePods } from '../decision/runtime-pods.ts'
-import type { CgroupDriver, ContainerRuntime, RuntimeAnswer, RuntimeFault, RuntimeStatus } from '../ports/container-runtime.ts'
+import type { CgroupDriver, ContainerRuntime, RuntimeAnswer, RuntimeFault, RuntimePods, RuntimeStatus } from '../ports/container-runtime.ts'
 import { codedError, errorCode, errorMessage } from '../values/errors.ts'
 import { decodeCgroupDriver, decodePods, decodeStatus } from './cri-messages.ts'
 import { type GrpcAnswer, UNIMPLEMENTED } from './grpc-message.ts'

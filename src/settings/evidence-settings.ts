@@ -2,7 +2,7 @@
  * The setting of the evidence: which kinds a trial requires, which are only reported, and which are
  * not asked for. Pure.
  */
-import { ALL_REQUIRED, type EvidenceLevel, type EvidencePolicy, OPTIONAL_KINDS, type OptionalKind } from '../decision/evidence.ts'
+import { ALL_REQUIRED, type EvidenceLevel, type EvidencePolicy, OPTIONAL_KINDS, type OptionalKind } from '../evidence/kinds.ts'
 import { RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
 import { accept, type Kind, refuse } from './setting-kinds.ts'
 

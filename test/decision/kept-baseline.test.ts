@@ -1,7 +1,7 @@
 import t from 'tap'
-import { isKeptBaseline } from '../../src/checkpoint/evidence-shapes.ts'
-import type { Baseline, EvidenceRecord, KeptBaseline } from '../../src/decision/evidence-state.ts'
-import { keepBaseline, recallBaseline } from '../../src/decision/kept-baseline.ts'
+import { keepBaseline, recallBaseline } from '../../src/evidence/baseline.ts'
+import type { Baseline, EvidenceRecord, KeptBaseline } from '../../src/evidence/kinds.ts'
+import { isKeptBaseline } from '../../src/evidence/kinds.ts'
 import { A, A_IS_KEPT, B, BOOT, C, contentOf, inTrial, judged, keyOf, runs, UPGRADED_KUBELET, verdict } from './snapshots.ts'
 
 const BASELINE: Baseline = {

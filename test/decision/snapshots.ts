@@ -6,7 +6,6 @@
 
 import type { ConfigMapData, ConfigMapSource, ConfigSource, ContentHash, HeldSource } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
-import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import type { HealthRecord } from '../../src/decision/health.ts'
 import { nextStep } from '../../src/decision/next-step.ts'
 import type { Policy } from '../../src/decision/policy.ts'
@@ -17,6 +16,7 @@ import type { TrialKey } from '../../src/decision/trial-key.ts'
 import { trialKey } from '../../src/decision/trial-key.ts'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
+import { ALL_REQUIRED } from '../../src/evidence/kinds.ts'
 import { envWiring } from '../../src/systemd/env-wiring.ts'
 
 export const SECOND_US = 1e6

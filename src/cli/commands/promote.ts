@@ -4,10 +4,10 @@
  * request.
  */
 import { describeSource } from '../../decision/config-source.ts'
-import { listUncompared } from '../../decision/evidence-verdict.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
 import { measureTrial } from '../../decision/trial.ts'
 import { hasPassed } from '../../decision/trial-key.ts'
+import { listUncompared } from '../../evidence/judge.ts'
 import { type CommandContext, describeReach, EXIT, type ExitCode, type NodeCommand } from '../command.ts'
 import { describePauseHere } from '../pause-line.ts'
 
