@@ -31,6 +31,23 @@ export function readOwnCpuMs(pid: number): number {
   return ranNs.reduce((sum, ns) => sum + ns, 0) / 1e6
 }
 
+/**
+ * How often its threads went to sleep and were woken since it started: a figure that no other
+ * program on the machine and no slower processor changes.
+ */
+export function countWakeUps(pid: number): number {
+  const counts = readdirSync(`/proc/${pid}/task`).map((task) =>
+    Number(/^voluntary_ctxt_switches:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/task/${task}/status`, 'utf8'))?.[1]),
+  )
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** System calls that read or write, since it started (proc_pid_io(5)). */
+export function countTransfers(pid: number): number {
+  const io = readFileSync(`/proc/${pid}/io`, 'utf8')
+  return [...io.matchAll(/^sysc[rw]: (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0)
+}
+
 /** USER_HZ, which is the same on every Linux that Node.js supports. */
 const TICK_MS = 10
 

@@ -1,7 +1,7 @@
 /** `--keep`: prints commands to try on the running demo. Each works as printed. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { COMPLETER, PLUGIN } from '../src/plugin/plugin-name.ts'
+import { COMPLETER, PLUGIN } from '../src/command/plugin/plugin-name.ts'
 import { assignmentPatch, KEY, NAMESPACE } from './administrator.ts'
 import { BROKEN_CONFIG, crashingConfig, podsConfig } from './configs.ts'
 import { NODE, type World } from './world.ts'

@@ -22,7 +22,7 @@ const YAML_CHILD = { in: fileURLToPath(new URL('../src/kubelet/yaml-child.ts', i
 /** The program that answers for Docker in a sandbox. */
 const DOCKER_CHILD = { in: fileURLToPath(new URL('../src/preflight/kubelet/docker-child.ts', import.meta.url)), out: 'lib/docker-child' }
 /** The program that the agent asks for what takes much code. */
-const HELPER = { in: fileURLToPath(new URL('../src/main-helper.ts', import.meta.url)), out: 'lib/helper' }
+const HELPER = { in: fileURLToPath(new URL('../src/compose/helper.ts', import.meta.url)), out: 'lib/helper' }
 const MAIN = 'src/main.ts'
 const [entry = MAIN, outdir = 'dist', metafilePath] = process.argv.slice(2)
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))

@@ -4,12 +4,14 @@
  * setting appears in all of them. Pure.
  */
 
-import { COMMANDS } from '../src/cli/command-list.ts'
-import { describeOption, describeSetting } from '../src/cli/help-notes.ts'
-import { settingsOf } from '../src/cli/invoke.ts'
-import { SETTING_GROUPS, type SettingGroup } from '../src/settings/setting.ts'
-import { fileKey, flagName, showInitial, variableName } from '../src/settings/setting-names.ts'
-import { SETTING_NAMES, SETTINGS, type SettingName } from '../src/settings/settings.ts'
+import { COMMANDS } from '../src/command/agent/command-list.ts'
+import { agentProgram } from '../src/command/agent/program.ts'
+import type { Command, CommandOption, Program } from '../src/command/command.ts'
+import { describeOption, HELP, usageOf, VERSION } from '../src/command/help.ts'
+import { optionsOf } from '../src/command/parse-line.ts'
+import { PLUGIN_PROGRAM } from '../src/command/plugin/program.ts'
+import { SETTING_GROUPS, type SettingGroup } from '../src/settings/setting-kinds.ts'
+import { fileKey, flagName, SETTING_NAMES, SETTINGS, type SettingName, showInitial, variableName } from '../src/settings/settings.ts'
 
 /** The value that a flag takes. */
 export type FlagValue =
@@ -29,19 +31,21 @@ export interface FlagRow {
   readonly placeholder: string | undefined
   readonly value: FlagValue
   readonly help: string
-  /** undefined: an option of the command, not a setting. */
-  readonly setting: SettingName | undefined
+  /** The heading of a flag that is not of the command alone. undefined: it is. */
+  readonly group: string | undefined
 }
 
 export interface ArgumentRow {
   /** As in `FILE|-|configmap/NAME`. */
   readonly placeholder: string
   readonly required: boolean
-  readonly help: string
+  readonly help: string | undefined
 }
 
 export interface CommandRow {
   readonly name: string
+  /** With its arguments. */
+  readonly usage: string
   /** In order. Each may be a file. */
   readonly arguments: readonly ArgumentRow[]
   /** The meaning of its exit codes, if they differ from those of other commands. */
@@ -70,39 +74,26 @@ export interface SettingRow {
   readonly changes: 'live' | 'restart'
 }
 
-export const HELP_FLAG: FlagRow = row({ flag: '--help', short: '-h', help: 'show help for the program or a command' })
-export const VERSION_FLAG: FlagRow = row({ flag: '--version', help: 'print the version' })
+export const HELP_FLAG: FlagRow = flagRow(HELP)
+export const VERSION_FLAG: FlagRow = flagRow(VERSION)
 
-/** In the order of the help. The parser adds `help` itself. */
-export const COMMAND_ROWS: readonly CommandRow[] = COMMANDS.map((command) => ({
-  name: command.name,
-  group: command.group,
-  summary: command.summary,
-  description: command.description,
-  examples: command.examples,
-  arguments: (command.arguments ?? []).map(({ kind, required, help }) => ({ placeholder: kind.placeholder, required, help })),
-  exits: Object.entries(command.exits ?? {}),
-  flags: [
-    ...command.options.map((option) =>
-      row({
-        flag: `--${option.name}`,
-        short: option.short === undefined ? undefined : `-${option.short}`,
-        placeholder: option.kind.placeholder,
-        value: flagValue(option.name, option.kind),
-        help: describeOption(option),
-      }),
-    ),
-    ...inGroups(settingsOf(command)).map((property) =>
-      row({
-        flag: flagName(property),
-        placeholder: SETTINGS[property].kind.placeholder,
-        value: flagValue(SETTINGS[property].name, SETTINGS[property].kind),
-        help: describeSetting(property),
-        setting: property,
-      }),
-    ),
-  ],
-}))
+/** In the order of the help, which has the command `help` besides. */
+export const COMMAND_ROWS: readonly CommandRow[] = listRows(agentProgram(COMMANDS))
+export const PLUGIN_ROWS: readonly CommandRow[] = listRows(PLUGIN_PROGRAM)
+
+function listRows<C extends Command<never>>(program: Program<C>): readonly CommandRow[] {
+  return program.commands.map((command) => ({
+    name: command.name,
+    usage: usageOf(command),
+    group: command.group,
+    summary: command.summary,
+    description: command.description,
+    examples: command.examples,
+    arguments: (command.arguments ?? []).map(({ placeholder, required, help }) => ({ placeholder, required, help })),
+    exits: Object.entries(command.exits ?? {}),
+    flags: optionsOf(program, command).map(flagRow),
+  }))
+}
 
 export const SETTING_ROWS: readonly SettingRow[] = inGroups(SETTING_NAMES).map((property) => {
   const { group, help, kind, initialNote, changes } = SETTINGS[property]
@@ -122,15 +113,23 @@ export const SETTING_ROWS: readonly SettingRow[] = inGroups(SETTING_NAMES).map((
   }
 })
 
-function row(given: Partial<FlagRow> & Pick<FlagRow, 'flag' | 'help'>): FlagRow {
-  return { short: undefined, placeholder: undefined, value: { kind: 'none' }, setting: undefined, ...given }
+function flagRow(option: CommandOption): FlagRow {
+  const { name, short, kind, group } = option
+  return {
+    flag: `--${name}`,
+    short: short === undefined ? undefined : `-${short}`,
+    placeholder: kind.placeholder,
+    value: flagValue(name, kind),
+    help: describeOption(option),
+    group,
+  }
 }
 
 function inGroups(properties: readonly SettingName[]): SettingName[] {
   return SETTING_GROUPS.flatMap((group) => properties.filter((property) => SETTINGS[property].group === group))
 }
 
-function flagValue(name: string, kind: { readonly placeholder: string | undefined; readonly choices?: readonly string[] }): FlagValue {
+function flagValue(name: string, kind: CommandOption['kind']): FlagValue {
   if (kind.placeholder === undefined) return { kind: 'none' }
   if (kind.choices !== undefined) return { kind: 'choice', choices: kind.choices }
   if (kind.placeholder === '<path>') return { kind: name.endsWith('-dir') ? 'directory' : 'file' }

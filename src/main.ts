@@ -1,22 +1,19 @@
 /**
- * The composition root. Adapters meet only here and in the other files `main-*.ts`; everything else
+ * The composition root. Adapters meet only here and in `compose/`; everything else
  * receives what it needs as arguments and reaches for no environment, clock or disk of its own.
  * What is needed rarely (YAML, metrics, node facts, preflight's rules) is loaded when it is needed.
  */
-import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { runCommand } from './cli/commands/run.ts'
-import { readConfigFile } from './cli/config-file.ts'
-import { invoke, type ParsedLine, type ProgramWorld } from './cli/invoke.ts'
-import { readRunLine } from './cli/run-line.ts'
-import { wantsColor } from './cli/terminal.ts'
+import type { AgentCommand } from './command/agent/command.ts'
+import { readConfigFile } from './command/agent/config-file.ts'
+import { type AgentWorld, agentProgram, prepareAgent, runCommand } from './command/agent/program.ts'
+import type { CommandLine } from './command/command.ts'
+import { isCompletion, isPluginStart } from './command/plugin/plugin-name.ts'
+import { runProgram } from './command/run-program.ts'
+import { wantsColor } from './command/terminal.ts'
+import { runAgent } from './compose/agent.ts'
+import { VERSION } from './compose/kube-api.ts'
 import { BoundedYaml } from './kubelet/bounded-yaml.ts'
-import { runAgent } from './main-agent.ts'
-import { openSettingsParser } from './main-settings.ts'
-import { VERSION } from './main-version.ts'
-import { isCompletion, isPluginStart } from './plugin/plugin-name.ts'
-import { readPlainFile } from './settings/plain-file.ts'
-import { configPath } from './settings/resolve-settings.ts'
 import { BootClock } from './systemd/boot-clock.ts'
 import { takeSupervision } from './systemd/notify.ts'
 
@@ -27,7 +24,7 @@ declare const KUBELET_CFG_AGENT_HELPER: string | undefined
 const YAML_CHILD = typeof KUBELET_CFG_AGENT_YAML_CHILD === 'string' ? KUBELET_CFG_AGENT_YAML_CHILD : './kubelet/yaml-child.ts'
 const DOCKER_CHILD =
   typeof KUBELET_CFG_AGENT_DOCKER_CHILD === 'string' ? KUBELET_CFG_AGENT_DOCKER_CHILD : './preflight/kubelet/docker-child.ts'
-const HELPER = typeof KUBELET_CFG_AGENT_HELPER === 'string' ? KUBELET_CFG_AGENT_HELPER : './main-helper.ts'
+const HELPER = typeof KUBELET_CFG_AGENT_HELPER === 'string' ? KUBELET_CFG_AGENT_HELPER : './compose/helper.ts'
 /** The limit of the helper's heap. The rules and a config of 1 MiB take some 40 MB. */
 const HELPER_MB = 160
 
@@ -47,7 +44,6 @@ process.stderr.on('error', () => {})
 
 const args = process.argv.slice(2)
 const clock = new BootClock()
-const parser = openSettingsParser()
 const beside = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const yamlChild = beside(YAML_CHILD)
 const yaml = new BoundedYaml({ child: yamlChild })
@@ -69,42 +65,25 @@ const terminal = {
 }
 
 if (isPluginStart(process.argv[1])) {
-  const { completePlugin, startPlugin } = await import('./main-plugin.ts')
+  const { completePlugin, startPlugin } = await import('./compose/plugin.ts')
   const start = isCompletion(process.argv[1]) ? completePlugin : startPlugin
   await exitAfterOutput(await start(args, { terminal, yaml, env: process.env }))
 }
-const line = readRunLine(args)
-if (line === undefined ? args.some((arg) => arg.startsWith('--config')) || existsSync(settingsFile()) : takesYaml(settingsFile(line)))
-  await parser.load()
-const world: ProgramWorld = {
-  build: { version: VERSION, platform: `node ${process.versions.node}, ${process.platform}/${process.arch}` },
+const world: AgentWorld = {
   terminal,
+  version: VERSION,
+  platform: `node ${process.versions.node}, ${process.platform}/${process.arch}`,
   env: () => process.env,
-  readConfigFile: (path) => readConfigFile(path, parser.parse),
+  readConfigFile,
   // Loaded only when a command asks for it.
-  openNode: async (settings) =>
-    (await import('./main-commands.ts')).openNode(settings, { clock, terminal, version: VERSION, yaml, besideDocker }),
+  openNode: async (settings) => (await import('./compose/commands.ts')).openNode(settings, { clock, yaml, besideDocker }, terminal),
   // A journal that takes nothing must not hold up the end of the agent.
-  runAgent: async (start) =>
-    process.exit(await runAgent(start, { clock, supervision, parser, yaml, besideDocker, helperProgram, yamlChild })),
+  runAgent: async (start) => process.exit(await runAgent(start, { clock, supervision, yaml, besideDocker, helperProgram, yamlChild })),
 }
-// Parser and help of all commands are loaded only when they are needed.
-const code = line === undefined ? await (await import('./cli/program.ts')).runProgram(args, world) : await invoke(runCommand, line, world)
-await exitAfterOutput(code)
-
-function settingsFile(given?: ParsedLine): string {
-  const config = given?.given.config
-  return configPath(typeof config === 'string' ? { config } : {}, process.env)
-}
-
-function takesYaml(path: string): boolean {
-  try {
-    return readPlainFile(readFileSync(path, 'utf8')) === undefined
-  } catch {
-    // What cannot be read is not parsed.
-    return false
-  }
-}
+// An agent that runs has no other commands in its memory.
+const commands = args[0] === runCommand.name ? [runCommand] : (await import('./command/agent/command-list.ts')).COMMANDS
+const prepare = (command: AgentCommand, line: CommandLine) => prepareAgent(world, command, line)
+await exitAfterOutput(await runProgram(args, agentProgram(commands), { terminal, version: VERSION, prepare }))
 
 /** A pipe takes some 64 KiB at once, and what is not written yet would end with the process. */
 async function exitAfterOutput(status: number): Promise<never> {

@@ -15,13 +15,16 @@ const SRC = resolve(import.meta.dirname, '../src')
 const MOST_LINES = 320
 
 /**
- * From the ground up: a folder imports only from floors below its own. A file that is named stands
- * on a higher floor than its folder, beside the rules that it serves. `.` holds the composition, the
- * only place where adapters meet.
+ * From the ground up: a folder imports only from floors below its own. The words that a lower
+ * floor shares with the decision stand below both. `compose` and `.`, which holds the entry point,
+ * are the composition, the only place where adapters meet. Adapters that stand beside their rules in
+ * one folder are named on the floor of their own.
  */
 const FLOORS: readonly (readonly string[])[] = [
   ['values'],
+  ['decision/config-source.ts', 'decision/trial-key.ts', 'decision/unit-state.ts'],
   ['rollout'],
+  ['health'],
   ['decision', 'evidence', 'process'],
   ['ports'],
   ['checkpoint', 'directory', 'kube', 'kubelet', 'runtime'],
@@ -37,8 +40,8 @@ const FLOORS: readonly (readonly string[])[] = [
   ],
   ['settings'],
   ['agent', 'helper'],
-  ['cli'],
-  ['plugin'],
+  ['command'],
+  ['compose'],
   ['.'],
 ]
 
@@ -55,10 +58,10 @@ const ADAPTERS: readonly string[] = [
   'checkpoint/held-directory.ts',
   'checkpoint/lock.ts',
   'checkpoint/node-disk.ts',
-  'cli/config-file.ts',
-  'cli/program.ts',
-  'cli/read-input.ts',
-  'cli/rights.ts',
+  'command/agent/config-file.ts',
+  'command/agent/rights.ts',
+  'command/plugin/ask.ts',
+  'command/read-input.ts',
   'directory/owned-files.ts',
   'directory/watch-directory.ts',
   'evidence/serving-probe.ts',
@@ -73,9 +76,7 @@ const ADAPTERS: readonly string[] = [
   'kubelet/health.ts',
   'kubelet/node-facts.ts',
   'kubelet/read-port-holder.ts',
-  'kubelet/runtime-socket.ts',
   'kubelet/yaml-child.ts',
-  'plugin/ask.ts',
   'preflight/configz/kubelet-port.ts',
   'preflight/kubelet/binaries.ts',
   'preflight/kubelet/docker-child.ts',
@@ -250,9 +251,9 @@ function loadedWith(name: string, found = new Set<string>()): ReadonlySet<string
 const isPure = (name: string) => MODULES.get(name)?.impurities.length === 0
 const why = (name: string) => MODULES.get(name)?.impurities.join(', ')
 const each = [...MODULES.values()]
-const isComposition = (name: string) => !name.includes('/')
-const folderOf = (name: string) => (isComposition(name) ? '.' : name.slice(0, name.indexOf('/')))
-const floorOf = (name: string) => FLOORS.findIndex((floor) => floor.includes(FLOORS.flat().includes(name) ? name : folderOf(name)))
+const folderOf = (name: string) => (name.includes('/') ? name.slice(0, name.indexOf('/')) : '.')
+const isComposition = (name: string) => ['compose', '.'].includes(folderOf(name))
+const floorOf = (name: string) => FLOORS.findIndex((names) => names.includes(FLOORS.flat().includes(name) ? name : folderOf(name)))
 const roomOf = (name: string) => (RULES.includes(folderOf(name)) ? 'rules' : folderOf(name))
 const isFake = (name: string) => name.includes('/fake/')
 
@@ -324,7 +325,7 @@ t.test('an agent that waits has no tables of rules in its memory, no parser of Y
   t.ok(loaded.includes('agent/loop.ts'))
   const heavy = /^preflight\/(fields|node|kubelet)\/|^runtime\/(cri|grpc|protobuf)|\/(field-rows|check-fields|parts|validate|yaml)\.ts$/
   t.same(
-    loaded.filter((name) => heavy.test(name) && name !== 'cli/commands/validate.ts'),
+    loaded.filter((name) => heavy.test(name) || name.startsWith('command/agent/commands/')),
     [],
   )
 })

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { type ApiServer, startApiServer } from '../../demo/api-server/server.ts'
-import { nodeObject } from '../../test/plugin/world.ts'
+import { nodeObject } from '../../test/command/plugin/world.ts'
 import { median } from '../statistics.ts'
 import type { Measured } from './figure.ts'
 

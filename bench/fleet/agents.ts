@@ -1,11 +1,11 @@
 /**
  * Many agents in one process, as the API server sees them: each is a ClusterSource that lists and
  * watches its Node and its ConfigMap, with its own HttpsKubeApi, connections and identity, as in
- * main-assignment.ts. Started by agents-client.ts; answers its calls one by one.
+ * src/compose/agent-parts.ts. Started by agents-client.ts; answers its calls one by one.
  */
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
-import { openKubeApi } from '../../src/main-kube-api.ts'
+import { openKubeApi } from '../../src/compose/kube-api.ts'
 import type { KubeAnswer, KubeApi, KubeRequest, KubeWatchEnd, KubeWatchRequest } from '../../src/ports/kube-api.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { SETTINGS } from '../../src/settings/settings.ts'

@@ -2,8 +2,9 @@
  * Sends the heartbeats of a whole fleet, only a few requests at a time. If the server cannot keep
  * up, fewer heartbeats are sent than are due, and the result shows it.
  */
+
+import { openKubeApi } from '../../src/compose/kube-api.ts'
 import type { HttpsKubeApi, KubeconfigView } from '../../src/kube/kube-api.ts'
-import { openKubeApi } from '../../src/main-kube-api.ts'
 import { beatsDue } from './due.ts'
 import { heartbeat, KUBELET } from './node.ts'
 

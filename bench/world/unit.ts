@@ -11,7 +11,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { commandArguments, kubeadmUnit, type SimulatedUnit, showUnit } from '../../demo/systemd/unit-file.ts'
-import { UnitMachine } from '../../src/systemd/fake/unit-machine.ts'
+import { UnitMachine } from '../../demo/systemd/unit-machine.ts'
 import { monotonicUs } from '../processes.ts'
 
 export interface BenchUnit {

@@ -6,12 +6,12 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
+import { findHealthPort } from '../../src/kubelet/config-file.ts'
 import { decodeConfig, type KubeletConfig } from '../../src/kubelet/decode.ts'
-import { findHealthPort } from '../../src/kubelet/health-target.ts'
 import { parseDocument } from '../../src/kubelet/yaml.ts'
-import { validateConfig } from '../../src/preflight/validate-config.ts'
-import { asArguments, flagValue } from '../../src/systemd/flags.ts'
-import { parseDuration } from '../../src/values/go-duration.ts'
+import { asArguments, flagValue } from '../../src/systemd/command-line.ts'
+import { parseGoDuration } from '../../src/values/go-syntax.ts'
+import { validateConfig } from './validate-config.ts'
 
 const CRASH_AFTER_MS = 200
 const HEALTHY_AFTER_MS = 200
@@ -49,7 +49,7 @@ const SOONEST_ANSWER_NS = 100_000n
  * runtime (`NewRemoteRuntimeService`, pkg/kubelet/cri/remote) or sets up cgroups.
  */
 function exitOnBadValues({ cgroupRoot, cgroupsPerQOS, runtimeRequestTimeout }: KubeletConfig): void {
-  const timeoutNs = typeof runtimeRequestTimeout === 'string' ? parseDuration(runtimeRequestTimeout) : undefined
+  const timeoutNs = typeof runtimeRequestTimeout === 'string' ? parseGoDuration(runtimeRequestTimeout) : undefined
   // kubelet takes its default in place of 0.
   if (timeoutNs !== undefined && timeoutNs !== 0n && timeoutNs < SOONEST_ANSWER_NS) die('failed to run Kubelet: context deadline exceeded')
   if (cgroupsPerQOS === false || typeof cgroupRoot !== 'string' || cgroupRoot === '' || existsSync(`/sys/fs/cgroup${cgroupRoot}`)) return

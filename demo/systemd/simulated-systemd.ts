@@ -10,9 +10,9 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { type MachineVerb, UnitMachine } from '../../src/systemd/fake/unit-machine.ts'
 import { type SystemctlAnswer, serveSystemctl } from './systemctl-stand-in.ts'
 import { commandArguments, type SimulatedUnit, showUnit } from './unit-file.ts'
+import { type MachineVerb, UnitMachine } from './unit-machine.ts'
 
 export interface SimulatedSystemdOptions {
   /** The directory for the stand-in and kubelet's program. */

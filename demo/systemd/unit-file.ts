@@ -5,9 +5,8 @@
 import { readFileSync } from 'node:fs'
 import { expandArguments } from '../../src/systemd/command-line.ts'
 import { parseEnvironmentFile } from '../../src/systemd/environment-file.ts'
-import type { UnitMachine } from '../../src/systemd/fake/unit-machine.ts'
-import { SHOWN_STATE } from '../../src/systemd/fake/unit-machine.ts'
 import { UNIT_PROPERTIES } from '../../src/systemd/unit-properties.ts'
+import { SHOWN_STATE, type UnitMachine } from './unit-machine.ts'
 
 export interface SimulatedUnit {
   readonly name: string

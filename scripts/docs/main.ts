@@ -7,7 +7,7 @@ const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta
 
 const PAGES: Readonly<Record<string, string>> = {
   'docs/settings.md': settingsPage(),
-  'src/plugin/generated/rollout-policy.ts': rolloutPolicyModule(read('deploy/admission/rollout.yaml')),
+  'src/command/plugin/generated/rollout-policy.ts': rolloutPolicyModule(read('deploy/admission/rollout.yaml')),
 }
 
 for (const [path, text] of Object.entries(PAGES)) writeFileSync(new URL(`../../${path}`, import.meta.url), text)

@@ -1,8 +1,8 @@
 /** The page docs/settings.md, from the table of settings. Pure. */
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../../src/settings/resolve-settings.ts'
-import { SETTING_GROUPS } from '../../src/settings/setting.ts'
+import { SETTING_GROUPS } from '../../src/settings/setting-kinds.ts'
 import { SETTINGS } from '../../src/settings/settings.ts'
-import { capitalise } from '../../src/values/capitalise.ts'
+import { capitalise } from '../../src/values/cut.ts'
 import { SETTING_ROWS, type SettingRow } from '../command-line-table.ts'
 
 export function settingsPage(): string {

@@ -30,7 +30,7 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       'the text is the name of no record',
     ],
   ]),
-  ...explain('src/decision/judge-failure.ts', [
+  ...explain('src/decision/condemn-failure.ts', [
     [
       'evidence !== undefined -> true in ...(evidence !== undefined && { evidence }),',
       'JSON leaves out what is undefined, and readers take it for missing',
@@ -113,19 +113,15 @@ export const EXPLAINED: readonly ExplainedChange[] = [
       EACH_JUDGED,
     ],
   ]),
-  ...explain('src/decision/health-record.ts', [
+  ...explain('src/health/fold.ts', [
     ["sample.running.kind === 'known' -> true in runsSubject: sample.running.kind === 'known' && sample.running.key === subject,", NARROWS],
+  ]),
+  ...explain('src/health/exits.ts', [
     [
       'known === undefined -> false in if (known === undefined || last === undefined) return false',
       'without a record there is no process in it',
     ],
     ['false -> true in if (known === undefined || last === undefined) return false', 'without a process there is nothing to charge'],
-  ]),
-  ...explain('src/decision/new-exits.ts', [
-    [
-      'known?.invocationId -> known.invocationId in const isCounted = counted > 0 && known?.invocationId === invocationId',
-      'without a record, no exit is counted, so that it is not read',
-    ],
   ]),
 ]
 

@@ -2,7 +2,7 @@
  * Completion for bash, zsh and fish, from the table of the command line. Each is one static file,
  * which does not run the program. Pure.
  */
-import { PROGRAM } from '../../src/cli/help-notes.ts'
+import { PROGRAM } from '../../src/command/agent/program.ts'
 import { COMMAND_ROWS, type CommandRow, type FlagRow, HELP_FLAG, VERSION_FLAG } from '../command-line-table.ts'
 
 const FUNCTION = `_${PROGRAM.replaceAll('-', '_')}`

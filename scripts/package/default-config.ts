@@ -4,7 +4,7 @@
  * its value is edited. Pure.
  */
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../../src/settings/resolve-settings.ts'
-import { SETTING_GROUPS } from '../../src/settings/setting.ts'
+import { SETTING_GROUPS } from '../../src/settings/setting-kinds.ts'
 import { SETTING_ROWS, type SettingRow } from '../command-line-table.ts'
 import { CONFIG_PAGE } from './man.ts'
 

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, readFile, rm, stat, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { COMPLETER, PLUGIN } from '../../src/plugin/plugin-name.ts'
+import { COMPLETER, PLUGIN } from '../../src/command/plugin/plugin-name.ts'
 import { platformOf } from './executable.ts'
 import type { Fetched } from './runtime.ts'
 import { findTool, run } from './tools.ts'

@@ -2,8 +2,9 @@
  * The plugin's manifest for krew, of the format krew.googlecontainertools.github.com/v1alpha2.
  * Pure.
  */
+
+import { COMPLETER, PLUGIN } from '../../src/command/plugin/plugin-name.ts'
 import { formatDocument } from '../../src/kubelet/yaml.ts'
-import { COMPLETER, PLUGIN } from '../../src/plugin/plugin-name.ts'
 
 export interface KrewArchive {
   /** Both as krew names them. */

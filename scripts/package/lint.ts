@@ -4,7 +4,7 @@
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { COMPLETER, PLUGIN } from '../../src/plugin/plugin-name.ts'
+import { COMPLETER, PLUGIN } from '../../src/command/plugin/plugin-name.ts'
 import { CONFIG_PAGE } from './man.ts'
 import { run } from './tools.ts'
 

@@ -1,17 +1,11 @@
 /** The man page kubectl-kubelet_config(1), from the table of the plugin's commands. Pure. */
-import type { CommandOption } from '../../src/cli/command.ts'
-import { describeOption } from '../../src/cli/help-notes.ts'
-import { type PluginCommand, PROGRAM } from '../../src/plugin/command.ts'
-import { PLUGIN_COMMANDS } from '../../src/plugin/command-list.ts'
-import { GLOBAL_OPTIONS } from '../../src/plugin/global-options.ts'
-import { usageOf } from '../../src/plugin/help.ts'
-import { COMPLETER, PLUGIN } from '../../src/plugin/plugin-name.ts'
-import { capitalise } from '../../src/values/capitalise.ts'
-import type { Edition } from './man.ts'
-import { bold, italic, page, paragraph, section, subsection, term } from './roff.ts'
+import { PROGRAM } from '../../src/command/plugin/command.ts'
+import { COMPLETER, PLUGIN } from '../../src/command/plugin/plugin-name.ts'
+import { PLUGIN_ROWS } from '../command-line-table.ts'
+import { describeCommand, type Edition, flagTerm, groupsOf } from './man.ts'
+import { bold, page, paragraph, section, subsection, term } from './roff.ts'
 
 export function pluginPage({ version, date }: Edition): string {
-  const groups = [...new Set(PLUGIN_COMMANDS.map(({ group }) => group))]
   return page(
     { name: PLUGIN, section: 1, date, source: `kubelet-cfg-agent ${version}`, manual: 'User commands' },
     section('Name', paragraph(`${PLUGIN} - show and change the configs of the kubelets of a cluster`)),
@@ -26,9 +20,9 @@ export function pluginPage({ version, date }: Edition): string {
     ),
     section(
       'Commands',
-      ...groups.map((group) => subsection(group, ...PLUGIN_COMMANDS.filter((command) => command.group === group).map(describe))),
+      ...groupsOf(PLUGIN_ROWS).map(([group, rows]) => subsection(group, ...rows.map((row) => describeCommand(PROGRAM, row)))),
     ),
-    section('Flags of every command', ...GLOBAL_OPTIONS.map(flagTerm)),
+    section('Flags of every command', ...(PLUGIN_ROWS[0]?.flags ?? []).filter(({ group }) => group !== undefined).map(flagTerm)),
     section(
       'Environment',
       term(bold('KUBECONFIG'), 'Paths of kubeconfig files, with a colon between.'),
@@ -56,27 +50,4 @@ export function completerPage({ version, date }: Edition): string {
     ),
     section('See also', paragraph(`\`${PLUGIN}\`(1)`)),
   )
-}
-
-function describe(command: PluginCommand): string {
-  const { description, options, exits = {}, examples } = command
-  const codes = Object.entries(exits).map(([code, meaning]) => `${code}: ${meaning}`)
-  return term(
-    bold(`${usageOf(command)}${options.length === 0 ? '' : ' [flags]'}`),
-    description,
-    ...options.map((option) => `${nameFlag(option)}: ${describeOption(option)}.`),
-    ...(codes.length === 0 ? [] : [`Exits with ${codes.join('; ')}.`]),
-    ...examples.map(([line, effect]) => `\`${PROGRAM} ${line}\`: ${effect}.`),
-  )
-}
-
-function nameFlag({ name, short, kind }: CommandOption): string {
-  const names = [...(short === undefined ? [] : [`-${short}`]), `--${name}`].map((each) => `\`${each}\``).join(', ')
-  return kind.placeholder === undefined ? names : `${names} ${kind.placeholder}`
-}
-
-function flagTerm(option: CommandOption): string {
-  const { name, short, kind } = option
-  const names = [...(short === undefined ? [] : [`-${short}`]), `--${name}`].map(bold).join(', ')
-  return term(kind.placeholder === undefined ? names : `${names} ${italic(kind.placeholder)}`, `${capitalise(describeOption(option))}.`)
 }

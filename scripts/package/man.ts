@@ -4,17 +4,16 @@
  * files, signals and the like are written here. Pure.
  */
 
-import { EXIT } from '../../src/cli/command.ts'
-import { PROGRAM } from '../../src/cli/help-notes.ts'
+import { PROGRAM } from '../../src/command/agent/program.ts'
+import { EXIT } from '../../src/command/command.ts'
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION, PAUSED_ANNOTATION } from '../../src/decision/channels.ts'
 import { STATUS_ANNOTATION } from '../../src/report/annotation.ts'
-import { CONDITION_TYPE } from '../../src/report/condition.ts'
-import { DEGRADED_TYPE } from '../../src/report/degraded.ts'
-import { STATE_LABEL } from '../../src/report/state-label.ts'
+import { STATE_LABEL } from '../../src/report/channels.ts'
+import { CONDITION_TYPE, DEGRADED_TYPE } from '../../src/report/reasons.ts'
 import { CONFIG_API_VERSION, CONFIG_KIND } from '../../src/settings/resolve-settings.ts'
-import { SETTING_GROUPS } from '../../src/settings/setting.ts'
+import { SETTING_GROUPS } from '../../src/settings/setting-kinds.ts'
 import { SETTINGS } from '../../src/settings/settings.ts'
-import { capitalise } from '../../src/values/capitalise.ts'
+import { capitalise } from '../../src/values/cut.ts'
 import {
   COMMAND_ROWS,
   type CommandRow,
@@ -73,7 +72,10 @@ export function programPage(edition: Edition): string {
           'starts with its local config.',
       ),
     ),
-    section('Commands', ...groupsOf(COMMAND_ROWS).map(([group, rows]) => subsection(group, ...rows.map(describeCommand)))),
+    section(
+      'Commands',
+      ...groupsOf(COMMAND_ROWS).map(([group, rows]) => subsection(group, ...rows.map((row) => describeCommand(PROGRAM, row)))),
+    ),
     section('Flags of every command', flagTerm(HELP_FLAG), flagTerm(VERSION_FLAG)),
     section(
       'Settings as flags',
@@ -81,12 +83,7 @@ export function programPage(edition: Edition): string {
         `\`${PROGRAM} run\` takes all settings as flags. The other commands take those for paths and names. Each setting is ` +
           `also a variable and a key of the config file: see \`${CONFIG_PAGE}\`(5).`,
       ),
-      ...SETTING_GROUPS.map((group) =>
-        subsection(
-          group,
-          ...settingFlags.filter(({ setting }) => setting !== undefined && SETTINGS[setting].group === group).map(flagTerm),
-        ),
-      ),
+      ...SETTING_GROUPS.map((group) => subsection(group, ...settingFlags.filter((flag) => flag.group === group).map(flagTerm))),
     ),
     section(
       'On the Node',
@@ -173,23 +170,19 @@ function head(name: string, number: number, { version, date }: Edition): PageHea
   return { name, section: number, date, source: `${PROGRAM} ${version}`, manual: number === 8 ? 'System administration' : 'File formats' }
 }
 
-function groupsOf(rows: readonly CommandRow[]): [string, CommandRow[]][] {
+export function groupsOf(rows: readonly CommandRow[]): [string, CommandRow[]][] {
   const names = [...new Set(rows.map(({ group }) => group))]
   return names.map((name) => [name, rows.filter(({ group }) => group === name)])
 }
 
-function describeCommand({ name, description, arguments: taken, flags, examples, exits }: CommandRow): string {
-  const own = flags.filter(({ setting }) => setting === undefined)
+/** @param program as people call it */
+export function describeCommand(program: string, { usage, description, arguments: taken, flags, examples, exits }: CommandRow): string {
+  const own = flags.filter(({ group }) => group === undefined)
   const options = own.map((flag) => `${nameFlag(flag)}: ${flag.help}.`)
-  const operands = taken.map(({ placeholder, help }) => `\`${placeholder}\`: ${help}.`)
+  const operands = taken.flatMap(({ placeholder, help }) => (help === undefined ? [] : [`\`${placeholder}\`: ${help}.`]))
   const codes = exits.length === 0 ? [] : [`Exits with ${exits.map(([code, meaning]) => `${code}: ${meaning}`).join('; ')}.`]
-  const heading = [
-    name,
-    ...taken.map(({ placeholder, required }) => (required ? placeholder : `[${placeholder}]`)),
-    ...(own.length === 0 ? [] : ['[flags]']),
-  ]
-  const exampleTexts = examples.map(([line, effect]) => `\`${PROGRAM} ${line}\`: ${effect}.`)
-  return term(bold(heading.join(' ')), description, ...operands, ...options, ...codes, ...exampleTexts)
+  const exampleTexts = examples.map(([line, effect]) => `\`${program} ${line}\`: ${effect}.`)
+  return term(bold(`${usage}${own.length === 0 ? '' : ' [flags]'}`), description, ...operands, ...options, ...codes, ...exampleTexts)
 }
 
 /** The names of a flag in backquotes, for a paragraph. */
@@ -198,7 +191,7 @@ function nameFlag({ flag, short, placeholder }: FlagRow): string {
   return placeholder === undefined ? names : `${names} ${placeholder}`
 }
 
-function flagTerm({ flag, short, placeholder, help }: FlagRow): string {
+export function flagTerm({ flag, short, placeholder, help }: FlagRow): string {
   const names = [short, flag].flatMap((name) => (name === undefined ? [] : [bold(name)])).join(', ')
   return term(placeholder === undefined ? names : `${names} ${italic(placeholder)}`, `${capitalise(help)}.`)
 }

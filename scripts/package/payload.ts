@@ -4,7 +4,7 @@
  */
 import { chmod, cp, mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { COMPLETER, PLUGIN } from '../../src/plugin/plugin-name.ts'
+import { COMPLETER, PLUGIN } from '../../src/command/plugin/plugin-name.ts'
 import type { Architecture } from './architectures.ts'
 import { bashCompletion, fishCompletion, zshCompletion } from './completion.ts'
 import { bundledPackages, type Component, type Metafile, type Runtime, readComponent } from './components.ts'

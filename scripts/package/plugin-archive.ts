@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { chmod, copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { COMPLETER, PLUGIN } from '../../src/plugin/plugin-name.ts'
+import { COMPLETER, PLUGIN } from '../../src/command/plugin/plugin-name.ts'
 import type { Component } from './components.ts'
 import type { Compression } from './compression.ts'
 import { krewManifest } from './krew.ts'

@@ -1,12 +1,14 @@
 /** The files that kubelet makes a config of, and its addresses by them and its flags. Pure. */
+
 import { posix } from 'node:path'
-import type { HealthPort } from '../decision/health.ts'
+import { type CheckpointPaths, runningConfigPath } from '../decision/base-config.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
-import { DEFAULT_HEALTHZ, DEFAULT_SERVING } from '../kubelet/health-target.ts'
-import type { ConfigFiles, HealthTarget, ServingPort } from '../ports/probes.ts'
-import { asArguments, flagValue } from '../systemd/flags.ts'
-import { parseGoBool } from '../values/go-bool.ts'
-import { toSocketPath } from '../values/socket-path.ts'
+import type { SocketFacts } from '../directory/owned-files.ts'
+import type { HealthPort } from '../health/process.ts'
+import { DEFAULT_HEALTHZ, DEFAULT_SERVING, toSocketPath } from '../kubelet/config-file.ts'
+import type { ConfigFacts, ConfigFiles, HealthTarget, ServingPort } from '../ports/probes.ts'
+import { asArguments, flagValue } from '../systemd/command-line.ts'
+import { parseGoBool } from '../values/go-syntax.ts'
 
 /**
  * The files that kubelet makes this config of, whatever the agent has put in place.
@@ -60,6 +62,27 @@ export function resolveRuntimeSocket(
 ): string | undefined {
   const endpoint = runtimeEndpoint ?? configured ?? byDefault()
   return endpoint === undefined ? undefined : toSocketPath(endpoint)
+}
+
+interface RuntimeSources {
+  readonly configFacts: ConfigFacts
+  readonly checkpoints: CheckpointPaths
+  readonly defaultRuntimeSocket: () => string | undefined
+}
+
+/** Who besides root could be, or use, the container runtime that kubelet uses now. */
+export async function findRuntimeDoubt(
+  { configFacts, checkpoints, defaultRuntimeSocket }: RuntimeSources,
+  unit: KnownUnit,
+  look: (socket: string) => SocketFacts,
+): Promise<string | undefined> {
+  const facts = await configFacts.of({ path: runningConfigPath(checkpoints, unit), directory: configDirectory(unit) })
+  const socket = resolveRuntimeSocket(unit, facts?.runtimeEndpoint, defaultRuntimeSocket)
+  if (!isCriSocket(socket)) return undefined
+  const { stranger, warning } = look(socket)
+  if (stranger !== undefined)
+    return `${socket} is not asked about the container runtime, since ${stranger}: let only root own and write what leads there`
+  return warning
 }
 
 /** Kubelet itself serves dockershim's socket, up to 1.23: it says nothing of the runtime. */

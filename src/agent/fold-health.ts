@@ -2,20 +2,19 @@
  * Folds one observation into the health record, and writes it. The record also says what the
  * process was started with, as far as that is known when the process is first seen.
  */
-import { type HeldSource, LOCAL_CONTENT } from '../decision/config-source.ts'
-import { type HealthRecord, type HealthSample, isFailing, type Running } from '../decision/health.ts'
-import { forgetIllness } from '../decision/health-changes.ts'
-import { recordProcess, recordSample } from '../decision/health-record.ts'
-import { nameEarlier, nameMissing } from '../decision/missing-content.ts'
+import { type HeldSource, LOCAL_CONTENT, nameEarlier, nameMissing } from '../decision/config-source.ts'
+import { startedSource } from '../decision/held-sources.ts'
 import type { Policy } from '../decision/policy.ts'
-import { startedSource } from '../decision/running-source.ts'
 import type { NextStart } from '../decision/snapshot.ts'
 import { trialKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
-import type { LastWords } from '../ports/last-words.ts'
+import type { KubeletExit } from '../health/exits.ts'
+import { forgetIllness, type HealthRecord, recordProcess, recordSample } from '../health/fold.ts'
+import { type HealthSample, isFailing } from '../health/sample.ts'
 import type { RuntimeRecords } from '../ports/store.ts'
-import { isKubeletInside } from '../systemd/kubelet-inside.ts'
-import { hearLastWords } from './hear-last-words.ts'
+import type { LastWords } from '../ports/unit.ts'
+import { isKubeletInside } from '../systemd/distribution.ts'
+import { MINUTE_US } from '../values/durations.ts'
 import type { KubeletObservation } from './observe-kubelet.ts'
 
 interface HealthPorts {
@@ -41,7 +40,7 @@ export async function foldHealth(ports: HealthPorts, before: HealthRecord | unde
   if (unit.kind === 'unknown' || nextStart.kind === 'unknown') return before
   const after = recordLook(before, look, unit, nextStart.held)
   if (after === undefined) return before
-  const named = nameProcess(recordPort(identifyAgain(after, sample.running), sample, unit), unit, held)
+  const named = nameProcess(recordPort(after, sample, unit), unit, held)
   const charged = excused ? forgetIllness(named) : { ...named, pausedExits: undefined }
   const kept = await hearLastWords(ports.lastWords, charged, sample.at.monotonicUs)
   ports.runtime.writeHealth(kept)
@@ -71,15 +70,6 @@ function recordLook(
 }
 
 /**
- * A process that was first seen while its checkpoint was gone is identified once it is there again.
- */
-function identifyAgain(health: HealthRecord, running: Running): HealthRecord {
-  const { lastProcess } = health
-  if (lastProcess === undefined || running.kind !== 'known' || lastProcess.invocationId !== running.invocationId) return health
-  return lastProcess.content === running.content ? health : { ...health, lastProcess: { ...lastProcess, content: running.content } }
-}
-
-/**
  * Only while the file holds what the process was started with. A program that kubelet is a part of
  * starts before kubelet does, and may still have to write its files.
  */
@@ -103,4 +93,26 @@ function nameProcess(health: HealthRecord, { process }: KnownUnit, held: readonl
   if (found === undefined) return health
   const isVersion = found !== 'local' && process.kind === 'checkpoint' && process.uid === found.uid
   return { ...health, lastProcess: { ...lastProcess, source: isVersion ? startedSource(process, found) : found } }
+}
+
+/** Two exits can be noticed at once. */
+const MOST_ASKED = 2
+
+/**
+ * Adds to the latest exits what kubelet said before it exited. It is asked for right after an exit,
+ * so a settled node never pays for it.
+ */
+async function hearLastWords(lastWords: LastWords, health: HealthRecord, nowUs: number): Promise<HealthRecord> {
+  const exits = health.recentExits ?? []
+  const isWanted = ({ invocationId, words, atUs }: KubeletExit) => invocationId !== '' && words === undefined && nowUs - atUs < MINUTE_US
+  const wanted = exits.slice(-MOST_ASKED).filter(isWanted)
+  if (wanted.length === 0) return health
+  const heard = new Map(
+    await Promise.all(wanted.map(async ({ invocationId }) => [invocationId, await lastWords.of(invocationId)] as const)),
+  )
+  const recentExits = exits.map((exit) => {
+    const words = heard.get(exit.invocationId)
+    return words === undefined ? exit : { ...exit, words }
+  })
+  return { ...health, recentExits }
 }

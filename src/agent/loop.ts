@@ -3,17 +3,15 @@
  * Triggers only wake it: they carry no state, and many of them lead to one pass. The loop itself
  * remembers nothing that a decision needs, except how long to leave a failed step alone.
  */
-import { nextStep } from '../decision/next-step.ts'
-import type { Snapshot } from '../decision/snapshot.ts'
-import type { Action, Step, Wait } from '../decision/step.ts'
+import { nextStep } from '../decision/rules.ts'
+import type { Snapshot, Trouble } from '../decision/snapshot.ts'
+import { type Action, aboutOf, type Step, type Wait } from '../decision/step.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
-import type { PassObserver } from '../ports/pass-observer.ts'
 import { errorMessage } from '../values/errors.ts'
 import { type ObservationPorts, observe } from './observe.ts'
 import { type KubeletObservation, observeKubelet, probeKubeletAgain } from './observe-kubelet.ts'
 import { type EffectPorts, perform } from './perform.ts'
-import { StepBackoff } from './step-backoff.ts'
 import type { Waker } from './waker.ts'
 
 const BLIND_US = 5e6
@@ -164,4 +162,82 @@ export async function runLoop(
     const wait = await loop.settle(signal)
     if (wait !== undefined) await waker.sleepUntil(Math.min(wait.untilUs, clock.now().monotonicUs + longestSleepUs), clock, signal)
   }
+}
+
+const FIRST_RETRY_US = 1e6
+const LAST_RETRY_US = 60e6
+
+interface LastTrouble extends Trouble {
+  readonly pauseUs: number
+}
+
+/** One try of a step. */
+interface Attempt {
+  readonly step: Action
+  /** What came of the try before. undefined: it had not failed. */
+  readonly before: LastTrouble | undefined
+}
+
+/**
+ * How long a step that failed is left alone: longer each time, and other steps go on meanwhile. A
+ * step may also run on in the background, and fail only later.
+ */
+class StepBackoff {
+  /** The last trouble of each step that failed, by its kind and by what it was about. */
+  readonly #troubles = new Map<string, LastTrouble>()
+  /** The last trouble of each step that is tried again and still runs in the background. */
+  readonly #pending = new Map<string, LastTrouble>()
+
+  list(): readonly Trouble[] {
+    return [...this.#troubles.values()]
+  }
+
+  begin(step: Action): Attempt {
+    const key = keyOf(step)
+    const before = this.#troubles.get(key) ?? this.#pending.get(key)
+    this.#troubles.delete(key)
+    this.#pending.delete(key)
+    return { step, before }
+  }
+
+  /** The step goes on in the background. */
+  goesOn({ step, before }: Attempt): void {
+    if (before !== undefined) this.#pending.set(keyOf(step), before)
+  }
+
+  /** @returns whether it failed otherwise than the last time, which is worth a line in the log */
+  failed({ step, before }: Attempt, detail: string, nowUs: number): boolean {
+    const pauseUs = Math.min(LAST_RETRY_US, (before?.pauseUs ?? FIRST_RETRY_US / 2) * 2)
+    this.#troubles.set(keyOf(step), {
+      step: step.kind,
+      about: aboutOf(step),
+      detail,
+      retryAtUs: nowUs + pauseUs,
+      sinceUs: before?.sinceUs ?? nowUs,
+      pauseUs,
+    })
+    return before?.detail !== detail
+  }
+
+  /** Forgets those that are due: no rule wants their steps any more. */
+  forgetDue({ now, preflightPending }: Snapshot): void {
+    for (const [key, { retryAtUs }] of this.#troubles) if (now.monotonicUs >= retryAtUs) this.#troubles.delete(key)
+    if (preflightPending.size === 0) this.#pending.clear()
+  }
+}
+
+function keyOf(step: Action): string {
+  return `${step.kind} ${aboutOf(step)}`
+}
+
+/**
+ * Receives each pass: for reports, metrics, and the invariants of the simulation. Must not throw.
+ */
+export interface PassObserver {
+  decided(snapshot: Snapshot, step: Step): void
+  /**
+   * The pass is over, whether or not its step succeeded. Never called for a pass that hangs.
+   * `snapshot` is undefined if the node could not be observed.
+   */
+  turned?(step: Step, snapshot: Snapshot | undefined): void
 }

@@ -9,18 +9,16 @@ import type { HeldDirectory } from '../checkpoint/held-directory.ts'
 import type { UnitState } from '../decision/unit-state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
+import type { Unit } from '../ports/unit.ts'
 import { MINUTE_US } from '../values/durations.ts'
-import { isNumber, isText, parseJson, shape } from '../values/json-shape.ts'
+import { isNumber, isText, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 
 const AGAIN_US = 10 * MINUTE_US
 
-interface End {
-  readonly bootId: string
-  readonly atUs: number
-}
-const isEnd = shape<End>({ bootId: isText, atUs: isNumber })
+const isEnd = shape({ bootId: isText, atUs: isNumber })
+type End = TypeOf<typeof isEnd>
 
-export interface LostDirectoryWorld {
+interface LostDirectoryWorld {
   readonly held: HeldDirectory
   readonly directory: string
   readonly runtimeDir: string
@@ -37,7 +35,16 @@ export class LostDirectory {
     this.#world = world
   }
 
-  /** Without its directory, the agent knows nothing that a decision needs. */
+  /**
+   * The unit as the agent sees it: without its directory, it knows nothing that a decision needs.
+   */
+  watch(unit: Pick<Unit, 'observe' | 'stillRuns'>): Pick<Unit, 'observe' | 'stillRuns'> {
+    return {
+      observe: async () => this.explain(await unit.observe()),
+      stillRuns: (seen) => this.explain(seen).kind === 'known' && unit.stillRuns(seen),
+    }
+  }
+
   explain(unit: UnitState): UnitState {
     return this.#world.held.isUnlinked() ? { kind: 'unknown', detail: this.#detail } : unit
   }

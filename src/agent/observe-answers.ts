@@ -4,7 +4,7 @@
  */
 import { describeRolloutSubject } from '../decision/rollout-subject.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import type { RolloutPort } from '../ports/rollout-record.ts'
+import type { RolloutPort } from '../ports/assignment-source.ts'
 import type { RuntimeRecords } from '../ports/store.ts'
 import { type EvidencePorts, observeEvidence } from './observe-evidence.ts'
 

@@ -4,18 +4,21 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { runningConfigPath } from '../decision/base-config.ts'
-import type { ContentHash } from '../decision/config-source.ts'
-import { type HealthAnswer, type HealthPort, PORT_NOT_KNOWN } from '../decision/health.ts'
-import type { Instant } from '../decision/instant.ts'
-import { nameEarlier } from '../decision/missing-content.ts'
+import { type ContentHash, nameEarlier } from '../decision/config-source.ts'
+import type { RestartRecord } from '../decision/records.ts'
 import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
-import { DEFAULT_HEALTHZ } from '../kubelet/health-target.ts'
+import { asksForJobs, explainDown } from '../decision/why-down.ts'
+import type { HealthRecord } from '../health/fold.ts'
+import type { HealthPort } from '../health/process.ts'
+import { type HealthAnswer, PORT_NOT_KNOWN } from '../health/sample.ts'
+import { DEFAULT_HEALTHZ } from '../kubelet/config-file.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ConfigFacts, HealthProbe } from '../ports/probes.ts'
 import type { Checkpoints, RuntimeRecords } from '../ports/store.ts'
-import type { Unit } from '../ports/unit.ts'
+import type { Unit, UnitJobs } from '../ports/unit.ts'
+import type { Instant } from '../values/durations.ts'
 import { configDirectory, findHealthTarget } from './config-files.ts'
-import { readContentOnce } from './content-once.ts'
+import { readContentOnce } from './node-configs.ts'
 
 export interface KubeletObservation {
   readonly at: Instant
@@ -94,4 +97,28 @@ async function findHealthPort(ports: KubeletPorts, unit: KnownUnit): Promise<Hea
 function isStillThere(ports: KubeletPorts, { process, invocationId }: KnownUnit, content: ContentHash): boolean {
   if (process.kind !== 'checkpoint') return content !== nameEarlier(invocationId)
   return readContentOnce(ports.checkpoints).contentToStart({ ...process, kubeletConfigKey: process.key }) === content
+}
+
+interface ExplainPorts {
+  readonly jobs: UnitJobs
+  readonly clock: Clock
+}
+
+/**
+ * Finds out why the unit is down, where its state alone does not tell. The journal is asked only
+ * where a start that the agent or systemd began may have come to nothing.
+ * @param health the record of this boot
+ * @param restarts that the agent has requested
+ */
+export async function explainUnit(
+  { jobs, clock }: ExplainPorts,
+  unit: UnitState,
+  health: HealthRecord | undefined,
+  restarts: readonly RestartRecord[],
+): Promise<UnitState> {
+  if (unit.kind === 'unknown' || unit.down === undefined) return unit
+  const past = { health, restarts, now: clock.now() }
+  if (!asksForJobs(unit, past)) return explainDown(unit, past)
+  const down = { ...unit.down, dependencyFailedUs: await jobs.dependencyFailedUs() }
+  return explainDown({ ...unit, down }, past)
 }

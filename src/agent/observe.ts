@@ -3,46 +3,47 @@
  * is read, not remembered, and what cannot be read is unknown. Writes the health record, into which
  * each observation is folded, and nothing else but what an earlier pass could not write.
  */
-import { hasStarted } from '../decision/cannot-start.ts'
-import {
-  type ConfigMapSource,
-  type ConfigSource,
-  type ContentHash,
-  type HeldSource,
-  LOCAL,
-  LOCAL_CONTENT,
-  withoutOverlay,
-} from '../decision/config-source.ts'
+
+import { type ConfigSource, type ContentHash, type HeldSource, LOCAL, LOCAL_CONTENT, withoutOverlay } from '../decision/config-source.ts'
 import { type Desired, resolveDesired, sourceOf } from '../decision/desired.ts'
 import { findNodePause } from '../decision/find-pause.ts'
-import { type HealthRecord, isFailing, isStrangers, type Running, type SeenProcess } from '../decision/health.ts'
 import { fallbackSources } from '../decision/held-sources.ts'
+import { recallBaseline } from '../evidence/baseline.ts'
 import { isLocalAssigned } from '../decision/left.ts'
 import type { Policy } from '../decision/policy.ts'
-import { FALLBACK_NAMES, type RecordState, recallRestarts } from '../decision/records.ts'
+import { FALLBACK_NAMES, recallRestarts } from '../decision/records.ts'
 import { renameInHealth } from '../decision/rename-kubelet.ts'
 import type { NextStart, Snapshot, Trouble } from '../decision/snapshot.ts'
 import { type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { UnitState } from '../decision/unit-state.ts'
 import type { Acceptance, Verdict } from '../decision/verdict.ts'
-import { recallBaseline } from '../evidence/baseline.ts'
+import { hasStarted } from '../decision/why-down.ts'
+import type { HealthRecord } from '../health/fold.ts'
+import type { SeenProcess } from '../health/process.ts'
+import { isFailing, isStrangers, type Running } from '../health/sample.ts'
 import type { Activation, ActivationState } from '../ports/activation.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
-import type { LastWords } from '../ports/last-words.ts'
 import type { Preflight } from '../ports/preflight.ts'
 import type { DrainProbe } from '../ports/probes.ts'
 import type { Checkpoints, OperatorRequests, Records, RuntimeRecords } from '../ports/store.ts'
-import type { Unit } from '../ports/unit.ts'
-import type { UnitJobs } from '../ports/unit-jobs.ts'
-import { type CheckpointContents, readContentOnce } from './content-once.ts'
-import { explainUnit } from './explain-unit.ts'
+import type { LastWords, Unit, UnitJobs } from '../ports/unit.ts'
 import { foldHealth } from './fold-health.ts'
-import { identifyRunning, resolveNextStart } from './identify-running.ts'
+import {
+  type CheckpointContents,
+  hold,
+  holdFallback,
+  identifyLocal,
+  identifyRunning,
+  listNamed,
+  readAssigned,
+  readContentOnce,
+  readLocalConfig,
+  readSource,
+  resolveNextStart,
+} from './node-configs.ts'
 import { type AnswerPorts, observeAnswers } from './observe-answers.ts'
-import { type KubeletObservation, type KubeletPorts, observeKubelet } from './observe-kubelet.ts'
+import { explainUnit, type KubeletObservation, type KubeletPorts, observeKubelet } from './observe-kubelet.ts'
 import { type NeedsObservation, type NeedsPorts, NOT_PROBED, probeNeeds } from './probe-needs.ts'
-import { listNamed, readAssigned, readSource } from './read-assigned.ts'
-import { identifyLocal, readLocalConfig } from './read-local-config.ts'
 import { type RecognitionPorts, recognizeDesired } from './recognize-content.ts'
 
 const NOTHING: ReadonlySet<TrialKey> = new Set()
@@ -294,21 +295,6 @@ function recallStagings(records: Records): Pick<Snapshot, 'stagings' | 'stagings
 
 function filterVerdicts(records: Records, isWanted: (verdict: Verdict) => boolean): ReadonlyMap<TrialKey, Verdict> {
   return new Map([...records.verdicts()].filter(([, verdict]) => isWanted(verdict)))
-}
-
-/**
- * A damaged record names nothing that could be downloaded, so this fallback is local: kubelet can
- * always be started with that.
- */
-function holdFallback(record: RecordState, checkpoints: CheckpointContents): HeldSource {
-  if (record.kind === 'damaged' || record.source === 'local') return LOCAL
-  return hold(record.source, checkpoints)
-}
-
-function hold(source: ConfigMapSource, checkpoints: CheckpointContents): HeldSource {
-  const content = checkpoints.contentToStart(source)
-  const held = { source, content }
-  return content === undefined && checkpoints.isUnreadable(source) ? { ...held, unreadable: true } : held
 }
 
 function readActivation(ports: ObservationPorts, unit: UnitState): ActivationState {

@@ -19,7 +19,7 @@ import type { Log } from '../ports/log.ts'
 import type { Preflight } from '../ports/preflight.ts'
 import type { Checkpoints, History, OperatorRequests, Records, RuntimeRecords } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
-import { identifyLocal, readLocalConfig } from './read-local-config.ts'
+import { identifyLocal, readLocalConfig } from './node-configs.ts'
 
 /** Everything that the agent changes. */
 export interface EffectPorts {

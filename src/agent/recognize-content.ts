@@ -6,10 +6,11 @@
  */
 import type { CheckpointFile, ConfigMapData, ContentHash, HeldSource } from '../decision/config-source.ts'
 import type { Desired } from '../decision/desired.ts'
-import type { Running, SeenProcess } from '../decision/health.ts'
 import { contentOfKey, type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { UnitState } from '../decision/unit-state.ts'
 import type { Verdict } from '../decision/verdict.ts'
+import type { SeenProcess } from '../health/process.ts'
+import type { Running } from '../health/sample.ts'
 import type { Checkpoints, Records } from '../ports/store.ts'
 
 /** The contents that are known as another one. */
@@ -20,7 +21,7 @@ export interface KnownAlike {
   write(): void
 }
 
-export interface RecognizerParts {
+interface RecognizerParts {
   readonly alike: KnownAlike
   readonly checkpoints: Pick<Checkpoints, 'content' | 'data'>
   /** The hash of the bytes. */

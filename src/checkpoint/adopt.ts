@@ -3,7 +3,7 @@
  * `meta/` and `checkpoints/` one level deeper, in `store/`. They are copied to the agent's layout,
  * then `store` is renamed: after a crash at any point kubelet's copy is complete and adoption
  * starts again. The agent's own files are never overwritten, but for empty records where it has no
- * others: an agent that ran without `--adopt` before opened them so (open-records.ts). Records and
+ * others: an agent that ran without `--adopt` before opened them so (`openRecords`). Records and
  * configs are validated later, when they are read.
  *
  * Upstream: `storeDir` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/controller.go`; `tmp_` is the
@@ -12,16 +12,21 @@
 import { join } from 'node:path'
 import type { ConfigMapData } from '../decision/config-source.ts'
 import { RECORD_NAMES, type RecordName } from '../decision/records.ts'
+import { checkKey, checkVersion } from '../decision/safe-names.ts'
+import type { UnitState } from '../decision/unit-state.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
+import type { Log } from '../ports/log.ts'
 import type { Checkpoints } from '../ports/store.ts'
+import type { Unit } from '../ports/unit.ts'
+import { HOUR_US, MINUTE_US } from '../values/durations.ts'
 import type { Layout } from './layout.ts'
-import { checkKey, checkVersion } from './layout.ts'
 import { parseMarker, renderMarker } from './local-marker.ts'
 import { planSetAside } from './set-aside.ts'
 
 const RECORDS = ['last-known-good', 'assigned'] as const
 
-export interface Adoption {
+interface Adopted {
   readonly checkpoints: number
   /** What was not adopted, and why; for the log. */
   readonly remarks: readonly string[]
@@ -34,7 +39,7 @@ export function findKubeletStore(files: Files, layout: Layout): string | undefin
 }
 
 /** Must be called before anything else reads the directory. */
-export function adoptKubeletStore(files: Files, checkpoints: Checkpoints, layout: Layout): Adoption {
+export function adoptKubeletStore(files: Files, checkpoints: Checkpoints, layout: Layout): Adopted {
   const remarks: string[] = []
   const store = findKubeletStore(files, layout)
   if (store === undefined) return { checkpoints: 0, remarks }
@@ -69,7 +74,7 @@ function markAdopted(files: Files, layout: Layout, adopted: readonly RecordPair[
 }
 
 /** Whether there is a store, and the agent has no config of its own in place of kubelet's. */
-export function isAdoptionOpen(files: Files, layout: Layout): boolean {
+function isAdoptionOpen(files: Files, layout: Layout): boolean {
   const store = findKubeletStore(files, layout)
   return store !== undefined && readRecords(files, layout, store).every(isFree)
 }
@@ -124,4 +129,86 @@ function readStored(files: Files, directory: string): ConfigMapData | undefined 
     data.set(key, bytes.toString())
   }
   return Object.fromEntries(data)
+}
+
+interface AdoptionParts {
+  /** Whether the settings say so. */
+  readonly adopt: boolean
+  readonly stores: {
+    readonly files: Files
+    readonly layout: Layout
+    readonly checkpoints: Checkpoints
+    readonly unit: Pick<Unit, 'observe'>
+  }
+  readonly clock: Clock
+  /** How long the agent has run. */
+  readonly uptimeUs: () => number
+  readonly log: Log
+}
+
+interface Adoption {
+  /**
+   * Why what had to stay can be taken over now. That takes a new life of the agent, in which
+   * nothing has read the directory yet. undefined: it cannot, or nothing had to stay.
+   */
+  findOccasion(unit: UnitState): string | undefined
+}
+
+const NOTHING_LEFT: Adoption = { findOccasion: () => undefined }
+/**
+ * The disk may have been full, or read-only, for a moment. The longer the agent has run, the less
+ * often it starts over for that.
+ */
+function retryAfterUs(uptimeUs: number): number {
+  return Math.min(Math.max(uptimeUs, MINUTE_US), HOUR_US)
+}
+
+/**
+ * Takes over what is there, unless kubelet may still use it: at its next start, kubelet would find
+ * no store, and make an empty one, without its last-known-good. Must be called before anything else
+ * reads the directory.
+ */
+export async function openAdoption({ adopt, stores, clock, uptimeUs, log }: AdoptionParts): Promise<Adoption> {
+  const { files, layout, checkpoints, unit } = stores
+  const store = findKubeletStore(files, layout)
+  if (store === undefined) return NOTHING_LEFT
+  if (!adopt) {
+    log.warn(`${layout.directory} holds checkpoints of kubelet's own dynamic configuration; start with --adopt to take them over`)
+    return NOTHING_LEFT
+  }
+  const obstacle = findUser(await unit.observe())
+  if (obstacle !== undefined) {
+    log.warn(`${store} is not taken over yet: ${obstacle}`)
+    const occasion = 'kubelet no longer uses its own dynamic configuration, so it can be taken over'
+    return { findOccasion: (seen) => (findUser(seen) === undefined ? occasion : undefined) }
+  }
+  try {
+    const { checkpoints: count, remarks } = adoptKubeletStore(files, checkpoints, layout)
+    if (count > 0) log.info(`adopted ${count} checkpoints that kubelet left behind`)
+    for (const remark of remarks) log.warn(remark)
+  } catch (error) {
+    // As on a disk that is full or read-only. An agent that ends would watch over nothing.
+    log.error(`cannot take over ${store}; trying again later, unless a config was assigned by then`, { error })
+    const retryAtUs = clock.now().monotonicUs + retryAfterUs(uptimeUs())
+    const isDue = (seen: UnitState) => clock.now().monotonicUs >= retryAtUs && findUser(seen) === undefined && isOpen(stores)
+    return { findOccasion: (seen) => (isDue(seen) ? `trying again to take over ${store}` : undefined) }
+  }
+  return NOTHING_LEFT
+}
+
+function isOpen({ files, layout }: AdoptionParts['stores']): boolean {
+  try {
+    return isAdoptionOpen(files, layout)
+  } catch {
+    // It could not be taken over from a disk that cannot be read either.
+    return false
+  }
+}
+
+/** Why kubelet uses its store, or may use it. undefined: it does not. */
+function findUser(unit: UnitState): string | undefined {
+  if (unit.kind === 'unknown') return `whether kubelet still uses it is not known: ${unit.detail}`
+  if (unit.wiring.kind === 'broken' && unit.wiring.reason === 'dynamic-config-dir') return unit.wiring.detail
+  // The flags in force are those of the process.
+  return unit.process.kind === 'unknown' ? `whether kubelet still uses it is not known: ${unit.process.detail}` : undefined
 }

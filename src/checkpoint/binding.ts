@@ -6,23 +6,22 @@
  */
 import { join } from 'node:path'
 import type { Files } from '../ports/files.ts'
-import type { Check } from '../values/json-shape.ts'
-import { isText, listOf, optional, parseJson, shape } from '../values/json-shape.ts'
+import { isText, listOf, optional, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 import type { Layout } from './layout.ts'
-import type { OnSetAside } from './set-aside.ts'
-import { numbersAfter } from './set-aside.ts'
+import { numbersAfter, type OnSetAside } from './set-aside.ts'
 
-export interface Binding {
-  readonly nodeName: string
+const isBinding = shape({
+  nodeName: isText,
   /**
    * SHA-256 (hex) of each CA certificate and of its public key. One list, which older agents read
    * and compare too; what they wrote has the certificates alone. Empty without a cluster, with a
    * directory of manifests.
    */
-  readonly caHashes: readonly string[]
+  caHashes: listOf(isText),
   /** Of the machine's ID. undefined: it is not known, or an older agent wrote the record. */
-  readonly machineHash?: string | undefined
-}
+  machineHash: optional(isText),
+})
+export type Binding = TypeOf<typeof isBinding>
 
 /** `fresh`: the state is not bound yet. */
 export type BindingCheck = 'same' | 'fresh' | 'foreign'
@@ -98,5 +97,3 @@ function foreignDirectory(files: Files, layout: Layout): string {
   const unfinished = newest > 0 && files.stat(join(path(newest), 'meta')) === undefined
   return path(unfinished ? newest : newest + 1)
 }
-
-const isBinding: Check<Binding> = shape<Binding>({ nodeName: isText, caHashes: listOf(isText), machineHash: optional(isText) })

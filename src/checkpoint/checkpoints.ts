@@ -9,16 +9,15 @@
  */
 import { basename, dirname, join } from 'node:path'
 import type { CheckpointFile, CheckpointInfo, ConfigMapData, ContentHash } from '../decision/config-source.ts'
+import { checkData, checkFile, checkKey, checkOverlay, checkVersion, type NameCheck } from '../decision/safe-names.ts'
 import type { Checkpoints } from '../ports/store.ts'
 import { contentHash, filesOf, hashFiles } from './content.ts'
 import type { TreeFiles } from './disk.ts'
 import { isDamage } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
-import type { Layout, NameCheck } from './layout.ts'
-import { checkData, checkFile, checkKey, checkOverlay, checkVersion } from './layout.ts'
+import type { Layout } from './layout.ts'
 import { listCheckpoints } from './list-checkpoints.ts'
-import type { OnSetAside } from './set-aside.ts'
-import { planSetAside, TREE_SET_ASIDE } from './set-aside.ts'
+import { type OnSetAside, planSetAside, TREE_SET_ASIDE } from './set-aside.ts'
 
 export class CheckpointError extends Error {
   override readonly name = 'CheckpointError'

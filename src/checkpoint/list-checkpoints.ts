@@ -5,11 +5,11 @@
  */
 import { join } from 'node:path'
 import type { CheckpointInfo } from '../decision/config-source.ts'
+import { checkOverlay, checkVersion } from '../decision/safe-names.ts'
 import type { Files } from '../ports/files.ts'
 import { isDamage } from './file-error.ts'
 import { anyError, type LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
-import { checkOverlay, checkVersion } from './layout.ts'
 
 export interface CheckpointList {
   readonly checkpoints: readonly CheckpointInfo[]

@@ -11,7 +11,7 @@ import { isText, listOf, parseJson, shape } from '../values/json-shape.ts'
 export type Marked = ReadonlySet<string>
 type SourceIn = (name: RecordName) => ConfigSource | undefined
 
-const isMarker = shape<{ readonly local: readonly string[] }>({ local: listOf(isText) })
+const isMarker = shape({ local: listOf(isText) })
 
 /** @param before what another agent has marked besides stays marked */
 export function renderMarker(names: readonly RecordName[], before: Marked | undefined): string {

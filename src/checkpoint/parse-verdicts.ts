@@ -3,37 +3,11 @@
  * fields that this agent does not know. Such a verdict still condemns its config, so an unknown
  * word counts as the known one that keeps the config from kubelet for longest. Pure.
  */
-
-import { FAILURE_REASONS, type Verdict } from '../decision/verdict.ts'
-import { EVIDENCE_KINDS } from '../evidence/kinds.ts'
+import { isVerdict, type Verdict } from '../decision/verdict.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
-import type { Check, Checks } from '../values/json-shape.ts'
-import { isAny, isFlag, isNumber, isText, listOf, oneOf, optional, parseJson, shape } from '../values/json-shape.ts'
-import { isConfigSource } from './record-shapes.ts'
+import { type Check, isAny, isText, listOf, parseJson } from '../values/json-shape.ts'
 
-const CHECKS: Checks<Verdict> = {
-  key: isText,
-  state: oneOf('refused', 'provisional', 'confirmed'),
-  reason: oneOf(...FAILURE_REASONS),
-  detail: isText,
-  source: isConfigSource,
-  atWallMs: isNumber,
-  bootId: optional(isText),
-  basis: optional(isText),
-  localConfig: optional(isText),
-  evidence: optional(oneOf(...EVIDENCE_KINDS)),
-  damage: optional(oneOf('transient', 'one-way')),
-  doubtful: optional(isFlag),
-  retrials: optional(isNumber),
-  acquitted: optional(isFlag),
-  recurring: optional(isFlag),
-  anyKubelet: optional(isFlag),
-  leavesState: optional(isFlag),
-  yielded: optional(isFlag),
-  suspended: optional(isFlag),
-}
-const CHECK_OF: ReadonlyMap<string, Check<unknown>> = new Map(Object.entries(CHECKS))
-const isVerdict = shape(CHECKS)
+const CHECK_OF: ReadonlyMap<string, Check<unknown>> = new Map(Object.entries(isVerdict.fields))
 
 export type ParsedVerdicts =
   | {

@@ -8,8 +8,13 @@
  * file means local.
  */
 import type { ConfigSource } from '../decision/config-source.ts'
-import type { ChannelState } from '../decision/desired.ts'
+import { type ChannelState, isChannelState } from '../decision/desired.ts'
+import { isKeptBaseline, type KeptBaseline } from '../evidence/kinds.ts'
 import {
+  isLeft,
+  isProven,
+  isRestartRecord,
+  isTrialBoots,
   type LeftRecord,
   RECORD_NAMES,
   type RecordName,
@@ -17,11 +22,10 @@ import {
   type RestartRecord,
   type TrialBoots,
 } from '../decision/records.ts'
-import type { Staging } from '../decision/staging-state.ts'
+import { checkSource } from '../decision/safe-names.ts'
+import { isStagings, type Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import { keepVerdicts, type Verdict } from '../decision/verdict.ts'
-import type { KeptBaseline } from '../evidence/kinds.ts'
-import { isKeptBaseline } from '../evidence/kinds.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { Records } from '../ports/store.ts'
@@ -31,20 +35,16 @@ import { DamagedRecords } from './damaged-records.ts'
 import { FileError, isDamage } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
-import { checkSource } from './layout.ts'
 import { type Damaged, type Json, loadJson } from './loaded-json.ts'
 import { isConfirmed, type Marked, parseMarker, renderMarker } from './local-marker.ts'
 import { type LogOnce, logErrorsOnce } from './log-once.ts'
 import { parseVerdicts } from './parse-verdicts.ts'
 import { ParsedOnce } from './parsed-once.ts'
 import { RecordError } from './record-error.ts'
-import { isChannelState, isLeft, isProven, isRestartRecord, isStagings, isTrialBoots } from './record-shapes.ts'
 import { parseSource, serializeSource } from './serialize.ts'
 import type { OnSetAside } from './set-aside.ts'
 
-const NO_VERDICTS: ReadonlyMap<TrialKey, Verdict> = new Map()
 const ABSENT: RecordState = { kind: 'source', source: 'local', absent: true }
-const NONE_MARKED: Marked = new Set()
 
 export interface RecordsOptions {
   readonly files: Files
@@ -121,8 +121,8 @@ export class FileRecords implements Records {
 
   /** undefined: there is no marker. */
   #marked(): Marked | undefined {
-    const found = this.#load(this.#layout.localMarker, (bytes) => parseMarker(bytes) ?? NONE_MARKED)
-    return found === undefined || 'has' in found ? found : NONE_MARKED
+    const found = this.#load(this.#layout.localMarker, (bytes) => parseMarker(bytes) ?? new Set<string>())
+    return found === undefined || 'has' in found ? found : new Set()
   }
 
   /** undefined: there is no such record, or it is damaged. */
@@ -217,7 +217,7 @@ export class FileRecords implements Records {
       // Those that were read stay in force: nobody else changes the file.
       if (!isDamage(cause) && !this.#faults.hasLasted(path, cause)) throw cause
     }
-    return this.#read?.verdicts ?? NO_VERDICTS
+    return this.#read?.verdicts ?? new Map()
   }
 
   #readVerdicts(): readonly Verdict[] {

@@ -4,18 +4,22 @@
  * agent: a record that cannot be written is kept in memory, and an invalid one counts as absent.
  */
 import { join } from 'node:path'
-import type { HealthRecord } from '../decision/health.ts'
-import type { ObservationRecord, RestartRecord, SpreadRecord } from '../decision/records.ts'
-import type { RolloutKnowledge } from '../decision/staging-state.ts'
-import type { EvidenceRecord } from '../evidence/kinds.ts'
-import { isEvidenceRecord } from '../evidence/kinds.ts'
+import { type EvidenceRecord, isEvidenceRecord } from '../evidence/kinds.ts'
+import {
+  isObservationRecord,
+  isRestartRecord,
+  isSpreadRecord,
+  type ObservationRecord,
+  type RestartRecord,
+  type SpreadRecord,
+} from '../decision/records.ts'
+import { isRolloutKnowledge, type RolloutKnowledge } from '../decision/staging-state.ts'
+import { type HealthRecord, isHealthRecord } from '../health/fold.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { RuntimeRecords } from '../ports/store.ts'
-import type { Check } from '../values/json-shape.ts'
-import { listOf, parseJson } from '../values/json-shape.ts'
+import { type Check, listOf, parseJson } from '../values/json-shape.ts'
 import { FileError } from './file-error.ts'
-import { isHealthRecord, isObservationRecord, isRestartRecord, isRolloutKnowledge, isSpreadRecord } from './record-shapes.ts'
 
 type RuntimeFile = 'health' | 'restarts' | 'spread' | 'evidence' | 'rollout' | 'rollout-turn'
 

@@ -7,10 +7,10 @@
  * texts differ again.
  */
 import { dirname, join } from 'node:path'
-import type { ContentHash } from '../decision/config-source.ts'
+import { type ContentHash, isContentHash } from '../decision/config-source.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
-import { isText, listOf, parseJson, shape } from '../values/json-shape.ts'
+import { listOf, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 import { FileError, isDamage, isOfDisk } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
@@ -18,12 +18,9 @@ import type { Layout } from './layout.ts'
 /** The newest. Only what the records and kubelet's next start name is of use. */
 const KEPT = 100
 
-interface Entry {
-  readonly content: ContentHash
-  readonly same: ContentHash
-}
-
-const isEntries = listOf(shape<Entry>({ content: isText, same: isText }))
+const isEntry = shape({ content: isContentHash, same: isContentHash })
+const isEntries = listOf(isEntry)
+type Entry = TypeOf<typeof isEntry>
 
 export interface SameContentsOptions {
   readonly files: Files

@@ -9,7 +9,7 @@
  * (`DecodeRemoteConfigSource`, "non-strict so we don't error out on newer API keys").
  */
 import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
-import { checkSource } from './layout.ts'
+import { checkSource } from '../decision/safe-names.ts'
 import { decodeScalar, encodeScalar } from './yaml-scalar.ts'
 
 const HEADER = ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: SerializedNodeConfigSource', 'source:', '  configMap:']

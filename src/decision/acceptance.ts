@@ -1,11 +1,10 @@
 /** What preflight said of a config, and whether it still counts. Pure. */
 
-import type { ConfigSource } from './config-source.ts'
+import { type ConfigSource, isOther } from './config-source.ts'
 import { isLocalAssigned } from './left.ts'
-import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
-import type { Target } from './target.ts'
+import type { Target, TargetSituation } from './target.ts'
 import { hasPassed } from './trial-key.ts'
 import type { Acceptance, Verdict } from './verdict.ts'
 import { isWorthKeeping } from './worth-keeping.ts'
@@ -48,7 +47,7 @@ function isOfToday({ basis, localConfig }: Snapshot, source: ConfigSource, resul
 export function needsNoCheck(snapshot: Snapshot, { fallback }: Target): boolean {
   const { running, requests } = snapshot
   if (fallback || !isLocalAssigned(snapshot) || requests.force === true) return true
-  if (running.kind !== 'known' || running.content.startsWith('other:')) return true
+  if (running.kind !== 'known' || isOther(running.content)) return true
   return !isWorthKeeping(snapshot)
 }
 

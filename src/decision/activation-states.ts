@@ -16,31 +16,25 @@
  * Once there is only waiting left on it, the assigned config goes the same way as far as
  * `activate`, and is checked.
  */
-
-import { awaitsBaseline, startsWithContent } from '../evidence/schedule.ts'
+import { needsStart } from '../health/sample.ts'
 import { isAccepted, listUndrained, needsNoCheck } from './acceptance.ts'
-import { findStartObstacle } from './cannot-start.ts'
 import { asCandidate, assessHealth } from './condemn-failure.ts'
 import { describeSource, sameSource } from './config-source.ts'
-import { failedLately } from './failed-lately.ts'
+import { awaitsBaseline, startsWithContent } from '../evidence/schedule.ts'
 import { describePause, findNodePause } from './find-pause.ts'
-import { findVerdict } from './find-verdict.ts'
+import { lastRunSource } from './held-sources.ts'
+import { PHASES, type Phase } from './phases.ts'
 import { awaitsStart, decideRestart, type RestartDecision } from './restarts.ts'
-import { restingPhase, restOn } from './resting.ts'
+import { findLeftInPlace, findRunOn, restingPhase, restOn } from './resting.ts'
 import { describeStartWait, findStartWait, hasRolloutTurn } from './rollout-turn.ts'
-import { findLeftInPlace, findRunOn } from './run-on.ts'
-import { lastRunSource } from './running-source.ts'
-import { needsStart } from './sample-condition.ts'
-import { nextAfter, type TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
-import { findSpreadTurn, type SpreadTurn } from './spread.ts'
 import { hasSameHash } from './staging.ts'
-import type { Action, Phase, Step, Wait } from './step.ts'
-import type { Candidate, Target } from './target.ts'
+import type { Action, Step, Wait } from './step.ts'
+import { type Candidate, nextAfter, standsIn, type Target, type TargetSituation } from './target.ts'
 import type { ReadyWiring } from './unit-state.ts'
-import { isOfFailure } from './verdict.ts'
-import { wait } from './wait.ts'
-import { describeStay } from './why-down.ts'
+import { findVerdict, isOfFailure } from './verdict.ts'
+import { failedLately, findSpreadTurn, type SpreadTurn, wait } from './wait.ts'
+import { describeStay, findStartObstacle } from './why-down.ts'
 import { failsNow, isWellAgain, isWorthKeeping } from './worth-keeping.ts'
 
 /** For how long preflight is asked about local where it cannot judge. */
@@ -61,11 +55,9 @@ export function restOnTarget(situation: TargetSituation): Step {
   if (step.kind !== 'wait' || awaiting?.kind !== 'wait') return step
   const untilUs = Math.min(step.untilUs, awaiting.untilUs)
   // The target only stands in: the node waits for the assigned config.
-  if (situation.target.goesOn && GOES_ON.includes(step.phase)) return { ...awaiting, untilUs }
+  if (situation.target.goesOn && PHASES[step.phase].rests === true) return { ...awaiting, untilUs }
   return { ...step, detail: `${step.detail}; ${awaiting.detail}`, untilUs }
 }
-
-const GOES_ON: readonly Phase[] = ['settled', 'in-trial', 'fallen-back', 'refused', 'paused']
 
 /** What there is to do already for the config that waits for its turn in a rollout. */
 function prepareAwaitingTurn(situation: TargetSituation): Action | Wait | undefined {
@@ -177,9 +169,8 @@ function activate(wiring: ReadyWiring): State {
       return leave(wiring, startWait.isPaused === true ? 'paused' : 'rollout', describeStartWait(what, startWait))
     const turn = spreadTurnOf(situation)
     if (turn.kind === 'wait-until') return wait(snapshot, 'spread', `waits for its turn to use ${what}: ${turn.detail}`, turn.atUs)
-    const isRefuge = target.fallback && !target.goesOn
-    const after = isRefuge ? undefined : nextAfter(situation, target)?.source
-    const fallback = isRefuge || target.source === 'local' ? after : (after ?? 'local')
+    const after = standsIn(target) ? undefined : nextAfter(situation, target)?.source
+    const fallback = standsIn(target) || target.source === 'local' ? after : (after ?? 'local')
     const next = leave(wiring, 'unknown', `${what} could not be activated`)
     return stepOr(situation, { kind: 'activate', target: target.source, fallback, wiring }, next)
   }

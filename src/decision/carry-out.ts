@@ -6,8 +6,9 @@ import {
   type CheckpointInfo,
   type ConfigMapSource,
   type ContentHash,
-  describeSource,
   type HeldSource,
+  nameMissing,
+  nameOfKey,
   sameSource,
   sameVersion,
 } from './config-source.ts'
@@ -15,7 +16,6 @@ import type { CommandEffect, StateEffect } from './effects.ts'
 import { effectsOfPreflight, effectsOfRestart, type PreflightAnswer, type RestartOutcome } from './effects-of-answer.ts'
 import { effectsOf } from './effects-of-step.ts'
 import { findContent } from './held-sources.ts'
-import { nameMissing } from './missing-content.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Action, StepOf } from './step.ts'
 import { identityOfKey, trialKey } from './trial-key.ts'
@@ -126,8 +126,7 @@ function storeCheckpoint(snapshot: Snapshot, { source, content }: Extract<StateE
   if (content === undefined) return { ...snapshot, checkpoints, storedUnrendered: 'same' }
   const renew = (held: HeldSource): HeldSource => {
     if (!sameVersion(held.source, source)) return held
-    // Another key of the same files: its hash has changed with them, and is not known here.
-    return { source: held.source, content: sameSource(held.source, source) ? content : `${content}/${describeSource(held.source)}` }
+    return { source: held.source, content: sameSource(held.source, source) ? content : nameOfKey(content, held.source) }
   }
   const isOther = snapshot.storedContent !== content
   const { nextStart, lastKnownGood, previous, left, assigned, assignedContent } = snapshot

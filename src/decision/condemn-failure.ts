@@ -1,23 +1,28 @@
-/** The rule for a kubelet that fails with what it starts with. Pure. */
+/**
+ * The rule for a kubelet that fails with what it starts with, and what follows: a verdict, or one
+ * more restart for a config that had proved itself. Pure.
+ */
 
-import { findEvidenceFailure } from '../evidence/judge.ts'
+import { isExcuseUsedUp } from '../health/excuse.ts'
+import { KUBELETS_OF_NO_UPGRADE } from '../health/exits.ts'
+import { findFailure } from '../health/failure.ts'
+import type { HealthRecord } from '../health/fold.ts'
+import { needsStart } from '../health/sample.ts'
+import { HOUR_US } from '../values/durations.ts'
 import { listUndrained } from './acceptance.ts'
-import { describeSource, type HeldSource } from './config-source.ts'
-import { findFailure, type HealthFailure } from './find-failure.ts'
+import { describeSource, type HeldSource, nameLost } from './config-source.ts'
+import { findEvidenceFailure } from '../evidence/judge.ts'
 import { findNodePause } from './find-pause.ts'
-import { findByKey } from './find-verdict.ts'
-import type { HealthRecord } from './health.ts'
-import { makeVerdict, mayTryAgain, recordAnotherTry } from './judge-failure.ts'
-import { runsLocal } from './left.ts'
+import { listLeft, runsLocal } from './left.ts'
+import { listOfBoot, type RestartRecord } from './records.ts'
 import { findStartWait } from './rollout-turn.ts'
-import { nextAfter, type TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
-import { type Candidate, isLocalWanted, type Target } from './target.ts'
-import { findRebootFailure } from './trial-boots.ts'
-import { trialKey } from './trial-key.ts'
+import { type Candidate, isLocalWanted, nextAfter, type Target, type TargetSituation } from './target.ts'
+import { findRebootFailure } from './trial.ts'
+import { contentOfKey, hasPassed, type TrialKey, trialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
-import type { Verdict } from './verdict.ts'
+import { type ConfigFailure, findByKey, findSuspended, isOfFailure, type Verdict } from './verdict.ts'
 
 type Failed = Omit<Candidate, 'verdict'>
 
@@ -53,7 +58,7 @@ function condemnByEvidence(situation: TargetSituation, next: Failed, health: Hea
   return failure && answerFailure(situation, { ...next, key: running.key }, failure, health)
 }
 
-function answerFailure(situation: TargetSituation, failed: Failed, failure: HealthFailure, health: HealthRecord): Step {
+function answerFailure(situation: TargetSituation, failed: Failed, failure: ConfigFailure, health: HealthRecord): Step {
   const { snapshot, unit } = situation
   if (mayTryAgain(situation, health, failed, failure)) {
     return { kind: 'try-again', source: failed.source, failure, record: recordAnotherTry(snapshot, unit, failed) }
@@ -84,14 +89,124 @@ export function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
  * What kubelet starts with next, as a candidate. A checkpoint that is lost has a content that
  * equals no other.
  */
-export function asCandidate(
-  { source, content = `missing:${describeSource(source)}` }: HeldSource,
-  unit: KnownUnit,
-): Omit<Candidate, 'verdict'> {
+export function asCandidate({ source, content = nameLost(source) }: HeldSource, unit: KnownUnit): Omit<Candidate, 'verdict'> {
   return { source, content, key: trialKey(content, unit.kubeletIdentity) }
 }
 
-export function assessHealth(snapshot: Snapshot, health: HealthRecord, unit: KnownUnit): HealthFailure | undefined {
+export function assessHealth(snapshot: Snapshot, health: HealthRecord, unit: KnownUnit): ConfigFailure | undefined {
   const { now, runtimeUp, changesRuntime, portTaken, policy } = snapshot
   return findFailure(health, { unit, at: now, runtimeUp, changesRuntime, portTaken }, policy)
+}
+
+/** A config that fails again sooner is no victim of a short fault. */
+const AGAIN_AFTER_US = 24 * HOUR_US
+/** Even where the hourly limit allows a single restart. */
+const AS_OTHERS_US = 4 * HOUR_US
+/**
+ * Where systemd refuses every one, a fallback has to be what kubelet starts with at the next boot.
+ */
+const MOST_REQUESTS = 3
+
+export function makeVerdict(snapshot: Snapshot, failed: Omit<Candidate, 'verdict'>, failure: ConfigFailure): Verdict {
+  const { key, source } = failed
+  const { health, now } = snapshot
+  const { reason, detail, damage, evidence } = failure
+  const retrial = findSuspended(snapshot, key)
+  const isRuntimes = health?.runtimeDownSinceUs !== undefined || isExcuseUsedUp(health?.excusedExits, now.monotonicUs)
+  const isNodes = isRuntimes || reason === 'reboots'
+  const isDoubtful = hasEverPassed(snapshot, failed) || failure.doubtful === true || retrial?.doubtful === true || isNodes
+  // One-way damage is proof enough: the health of a fallback adds nothing to it.
+  const state = damage === 'one-way' ? 'confirmed' : 'provisional'
+  return {
+    // One that holds on any kubelet is still the same verdict.
+    key: retrial?.key ?? key,
+    state,
+    reason,
+    detail,
+    source,
+    atWallMs: snapshot.now.wallMs,
+    bootId: snapshot.now.bootId,
+    damage,
+    ...(evidence !== undefined && { evidence }),
+    ...(source === 'local' && noteLocalConfig(snapshot)),
+    ...(isDoubtful && { doubtful: true }),
+    ...(retrial?.retrials !== undefined && { retrials: retrial.retrials }),
+    ...(retrial?.acquitted === true && { acquitted: true }),
+    ...((failure.recurring ?? retrial?.recurring) === true && { recurring: true }),
+    ...(((failure.anyKubelet ?? retrial?.anyKubelet) === true || hasFailedAsOthers(snapshot, key)) && { anyKubelet: true }),
+  }
+}
+
+/**
+ * One kubelet after another has failed with it, so the next start may make another one again. A few
+ * upgrades never look like that.
+ */
+function hasFailedAsOthers({ verdicts, suspendedVerdicts, now }: Snapshot, key: TrialKey): boolean {
+  const isRecent = ({ atWallMs }: Verdict) => Math.abs(now.wallMs - atWallMs) * 1000 < AS_OTHERS_US
+  const isOfOther = (verdict: Verdict) => verdict.key !== key && contentOfKey(verdict.key) === contentOfKey(key)
+  const failed = [...verdicts.values(), ...suspendedVerdicts.values()].filter(
+    (each) => isOfOther(each) && isOfFailure(each) && isRecent(each),
+  )
+  return failed.filter(({ reason }) => reason !== 'requested').length + 1 >= KUBELETS_OF_NO_UPGRADE
+}
+
+/** What kubelet was set to start with, also where the file has changed since. */
+function noteLocalConfig(snapshot: Snapshot): Pick<Verdict, 'localConfig'> {
+  const localConfig = listLeft(snapshot).length === 0 ? undefined : (snapshot.triedLocalConfig ?? snapshot.localConfig)
+  return localConfig === undefined ? {} : { localConfig }
+}
+
+type Judged = Pick<TargetSituation, 'snapshot' | 'unit'>
+
+/**
+ * A config that ran for a whole trial here is restarted once before it is condemned: a short fault
+ * of the node is more likely than a fault of the config.
+ */
+export function mayTryAgain(
+  { snapshot, unit }: Judged,
+  health: HealthRecord,
+  failed: Pick<Candidate, 'key'>,
+  failure: ConfigFailure,
+): boolean {
+  if (failure.damage === 'one-way' || failure.recurring === true) return false
+  const { triedAgainUs } = health
+  const wasLately = triedAgainUs !== undefined && snapshot.now.monotonicUs - triedAgainUs < AGAIN_AFTER_US
+  return hasProvedItself(snapshot, failed.key) && (!wasLately || isTryOutstanding(snapshot, unit, failed))
+}
+
+/**
+ * Systemd refused the restart, or the agent died before it requested it: the process that failed
+ * still runs, and shows nothing of another start.
+ */
+function isTryOutstanding({ restarts, now }: Snapshot, unit: KnownUnit, { key }: Pick<Candidate, 'key'>): boolean {
+  const isOutstanding = ({ target, invocationBefore, outcome }: RestartRecord) =>
+    target === key && invocationBefore === unit.invocationId && outcome?.ok !== true
+  const thisBoot = listOfBoot(restarts, now)
+  const last = thisBoot.at(-1)
+  return last !== undefined && isOutstanding(last) && thisBoot.filter(isOutstanding).length < MOST_REQUESTS
+}
+
+/** undefined: systemd restarts kubelet by itself. */
+function recordAnotherTry({ now }: Snapshot, unit: KnownUnit, { key }: Pick<Candidate, 'key'>): RestartRecord | undefined {
+  if (unit.activity === 'auto-restart') return undefined
+  return {
+    bootId: now.bootId,
+    atUs: now.monotonicUs,
+    target: key,
+    fallback: false,
+    exempt: true,
+    invocationBefore: unit.invocationId,
+    failed: needsStart(unit.activity),
+    outcome: undefined,
+  }
+}
+
+function hasProvedItself(snapshot: Snapshot, key: TrialKey): boolean {
+  return hasPassed(snapshot, key) && findSuspended(snapshot, key) === undefined
+}
+
+/** Only the last trial that passed is recorded, but what was promoted has passed one, too. */
+function hasEverPassed(snapshot: Snapshot, { key, content }: Pick<Candidate, 'key' | 'content'>): boolean {
+  const wasPromoted = [snapshot.lastKnownGood, snapshot.previous].some((held) => held.source !== 'local' && held.content === content)
+  return findSuspended(snapshot, key) === undefined && (wasPromoted || hasPassed(snapshot, key))
 }

@@ -5,40 +5,88 @@
  * Upstream's types: `NodeConfigSource` and `NodeConfigStatus`, Kubernetes 1.20
  * `k8s.io/api/core/v1`.
  */
+import { anyOf, isText, oneOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
 
 /** A key of a ConfigMap, as `spec.configSource.configMap` of a Node names it: without a version. */
-export interface ConfigMapRef {
-  readonly namespace: string
-  readonly name: string
-  readonly kubeletConfigKey: string
-}
+export const isConfigMapRef = shape({ namespace: isText, name: isText, kubeletConfigKey: isText })
+export type ConfigMapRef = TypeOf<typeof isConfigMapRef>
 
 /** One version of a ConfigMap key. `meta/assigned` holds it and the Node status reports it. */
-export interface ConfigMapSource extends ConfigMapRef {
-  readonly uid: string
+export const isConfigMapSource = shape({
+  ...isConfigMapRef.fields,
+  uid: isText,
   /** Opaque: compared for equality, never ordered. */
-  readonly resourceVersion: string
+  resourceVersion: isText,
   /**
    * Hash of the config that this node makes of this key, by merging a part over its base or its
    * overlay over either: each result is a version of its own. Absent: kubelet gets the ConfigMap's
    * own bytes.
    */
-  readonly overlay?: string | undefined
-}
+  overlay: optional(isText),
+})
+export type ConfigMapSource = TypeOf<typeof isConfigMapSource>
 
 /** Where a kubelet's config comes from. `local` is what kubelet was provisioned with. */
-export type ConfigSource = 'local' | ConfigMapSource
+export const isConfigSource = anyOf(oneOf('local'), isConfigMapSource)
+export type ConfigSource = TypeOf<typeof isConfigSource>
 
 /** `data` of a ConfigMap: file name to text. `binaryData` is ignored, as upstream does. */
 export type ConfigMapData = Readonly<Record<string, string>>
 
 /**
  * SHA-256 in hex of all files of a checkpoint and the key. For local it is LOCAL_CONTENT, whatever
- * the file holds, since the administrator owns that file.
+ * the file holds, since the administrator owns that file. What cannot be hashed gets a name with a
+ * tag, which equals no hash: the functions `name...` make one, and `is...` know it.
  */
-export type ContentHash = string
+export const isContentHash = isText
+export type ContentHash = TypeOf<typeof isContentHash>
 
 export const LOCAL_CONTENT: ContentHash = 'local'
+const MISSING = 'missing:'
+const OTHER = 'other:'
+
+/**
+ * Of a process whose checkpoint was gone when it was first seen: the version on its command line
+ * still says which content it is, once the checkpoint is there again.
+ */
+export function nameMissing({ uid, resourceVersion, overlay, kubeletConfigKey }: CheckpointFile): ContentHash {
+  return `${MISSING}${[uid, resourceVersion, ...(overlay === undefined ? [] : [overlay]), kubeletConfigKey].join('/')}`
+}
+
+export function isMissing(content: ContentHash): boolean {
+  return content.startsWith(MISSING)
+}
+
+/**
+ * Of a source whose checkpoint is lost, which may come back with other content. Never that of a
+ * process, not even of one that was started from the same checkpoint.
+ */
+export function nameLost(source: ConfigSource): ContentHash {
+  return `lost:${describeSource(source)}`
+}
+
+/**
+ * Of another key of a checkpoint whose files have this content: its hash has changed with them, and
+ * is not known.
+ */
+export function nameOfKey(content: ContentHash, source: ConfigSource): ContentHash {
+  return `${content}/${describeSource(source)}`
+}
+
+/** Of a config file that the agent replaces: it was changed after the process had started. */
+export function nameEarlier(invocationId: string): ContentHash {
+  return `before:${invocationId}`
+}
+
+/** Of a config file that is neither local nor the agent's. undefined: kubelet was given none. */
+export function nameOther(configPath: string | undefined): ContentHash {
+  return `${OTHER}${configPath ?? 'none'}`
+}
+
+/** An administrator started kubelet with it. */
+export function isOther(content: ContentHash): boolean {
+  return content.startsWith(OTHER)
+}
 
 /** A source together with what is on disk for it. */
 export interface HeldSource {

@@ -2,6 +2,7 @@
  * What the cluster wants of this node, and by which channel. Unknown is a value of its own here,
  * and is never taken for local. Pure.
  */
+import { isFlag, isText, listOf, oneOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
 import type { ConfigMapData, ConfigMapRef, ConfigMapSource, ConfigSource } from './config-source.ts'
 
 /**
@@ -33,12 +34,13 @@ export type ConfigMapView =
   | { readonly kind: 'unavailable'; readonly reason: UnavailableReason; readonly detail: string }
 
 /** A field that a layer above the lowest sets or removes. */
-export interface LayeredField {
-  readonly path: readonly string[]
+const isLayeredField = shape({
+  path: listOf(isText),
   /** Its name, for people. */
-  readonly layer: string
-  readonly removed?: boolean | undefined
-}
+  layer: isText,
+  removed: optional(isFlag),
+})
+export type LayeredField = TypeOf<typeof isLayeredField>
 
 export type FoundConfigMap = Extract<ConfigMapView, { kind: 'found' }>
 
@@ -58,7 +60,7 @@ export type Base =
   | { readonly kind: 'config-map'; readonly text: string; readonly ref: BaseRef }
   | { readonly kind: 'invalid'; readonly text: string; readonly detail: string }
 
-export type BaseRef = Omit<ConfigMapRef, 'kubeletConfigKey'> & { readonly kubeletConfigKey: string | undefined }
+type BaseRef = Omit<ConfigMapRef, 'kubeletConfigKey'> & { readonly kubeletConfigKey: string | undefined }
 
 /** The ConfigMaps under a part, as far as they were read. */
 export interface Bases {
@@ -105,32 +107,32 @@ export type WatchFailure = ReadFailure | 'kubeconfig' | 'too-long'
  * How the cluster assigns a config. The first channel that says anything decides: see
  * `source/channels/`.
  */
-export type Channel = 'config-source' | 'label' | 'annotation' | 'selector' | 'default'
+const isChannel = oneOf('config-source', 'label', 'annotation', 'selector', 'default')
+export type Channel = TypeOf<typeof isChannel>
 
 /** `by`: for messages. */
-export interface ClusterPause {
-  readonly on: 'Node' | 'ConfigMap'
-  readonly by: string
-}
+const isClusterPause = shape({ on: oneOf('Node', 'ConfigMap'), by: isText })
+export type ClusterPause = TypeOf<typeof isClusterPause>
 
 /** Which channel assigns, and what else the cluster says about this node. */
-export interface ChannelState {
+export const isChannelState = shape({
   /** undefined: no channel assigns anything, so the node is local. */
-  readonly channel: Channel | undefined
+  channel: orUndefined(isChannel),
   /** undefined: the cluster does not pause this node. */
-  readonly paused: ClusterPause | undefined
+  paused: orUndefined(isClusterPause),
   /** Why the channel's value is not an assignment. undefined: it is one, or the node is local. */
-  readonly problem: string | undefined
+  problem: orUndefined(isText),
   /**
-   * Of what the Node itself says: see `source/channels/node-hash.ts`. undefined: not known, or not
+   * Of what the Node itself says: see `hashNode`. undefined: not known, or not
    * recorded by an earlier agent.
    */
-  readonly nodeHash?: string | undefined
+  nodeHash: optional(isText),
   /** Of the part that was assigned last. undefined: none was, or an earlier agent recorded this. */
-  readonly layers?: readonly string[] | undefined
+  layers: optional(listOf(isText)),
   /** Of the config that was assigned last, with its overlay: as `layers`. */
-  readonly fields?: readonly LayeredField[] | undefined
-}
+  fields: optional(listOf(isLayeredField)),
+})
+export type ChannelState = TypeOf<typeof isChannelState>
 
 /**
  * An object that decides can no longer be read. What was read before stands. CLOCK_MONOTONIC, of

@@ -2,9 +2,10 @@
  * What follows from the answer to a command: preflight's result, and whether systemd took the
  * restart. Pure.
  */
+
+import type { Instant } from '../values/durations.ts'
 import { describeSource } from './config-source.ts'
 import { type CommandEffect, history, log, type StateEffect } from './effects.ts'
-import type { Instant } from './instant.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { StepOf } from './step.ts'
 import type { Acceptance, PreflightResult } from './verdict.ts'

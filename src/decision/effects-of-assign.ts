@@ -1,18 +1,26 @@
 /**
  * What assigning a version of a ConfigMap does: its checkpoint is saved, and `meta/assigned` moves
- * to it. Pure.
+ * to it. And what a return to local does beside that. Pure.
  */
 import { describeChannel } from './channels.ts'
-import type { ConfigMapSource, ConfigSource } from './config-source.ts'
-import { describeSource, LOCAL_CONTENT, sameRef, sameVersion, withoutOverlay } from './config-source.ts'
+import {
+  type ConfigMapSource,
+  type ConfigSource,
+  describeSource,
+  LOCAL_CONTENT,
+  sameRef,
+  sameVersion,
+  withoutOverlay,
+} from './config-source.ts'
 import type { Channel, Desired } from './desired.ts'
 import { dropCharges, type Effect, forgetLeft, history, log, writeRecord } from './effects.ts'
 import { stage } from './effects-of-staging.ts'
 import { fallbackSources } from './held-sources.ts'
-import { isLocalAssigned, listLeft } from './left.ts'
+import { chooseLeft, isLocalAssigned, listLeft } from './left.ts'
 import type { Snapshot } from './snapshot.ts'
 import { nameSource } from './status-texts.ts'
 import type { StepOf } from './step.ts'
+import type { ReadyWiring } from './unit-state.ts'
 
 export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Effect[] {
   const { source } = step
@@ -112,4 +120,25 @@ export function startSpread(source: ConfigSource, shared: boolean, { now, policy
   if (!shared && spread === undefined) return []
   const sinceUs = shared ? now.monotonicUs : now.monotonicUs - policy.spreadUs
   return [{ kind: 'write-spread', spread: { bootId: now.bootId, source, sinceUs } }]
+}
+
+/** What a return to local leaves stays on record. */
+export function leave(snapshot: Snapshot): readonly Effect[] {
+  const sources = chooseLeft(snapshot)
+  return sources.length === 0 ? forgetLeft(snapshot) : [{ kind: 'write-left', left: { sources } }]
+}
+
+/**
+ * Local takes away what was staged, so this comes after it. Last: local may be the last resort on a
+ * disk that is full.
+ */
+export function prepareWayBack(snapshot: Snapshot, fallback: ConfigSource | undefined, wiring: ReadyWiring): readonly Effect[] {
+  const left = isLocalAssigned(snapshot) ? listLeft(snapshot).flatMap(({ source }) => (source === 'local' ? [] : [source])) : []
+  if (left.length === 0) return []
+  const { localConfig, proven } = snapshot
+  return [
+    ...(proven === undefined ? [] : [{ kind: 'write-proven', key: undefined } as const]),
+    { kind: 'write-left', left: { sources: left, ...(localConfig !== undefined && { localConfig }) } },
+    ...(fallback === undefined ? [] : [{ kind: 'stage-fallback', fallback, wiring } as const]),
+  ]
 }

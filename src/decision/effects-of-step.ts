@@ -5,17 +5,14 @@
  *
  * History precedes the effect, so that a crash can repeat a line but never lose one.
  */
-
-import { isEvidenceKnown, listUncompared } from '../evidence/judge.ts'
+import { expectAnotherTry, expectStart } from '../health/fold.ts'
 import { describeChannel } from './channels.ts'
 import { type ConfigSource, describeSource, LOCAL_CONTENT } from './config-source.ts'
 import type { ClusterPause } from './desired.ts'
 import { dropCharges, type Effect, endTrialBoots, forgetLeft, history, log, writeRecord } from './effects.ts'
-import { assign, startSpread } from './effects-of-assign.ts'
-import { leave, prepareWayBack } from './effects-of-return.ts'
+import { assign, leave, prepareWayBack, startSpread } from './effects-of-assign.ts'
 import { mark, markActivated, markRequested, stage } from './effects-of-staging.ts'
-import { findSuspended } from './find-verdict.ts'
-import { expectAnotherTry, expectStart } from './health-changes.ts'
+import { isEvidenceKnown, listUncompared } from '../evidence/judge.ts'
 import { findContent } from './held-sources.ts'
 import { excuseRestarts } from './restart-limit.ts'
 import { keepRestarts } from './restarts.ts'
@@ -25,7 +22,7 @@ import type { StagedContent } from './staging-state.ts'
 import { nameSource, restartingMessage } from './status-texts.ts'
 import type { Action, StepOf } from './step.ts'
 import { contentOfKey, hasPassed, identityOfKey } from './trial-key.ts'
-import type { Verdict } from './verdict.ts'
+import { findSuspended, type Verdict } from './verdict.ts'
 
 type EffectsOf = { readonly [K in Action['kind']]: (step: StepOf<K>, snapshot: Snapshot) => readonly Effect[] }
 

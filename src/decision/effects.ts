@@ -2,10 +2,9 @@
  * What a step does, as data. `effectsOf` lists the effects of a step, `perform` applies them to the
  * node, and `carryOut` folds them into a Snapshot. Types and small constructors only.
  */
+import { forgetExits, type HealthRecord } from '../health/fold.ts'
 import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
 import type { ChannelState } from './desired.ts'
-import type { HealthRecord } from './health.ts'
-import { forgetExits } from './health-changes.ts'
 import type { LeftRecord, RecordName, RequestName, RestartRecord, SpreadRecord, Transition, TrialBoots } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Staging } from './staging-state.ts'

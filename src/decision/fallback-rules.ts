@@ -1,28 +1,26 @@
 /**
- * The rules about fallbacks: one that is lost, what one teaches that works, and what follows where
- * none works. Pure.
+ * The rules about fallbacks: one that is lost, what one teaches that works, what follows where none
+ * works, when a failed config is tried again, and when a return to local is over. Pure.
  */
-
-import { isBroughtBack } from '../evidence/judge.ts'
 import { HOUR_US } from '../values/durations.ts'
 import { asCandidate, isOutOfReach } from './condemn-failure.ts'
-import { type HeldSource, sameSource } from './config-source.ts'
-import { findNodePause } from './find-pause.ts'
-import { findByKey, findSuspended } from './find-verdict.ts'
-import { diedOfLeavings } from './leavings.ts'
-import { findRetrial, isDue, listReplaced, planRetrial } from './retrial.ts'
-import { findStartWait } from './rollout-turn.ts'
-import type { TargetSituation } from './situation.ts'
+import { type HeldSource, LOCAL_CONTENT, sameSource } from './config-source.ts'
+import { isBroughtBack } from '../evidence/judge.ts'
+import { findNodePause, findPause } from './find-pause.ts'
+import { isLocalAssigned } from './left.ts'
+import { findStartWait, isAwaitedByOthers } from './rollout-turn.ts'
+import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
-import type { Candidate, Target } from './target.ts'
+import type { Candidate, Target, TargetSituation } from './target.ts'
 import { isSteady, measureHealth } from './trial.ts'
-import { contentOfKey, type TrialKey } from './trial-key.ts'
-import type { Verdict } from './verdict.ts'
+import { contentOfKey, type TrialKey, trialKey } from './trial-key.ts'
+import { findByKey, findSuspended, type Verdict } from './verdict.ts'
 
 /** How long a node rests before its configs are tried again. */
 const REST_IN_TRIALS = 3
 /** A config that keeps failing after it was promoted fails sooner. */
 const CLEAR_AFTER_US = 24 * HOUR_US
+const OTHER_POLICY = /\bconfigured policy "[^"]*" differs from state checkpoint policy\b/
 
 /**
  * A fallback without a checkpoint is local from now on, unless the cluster assigns it: then it is
@@ -155,4 +153,118 @@ function forgiveOnce(verdicts: readonly Verdict[], why: string, { healthy, keep 
     .map((verdict): Verdict => ({ ...verdict, acquitted: true, doubtful: true, retrials: verdict.retrials ?? 1 }))
   const drop = verdicts.flatMap((verdict) => (isSuspect(verdict) ? [] : [verdict.key]))
   return verdicts.length === 0 ? undefined : { kind: 'forgive', drop, suspend, keep, requested: false, why }
+}
+
+/**
+ * Whether kubelet died of what another config left behind. Its CPU and memory managers keep their
+ * state in files below --root-dir, with the policy that wrote them. Kubelet exits where the policy
+ * of its config is another, until somebody deletes the file (kubernetes issue 95041). Rule:
+ * `restoreState`, pkg/kubelet/cm/cpumanager/state/state_checkpoint.go and
+ * memorymanager/state/state_checkpoint.go.
+ */
+function diedOfLeavings({ detail }: Pick<Verdict, 'detail'>): boolean {
+  return OTHER_POLICY.test(detail)
+}
+
+/** Kubelet failed with local, and the local config is another one by now: it is tried again. */
+export function retryLocal({ snapshot, unit, target }: TargetSituation): Step | undefined {
+  const { localConfig } = snapshot
+  const verdict = findByKey(snapshot.verdicts, trialKey(LOCAL_CONTENT, unit.kubeletIdentity))
+  if (!isLocalAssigned(snapshot) || localConfig === undefined || verdict?.state !== 'provisional' || verdict.localConfig === localConfig)
+    return undefined
+  // At most once for each time that what runs instead has been well.
+  if (!target.fallback || target.atFault || !isSteady(snapshot, target.key) || findPause(snapshot) !== undefined) return undefined
+  const why = 'the local config has changed since kubelet failed with it'
+  // On record until the return is over: see `isExempt`.
+  return { kind: 'forgive', drop: [], suspend: [verdict], requested: false, why }
+}
+
+/** Kubelet has been healthy with local for a whole trial: nothing is left to go back to. */
+export function finishReturn({ snapshot, unit, target }: TargetSituation): Step | undefined {
+  if (!isLocalAssigned(snapshot) || target.source !== 'local') return undefined
+  if (snapshot.verdicts.get(target.key)?.state === 'refused' && isSteady(snapshot, target.key))
+    return { kind: 'forgive', drop: [target.key], requested: false, why: 'kubelet is healthy with the local config that was refused' }
+  const { wiring } = unit
+  if (wiring.kind !== 'ready' || ((snapshot.left ?? []).length === 0 && snapshot.leftDamaged !== true)) return undefined
+  return measureHealth(snapshot, target.key)?.remainingUs === 0 ? { kind: 'forget-left', key: target.key, wiring } : undefined
+}
+
+const PAUSES_US = [600e6, HOUR_US, 6 * HOUR_US] as const
+/** Each further pause is twice the one before, between these. */
+const FIRST_FURTHER_US = 12 * HOUR_US
+const LAST_FURTHER_US = 96 * HOUR_US
+
+interface Retrial {
+  readonly verdict: Verdict
+  /** For how long the fallback is healthy before. */
+  readonly pauseUs: number
+  /** The number of this retrial, and of all that there will be. */
+  readonly number: number
+  readonly of: number
+}
+
+/**
+ * Which failed configs are tried again. A short fault of the node looks like a failure of the
+ * config that happened to run. So a config that may not be at fault, as one that had proved itself,
+ * is tried again before its verdict is confirmed, at growing intervals, while a fallback keeps the
+ * node going. Damage that no restart undoes is done only once.
+ *
+ * @returns undefined: what the verdict condemns is not tried again by itself
+ */
+function planRetrial(snapshot: Snapshot, verdict: Verdict): Retrial | undefined {
+  const { health, now } = snapshot
+  const { key, state, reason, damage, source, doubtful, leavesState, bootId = now.bootId, retrials = 0 } = verdict
+  if (state !== 'provisional' || damage === 'one-way') return undefined
+  // As a fallback, local only stands in for what is tried again.
+  if (source === 'local' && !isLocalAssigned(snapshot)) return undefined
+  // Other nodes wait for what this one has to say.
+  const pauses = isAwaitedByOthers(snapshot, source, contentOfKey(key)) ? PAUSES_US.slice(0, 1) : PAUSES_US
+  const pauseUs = pauses[retrials]
+  if (doubtful === true && pauseUs !== undefined) return { verdict, pauseUs, number: retrials + 1, of: pauses.length }
+  const isByOthers = health?.startedByOthers === true || health?.process?.startedByOthers === true
+  // A boot, or a restart by an operator, may have cured what the config failed with. Then it proves
+  // nothing that the fallback is healthy. Reboots are no such cure where the config failed by them.
+  if (leavesState === true || reason === 'reboots' || (!isByOthers && bootId === now.bootId)) return undefined
+  return {
+    verdict,
+    pauseUs: PAUSES_US[retrials] ?? furtherPauseUs(retrials),
+    number: retrials + 1,
+    of: Math.max(PAUSES_US.length, retrials + 1),
+  }
+}
+
+/**
+ * Each try has failed so far, so the next one is less likely to help. A config that makes its
+ * fallbacks fail, too, would otherwise stop a node again and again.
+ */
+function furtherPauseUs(retrials: number): number {
+  return Math.min(FIRST_FURTHER_US * 2 ** (retrials - PAUSES_US.length), LAST_FURTHER_US)
+}
+
+/** The candidates that the target stands in for: those before it. */
+function listReplaced(candidates: readonly Candidate[], target: Pick<Target, 'content'>): readonly Candidate[] {
+  const end = candidates.findIndex(({ content }) => content === target.content)
+  return candidates.slice(0, Math.max(0, end))
+}
+
+/** The one that comes next, due or not. */
+export function findRetrial(snapshot: Snapshot, candidates: readonly Candidate[], target: Target): Retrial | undefined {
+  if (!target.fallback || target.atFault) return undefined
+  const planned = listReplaced(candidates, target).flatMap(({ verdict }) => (verdict && planRetrial(snapshot, verdict)) ?? [])
+  return planned.find((retrial) => isDue(snapshot, retrial, target)) ?? planned[0]
+}
+
+/**
+ * By either clock: CLOCK_MONOTONIC ends with the boot, and the wall clock may be set back.
+ */
+function isDue(snapshot: Snapshot, { verdict, pauseUs }: Retrial, target: Pick<Target, 'key'>): boolean {
+  if (!isSteady(snapshot, target.key)) return false
+  const healthyUs = measureHealth(snapshot, target.key)?.elapsedUs ?? 0
+  return healthyUs >= pauseUs || (snapshot.now.wallMs - verdict.atWallMs) * 1000 >= pauseUs
+}
+
+/** When the fallback will have been healthy for long enough. undefined: it is not healthy now. */
+export function findRetrialUs(snapshot: Snapshot, { pauseUs }: Retrial, target: Pick<Target, 'key'>): number | undefined {
+  const trial = measureHealth(snapshot, target.key)
+  return trial && snapshot.now.monotonicUs - trial.elapsedUs + pauseUs
 }

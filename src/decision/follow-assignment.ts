@@ -2,18 +2,15 @@
  * The rules that follow the cluster: what it assigns becomes `meta/assigned` here, with a
  * checkpoint on disk. Pure.
  */
-
 import { isDeepStrictEqual } from 'node:util'
-import type { ConfigMapData, ConfigMapSource } from './config-source.ts'
-import { sameRef, sameSource, sameVersion } from './config-source.ts'
-import type { ChannelState, Desired, FoundConfigMap } from './desired.ts'
-import { resolveDesired, sourceOf } from './desired.ts'
+import { type ConfigMapData, type ConfigMapSource, LOCAL, sameRef, sameSource, sameVersion } from './config-source.ts'
+import { type ChannelState, type Desired, type FoundConfigMap, resolveDesired, sourceOf } from './desired.ts'
 import { findPause, isConfigMapKnown, latestChannelState } from './find-pause.ts'
 import { isNamed } from './records.ts'
-import type { Situation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import { stageAssigned } from './staging.ts'
 import type { Step } from './step.ts'
+import type { Situation } from './target.ts'
 import { trialKey } from './trial-key.ts'
 
 /** Applies whatever state kubelet is in. An unknown or invalid assignment changes nothing. */
@@ -149,4 +146,19 @@ function checkReplacement(snapshot: Snapshot, source: ConfigMapSource, data: Con
   const acceptance = snapshot.accepted.get(key)
   if (acceptance === undefined) return { kind: 'preflight', source, key, data, fallback: false }
   return acceptance.drain.length > 0 && snapshot.drained !== true ? undefined : assign
+}
+
+/**
+ * The records of a node that nothing was assigned to yet: empty files, which mean local, so that
+ * the directory shows them from the beginning. Upstream: `fsStore.Initialize` in Kubernetes 1.20
+ * `pkg/kubelet/kubeletconfig/checkpoint/store/fsstore.go`. Only where kubelet runs its local config
+ * and starts with it next: elsewhere the record was lost, and what is assigned is unknown until the
+ * cluster says so.
+ */
+export function openRecords({ snapshot }: Situation): Step | undefined {
+  const { assigned, running, nextStart, lastKnownGood, damagedFallbacks = [] } = snapshot
+  if (assigned.kind !== 'source' || assigned.absent !== true || damagedFallbacks.length > 0) return undefined
+  const isLocal =
+    running.kind === 'known' && running.content === LOCAL.content && nextStart.kind === 'known' && nextStart.held.source === 'local'
+  return isLocal ? { kind: 'open-records', lastKnownGood: lastKnownGood.source } : undefined
 }

@@ -4,10 +4,9 @@
  * node goes back to it where kubelet fails with local, or with what is assigned next. Pure.
  */
 import { type ConfigMapSource, type HeldSource, LOCAL_CONTENT } from './config-source.ts'
-import { findVerdict } from './find-verdict.ts'
 import { findRunning } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
-import { isOfFailure, type Verdict } from './verdict.ts'
+import { findVerdict, isOfFailure, type Verdict } from './verdict.ts'
 
 type Assigned = Pick<Snapshot, 'assigned'>
 

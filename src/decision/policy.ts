@@ -1,12 +1,9 @@
 /** The limits of the decision, as data. The settings set them. Durations are microseconds. */
+import type { HealthPolicy } from '../health/looks.ts'
 import type { EvidencePolicy } from '../evidence/kinds.ts'
 
-export interface Policy {
+export interface Policy extends HealthPolicy {
   readonly whenRefused: WhenRefused
-  readonly trialUs: number
-  readonly startDeadlineUs: number
-  readonly toleranceUs: number
-  readonly crashLimit: number
   readonly spreadUs: number
   readonly restartsPerHour: number
   readonly keepCheckpoints: number

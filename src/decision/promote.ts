@@ -1,34 +1,67 @@
-/**
- * The rule for a trial that has passed. The first step records which content passed it, on which
- * kubelet. The second moves last-known-good. That is so also for a config that is no longer
- * assigned, but goes on since the assigned one was refused. Pure.
- */
+/** How far a trial is, and the rules for one that has passed. Pure. */
+import { outlivesTrials } from '../health/exits.ts'
 import { type ConfigSource, sameSource } from './config-source.ts'
-import { findByKey } from './find-verdict.ts'
+import { describeMissingEvidence, listUnknownEvidence } from '../evidence/judge.ts'
 import { isLocalAssigned } from './left.ts'
-import { isTrialPassed } from './open-trial.ts'
 import type { FallbackName } from './records.ts'
-import type { TargetSituation } from './situation.ts'
+import { owesProof } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
-import type { Target } from './target.ts'
-import { hasPassed, identityOfKey, trialKey } from './trial-key.ts'
+import { standsIn, type Target, type TargetSituation } from './target.ts'
+import { measureTrial } from './trial.ts'
+import { contentOfKey, hasPassed, identityOfKey, type TrialKey, trialKey } from './trial-key.ts'
+import { findByKey, findSuspended } from './verdict.ts'
 
+/**
+ * `none`: another config runs, or kubelet is not healthy. `over`: its time is over, and it has not
+ * passed.
+ */
+type TrialState =
+  | { readonly kind: 'none' | 'passed' }
+  | { readonly kind: 'running'; readonly endsAtUs: number }
+  /** `but`: what it still waits for, as in `trial of X is over, but ...`. */
+  | { readonly kind: 'over'; readonly but: string }
+
+/** The trial of what runs. */
+export function trialOf(snapshot: Snapshot, key: TrialKey): TrialState {
+  const trial = measureTrial(snapshot, key)
+  if (trial === undefined) return { kind: 'none' }
+  if (trial.remainingUs > 0) return { kind: 'running', endsAtUs: trial.endsAtUs }
+  const missing = describeMissingEvidence(snapshot, key)
+  if (missing !== undefined) return { kind: 'over', but: missing }
+  if (!isInSlowLoop(snapshot, key)) return { kind: 'passed' }
+  return { kind: 'over', but: 'is over, but shows nothing: kubelet has exited again and again after one' }
+}
+
+/**
+ * Kubelet exits again and again with it, each time after a whole trial, or it has failed by that:
+ * a trial shows nothing. What is last-known-good already stays that.
+ */
+function isInSlowLoop({ health, now, policy, lastKnownGood, suspendedVerdicts }: Snapshot, key: TrialKey): boolean {
+  if (lastKnownGood.content === contentOfKey(key)) return false
+  if (findSuspended({ suspendedVerdicts }, key)?.recurring === true) return true
+  return health?.subject === key && outlivesTrials(health, now.monotonicUs, policy)
+}
+
+/**
+ * The first step records which content passed its trial, on which kubelet. The second moves
+ * last-known-good. That is so also for a config that is no longer assigned, but goes on since the
+ * assigned one was refused.
+ */
 export function promote({ snapshot, target }: TargetSituation): Step | undefined {
   const { nextStart, lastKnownGood, running } = snapshot
   // Last-known-good is local with it, whatever goes on.
   if (target.source === 'local' || isLocalAssigned(snapshot) || target.verdict !== undefined) return undefined
-  const isStandIn = target.fallback && !target.goesOn
-  if (isStandIn && target.content !== lastKnownGood.content) return undefined
+  if (standsIn(target) && target.content !== lastKnownGood.content) return undefined
   if (nextStart.kind !== 'known' || nextStart.held.content !== target.content) return undefined
   if (!hasPassed(snapshot, target.key)) {
-    return isTrialPassed(snapshot, target.key) ? { kind: 'prove', key: target.key } : undefined
+    return trialOf(snapshot, target.key).kind === 'passed' ? { kind: 'prove', key: target.key } : undefined
   }
   // Its checkpoint is gone: it could not be the fallback of another config.
   if (nextStart.held.onlyInPlace === true) return undefined
   // A pause keeps the version that kubelet starts with, also where only the version is new.
   if (!sameSource(nextStart.held.source, target.source)) return undefined
-  if (isStandIn || sameSource(lastKnownGood.source, target.source)) return undefined
+  if (standsIn(target) || sameSource(lastKnownGood.source, target.source)) return undefined
   if (running.kind !== 'known' || running.key !== target.key) return undefined
   return { kind: 'promote', target: { source: target.source, content: target.content }, previous: findPrevious(snapshot, target) }
 }
@@ -55,4 +88,25 @@ function findDisplaced(snapshot: Snapshot, target: Target): ConfigSource | undef
 
 function isDamaged({ damagedFallbacks = [] }: Snapshot, name: FallbackName): boolean {
   return damagedFallbacks.includes(name)
+}
+
+/**
+ * The proof that a witness owes to a rollout: its trial has passed, but not all evidence that is
+ * required was known then. Last-known-good has moved as always. Other nodes learn of it as soon as
+ * the evidence is known, while the claim is open. What the trial did not show has to hold for as
+ * long as a trial.
+ */
+export function proveLate({ snapshot, target }: TargetSituation): Step | undefined {
+  const { running } = snapshot
+  if (target.verdict !== undefined || !owesProof(snapshot) || running.kind !== 'known' || running.key !== target.key) return undefined
+  const isHealthy = measureTrial(snapshot, target.key)?.remainingUs === 0
+  return isHealthy && listUnknownEvidence(snapshot).length === 0 ? { kind: 'prove', key: target.key } : undefined
+}
+
+/** undefined: this node owes no proof. */
+export function describeOwedProof(snapshot: Snapshot): string | undefined {
+  if (!owesProof(snapshot)) return undefined
+  const [first] = listUnknownEvidence(snapshot)
+  const why = first === undefined ? 'kubelet has to be healthy for as long as a trial' : `${first.kind}: ${first.detail}`
+  return `its trial has passed, but this node cannot prove that to its rollout yet: ${why}`
 }

@@ -8,9 +8,9 @@
 import { awaitsBaseline } from '../evidence/schedule.ts'
 import type { CheckpointInfo, ConfigMapSource } from './config-source.ts'
 import { namedSources } from './held-sources.ts'
-import type { TargetSituation } from './situation.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
+import type { TargetSituation } from './target.ts'
 
 export function prune({ snapshot, target }: TargetSituation): Step | undefined {
   // The restart is a moment away.

@@ -2,9 +2,19 @@
  * What is kept on disk between two passes, as data. The ports in `src/ports/store.ts` read and
  * write it.
  */
-import type { Observation } from '../rollout/silence.ts'
-import { type ConfigMapSource, type ConfigSource, type ContentHash, sameSource } from './config-source.ts'
-import type { TrialKey } from './trial-key.ts'
+import { isObservation } from '../rollout/silence.ts'
+import { type Check, isFlag, isNumber, isText, listOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
+import {
+  type ConfigMapSource,
+  type ConfigSource,
+  type ContentHash,
+  isConfigMapSource,
+  isConfigSource,
+  isContentHash,
+  sameSource,
+} from './config-source.ts'
+import { checkSource } from './safe-names.ts'
+import { isTrialKey } from './trial-key.ts'
 import type { UnitState } from './unit-state.ts'
 
 /**
@@ -48,41 +58,46 @@ export function listRequested({ rollback, retry, promote }: Requests): readonly 
   return REQUEST_NAMES.filter((name) => isRequested[name])
 }
 
+/** Its names become paths. */
+const isSafeSource: Check<ConfigMapSource> = (value): value is ConfigMapSource => isConfigMapSource(value) && checkSource(value).ok
+
 /**
  * What a return to local left: the node goes back to it where kubelet does not run with local.
  * Kept until kubelet has been healthy with local for a whole trial.
  */
-export interface LeftRecord {
+export const isLeft = shape({
   /** What ran, and what it would have fallen back to, in this order. Empty: nothing is left. */
-  readonly sources: readonly ConfigMapSource[]
+  sources: listOf(isSafeSource),
   /**
    * `Snapshot.localConfig` when kubelet was last set to start with local. undefined: it was not, or
    * that was not known.
    */
-  readonly localConfig?: string | undefined
-}
+  localConfig: optional(isText),
+})
+export type LeftRecord = TypeOf<typeof isLeft>
 
 /**
  * A requested restart of kubelet, recorded before the request. Kept in /run, since a reboot
  * restarts kubelet anyway. The last one lies in `meta/` too, for when /run is lost.
  */
-export interface RestartRecord {
-  readonly bootId: string
-  readonly atUs: number
-  readonly target: TrialKey
-  readonly fallback: boolean
+export const isRestartRecord = shape({
+  bootId: isText,
+  atUs: isNumber,
+  target: isTrialKey,
+  fallback: isFlag,
   /** It is no fallback, and exempt from the hourly limit all the same. See `restart-limit.ts`. */
-  readonly exempt?: boolean | undefined
+  exempt: optional(isFlag),
   /** InvocationID of the unit before the restart. A process started later has another one. */
-  readonly invocationBefore: string
+  invocationBefore: isText,
   /**
    * Systemd had given up the unit. It is reset, which makes it look stopped by an operator, and
    * then started.
    */
-  readonly failed: boolean
+  failed: isFlag,
   /** undefined: requested, without an answer yet. */
-  readonly outcome: { readonly ok: boolean; readonly detail: string } | undefined
-}
+  outcome: orUndefined(shape({ ok: isFlag, detail: isText })),
+})
+export type RestartRecord = TypeOf<typeof isRestartRecord>
 
 /** Those of this boot, oldest first. */
 export function listOfBoot(restarts: readonly RestartRecord[], { bootId }: { readonly bootId: string }): readonly RestartRecord[] {
@@ -104,35 +119,57 @@ export function recallRestarts(
   return last?.bootId === now.bootId && last.invocationBefore === unit.invocationId ? [last] : inRun
 }
 
+/** What passed its trial last. It may not be last-known-good yet. */
+export const isProven = shape({ key: isTrialKey })
+
 /** One boot in which a config was on trial. */
-export interface TrialBoot {
-  readonly bootId: string
-  readonly atWallMs: number
+const isTrialBoot = shape({
+  bootId: isText,
+  atWallMs: isNumber,
   /** The node was paused when the config was first seen on trial in this boot. */
-  readonly paused?: boolean | undefined
-}
+  paused: optional(isFlag),
+})
+export type TrialBoot = TypeOf<typeof isTrialBoot>
 
 /**
  * The boots in which one content was on trial, oldest first: that in which the trial began, and the
  * latest of the others. On whatever kubelet, which a boot may show as another one for a moment.
  */
-export interface TrialBoots {
-  readonly content: ContentHash
-  readonly boots: readonly TrialBoot[]
-}
+export const isTrialBoots = shape({ content: isContentHash, boots: listOf(isTrialBoot) })
+export type TrialBoots = TypeOf<typeof isTrialBoots>
 
 /** When this node first saw an assignment that many nodes see at once: the start of its spread. */
-export interface SpreadRecord {
-  readonly bootId: string
-  readonly source: ConfigSource
-  readonly sinceUs: number
-}
+export const isSpreadRecord = shape({ bootId: isText, source: isConfigSource, sinceUs: isNumber })
+export type SpreadRecord = TypeOf<typeof isSpreadRecord>
 
 /** What this node has seen of the record of a rollout in this boot. */
-export interface ObservationRecord {
-  readonly bootId: string
-  readonly observation: Observation
-}
+export const isObservationRecord = shape({ bootId: isText, observation: isObservation })
+export type ObservationRecord = TypeOf<typeof isObservationRecord>
+
+export const TRANSITION_KINDS = [
+  /** meta/assigned changed. */
+  'assigned',
+  /** Kubelet is being restarted to use `to`. */
+  'restarting',
+  'promoted',
+  /** Preflight refused `from`. */
+  'rejected',
+  /** `from` failed on the running kubelet, or an operator gave it up. `to` is next. */
+  'rolled-back',
+  /**
+   * Verdicts were dropped: an operator requested it, or the node was at fault and not the config.
+   */
+  'retrying',
+  /** Damaged or foreign state was set aside. */
+  'set-aside',
+  /** The assigned ConfigMap cannot be read. */
+  'download-failed',
+  /** The assignment is malformed, or its parts cannot be merged. */
+  'invalid',
+  /** The assignment can be read and used again. */
+  'synced',
+] as const
+export type TransitionKind = (typeof TRANSITION_KINDS)[number]
 
 /** One transition. `history` shows it and events are made from it. Appended before its effect. */
 export interface Transition {
@@ -147,29 +184,6 @@ export interface Transition {
   readonly to: ConfigSource | undefined
   readonly why: string
 }
-
-export type TransitionKind =
-  /** meta/assigned changed. */
-  | 'assigned'
-  /** Kubelet is being restarted to use `to`. */
-  | 'restarting'
-  | 'promoted'
-  /** Preflight refused `from`. */
-  | 'rejected'
-  /** `from` failed on the running kubelet, or an operator gave it up. `to` is next. */
-  | 'rolled-back'
-  /**
-   * Verdicts were dropped: an operator requested it, or the node was at fault and not the config.
-   */
-  | 'retrying'
-  /** Damaged or foreign state was set aside. */
-  | 'set-aside'
-  /** The assigned ConfigMap cannot be read. */
-  | 'download-failed'
-  /** The assignment is malformed, or its parts cannot be merged. */
-  | 'invalid'
-  /** The assignment can be read and used again. */
-  | 'synced'
 
 export type RecordName = 'assigned' | FallbackName
 export const FALLBACK_NAMES = ['last-known-good', 'previous'] as const

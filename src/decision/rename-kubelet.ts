@@ -2,9 +2,9 @@
  * Records that name this kubelet as an earlier agent did. What they say stays true: a verdict that
  * was forgotten would have its config tried again on every node at once. Pure.
  */
-import type { HealthRecord } from './health.ts'
-import type { Situation } from './situation.ts'
+import type { HealthRecord } from '../health/fold.ts'
 import type { Step } from './step.ts'
+import type { Situation } from './target.ts'
 import { contentOfKey, type TrialKey, trialKey } from './trial-key.ts'
 import type { UnitState } from './unit-state.ts'
 

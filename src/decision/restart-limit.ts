@@ -5,10 +5,10 @@
  * restart into local, and none for what kubelet has failed with since. Pure.
  */
 import { HOUR_US } from '../values/durations.ts'
-import { findSuspended } from './find-verdict.ts'
 import type { RestartRecord } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
+import { findSuspended } from './verdict.ts'
 import { isWorthKeeping } from './worth-keeping.ts'
 
 /** Whether a restart into the target is exempt although it is no fallback. */

@@ -4,22 +4,21 @@
  * does not start again by itself, is started again at growing intervals. The result of a restart is
  * observed, never assumed. Pure.
  */
+import { RUNTIME_EXCUSE_US } from '../health/excuse.ts'
+import { KUBELETS_OF_NO_UPGRADE } from '../health/exits.ts'
+import type { HealthRecord } from '../health/fold.ts'
+import { needsStart } from '../health/sample.ts'
 import { HOUR_US } from '../values/durations.ts'
-import { LOCAL_CONTENT } from './config-source.ts'
-import { RUNTIME_EXCUSE_US } from './excuse.ts'
-import { KUBELETS_OF_NO_UPGRADE } from './exit-log.ts'
+import { isOther, LOCAL_CONTENT } from './config-source.ts'
 import { findNodePause } from './find-pause.ts'
-import { findVerdict, holdsOnAnyKubelet } from './find-verdict.ts'
-import type { HealthRecord } from './health.ts'
 import { listLeft } from './left.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
 import { findLimitEndUs, isExempt, listTaken } from './restart-limit.ts'
-import { needsStart } from './sample-condition.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Target } from './target.ts'
 import { contentOfKey, type TrialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
-import { isOfFailure } from './verdict.ts'
+import { findVerdict, holdsOnAnyKubelet, isOfFailure } from './verdict.ts'
 import { describeDown, hasOwnStartFailed } from './why-down.ts'
 import { failsNow, hasFailed, isWorthKeeping } from './worth-keeping.ts'
 
@@ -254,7 +253,7 @@ function startAgainUs(taken: readonly RestartRecord[], { key, content }: Target,
 function isAdministrators(snapshot: Snapshot, unit: KnownUnit, target: Target): boolean {
   const { running, health, restarts, now } = snapshot
   if (target.source !== 'local' || target.fallback) return false
-  if (running.kind === 'known') return running.content.startsWith('other:')
+  if (running.kind === 'known') return isOther(running.content)
   // A return that is not over.
   if (listLeft(snapshot).length > 0) return false
   const last = health?.lastProcess

@@ -1,19 +1,22 @@
-/** The waits of a node that runs its target: on trial, settled, or fallen back. Pure. */
+/**
+ * The waits of a node that runs its target (on trial, settled, or fallen back), or that keeps what
+ * runs although its next start uses another config. Pure.
+ */
+import { countRecurringExits, describeRecurringExits } from '../health/exits.ts'
+import { isFailing } from '../health/sample.ts'
 import { formatDuration } from '../values/durations.ts'
 import { describeSource } from './config-source.ts'
-import { countRecurringExits, describeRecurringExits } from './exit-log.ts'
-import { describeOwedProof } from './late-proof.ts'
+import { findRetrial, findRetrialUs } from './fallback-rules.ts'
 import { isLocalAssigned } from './left.ts'
-import { describeOpenTrial } from './open-trial.ts'
-import { findRetrial, findRetrialUs } from './retrial.ts'
-import type { TargetSituation } from './situation.ts'
+import { describeOwedProof, trialOf } from './promote.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Wait } from './step.ts'
-import type { Candidate, Target } from './target.ts'
-import { describeTrial, measureTrial } from './trial.ts'
+import { type Candidate, findUnavailable, type Target, type TargetSituation } from './target.ts'
+import { describeTrial } from './trial.ts'
 import { hasPassed } from './trial-key.ts'
 import { isOfFailure } from './verdict.ts'
 import { ASSIGNED_DAMAGED, wait } from './wait.ts'
+import { failsNow, isCondemned } from './worth-keeping.ts'
 
 export const NOTHING_LEFT = 'it failed, and so did everything else that can be started now'
 
@@ -26,9 +29,10 @@ export function restOn(situation: TargetSituation): Wait {
   const what = describeSource(target.source)
   switch (phase) {
     case 'in-trial': {
-      const missing = describeOpenTrial(snapshot, target.key)
-      if (missing !== undefined) return wait(snapshot, phase, `${describeTrial(snapshot, target)} ${missing}`)
-      return wait(snapshot, phase, describeTrial(snapshot, target), measureTrial(snapshot, target.key)?.endsAtUs)
+      const trial = trialOf(snapshot, target.key)
+      const text = describeTrial(snapshot, target)
+      if (trial.kind === 'over') return wait(snapshot, phase, `${text} ${trial.but}`)
+      return wait(snapshot, phase, text, trial.kind === 'running' ? trial.endsAtUs : undefined)
     }
     case 'fallen-back':
     case 'refused':
@@ -80,4 +84,43 @@ function isRefusedAlone(candidates: readonly Candidate[], target: Target): boole
     candidates.findIndex(({ content }) => content === target.content),
   )
   return before.length > 0 && before.every(({ verdict }) => verdict?.state === 'refused')
+}
+
+/**
+ * A kubelet that keeps running although its next start uses another config. A healthy kubelet is
+ * restarted for a new assignment, for an operator's request or for a verdict. It is never restarted
+ * because a file was lost, since that may come back, or because a config was refused. In these
+ * cases only the next start changes, so that a kubelet that exits starts with something that
+ * exists.
+ *
+ * @returns undefined: kubelet is to run the target
+ */
+export function findRunOn({ snapshot, unit, target }: TargetSituation): Wait | undefined {
+  const { running, assigned } = snapshot
+  if (unit.activity !== 'running' || running.kind !== 'known' || running.content === target.content) return undefined
+  if (isCondemned(snapshot, unit) || failsNow(snapshot)) return undefined
+  if (assigned.kind === 'damaged') return wait(snapshot, 'unknown', ASSIGNED_DAMAGED)
+  if (!target.fallback && target.source !== 'local') return undefined
+  const runsOn = `kubelet runs on, and its next start uses ${describeSource(target.source)}`
+  const unavailable = findUnavailable(snapshot, unit)
+  if (unavailable === 'refused') return wait(snapshot, 'refused', `the assigned config was refused: ${runsOn}`)
+  if (!target.fallback) return undefined
+  if (unavailable === 'gone') return wait(snapshot, 'unknown', `the checkpoint of the assigned config is gone: ${runsOn}`)
+  if (running.lost === true) return wait(snapshot, 'unknown', `the checkpoint of the running config is gone: ${runsOn}`)
+  return undefined
+}
+
+/**
+ * Kubelet runs and is not known to fail, and neither the disk nor its command line identifies the
+ * running config. It may be the one in place: if that were replaced, the running config could no
+ * longer be identified, and kubelet would be restarted once the assigned checkpoint is back.
+ *
+ * @returns undefined: the target may be activated
+ */
+export function findLeftInPlace({ snapshot, unit, target }: TargetSituation): Wait | undefined {
+  const { nextStart, running, healthz } = snapshot
+  if (nextStart.kind !== 'unknown' || nextStart.absent === true || running.kind !== 'unknown') return undefined
+  if (unit.activity !== 'running' || isFailing(healthz)) return undefined
+  if (!target.fallback || findUnavailable(snapshot, unit) !== 'gone') return undefined
+  return wait(snapshot, 'unknown', `kubelet runs on with what is in place: ${nextStart.detail}`)
 }

@@ -6,20 +6,18 @@
 import { findEvidenceAccess } from '../evidence/schedule.ts'
 import type { RolloutNode } from '../rollout/view.ts'
 import { HOUR_US, SECOND_US } from '../values/durations.ts'
-import type { ConfigMapRef, ConfigSource } from './config-source.ts'
-import { describeSource, sameSource } from './config-source.ts'
+import { type ConfigMapRef, type ConfigSource, describeSource, sameSource } from './config-source.ts'
 import type { FoundConfigMap, NodeTraits, RolloutAnnotations } from './desired.ts'
 import { latestChannelState } from './find-pause.ts'
-import { findVerdict } from './find-verdict.ts'
-import { nextVisibleStep } from './next-step.ts'
 import { decideRestart, type RestartDecision } from './restarts.ts'
 import { withTurn } from './rollout-turn.ts'
-import { assess, hasTarget } from './situation.ts'
+import { nextVisibleStep } from './rules.ts'
 import type { Snapshot } from './snapshot.ts'
-import { findStaging, hasWorkedOtherwise, isOfHash, latestContent, readPlan, retryOf } from './staging.ts'
+import { findLatest, hasWorkedOtherwise, isOfHash, readPlan, retryOf } from './staging.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
+import { assess, hasTarget } from './target.ts'
 import { hasPassed, trialKey } from './trial-key.ts'
-import type { Verdict } from './verdict.ts'
+import { findVerdict, type Verdict } from './verdict.ts'
 
 export interface RolloutSubject {
   readonly config: ConfigMapRef
@@ -46,9 +44,9 @@ export function describeRolloutSubject(snapshot: Snapshot): RolloutSubject | und
   const { desired, assigned } = snapshot
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found' || assigned.kind !== 'source') return undefined
   const { ref, object, node = NOBODY } = desired
-  const staging = findStaging(snapshot, assigned.source)
-  const staged = staging && latestContent(staging)
-  if (staging === undefined || staged === undefined || staged.content !== snapshot.desiredContent) return undefined
+  const latest = findLatest(snapshot, assigned.source)
+  if (latest === undefined || latest.staged.content !== snapshot.desiredContent) return undefined
+  const { staging, staged } = latest
   const { uid, resourceVersion, rollout } = object
   const paused = latestChannelState(desired, snapshot.recordedChannelState)?.paused
   return {

@@ -7,11 +7,11 @@
  */
 import type { RolloutTurn } from '../rollout/view.ts'
 import { SECOND_US } from '../values/durations.ts'
-import type { ConfigSource, ContentHash } from './config-source.ts'
-import { findDoubt } from './doubt.ts'
-import { describePause, findConfigMapPause } from './find-pause.ts'
+import { type ConfigSource, type ContentHash, sameSource } from './config-source.ts'
+import { sourceOf } from './desired.ts'
+import { describePause, findConfigMapPause, isPauseUnknown } from './find-pause.ts'
 import type { Snapshot } from './snapshot.ts'
-import { configOf, findStaging, hasWorkedOtherwise, isOfHash, latestContent } from './staging.ts'
+import { findLatest, findStaging, hasWorkedOtherwise, isOfHash, ROLLOUT_OFF } from './staging.ts'
 import { contentOfKey, hasPassed } from './trial-key.ts'
 
 /** How long a turn counts after it was read. */
@@ -23,11 +23,11 @@ const UNREAD: RolloutTurn = { kind: 'wait', detail: 'the record of its rollout h
 /** @returns undefined: this config has no rollout */
 export function findRolloutTurn(snapshot: Snapshot, source: ConfigSource, content: ContentHash): RolloutTurn | undefined {
   const { rollout, now } = snapshot
-  const staging = findStaging(snapshot, source)
-  const staged = staging && latestContent(staging)
-  if (source === 'local' || staging === undefined || staged === undefined) return undefined
+  const latest = findLatest(snapshot, source)
+  if (latest === undefined) return undefined
+  const { staging, staged } = latest
   if (staged.content === content && staged.requested === true) return { kind: 'go', detail: 'an operator requested it on the node' }
-  if (rollout === undefined || rollout.config !== configOf(source) || rollout.hash !== staged.hash || staged.content !== content)
+  if (rollout === undefined || rollout.config !== staging.config || rollout.hash !== staged.hash || staged.content !== content)
     return UNREAD
   const { turn, confirmedAtUs } = rollout
   if (turn.kind !== 'go') return turn
@@ -39,7 +39,7 @@ export function findRolloutTurn(snapshot: Snapshot, source: ConfigSource, conten
 }
 
 /** Why a new version is not begun yet: for its rollout, a pause of its ConfigMap, or a doubt. */
-export interface StartWait {
+interface StartWait {
   readonly turn: Exclude<RolloutTurn, { kind: 'go' }>
   readonly isPaused?: true
   /** Whether it has to wait is not known: see `findDoubt`. */
@@ -86,9 +86,9 @@ export function hasRolloutTurn(snapshot: Snapshot, { source, content }: Startabl
 
 /** The snapshot as it would be if this node's turn had just come. */
 export function withTurn(snapshot: Snapshot, config: ConfigSource): Snapshot {
-  const staging = findStaging(snapshot, config)
-  const staged = staging && latestContent(staging)
-  if (staging === undefined || staged === undefined) return snapshot
+  const latest = findLatest(snapshot, config)
+  if (latest === undefined) return snapshot
+  const { staging, staged } = latest
   const turn: RolloutTurn = { kind: 'go', detail: '' }
   const confirmedAtUs = snapshot.now.monotonicUs
   return { ...snapshot, rollout: { config: staging.config, hash: staged.hash, turn, confirmedAtUs, progress: undefined } }
@@ -112,9 +112,9 @@ function needsTurn(snapshot: Snapshot, content: ContentHash): boolean {
  */
 export function isOwnEdit(snapshot: Snapshot, assigned: ConfigSource): boolean {
   const { running, lastKnownGood } = snapshot
-  const staging = findStaging(snapshot, assigned)
-  const staged = staging && latestContent(staging)
-  if (staging === undefined || staged === undefined || staged.content !== snapshot.assignedContent) return false
+  const latest = findLatest(snapshot, assigned)
+  if (latest === undefined || latest.staged.content !== snapshot.assignedContent) return false
+  const { staging, staged } = latest
   return isOfHash(staging, running.kind === 'known' ? running.content : lastKnownGood.content, staged.hash)
 }
 
@@ -136,11 +136,11 @@ function isStarted(snapshot: Snapshot, content: ContentHash): boolean {
  */
 export function isAwaitedByOthers(snapshot: Snapshot, source: ConfigSource, content: ContentHash): boolean {
   const { rollout } = snapshot
-  const staging = findStaging(snapshot, source)
-  const staged = staging && latestContent(staging)
-  if (source === 'local' || staging === undefined || staged === undefined || staged.content !== content) return false
+  const latest = findLatest(snapshot, source)
+  if (latest === undefined || latest.staged.content !== content) return false
+  const { staging, staged } = latest
   if (staged.promoted === true || hasWorkedOtherwise(staging, staged)) return false
-  return rollout?.config === configOf(source) && rollout.hash === staged.hash && rollout.progress?.finished === false
+  return rollout?.config === staging.config && rollout.hash === staged.hash && rollout.progress?.finished === false
 }
 
 /**
@@ -149,11 +149,36 @@ export function isAwaitedByOthers(snapshot: Snapshot, source: ConfigSource, cont
  */
 export function owesProof(snapshot: Snapshot): boolean {
   const { assigned, running, rollout } = snapshot
-  if (running.kind !== 'known' || assigned.kind !== 'source' || assigned.source === 'local' || rollout === undefined) return false
-  const staging = findStaging(snapshot, assigned.source)
-  const staged = staging && latestContent(staging)
-  if (staged === undefined || staged.content !== running.content || staged.proved === true || !hasPassed(snapshot, running.key))
-    return false
+  if (running.kind !== 'known' || assigned.kind !== 'source' || rollout === undefined) return false
+  const latest = findLatest(snapshot, assigned.source)
+  if (latest === undefined) return false
+  const { staging, staged } = latest
+  if (staged.content !== running.content || staged.proved === true || !hasPassed(snapshot, running.key)) return false
   const { config, hash, turn } = rollout
-  return config === configOf(assigned.source) && hash === staged.hash && turn.kind === 'go' && turn.asks === 'proof'
+  return config === staging.config && hash === staged.hash && turn.kind === 'go' && turn.asks === 'proof'
+}
+
+/**
+ * What a node holds back while a record is damaged that could forbid it: `meta/rollouts` says
+ * whether the assigned config has a rollout, and `meta/heard` whether the cluster pauses this node.
+ * Until the cluster has been read again, nobody knows. Like a rollout, a doubt holds up only what
+ * is assigned and has not been started: never what runs or is in place, and no falling back.
+ *
+ * @returns why the assigned config must not be started yet. undefined: nothing is in doubt
+ */
+function findDoubt(snapshot: Snapshot, assigned: ConfigSource): string | undefined {
+  // Local has no rollout, and nothing could take its place.
+  if (assigned === 'local') return undefined
+  if (snapshot.stagingsDamaged === true && !isKnownWithoutRollout(snapshot, assigned))
+    return 'meta/rollouts was damaged, and whether it has a rollout is not known until its ConfigMap has been read'
+  if (isPauseUnknown(snapshot))
+    return 'meta/heard was damaged, and whether the cluster pauses this node is not known until it has been read'
+  return undefined
+}
+
+function isKnownWithoutRollout({ desired }: Snapshot, assigned: ConfigSource): boolean {
+  if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return false
+  const { ref, object } = desired
+  const record = object.rollout?.record
+  return sameSource(sourceOf(ref, object), assigned) && (record === undefined || record === ROLLOUT_OFF)
 }

@@ -1,5 +1,8 @@
 /**
- * The rules, in the order of their urgency. Each looks at one Situation and yields a step, or
+ * The decision: one Snapshot in, one Step out. Pure, so that every crash, every order of events and
+ * every outage ends in the same place: the next pass observes again and goes on from what it sees.
+ *
+ * The rules stand in the order of their urgency. Each looks at one Situation and yields a step, or
  * undefined where it does not apply. The first step wins. An earlier rule never waits for a later
  * one.
  *
@@ -7,20 +10,28 @@
  */
 import { recheckRefusal } from './acceptance.ts'
 import { reachTarget, restOnTarget } from './activation-states.ts'
-import { condemnFailure } from './condemn-failure.ts'
-import { clearAfterLongHealth, forgetLostFallback, learnFromFallback, retryAfterRest, tryFailedAgain } from './fallback-rules.ts'
-import { followAssignment, recordChannelState, recordStaging } from './follow-assignment.ts'
-import { proveLate } from './late-proof.ts'
-import { openRecords } from './open-records.ts'
-import { answerRequest } from './operator-requests.ts'
-import { promote } from './promote.ts'
+import { asCandidate, condemnFailure, isBeingReplaced } from './condemn-failure.ts'
+import type { ContentHash } from './config-source.ts'
+import {
+  clearAfterLongHealth,
+  finishReturn,
+  forgetLostFallback,
+  learnFromFallback,
+  retryAfterRest,
+  retryLocal,
+  tryFailedAgain,
+} from './fallback-rules.ts'
+import { followAssignment, openRecords, recordChannelState, recordStaging } from './follow-assignment.ts'
+import { promote, proveLate } from './promote.ts'
 import { prune } from './prune.ts'
-import { recordBoot } from './record-boot.ts'
 import { renameKubelet } from './rename-kubelet.ts'
-import { finishReturn, retryLocal } from './return-to-local.ts'
-import { hasTarget, type Situation, type TargetSituation } from './situation.ts'
+import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
-import { ASSIGNED_DAMAGED, wait } from './wait.ts'
+import { assess, hasTarget, nextAfter, type Situation, standsIn, type TargetSituation } from './target.ts'
+import { updateTrialBoots } from './trial.ts'
+import { hasPassed } from './trial-key.ts'
+import type { Verdict } from './verdict.ts'
+import { ASSIGNED_DAMAGED, failedLately, wait } from './wait.ts'
 
 export type Rule = (situation: Situation) => Step | undefined
 
@@ -92,4 +103,71 @@ function waitForKnowledge(situation: Situation): Step | undefined {
   const { snapshot } = situation
   if (hasTarget(situation)) return undefined
   return wait(snapshot, 'unknown', snapshot.unit.kind === 'unknown' ? snapshot.unit.detail : ASSIGNED_DAMAGED)
+}
+
+/** Writes down each boot in which a config is on trial. */
+function recordBoot({ snapshot, unit, target }: TargetSituation): Step | undefined {
+  const { nextStart, trialBoots: before } = snapshot
+  // Nothing is known of a checkpoint that cannot be read.
+  if (nextStart.kind !== 'known' || nextStart.held.content === undefined) return undefined
+  const next = asCandidate(nextStart.held, unit)
+  if (isBeingReplaced(snapshot, target, next)) return undefined
+  const trialBoots = updateTrialBoots(snapshot, next)
+  return trialBoots === before ? undefined : { kind: 'record-boot', trialBoots }
+}
+
+/**
+ * Not what is no longer wanted, and nothing that stands in for it. What is to be promoted has to
+ * pass its trial first.
+ */
+function isPromotable({ snapshot, target }: TargetSituation, { content }: { readonly content: ContentHash }): boolean {
+  if (target.content !== content || target.source === 'local' || target.verdict !== undefined) return false
+  return !hasPassed(snapshot, target.key) && !standsIn(target)
+}
+
+/** What an operator asked for on the node: forget verdicts, or roll back what runs. */
+function answerRequest(situation: TargetSituation): Step | undefined {
+  const { snapshot, target } = situation
+  const { requests, verdicts, suspendedVerdicts, now } = snapshot
+  if (requests.retry)
+    return {
+      kind: 'forgive',
+      drop: [...verdicts.keys(), ...suspendedVerdicts.keys()],
+      requested: true,
+      why: 'retry was requested on the node',
+    }
+  if (requests.promote !== undefined && !isPromotable(situation, requests.promote)) return { kind: 'drop-promote' }
+  if (requests.rollback === undefined) return undefined
+  if (requests.rollback.content !== target.content || target.source === 'local') return { kind: 'drop-rollback' }
+  const verdict: Verdict = {
+    key: target.key,
+    state: 'confirmed',
+    reason: 'requested',
+    detail: 'rollback was requested on the node',
+    source: target.source,
+    atWallMs: now.wallMs,
+  }
+  return { kind: 'condemn', verdict, next: nextAfter(situation, target)?.source, requested: true }
+}
+
+/**
+ * A step that failed lately is passed over until it is due again, so that a full disk cannot keep a
+ * node from falling back.
+ */
+export function nextStep(snapshot: Snapshot): Step {
+  const situation = assess(snapshot)
+  for (const rule of RULES) {
+    const step = rule(situation)
+    if (step !== undefined && !failedLately(snapshot, step)) return step
+  }
+  return wait(snapshot, 'unknown', 'no rule applies')
+}
+
+/**
+ * The step to tell people and other nodes of. The boots of a trial are written down in passing:
+ * then it is the step after that.
+ */
+export function nextVisibleStep(snapshot: Snapshot): Step {
+  const step = nextStep(snapshot)
+  return step.kind === 'record-boot' ? nextStep({ ...snapshot, trialBoots: step.trialBoots }) : step
 }

@@ -1,82 +1,87 @@
 /**
  * What a node remembers of a config that has a rollout, and what it knows of the
- * record. Types only.
+ * record, as data.
  */
-import type { Progress } from '../rollout/progress.ts'
-import type { RolloutNode, RolloutTurn, WhenFailed } from '../rollout/view.ts'
-import type { ContentHash } from './config-source.ts'
+import { isProgress } from '../rollout/progress.ts'
+import { isArrival, isTurn, isWhenFailed } from '../rollout/view.ts'
+import { isFlag, isNumber, isText, listOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
+import { isContentHash } from './config-source.ts'
 
-export interface Staging {
-  /** `namespace/name` of the config. */
-  readonly config: string
-  /** The record's name, in the same namespace, as the annotation said last. */
-  readonly record: string
-  /** How the config came to this node. */
-  readonly arrival: RolloutNode['arrival']
-  /** One more each time that the config is assigned in place of another. undefined: 0. */
-  readonly assignment?: number | undefined
-  /**
-   * A node that switched to the config has seen a rollout of the latest content that was not
-   * finished. So after a reboot, it does not take the rollout for one that was finished before.
-   */
-  readonly sawUnfinished?: boolean | undefined
-  /**
-   * The waves of the plan when the latest hash was assigned, or `retry` was raised for it.
-   * undefined: there was no plan that can be used.
-   */
-  readonly waves?: readonly number[] | undefined
-  /** The contents that were assigned. The latest comes last. */
-  readonly contents: readonly StagedContent[]
-}
-
-export interface StagedContent {
+const isStagedContent = shape({
   /** Of the ConfigMap, by which a rollout knows it. */
-  readonly hash: string
+  hash: isText,
   /** What this node makes of it. */
-  readonly content: ContentHash
+  content: isContentHash,
   /**
    * `retry` of the plan, the highest that was seen with this content. undefined: 0. Verdicts on it
    * are of this try.
    */
-  readonly retry?: number | undefined
+  retry: optional(isNumber),
   /** A trial of it passed here, and all evidence that is required was known then. */
-  readonly proved?: boolean | undefined
+  proved: optional(isFlag),
   /** It was last-known-good here at some time. */
-  readonly promoted?: boolean | undefined
+  promoted: optional(isFlag),
   /**
    * The identity of the kubelet on which it was last-known-good last. undefined: an earlier agent
    * did not write it, or `retry` was raised since. Then it starts as a new content does.
    */
-  readonly promotedOn?: string | undefined
+  promotedOn: optional(isText),
   /** When the verdict that stands was told first. undefined: not known. */
-  readonly failed?: WhenFailed | undefined
+  failed: optional(isWhenFailed),
   /** Kubelet was seen to run it since it was activated last: over a reboot, nothing else tells. */
-  readonly started?: boolean | undefined
+  started: optional(isFlag),
   /**
    * An operator requested on the node that it be tried again, which needs no turn until it fails.
    */
-  readonly requested?: boolean | undefined
+  requested: optional(isFlag),
   /**
    * It was activated without a turn, since nothing but the overlay or the local config of this node
    * told it from what ran.
    */
-  readonly ownEdit?: boolean | undefined
-}
+  ownEdit: optional(isFlag),
+})
+export type StagedContent = TypeOf<typeof isStagedContent>
+
+const isStaging = shape({
+  /** `namespace/name` of the config. */
+  config: isText,
+  /** The record's name, in the same namespace, as the annotation said last. */
+  record: isText,
+  /** How the config came to this node. */
+  arrival: isArrival,
+  /** One more each time that the config is assigned in place of another. undefined: 0. */
+  assignment: optional(isNumber),
+  /**
+   * A node that switched to the config has seen a rollout of the latest content that was not
+   * finished. So after a reboot, it does not take the rollout for one that was finished before.
+   */
+  sawUnfinished: optional(isFlag),
+  /**
+   * The waves of the plan when the latest hash was assigned, or `retry` was raised for it.
+   * undefined: there was no plan that can be used.
+   */
+  waves: optional(listOf(isNumber)),
+  /** The contents that were assigned. The latest comes last. */
+  contents: listOf(isStagedContent),
+})
+export type Staging = TypeOf<typeof isStaging>
+export const isStagings = listOf(isStaging)
 
 /** What is known of the record, as data. */
-export interface RolloutKnowledge {
+export const isRolloutKnowledge = shape({
   /** `namespace/name`. */
-  readonly config: string
+  config: isText,
   /** Of the content that this is about. */
-  readonly hash: string
-  readonly turn: RolloutTurn
+  hash: isText,
+  turn: isTurn,
   /**
    * When the record and then the config were read at their newest. undefined: not for this turn,
    * which comes from what a watch showed.
    */
-  readonly confirmedAtUs: number | undefined
+  confirmedAtUs: orUndefined(isNumber),
   /** When it failed on this node, as far as this turn tells. */
-  readonly failed?: WhenFailed | undefined
+  failed: optional(isWhenFailed),
   /** undefined: the record cannot be read, or is about another content. */
-  readonly progress: Progress | undefined
-}
+  progress: orUndefined(isProgress),
+})
+export type RolloutKnowledge = TypeOf<typeof isRolloutKnowledge>

@@ -3,14 +3,14 @@
  * its rollout while the annotation is missing or the record cannot be read. Only the value `off`
  * ends it. Pure.
  */
+
 import { type Plan, parsePlan } from '../rollout/plan.ts'
 import type { ConfigMapRef, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
-import { findPresentVerdict, findVerdict } from './find-verdict.ts'
 import { hashObject } from './rollout-hash.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
-import { isOfFailure } from './verdict.ts'
+import { findPresentVerdict, findVerdict, isOfFailure } from './verdict.ts'
 
 /** The value of the annotation that ends it. */
 export const ROLLOUT_OFF = 'off'
@@ -26,6 +26,16 @@ export function configOf({ namespace, name }: Pick<ConfigMapRef, 'namespace' | '
 /** undefined: this source has no rollout. */
 export function findStaging({ stagings }: Pick<Snapshot, 'stagings'>, source: ConfigSource): Staging | undefined {
   return source === 'local' ? undefined : stagings.find(({ config }) => config === configOf(source))
+}
+
+/** The content of this source that was assigned last. undefined: the source has no rollout. */
+export function findLatest(
+  snapshot: Pick<Snapshot, 'stagings'>,
+  source: ConfigSource,
+): { staging: Staging; staged: StagedContent } | undefined {
+  const staging = findStaging(snapshot, source)
+  const staged = staging && latestContent(staging)
+  return staging && staged && { staging, staged }
 }
 
 export function latestContent({ contents }: Staging): StagedContent | undefined {

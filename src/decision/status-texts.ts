@@ -84,19 +84,20 @@ export function failureError({ reason, evidence }: Pick<Verdict, 'reason' | 'evi
       return LOAD_ERROR
     case 'validate':
       return VALIDATE_ERROR
-    case 'crash-loop':
-      return `failed to run config: kubelet crash-looped; ${refugeText(refuge)}, ${SEE_LOG}`
-    case 'start-deadline':
-      return `failed to run config: kubelet did not become healthy in time; ${refugeText(refuge)}, ${SEE_LOG}`
-    case 'ill-health':
-      return `failed to run config: kubelet lost its health; ${refugeText(refuge)}, ${SEE_LOG}`
-    case 'reboots':
-      return `failed to run config: the node was rebooted again and again; ${refugeText(refuge)}, ${SEE_LOG}`
-    case 'evidence':
-      return `failed to run config: ${missingText(evidence)}; ${refugeText(refuge)}, ${SEE_LOG}`
     case 'requested':
-      return `config rolled back at the request of an operator of the node; ${refugeText(refuge)}, ${SEE_LOG}`
+      return `config rolled back at the request of an operator of the node; ${REFUGES[refuge]}, ${SEE_LOG}`
+    default: {
+      const what = reason === 'evidence' ? missingText(evidence) : FAILURES[reason]
+      return `failed to run config: ${what}; ${REFUGES[refuge]}, ${SEE_LOG}`
+    }
   }
+}
+
+const FAILURES: Readonly<Record<Exclude<Verdict['reason'], 'load' | 'validate' | 'requested' | 'evidence'>, string>> = {
+  'crash-loop': 'kubelet crash-looped',
+  'start-deadline': 'kubelet did not become healthy in time',
+  'ill-health': 'kubelet lost its health',
+  reboots: 'the node was rebooted again and again',
 }
 
 function missingText(evidence: EvidenceKind | undefined): string {
@@ -120,42 +121,28 @@ function missingText(evidence: EvidenceKind | undefined): string {
   }
 }
 
-function refugeText(refuge: Refuge): string {
-  switch (refuge) {
-    case 'last-known-good':
-      return 'rolled back to last-known-good'
-    case 'previous':
-      return 'rolled back to previous, the last-known-good before the current one'
-    case 'local':
-      return 'rolled back to local config'
-    case 'left':
-      return 'rolled back to what ran before'
-    case 'under-way':
-      return 'rolling back'
-  }
+const REFUGES: Readonly<Record<Refuge, string>> = {
+  'last-known-good': 'rolled back to last-known-good',
+  previous: 'rolled back to previous, the last-known-good before the current one',
+  local: 'rolled back to local config',
+  left: 'rolled back to what ran before',
+  'under-way': 'rolling back',
+}
+
+const WIRING_ERRORS: Readonly<Record<WiringProblem, string>> = {
+  masked: "kubelet's unit is masked",
+  'drop-in-missing': "kubelet's unit does not read the agent's drop-in",
+  'daemon-reload-needed': "kubelet's unit changed and systemd needs a daemon-reload",
+  overridden: "another setting of kubelet's unit overrides the agent's",
+  'flag-wins': 'a command-line flag of kubelet wins over it',
+  'no-config-argument': "kubelet's unit has no --config to replace",
+  'no-config-dir': "kubelet's unit has no --config-dir for a drop-in",
+  'dynamic-config-dir': 'kubelet runs with --dynamic-config-dir, and two controllers would fight',
+  'owned-by-operator': "the cluster's own operator owns kubelet's config",
 }
 
 export function wiringError(problem: WiringProblem): string {
-  switch (problem) {
-    case 'masked':
-      return activationError("kubelet's unit is masked")
-    case 'drop-in-missing':
-      return activationError("kubelet's unit does not read the agent's drop-in")
-    case 'daemon-reload-needed':
-      return activationError("kubelet's unit changed and systemd needs a daemon-reload")
-    case 'overridden':
-      return activationError("another setting of kubelet's unit overrides the agent's")
-    case 'flag-wins':
-      return activationError('a command-line flag of kubelet wins over it')
-    case 'no-config-argument':
-      return activationError("kubelet's unit has no --config to replace")
-    case 'no-config-dir':
-      return activationError("kubelet's unit has no --config-dir for a drop-in")
-    case 'dynamic-config-dir':
-      return activationError('kubelet runs with --dynamic-config-dir, and two controllers would fight')
-    case 'owned-by-operator':
-      return activationError("the cluster's own operator owns kubelet's config")
-  }
+  return activationError(WIRING_ERRORS[problem])
 }
 
 function activationError(what: string): string {

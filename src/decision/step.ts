@@ -4,14 +4,20 @@
  * what it leaves when done once.
  */
 
-import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
-import { describeSource } from './config-source.ts'
+import {
+  type CheckpointInfo,
+  type ConfigMapData,
+  type ConfigMapSource,
+  type ConfigSource,
+  type ContentHash,
+  describeSource,
+} from './config-source.ts'
 import type { ChannelState, FoundConfigMap } from './desired.ts'
-import type { HealthFailure } from './find-failure.ts'
+import type { Phase } from './phases.ts'
 import type { RestartRecord, TrialBoots } from './records.ts'
 import type { TrialKey } from './trial-key.ts'
 import type { ReadyWiring } from './unit-state.ts'
-import type { Verdict } from './verdict.ts'
+import type { ConfigFailure, Verdict } from './verdict.ts'
 
 export type Step =
   /**
@@ -75,7 +81,7 @@ export type Step =
   | {
       readonly kind: 'try-again'
       readonly source: ConfigSource
-      readonly failure: HealthFailure
+      readonly failure: ConfigFailure
       readonly record: RestartRecord | undefined
     }
   /** Suspend the verdict, so that what it condemned becomes the target again. */
@@ -127,40 +133,6 @@ export interface Wait {
   /** CLOCK_MONOTONIC. */
   readonly untilUs: number
 }
-
-export type Phase =
-  /** The wanted config runs, and nothing is on trial. */
-  | 'settled'
-  | 'in-trial'
-  /** A fallback runs, because the assigned config failed. */
-  | 'fallen-back'
-  /** Another config runs, because preflight refused the assigned one, which never ran. */
-  | 'refused'
-  /** Preflight is checking the wanted config. */
-  | 'preflight'
-  /** The config changes fields that may change on a drained node only. */
-  | 'drain'
-  /** A change that nodes share waits for this node's turn. */
-  | 'spread'
-  /** The config has a rollout, and it is not this node's turn. */
-  | 'rollout'
-  | 'paused'
-  /** An operator stopped kubelet. Its next start uses what is activated. */
-  | 'kubelet-stopped'
-  /** Kubelet would not come back from a restart now: its container runtime does not answer. */
-  | 'runtime-down'
-  /** Kubelet is starting or stopping. */
-  | 'restarting'
-  /** The hourly limit of restarts is reached. */
-  | 'restart-limit'
-  /** Kubelet was restarted and still runs another config. */
-  | 'ineffective'
-  /** The unit does not take its config from the agent. */
-  | 'blocked'
-  /** Every fallback failed too: the node is at fault and not the config. */
-  | 'node-at-fault'
-  /** Something that the decision needs cannot be read. */
-  | 'unknown'
 
 /** A step that does something. */
 export type Action = Exclude<Step, Wait>

@@ -3,22 +3,24 @@
  * waits for its turn in a rollout. If it was refused or waits, the running config stays. If it
  * failed, the target is the first of last-known-good, previous and local without a verdict. What a
  * return to local left comes before local, and where local is assigned, it takes their place.
- * Falling back is nothing more than a verdict that makes this function choose another target. Pure.
+ * Falling back is nothing more than a verdict that makes this function choose another target.
+ *
+ * The Situation holds that, and is what the rules look at. Pure.
  */
-import { type ConfigSource, type HeldSource, LOCAL } from './config-source.ts'
-import { findVerdict } from './find-verdict.ts'
+
+import { healthOfRunning } from '../health/process.ts'
+import { type ConfigSource, type ContentHash, type HeldSource, LOCAL } from './config-source.ts'
 import { findRunning } from './held-sources.ts'
 import { isLocalAssigned, isLocalRefused, listLeft, runsLocal } from './left.ts'
-import { healthOfRunning } from './process-health.ts'
 import { findStartWait } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import { type TrialKey, trialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
-import { isSeenByHealth, type Verdict } from './verdict.ts'
+import { findVerdict, isSeenByHealth, type Verdict } from './verdict.ts'
 
 export interface Candidate {
   readonly source: ConfigSource
-  readonly content: string
+  readonly content: ContentHash
   readonly key: TrialKey
   readonly verdict: Verdict | undefined
 }
@@ -34,6 +36,38 @@ export interface Target extends Candidate {
   readonly goesOn: boolean
   /** Everything else failed too. The node rests on this target: nothing is condemned any more. */
   readonly atFault: boolean
+}
+
+/** One Snapshot with everything that several rules derive from it. */
+export interface Situation {
+  readonly snapshot: Snapshot
+  /** undefined: systemd does not answer. */
+  readonly unit: KnownUnit | undefined
+  /**
+   * What could run, in the order of preference: the wanted config unless it waits for its turn,
+   * then its fallbacks. Empty: unit or wanted config unknown.
+   */
+  readonly candidates: readonly Candidate[]
+  /** What should run. undefined: unit or wanted config unknown. */
+  readonly target: Target | undefined
+  /**
+   * The assigned config while it waits for its turn in a rollout, and the target stands in for it.
+   */
+  readonly awaitingTurn: Target | undefined
+}
+
+/** A Situation in which it is known what should run. */
+export interface TargetSituation extends Situation {
+  readonly unit: KnownUnit
+  readonly target: Target
+}
+
+/**
+ * Whether it only stands in for the assigned config, which failed. What goes on is no stand-in: its
+ * trial and its promotion go on.
+ */
+export function standsIn({ fallback, goesOn }: Pick<Target, 'fallback' | 'goesOn'>): boolean {
+  return fallback && !goesOn
 }
 
 /**
@@ -65,7 +99,7 @@ export function isLocalWanted(snapshot: Snapshot): boolean {
  *
  * @returns undefined: it does not wait
  */
-export function findAwaitingTurn(snapshot: Snapshot, unit: KnownUnit): Target | undefined {
+function findAwaitingTurn(snapshot: Snapshot, unit: KnownUnit): Target | undefined {
   const { nextStart, running } = snapshot
   const { source, content } = findWanted(snapshot) ?? {}
   if (source === undefined || content === undefined) return undefined
@@ -77,20 +111,6 @@ export function findAwaitingTurn(snapshot: Snapshot, unit: KnownUnit): Target | 
   // An administrator started kubelet with something else, which the agent leaves alone.
   if (running.kind === 'known' && running.lost !== true && findRunning(snapshot) === undefined) return undefined
   return { source, content, key: trialKey(content, unit.kubeletIdentity), verdict, fallback: false, goesOn: false, atFault: false }
-}
-
-/**
- * What runs, or what kubelet starts with next, while the assigned config waits for its turn. A
- * fallback does not go on in its own right: what it stands in for is tried again.
- */
-function findUndisturbed(snapshot: Snapshot, unit: KnownUnit): HeldSource | undefined {
-  const { running, nextStart, lastKnownGood, restarts, now } = snapshot
-  const own = running.kind === 'known' ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined
-  if (own?.content === undefined) return undefined
-  if (own.content === lastKnownGood.content) return own
-  const last = restarts.at(-1)
-  const hasFallenBack = last?.bootId === now.bootId && last.fallback && last.target === trialKey(own.content, unit.kubeletIdentity)
-  return own.source === 'local' || hasFallenBack ? undefined : own
 }
 
 /**
@@ -109,21 +129,26 @@ export function findUnavailable(snapshot: Snapshot, { kubeletIdentity }: KnownUn
 }
 
 /**
- * The config that stays while the wanted one is unavailable or waits for its turn in a rollout: the
- * running config, or else that of the next start. undefined: the wanted one neither is unavailable
- * nor waits, or the agent could not start kubelet with the running config again.
+ * The config that goes on while the wanted one is unavailable or waits for its turn in a rollout:
+ * the running config, or else that of the next start. undefined: the wanted one neither is
+ * unavailable nor waits, or the agent could not start kubelet with the running config again.
  */
-export function findGoingOn(snapshot: Snapshot, unit: KnownUnit, awaitingTurn: Target | undefined): HeldSource | undefined {
-  if (awaitingTurn !== undefined) return findUndisturbed(snapshot, unit)
-  if (findUnavailable(snapshot, unit) === undefined) return undefined
-  if (snapshot.running.kind === 'known') return findRunning(snapshot)
-  return snapshot.nextStart.kind === 'known' ? snapshot.nextStart.held : undefined
+function findGoingOn(snapshot: Snapshot, unit: KnownUnit, awaitingTurn: Target | undefined): HeldSource | undefined {
+  if (awaitingTurn === undefined && findUnavailable(snapshot, unit) === undefined) return undefined
+  const { running, nextStart } = snapshot
+  const own = running.kind === 'known' ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined
+  return awaitingTurn === undefined || (own !== undefined && mayGoOn(snapshot, unit, own)) ? own : undefined
 }
 
-/** What `findAwaitingTurn` and `findGoingOn` return. */
-interface Undisturbed {
-  readonly awaitingTurn: Target | undefined
-  readonly goingOn: HeldSource | undefined
+/**
+ * While the assigned config waits for its turn, a fallback does not go on in its own right: what it
+ * stands in for is tried again.
+ */
+function mayGoOn({ lastKnownGood, restarts, now }: Snapshot, unit: KnownUnit, { source, content }: HeldSource): boolean {
+  if (content === undefined || content === lastKnownGood.content) return content !== undefined
+  const last = restarts.at(-1)
+  const hasFallenBack = last?.bootId === now.bootId && last.fallback && last.target === trialKey(content, unit.kubeletIdentity)
+  return source !== 'local' && !hasFallenBack
 }
 
 /**
@@ -131,7 +156,12 @@ interface Undisturbed {
  * checkpoint is left out, as is what waits for its turn in a rollout. Empty: the wanted config is
  * unknown.
  */
-export function listCandidates(snapshot: Snapshot, unit: KnownUnit, { awaitingTurn, goingOn }: Undisturbed): readonly Candidate[] {
+function listCandidates(
+  snapshot: Snapshot,
+  unit: KnownUnit,
+  awaitingTurn: Target | undefined,
+  goingOn: HeldSource | undefined,
+): readonly Candidate[] {
   const wanted = findWanted(snapshot)
   if (wanted === undefined) return []
   const candidates: Candidate[] = []
@@ -167,11 +197,7 @@ function admitLocal(snapshot: Snapshot, candidates: readonly Candidate[]): reado
 }
 
 /** @param candidates as `listCandidates` returns them. undefined: there are none. */
-export function chooseTarget(
-  snapshot: Snapshot,
-  candidates: readonly Candidate[],
-  { goingOn }: Pick<Undisturbed, 'goingOn'>,
-): Target | undefined {
+function chooseTarget(snapshot: Snapshot, candidates: readonly Candidate[], goingOn: HeldSource | undefined): Target | undefined {
   const [first] = candidates
   if (first === undefined) return undefined
   // There is nothing else to run, whatever its verdict says.
@@ -200,4 +226,33 @@ function isHealthyWith(snapshot: Snapshot, { key, verdict }: Candidate): boolean
   const { running } = snapshot
   if (running.kind !== 'known' || running.key !== key || (verdict !== undefined && !isSeenByHealth(verdict.reason))) return false
   return healthOfRunning(snapshot)?.healthySinceUs !== undefined
+}
+
+/** By Snapshot, so that each is assessed once, whoever asks. */
+const ASSESSED = new WeakMap<Snapshot, Situation>()
+
+export function assess(snapshot: Snapshot): Situation {
+  const known = ASSESSED.get(snapshot)
+  if (known !== undefined) return known
+  const situation = derive(snapshot)
+  ASSESSED.set(snapshot, situation)
+  return situation
+}
+
+function derive(snapshot: Snapshot): Situation {
+  const { unit } = snapshot
+  if (unit.kind === 'unknown') return { snapshot, unit: undefined, candidates: [], target: undefined, awaitingTurn: undefined }
+  const awaitingTurn = findAwaitingTurn(snapshot, unit)
+  const goingOn = findGoingOn(snapshot, unit, awaitingTurn)
+  const candidates = listCandidates(snapshot, unit, awaitingTurn, goingOn)
+  return { snapshot, unit, candidates, target: chooseTarget(snapshot, candidates, goingOn), awaitingTurn }
+}
+
+export function hasTarget(situation: Situation): situation is TargetSituation {
+  return situation.unit !== undefined && situation.target !== undefined
+}
+
+/** Where the node goes when this content fails. undefined: every other config has failed too. */
+export function nextAfter({ candidates }: Situation, failed: Pick<Candidate, 'content'>): Candidate | undefined {
+  return candidates.find((candidate) => candidate.content !== failed.content && candidate.verdict === undefined)
 }

@@ -2,6 +2,7 @@
  * A trial, and so a verdict, belongs to one content on one kubelet: the same bytes may fail with
  * another binary, other flags or other drop-ins. Pure.
  */
+import { isText, type TypeOf } from '../values/json-shape.ts'
 import type { ContentHash } from './config-source.ts'
 
 export function trialKey(content: ContentHash, kubeletIdentity: string): TrialKey {
@@ -27,4 +28,5 @@ export function hasPassed({ proven }: { readonly proven: TrialKey | undefined },
 }
 
 /** Hash of the content, and `kubeletIdentity` of the unit. */
-export type TrialKey = string
+export const isTrialKey = isText
+export type TrialKey = TypeOf<typeof isTrialKey>

@@ -1,18 +1,23 @@
 /**
- * The trial: uninterrupted healthy running time of one content on one kubelet. Pure;
- * CLOCK_MONOTONIC microseconds of one boot.
+ * The trial: uninterrupted healthy running time of one content on one kubelet, and the boots that
+ * cut it short. How far it is, with the evidence: see `trialOf`. Pure; CLOCK_MONOTONIC microseconds
+ * of one boot.
  */
-import type { ConfigSource, ContentHash } from './config-source.ts'
-import { describeSource } from './config-source.ts'
-import { healthOfRunning } from './process-health.ts'
+
+import { healthOfRunning } from '../health/process.ts'
+import { HOUR_US } from '../values/durations.ts'
+import { type ConfigSource, type ContentHash, describeSource } from './config-source.ts'
+import { findNodePause } from './find-pause.ts'
+import type { Policy } from './policy.ts'
+import type { TrialBoots } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
-import { describeReboots } from './trial-boots.ts'
-import { contentOfKey, type TrialKey } from './trial-key.ts'
+import { contentOfKey, hasPassed, type TrialKey } from './trial-key.ts'
+import { type ConfigFailure, findByKey, findSuspended } from './verdict.ts'
 
 const UNSETTLED_AFTER_US = 3600e6
 const UNSETTLED_STARTS = 5
 
-export interface Trial {
+interface Trial {
   readonly elapsedUs: number
   /** 0: passed. */
   readonly remainingUs: number
@@ -73,4 +78,91 @@ export function describeTrial(snapshot: Snapshot, target: { source: ConfigSource
   const unsettled = sinceUs > Math.max(UNSETTLED_AFTER_US, 2 * snapshot.policy.trialUs) || (health?.starts ?? 0) > UNSETTLED_STARTS
   if (unsettled) return `trial of ${what} does not come to an end: kubelet is not healthy for long enough`
   return `trial of ${what}${describeReboots(snapshot, target.key)}`
+}
+
+/**
+ * The boots in which a config was on trial. A config with which the node resets, or for which
+ * something reboots the node because it is not Ready, neither passes its trial nor fails within one
+ * boot. Each boot after the one in which the trial began has cut the trial short, so they are
+ * counted.
+ */
+
+/** Fewer may be the work of a person, or of a program that sets up the node. */
+const TOO_MANY_REBOOTS = 3
+/** Of a config that was given up for that, and is tried again. One may be planned. */
+const TOO_MANY_IN_RETRIAL = 2
+/** Reboots further apart have other causes. A longer trial has room for longer pauses. */
+const windowUs = ({ trialUs, startDeadlineUs }: Policy) => Math.max(HOUR_US, 4 * (trialUs + startDeadlineUs))
+/** After the first. */
+const LATER_BOOTS_KEPT = 10
+
+/** As a candidate. */
+interface NextConfig {
+  readonly source: ConfigSource
+  readonly content: ContentHash
+  readonly key: TrialKey
+}
+
+/**
+ * The record as it should be. Where another config is assigned by now, or is on trial, the former
+ * one's is dropped: its next trial begins anew. What runs for a moment in the place of the assigned
+ * config drops nothing, as a file that is written at each boot.
+ *
+ * @param next what kubelet starts with next
+ */
+export function updateTrialBoots(snapshot: Snapshot, { source, content, key }: NextConfig): TrialBoots | undefined {
+  const { now } = snapshot
+  // The restart into it comes first.
+  if (!hasStarted(snapshot, content)) return snapshot.trialBoots
+  const before = snapshot.trialBoots?.content === content ? snapshot.trialBoots : undefined
+  if (source === 'local' || !isOnTrial(snapshot, key)) return before ?? keepOfAssigned(snapshot)
+  const boots = before?.boots ?? []
+  if (boots.some(({ bootId }) => bootId === now.bootId)) return before
+  // How the node fares in a pause does not count.
+  const isPaused = findNodePause(snapshot) !== undefined
+  const all = [...boots, { bootId: now.bootId, atWallMs: now.wallMs, ...(isPaused && { paused: true }) }]
+  return { content, boots: all.filter((_, index) => index === 0 || index >= all.length - LATER_BOOTS_KEPT) }
+}
+
+/** Also while it is not known what is assigned. */
+function keepOfAssigned({ trialBoots, assignedContent }: Snapshot): TrialBoots | undefined {
+  return assignedContent === undefined || assignedContent === trialBoots?.content ? trialBoots : undefined
+}
+
+/** Whether too many reboots have cut the trial of a config short. */
+export function findRebootFailure(snapshot: Snapshot, key: TrialKey): ConfigFailure | undefined {
+  if (!isOnTrial(snapshot, key)) return undefined
+  const isRetrial = findSuspended(snapshot, key)?.reason === 'reboots'
+  const count = countReboots(snapshot, key)
+  if (count < (isRetrial ? TOO_MANY_IN_RETRIAL : TOO_MANY_REBOOTS)) return undefined
+  return { reason: 'reboots', detail: `the node was rebooted ${count} times in its trial`, damage: 'transient' }
+}
+
+/** For messages. A single reboot is not worth one. */
+function describeReboots(snapshot: Snapshot, key: TrialKey): string {
+  const count = isOnTrial(snapshot, key) ? countReboots(snapshot, key) : 0
+  return count > 1 ? ` (the node was rebooted ${count} times in it)` : ''
+}
+
+/** The first boot is the one in which the trial began. */
+function countReboots({ trialBoots, now, policy }: Snapshot, key: TrialKey): number {
+  const later = trialBoots?.content === contentOfKey(key) ? trialBoots.boots.slice(1) : []
+  const isRecent = (atWallMs: number) => Math.abs(now.wallMs - atWallMs) * 1000 < windowUs(policy)
+  return later.filter(({ atWallMs, paused }) => paused !== true && isRecent(atWallMs)).length
+}
+
+/**
+ * Not what is last-known-good or previous, on whatever kubelet it passed its trial: it has run
+ * without reboots before.
+ */
+function isOnTrial(snapshot: Snapshot, key: TrialKey): boolean {
+  const { lastKnownGood, previous, verdicts } = snapshot
+  const wasPromoted = [lastKnownGood, previous].some(({ content }) => content === contentOfKey(key))
+  return !hasPassed(snapshot, key) && !wasPromoted && findByKey(verdicts, key) === undefined
+}
+
+/** A restart that was requested is no start while the process of before runs. */
+function hasStarted({ running, health, now }: Snapshot, content: ContentHash): boolean {
+  if (running.kind === 'known') return running.content === content
+  return health?.bootId === now.bootId && contentOfKey(health.subject) === content && health.started
 }

@@ -1,8 +1,40 @@
-/** What the agent remembers of configs that failed or were refused, as data. */
+/**
+ * What the agent remembers of configs that failed or were refused, and what of it is in force.
+ * Pure.
+ */
+import type { HealthFailure } from '../health/failure.ts'
+import { isFlag, isNumber, isText, oneOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
+import { type ContentHash, isConfigSource } from './config-source.ts'
+import { type EvidenceKind, isEvidenceKind } from '../evidence/kinds.ts'
+import { isDamage } from '../evidence/kind.ts'
+import { contentOfKey, isTrialKey, type TrialKey, trialKey } from './trial-key.ts'
+import type { KnownUnit, UnitState } from './unit-state.ts'
 
-import type { EvidenceKind } from '../evidence/kinds.ts'
-import type { ConfigSource, ContentHash } from './config-source.ts'
-import type { TrialKey } from './trial-key.ts'
+/**
+ * `load` and `validate` come from preflight, `requested` from an operator, the others from what
+ * happened while kubelet ran with it.
+ */
+export const FAILURE_REASONS = [
+  'load',
+  'validate',
+  'crash-loop',
+  'start-deadline',
+  'ill-health',
+  'evidence',
+  'reboots',
+  'requested',
+] as const
+const isFailureReason = oneOf(...FAILURE_REASONS)
+export type FailureReason = TypeOf<typeof isFailureReason>
+
+/** Why a config has failed while kubelet ran with it. */
+export interface ConfigFailure extends Omit<HealthFailure, 'reason' | 'damage'> {
+  readonly reason: Extract<FailureReason, HealthFailure['reason'] | 'evidence' | 'reboots'>
+  /** See `Verdict.damage`. */
+  readonly damage: NonNullable<Verdict['damage']>
+  /** The kind of evidence that says no. */
+  readonly evidence?: EvidenceKind
+}
 
 /**
  * What is remembered of one content on one kubelet (binary, flags and drop-ins).
@@ -11,67 +43,68 @@ import type { TrialKey } from './trial-key.ts'
  * fallback has been healthy since. `confirmed`: it failed and a fallback did not, or an operator
  * rolled it back.
  */
-export interface Verdict {
-  readonly key: TrialKey
-  readonly state: 'refused' | 'provisional' | 'confirmed'
-  readonly reason: FailureReason
-  readonly detail: string
-  readonly source: ConfigSource
-  readonly atWallMs: number
+export const isVerdict = shape({
+  key: isTrialKey,
+  state: oneOf('refused', 'provisional', 'confirmed'),
+  reason: isFailureReason,
+  detail: isText,
+  source: isConfigSource,
+  atWallMs: isNumber,
   /**
    * The boot in which it failed. undefined: a refusal, or an earlier agent did not write it down.
    */
-  readonly bootId?: string | undefined
+  bootId: optional(isText),
   /**
    * Of a refusal: what else it depends on (`Snapshot.basis`). When that has changed, preflight runs
    * again.
    */
-  readonly basis?: string | undefined
+  basis: optional(isText),
   /** On the local config: what it held (`Snapshot.localConfig`). undefined: not known. */
-  readonly localConfig?: string | undefined
+  localConfig: optional(isText),
   /** Of the reason `evidence`: which kind said no. */
-  readonly evidence?: EvidenceKind | undefined
+  evidence: optional(isEvidenceKind),
   /**
    * `one-way`: what it did cannot be undone by another restart, so this content is never tried
    * again. undefined: transient.
    */
-  readonly damage?: 'transient' | 'one-way' | undefined
+  damage: optional(isDamage),
   /**
    * The config had passed a whole trial here, or something else may have been the cause. It is
    * tried again before the verdict is confirmed.
    */
-  readonly doubtful?: boolean | undefined
+  doubtful: optional(isFlag),
   /** How often it has been tried again since. */
-  readonly retrials?: number | undefined
+  retrials: optional(isNumber),
   /**
    * It was given another try since every config had failed, so that the node seemed at fault. That
    * happens once: it stays a suspect, since what a config leaves on the node may be what the others
    * fail with. The rule that clears a config is `clearAfterLongHealth`.
    */
-  readonly acquitted?: boolean | undefined
+  acquitted: optional(isFlag),
   /**
    * Kubelet exited again and again with it, however healthy it was in between: another trial that
    * passes would show nothing.
    */
-  readonly recurring?: boolean | undefined
+  recurring: optional(isFlag),
   /**
    * Kubelet exited with it as one kubelet after another, so it is in force on each: the next start
    * makes another one again.
    */
-  readonly anyKubelet?: boolean | undefined
+  anyKubelet: optional(isFlag),
   /**
    * A fallback from it died of what it had left on the node. A person who starts kubelet since has
    * deleted that, and cured nothing else.
    */
-  readonly leavesState?: boolean | undefined
+  leavesState: optional(isFlag),
   /**
    * When all were tried again last time, it was left out so that the others ran without it. This
    * time it is tried, too.
    */
-  readonly yielded?: boolean | undefined
+  yielded: optional(isFlag),
   /** It is being tried again: the verdict is not in force. */
-  readonly suspended?: boolean | undefined
-}
+  suspended: optional(isFlag),
+})
+export type Verdict = TypeOf<typeof isVerdict>
 
 /** How many verdicts are kept. */
 const KEPT = 100
@@ -111,22 +144,6 @@ export interface Acceptance {
 }
 
 /**
- * `load` and `validate` come from preflight, `requested` from an operator, the others from what
- * happened while kubelet ran with it.
- */
-export const FAILURE_REASONS = [
-  'load',
-  'validate',
-  'crash-loop',
-  'start-deadline',
-  'ill-health',
-  'evidence',
-  'reboots',
-  'requested',
-] as const
-export type FailureReason = (typeof FAILURE_REASONS)[number]
-
-/**
  * Of a config that kubelet ran: whether kubelet's health shows what it failed with. With the other
  * reasons, kubelet is healthy all the while.
  */
@@ -150,3 +167,51 @@ export type PreflightResult =
     }
   | { readonly kind: 'refused'; readonly reason: 'load' | 'validate'; readonly detail: string }
   | { readonly kind: 'pending' }
+
+type Kubelet = Pick<KnownUnit, 'kubeletIdentity' | 'isKubeletUnread'>
+type Verdicts = ReadonlyMap<TrialKey, Verdict>
+/** As in a Snapshot. */
+interface Judged {
+  readonly verdicts: Verdicts
+  readonly proven: TrialKey | undefined
+}
+
+/**
+ * A verdict holds on one kubelet. But a config that did damage which cannot be undone is never
+ * tried again, whatever kubelet is installed later. Nor does another kubelet help where each start
+ * makes one.
+ */
+export function holdsOnAnyKubelet({ damage, anyKubelet }: Verdict): boolean {
+  return damage === 'one-way' || anyKubelet === true
+}
+
+/** On that kubelet, or on any. */
+export function findByKey(verdicts: Verdicts, key: TrialKey): Verdict | undefined {
+  const isAlike = (verdict: Verdict) => contentOfKey(verdict.key) === contentOfKey(key)
+  return verdicts.get(key) ?? [...verdicts.values()].find((verdict) => holdsOnAnyKubelet(verdict) && isAlike(verdict))
+}
+
+/** While nobody knows which kubelet is installed, a config that failed on any is not set free. */
+export function findVerdict({ verdicts, proven }: Judged, content: ContentHash, unit: Kubelet): Verdict | undefined {
+  const own = findByKey(verdicts, trialKey(content, unit.kubeletIdentity))
+  if (own !== undefined || !unit.isKubeletUnread) return own
+  const isProven = proven !== undefined && contentOfKey(proven) === content
+  const mayBeOfThis = (verdict: Verdict) => isOfFailure(verdict) && (!isProven || verdict.key === proven)
+  for (const verdict of verdicts.values()) if (contentOfKey(verdict.key) === content && mayBeOfThis(verdict)) return verdict
+  return undefined
+}
+
+/** The verdict that is not in force while its config is tried again. */
+export function findSuspended({ suspendedVerdicts }: { readonly suspendedVerdicts: Verdicts }, key: TrialKey): Verdict | undefined {
+  return findByKey(suspendedVerdicts, key)
+}
+
+/**
+ * On the present kubelet. While the unit cannot be read, a verdict for any kubelet binary counts,
+ * so that what is reported stays the same meanwhile.
+ */
+export function findPresentVerdict(snapshot: Judged & { readonly unit: UnitState }, content: ContentHash): Verdict | undefined {
+  const { unit, verdicts } = snapshot
+  if (unit.kind === 'known') return findVerdict(snapshot, content, unit)
+  return [...verdicts.values()].find(({ key }) => contentOfKey(key) === content)
+}

@@ -3,10 +3,13 @@
  * whose start came to nothing, so each cause but a person needs proof of its own. What nothing
  * proves counts as a person's doing. Measured with systemd 252 and 257. Pure.
  */
-import type { HealthRecord } from './health.ts'
-import type { Instant } from './instant.ts'
+
+import type { HealthRecord } from '../health/fold.ts'
+import { isStartedBySystemd } from '../health/starts.ts'
+import type { Instant } from '../values/durations.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
-import { isStartedBySystemd } from './unit-starts.ts'
+import type { Snapshot } from './snapshot.ts'
+import { identityOfKey, type TrialKey } from './trial-key.ts'
 import type { KnownUnit } from './unit-state.ts'
 
 interface Past {
@@ -109,4 +112,26 @@ function describeRest({ activity, down, invocationId }: KnownUnit, name: string)
   if (down?.barred === 'masked') return `${name} is masked`
   if (down?.barred === 'disabled') return `kubelet is stopped, and ${name} is disabled`
   return invocationId === '' ? 'kubelet has not been started since the boot' : 'kubelet is stopped'
+}
+
+/**
+ * Whether this kubelet has been healthy here: that refutes what preflight found of it, which is
+ * that it starts with no config.
+ */
+export function hasStarted(
+  kubeletIdentity: string,
+  { proven, health }: { readonly proven: TrialKey | undefined; readonly health: Pick<HealthRecord, 'subject' | 'everHealthy'> | undefined },
+): boolean {
+  const healthy = [proven, health?.everHealthy === true ? health.subject : undefined]
+  return healthy.some((key) => key !== undefined && identityOfKey(key) === kubeletIdentity)
+}
+
+/**
+ * Why no kubelet runs, and none will: it starts with no config, since its file is damaged or it
+ * does not take its flags. Its exits are no config's doing. undefined also: one from before an
+ * upgrade still runs.
+ */
+export function findStartObstacle({ cannotStart, running, unit }: Snapshot): string | undefined {
+  const isEarlier = running.kind === 'known' && unit.kind === 'known' && identityOfKey(running.key) !== unit.kubeletIdentity
+  return isEarlier ? undefined : cannotStart
 }

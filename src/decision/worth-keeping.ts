@@ -2,11 +2,10 @@
  * Whether the process that runs is worth keeping, or has failed so that leaving it costs nothing.
  * Pure.
  */
-import { findVerdict } from './find-verdict.ts'
-import { healthOfRunning, isIllNow, isLongIll } from './process-health.ts'
+import { healthOfRunning, isIllNow, isLongIll } from '../health/process.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { KnownUnit } from './unit-state.ts'
-import { isOfFailure, isSeenByHealth } from './verdict.ts'
+import { findVerdict, isOfFailure, isSeenByHealth } from './verdict.ts'
 
 /**
  * Whether a restart would end a kubelet that may be well. Nothing is lost where no kubelet runs, or

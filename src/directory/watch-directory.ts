@@ -6,7 +6,7 @@
 import { statSync } from 'node:fs'
 import { type FSWatcher, watch } from 'chokidar'
 
-export interface DirectoryWatch {
+interface DirectoryWatch {
   close(): Promise<void>
 }
 

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { ContainerRuntime, RuntimePods } from '../ports/container-runtime.ts'
+import type { ContainerRuntime, RuntimePods } from '../ports/probes.ts'
 import type { Askers } from '../ports/evidence.ts'
 import type { Files } from '../ports/files.ts'
 import { isObject } from '../values/is-object.ts'

@@ -4,14 +4,13 @@
  * config had lost. Pure. `docs/evidence.md` has the table of what counts as yes, no and unknown.
  */
 import type { CheckpointInfo, ConfigSource } from '../decision/config-source.ts'
-import type { HealthFailure } from '../decision/find-failure.ts'
-import { wallMsAt } from '../decision/instant.ts'
-import { healthOfRunning } from '../decision/process-health.ts'
-import { assess } from '../decision/situation.ts'
+import { wallMsAt } from '../values/durations.ts'
+import { healthOfRunning } from '../health/process.ts'
+import { assess, standsIn } from '../decision/target.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { measureHealth, measureTrial } from '../decision/trial.ts'
 import { contentOfKey, hasPassed, type TrialKey } from '../decision/trial-key.ts'
-import { isSeenByHealth, type Verdict } from '../decision/verdict.ts'
+import { type ConfigFailure, isSeenByHealth, type Verdict } from '../decision/verdict.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { findBaseline, withEarlier } from './baseline.ts'
 import { type KindStanding, no, unknown, yes } from './kind.ts'
@@ -145,8 +144,7 @@ export function isObserved(snapshot: Snapshot): boolean {
   const { running, now, policy } = snapshot
   const { target, candidates } = assess(snapshot)
   if (running.kind !== 'known' || running.content !== target?.content) return false
-  const isStandIn = target.atFault || (target.fallback && !target.goesOn)
-  if (!isStandIn && target.source !== 'local' && !hasPassed(snapshot, running.key)) return true
+  if (!target.atFault && !standsIn(target) && target.source !== 'local' && !hasPassed(snapshot, running.key)) return true
   // What failed before, and is not wanted any more, is nothing that could be brought back.
   const isSuspected = candidates.some(({ verdict }) => verdict?.state === 'provisional')
   return isSuspected && (target.atFault || now.monotonicUs - running.startedAtUs < FALLBACK_TRIALS * policy.trialUs)
@@ -164,7 +162,7 @@ function listRequired(snapshot: Snapshot): readonly EvidenceFinding[] {
  * A failure of the process that runs, on trial or as a fallback. One-way damage goes first, since
  * it decides whether the config is ever tried again, and what the node may have done itself last.
  */
-export function findEvidenceFailure(snapshot: Snapshot): HealthFailure | undefined {
+export function findEvidenceFailure(snapshot: Snapshot): ConfigFailure | undefined {
   if (!isObserved(snapshot)) return undefined
   const failed = listRequired(snapshot).filter(({ answer }) => answer === 'no')
   const worst = failed.find(({ damage }) => damage === 'one-way') ?? failed.find(({ mayBeNodes }) => !mayBeNodes) ?? failed[0]

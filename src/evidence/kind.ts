@@ -3,7 +3,8 @@
  * restart and since, how it is judged, and what it means. `kinds.ts` has the table of them. Each
  * kind has one answer, and `unknown` never condemns a config. Pure.
  */
-import { type Fields, isFlag, isNumber, isText, listOf, optional, type Shaped } from '../values/json-shape.ts'
+import { isTrialKey } from '../decision/trial-key.ts'
+import { type Fields, isFlag, isNumber, isText, listOf, oneOf, optional, type Shaped, type TypeOf } from '../values/json-shape.ts'
 
 export type Answer = 'yes' | 'no' | 'unknown'
 
@@ -11,7 +12,8 @@ export type Answer = 'yes' | 'no' | 'unknown'
  * `transient`: it may pass by itself, and another config may mend it. `one-way`: what was lost does
  * not come back, so the same content is never tried twice.
  */
-export type Damage = 'transient' | 'one-way'
+export const isDamage = oneOf('transient', 'one-way')
+export type Damage = TypeOf<typeof isDamage>
 
 /**
  * `refused`: the API server answered, but not with the object. `forbidden`: since the agent may not
@@ -37,7 +39,7 @@ export interface NotAsked {
 /** What is recorded of each process of kubelet. */
 export const PROCESS = {
   invocationId: isText,
-  key: isText,
+  key: isTrialKey,
   /** When it started. */
   sinceUs: isNumber,
   /** Requests to the API server since `requestsSinceUs`, over all processes of this content. */
@@ -53,7 +55,7 @@ export const PROCESS = {
 
 /** What is recorded of each baseline: how the node was before kubelet was restarted. */
 export const BASELINE = {
-  candidate: isText,
+  candidate: isTrialKey,
   /** InvocationID of the process that ran then. */
   invocationId: isText,
   sinceUs: isNumber,

@@ -4,8 +4,7 @@
  * which process of kubelet it was asked, so that a late answer is not taken for one about the next
  * process. Pure.
  */
-import { isObject } from '../values/is-object.ts'
-import { type Check, isFlag, isNumber, isText, listOf, oneOf, optional, type Shaped, shaped, type TypeOf } from '../values/json-shape.ts'
+import { isFlag, isNumber, isText, listOf, oneOf, optional, partialMapOf, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
 import { BASELINE, type Contract, type Damage, type KindStanding, type Moment, PROCESS, type View } from './kind.ts'
 import { LEASE } from './lease.ts'
 import { PODS } from './pods.ts'
@@ -45,6 +44,7 @@ export const ALL_REQUIRED: EvidencePolicy = {
 export const OPTIONAL_KINDS = Object.keys(ALL_REQUIRED) as readonly OptionalKind[]
 export type EvidenceKind = 'process' | 'healthz' | OptionalKind
 export const EVIDENCE_KINDS: readonly EvidenceKind[] = ['process', 'healthz', ...OPTIONAL_KINDS]
+export const isEvidenceKind = oneOf(...EVIDENCE_KINDS)
 
 export function levelOf(policy: EvidencePolicy, kind: EvidenceKind): EvidenceLevel {
   return kind === 'process' || kind === 'healthz' ? 'required' : policy[kind]
@@ -82,19 +82,16 @@ export interface EvidenceFinding extends Required<KindStanding> {
 
 const isQuestion = oneOf(...QUESTIONS)
 
-const isAnsweredUs: Check<Readonly<Partial<Record<Question, number>>>> = (value): value is Readonly<Partial<Record<Question, number>>> =>
-  isObject(value) && Object.entries(value).every(([name, atUs]) => isQuestion(name) && isNumber(atUs))
-
 /** What was seen of one process of kubelet. */
-const isProcessEvidence = shaped({
+const isProcessEvidence = shape({
   ...PROCESS,
   /** When each question was answered last. */
-  answeredUs: isAnsweredUs,
+  answeredUs: partialMapOf(QUESTIONS, isNumber),
   ...SEEN,
 })
 export type ProcessEvidence = TypeOf<typeof isProcessEvidence>
 
-const isUnreadQuestion = shaped({
+const isUnreadQuestion = shape({
   question: isQuestion,
   kind: oneOf('refused', 'forbidden', 'unreachable', 'not-asked'),
   detail: isText,
@@ -109,11 +106,11 @@ export type UnreadQuestion = TypeOf<typeof isUnreadQuestion>
  * How the node was before the config that ran then, which was on trial: the candidate has to bring
  * back what that one may have broken.
  */
-const isEarlierState = shaped({ ...TAKEN, ofPromoted: BASELINE.ofPromoted, beforeBoot: BASELINE.beforeBoot })
+const isEarlierState = shape({ ...TAKEN, ofPromoted: BASELINE.ofPromoted, beforeBoot: BASELINE.beforeBoot })
 export type EarlierState = TypeOf<typeof isEarlierState>
 
 /** How the node was before kubelet was restarted into `candidate`. */
-const isBaseline = shaped({
+const isBaseline = shape({
   ...BASELINE,
   /** What was answered, if only with "not known". */
   answered: listOf(isQuestion),
@@ -131,11 +128,11 @@ const KEPT = {
   /** The baseline that concerns what runs, where one for another config has taken its place. */
   displaced: optional(isBaseline),
 }
-export const isKeptBaseline = shaped(KEPT)
+export const isKeptBaseline = shape(KEPT)
 export type KeptBaseline = TypeOf<typeof isKeptBaseline>
 
 /** Bounded, and of one boot. */
-export const isEvidenceRecord = shaped({
+export const isEvidenceRecord = shape({
   ...KEPT,
   process: optional(isProcessEvidence),
   /**

@@ -3,7 +3,7 @@
  * Measured on kubelets 1.28.15 and 1.36.3: the first renewal comes 0.3 to 0.7 s after a restart,
  * then one each quarter of the duration. Pure.
  */
-import { isNumber, isText, optional, type Shaped, shaped, type TypeOf } from '../values/json-shape.ts'
+import { isNumber, isText, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
 import { type Contract, doubtful, type KindStanding, type NoAnswer, no, unknown, type View, yes } from './kind.ts'
 
 export interface LeaseAnswer {
@@ -14,7 +14,7 @@ export interface LeaseAnswer {
   readonly renewedAtMs?: number | undefined
 }
 
-const isLeaseSeen = shaped({
+const isLeaseSeen = shape({
   /** undefined: no Lease was ever seen. */
   resourceVersion: optional(isText),
   durationSeconds: isNumber,

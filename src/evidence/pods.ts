@@ -5,7 +5,7 @@
  * their own. Pure.
  */
 import { identityOfKey, type TrialKey } from '../decision/trial-key.ts'
-import { isNumber, isText, listOf, optional, type Shaped, shaped, type TypeOf } from '../values/json-shape.ts'
+import { isNumber, isText, listOf, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
 import { type Contract, type KindStanding, type Moment, type NoAnswer, no, perhapsNo, unknown, type View, yes } from './kind.ts'
 
 /** The pods of the node that have failed. */
@@ -33,14 +33,14 @@ export interface FailedPod {
   readonly startedAtMs: number | undefined
 }
 
-const isLostPod = shaped({
+const isLostPod = shape({
   name: isText,
   reason: isText,
   /** The changed field that can be the cause. undefined: the node may be at fault. */
   field: optional(isText),
 })
 type LostPod = TypeOf<typeof isLostPod>
-const isPodsSeen = shaped({
+const isPodsSeen = shape({
   /** Pods that ran before and were refused or evicted since. */
   lost: listOf(isLostPod),
   /** The same, where no changed field can be the cause. */

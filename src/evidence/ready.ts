@@ -6,7 +6,7 @@
  * manager `kubelet` in `metadata.managedFields`. Heartbeats, which are by kubelet's clock, are only
  * equal or not.
  */
-import { isNumber, isText, listOf, optional, type Shaped, shaped, type TypeOf } from '../values/json-shape.ts'
+import { isNumber, isText, listOf, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
 import {
   type Contract,
   doubtful,
@@ -45,7 +45,7 @@ export interface NodeAnswer {
   readonly pressure: readonly string[]
 }
 
-const isNodeSeen = shaped({
+const isNodeSeen = shape({
   ready: isText,
   message: isText,
   readySinceUs: isNumber,

@@ -2,7 +2,7 @@
  * Evidence `runtime`: the container runtime answers the calls that kubelet makes. Its silence is
  * the config's fault only if the config moved kubelet to another endpoint. Pure.
  */
-import { isFlag, isNumber, isText, optional, type Shaped, shaped, type TypeOf } from '../values/json-shape.ts'
+import { isFlag, isNumber, isText, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
 import { type Contract, doubtful, type KindStanding, type NotAsked, no, uncompared, unknown, type View, yes } from './kind.ts'
 
 export interface RuntimeAnswer {
@@ -11,7 +11,7 @@ export interface RuntimeAnswer {
   readonly detail: string
 }
 
-const isRuntimeSeen = shaped({
+const isRuntimeSeen = shape({
   endpoint: isText,
   answers: isFlag,
   sinceUs: isNumber,

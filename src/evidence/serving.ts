@@ -6,7 +6,7 @@
  * anonymous requests allowed, a certificate that kubelet does not trust is 403 too, but of another
  * user.
  */
-import { isFlag, isNumber, isText, optional, type Shaped, shaped, type TypeOf } from '../values/json-shape.ts'
+import { isFlag, isNumber, isText, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
 import { type Contract, doubtful, type KindStanding, type NotAsked, no, perhapsNo, uncompared, unknown, type View, yes } from './kind.ts'
 
 export type ServingAnswer =
@@ -25,7 +25,7 @@ export type ServingAnswer =
   /** Nothing listens, or it does not speak TLS. */
   | { readonly kind: 'no-tls'; readonly detail: string }
 
-const isServingSeen = shaped({
+const isServingSeen = shape({
   /** undefined: no TLS. */
   status: optional(isNumber),
   /** It speaks TLS, but has no certificate. */
@@ -49,7 +49,7 @@ const SEEN = {
   /** Who had kubelet's TLS port at the last look. undefined: kubelet, as far as is known. */
   servingTaken: optional(isText),
 }
-const isServingBefore = shaped({
+const isServingBefore = shape({
   /** undefined: the port was not reachable. */
   status: optional(isNumber),
   user: optional(isText),

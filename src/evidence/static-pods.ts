@@ -7,7 +7,7 @@
  * replaces the old one.
  */
 import { identityOfKey } from '../decision/trial-key.ts'
-import { isFlag, isNumber, isText, listOf, optional, type Shaped, shaped, type TypeOf } from '../values/json-shape.ts'
+import { isFlag, isNumber, isText, listOf, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
 import { type Contract, doubtful, type KindStanding, type Moment, type NotAsked, no, uncompared, unknown, type View, yes } from './kind.ts'
 import { NOT_READY_US } from './ready.ts'
 
@@ -43,8 +43,8 @@ export interface Manifest {
   readonly names: readonly string[]
 }
 
-const isStaticPodsSeen = shaped({
-  missing: listOf(shaped({ name: isText, sinceUs: isNumber })),
+const isStaticPodsSeen = shape({
+  missing: listOf(shape({ name: isText, sinceUs: isNumber })),
   /** They run with another config hash, although their manifest is the same. */
   replaced: listOf(isText),
   /** Kubelet keeps their sandboxes, and their containers have ended by themselves. */
@@ -64,7 +64,7 @@ const SEEN = { staticPods: optional(isStaticPodsSeen) }
 
 const manifestFile = { path: isText, digest: isText }
 type ManifestFile = Shaped<typeof manifestFile>
-const isStaticPodBefore = shaped({
+const isStaticPodBefore = shape({
   hash: isText,
   /** `namespace/name` */
   name: isText,
@@ -73,10 +73,10 @@ const isStaticPodBefore = shaped({
    * started, so another pod may follow from it. `others`: they name it, too, and any of them may be
    * its own.
    */
-  manifest: optional(shaped({ ...manifestFile, isNewer: optional(isFlag), others: optional(listOf(shaped(manifestFile))) })),
+  manifest: optional(shape({ ...manifestFile, isNewer: optional(isFlag), others: optional(listOf(shape(manifestFile))) })),
 })
 type StaticPodBefore = TypeOf<typeof isStaticPodBefore>
-const isIdleManifest = shaped({
+const isIdleManifest = shape({
   ...manifestFile,
   /** Of its pod, as in the file, or those in it that may be its name. */
   names: listOf(isText),

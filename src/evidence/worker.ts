@@ -3,7 +3,7 @@
  * until the loop takes them. Pure but for its questions.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { describeStranger, HeldPort } from '../kubelet/held-port.ts'
+import { describeStranger, HeldPort } from '../kubelet/verified-health.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Askers, EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
 import type { Log } from '../ports/log.ts'

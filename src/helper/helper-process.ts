@@ -22,7 +22,7 @@ export interface HelperOptions {
   readonly idleMs?: number
 }
 
-export interface AskOptions<T> {
+interface AskOptions<T> {
   readonly check: Check<T>
   readonly limitMs: number
   readonly signal?: AbortSignal | undefined

@@ -4,12 +4,12 @@
  */
 import type { PreflightResult } from '../decision/verdict.ts'
 import type { NodeFacts, NodeFactsResult } from '../kubelet/describe-facts.ts'
-import { isMaybePosition } from '../kubelet/yaml-places.ts'
-import type { ConfigzAnswer } from '../ports/configz.ts'
+import { isMaybePosition } from '../kubelet/yaml-document.ts'
+import type { ConfigzAnswer } from '../ports/preflight.ts'
 import type { Comparison, Difference } from '../preflight/change/check-same.ts'
 import type { Finding, PartResult, Report } from '../preflight/finding.ts'
 import { isObject } from '../values/is-object.ts'
-import { type Check, either, isFlag, isNumber, isText, listOf, oneOf, optional, shape } from '../values/json-shape.ts'
+import { anyOf, type Check, isFlag, isNumber, isText, listOf, oneOf, optional, shape, shapeOf } from '../values/json-shape.ts'
 
 /**
  * `context`: what all methods may need, and `memory`: what an earlier helper wants the next one to
@@ -34,7 +34,7 @@ export type HelperReply =
 
 const isAnything: Check<unknown> = (value): value is unknown => value !== undefined
 
-export const isReply: Check<HelperReply> = either(
+export const isReply: Check<HelperReply> = anyOf(
   shape({ id: isNumber, ok: isTrue, result: isAnything, memory: isAnything }),
   shape({ id: isNumber, ok: isFalse, detail: isText }),
 )
@@ -49,7 +49,7 @@ function isFalse(value: unknown): value is false {
 const isStep: Check<string | number> = (value) => typeof value === 'string' || typeof value === 'number'
 const isPath = listOf(isStep)
 
-const isFinding: Check<Finding> = shape<Finding>({
+const isFinding = shapeOf<Finding>({
   rule: isText,
   severity: oneOf('refuse', 'warn', 'info'),
   reason: oneOf('load', 'validate'),
@@ -61,11 +61,11 @@ const isFinding: Check<Finding> = shape<Finding>({
   isUnsettled: optional(isFlag),
   isAtStart: optional(isFlag),
 })
-export const isReport: Check<Report> = shape<Report>({
+export const isReport = shapeOf<Report>({
   outcome: oneOf('accepted', 'refused', 'unjudged'),
   findings: listOf(isFinding),
   parts: listOf(
-    shape<PartResult>({
+    shapeOf<PartResult>({
       part: isText,
       outcome: oneOf('accepted', 'refused', 'cannot-start', 'unjudged'),
       detail: isText,
@@ -75,34 +75,32 @@ export const isReport: Check<Report> = shape<Report>({
 })
 
 type Settled = Exclude<PreflightResult, { kind: 'pending' }>
-export const isPreflightResult: Check<Settled> = either(
+export const isPreflightResult: Check<Settled> = anyOf(
   shape({ kind: oneOf('accepted'), remarks: listOf(isText), drain: listOf(isText), changed: optional(listOf(isText)) }),
   shape({ kind: oneOf('refused'), reason: oneOf('load', 'validate'), detail: isText }),
 )
 
-export const isConfigzAnswer: Check<ConfigzAnswer> = either(
-  either(
-    shape({ kind: oneOf('ok'), object: isAnything }),
-    shape({ kind: oneOf('refused'), by: oneOf('kubelet', 'api-server'), status: isNumber, detail: isText }),
-  ),
+export const isConfigzAnswer: Check<ConfigzAnswer> = anyOf(
+  shape({ kind: oneOf('ok'), object: isAnything }),
+  shape({ kind: oneOf('refused'), by: oneOf('kubelet', 'api-server'), status: isNumber, detail: isText }),
   shape({ kind: oneOf('unproven', 'unreachable'), detail: isText }),
 )
 
 /** A value of null stays one; one that is not there is not there. */
 const isSide: Check<Difference['meant']> = (value): value is Difference['meant'] =>
   value === undefined || (isObject(value) && isFlag(value.isDefault))
-export const isComparison: Check<Comparison> = either(
+export const isComparison: Check<Comparison> = anyOf(
   shape({
     ok: isTrue,
-    differences: listOf(shape<Difference>({ path: isPath, meant: isSide, running: isSide, because: optional(isText) })),
+    differences: listOf(shapeOf<Difference>({ path: isPath, meant: isSide, running: isSide, because: optional(isText) })),
   }),
   shape({ ok: isFalse, detail: isText }),
 )
 
-export const isFactsResult: Check<NodeFactsResult> = either(
+export const isFactsResult: Check<NodeFactsResult> = anyOf(
   shape({
     ok: isTrue,
-    facts: shape<NodeFacts>({
+    facts: shapeOf<NodeFacts>({
       memoryBytes: isNumber,
       memoryAvailableBytes: isNumber,
       swapBytes: isNumber,

@@ -1,11 +1,9 @@
 /**
- * Reads a refusal by the API server: its Status object and its Retry-After. Pure.
- * Rules: `metav1.Status` of k8s.io/apimachinery; RFC 9110, 10.2.3.
+ * Reads what the API server answers: its refusals, the lines of a watch, and what to say where it
+ * does not answer. Pure. Rules: `metav1.Status` of k8s.io/apimachinery; RFC 9110, 10.2.3.
  */
-
-import type { KubeRefusal } from '../ports/kube-api.ts'
+import type { KubeRefusal, KubeSilence } from '../ports/kube-api.ts'
 import { isObject } from '../values/is-object.ts'
-import { parseJson } from './lines.ts'
 
 export interface AnswerHeaders {
   readonly 'content-type'?: string | undefined
@@ -60,4 +58,55 @@ function readRetryAfterMs(headers: AnswerHeaders, wallMs: number): number | unde
   const at = Date.parse(text)
   const serverNow = Date.parse(headers.date ?? '')
   return Number.isNaN(at) ? undefined : Math.max(0, at - (Number.isNaN(serverNow) ? wallMs : serverNow))
+}
+
+/**
+ * Returns the lines that this chunk completes; undefined: a line exceeds the limit, so the stream
+ * is not a watch.
+ */
+type LineSplitter = (chunk: string) => readonly string[] | undefined
+
+/** The framing of a watch: one JSON document per line, from chunks of any length. */
+export function splitLines(limit: number): LineSplitter {
+  let unfinished = ''
+  return (chunk) => {
+    const lines: string[] = []
+    let start = 0
+    for (let end = chunk.indexOf('\n'); end !== -1; end = chunk.indexOf('\n', start)) {
+      lines.push(unfinished + chunk.slice(start, end))
+      unfinished = ''
+      start = end + 1
+    }
+    unfinished += chunk.slice(start)
+    return unfinished.length > limit ? undefined : lines.filter((line) => line.trim() !== '')
+  }
+}
+
+export function parseEvent(line: string): { readonly type: string; readonly object: unknown } | undefined {
+  const event = parseJson(line)
+  if (!isObject(event) || !('object' in event)) return undefined
+  return typeof event.type === 'string' ? { type: event.type, object: event.object } : undefined
+}
+
+/** undefined: not valid JSON. The parser's error is dropped, since it quotes the text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * What to say of a request that got no answer that can be used. The texts are fixed, since the
+ * detail may contain a file of the node, an address or the output of a program.
+ */
+export const SILENCE_TEXTS: Readonly<Record<'unreachable' | NonNullable<KubeSilence['reason']>, string>> = {
+  unreachable: 'the API server does not answer',
+  'too-long': 'the answer of the API server is too long',
+  kubeconfig: 'there is no usable kubeconfig',
+}
+
+export function describeSilence({ reason }: KubeSilence): string {
+  return SILENCE_TEXTS[reason ?? 'unreachable']
 }

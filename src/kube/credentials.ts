@@ -16,9 +16,8 @@ import { errorCode } from '../values/errors.ts'
 import { isObject } from '../values/is-object.ts'
 import { quote } from '../values/kubernetes-names.ts'
 import type { Access, AccessOutcome, Credentials, KubeconfigProblem, KubeconfigReading, NamedFile } from './access.ts'
-import { rememberHashes } from './certificate-hashes.ts'
+import { rememberHashes, toAccess } from './access.ts'
 import { type ExecCredential, type ExecPlugin, findExecPlugin, PLUGIN_EXTENSION, readCredential } from './exec-plugin.ts'
-import { toAccess } from './to-access.ts'
 
 /** For how long a credential of an exec plugin is kept at least, whatever its expiry. */
 const PLUGIN_MEMORY_MS = 30_000
@@ -49,7 +48,7 @@ export function listNamedFiles(path: string): readonly NamedFile[] {
 }
 
 /** What a person names on the command line, as kubectl takes it. */
-export interface ContextChoice {
+interface ContextChoice {
   /**
    * Merged: of two entries with one name, the first counts. Files that do not exist are left out.
    */

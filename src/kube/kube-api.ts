@@ -20,8 +20,7 @@ import type {
 } from '../ports/kube-api.ts'
 import { errorMessage } from '../values/errors.ts'
 import type { KubeconfigReading } from './access.ts'
-import { readRefusal } from './answer.ts'
-import { parseEvent, parseJson, splitLines } from './lines.ts'
+import { parseEvent, parseJson, readRefusal, splitLines } from './answer.ts'
 import type { Answered, Outgoing, Transport } from './transport.ts'
 import { unlessAborted } from './unless-aborted.ts'
 
@@ -36,7 +35,7 @@ export interface KubeconfigView {
   forget(): void
 }
 
-export interface KubeApiOptions {
+interface KubeApiOptions {
   readonly transport: Transport
   readonly userAgent: string
   /** Only for a Retry-After date from a server that sends no Date header. */

@@ -4,6 +4,7 @@
  * replaced. Logs a problem once, and its end once.
  */
 import { statSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import type { Log } from '../ports/log.ts'
 import type { KubeconfigReading } from './access.ts'
 
@@ -69,4 +70,11 @@ function identify(path: string): string {
   } catch {
     return ''
   }
+}
+
+/** Of a user, as kubectl: the flag, then KUBECONFIG, then the file in the home directory. */
+export function listKubeconfigs(flag: string | undefined, variable: string | undefined, home: string): readonly string[] {
+  if (flag !== undefined && flag !== '') return [flag]
+  const listed = (variable ?? '').split(delimiter).filter((path) => path !== '')
+  return listed.length > 0 ? listed : [join(home, '.kube', 'config')]
 }

@@ -7,11 +7,17 @@ import { realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type CommandResult, describeFailure, runCommand } from '../process/run-command.ts'
 import { parseJson } from '../values/json-shape.ts'
-import { type ChildAnswer, isChildAnswer } from './yaml-answer.ts'
-import type { DocumentsReading, LocatedReading, YamlFailure, YamlReader } from './yaml-document.ts'
-import { locateIn } from './yaml-places.ts'
+import {
+  type ChildAnswer,
+  type DocumentsReading,
+  isChildAnswer,
+  type LocatedReading,
+  locateIn,
+  type YamlFailure,
+  type YamlReader,
+} from './yaml-document.ts'
 
-export interface BoundedYamlOptions {
+interface BoundedYamlOptions {
   /** Path of the program `yaml-child.ts`. */
   readonly child: string
   readonly limitMs?: number

@@ -7,14 +7,13 @@
  * Checks the types of the fields that every kubelet since 1.20 has; older kubelets ignore newer
  * fields.
  */
-
-import { foldName } from '../values/fold-name.ts'
+import { foldName } from '../values/go-syntax.ts'
 import { isObject } from '../values/is-object.ts'
 import type { Field, Fields } from './field.ts'
 import { formatPath } from './field-path.ts'
-import { findMisfits, type Misfit } from './field-types.ts'
-import { FIELDS, isFieldName } from './fields.ts'
+import { FIELDS, findMisfits, isFieldName, type Misfit } from './fields.ts'
 import { layOut, mayHoldUnlikeIntegers, parseJson } from './json.ts'
+import type { YamlReader } from './yaml-document.ts'
 
 export const API_VERSION = 'kubelet.config.k8s.io/v1beta1'
 export const KIND = 'KubeletConfiguration'
@@ -28,15 +27,13 @@ interface DecodeFailure {
   readonly unjudged?: true | undefined
 }
 
-export type Decoded = { readonly ok: true; readonly config: KubeletConfig; readonly remarks: readonly string[] } | DecodeFailure
+type Decoded = { readonly ok: true; readonly config: KubeletConfig; readonly remarks: readonly string[] } | DecodeFailure
 /** By field name. Fields that 1.20 knows are null or have the type given in FIELDS. */
 export type KubeletConfig = Readonly<Record<string, unknown>>
 
 export const EMPTY_CONFIG = 'the config is empty'
 
-export type YamlParser = (
-  text: string,
-) => { readonly ok: true; readonly value: unknown; readonly remarks: readonly string[] } | DecodeFailure
+type YamlParser = (text: string) => { readonly ok: true; readonly value: unknown; readonly remarks: readonly string[] } | DecodeFailure
 
 export function looksLikeJson(text: string): boolean {
   return OPENS_LIKE_JSON.test(text)
@@ -127,4 +124,66 @@ export function describeMisfit({ path, wanted }: Misfit): string {
 function describe(value: unknown): string {
   if (value === undefined) return 'not set'
   return typeof value === 'object' && value !== null ? 'not a string' : JSON.stringify(value).slice(0, 80)
+}
+
+/** Decodes the text of a KubeletConfiguration, with limits on what its YAML may cost. */
+export async function decodeText(text: string, yaml: Pick<YamlReader, 'first'>, signal?: AbortSignal): Promise<Decoded> {
+  if (text.trim() === '' || looksLikeJson(text)) return decodeConfig(text, () => ({ ok: false, detail: 'not read as YAML' }))
+  const parsed = await yaml.first(text, signal)
+  return decodeConfig(text, () => parsed)
+}
+
+/**
+ * The kind of a config file that is not kubelet's. Without a parser of YAML: it runs when a config
+ * is activated, which may not wait. A text that starts with `{` is JSON, as for kubelet. Any other
+ * text is read as a block mapping of YAML, and only its first document, as sigs.k8s.io/yaml does.
+ *
+ * @returns undefined: the file is of kubelet's kind, or has no kind that can be told
+ */
+export function findOtherKind(text: string): string | undefined {
+  const kind = looksLikeJson(text) ? kindOfJson(text) : kindOfYaml(text)
+  return kind === KIND ? undefined : kind
+}
+
+function kindOfJson(text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? nameKind(value.kind) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** As in `metav1.TypeMeta`, an empty kind is none. */
+function nameKind(kind: unknown): string | undefined {
+  if (kind === undefined || kind === null || kind === '') return undefined
+  return typeof kind === 'string' ? kind : JSON.stringify(kind)
+}
+
+/** What comes before the first line of a document's content. */
+const BEFORE_CONTENT = /^(?:%.*|---(?:[ \t]+(?:#.*)?)?|[ \t]*(?:#.*)?)$/
+const DOCUMENT_END = /^(?:---|\.\.\.)(?:[ \t]|$)/
+/** A key is not indented more than the first one; what is, belongs to another key. */
+const KIND_LINE = /^( *)(?:kind|"kind"|'kind')[ \t]*:(?:[ \t]+(.*))?$/
+
+function kindOfYaml(text: string): string | undefined {
+  const lines = text.replace(/^\ufeff/, '').split(/\r\n|[\r\n]/)
+  const start = lines.findIndex((line) => !BEFORE_CONTENT.test(line))
+  if (start < 0) return undefined
+  const end = lines.findIndex((line, at) => at > start && DOCUMENT_END.test(line))
+  const content = lines.slice(start, end < 0 ? undefined : end)
+  const indent = /^ */.exec(content[0] ?? '')?.[0] ?? ''
+  const found = content.map((line) => KIND_LINE.exec(line)).filter((match) => match?.[1] === indent)
+  return kindOfScalar(found.at(-1)?.[2] ?? '')
+}
+
+function kindOfScalar(text: string): string | undefined {
+  const scalar = text.replace(/^(?:[&!]\S*[ \t]+)+/, '')
+  const [, quoted, word] = /^(?:"([^"\\]*)"|'([^']*)')[ \t]*(?:#.*)?$/.exec(scalar) ?? []
+  if (quoted !== undefined || word !== undefined) return nameKind(quoted ?? word)
+  // An alias, a block scalar, a collection, or a quoted scalar that goes on.
+  if (/^[*|>[{"'&!]/.test(scalar)) return undefined
+  // One blank, not all of them: the time would grow with the square of the text.
+  const plain = scalar.replace(/(?:^|[ \t])#.*$/s, '').trimEnd()
+  return /^(?:~|null|Null|NULL)$/.test(plain) ? undefined : nameKind(plain)
 }

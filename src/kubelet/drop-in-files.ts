@@ -8,7 +8,7 @@ import { posix } from 'node:path'
 import type { Files } from '../ports/files.ts'
 import { codedError } from '../values/errors.ts'
 
-export type DropInTree = Pick<Files, 'list' | 'stat'>
+type DropInTree = Pick<Files, 'list' | 'stat'>
 
 /** Paths, in the order in which kubelet merges them. Throws where the directory is missing. */
 export function listDropInFiles(directory: string, tree: DropInTree): readonly string[] {

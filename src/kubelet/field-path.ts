@@ -1,5 +1,7 @@
 /** Paths of fields: how they are written, and the values they lead to. Pure. */
-import { isObject } from '../values/is-object.ts'
+
+import { posix } from 'node:path'
+import { isObject, type JsonObject } from '../values/is-object.ts'
 
 /**
  * `authentication.x509.clientCAFile`, `reservedMemory[0].limits`,
@@ -42,3 +44,44 @@ export function decides(patch: unknown, path: FieldPath): boolean {
  * the whole document.
  */
 export type FieldPath = readonly (string | number)[]
+
+/**
+ * Fields with paths that kubelet resolves against the directory of its config file
+ * (`KubeletConfigurationPathRefs`, pkg/kubelet/apis/config/helpers.go, and `resolveRelativePaths`,
+ * pkg/kubelet/kubeletconfig/configfiles).
+ */
+const FIELDS: readonly (readonly [string, ...string[]])[] = [
+  ['staticPodPath'],
+  ['authentication', 'x509', 'clientCAFile'],
+  ['tlsCertFile'],
+  ['tlsPrivateKeyFile'],
+  ['resolvConf'],
+  ['volumePluginDir'],
+  ['podLogsDir'],
+]
+
+export const RELATIVE_PATHS: ReadonlySet<string> = new Set(FIELDS.map((path) => path.join('.')))
+
+/** Those that are set, with the path of their field. An empty path is none. */
+export function listRelativePaths(config: JsonObject): readonly { readonly field: readonly string[]; readonly path: string }[] {
+  return FIELDS.flatMap((field) => {
+    const path = valueAt(config, field)
+    return typeof path === 'string' && path !== '' && !posix.isAbsolute(path) ? [{ field, path }] : []
+  })
+}
+
+/**
+ * The relative paths of a config, as absolute ones: a merge patch.
+ * @param directory of the config, absolute
+ */
+export function absolutePaths(config: JsonObject, directory: string): JsonObject {
+  return patchRelativePaths(config, (path) => posix.join(directory, path))
+}
+
+/** A merge patch that replaces the relative paths of a config. */
+export function patchRelativePaths(config: JsonObject, replace: (path: string) => string): JsonObject {
+  const patches = listRelativePaths(config).map(({ field, path }) =>
+    field.reduceRight<unknown>((inner, step) => ({ [step]: inner }), replace(path)),
+  )
+  return Object.assign({}, ...patches)
+}

@@ -3,7 +3,6 @@
  * which checks the whole text first, and github.com/json-iterator/go, which does not accept `1.0`
  * and `1e3` as integers. It takes fewer levels than kubelet does.
  */
-import { DEEPEST, TOO_DEEP } from './depth.ts'
 import { type FieldPath, formatPath } from './field-path.ts'
 
 /** A value in the text. */
@@ -19,14 +18,14 @@ interface Place {
   readonly path: FieldPath
 }
 
-export interface JsonLayout {
+interface JsonLayout {
   readonly root: JsonNode
   readonly repeated: readonly (Place & { readonly offset: number })[]
   /** Whole numbers that are not written as integers: `1.0`, `1e3`. */
   readonly unlikeIntegers: readonly Place[]
 }
 
-export type ParsedJson =
+type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly detail: string; readonly offset: number | undefined; readonly unjudged?: true }
 
@@ -176,3 +175,12 @@ function readString(literal: string): string {
   const value: unknown = JSON.parse(literal)
   return typeof value === 'string' ? value : ''
 }
+
+/**
+ * How deep a config may be nested, in YAML and in JSON. Kubelet takes 10,000 levels of JSON
+ * (`maxDepth` of its decoder), but no field is a tenth as deep as this. What looks at a value goes
+ * level by level and names its path, so that each level of a long text costs memory and time.
+ */
+export const DEEPEST = 100
+
+export const TOO_DEEP = `nested more than ${DEEPEST} levels deep`

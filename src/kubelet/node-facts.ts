@@ -9,6 +9,7 @@
  * are never used.
  */
 
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { arch, cpus, release } from 'node:os'
 import { errorMessage } from '../values/errors.ts'
@@ -67,4 +68,14 @@ async function gatherFacts(sources: FactSources): Promise<NodeFactsResult> {
 export function findPrettyName(osRelease: string): string {
   const value = /^PRETTY_NAME=(.*)$/m.exec(osRelease)?.[1]?.trim() ?? ''
   return value.replace(/^(["'])(.*)\1$/, '$2') || 'unknown'
+}
+
+/** The node's container runtime socket, for a kubelet whose flags and config name none. */
+const RUNTIME_SOCKETS = ['/run/containerd/containerd.sock', '/run/crio/crio.sock']
+let runtimeSocket: string | undefined
+
+/** Remembers a socket once found: a runtime that stops removes its socket. */
+export function findRuntimeSocket(): string | undefined {
+  runtimeSocket ??= RUNTIME_SOCKETS.find((path) => existsSync(path))
+  return runtimeSocket
 }

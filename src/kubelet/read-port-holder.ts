@@ -18,8 +18,7 @@ import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import { connect, isIP } from 'node:net'
 import type { HealthTarget, PortHolder, PortHolders } from '../ports/probes.ts'
 import { errorCode, errorMessage } from '../values/errors.ts'
-import { canonicalAddress, isWildcard, judgeHolder } from './port-holder.ts'
-import { type ListeningSocket, parseListeners } from './proc-net.ts'
+import { canonicalAddress, isWildcard, judgeHolder, type ListeningSocket, parseListeners } from './port-holder.ts'
 
 const CHUNK_BYTES = 64 << 10
 /** Of one table: some 3,500 sockets. */

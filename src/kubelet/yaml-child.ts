@@ -7,9 +7,7 @@
 import { createContext, Script } from 'node:vm'
 import { isObject } from '../values/is-object.ts'
 import { parseDocuments, parseLocated, parseUncommon } from './yaml.ts'
-import type { ChildAnswer } from './yaml-answer.ts'
-import type { LocatedReading, YamlFailure } from './yaml-document.ts'
-import { listPlaces } from './yaml-places.ts'
+import { type ChildAnswer, type LocatedReading, listPlaces, type YamlFailure } from './yaml-document.ts'
 
 /**
  * Bytes of the result as JSON, below what `bounded-yaml.ts` reads. A ConfigMap has at most 1 MiB,

@@ -4,6 +4,7 @@
  * anything else is refused. Kubelet reads YAML with gopkg.in/yaml.v2 or a later one of the same
  * origin, which knows neither all of YAML 1.1 nor YAML 1.2. `npm run yaml:differ` compares them.
  */
+import { positionAt, type YamlFailure } from './yaml-document.ts'
 
 /** A token of the library's, or an item of a collection. */
 interface Token {
@@ -186,4 +187,100 @@ function refuse(rule: Rule, { offset, start, key, sep }: Token): Outside {
     why: `kubelet may read ${what} differently: ${instead}`,
     offset: offset ?? [...marksOf(start), key, ...(sep ?? [])].find((token) => token)?.offset ?? 0,
   }
+}
+
+/** A ConfigMap has at most 1 MiB; a manifest file may hold several. */
+const LONGEST = 4 << 20
+/** The opposite of `is_printable` of YAML 1.1. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them
+const UNPRINTABLE = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/
+/** Some readers take them for line ends and byte order marks, others for text. */
+const DOUBTFUL = /\r(?!\n)|[\u0085\u2028\u2029]|(?!^)\ufeff|\ufeff(?=[ \t])/
+
+export function refuseText(text: string): YamlFailure | undefined {
+  if (text.length > LONGEST) return { ok: false, detail: `longer than ${LONGEST >> 20} MiB`, position: undefined }
+  const [unprintable, doubtful] = [UNPRINTABLE.exec(text), DOUBTFUL.exec(text)]
+  const found = unprintable ?? doubtful
+  if (found === null) return undefined
+  const position = positionAt(text, found.index)
+  if (found === unprintable) return { ok: false, detail: `control characters are not allowed (at line ${position.line})`, position }
+  const code = found[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')
+  const detail = `kubelet may read the character U+${code} differently: remove it, or write "\\u${code}" in double quotes`
+  return { ok: false, detail: `${detail} at line ${position.line}, column ${position.column}`, position, unjudged: true }
+}
+
+const FLOW: Readonly<Record<string, number | undefined>> = { '{': 1, '[': 1, '}': -1, ']': -1 }
+
+/** Lexemes that may stand before a document, and those between the values of one. */
+const SPACE = /^\s+$|^(?:#|---|%)/
+
+/**
+ * Finds tabs in the white space that begins a line or follows a dash, outside of braces, brackets
+ * and scalars. Go takes none where a key may begin, not even in an empty line
+ * (`yaml_parser_scan_to_next_token`). The library takes a line without anything else for an empty
+ * one. Within braces Go takes them, but for the lines behind a value without quotes
+ * (`yaml_parser_scan_plain_scalar`); if the braces are the whole document, it takes these too.
+ */
+export class TabbedLines {
+  readonly #marks: ReadonlySet<string>
+  readonly #scalar: string
+  #flowDepth = 0
+  #isAllFlow: boolean | undefined
+  #before = ''
+  #isBehindScalar = false
+  #isLineStart = true
+
+  /**
+   * @param marks lexemes that are not in the text
+   * @param scalar the one of them that stands before a scalar without quotes
+   */
+  constructor(marks: readonly string[], scalar: string) {
+    this.#marks = new Set(marks)
+    this.#scalar = scalar
+  }
+
+  /** For each lexeme in turn. */
+  hasTab(lexeme: string): boolean {
+    const isScalar = this.#before === this.#scalar
+    this.#before = lexeme
+    if (this.#marks.has(lexeme)) return false
+    if (!isScalar) this.#flowDepth += FLOW[lexeme] ?? 0
+    if (isScalar || !SPACE.test(lexeme)) this.#isAllFlow ??= this.#flowDepth > 0
+    this.#isBehindScalar = isScalar || (this.#isBehindScalar && /^\s+$/.test(lexeme))
+    const isSpace = !isScalar && /^[ \t]+$/.test(lexeme)
+    const isInPlace = this.#flowDepth > 0 && (this.#isAllFlow === true || !this.#isBehindScalar)
+    const found = isSpace && this.#isLineStart && !isInPlace && lexeme.includes('\t')
+    this.#isLineStart = lexeme.endsWith('\n') || (!isScalar && lexeme === '-') || (isSpace && this.#isLineStart)
+    return found
+  }
+}
+
+/**
+ * The number that Go reads from a plain YAML scalar. Rule: `resolve`, gopkg.in/yaml.v2: a Go
+ * integer of any base (`0777`, `0o777`, `0x1FF`, `0b11`), otherwise a decimal number, so that `08`
+ * is 8. The rules of `yaml-subset.ts` refuse underscores, and numbers of 16 digits in other bases.
+ */
+const INTEGER = /^[-+]?(?:0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9]\d*)$/
+const DECIMAL = /^[-+]?(?:\.\d+|\d+(?:\.\d*)?)(?:[eE][-+]?\d+)?$/
+/** Longer scalars count as strings. */
+const LONGEST_NUMBER = 500
+
+/** undefined: it is a string. */
+export function readGoNumber(text: string): number | undefined {
+  if (text.length > LONGEST_NUMBER) return undefined
+  return INTEGER.test(text) ? readInteger(text) : readDecimal(text)
+}
+
+function readInteger(text: string): number {
+  const sign = text.startsWith('-') ? -1 : 1
+  const digits = text.replace(/^[-+]/, '')
+  // As JavaScript writes octal numbers.
+  const value = Number(/^0\d/.test(digits) ? `0o${digits.slice(1)}` : digits)
+  return value === 0 ? 0 : sign * value
+}
+
+/** A number that is too large stays a string. */
+function readDecimal(text: string): number | undefined {
+  const value = DECIMAL.test(text) ? Number(text) : Number.NaN
+  return Number.isFinite(value) ? value : undefined
 }

@@ -25,13 +25,10 @@ import {
   stringify,
   type YAMLMap,
 } from 'yaml'
-import { DEEPEST, TOO_DEEP } from './depth.ts'
 import type { FieldPath } from './field-path.ts'
-import type { Position } from './text-position.ts'
-import type { DocumentsReading, LocatedReading, YamlDocument, YamlFailure } from './yaml-document.ts'
-import { readGoNumber } from './yaml-number.ts'
-import { findOutside, type Outside } from './yaml-subset.ts'
-import { refuseText, TabbedLines } from './yaml-text.ts'
+import { DEEPEST, TOO_DEEP } from './json.ts'
+import type { DocumentsReading, LocatedReading, Position, YamlDocument, YamlFailure } from './yaml-document.ts'
+import { findOutside, type Outside, readGoNumber, refuseText, TabbedLines } from './yaml-subset.ts'
 
 /** Per anchor, counting nested aliases each time. */
 const MOST_ALIASES = 100

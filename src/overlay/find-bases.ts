@@ -6,10 +6,10 @@ import { type ConfigMapRef, describeRef } from '../decision/config-source.ts'
 import type { Base, Bases, BaseView, FoundConfigMap, UnavailableReason } from '../decision/desired.ts'
 import { ROLLOUT_OFF } from '../decision/staging.ts'
 import { BASE_ERROR, LAYER_ERROR, LOCAL_BASE_ERROR } from '../decision/status-texts.ts'
-import type { LocalConfigView } from '../ports/local-config.ts'
+import type { LocalConfigView } from '../ports/assignment-source.ts'
 import type { BaseTexts, Layer } from './merge-part.ts'
 
-export type BasesReading =
+type BasesReading =
   | { readonly kind: 'found'; readonly bases: BaseTexts }
   | { readonly kind: 'pending'; readonly detail: string }
   /** `error` may be published. */

@@ -9,14 +9,13 @@ import { posix } from 'node:path'
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Rendered } from '../decision/desired.ts'
 import { checkKind, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
+import { absolutePaths } from '../kubelet/field-path.ts'
 import { parseJson } from '../kubelet/json.ts'
-import { absolutePaths } from '../kubelet/relative-paths.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import { isObject } from '../values/is-object.ts'
 import { composePatches } from '../values/merge-patch.ts'
-import { type Patch, readPatch } from './patch-file.ts'
 import { nameRendering } from './read-overlay.ts'
-import { render } from './render.ts'
+import { type Patch, readPatch, render } from './render.ts'
 
 /** What the assigned text is merged with. */
 export interface BaseTexts {

@@ -3,13 +3,11 @@
  * in memory.
  */
 import type { Desired } from '../decision/desired.ts'
-import type { AssignmentSource } from '../ports/assignment-source.ts'
-import type { ReadLocalConfig } from '../ports/local-config.ts'
+import type { AssignmentSource, ReadLocalConfig } from '../ports/assignment-source.ts'
 import type { Log } from '../ports/log.ts'
-import { applyOverlay } from './apply-overlay.ts'
+import { applyOverlay, whileWaiting } from './apply.ts'
 import { OVERLAY, type PatchSet } from './patch-set.ts'
-import type { OverlayView } from './view.ts'
-import { whileWaiting } from './while-waiting.ts'
+import type { OverlayView } from './read-overlay.ts'
 
 export interface OverlaySource {
   /** The latest view, from memory. */

@@ -10,8 +10,7 @@ import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { Log } from '../ports/log.ts'
 import type { OverlaySource } from './overlaid-source.ts'
 import type { PatchSet } from './patch-set.ts'
-import { type OverlayFiles, type ParseConfig, readOverlay } from './read-overlay.ts'
-import type { OverlayView } from './view.ts'
+import { type OverlayFiles, type OverlayView, type ParseConfig, readOverlay } from './read-overlay.ts'
 
 export interface OverlayDirectoryDeps extends Omit<SettlingDirectoryDeps, 'path'> {
   readonly directory: string

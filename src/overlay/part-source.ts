@@ -6,13 +6,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Desired } from '../decision/desired.ts'
-import type { AssignmentSource } from '../ports/assignment-source.ts'
-import type { ReadLocalConfig } from '../ports/local-config.ts'
+import type { AssignmentSource, LocalConfigView, ReadLocalConfig } from '../ports/assignment-source.ts'
 import type { Log } from '../ports/log.ts'
-import { applyPart } from './apply-part.ts'
+import { applyPart, whileWaiting } from './apply.ts'
 import type { BaseTexts, PartResult } from './merge-part.ts'
-import { SettledLocal, type SettlePace } from './settled-local.ts'
-import { whileWaiting } from './while-waiting.ts'
 
 export interface PartSourceDeps {
   readonly merge: (base: BaseTexts, data: ConfigMapData, key: string) => Promise<PartResult>
@@ -95,5 +92,62 @@ export class PartSource implements AssignmentSource {
 
   async stop(): Promise<void> {
     await Promise.all([this.#local.stop(), this.#inner.stop()])
+  }
+}
+
+interface SettlePace {
+  /** Monotonic. */
+  nowMs(): number
+  /** Ends early, without throwing, when the signal aborts. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+}
+
+const SETTLE_MS = 1000
+/** A timer may fire a little early. */
+const SLACK_MS = 20
+
+/**
+ * The local config once it has stayed the same for a while. Until then the one before counts. A
+ * look that cannot tell does not count.
+ */
+class SettledLocal {
+  readonly #pace: SettlePace
+  readonly #onSettled: () => void
+  readonly #stopper = new AbortController()
+  #settled: LocalConfigView | undefined
+  #unsettled: { readonly view: LocalConfigView; readonly sinceMs: number } | undefined
+  #nextLook: Promise<void> | undefined
+
+  /** @param onSettled what was seen last may have settled */
+  constructor(pace: SettlePace, onSettled: () => void) {
+    this.#pace = pace
+    this.#onSettled = onSettled
+  }
+
+  /** undefined: nothing has settled yet. */
+  settle(view: LocalConfigView): LocalConfigView | undefined {
+    if (view.kind === 'unknown') return this.#settled ?? view
+    if (isDeepStrictEqual(view, this.#settled)) {
+      this.#unsettled = undefined
+      return this.#settled
+    }
+    const nowMs = this.#pace.nowMs()
+    if (!isDeepStrictEqual(view, this.#unsettled?.view)) this.#unsettled = { view, sinceMs: nowMs }
+    const sinceMs = this.#unsettled?.sinceMs ?? nowMs
+    if (nowMs - sinceMs < SETTLE_MS) this.#lookAgain()
+    else this.#settled = view
+    return this.#settled
+  }
+
+  async stop(): Promise<void> {
+    this.#stopper.abort()
+    await this.#nextLook
+  }
+
+  #lookAgain(): void {
+    this.#nextLook ??= this.#pace.sleep(SETTLE_MS + SLACK_MS, this.#stopper.signal).then(() => {
+      this.#nextLook = undefined
+      if (!this.#stopper.signal.aborted) this.#onSettled()
+    })
   }
 }

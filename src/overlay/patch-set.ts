@@ -6,8 +6,7 @@ import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { Desired, FoundConfigMap } from '../decision/desired.ts'
 import { INSTANCE_ERROR, OVERLAY_ERROR } from '../decision/status-texts.ts'
 import { mergePatch } from '../values/merge-patch.ts'
-import { leaveOutSet, RESOLVED } from './read-overlay.ts'
-import type { NamedPatch, OverlayView } from './view.ts'
+import { leaveOutSet, type NamedPatch, type OverlayView, RESOLVED } from './read-overlay.ts'
 
 export type AssignedConfigMap = Extract<Desired, { kind: 'config-map' }> & { readonly object: FoundConfigMap }
 

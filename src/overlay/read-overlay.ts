@@ -2,17 +2,16 @@
  * Turns the files of the overlay into one view. Pure; what parses YAML is passed in. If one file is
  * faulty, the whole overlay is: a partly read overlay is rejected.
  */
-
 import { contentHash } from '../checkpoint/content.ts'
 import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Rendered } from '../decision/desired.ts'
 import { looksLikeJson } from '../kubelet/decode.ts'
 import { parseJson } from '../kubelet/json.ts'
+import { ParsedTexts } from '../kubelet/parsed-texts.ts'
 import type { LocatedReading, YamlReader } from '../kubelet/yaml-document.ts'
+import { errorMessage } from '../values/errors.ts'
 import { isObject } from '../values/is-object.ts'
-import { readPatch } from './patch-file.ts'
-import { render } from './render.ts'
-import type { NamedPatch, OverlayView, PresentOverlay, Rendering } from './view.ts'
+import { readPatch, render } from './render.ts'
 
 /** The content of the overlay directory: files by name, in the order in which they apply. */
 export type OverlayFiles =
@@ -38,6 +37,16 @@ const NO_TEXT = { ok: false } as const
 
 /** Parses a config. undefined: not yet; `onParsed` is called when it is parsed. */
 export type ParseConfig = (text: string, onParsed: () => void) => LocatedReading | undefined
+
+/** Reads them for somebody who does not wait for a later try. */
+export async function readOverlayOnce(directory: string, found: OverlayFiles, yaml: YamlReader): Promise<OverlayView> {
+  if (found.kind === 'faulty') return found
+  const parse = (text: string): Promise<LocatedReading> =>
+    yaml.first(text).catch((error: unknown) => ({ ok: false, detail: errorMessage(error), position: undefined }))
+  const parsed = new ParsedTexts(parse, () => {})
+  const view = await readOverlay(found.files, yaml, (text, onParsed) => parsed.look(text, onParsed))
+  return view.kind === 'faulty' ? { kind: 'faulty', detail: `${directory}/${view.detail}` } : view
+}
 
 export async function readOverlay(files: ReadonlyMap<string, Buffer>, yaml: YamlReader, parseConfig: ParseConfig): Promise<OverlayView> {
   if (files.size === 0) return { kind: 'none' }
@@ -91,3 +100,38 @@ function rememberRendering(patches: readonly NamedPatch[], parseConfig: ParseCon
 export function nameRendering(data: ConfigMapData, key: string): Rendered {
   return { overlay: contentHash(data, key).slice(0, DIGITS), data }
 }
+
+/** The state of this node's overlay. An overlay that cannot be used never counts as no overlay. */
+export type OverlayView =
+  /** There are no files. */
+  | { readonly kind: 'none' }
+  /** The files have not been read yet, or are being written. */
+  | { readonly kind: 'pending' }
+  /** `detail` names the file and, where known, the place in it. */
+  | { readonly kind: 'faulty'; readonly detail: string }
+  | PresentOverlay
+
+export interface PresentOverlay {
+  readonly kind: 'present'
+  /** Names of its files, in the order in which they apply. */
+  readonly files: readonly string[]
+  /** What each of them changes. */
+  readonly patches: readonly NamedPatch[]
+  /**
+   * Returns the same object for the same data. undefined: the config is being parsed; then
+   * `onRendered` is called when it is known.
+   */
+  render(data: ConfigMapData, key: string, onRendered?: () => void): Rendering | undefined
+}
+
+export interface NamedPatch {
+  readonly name: string
+  readonly patch: Readonly<Record<string, unknown>>
+  /** It sets only fields that the config does not set. */
+  readonly isDefault?: true
+}
+
+export type Rendering =
+  /** `applied`: without the defaults of fields that the config sets. */
+  | { readonly ok: true; readonly rendered: Rendered; readonly applied: readonly NamedPatch[] }
+  | { readonly ok: false; readonly detail: string }

@@ -1,21 +1,26 @@
 /**
- * Applies patches to a config and writes the result as JSON: it is YAML too, and every library
- * version writes it alike, so its hash is stable. Pure. A text that is not a config stays as it is,
- * and preflight refuses it; so does a config that the patches do not change.
+ * Reads files as patches, applies patches to a config, and writes the result. Pure; what parses
+ * YAML is passed in.
  */
+
+import { isUtf8 } from 'node:buffer'
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigMapData } from '../decision/config-source.ts'
-import { looksLikeJson } from '../kubelet/decode.ts'
+import { API_VERSION, KIND, looksLikeJson } from '../kubelet/decode.ts'
 import { parseJson } from '../kubelet/json.ts'
+import type { Position, YamlReader } from '../kubelet/yaml-document.ts'
 import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
-import type { Patch } from './patch-file.ts'
-import { findUnsafeInteger } from './unsafe-integer.ts'
 
-export type RenderResult = { readonly ok: true; readonly data: ConfigMapData } | { readonly ok: false; readonly detail: string }
+type RenderResult = { readonly ok: true; readonly data: ConfigMapData } | { readonly ok: false; readonly detail: string }
 export type ParseYaml = (text: string) => { readonly ok: true; readonly value: unknown } | { readonly ok: false }
 
-/** Only the file under `key` is kubelet's config; the other files stay as they are. */
+/**
+ * Applies patches to a config and writes the result as JSON: it is YAML too, and every library
+ * version writes it alike, so its hash is stable. A text that is not a config stays as it is, and
+ * preflight refuses it; so does a config that the patches do not change. Only the file under `key`
+ * is kubelet's config; the other files stay as they are.
+ */
 export function render(
   data: ConfigMapData,
   key: string,
@@ -42,4 +47,79 @@ export function render(
     if (error instanceof RangeError) return { ok: false, detail: `${key} is nested too deeply` }
     throw error
   }
+}
+
+export type Patch = Readonly<Record<string, unknown>>
+type PatchReading = { readonly ok: true; readonly patch: Patch } | { readonly ok: false; readonly detail: string }
+
+const HEADER: Readonly<Record<string, string>> = { apiVersion: API_VERSION, kind: KIND }
+
+/**
+ * Reads one file of the overlay as a patch. Refuses ambiguous files instead of guessing what they
+ * mean for kubelet. `apiVersion` and `kind` of a KubeletConfiguration may be present (for editors)
+ * and are left out of the patch: a patch never turns another kind of document into a
+ * KubeletConfiguration.
+ */
+export async function readPatch(bytes: Buffer, yaml: YamlReader): Promise<PatchReading> {
+  if (!isUtf8(bytes)) return refuse('it is not valid UTF-8')
+  const text = bytes.toString('utf8')
+  const read = await yaml.firstOfAny(text)
+  if (!read.ok) return refuse(read.detail)
+  if (read.value === null) return refuse('it is empty; to patch nothing, write {} or remove it')
+  if (!isObject(read.value)) return refuse('it is not a mapping of fields')
+  const [repeated] = read.repeated
+  if (repeated !== undefined) return refuse(`duplicate key${placeAt(repeated.position)}`)
+  const all = await yaml.all(text)
+  if (!all.ok) return refuse(all.detail)
+  if (all.documents.length > 1) return refuse('it has more than one document')
+  for (const [field, required] of Object.entries(HEADER)) {
+    if (Object.hasOwn(read.value, field) && read.value[field] !== required)
+      return refuse(`${field} is not ${required}, and no other document can be patched${placeAt(read.locate([field]))}`)
+  }
+  const unsafe = findUnsafeInteger(read.value)
+  if (unsafe !== undefined) return refuse(`integer beyond 2^53 (cannot be written back exactly)${placeAt(read.locate(unsafe))}`)
+  return { ok: true, patch: Object.fromEntries(Object.entries(read.value).filter(([field]) => !Object.hasOwn(HEADER, field))) }
+}
+
+function refuse(detail: string): PatchReading {
+  return { ok: false, detail }
+}
+
+function placeAt(place: Position | undefined): string {
+  return place === undefined ? '' : ` at line ${place.line}, column ${place.column}`
+}
+
+type Path = readonly (string | number)[]
+
+/** A value, and the way to it. Its path is made at the end: all paths would take much memory. */
+interface Entry {
+  readonly value: unknown
+  readonly step: string | number
+  readonly outer: Entry | undefined
+}
+
+/**
+ * Finds integers that JavaScript cannot represent exactly (beyond 2^53), and so cannot write back
+ * unchanged. Searches level by level, without recursion, since the call stack is limited.
+ * undefined: there are none.
+ */
+function findUnsafeInteger(value: unknown): Path | undefined {
+  let level: Entry[] = [{ value, step: '', outer: undefined }]
+  while (level.length > 0) {
+    const found = level.find((entry) => Number.isInteger(entry.value) && !Number.isSafeInteger(entry.value))
+    if (found !== undefined) return pathOf(found)
+    level = level.flatMap((outer) => entriesOf(outer.value).map(([step, inner]): Entry => ({ value: inner, step, outer })))
+  }
+  return undefined
+}
+
+function pathOf(entry: Entry): Path {
+  const path: (string | number)[] = []
+  for (let at = entry; at.outer !== undefined; at = at.outer) path.push(at.step)
+  return path.reverse()
+}
+
+function entriesOf(value: unknown): (readonly [string | number, unknown])[] {
+  if (Array.isArray(value)) return [...value.entries()]
+  return typeof value === 'object' && value !== null ? Object.entries(value) : []
 }

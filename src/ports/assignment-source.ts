@@ -1,6 +1,10 @@
-/** The port for the assignment of this node. Adapters: `src/source/`. */
+/**
+ * The ports for the assignment of this node: its source, the local config that a part is merged
+ * into, and the record that nodes coordinate a rollout through. Adapters: `src/source/`.
+ */
 import type { Desired } from '../decision/desired.ts'
-import type { ReadLocalConfig } from './local-config.ts'
+import type { RolloutSubject } from '../decision/rollout-subject.ts'
+import type { RolloutKnowledge } from '../decision/staging-state.ts'
 
 /** Reads this node's assignment from the cluster, or from a directory of manifests. */
 export interface AssignmentSource {
@@ -12,4 +16,29 @@ export interface AssignmentSource {
   /** Starts watching and returns immediately. `onChange` only wakes the loop. */
   start(onChange: () => void): void
   stop(): Promise<void>
+}
+
+/** What is known of the local config. `path` is for messages. */
+export type LocalConfigView =
+  /** Kubelet's unit is not known, or does not take its config from the agent. */
+  | { readonly kind: 'unknown'; readonly detail: string }
+  /** `why`: kubelet starts without a config file, or the one that it is told to read is missing. */
+  | { readonly kind: 'unusable'; readonly detail: string; readonly why?: 'none' | 'missing' }
+  /** `staysBelow`: kubelet merges what the agent gives it over this config. */
+  | { readonly kind: 'found'; readonly path: string; readonly text: string; readonly staysBelow?: boolean }
+
+export type ReadLocalConfig = () => LocalConfigView
+
+/**
+ * The record of a rollout. Never throws and never waits: the record is read and written in the
+ * background.
+ */
+export interface RolloutPort {
+  /**
+   * What this node has to say. undefined: no rollout concerns it. A turn that changes wakes the
+   * loop.
+   */
+  follow(subject: RolloutSubject | undefined): void
+  /** What is known of the record of the subject, from memory. */
+  known(): RolloutKnowledge | undefined
 }

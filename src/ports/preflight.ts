@@ -1,6 +1,6 @@
 /**
- * The port that checks a config before kubelet is restarted with it. Adapter:
- * `src/preflight/agent-preflight.ts`.
+ * The ports that check a config before kubelet is restarted with it, and that ask kubelet what it
+ * made of it. Adapters: `src/preflight/agent-preflight.ts`, `src/preflight/configz/`.
  */
 import type { ConfigSource } from '../decision/config-source.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
@@ -36,3 +36,11 @@ export interface PreflightRequest {
 export function keyOf({ source, localPath }: Pick<PreflightRequest, 'source' | 'localPath'>): string {
   return source === 'local' ? (localPath ?? source) : source.kubeletConfigKey
 }
+
+/** Of kubelet's `/configz`: the config that a running kubelet says it has. */
+export type ConfigzAnswer =
+  | { readonly kind: 'ok'; readonly object: unknown }
+  | { readonly kind: 'refused'; readonly by: 'kubelet' | 'api-server'; readonly status: number; readonly detail: string }
+  /** What listens there did not prove to be this node's kubelet, and was asked nothing. */
+  | { readonly kind: 'unproven'; readonly detail: string }
+  | { readonly kind: 'unreachable'; readonly detail: string }

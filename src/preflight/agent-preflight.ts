@@ -14,10 +14,9 @@ import { formatPath } from '../kubelet/field-path.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Preflight, PreflightRequest } from '../ports/preflight.ts'
 import { LimitError } from '../values/errors.ts'
-import { describeFinding, describeRefusal, refusalReason } from './describe-finding.ts'
-import { REQUIRE_DRAIN, type Report } from './finding.ts'
+import { describeFinding, describeRefusal, REQUIRE_DRAIN, type Report, refusalReason } from './finding.ts'
 
-export interface AgentPreflightOptions {
+interface AgentPreflightOptions {
   /**
    * Rejects where the config cannot be judged, which says nothing about it, except with a
    * LimitError.

@@ -9,7 +9,7 @@ export type CpuSet = ReadonlySet<number>
 /** In the order of the text. Ranges may overlap. */
 type Ranges = readonly (readonly [first: number, last: number])[]
 
-export type CpuList =
+type CpuList =
   | { readonly ok: true; readonly ranges: Ranges }
   /** `tolerated`: kubelets before 1.22 accept it. */
   | { readonly ok: false; readonly detail: string; readonly tolerated: boolean }

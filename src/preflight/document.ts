@@ -1,21 +1,102 @@
 /**
- * A parsed candidate: its text, the config that kubelet decodes from it, and positions. Types only.
+ * Reads the text of a candidate: into the config that kubelet decodes, with positions, or only to
+ * see whether it can be decoded. It accepts exactly what `kubelet/decode.ts` accepts. Pure; what
+ * parses YAML is passed in.
  */
-import type { KubeletConfig } from '../kubelet/decode.ts'
-import type { FieldPath } from '../kubelet/field-path.ts'
-import type { Position } from './finding.ts'
 
-export interface ConfigDocument {
+import type { PreflightResult } from '../decision/verdict.ts'
+import { decodeText, EMPTY_CONFIG, findProblem, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
+import { findOffset, layOut, parseJson } from '../kubelet/json.ts'
+import { type LocatedYaml, positionsIn, type YamlFailure, type YamlReader } from '../kubelet/yaml-document.ts'
+import { keyOf, type PreflightRequest } from '../ports/preflight.ts'
+import { isObject } from '../values/is-object.ts'
+
+export interface ConfigDocument extends Pick<LocatedYaml, 'locate' | 'repeated'> {
   readonly text: string
   /**
    * Fields that every kubelet since 1.20 has are of the right JSON types, at every depth.
    * `checkFields` checks the types of newer fields.
    */
   readonly config: KubeletConfig
-  /**
-   * Position of the key at this path, or of a list's item. undefined: the text does not have it.
-   */
-  locate(path: FieldPath): Position | undefined
-  /** Keys that occur again in the same object. The last one counts. */
-  readonly repeated: readonly { readonly path: FieldPath; readonly position: Position }[]
+}
+
+type DocumentResult = { readonly ok: true; readonly document: ConfigDocument } | YamlFailure
+
+export async function readDocument(text: string, yaml: Pick<YamlReader, 'first'>, signal?: AbortSignal): Promise<DocumentResult> {
+  if (text.trim() === '') return { ok: false, detail: EMPTY_CONFIG, position: undefined }
+  return looksLikeJson(text) ? readJson(text) : readYaml(text, yaml, signal)
+}
+
+async function readYaml(text: string, yaml: Pick<YamlReader, 'first'>, signal: AbortSignal | undefined): Promise<DocumentResult> {
+  const parsed = await yaml.first(text, signal)
+  if (!parsed.ok) return parsed
+  const { value, locate, repeated } = parsed
+  const problem = findProblem(value, undefined)
+  if (problem !== undefined) return { ok: false, detail: problem.detail, position: locate(problem.path) }
+  return { ok: true, document: { text, config: asConfig(value), locate, repeated } }
+}
+
+function readJson(text: string): DocumentResult {
+  const parsed = parseJson(text)
+  if (!parsed.ok) {
+    const position = parsed.offset === undefined ? undefined : positionsIn(text)(parsed.offset)
+    return { ok: false, detail: parsed.detail, position, unjudged: parsed.unjudged }
+  }
+  const problem = findProblem(parsed.value, text)
+  const layout = layOut(text)
+  const positionOf = positionsIn(text)
+  const locate: ConfigDocument['locate'] = (path) => {
+    const offset = path.length === 0 ? undefined : findOffset(layout, path)
+    return offset === undefined ? undefined : positionOf(offset)
+  }
+  if (problem !== undefined) return { ok: false, detail: problem.detail, position: locate(problem.path) }
+  return { ok: true, document: { text, config: asConfig(parsed.value), locate, repeated: [] } }
+}
+
+function asConfig(value: unknown): KubeletConfig {
+  return isObject(value) ? value : {}
+}
+
+/**
+ * Decodes a config alone, without kubelet's flags and drop-ins. It takes little time. The reason of
+ * a refusal selects the text of the Node status: `load` means that kubelet cannot read the config.
+ * One that kubelet may read differently is not refused: kubelet has run with it.
+ */
+export async function decodeCandidate(
+  { source, data, localPath }: Pick<PreflightRequest, 'source' | 'data' | 'localPath'>,
+  yaml: YamlReader,
+): Promise<PreflightResult> {
+  const key = keyOf({ source, localPath })
+  const text = Object.hasOwn(data, key) ? data[key] : undefined
+  if (text === undefined)
+    return { kind: 'refused', reason: 'load', detail: `the ConfigMap has no key ${key} (its keys: ${listKeys(data)})` }
+  const decoded = await decodeText(text, yaml)
+  if (!decoded.ok && decoded.unjudged === true) return { kind: 'accepted', remarks: [decoded.detail], drain: [] }
+  if (!decoded.ok) return { kind: 'refused', reason: 'load', detail: decoded.detail }
+  return { kind: 'accepted', remarks: decoded.remarks, drain: [] }
+}
+
+/** The names of the files, cut to fit into a line. */
+export function listKeys(data: PreflightRequest['data']): string {
+  const keys = Object.keys(data)
+  return keys.length === 0 ? 'none' : keys.join(', ').slice(0, 200)
+}
+
+/**
+ * A config that kubelet falls back to has run before, with kubelet's flags and drop-ins, so no rule
+ * judges it anew: its text alone may contradict itself where a flag or a drop-in completes it. The
+ * candidate may have left something behind that keeps kubelet from starting with the fallback
+ * (kubernetes issue 95041): then the fallback goes on, and a remark says what to do.
+ *
+ * @param remark takes no time; a fallback goes on without it
+ */
+export async function checkFallback(
+  fallback: PreflightRequest,
+  yaml: YamlReader,
+  remark: (fallback: PreflightRequest) => Promise<readonly string[]>,
+): Promise<PreflightResult> {
+  const result = await decodeCandidate(fallback, yaml)
+  if (result.kind !== 'accepted') return result
+  const remarks = await remark(fallback).catch(() => [])
+  return { ...result, remarks: [...result.remarks, ...remarks] }
 }

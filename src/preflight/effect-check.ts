@@ -8,12 +8,12 @@ import type { Snapshot } from '../decision/snapshot.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { ConfigzAnswer } from '../ports/configz.ts'
 import type { Log } from '../ports/log.ts'
+import type { ConfigzAnswer } from '../ports/preflight.ts'
 import { formatSide } from './change/change.ts'
 import type { Comparison, Difference } from './change/check-same.ts'
 
-export interface EffectCheckOptions {
+interface EffectCheckOptions {
   /** Asks this unit's kubelet, or the API server in its place, for /configz. */
   ask(unit: KnownUnit): Promise<ConfigzAnswer>
   /** Compares with the config that this unit's process was started with, which is at this path. */

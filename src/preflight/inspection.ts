@@ -3,12 +3,12 @@
  * line. Types only. The daemon runs the same checks before each restart as `validate` does by hand.
  */
 import type { ConfigMapData } from '../decision/config-source.ts'
-import type { Incomplete } from '../decision/unit-state.ts'
+import type { Incomplete, KnownUnit, KubeletCommand } from '../decision/unit-state.ts'
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import type { FieldPath } from '../kubelet/field-path.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { ConfigDocument } from './document.ts'
-import type { DropInsHere, MergeOrder } from './drop-ins/drop-ins.ts'
+import type { ConfigPlace, DropInsHere, MergeOrder } from './drop-ins/read-drop-ins.ts'
 import type { Finding, PartResult, Report } from './finding.ts'
 import type { KubeletVersion } from './kubelet-version.ts'
 
@@ -51,7 +51,7 @@ export interface InspectOptions {
 export type Inspect = (config: InspectedConfig, options: InspectOptions) => Promise<Report>
 
 /** The kubelet that a config is for. */
-export interface TargetKubelet {
+interface TargetKubelet {
   readonly binary: string
   /** The arguments that it would be started with, without the program name. */
   readonly flags: readonly string[]
@@ -157,8 +157,6 @@ export interface ConfigChange {
  */
 export type MergeHere = (config: KubeletConfig, place: ConfigPlace) => Promise<MergedHere>
 
-export type ConfigPlace = 'local' | 'assigned'
-
 export interface MergedHere {
   readonly config: KubeletConfig
   /** The drop-ins that are merged with it; none: it is as it was given. */
@@ -169,3 +167,19 @@ export interface MergedHere {
 
 /** @param version supplies the defaults; undefined: that of the unit's kubelet, if there is one */
 export type Compare = (before: KubeletConfig, after: KubeletConfig, version: KubeletVersion | undefined) => Promise<readonly ConfigChange[]>
+
+/**
+ * Kubelet's unit as the next start of kubelet uses it. Preflight asks about the kubelet on disk,
+ * and that one gets the flags that the unit has now: a person may have corrected them for an
+ * upgrade while the process that runs has its earlier ones.
+ */
+export function asOfNextStart(unit: KnownUnit): KnownUnit {
+  const { command } = unit
+  if (command?.nextWords === undefined) return unit
+  const { nextWords, ...others } = command
+  return { ...unit, command: { ...others, words: nextWords } }
+}
+
+export function targetOf({ path, words, incomplete, ownEnvironment }: KubeletCommand): TargetKubelet {
+  return { binary: path, flags: words, incomplete, ownEnvironment }
+}

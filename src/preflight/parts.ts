@@ -5,35 +5,37 @@
 
 import { posix } from 'node:path'
 import { API_VERSION, KIND, type KubeletConfig } from '../kubelet/decode.ts'
-import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
-import { absolutePaths } from '../kubelet/relative-paths.ts'
+import { absolutePaths, type FieldPath, formatPath } from '../kubelet/field-path.ts'
 import { cutToBytes } from '../values/cut.ts'
 import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
-import { isStartAsked } from './ask-early.ts'
 import { formatSide, type Side } from './change/change.ts'
 import { findMisread } from './change/check-same.ts'
 import { compareConfigs } from './change/compare.ts'
-import { collectFlags, listUnknown, withoutFlag } from './change/kubelet-flags.ts'
+import {
+  collectFlags,
+  findOverridden,
+  listEffective,
+  listUnknownFlags,
+  overlayFlags,
+  overridingFlag,
+  withoutFlag,
+} from './change/kubelet-flags.ts'
 import { describeMeanings, listMeaningChanges } from './change/meaning.ts'
 import { type Beside, lacksKeys, listLeaving, listNamed, nameContents } from './change/named-files.ts'
-import { overlayFlags } from './change/overlay-flags.ts'
-import { findOverridden, listEffective, overridingFlag } from './change/overridden.ts'
 import { checkFields } from './check-fields.ts'
 import { checkDropIns } from './drop-ins/check-drop-ins.ts'
-import { type Finding, type Position, REQUIRE_DRAIN } from './finding.ts'
+import { type Finding, locateNearest, type Position, REQUIRE_DRAIN } from './finding.ts'
 import { type GuardName, settleGuards } from './guards.ts'
+import { nameField, UNLISTED } from './inspect.ts'
 import type { InspectPart, PartInput, PartReport } from './inspection.ts'
-import type { Judge, JudgeRequest, JudgeStage, KubeletJudgement } from './kubelet/judgement.ts'
-import { placesIn } from './kubelet/places.ts'
+import { isStartAsked, type Judge, type JudgeRequest, type JudgeStage, type KubeletJudgement, placesIn } from './kubelet/judgement.ts'
 import { probeFlags } from './kubelet/probe-flags.ts'
 import { describeJudgedBy, formatVersion, IN_TABLES, isCovered, isNewer, isPreRelease } from './kubelet-version.ts'
-import { locateNearest } from './locate.ts'
 import { checkNode, findNeeds, findNodeFault, guardClient } from './node/check-node.ts'
 import type { NodeOptions } from './node/node-view.ts'
 import type { SurroundingNeeds, Surroundings } from './node/surroundings.ts'
 import { type ChangePolicy, checkPolicy, restricts } from './policy/check-policy.ts'
-import { nameField, UNLISTED } from './reconcile.ts'
 
 export interface PartSources {
   surroundings(needs: SurroundingNeeds): Promise<Surroundings>
@@ -192,7 +194,7 @@ async function judgeByKubelet(subject: PartInput, { judge, signal }: PartSources
   if (kubelet === undefined) {
     const isForVersion = options.version !== undefined && version !== undefined
     const name = isForVersion ? `kubelet ${formatVersion(version)}` : 'kubelet'
-    const unknown = isForVersion && node?.incomplete !== 'others' ? listUnknown(collectFlags(node?.flags ?? []), version) : []
+    const unknown = isForVersion && node?.incomplete !== 'others' ? listUnknownFlags(collectFlags(node?.flags ?? []), version) : []
     if (unknown.length === 0) return { outcome: 'unjudged', detail: `no ${name} is available`, findings: [] }
     const flags = unknown.map((flag) => `--${flag}`).join(', ')
     const detail = `${name} does not know ${flags} of this node's kubelet, and starts with no config until its command line lacks ${unknown.length === 1 ? 'it' : 'them'}`

@@ -56,3 +56,9 @@ function placeOf({ position, path }: Finding): number {
 function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
+
+/** The report on a candidate that cannot be read: no part runs. */
+export function refuseUnread(rule: string, problem: string, position?: Finding['position'], advice?: string): Report {
+  const finding: Finding = { rule, severity: 'refuse', reason: 'load', path: [], position, problem, advice }
+  return assembleReport([{ part: 'source', outcome: 'refused', detail: problem }], [finding])
+}

@@ -7,7 +7,7 @@
 import { type ChildProcess, type ExecFileException, execFile, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { errorCode, errorMessage } from '../values/errors.ts'
 
-export interface CommandLimits {
+interface CommandLimits {
   readonly timeoutMs: number
   /** For standard output and standard error each. */
   readonly maxOutputBytes: number
@@ -30,7 +30,7 @@ export interface CommandOptions extends CommonOptions {
   readonly keepsEnds?: boolean
 }
 
-export interface SyncCommandOptions extends CommonOptions {
+interface SyncCommandOptions extends CommonOptions {
   /** Open files that the command inherits, as descriptors 3, 4 and so on. */
   readonly descriptors?: readonly number[]
 }
@@ -189,7 +189,7 @@ export function runCommandSync(file: string, args: readonly string[], options: S
   }
 }
 
-export interface ProgramOptions {
+interface ProgramOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** A longer line ends the program. */
   readonly maxLineChars: number

@@ -5,26 +5,22 @@
  */
 import { dirname, join } from 'node:path'
 import type { Snapshot } from '../decision/snapshot.ts'
-import { contentOfKey, type TrialKey, trialKey } from '../decision/trial-key.ts'
+import { contentOfKey, isTrialKey, trialKey } from '../decision/trial-key.ts'
 import type { Acceptance } from '../decision/verdict.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
-import { type Check, isText, listOf, parseJson, shape } from '../values/json-shape.ts'
+import { isText, listOf, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 
-export interface AcceptedWarningsOptions {
+interface AcceptedWarningsOptions {
   readonly files: Pick<Files, 'read' | 'makeDirectory' | 'replace'>
   /** The dynamic config directory. */
   readonly directory: string
   readonly log: Log
 }
 
-interface Kept {
-  readonly key: TrialKey
-  readonly warnings: readonly string[]
-}
-
-const isKept: Check<Kept> = shape<Kept>({ key: isText, warnings: listOf(isText) })
+const isKept = shape({ key: isTrialKey, warnings: listOf(isText) })
+type Kept = TypeOf<typeof isKept>
 
 /** Of all warnings together: the annotation has 4 KiB for everything. The log has all of them. */
 const MOST_BYTES = 512

@@ -7,20 +7,24 @@
  */
 import type { ConfigSource } from '../decision/config-source.ts'
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
-import { lastRunSource } from '../decision/running-source.ts'
+import { lastRunSource } from '../decision/held-sources.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
+import { metadataChannel } from './channel.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
-import { findAssignedVerdict, findDynamicConfigDirFault } from './fault.ts'
-import { knownRollout, turnKind } from './known-rollout.ts'
 import { wireSource } from './node-config.ts'
-import type { EvidenceAnswers } from './shown-evidence.ts'
-import type { ConfigStatus } from './status.ts'
+import { type ConfigStatus, findAssignedVerdict, findDynamicConfigDirFault } from './status.ts'
+import { type EvidenceAnswers, knownRollout, turnKind } from './trial-report.ts'
 
 export const STATUS_ANNOTATION = 'kubelet-cfg-agent.io/status'
 /** Three sources with names of maximum length take some 2 KB; error and pause texts are cut. */
 export const ANNOTATION_BYTES = 4096
 const TEXT_BYTES = 512
+
+export const ANNOTATION = {
+  ...metadataChannel('annotation', STATUS_ANNOTATION, ({ annotation }) => annotation),
+  takesItsTurn: true,
+} as const
 
 /** @param warnings about the assigned config; bounded, and without control characters */
 export function describeInAnnotation(

@@ -7,76 +7,40 @@
  * Unknown: not decided yet, as in a trial. False: kubelet runs something else, because the config
  * has to wait or because of a fault. True never comes with an error.
  */
-import { areLate } from '../decision/between-looks.ts'
 import { assessHealth } from '../decision/condemn-failure.ts'
-import type { ConfigSource } from '../decision/config-source.ts'
-import { describeRef, describeSource, LOCAL_CONTENT, sameSource } from '../decision/config-source.ts'
+import { type ConfigSource, describeRef, describeSource, LOCAL_CONTENT, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
-import { countRecurringExits, describeRecurringExits } from '../decision/exit-log.ts'
 import { describePause, findPause } from '../decision/find-pause.ts'
-import { describeOpenTrial } from '../decision/open-trial.ts'
+import { runningSource } from '../decision/held-sources.ts'
+import { PHASES } from '../decision/phases.ts'
+import { trialOf } from '../decision/promote.ts'
 import { isNamed } from '../decision/records.ts'
-import { runningSource } from '../decision/running-source.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Wait } from '../decision/step.ts'
 import { describeTrial } from '../decision/trial.ts'
 import { contentOfKey, hasPassed, trialKey } from '../decision/trial-key.ts'
+import { countRecurringExits, describeRecurringExits } from '../health/exits.ts'
+import { areLate } from '../health/looks.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { type Deadlines, showTime } from './deadlines.ts'
-import { FAULT_REASONS, type Fault, findAssignedVerdict, findFault } from './fault.ts'
-import { findIllInPause, sayNoRollback } from './ill-in-pause.ts'
-import { findSteadiness } from './steadiness.ts'
+import { findIllInPause, findSteadiness, findUpcoming, sayNoRollback } from './kubelet-state.ts'
+import { type Condition, type ConditionReason, conditionOf } from './reasons.ts'
+import { type Fault, findAssignedVerdict, findFault } from './status.ts'
 import { describeReadFailure, describeStale, describeUnknown, isCutOff } from './unknown-assignment.ts'
-import { findUpcoming } from './upcoming.ts'
-
-export const CONDITION_TYPE = 'KubeletConfigReady'
-
-export interface Condition {
-  readonly status: ConditionStatus
-  readonly reason: ConditionReason
-  readonly message: string
-  /** An operator of the node did it, on purpose. Not written: it is for `KubeletConfigDegraded`. */
-  readonly deliberate?: true
-  /**
-   * Its cause also keeps the agent from publishing it: once it can be written, it may be outdated.
-   * Not written.
-   */
-  readonly cutOff?: true
-}
-export type ConditionStatus = 'True' | 'False' | 'Unknown'
-
-/** Stable, since people and programs select by them. Each reason belongs to one status. */
-export const CONDITION_REASONS = {
-  True: ['Promoted', 'Local'],
-  Unknown: ['InTrial', 'AssignmentUnknown', 'KubeletUnknown', 'NotPublished'],
-  False: ['Waiting', 'Preflight', 'Draining', 'Restarting', 'Unhealthy', 'KubeletStopped', 'RuntimeDown', ...FAULT_REASONS],
-} as const
-export type ConditionReason = (typeof CONDITION_REASONS)[ConditionStatus][number]
 
 const MESSAGE_BYTES = 1024
-
-/** Written when publishing the condition is switched off. */
-export const NOT_PUBLISHED: Condition = {
-  status: 'Unknown',
-  reason: 'NotPublished',
-  message: 'kubelet-cfg-agent is set not to publish this condition',
-}
 
 /**
  * For an agent that cannot read the state of the node: what it published before may be outdated.
  */
-export const NODE_UNREADABLE: Condition = {
-  status: 'Unknown',
-  reason: 'KubeletUnknown',
-  message: 'the agent cannot read the state of this node and changes nothing',
-}
+export const NODE_UNREADABLE = conditionOf('KubeletUnknown', 'the agent cannot read the state of this node and changes nothing')
 
 /** @param wait the wait in which the last pass of the loop ended */
 export function describeCondition(snapshot: Snapshot, wait: Pick<Wait, 'phase' | 'detail'>, deadlines: Deadlines): Condition {
   const active = runningSource(snapshot)
   const fault = findFault(snapshot, active, wait.phase)
   const [reason, message] = describeReason(snapshot, wait, deadlines, fault, active)
-  const condition = { status: statusOf(reason), reason, message: cutToBytes(onOneLine(`${message}${sayLate(snapshot)}`), MESSAGE_BYTES) }
+  const condition = conditionOf(reason, cutToBytes(onOneLine(`${message}${sayLate(snapshot)}`), MESSAGE_BYTES))
   const isRequested = reason === 'RolledBack' && findAssignedVerdict(snapshot)?.reason === 'requested'
   if (isRequested) return { ...condition, deliberate: true }
   const isUnread = reason === 'AssignmentUnknown' || reason === 'DownloadFailed'
@@ -107,11 +71,6 @@ export function isAssignmentKnown(snapshot: Pick<Snapshot, 'desired' | 'now'>): 
 
 type ReasonAndMessage = readonly [ConditionReason, string]
 
-function statusOf(reason: ConditionReason): ConditionStatus {
-  if (CONDITION_REASONS.True.some((other) => other === reason)) return 'True'
-  return CONDITION_REASONS.Unknown.some((other) => other === reason) ? 'Unknown' : 'False'
-}
-
 /** An ill kubelet comes before the pause, which only keeps what is wrong. */
 function describeReason(
   snapshot: Snapshot,
@@ -133,37 +92,20 @@ function describePhase(snapshot: Snapshot, { phase, detail }: Pick<Wait, 'phase'
   const stale = describeStale(snapshot)
   if (stale !== undefined) return stale
   switch (phase) {
-    case 'settled':
-    case 'in-trial':
-    case 'fallen-back':
-    case 'refused':
-      return describeRest(snapshot, deadlines)
-    case 'preflight':
-      return ['Preflight', detail]
-    case 'drain':
-      return ['Draining', detail]
-    case 'spread':
-    case 'rollout':
-      return ['Waiting', `${detail}${untilText(deadlines)}`]
     case 'paused':
       // Without a fault, what is wanted is in place.
       return findUpcoming(snapshot) === undefined ? ['Paused', detail] : describeRest(snapshot, deadlines)
     case 'restarting':
       return describeExits(snapshot) ?? restarting(snapshot)
-    case 'kubelet-stopped':
-      return ['KubeletStopped', detail]
-    case 'runtime-down':
-      return ['RuntimeDown', detail]
-    case 'restart-limit':
-      return ['RestartLimit', `${detail}${untilText(deadlines)}`]
-    case 'ineffective':
-      return ['Ineffective', detail]
     case 'blocked':
       return ['Wiring', `${describeWiring(snapshot)}; desired: ${nameDesired(snapshot)}`]
-    case 'node-at-fault':
-      return ['NodeAtFault', detail]
     case 'unknown':
       return ['KubeletUnknown', snapshot.unit.kind === 'known' ? detail : 'systemd does not report the state of kubelet']
+    default: {
+      const { reason, ends } = PHASES[phase]
+      if (reason === undefined) return describeRest(snapshot, deadlines)
+      return [reason, ends === true ? `${detail}${untilText(deadlines)}` : detail]
+    }
   }
 }
 
@@ -192,8 +134,8 @@ function describeRest(snapshot: Snapshot, { trial }: Deadlines): ReasonAndMessag
   const stranger = unclear ?? findServingTaken(snapshot, running.invocationId)
   const who = stranger === undefined ? '' : `; ${stranger}`
   const text = `${describeTrial(snapshot, { source: wanted, content: running.content, key })}${who}`
-  const missing = describeOpenTrial(snapshot, key)
-  if (missing !== undefined) return ['InTrial', `${text} ${missing}${pauseText(snapshot)}`]
+  const state = trialOf(snapshot, key)
+  if (state.kind === 'over') return ['InTrial', `${text} ${state.but}${pauseText(snapshot)}`]
   return ['InTrial', `${text}${trial === undefined ? '' : ` until ${showTime(trial.untilMs)}`}${pauseText(snapshot)}`]
 }
 

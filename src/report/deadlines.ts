@@ -3,10 +3,11 @@
  * computed at each look from two clocks, which drift apart; a difference of up to two seconds keeps
  * the previous time, since otherwise the status would be written at every look.
  */
-import { findAwaited } from '../decision/awaited.ts'
-import type { Instant } from '../decision/instant.ts'
+
+import type { Phase } from '../decision/phases.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import type { Phase } from '../decision/step.ts'
+import { findAwaited } from '../decision/wait.ts'
+import type { Instant } from '../values/durations.ts'
 
 /** Milliseconds since 1970. */
 export interface Deadlines {

@@ -1,9 +1,9 @@
 /**
- * Turns a transition into a Kubernetes Event. Pure. The name is derived from the transition, so
- * sending an event twice creates one event. Upstream: `makeEvent` and
- * `KubeletConfigChangedEventReason` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig`; only the
- * component differs.
+ * Transitions as Kubernetes Events: how one is made, and how they are sent, oldest first. Pure,
+ * apart from what is passed in.
  */
+
+import { dirname, join } from 'node:path'
 import type { Transition } from '../decision/records.ts'
 import {
   downloadFailedMessage,
@@ -13,9 +13,13 @@ import {
   restartingMessage,
   rolledBackMessage,
 } from '../decision/status-texts.ts'
+import type { Files } from '../ports/files.ts'
 import { cutToBytes } from '../values/cut.ts'
 import { showTime } from './deadlines.ts'
-import { instantOf } from './history-lines.ts'
+import type { WorkOptions } from './field-work.ts'
+import { instantOf } from './history.ts'
+import type { Work } from './report-worker.ts'
+import { adviseOnRefusal, FORBIDDEN_MS, FORBIDDEN_TRIES, isDeniedByPolicy, isFinal, RequestPace } from './request-pace.ts'
 
 export const EVENT_NAMESPACE = 'default'
 const COMPONENT = 'kubelet-cfg-agent'
@@ -35,7 +39,7 @@ export interface NodeEvent {
   readonly lastTimestamp: string
   readonly count: 1
 }
-export type EventReason =
+type EventReason =
   | 'KubeletConfigChanged'
   | 'KubeletConfigRejected'
   | 'KubeletConfigRolledBack'
@@ -43,7 +47,12 @@ export type EventReason =
   | 'KubeletConfigDownloadFailed'
   | 'KubeletConfigInvalid'
 
-/** undefined: this transition makes no event. */
+/**
+ * Turns a transition into a Kubernetes Event. The name is derived from the transition, so sending
+ * an event twice creates one event. Upstream: `makeEvent` and `KubeletConfigChangedEventReason` in
+ * Kubernetes 1.20 `pkg/kubelet/kubeletconfig`; only the component differs. undefined: this
+ * transition makes no event.
+ */
 export function eventOf(transition: Transition, nodeName: string): NodeEvent | undefined {
   const description = describeTransition(transition)
   if (description === undefined) return undefined
@@ -83,5 +92,134 @@ function describeTransition({ kind, from, to, why }: Transition): Pick<NodeEvent
     case 'retrying':
     case 'set-aside':
       return undefined
+  }
+}
+
+export interface EventWorkOptions extends WorkOptions {
+  readonly files: Pick<Files, 'read' | 'makeDirectory' | 'replace'>
+  /** The dynamic config directory. */
+  readonly directory: string
+  readonly history: { after(atNs: string): readonly Transition[] }
+  /** The longest queue. Shorter than the history. */
+  readonly queueLimit?: number
+}
+
+const DEFAULT_QUEUE_LIMIT = 500
+
+/**
+ * Sends transitions as Events, oldest first. The queue is the history after a cursor that is kept
+ * on disk, so restarts of the agent and outages of the API server lose no event. An event that is
+ * sent twice is one event, since its name comes from the transition. If the queue grows too long,
+ * the oldest events are dropped, and their number is logged.
+ */
+export class EventWork implements Work {
+  readonly #options: EventWorkOptions
+  readonly #pace: RequestPace
+  readonly #cursorPath: string
+  #cursor: string | undefined
+  #queue: readonly Transition[] = []
+  #isOutdated = true
+  /** 403 answers in a row. */
+  #forbidden = 0
+
+  constructor(options: EventWorkOptions) {
+    this.#options = options
+    this.#pace = new RequestPace(options.clock, options.random)
+    this.#cursorPath = join(options.directory, 'meta', 'events-published')
+  }
+
+  /** To be called when the history has grown. */
+  refresh(): void {
+    this.#isOutdated = true
+  }
+
+  dueInMs(): number | undefined {
+    if (this.#isOutdated) this.#reload()
+    return this.#queue.length === 0 ? undefined : this.#pace.dueInMs()
+  }
+
+  async attempt(): Promise<void> {
+    const { api, nodeName, log } = this.#options
+    const transition = this.#queue[0]
+    if (transition === undefined) return
+    const path = `/api/v1/namespaces/${EVENT_NAMESPACE}/events`
+    const body = eventOf(transition, nodeName)
+    const answer = await api.request({ method: 'POST', path, body, contentType: 'application/json' })
+    if (answer.kind === 'unreachable') return this.#retryLater('unreachable', answer.detail)
+    if (answer.kind === 'refused' && answer.status !== 409 && !isFinal(answer.status) && !isDeniedByPolicy(answer)) {
+      const detail = `${answer.detail}${adviseOnRefusal(answer, 'deploy/rbac/status.yaml')}`
+      this.#retryLater(`${answer.status} ${answer.reason}`, detail, answer.retryAfterMs)
+      return this.#count(answer.status)
+    }
+    // 409: the event exists already.
+    if (answer.kind === 'refused' && answer.status !== 409) {
+      const { status, reason, detail } = answer
+      log.warn('the API server refused an event; it is dropped', {
+        event: body?.metadata.name,
+        reason: body?.reason,
+        failure: `${status} ${reason}`,
+        detail,
+      })
+    }
+    this.#pace.succeeded()
+    this.#forbidden = 0
+    this.#queue = this.#queue.slice(1)
+    this.#advance(transition.atNs)
+  }
+
+  #reload(): void {
+    const { clock, history, nodeName, log, queueLimit = DEFAULT_QUEUE_LIMIT } = this.#options
+    const transitions = history.after('0')
+    const newest = transitions.at(-1)
+    const cursor = this.#cursor ?? this.#readCursor()
+    // The history was lost, and the clock was ahead when it was written. A power cut can take its
+    // last lines alone: what they told is published.
+    const isAhead = BigInt(cursor) > BigInt(Math.floor(clock.now().wallMs)) * 1_000_000n
+    this.#cursor = isAhead && newest !== undefined && BigInt(newest.atNs) < BigInt(cursor) ? '0' : cursor
+    const sentNs = BigInt(this.#cursor)
+    const queue = transitions.filter((transition) => BigInt(transition.atNs) > sentNs && eventOf(transition, nodeName) !== undefined)
+    const dropped = queue.slice(0, Math.max(0, queue.length - queueLimit))
+    this.#queue = queue.slice(dropped.length)
+    this.#isOutdated = false
+    const last = dropped.at(-1)
+    if (last === undefined) return
+    log.warn('too many events are waiting for the API server; dropped the oldest', { dropped: dropped.length, waiting: this.#queue.length })
+    this.#advance(last.atNs)
+  }
+
+  #retryLater(failure: string, detail: string, retryAfterMs?: number): void {
+    const isNew = this.#pace.failed(failure, retryAfterMs)
+    if (isNew) this.#options.log.warn('an event could not be sent; retrying', { failure, detail, waiting: this.#queue.length })
+  }
+
+  /** A 5xx answer says nothing about rights. */
+  #count(status: number): void {
+    if (status === 403) this.#forbidden += 1
+    else if (status < 500) this.#forbidden = 0
+    if (status === 403 && this.#forbidden > FORBIDDEN_TRIES) this.#pace.hold(FORBIDDEN_MS * (1 + 0.2 * this.#options.random()))
+  }
+
+  /**
+   * Without a cursor, the whole history is sent again: the server refuses events that it still has,
+   * by name.
+   */
+  #readCursor(): string {
+    try {
+      const text = this.#options.files.read(this.#cursorPath)?.toString().trim() ?? ''
+      return /^\d{1,19}$/.test(text) ? text : '0'
+    } catch (error) {
+      this.#options.log.warn('the record of sent events could not be read; sending them again', { error })
+      return '0'
+    }
+  }
+
+  #advance(atNs: string): void {
+    this.#cursor = atNs
+    try {
+      this.#options.files.makeDirectory(dirname(this.#cursorPath))
+      this.#options.files.replace(this.#cursorPath, `${atNs}\n`)
+    } catch (error) {
+      this.#options.log.debug('the record of sent events could not be written', { error })
+    }
   }
 }

@@ -13,10 +13,8 @@
 import type { Clock } from '../ports/clock.ts'
 import type { KubeAnswer, KubeApi, KubeRequest } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
-import { Budget } from './budget.ts'
-import { adviseOnRefusal, FORBIDDEN_MS, FORBIDDEN_TRIES } from './refused-write.ts'
 import type { Work } from './report-worker.ts'
-import { isFinal, RequestPace, SPACING_MS } from './request-pace.ts'
+import { adviseOnRefusal, Budget, FORBIDDEN_MS, FORBIDDEN_TRIES, isFinal, RequestPace, SPACING_MS } from './request-pace.ts'
 
 export interface WorkOptions {
   readonly api: KubeApi

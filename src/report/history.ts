@@ -4,16 +4,17 @@
  * not be written stay in memory until the next append).
  */
 import { join } from 'node:path'
-import type { Transition } from '../decision/records.ts'
+import { type ConfigSource, isConfigSource, sameSource } from '../decision/config-source.ts'
+import { TRANSITION_KINDS, type Transition } from '../decision/records.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { History } from '../ports/store.ts'
-import { formatLine, type HistoryReading, isRepeat, parseHistory, stampNext } from './history-lines.ts'
+import { isAny, isText, oneOf, orUndefined, parseJson, shape } from '../values/json-shape.ts'
 
 const DEFAULT_LIMIT = 1000
 
-export interface HistoryOptions {
+interface HistoryOptions {
   readonly files: Pick<Files, 'read' | 'makeDirectory' | 'replace' | 'append'>
   /** The dynamic config directory. */
   readonly directory: string
@@ -129,4 +130,93 @@ interface Tail {
   readonly lines: number
   /** The last line has no line end: one must be written before anything is appended. */
   readonly torn: boolean
+}
+
+/**
+ * The text of `history.jsonl`: one transition per line, oldest first, `atNs` strictly increasing.
+ * Reading never fails: lines torn by a crash, garbage, and lines that a failed append wrote twice
+ * are skipped and counted.
+ */
+export interface HistoryReading {
+  readonly transitions: readonly Transition[]
+  /** The number of unreadable lines. */
+  readonly skipped: number
+}
+
+/** Longer texts, for example of preflight, are cut; the log has the full text. */
+const WHY_CHARACTERS = 1000
+
+export function formatLine({ atNs, wallMs, kind, from, to, why }: Transition): string {
+  return `${JSON.stringify({ atNs, wallMs, kind, from, to, why: why.slice(0, WHY_CHARACTERS) })}\n`
+}
+
+export function parseHistory(text: string): HistoryReading {
+  const transitions: Transition[] = []
+  let skipped = 0
+  let lastNs = -1n
+  for (const line of text.split('\n')) {
+    if (line === '') continue
+    const transition = parseLine(line)
+    if (transition === undefined || BigInt(transition.atNs) <= lastNs) {
+      skipped += 1
+      continue
+    }
+    lastNs = BigInt(transition.atNs)
+    transitions.push(transition)
+  }
+  return { transitions, skipped }
+}
+
+const isLine = shape({
+  // 19 digits reach the year 2286; a Date cannot show much more.
+  atNs: (value): value is string => typeof value === 'string' && /^\d{1,19}$/.test(value),
+  wallMs: isAny,
+  kind: oneOf(...TRANSITION_KINDS),
+  from: orUndefined(isConfigSource),
+  to: orUndefined(isConfigSource),
+  why: isText,
+})
+
+function parseLine(line: string): Transition | undefined {
+  const read = parseJson(Buffer.from(line), isLine)
+  if (read === undefined) return undefined
+  const { atNs, wallMs, kind, from, to, why } = read
+  return { atNs, ...(isInstant(wallMs) && { wallMs }), kind, from, to, why }
+}
+
+/** What a Date can show. */
+function isInstant(wallMs: unknown): wallMs is number {
+  return typeof wallMs === 'number' && Number.isFinite(new Date(wallMs).getTime())
+}
+
+/**
+ * The wall clock gives the number, unless it has jumped backwards: then the last number plus one,
+ * and the time is kept beside it. Otherwise a clock that was years ahead once would date all that
+ * comes later.
+ */
+function stampNext(last: Transition | undefined, wallMs: number): Pick<Transition, 'atNs' | 'wallMs'> {
+  const ms = Math.max(0, Math.floor(wallMs))
+  const wallNs = BigInt(ms) * 1_000_000n
+  const lastNs = last === undefined ? -1n : BigInt(last.atNs)
+  return wallNs > lastNs ? { atNs: String(wallNs) } : { atNs: String(lastNs + 1n), wallMs: ms }
+}
+
+/**
+ * Whether `next` repeats `last`. A transition is appended before its effect, so a crash or an error
+ * in between appends it again. `why` may contain durations, so it counts only if there is no
+ * source.
+ */
+function isRepeat(last: Transition | undefined, next: Omit<Transition, 'atNs'>): boolean {
+  if (last === undefined || last.kind !== next.kind) return false
+  if (last.from === undefined && last.to === undefined && last.why !== next.why.slice(0, WHY_CHARACTERS)) return false
+  return sameOrAbsent(last.from, next.from) && sameOrAbsent(last.to, next.to)
+}
+
+function sameOrAbsent(a: ConfigSource | undefined, b: ConfigSource | undefined): boolean {
+  return a === undefined || b === undefined ? a === b : sameSource(a, b)
+}
+
+/** When it happened, to show. */
+export function instantOf({ atNs, wallMs }: Pick<Transition, 'atNs' | 'wallMs'>): Date {
+  return new Date(wallMs ?? Number(BigInt(atNs) / 1_000_000n))
 }

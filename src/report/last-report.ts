@@ -9,24 +9,25 @@ import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
-import { type Check, isNumber, isText, oneOf, optional, parseJson, shape } from '../values/json-shape.ts'
-import type { Condition, ConditionStatus } from './condition.ts'
+import { isNumber, isText, oneOf, optional, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
+import type { Condition } from './reasons.ts'
 
-export interface LastReport {
-  readonly bootId: string
-  readonly nodeName: string
+const isLastReport = shape({
+  bootId: isText,
+  nodeName: isText,
   /** The agent's. */
-  readonly pid: number
+  pid: isNumber,
   /** CLOCK_MONOTONIC: when the agent last stood behind it. */
-  readonly atUs: number
-  readonly status: ConditionStatus
-  readonly reason: string
-  readonly message: string
+  atUs: isNumber,
+  status: oneOf('True', 'False', 'Unknown'),
+  reason: isText,
+  message: isText,
   /** undefined: none. */
-  readonly error?: string | undefined
-}
+  error: optional(isText),
+})
+export type LastReport = TypeOf<typeof isLastReport>
 
-export interface LastReportOptions {
+interface LastReportOptions {
   readonly files: Pick<Files, 'read' | 'makeDirectory' | 'replace'>
   readonly runtimeDir: string
   readonly nodeName: string
@@ -40,17 +41,6 @@ const REFRESH_US = 60e6
 const ERROR_BYTES = 2048
 /** What is longer was not written by an agent. */
 const MOST_BYTES = 64 * 1024
-
-const isLastReport: Check<LastReport> = shape<LastReport>({
-  bootId: isText,
-  nodeName: isText,
-  pid: isNumber,
-  atUs: isNumber,
-  status: oneOf('True', 'False', 'Unknown'),
-  reason: isText,
-  message: isText,
-  error: optional(isText),
-})
 
 function pathOf(runtimeDir: string): string {
   return join(runtimeDir, 'report')

@@ -8,13 +8,10 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { ConfigSource } from '../decision/config-source.ts'
 import { sourcePath } from '../decision/status-texts.ts'
 import type { FailureReason } from '../decision/verdict.ts'
-import type { RolloutWriteKind } from '../rollout/view.ts'
-import { CONDITION_TYPE, type Condition } from './condition.ts'
 import type { Counters } from './counters.ts'
-import { DEGRADED_TYPE, describeDegraded } from './degraded.ts'
-import type { RolloutReport } from './known-rollout.ts'
-import type { TrialReport } from './shown-evidence.ts'
+import { CONDITION_TYPE, type Condition, DEGRADED_TYPE, describeDegraded } from './reasons.ts'
 import type { ConfigStatus } from './status.ts'
+import type { RolloutReport, TrialReport } from './trial-report.ts'
 
 const SOURCE_LABELS = ['node_config_source', 'node_config_uid', 'node_config_resource_version', 'node_config_kubelet_key'] as const
 type SourceGauge = Gauge<(typeof SOURCE_LABELS)[number]>
@@ -29,7 +26,7 @@ const TRIAL_BUCKETS_S = [60, 300, 600, 660, 900, 1800, 3600, 7200, 14_400]
 /** Each config has one rollout, and a node follows that of its own config: one series each. */
 const ROLLOUT_LABELS = ['config'] as const
 
-export class Metrics implements Counters {
+export class Metrics {
   readonly #registry = new Registry()
   readonly #processRegistry = new Registry()
   readonly #assigned = this.#sourceGauge(
@@ -123,6 +120,20 @@ export class Metrics implements Counters {
     'Writes to the record of a rollout that the API server refused with a conflict, since another node wrote first.',
   )
 
+  readonly counters: Counters = {
+    applied: (seconds) => this.#applyTime.observe(seconds),
+    trialPassed: (seconds) => this.#trialTime.observe(seconds),
+    checked: (seconds) => this.#preflightTime.observe(seconds),
+    compared: (differences) => this.#differences.set(differences),
+    restarted: () => this.#restarts.inc(),
+    rolledBack: (reason) => this.#rollbacks.inc({ reason }),
+    rejected: () => this.#rejected.inc(),
+    watchReconnected: () => this.#reconnects.inc(),
+    synced: (wallMs) => this.#lastSync.set(wallMs / 1000),
+    rolloutWrote: (kind) => this.#rolloutWrites.inc({ kind }),
+    rolloutConflicted: () => this.#rolloutConflicts.inc(),
+  }
+
   constructor(build: { readonly version: string }) {
     for (const reason of ROLLBACK_REASONS) this.#rollbacks.inc({ reason }, 0)
     const info = new Gauge({
@@ -167,50 +178,6 @@ export class Metrics implements Counters {
     this.#rolloutStage.set({ config }, progress.stage)
     this.#rolloutLastStage.set({ config }, progress.lastStage)
     this.#rolloutProofs.set({ config }, progress.proofs)
-  }
-
-  applied(seconds: number): void {
-    this.#applyTime.observe(seconds)
-  }
-
-  trialPassed(seconds: number): void {
-    this.#trialTime.observe(seconds)
-  }
-
-  checked(seconds: number): void {
-    this.#preflightTime.observe(seconds)
-  }
-
-  compared(differences: number): void {
-    this.#differences.set(differences)
-  }
-
-  restarted(): void {
-    this.#restarts.inc()
-  }
-
-  rolledBack(reason: FailureReason): void {
-    this.#rollbacks.inc({ reason })
-  }
-
-  rejected(): void {
-    this.#rejected.inc()
-  }
-
-  watchReconnected(): void {
-    this.#reconnects.inc()
-  }
-
-  synced(wallMs: number): void {
-    this.#lastSync.set(wallMs / 1000)
-  }
-
-  rolloutWrote(kind: RolloutWriteKind): void {
-    this.#rolloutWrites.inc({ kind })
-  }
-
-  rolloutConflicted(): void {
-    this.#rolloutConflicts.inc()
   }
 
   /** The exposition in Prometheus' text format. */

@@ -1,11 +1,11 @@
 /**
- * `Node.status.config` on the wire: builds the merge patch and reads the server's answer. Pure.
+ * `Node.status.config` as a channel: builds the merge patch and reads the server's answer. Pure.
  * Upstream: `NodeConfigStatus` in `k8s.io/api/core/v1`. Merge patch: RFC 7386, where null removes a
  * field, so a node that is back on local config gets `{}`.
  */
-import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
-import { sameSource, withoutOverlay } from '../decision/config-source.ts'
+import { type ConfigMapSource, type ConfigSource, sameSource, withoutOverlay } from '../decision/config-source.ts'
 import { isObject } from '../values/is-object.ts'
+import type { Channel } from './channel.ts'
 import type { ConfigStatus } from './status.ts'
 
 /** As in the API: an absent source is local. */
@@ -94,4 +94,26 @@ export function sameStatus(a: ConfigStatus, b: ConfigStatus): boolean {
 
 function member(value: unknown, key: string): unknown {
   return isObject(value) ? value[key] : undefined
+}
+
+/** Servers from 1.22 on drop the field without an error. Upstream (`status.Sync`) did not retry. */
+export const CONFIG: Channel<ConfigStatus> = {
+  name: 'Node.Status.Config',
+  part: 'status',
+  says: ({ status }) => status,
+  // As upstream does.
+  announce: 'info',
+  grantedBy: 'deploy/rbac/status.yaml',
+  dropped:
+    'the API server drops Node.Status.Config, as servers of 1.22 and later do; the status is in the condition and the annotation of the Node, the metrics and `kubelet-cfg-agent status`',
+  mayBeDropped: true,
+  readsFirst: false,
+  read: readNodeConfig,
+  shows: (seen, wanted) => seen !== 'absent' && shows(seen, wanted),
+  same: sameStatus,
+  write: (nodeName, status) => ({
+    path: `/api/v1/nodes/${nodeName}/status`,
+    contentType: 'application/merge-patch+json',
+    body: { status: { config: patchOf(status) } },
+  }),
 }

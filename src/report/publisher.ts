@@ -4,39 +4,26 @@
  * delays neither the others nor the loop. Not created without an API server (directory of
  * manifests).
  */
-import { annotationWork, readStatusAnnotation } from './annotation-work.ts'
-import type { Condition } from './condition.ts'
-import { conditionWork, readConditions, type SeenConditions } from './condition-work.ts'
-import { EventWork, type EventWorkOptions } from './event-work.ts'
-import type { FieldWork } from './field-work.ts'
-import { labelWork, readStateLabel } from './label-work.ts'
-import { readNodeConfig } from './node-config.ts'
-import { DEFAULT_PUBLICATIONS, type Publication } from './publications.ts'
+import type { NodeReport, OpenChannel } from './channel.ts'
+import { CHANNEL_NAMES, CHANNELS, type ChannelName, DEFAULT_PUBLICATIONS, type Publication } from './channels.ts'
+import { EventWork, type EventWorkOptions } from './events.ts'
+import type { Condition } from './reasons.ts'
 import { ReportWorker, type Sleep } from './report-worker.ts'
-import { stateLabel } from './state-label.ts'
 import type { ConfigStatus } from './status.ts'
-import { statusWork } from './status-work.ts'
 
-export interface PublisherOptions extends EventWorkOptions {
+interface PublisherOptions extends EventWorkOptions {
   readonly sleep: Sleep
   /** What is published; may change at any time. */
   readonly publications?: () => readonly Publication[]
 }
 
 /** What is published on the Node besides `status.config`. */
-export interface NodeSummary {
-  readonly condition: Condition
-  readonly annotation: string
-  /** CLOCK_MONOTONIC: not to be written before. undefined: at once. */
-  readonly slotUs?: number | undefined
-}
+export type NodeSummary = Required<Pick<NodeReport, 'condition' | 'annotation'>> & Pick<NodeReport, 'slotUs'>
 
 export class Publisher {
   readonly #sleep: Sleep
-  readonly #statusWork: FieldWork<ConfigStatus>
-  readonly #conditionWork: FieldWork<Condition, SeenConditions>
-  readonly #annotationWork: FieldWork<string | null, string>
-  readonly #labelWork: FieldWork<string | null, string>
+  readonly #channels: readonly OpenChannel[]
+  readonly #conditions: OpenChannel
   readonly #eventWork: EventWork
   readonly #fieldWorkers: readonly ReportWorker[]
   readonly #eventWorker: ReportWorker
@@ -45,14 +32,12 @@ export class Publisher {
   constructor(options: PublisherOptions) {
     const { sleep, log, publications = () => DEFAULT_PUBLICATIONS } = options
     this.#sleep = sleep
-    const isOn = (publication: Publication) => () => publications().includes(publication)
-    this.#statusWork = statusWork(options, isOn('config'))
-    this.#conditionWork = conditionWork(options, isOn('condition'))
-    this.#annotationWork = annotationWork(options, isOn('annotation'))
-    this.#labelWork = labelWork(options, isOn('label'))
+    const open = (name: ChannelName) => [name, CHANNELS[name].open(options, () => publications().includes(name))] as const
+    const channels = Object.fromEntries(CHANNEL_NAMES.map(open)) as Readonly<Record<ChannelName, OpenChannel>>
+    this.#channels = Object.values(channels)
+    this.#conditions = channels.condition
     this.#eventWork = new EventWork(options)
-    const fieldWork = [this.#statusWork, this.#conditionWork, this.#annotationWork, this.#labelWork]
-    this.#fieldWorkers = fieldWork.map((work) => new ReportWorker(work, sleep, log))
+    this.#fieldWorkers = this.#channels.map(({ work }) => new ReportWorker(work, sleep, log))
     this.#eventWorker = new ReportWorker(this.#eventWork, sleep, log)
   }
 
@@ -66,16 +51,7 @@ export class Publisher {
    * @param summary undefined: not known well enough yet
    */
   publish(status: ConfigStatus, summary?: NodeSummary): void {
-    this.#statusWork.want(status)
-    if (summary !== undefined) {
-      const { condition, annotation, slotUs } = summary
-      const when = { cutOff: condition.cutOff, slotUs }
-      this.#conditionWork.want(condition, when)
-      // Its error is that of the condition.
-      this.#annotationWork.want(annotation, when)
-      const label = stateLabel(condition.reason)
-      if (label !== undefined) this.#labelWork.want(label)
-    }
+    for (const channel of this.#channels) channel.say({ status, ...summary })
     this.#wakeFieldWorkers()
     if (this.#appended) this.#eventWorker.wake()
     this.#appended = false
@@ -83,7 +59,7 @@ export class Publisher {
 
   /** Publishes the condition alone; the rest stays as published last. */
   publishCondition(condition: Condition): void {
-    this.#conditionWork.want(condition)
+    this.#conditions.say({ condition })
     this.#wakeFieldWorkers()
   }
 
@@ -92,13 +68,13 @@ export class Publisher {
    * changes nothing: to learn whether the agent can write at all.
    */
   writeAgain(): void {
-    this.#conditionWork.again()
+    this.#conditions.work.again()
     this.#wakeFieldWorkers()
   }
 
   /** CLOCK_MONOTONIC of the last such write that succeeded. */
   writtenAtUs(): number | undefined {
-    return this.#conditionWork.writtenAtUs
+    return this.#conditions.work.writtenAtUs
   }
 
   /**
@@ -106,11 +82,7 @@ export class Publisher {
    * request.
    */
   nodeObserved(uid: string, node: unknown, form: 'whole' | 'metadata'): void {
-    const isWhole = form === 'whole'
-    this.#statusWork.observe(uid, isWhole ? readNodeConfig(node) : undefined)
-    this.#conditionWork.observe(uid, isWhole ? readConditions(node) : undefined)
-    this.#annotationWork.observe(uid, readStatusAnnotation(node))
-    this.#labelWork.observe(uid, readStateLabel(node))
+    for (const channel of this.#channels) channel.see(uid, node, form)
     this.#wakeFieldWorkers()
   }
 

@@ -4,34 +4,32 @@
  * decides nothing.
  */
 
-import type { ConfigSource } from '../decision/config-source.ts'
-import { sameSource } from '../decision/config-source.ts'
+import { type ConfigSource, LOCAL_CONTENT, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
+import { listObserved } from '../evidence/judge.ts'
+import { PHASES, type Phase } from '../decision/phases.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import { spreadDelayUs } from '../decision/spread.ts'
-import type { Phase, Step, Wait } from '../decision/step.ts'
+import type { Step, Wait } from '../decision/step.ts'
 import { measureTrial } from '../decision/trial.ts'
 import { hasPassed } from '../decision/trial-key.ts'
-import { listObserved } from '../evidence/judge.ts'
+import { spreadDelayUs } from '../decision/wait.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
-import type { PassObserver } from '../ports/pass-observer.ts'
 import type { AcceptedWarnings } from './accepted-warnings.ts'
 import { describeInAnnotation } from './annotation.ts'
-import { NOT_TIMED, timeApply } from './apply-time.ts'
-import { type Condition, describeCondition, isAssignmentKnown, isTransient, NODE_UNREADABLE } from './condition.ts'
+import { describeCondition, isAssignmentKnown, isTransient, NODE_UNREADABLE } from './condition.ts'
 import type { Counters } from './counters.ts'
 import { findDeadlines, NO_DEADLINES } from './deadlines.ts'
-import { reportRollout } from './known-rollout.ts'
 import type { NodeSummary } from './publisher.ts'
+import type { Condition } from './reasons.ts'
 import type { ProbeResult } from './server.ts'
-import { answersOf, type ShownEvidence, showEvidence, type TrialReport } from './shown-evidence.ts'
 import { findSlot, type Slot } from './slot.ts'
 import { type ConfigStatus, describeStatus } from './status.ts'
 import type { SyncFaults } from './sync-faults.ts'
-import { type TrialTimer, timeTrial } from './trial-time.ts'
+import { NOT_TIMED, type TrialTimer, timeApply, timeTrial } from './timers.ts'
+import { answersOf, reportRollout, type ShownEvidence, showEvidence, type TrialReport } from './trial-report.ts'
 
-export interface ReporterOptions {
+interface ReporterOptions {
   readonly clock: Clock
   readonly log: Log
   readonly counters: Counters
@@ -65,7 +63,7 @@ const START_GRACE_US = 60e6
 /** For this long, a True condition stays during a short disturbance. */
 const TRANSIENT_US = 30e6
 
-export class Reporter implements PassObserver {
+export class Reporter {
   readonly #options: ReporterOptions
   #applyTimer = NOT_TIMED
   #trialTimer: TrialTimer
@@ -188,37 +186,12 @@ export class Reporter implements PassObserver {
     const text = `${phase}: ${detail}`
     if (text === this.#loggedPhase) return
     this.#loggedPhase = text
-    if (isProblem(phase)) this.#options.log.warn(text)
-    else this.#options.log.info(text)
+    this.#options.log[PHASES[phase].log](text)
   }
 }
 
 function trialRemainingSeconds(snapshot: Snapshot): number {
   const { running } = snapshot
-  if (running.kind !== 'known' || running.content === 'local' || hasPassed(snapshot, running.key)) return 0
+  if (running.kind !== 'known' || running.content === LOCAL_CONTENT || hasPassed(snapshot, running.key)) return 0
   return (measureTrial(snapshot, running.key)?.remainingUs ?? snapshot.policy.trialUs) / 1e6
-}
-
-function isProblem(phase: Phase): boolean {
-  switch (phase) {
-    case 'settled':
-    case 'in-trial':
-    case 'preflight':
-    case 'spread':
-    case 'rollout':
-    case 'restarting':
-    case 'paused':
-      return false
-    case 'drain':
-    case 'fallen-back':
-    case 'refused':
-    case 'kubelet-stopped':
-    case 'runtime-down':
-    case 'restart-limit':
-    case 'ineffective':
-    case 'blocked':
-    case 'node-at-fault':
-    case 'unknown':
-      return true
-  }
 }

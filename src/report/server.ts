@@ -8,9 +8,9 @@
  */
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import type { Log } from '../ports/log.ts'
-import { formatListenAddress, type ListenAddress } from '../values/listen-address.ts'
+import { formatListenAddress, type ListenAddress } from '../values/go-syntax.ts'
 
-export interface ReportServerOptions {
+interface ReportServerOptions {
   readonly address: ListenAddress
   readonly render: () => Promise<{ readonly contentType: string; readonly body: string }>
   readonly isAlive: () => ProbeResult

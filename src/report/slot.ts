@@ -5,12 +5,11 @@
  * what it runs. So each tells of that at a time of its own, and of what it has come to by then.
  * What happens on the node in its turn is told at once.
  */
-import type { ConfigSource } from '../decision/config-source.ts'
-import { sameSource } from '../decision/config-source.ts'
+import { type ConfigSource, sameSource } from '../decision/config-source.ts'
+import { PHASES, type Phase } from '../decision/phases.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import { spreadDelayUs } from '../decision/spread.ts'
-import type { Phase } from '../decision/step.ts'
-import type { Condition } from './condition.ts'
+import { spreadDelayUs } from '../decision/wait.ts'
+import type { Condition } from './reasons.ts'
 
 /** A True about the version before is outdated for no longer. */
 const LONGEST_US = 30e6
@@ -67,29 +66,5 @@ function findSharedSlot({ now, nodeName, policy, spread }: Snapshot, wanted: Con
  */
 function isShared(phase: Phase, condition: Condition, shown: Condition | undefined): boolean {
   if (phase === 'settled') return condition.status === 'True' && shown?.status === 'True'
-  return isBeforeTurn(phase)
-}
-
-function isBeforeTurn(phase: Phase): boolean {
-  switch (phase) {
-    case 'preflight':
-    case 'drain':
-    case 'spread':
-    case 'rollout':
-      return true
-    case 'settled':
-    case 'in-trial':
-    case 'fallen-back':
-    case 'refused':
-    case 'restarting':
-    case 'paused':
-    case 'kubelet-stopped':
-    case 'runtime-down':
-    case 'restart-limit':
-    case 'ineffective':
-    case 'blocked':
-    case 'node-at-fault':
-    case 'unknown':
-      return false
-  }
+  return PHASES[phase].isBeforeTurn === true
 }

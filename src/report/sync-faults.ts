@@ -7,12 +7,12 @@
 import { resolveDesired } from '../decision/desired.ts'
 import type { Transition } from '../decision/records.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import { Budget } from './budget.ts'
-import type { Condition } from './condition.ts'
+import type { Condition } from './reasons.ts'
+import { Budget } from './request-pace.ts'
 
 type Told = Pick<Transition, 'kind' | 'why'>
 
-export type AppendTransition = (transition: Omit<Transition, 'atNs'>) => void
+type AppendTransition = (transition: Omit<Transition, 'atNs'>) => void
 
 /** A burst, and then the rate of faults that are told. */
 const FAULTS_IN_A_ROW = 6

@@ -14,7 +14,7 @@ import { basename, dirname, join } from 'node:path'
 import type { Log } from '../ports/log.ts'
 import { errorMessage } from '../values/errors.ts'
 
-export interface TextfileOptions {
+interface TextfileOptions {
   /** Absolute, ends in `.prom`. Its directory exists. */
   readonly path: string
   /** Without the metrics of the process, which the node exporter has of itself. */

@@ -6,7 +6,7 @@
 import { describeRef } from '../decision/config-source.ts'
 import type { Desired, Silence, Stale, UnavailableReason, WatchFailure } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import { SILENCE_TEXTS } from '../kube/describe-silence.ts'
+import { SILENCE_TEXTS } from '../kube/answer.ts'
 
 type ReasonAndMessage = readonly ['AssignmentUnknown' | 'DownloadFailed', string]
 

@@ -6,15 +6,24 @@
  * R1 to R9.
  */
 import { quote } from '../values/kubernetes-names.ts'
-import { advance } from './advance.ts'
-import { begin } from './begin.ts'
-import { claimAsControlPlane, claimAsWitness } from './claim.ts'
 import { keepWaves } from './plan.ts'
-import { prove } from './prove.ts'
+import {
+  advance,
+  begin,
+  claimAsControlPlane,
+  claimAsWitness,
+  goAgain,
+  goFree,
+  goOnOwnClaim,
+  halt,
+  prove,
+  standAside,
+  tellFailure,
+  waitForSilent,
+  waitForVetoes,
+  waitWhilePaused,
+} from './rules.ts'
 import { type BegunRule, deriveStanding, type RolloutRule, waits } from './standing.ts'
-import { halt, waitForSilent, waitForVetoes, waitWhilePaused } from './stop.ts'
-import { goAgain, goFree, goOnOwnClaim, standAside } from './take-turn.ts'
-import { tellFailure } from './tell-failure.ts'
 import type { RolloutDecision, RolloutView } from './view.ts'
 
 const ROLLOUT_RULES: readonly RolloutRule[] = [

@@ -1,26 +1,28 @@
 /** How far a rollout has come, for the condition, `status`, metrics and the command line. Pure. */
+import { isFlag, isNumber, isText, listOf, shape, type TypeOf } from '../values/json-shape.ts'
 import { isFinished, lastStageOf, openPercent, type Plan } from './plan.ts'
 import type { RolloutRecord } from './record.ts'
 import type { Observation } from './silence.ts'
-import { listSilent, type Tally, tally } from './tally.ts'
+import { listSilent, type Tally, tally } from './standing.ts'
 
-export interface Progress {
-  readonly generation: number
+export const isProgress = shape({
+  generation: isNumber,
   /** From 0 to `lastStage`, in which the rollout is finished. */
-  readonly stage: number
-  readonly lastStage: number
+  stage: isNumber,
+  lastStage: isNumber,
   /** How many percent of the nodes the stage is open to. */
-  readonly openPercent: number
-  readonly proofs: number
-  readonly needed: number
+  openPercent: isNumber,
+  proofs: isNumber,
+  needed: isNumber,
   /** Nodes that have a claim of this stage and no proof yet. */
-  readonly claimed: readonly string[]
+  claimed: listOf(isText),
   /** Those of them that are silent. */
-  readonly silent: readonly string[]
-  readonly vetoes: readonly { readonly node: string; readonly reason: string }[]
-  readonly finished: boolean
-  readonly halted: boolean
-}
+  silent: listOf(isText),
+  vetoes: listOf(shape({ node: isText, reason: isText })),
+  finished: isFlag,
+  halted: isFlag,
+})
+export type Progress = TypeOf<typeof isProgress>
 
 /**
  * @returns undefined: the record is not about this content, or `retry` was raised since, so its

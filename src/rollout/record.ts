@@ -57,7 +57,7 @@ export interface Claim extends AtStage {
 }
 
 /** The node's trial passed, with its evidence known. */
-export interface Proof extends AtStage {
+interface Proof extends AtStage {
   readonly kind: 'proof'
 }
 

@@ -5,55 +5,58 @@
  * an Observation is kept in /run.
  */
 import { SECOND_US } from '../values/durations.ts'
+import { isNumber, isText, mapOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
 import type { Claim, RolloutRecord } from './record.ts'
-
-/** What this node has seen of one record over time. JSON. */
-export interface Observation {
-  /** The record's `metadata.uid`. */
-  readonly recordUid: string
-  /** Time with contact since this observation began. */
-  readonly contactUs: number
-  /** When this node saw the record change last. CLOCK_MONOTONIC, as all times that end in Us. */
-  readonly changedUs: number
-  /** Of the record when it was seen last. */
-  readonly resourceVersion: string
-  /** Of which assignment of the config to this node it is. undefined: 0. */
-  readonly assignment?: number | undefined
-  /** The position when this node first saw this content in this assignment. */
-  readonly firstPosition: RolloutPosition
-  /** The position that it saw last. */
-  readonly position: RolloutPosition
-  /** When it first saw `position`. */
-  readonly positionSinceUs: number
-  /**
-   * Since when all decisions have let this node go without a claim. undefined: the last one did
-   * not.
-   */
-  readonly letGoUs?: number | undefined
-  /**
-   * When it found that the record had lost what it had seen there: somebody deleted and recreated
-   * it, or restored a backup. undefined: never.
-   */
-  readonly lostUs?: number | undefined
-  /**
-   * For each claim without a proof, by node: its generation and stage, and `contactUs` when it was
-   * first seen.
-   */
-  readonly claims: Readonly<Record<string, { readonly generationAndStage: string; readonly sinceContactUs: number }>>
-}
 
 /**
  * The content and `retry` that the config asks for, and how far the record has come: generation and
  * stage, both -1 if nothing has begun.
  */
-export interface RolloutPosition {
-  readonly configUid: string
-  readonly hash: string
+const isPosition = shape({
+  configUid: isText,
+  hash: isText,
   /** Of the plan: raised, it asks for the same content anew. */
-  readonly retry: number
-  readonly generation: number
-  readonly stage: number
-}
+  retry: isNumber,
+  generation: isNumber,
+  stage: isNumber,
+})
+export type RolloutPosition = TypeOf<typeof isPosition>
+
+/** What this node has seen of one record over time. JSON. */
+export const isObservation = shape({
+  /** The record's `metadata.uid`. */
+  recordUid: isText,
+  /** Time with contact since this observation began. */
+  contactUs: isNumber,
+  /** When this node saw the record change last. CLOCK_MONOTONIC, as all times that end in Us. */
+  changedUs: isNumber,
+  /** Of the record when it was seen last. */
+  resourceVersion: isText,
+  /** Of which assignment of the config to this node it is. undefined: 0. */
+  assignment: optional(isNumber),
+  /** The position when this node first saw this content in this assignment. */
+  firstPosition: isPosition,
+  /** The position that it saw last. */
+  position: isPosition,
+  /** When it first saw `position`. */
+  positionSinceUs: isNumber,
+  /**
+   * Since when all decisions have let this node go without a claim. undefined: the last one did
+   * not.
+   */
+  letGoUs: optional(isNumber),
+  /**
+   * When it found that the record had lost what it had seen there: somebody deleted and recreated
+   * it, or restored a backup. undefined: never.
+   */
+  lostUs: optional(isNumber),
+  /**
+   * For each claim without a proof, by node: its generation and stage, and `contactUs` when it was
+   * first seen.
+   */
+  claims: mapOf(shape({ generationAndStage: isText, sinceContactUs: isNumber })),
+})
+export type Observation = TypeOf<typeof isObservation>
 
 /** One reading of the record, then of the config. */
 export interface Sighting {

@@ -1,7 +1,8 @@
 /**
  * What one decision about a rollout needs, as data, and what it comes to. The record is read first,
- * then the config, both at the newest (R3): where they differ, the config is newer. Types only.
+ * then the config, both at the newest (R3): where they differ, the config is newer. Pure.
  */
+import { anyOf, isNumber, isText, oneOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
 import type { ParsedPlan } from './plan.ts'
 import type { RolloutRecord } from './record.ts'
 import type { Observation } from './silence.ts'
@@ -33,6 +34,8 @@ export type RecordReading =
   /** Missing, forbidden, unreadable, or the annotation that names it is missing (R7). */
   | { readonly kind: 'unavailable'; readonly detail: string }
 
+export const isArrival = oneOf('there', 'joined', 'switched')
+
 /** This node, and what it has to say about one content. */
 export interface RolloutNode {
   readonly name: string
@@ -49,7 +52,7 @@ export interface RolloutNode {
    * How the config came to this node. `there`: it used it before this content. `joined`: it was
    * assigned at the node's first answer from the cluster. `switched`: from another config, or none.
    */
-  readonly arrival: 'there' | 'joined' | 'switched'
+  readonly arrival: TypeOf<typeof isArrival>
   /**
    * The Node was created less than the plan's spread ago. undefined: before, or that is not known.
    */
@@ -103,23 +106,26 @@ export type EvidenceAccess =
   | { readonly kind: 'unreadable'; readonly detail: string }
 
 /** Whether this node may start the content. `detail` is a sentence for people. */
-export type RolloutTurn =
+export const isTurn = anyOf(
   /**
    * `asks`: kubelet runs it, and a proof is owed for this node's claim. `unready`: why the node
    * does not start it now all the same.
    */
-  | { readonly kind: 'go'; readonly detail: string; readonly asks?: 'proof' | undefined; readonly unready?: string | undefined }
+  shape({ kind: oneOf('go'), detail: isText, asks: optional(oneOf('proof')), unready: optional(isText) }),
   /** Nothing has to change in the record until then. */
-  | { readonly kind: 'wait-until'; readonly atUs: number; readonly detail: string }
+  shape({ kind: oneOf('wait-until'), atUs: isNumber, detail: isText }),
   /** `asks`: the agent reads the evidence, so that this node can claim. */
-  | { readonly kind: 'wait'; readonly detail: string; readonly asks?: 'evidence' | undefined }
+  shape({ kind: oneOf('wait'), detail: isText, asks: optional(oneOf('evidence')) }),
   /** Nobody starts it until the config changes or `retry` is raised. */
-  | { readonly kind: 'halted'; readonly detail: string }
+  shape({ kind: oneOf('halted'), detail: isText }),
   /** It failed on this node, which does not start it again. Its rollout is not halted for that. */
-  | { readonly kind: 'failed'; readonly detail: string }
+  shape({ kind: oneOf('failed'), detail: isText }),
+)
+export type RolloutTurn = TypeOf<typeof isTurn>
 
 /** `late`: when its rollout was over. */
-export type WhenFailed = 'in-rollout' | 'late'
+export const isWhenFailed = oneOf('in-rollout', 'late')
+export type WhenFailed = TypeOf<typeof isWhenFailed>
 
 export type RolloutWriteKind = 'begin' | 'claim' | 'proof' | 'veto' | 'advance'
 

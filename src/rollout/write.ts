@@ -3,8 +3,20 @@
  * decided on. Pure. A write changes `state` and this node's own key. Only a begin removes keys:
  * those of the generations before.
  */
-import { bytesOf, type Claim, type Entry, MOST_BYTES, NODE_PREFIX, parseEntry, parseState, type RolloutState, STATE_KEY } from './record.ts'
-import { entryText, nodeKey, reasonText, stateText } from './record-text.ts'
+
+import { cutToBytes, onOneLine } from '../values/cut.ts'
+import {
+  bytesOf,
+  type Claim,
+  type Entry,
+  LONGEST_CLAIM_SECONDS,
+  MOST_BYTES,
+  NODE_PREFIX,
+  parseEntry,
+  parseState,
+  type RolloutState,
+  STATE_KEY,
+} from './record.ts'
 import { type Rollout, type Standing, waits } from './standing.ts'
 import type { RolloutDecision, RolloutTurn, RolloutWriteKind } from './view.ts'
 
@@ -98,4 +110,34 @@ function detailOf(data: Readonly<Record<string, string | null>>): string {
     .filter(([, value]) => value !== null)
     .map(([key, value]) => `${key}=${value}`)
     .join(', ')
+}
+
+/**
+ * In bytes, so that it has at most as many characters, which is what the admission policy counts.
+ */
+export const LONGEST_REASON = 160
+
+export function nodeKey(nodeName: string): string {
+  return `${NODE_PREFIX}${nodeName}`
+}
+
+export function stateText({ generation, stage, hash, configUid, configVersion, retry }: RolloutState): string {
+  return `1 ${generation} ${stage} ${hash} ${configUid} ${configVersion} ${retry}`
+}
+
+export function entryText(entry: Entry): string {
+  const start = `${entry.generation} ${entry.stage} ${entry.kind}`
+  switch (entry.kind) {
+    case 'claim':
+      return `${start} ${Math.min(Math.max(1, Math.ceil(entry.seconds)), LONGEST_CLAIM_SECONDS)}${entry.controlPlane ? ' control-plane' : ''}`
+    case 'proof':
+      return start
+    case 'veto':
+      return `${start} ${reasonText(entry.reason)}`
+  }
+}
+
+/** One line that is never empty. */
+export function reasonText(reason: string): string {
+  return cutToBytes(onOneLine(reason), LONGEST_REASON) || 'it failed'
 }

@@ -4,10 +4,11 @@
  * remembers which. containerd 2.0 no longer knows v1alpha2.
  */
 
-import type { CgroupDriver, ContainerRuntime, RuntimeAnswer, RuntimeFault, RuntimePods, RuntimeStatus } from '../ports/container-runtime.ts'
+import type { RuntimePods } from '../ports/probes.ts'
+import type { CgroupDriver, ContainerRuntime, RuntimeAnswer, RuntimeFault, RuntimeStatus } from '../ports/probes.ts'
 import { codedError, errorCode, errorMessage } from '../values/errors.ts'
 import { decodeCgroupDriver, decodePods, decodeStatus } from './cri-messages.ts'
-import { type GrpcAnswer, UNIMPLEMENTED } from './grpc-message.ts'
+import type { GrpcAnswer } from './grpc-channel.ts'
 
 /** A connection to a runtime. */
 export interface Channel {
@@ -114,6 +115,8 @@ function messageOf(answer: GrpcAnswer): Buffer {
 }
 
 const DENIED = 'EACCES'
+/** Code of google.rpc.Code. */
+const UNIMPLEMENTED = 12
 const NOT_CRI = 'UNIMPLEMENTED'
 
 function faultOf(error: unknown): RuntimeFault {

@@ -1,18 +1,14 @@
 /**
- * Whether the container runtime answers, asked in the background: a runtime that accepts
- * connections and never answers would otherwise hold each pass of the loop for the whole time that
- * an answer may take. Asks only when it is asked itself, and then not more often than every few
- * seconds. Pure but for its ports.
+ * How the agent asks the container runtime: not before it needs to, not one that others than root
+ * may have put there, and in a pass of the loop without waiting for it. Pure but for its ports.
  */
 import type { Clock } from '../ports/clock.ts'
-import type { ContainerRuntime, RuntimeFault } from '../ports/container-runtime.ts'
 import type { Log } from '../ports/log.ts'
-import type { RuntimeProbe } from '../ports/probes.ts'
+import type { ContainerRuntime, RuntimeAnswer, RuntimeFault, RuntimeProbe } from '../ports/probes.ts'
 import { errorMessage } from '../values/errors.ts'
 
-export interface RecentAnswersParts {
-  /** Loaded with the first question: an agent whose kubelet is well needs none of it. */
-  readonly load: () => Promise<Pick<ContainerRuntime, 'probe'>>
+interface RecentAnswersParts {
+  readonly runtime: Pick<ContainerRuntime, 'probe'>
   readonly clock: Clock
   readonly sleep: (ms: number) => Promise<void>
   readonly log: Log
@@ -38,6 +34,41 @@ interface Asked {
 /** `not-ready`: it answers, so kubelet starts, but says of itself that it is not ready. */
 type Outcome = 'up' | 'not-ready' | RuntimeFault | 'not-asked'
 
+/**
+ * Loads the client with the first question: an agent whose kubelet is well needs none of it. An
+ * answer that may be of another account than root says nothing of the container runtime.
+ */
+export function trustedRuntime(
+  open: () => Promise<ContainerRuntime>,
+  look: (socket: string) => { readonly path: string; readonly stranger?: string },
+): ContainerRuntime {
+  let opened: Promise<ContainerRuntime> | undefined
+  // After a failure the next question tries again: a package upgrade may have completed.
+  const load = () => {
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+  const over = async <T>(socket: string, ask: (runtime: ContainerRuntime, path: string) => Promise<RuntimeAnswer<T>>) => {
+    const { path, stranger } = look(socket)
+    if (stranger === undefined) return ask(await load(), path)
+    return { ok: false, why: 'not-trusted', detail: `${socket} is not asked, since ${stranger}` } as const
+  }
+  return {
+    probe: (socket) => over(socket, (runtime, path) => runtime.probe(path)),
+    listPods: (socket) => over(socket, (runtime, path) => runtime.listPods(path)),
+    cgroupDriver: (socket) => over(socket, (runtime, path) => runtime.cgroupDriver(path)),
+  }
+}
+
+/**
+ * Whether the container runtime answers, asked in the background: a runtime that accepts
+ * connections and never answers would otherwise hold each pass of the loop for the whole time that
+ * an answer may take. Asks only when it is asked itself, and then not more often than every few
+ * seconds.
+ */
 export class RecentAnswers implements RuntimeProbe {
   readonly #parts: RecentAnswersParts
   readonly #sockets = new Map<string, Asked>()
@@ -60,10 +91,10 @@ export class RecentAnswers implements RuntimeProbe {
   }
 
   async #ask(socket: string, asked: Asked): Promise<void> {
-    const { load, clock, log, onChange } = this.#parts
+    const { runtime, clock, log, onChange } = this.#parts
     // The agent's program is not there while its package is upgraded.
-    const answer = await load()
-      .then((runtime) => runtime.probe(socket))
+    const answer = await runtime
+      .probe(socket)
       .catch((error: unknown) => ({ ok: false, why: 'not-asked', detail: errorMessage(error) }) as const)
     const outcome = answer.ok ? (answer.value.runtimeReady === false ? 'not-ready' : 'up') : answer.why
     asked.answer = { outcome, atUs: clock.now().monotonicUs }

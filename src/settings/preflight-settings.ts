@@ -2,27 +2,15 @@
  * The settings of preflight: which changes of kubelet's config a running node accepts, and how a
  * config is checked. Pure.
  */
-import { GUARDS, type GuardName } from '../preflight/guards.ts'
-import type { BasePolicy, ChangePolicy } from '../preflight/policy/check-policy.ts'
-import { RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
-import { changePatternsKind, choiceKind, guardsKind } from './setting-kinds.ts'
+import { GUARDS } from '../preflight/guards.ts'
+import type { ChangePolicy } from '../preflight/policy/check-policy.ts'
+import { changePatternsKind, choiceKind, guardsKind, rowsOf, settingTable, type ValuesOf } from './setting-kinds.ts'
 
-export interface PreflightSettings {
-  readonly changePolicy: BasePolicy
-  readonly allowChanges: readonly string[]
-  readonly denyChanges: readonly string[]
-  readonly requireDrain: readonly string[]
-  readonly guardsOff: readonly GuardName[]
-  readonly unknownFields: 'warn' | 'refuse'
-  readonly preflight: 'rules' | 'load' | 'start'
-}
+const { RUN_ONLY_LIVE } = rowsOf('Preflight')
 
-const GROUP = 'Preflight'
-
-export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
+export const PREFLIGHT_SETTINGS = settingTable({
   changePolicy: {
     name: 'change-policy',
-    group: GROUP,
     kind: choiceKind('open', 'guarded'),
     initial: 'open',
     ...RUN_ONLY_LIVE,
@@ -32,7 +20,6 @@ export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
   },
   allowChanges: {
     name: 'allow-changes',
-    group: GROUP,
     kind: changePatternsKind,
     initial: [],
     ...RUN_ONLY_LIVE,
@@ -41,7 +28,6 @@ export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
   },
   denyChanges: {
     name: 'deny-changes',
-    group: GROUP,
     kind: changePatternsKind,
     initial: [],
     ...RUN_ONLY_LIVE,
@@ -50,7 +36,6 @@ export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
   },
   requireDrain: {
     name: 'require-drain',
-    group: GROUP,
     kind: changePatternsKind,
     initial: [],
     ...RUN_ONLY_LIVE,
@@ -59,7 +44,6 @@ export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
   },
   guardsOff: {
     name: 'guards-off',
-    group: GROUP,
     kind: guardsKind,
     initial: [],
     ...RUN_ONLY_LIVE,
@@ -70,7 +54,6 @@ export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
   },
   preflight: {
     name: 'preflight',
-    group: GROUP,
     kind: choiceKind('rules', 'load', 'start'),
     initial: 'start',
     ...RUN_ONLY_LIVE,
@@ -80,14 +63,18 @@ export const PREFLIGHT_SETTINGS: SettingTable<PreflightSettings> = {
   },
   unknownFields: {
     name: 'unknown-fields',
-    group: GROUP,
     kind: choiceKind('warn', 'refuse'),
     initial: 'warn',
     ...RUN_ONLY_LIVE,
     help: 'whether to warn about or refuse a config that contains fields which this kubelet does not know and would ignore',
   },
-}
+})
 
-export function toChangePolicy({ changePolicy, allowChanges, denyChanges, requireDrain }: PreflightSettings): ChangePolicy {
+export function toChangePolicy({
+  changePolicy,
+  allowChanges,
+  denyChanges,
+  requireDrain,
+}: ValuesOf<typeof PREFLIGHT_SETTINGS>): ChangePolicy {
   return { base: changePolicy, allow: allowChanges, deny: denyChanges, requireDrain }
 }

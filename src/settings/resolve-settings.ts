@@ -7,8 +7,7 @@
 import { isObject } from '../values/is-object.ts'
 import { nearest } from '../values/nearest.ts'
 import type { Kind, Parsed } from './setting-kinds.ts'
-import { fileKey, flagName, VARIABLE_PREFIX, variableName } from './setting-names.ts'
-import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from './settings.ts'
+import { fileKey, flagName, SETTING_NAMES, SETTINGS, type SettingName, type Settings, VARIABLE_PREFIX, variableName } from './settings.ts'
 
 export const CONFIG_API_VERSION = 'kubelet-cfg-agent.io/v1alpha1'
 export const CONFIG_KIND = 'AgentConfiguration'
@@ -83,13 +82,6 @@ export function resolveSettings({ flags, env, file }: SettingsInput): SettingsRe
     return { ok: false, problems: problems.map(({ text }) => text), settings, isAgentsAlone }
   }
   return { ok: true, settings, origins: Object.fromEntries(origins) as Origins }
-}
-
-/** The problem with a flag that this command does not have. */
-export function describeUnknownFlag(flag: string, known: readonly string[]): string {
-  const elsewhere = SETTING_NAMES.find((property) => flagName(property) === flag)
-  if (elsewhere !== undefined) return `${flag}: only the command run takes this flag`
-  return `${flag}: unknown flag${nearestOf(flag, known)}`
 }
 
 function problemOf(property: SettingName, text: string): Problem {

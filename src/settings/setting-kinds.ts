@@ -1,18 +1,21 @@
 /**
- * The kinds of values that a setting can have: how each is parsed from text, why text is refused,
- * and how a value is shown. Flags, environment and config file all give text. Pure: only the form
- * of a path is checked.
+ * The rows of the table of settings, and the kinds of their values: how each is parsed from text,
+ * why text is refused, and how a value is shown. Flags, environment and config file all give text.
+ * Pure: only the form of a path is checked.
  *
  * Rules: systemd.unit(5) for unit names; systemd.exec(5) for characters that an EnvironmentFile, or
  * the splitting of `$KUBELET_CONFIG_ARGS`, would change.
  */
 import { posix } from 'node:path'
+import { SWITCHED_CHANNELS, type SwitchedChannel } from '../decision/channels.ts'
 import { GUARDS, type GuardName, isGuardName } from '../preflight/guards.ts'
 import { checkPattern } from '../preflight/policy/patterns.ts'
-import { PUBLICATIONS, type Publication } from '../report/publications.ts'
+import { PUBLICATIONS, type Publication } from '../report/channels.ts'
+import { readConfigMapName } from '../source/channels/metadata.ts'
 import { formatDuration, parseDuration } from '../values/durations.ts'
-import { isObjectName } from '../values/kubernetes-names.ts'
-import { formatListenAddress, type ListenAddress, parseListenAddress } from '../values/listen-address.ts'
+import { formatListenAddress, type ListenAddress, parseListenAddress } from '../values/go-syntax.ts'
+import { isConfigMapKey, isNamespace, isObjectName } from '../values/kubernetes-names.ts'
+import { nearest } from '../values/nearest.ts'
 
 export type Parsed<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly detail: string }
 
@@ -208,3 +211,92 @@ export function refuse(detail: string): Parsed<never> {
 }
 
 const CONTROL_CHARACTERS = /\p{Cc}/gu
+
+/** A row in the table of settings. */
+export interface Setting<T> {
+  /** As in `trial-duration`. */
+  readonly name: string
+  readonly group: SettingGroup
+  readonly kind: Kind<T>
+  readonly initial: NoInfer<T>
+  /** What the help text shows as the default, if the default is not a value. */
+  readonly initialNote?: string
+  readonly help: string
+  /** Which commands take it as a flag. Environment and config file apply to all of them. */
+  readonly commands: 'all' | 'run'
+  /** Whether a running agent applies a changed value on SIGHUP. */
+  readonly changes: 'live' | 'restart'
+}
+
+/** One row for each field of T. */
+export type SettingTable<T> = { readonly [P in keyof T]: Setting<T[P]> }
+
+/** The type of the values follows from the rows. */
+export function settingTable<T>(table: SettingTable<T>): SettingTable<T> {
+  return table
+}
+
+/** Every setting of a table with its value as the agent uses it. */
+export type ValuesOf<Table> = Table extends SettingTable<infer T> ? Readonly<T> : never
+
+/** What the rows of a group share: which commands take a flag, and when a change applies. */
+export function rowsOf(group: SettingGroup) {
+  return {
+    ALL_COMMANDS: { group, commands: 'all', changes: 'restart' },
+    RUN_ONLY: { group, commands: 'run', changes: 'restart' },
+    RUN_ONLY_LIVE: { group, commands: 'run', changes: 'live' },
+  } as const
+}
+
+/** In the order of help and documents. */
+export const SETTING_GROUPS = ['Where assignments come from', 'On disk', 'Kubelet', 'Preflight', 'Trial and rollback', 'Reports'] as const
+
+export type SettingGroup = (typeof SETTING_GROUPS)[number]
+
+/** A ConfigMap, with or without a key. */
+interface NamedConfigMap {
+  readonly namespace: string
+  readonly name: string
+  readonly key: string | undefined
+}
+
+/** Separated by commas, in any order: the order in which channels decide is fixed. */
+export const channelsKind: Kind<readonly SwitchedChannel[]> = {
+  placeholder: '<channels>',
+  list: true,
+  parse(text) {
+    const names = text.split(',').map((name) => name.trim())
+    const channels = SWITCHED_CHANNELS.filter((channel) => names.includes(channel))
+    const unknown = names.find((name) => !SWITCHED_CHANNELS.some((channel) => channel === name))
+    if (unknown === undefined) return accept(channels)
+    const suggestion = nearest(unknown, SWITCHED_CHANNELS)
+    const hint = suggestion === undefined ? `use any of ${SWITCHED_CHANNELS.join(', ')}` : `the nearest known one is ${suggestion}`
+    return refuse(`"${unknown}" is not a channel; ${hint}`)
+  },
+  show: (channels) => channels.join(','),
+}
+
+export const namespaceKind: Kind<string> = {
+  placeholder: '<name>',
+  parse: (text) =>
+    isNamespace(text) ? accept(text) : refuse(`"${text}" is not a valid name of a namespace: use only lower case letters, digits and -`),
+  show: (value) => value,
+}
+
+export const configMapKeyKind: Kind<string> = {
+  placeholder: '<key>',
+  parse: (text) =>
+    isConfigMapKey(text) ? accept(text) : refuse(`"${text}" is not a valid key of a ConfigMap: use only letters, digits, -, _ and .`),
+  show: (value) => value,
+}
+
+export const configMapKind: Kind<NamedConfigMap> = {
+  placeholder: '<name>',
+  parse(text) {
+    const reading = readConfigMapName(text)
+    if (!reading.ok) return refuse(reading.detail)
+    const { namespace, name, key } = reading
+    return accept({ namespace, name, key })
+  },
+  show: ({ namespace, name, key }) => `${namespace}/${name}${key === undefined ? '' : `:${key}`}`,
+}

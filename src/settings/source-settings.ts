@@ -3,33 +3,25 @@
  * node's overlay. Pure.
  */
 
-import type { SwitchedChannel } from '../decision/channels.ts'
 import type { ChannelSettings } from '../source/channels/resolve.ts'
-import { channelsKind, configMapKeyKind, configMapKind, type NamedConfigMap, namespaceKind } from './channel-kinds.ts'
-import { ALL_COMMANDS, RUN_ONLY, type SettingTable } from './setting.ts'
-import { nodeNameKind, optional, pathKind } from './setting-kinds.ts'
+import {
+  channelsKind,
+  configMapKeyKind,
+  configMapKind,
+  namespaceKind,
+  nodeNameKind,
+  optional,
+  pathKind,
+  rowsOf,
+  settingTable,
+  type ValuesOf,
+} from './setting-kinds.ts'
 
-export interface SourceSettings {
-  /** undefined: the kubeconfig's identity, or the host name in lower case. */
-  readonly nodeName: string | undefined
-  readonly kubeconfig: string
-  readonly channels: readonly SwitchedChannel[]
-  readonly configNamespace: string
-  readonly configKey: string
-  /** undefined: a node that no channel assigns a config to stays on its local config. */
-  readonly defaultConfigMap: NamedConfigMap | undefined
-  /** undefined: assignments come from the cluster. */
-  readonly manifestDir: string | undefined
-  /** undefined: this node has no overlay. */
-  readonly overlayDir: string | undefined
-}
+const { ALL_COMMANDS, RUN_ONLY } = rowsOf('Where assignments come from')
 
-const GROUP = 'Where assignments come from'
-
-export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
+export const SOURCE_SETTINGS = settingTable({
   nodeName: {
     name: 'node-name',
-    group: GROUP,
     kind: optional(nodeNameKind),
     initial: undefined,
     ...ALL_COMMANDS,
@@ -38,7 +30,6 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
   },
   kubeconfig: {
     name: 'kubeconfig',
-    group: GROUP,
     kind: pathKind,
     initial: '/etc/kubernetes/kubelet.conf',
     ...ALL_COMMANDS,
@@ -46,7 +37,6 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
   },
   channels: {
     name: 'channels',
-    group: GROUP,
     kind: channelsKind,
     initial: ['config-source', 'label', 'annotation'],
     ...RUN_ONLY,
@@ -54,7 +44,6 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
   },
   configNamespace: {
     name: 'config-namespace',
-    group: GROUP,
     kind: namespaceKind,
     initial: 'kube-system',
     ...RUN_ONLY,
@@ -62,7 +51,6 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
   },
   configKey: {
     name: 'config-key',
-    group: GROUP,
     kind: configMapKeyKind,
     initial: 'kubelet',
     ...RUN_ONLY,
@@ -70,7 +58,6 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
   },
   defaultConfigMap: {
     name: 'default-config-map',
-    group: GROUP,
     kind: optional(configMapKind),
     initial: undefined,
     ...RUN_ONLY,
@@ -79,7 +66,6 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
   },
   manifestDir: {
     name: 'manifest-dir',
-    group: GROUP,
     kind: optional(pathKind),
     initial: undefined,
     ...ALL_COMMANDS,
@@ -88,15 +74,19 @@ export const SOURCE_SETTINGS: SettingTable<SourceSettings> = {
   },
   overlayDir: {
     name: 'overlay-dir',
-    group: GROUP,
     kind: optional(pathKind),
     initial: '/etc/kubelet-cfg-agent/overlay.d',
     ...ALL_COMMANDS,
     help: 'directory of merge patches (*.yaml, *.yml) that this node applies to its assigned config; empty: none',
   },
-}
+})
 
-export function toChannelSettings({ channels, configNamespace, configKey, defaultConfigMap }: SourceSettings): ChannelSettings {
+export function toChannelSettings({
+  channels,
+  configNamespace,
+  configKey,
+  defaultConfigMap,
+}: ValuesOf<typeof SOURCE_SETTINGS>): ChannelSettings {
   const kubeletConfigKey = defaultConfigMap?.key ?? configKey
   return {
     channels,

@@ -1,21 +1,48 @@
 /**
- * The settings of the trial: when a config becomes last-known-good, when it is rolled back, and how
- * often kubelet may be restarted. Pure.
+ * The settings of the trial: when a config becomes last-known-good, when it is rolled back, what
+ * evidence that takes, and how often kubelet may be restarted. Pure.
  */
 
+import { ALL_REQUIRED, type EvidenceLevel, type EvidencePolicy, OPTIONAL_KINDS, type OptionalKind } from '../evidence/kinds.ts'
 import { type Policy, WHEN_REFUSED } from '../decision/policy.ts'
 import { HOUR_US, MINUTE_US, SECOND_US } from '../values/durations.ts'
-import { RUN_ONLY_LIVE, type SettingTable } from './setting.ts'
-import { choiceKind, countKind, durationKind } from './setting-kinds.ts'
+import { accept, choiceKind, countKind, durationKind, type Kind, refuse, rowsOf, type SettingTable } from './setting-kinds.ts'
 
-export type TrialSettings = Omit<Policy, 'keepCheckpoints' | 'evidence'>
+type TrialSettings = Omit<Policy, 'keepCheckpoints'>
 
-const GROUP = 'Trial and rollback'
+const LEVELS: readonly EvidenceLevel[] = ['required', 'watched', 'off']
+
+/** `lease=watched,pods=off`: what is not named is required. */
+export const evidenceKind: Kind<EvidencePolicy> = {
+  placeholder: '<kind=level,...>',
+  optional: true,
+  list: true,
+  map: true,
+  parse(text) {
+    const given = new Map<OptionalKind, EvidenceLevel>()
+    for (const item of text === '' ? [] : text.split(',')) {
+      const [name = '', value = '', ...rest] = item.split('=').map((part) => part.trim())
+      const kind = OPTIONAL_KINDS.find((each) => each === name)
+      const level = LEVELS.find((each) => each === value)
+      if (kind === undefined) return refuse(`"${name}" is not one of ${OPTIONAL_KINDS.join(', ')}`)
+      if (level === undefined || rest.length > 0)
+        return refuse(`"${item.trim()}" must be ${name}=LEVEL, where LEVEL is one of ${LEVELS.join(', ')}`)
+      if (given.has(kind)) return refuse(`names ${kind} twice`)
+      given.set(kind, level)
+    }
+    return accept({ ...ALL_REQUIRED, ...Object.fromEntries(given) })
+  },
+  show: (policy) =>
+    OPTIONAL_KINDS.filter((kind) => policy[kind] !== 'required')
+      .map((kind) => `${kind}=${policy[kind]}`)
+      .join(','),
+}
+
+const { RUN_ONLY_LIVE } = rowsOf('Trial and rollback')
 
 export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
   trialUs: {
     name: 'trial-duration',
-    group: GROUP,
     kind: durationKind(SECOND_US, 24 * HOUR_US),
     initial: 10 * MINUTE_US,
     ...RUN_ONLY_LIVE,
@@ -23,7 +50,6 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
   },
   startDeadlineUs: {
     name: 'start-deadline',
-    group: GROUP,
     kind: durationKind(SECOND_US, HOUR_US),
     initial: 2 * MINUTE_US,
     ...RUN_ONLY_LIVE,
@@ -31,7 +57,6 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
   },
   toleranceUs: {
     name: 'health-tolerance',
-    group: GROUP,
     kind: durationKind(SECOND_US, HOUR_US),
     initial: MINUTE_US,
     ...RUN_ONLY_LIVE,
@@ -39,7 +64,6 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
   },
   crashLimit: {
     name: 'crash-limit',
-    group: GROUP,
     kind: countKind(1, 100),
     initial: 3,
     ...RUN_ONLY_LIVE,
@@ -47,7 +71,6 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
   },
   spreadUs: {
     name: 'spread',
-    group: GROUP,
     kind: durationKind(0, 24 * HOUR_US),
     initial: 2 * MINUTE_US,
     ...RUN_ONLY_LIVE,
@@ -55,7 +78,6 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
   },
   restartsPerHour: {
     name: 'restarts-per-hour',
-    group: GROUP,
     kind: countKind(1, 60),
     initial: 6,
     ...RUN_ONLY_LIVE,
@@ -63,10 +85,17 @@ export const TRIAL_SETTINGS: SettingTable<TrialSettings> = {
   },
   whenRefused: {
     name: 'when-refused',
-    group: GROUP,
     kind: choiceKind(...WHEN_REFUSED),
     initial: 'stay',
     ...RUN_ONLY_LIVE,
     help: "what to do if preflight refuses the assigned config: stay keeps the running config and goes on with its trial; last-known-good falls back at once, as kubelet's own dynamic configuration did",
+  },
+  evidence: {
+    name: 'evidence',
+    kind: evidenceKind,
+    initial: ALL_REQUIRED,
+    initialNote: 'all required',
+    ...RUN_ONLY_LIVE,
+    help: `what a trial must prove: for each of ${OPTIONAL_KINDS.join(', ')} one of required (a no rolls back), watched (a no is only reported), off (not asked); for example lease=watched,pods=off`,
   },
 }

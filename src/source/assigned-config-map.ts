@@ -1,13 +1,13 @@
 /**
- * The ConfigMap that is assigned, or one under it: its watch, what was read of it last, and its
- * pause. Another assignment ends the watch and begins with nothing read.
+ * The ConfigMap that is assigned, those under it, and those laid over it: the watch of each, what
+ * was read of it last, and its pause.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { ClusterPause, ConfigMapView, Stale } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
-import { metadataOf } from './channels/metadata.ts'
-import { readPause } from './channels/paused-annotation.ts'
+import { type AssignedRefs, followBases, withBases } from './base-chain.ts'
+import { metadataOf, readPause } from './channels/metadata.ts'
 import { viewConfigMap } from './kube-object.ts'
 import { logConfigMap } from './log-assignment.ts'
 import { type ObjectView, watchObject } from './object-watch.ts'
@@ -34,6 +34,7 @@ interface Followed {
   paused: ClusterPause | undefined
 }
 
+/** One of them. Another assignment ends the watch and begins with nothing read. */
 export class AssignedConfigMap {
   readonly #deps: AssignedConfigMapDeps
   #followed: Followed | undefined
@@ -112,4 +113,51 @@ function isSameView(a: ConfigMapView, b: ConfigMapView): boolean {
       isDeepStrictEqual([a.data, a.base, a.rollout], [b.data, b.base, b.rollout])
     )
   return a.kind === 'unavailable' && b.kind === 'unavailable' && a.reason === b.reason
+}
+
+const PENDING: ConfigMapView = { kind: 'pending' }
+
+/**
+ * The ConfigMaps under the part that is assigned, and those laid over it, each with a watch of its
+ * own. A ConfigMap that is no longer one of them is watched no more.
+ */
+export class BaseConfigMaps {
+  readonly #depsOf: (path: string) => AssignedConfigMapDeps
+  /** By path. */
+  readonly #watched = new Map<string, AssignedConfigMap>()
+
+  constructor(depsOf: (path: string) => AssignedConfigMapDeps) {
+    this.#depsOf = depsOf
+  }
+
+  /** The assigned ConfigMap with its bases and layers, as they are known now. */
+  complete(refs: AssignedRefs, object: ConfigMapView): ConfigMapView {
+    return withBases(refs, object, (base) => this.#view(base))
+  }
+
+  /** Watches what is under this ConfigMap and over it, and nothing else. */
+  follow(assigned: (AssignedRefs & { readonly object: ConfigMapView }) | undefined): void {
+    const bases = assigned && followBases(assigned.ref, assigned.object, (base) => this.#view(base))
+    const refs = [...(bases?.views ?? []).map(({ ref }) => ref), ...(assigned?.layers ?? [])]
+    const wanted = new Map(refs.map((ref) => [sourcePath(ref), ref]))
+    for (const [path, watch] of this.#watched) {
+      if (wanted.has(path)) continue
+      watch.follow(undefined)
+      this.#watched.delete(path)
+    }
+    for (const [path, ref] of wanted) {
+      if (this.#watched.has(path)) continue
+      const watch = new AssignedConfigMap(this.#depsOf(path))
+      this.#watched.set(path, watch)
+      watch.follow(ref)
+    }
+  }
+
+  stop(): void {
+    for (const watch of this.#watched.values()) watch.stop()
+  }
+
+  #view(ref: ConfigMapRef): ConfigMapView {
+    return this.#watched.get(sourcePath(ref))?.view ?? PENDING
+  }
 }

@@ -3,16 +3,13 @@
  * the selector channel decides, the ConfigMaps of the fleet. While the API server is unreachable,
  * the last assignment stays in effect; before the first answer, the assignment is unknown.
  */
-
 import { isDeepStrictEqual } from 'node:util'
 import type { ClusterPause, Desired, Silence, Stale } from '../decision/desired.ts'
 import type { AssignmentSource } from '../ports/assignment-source.ts'
 import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
-import { AssignedConfigMap, type AssignedConfigMapDeps } from './assigned-config-map.ts'
-import { BaseConfigMaps } from './base-config-maps.ts'
-import { metadataOf } from './channels/metadata.ts'
-import { readPause } from './channels/paused-annotation.ts'
+import { AssignedConfigMap, type AssignedConfigMapDeps, BaseConfigMaps } from './assigned-config-map.ts'
+import { metadataOf, readPause } from './channels/metadata.ts'
 import {
   type ChannelResolution,
   type ChannelSettings,
@@ -23,12 +20,10 @@ import {
 } from './channels/resolve.ts'
 import { type NodeFacts, readNodeFacts, toDesired } from './channels/to-desired.ts'
 import { watchFleet } from './fleet-watch.ts'
-import { keepRunning } from './keep-running.ts'
+import type { Form } from './kube-object.ts'
 import { logAssignment } from './log-assignment.ts'
 import { NodeExtent } from './node-extent.ts'
-import { type ObjectView, watchObject } from './object-watch.ts'
-import type { Form } from './requested-object.ts'
-import { Staleness } from './staleness.ts'
+import { keepRunning, type ObjectView, watchObject } from './object-watch.ts'
 import { openGate, type RequestGate, WATCH_LIMITS, type WatchDeps, type WatchLimits, type WatchTiming } from './watch-loop.ts'
 
 export interface SourceCounters {
@@ -258,5 +253,33 @@ export class ClusterSource implements AssignmentSource {
   #run(what: string, task: () => Promise<void>, signal: AbortSignal = this.#stopper.signal): void {
     const running: Promise<void> = keepRunning(what, task, this.#deps, signal).finally(() => this.#running.delete(running))
     this.#running.add(running)
+  }
+}
+
+/**
+ * Since when the Node, the ConfigMap, those under it and the fleet cannot be read. What was read
+ * before stays in effect; only the condition of the Node depends on this. Each object is stale from
+ * its first failure until the next successful answer.
+ */
+class Staleness {
+  readonly #stale = new Map<string, Stale>()
+
+  /** @param path of one of several objects of this kind */
+  failed(what: Stale['what'], reason: Stale['reason'], nowMs: number, path = ''): void {
+    const key = `${what} ${path}`
+    this.#stale.set(key, { what, reason, sinceUs: this.#stale.get(key)?.sinceUs ?? nowMs * 1000 })
+  }
+
+  /**
+   * It was read, or is no longer watched.
+   * @returns whether it was stale
+   */
+  clear(what: Stale['what'], path = ''): boolean {
+    return this.#stale.delete(`${what} ${path}`)
+  }
+
+  /** The one that has been stale for longest. undefined: all of them can be read. */
+  oldest(): Stale | undefined {
+    return [...this.#stale.values()].sort((a, b) => a.sinceUs - b.sinceUs)[0]
   }
 }

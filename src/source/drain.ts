@@ -14,8 +14,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
 import type { DrainProbe } from '../ports/probes.ts'
 import { isObject } from '../values/is-object.ts'
-import { itemsOf } from './kube-object.ts'
-import { readAnswer, wholeNode } from './requested-object.ts'
+import { itemsOf, readAnswer, wholeNode } from './kube-object.ts'
 
 /** While pods leave the node, and while it is drained. */
 const RECHECK_MS = 10_000
@@ -35,7 +34,7 @@ const MOST_PAGES = 50
  */
 const DRAINED_CONDITIONS: readonly unknown[] = ['Drained', 'MaintenanceInProgress']
 
-export interface DrainDeps {
+interface DrainDeps {
   readonly api: Pick<KubeApi, 'request'>
   readonly nodeName: string
   readonly clock: Clock

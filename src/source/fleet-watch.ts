@@ -7,11 +7,11 @@
 import type { WatchFailure } from '../decision/desired.ts'
 import { type FleetMember, fleetCollection, readFleetMember, readFleetMembers, requestedMembers } from './channels/fleet.ts'
 import type { Fleet } from './channels/resolve.ts'
+import { readAnswer, readListAnswer } from './kube-object.ts'
 import { toReadFailure } from './reflect.ts'
-import { readAnswer, readListAnswer } from './requested-object.ts'
 import { type Followed, follow, malformed, type RequestGate, type WatchDeps } from './watch-loop.ts'
 
-export interface FleetObserver {
+interface FleetObserver {
   onFleet(fleet: Fleet): void
   /**
    * The fleet cannot be listed now. The last list stays in effect, unless `onFleet` reports

@@ -9,8 +9,7 @@ import type { ClusterPause, ConfigMapView, Desired } from '../decision/desired.t
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import { withBases } from './base-chain.ts'
 import { readFleetMembers } from './channels/fleet.ts'
-import { metadataOf } from './channels/metadata.ts'
-import { readPause } from './channels/paused-annotation.ts'
+import { metadataOf, readPause } from './channels/metadata.ts'
 import { type ChannelResolution, type ChannelSettings, type Fleet, resolveChannels } from './channels/resolve.ts'
 import { readNodeFacts, toDesired } from './channels/to-desired.ts'
 import { dataOf, identityOf, viewConfigMap } from './kube-object.ts'
@@ -23,9 +22,7 @@ export type ParsedDocuments =
   | { readonly ok: true; readonly documents: readonly { readonly value: unknown }[] }
   | { readonly ok: false; readonly detail: string }
 
-export type FileReading =
-  | { readonly kind: 'good'; readonly objects: readonly JsonObject[] }
-  | { readonly kind: 'bad'; readonly detail: string }
+type FileReading = { readonly kind: 'good'; readonly objects: readonly JsonObject[] } | { readonly kind: 'bad'; readonly detail: string }
 
 /** One file. `problem` together with `objects`: the objects are those of its last good content. */
 export interface ManifestFile {
@@ -41,7 +38,7 @@ export function isManifestName(name: string): boolean {
   return /^[^.].*\.(ya?ml|json)$/i.test(name)
 }
 
-export interface ManifestResolution {
+interface ManifestResolution {
   readonly desired: Desired
   /** undefined: the Node itself is not known. */
   readonly resolution: ChannelResolution | undefined

@@ -13,8 +13,8 @@ import type { KubeApi } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import { readNodeConfig } from '../report/node-config.ts'
 import { isObject } from '../values/is-object.ts'
+import { type Form, readAnswer, wholeNode } from './kube-object.ts'
 import type { Extent } from './object-watch.ts'
-import { type Form, readAnswer, wholeNode } from './requested-object.ts'
 import type { WatchTiming } from './watch-loop.ts'
 
 /** A resync comes after 15 minutes at the earliest; a timer may fire a little early. */
@@ -22,7 +22,7 @@ const WHOLE_EVERY_MS = 14 * 60_000
 /** The first version that drops the field. */
 const FIRST_WITHOUT_FIELD = { major: 1, minor: 26 }
 
-export interface NodeExtentDeps {
+interface NodeExtentDeps {
   readonly api: KubeApi
   readonly nodeName: string
   readonly pace: Pick<WatchTiming, 'nowMs'>

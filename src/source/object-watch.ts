@@ -3,13 +3,23 @@
  * the requests.
  */
 import type { WatchFailure } from '../decision/desired.ts'
+import { backoffMs } from '../kube/backoff.ts'
+import type { Log } from '../ports/log.ts'
 import type { JsonObject } from '../values/is-object.ts'
-import { isOlder, type ObjectIdentity } from './kube-object.ts'
+import { type Form, isOlder, type ObjectIdentity, type Requested, readAnswer, readListAnswer } from './kube-object.ts'
 import type { AfterBreak, RequestFailure } from './reflect.ts'
-import { type Form, type Requested, readAnswer, readListAnswer } from './requested-object.ts'
-import { type Followed, follow, malformed, type Read, type RequestGate, type SendRead, type WatchDeps } from './watch-loop.ts'
+import {
+  type Followed,
+  follow,
+  malformed,
+  type Read,
+  type RequestGate,
+  type SendRead,
+  type WatchDeps,
+  type WatchTiming,
+} from './watch-loop.ts'
 
-export interface WatchedObject {
+interface WatchedObject {
   /** `/api/v1/nodes`. */
   readonly collection: string
   readonly kind: 'Node' | 'ConfigMap'
@@ -38,7 +48,7 @@ export type ObjectView =
   /** It cannot be read. What was read before may stay in effect. */
   | { readonly kind: 'failed'; readonly reason: WatchFailure; readonly detail: string }
 
-export interface WatchObserver {
+interface WatchObserver {
   onView(view: ObjectView): void
   onSynced(): void
   onReconnect?(): void
@@ -124,4 +134,29 @@ async function listOne(send: SendRead, collection: string, query: Followed['quer
   const [found] = list.found
   const view: ObjectView = found === undefined ? { kind: 'absent' } : { kind: 'found', ...found, form }
   return { end: { kind: 'read', resourceVersion: list.resourceVersion }, view }
+}
+
+interface KeepRunningDeps {
+  readonly pace: WatchTiming
+  readonly log: Log
+}
+
+/**
+ * Keeps a watch running, whatever fails in it: without it, the node would follow nothing more.
+ * Resolves when the task does, or when the signal aborts.
+ */
+export async function keepRunning(
+  what: string,
+  task: () => Promise<void>,
+  { pace, log }: KeepRunningDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let failure = 1; !signal.aborted; failure += 1) {
+    try {
+      return await task()
+    } catch (error) {
+      log.error(`watching ${what} failed, trying again in a while`, { error })
+      await pace.sleep(backoffMs(failure, pace.random), signal)
+    }
+  }
 }

@@ -12,13 +12,11 @@ import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
 import { errorMessage } from '../values/errors.ts'
 import { type AssignedRefs, readBases } from './base-chain.ts'
 import { fleetCollection, readFleetMembers, requestedMembers } from './channels/fleet.ts'
-import { metadataOf } from './channels/metadata.ts'
-import { readPause } from './channels/paused-annotation.ts'
+import { metadataOf, readPause } from './channels/metadata.ts'
 import { type ChannelSettings, type Fleet, needsFleet, resolveChannels } from './channels/resolve.ts'
 import { readNodeFacts, toDesired } from './channels/to-desired.ts'
-import { viewConfigMap } from './kube-object.ts'
+import { readAnswer, readListAnswer, viewConfigMap, wholeNode } from './kube-object.ts'
 import { isManifestName, type ManifestFile, MOST_BYTES, type ParsedDocuments, readManifest, resolveManifests } from './manifests.ts'
-import { readAnswer, readListAnswer, wholeNode } from './requested-object.ts'
 
 type Requester = Pick<KubeApi, 'request'>
 

@@ -3,18 +3,20 @@
  * decides over the KubeApi port. Requests start at least a second apart, except for a list and the
  * watch that belongs to it. Never gives up, and throws only what a callback of its owner throws.
  */
-
 import type { WatchFailure } from '../decision/desired.ts'
 import { readErrorEvent } from '../kube/answer.ts'
 import { unlessAborted } from '../kube/unless-aborted.ts'
 import type { KubeAnswer, KubeApi, KubeRequest, KubeWatchRequest } from '../ports/kube-api.ts'
 import type { Log } from '../ports/log.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
+import type { Form } from './kube-object.ts'
 import {
   type AfterBreak,
   afterRead,
   afterWatch,
   INITIAL,
+  isForbidden,
+  isWorking,
   type Next,
   nextRequest,
   type ReadEnd,
@@ -23,8 +25,6 @@ import {
   type WatchEnd,
   type WatchRequest,
 } from './reflect.ts'
-import type { Form } from './requested-object.ts'
-import { WatchLog } from './watch-log.ts'
 
 /** What is watched, and the callbacks of its owner. */
 export interface Followed {
@@ -51,9 +51,9 @@ export interface Followed {
   onLost?(): void
 }
 
-export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
+type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
-export interface OpenWatch {
+interface OpenWatch {
   readonly form: Form
   /**
    * Where it started. Empty: without a resourceVersion, so at whatever the server had in its cache.
@@ -234,4 +234,64 @@ export function malformed(detail: string): RequestFailure {
 /** A request cannot be taken back, but the caller need not wait for it. */
 async function orStopped(answer: Promise<KubeAnswer>, signal: AbortSignal): Promise<KubeAnswer> {
   return (await unlessAborted(answer, signal)) ?? { kind: 'unreachable', detail: 'stopped' }
+}
+
+/** A single broken connection is common; a malformed answer is not. */
+const FAILURES_TO_WARN = 2
+
+/**
+ * Logs the state of one watched object: one line per change, and none for a repeated failure. Read
+ * and watch count separately: a list may work while the watch after it fails.
+ */
+export class WatchLog {
+  readonly #log: Log
+  readonly #what: string
+  /** Causes logged since the last success. */
+  readonly #readFailures = new Set<string>()
+  readonly #watchFailures = new Set<string>()
+  /** Polling was logged. */
+  #loggedPolling = false
+
+  constructor(log: Log, what: string) {
+    this.#log = log
+    this.#what = what
+  }
+
+  readEnded(end: ReadEnd, { state }: Next): void {
+    if (end.kind !== 'read') {
+      this.#logFailure(this.#readFailures, end, state.failures)
+      return
+    }
+    if (this.#readFailures.size > 0) this.#log.info(`${this.#what} can be read again`)
+    this.#readFailures.clear()
+  }
+
+  /** To be called when something arrives on a watch that has lasted this long. */
+  received(livedMs: number): void {
+    if (!isWorking(livedMs)) return
+    if (this.#watchFailures.size > 0 || this.#loggedPolling) this.#log.info(`${this.#what} is watched again`)
+    this.#watchFailures.clear()
+    this.#loggedPolling = false
+  }
+
+  watchEnded({ end, livedMs }: WatchEnd, { state }: Next): void {
+    this.#log.debug(`watch of ${this.#what} ended`, { end, livedMs })
+    this.received(livedMs)
+    if (end.kind === 'ended') return
+    // A 403 is logged only once polling starts.
+    if (!isForbidden(end)) this.#logFailure(this.#watchFailures, end, state.failures)
+    if (!state.polling || this.#loggedPolling) return
+    this.#log.warn(`watching ${this.#what} is forbidden: reading it every minute instead`)
+    this.#loggedPolling = true
+  }
+
+  #logFailure(logged: Set<string>, { kind, detail }: RequestFailure, failures: number): void {
+    const isCommon = kind !== 'malformed' && failures < FAILURES_TO_WARN
+    if (isCommon || logged.has(detail)) {
+      this.#log.debug(`${this.#what}: ${detail}`, { failures })
+      return
+    }
+    logged.add(detail)
+    this.#log.warn(`${this.#what} cannot be followed: ${detail}; retrying at least once a minute`)
+  }
 }

@@ -5,12 +5,10 @@
 import type { ActivationKind, Wiring } from '../decision/unit-state.ts'
 import type { ActivationEntry, ActivationParts, KindOfActivation } from './activation-kind.ts'
 import { DropInActivation } from './drop-in-activation.ts'
-import { findDropInWiring } from './drop-in-wiring.ts'
 import { EnvActivation } from './env-activation.ts'
-import { findEnvWiring, usesConfigVariable } from './env-wiring.ts'
 import { FileActivation } from './file-activation.ts'
-import { findFileWiring, namesConfigFile } from './file-wiring.ts'
 import type { WirableUnit } from './unit-definition.ts'
+import { findDropInWiring, findEnvWiring, findFileWiring, namesConfigFile, usesConfigVariable } from './wiring-kinds.ts'
 
 /** In the order in which `auto` tries them; a drop-in only where it is asked for. */
 const ACTIVATIONS: Readonly<Record<ActivationKind, ActivationEntry>> = {

@@ -19,8 +19,7 @@ import type { Log } from '../ports/log.ts'
 import { codedError, errorCode } from '../values/errors.ts'
 import { type ActivationParts, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
 import { openActivations } from './activation-kinds.ts'
-import { fileWiring } from './file-wiring.ts'
-import { readyPath } from './ready-path.ts'
+import { fileWiring, readyPath } from './wiring-kinds.ts'
 
 /** About as much as a config has. */
 const PROBE_BYTES = 64 * 1024

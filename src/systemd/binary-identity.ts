@@ -14,10 +14,9 @@ import { isOfDisk } from '../checkpoint/file-error.ts'
 import { describeSystemError } from '../checkpoint/system-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
-import type { BinaryIdentity, KubeletBinary } from '../ports/kubelet-binary.ts'
 import type { Log } from '../ports/log.ts'
 import { errorCode, errorMessage } from '../values/errors.ts'
-import { isFlag, isText, optional, parseJson, shape } from '../values/json-shape.ts'
+import { isFlag, isText, optional, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 
 /** Enough for a file in the page cache, where kubelet's is. */
 const PATIENCE_MS = 5000
@@ -29,14 +28,9 @@ const HANGING_US = 600e6
 /** Then it is read again after this time. */
 const AGAIN_US = 60e6
 
-interface Known {
-  readonly path: string
-  readonly stat: string
-  readonly identity: string
-  /** The binary could not be read: the identity is its former name. */
-  readonly unread?: boolean | undefined
-}
-const isKnown = shape<Known>({ path: isText, stat: isText, identity: isText, unread: optional(isFlag) })
+/** `unread`: the binary could not be read, and the identity is its former name. */
+const isKnown = shape({ path: isText, stat: isText, identity: isText, unread: optional(isFlag) })
+type Known = TypeOf<typeof isKnown>
 
 interface Reading {
   readonly stat: string
@@ -62,7 +56,21 @@ interface Program {
 
 const ON_DISK: Program = { stat: (path) => statSync(path, { bigint: true }), hash: hashContent }
 
-export class FileKubeletBinary implements KubeletBinary {
+export type BinaryIdentity =
+  | {
+      readonly kind: 'known'
+      /** Changes with the content of the file and with nothing else. */
+      readonly identity: string
+      /** What earlier agents called the same file: its inode and its times. */
+      readonly former: string
+      /** The disk does not return the file: `identity` stands in for that of its content. */
+      readonly unread?: true | undefined
+    }
+  | { readonly kind: 'missing' }
+  /** It is being read, or was replaced meanwhile: it is known a little later. */
+  | { readonly kind: 'reading' }
+
+export class FileKubeletBinary {
   readonly #world: BinaryWorld
   #known: Known | undefined
   #reading: Reading | undefined

@@ -3,8 +3,8 @@
  * The ID is read once, on first use: `--help` works without it.
  */
 import { readFileSync } from 'node:fs'
-import type { Instant } from '../decision/instant.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Instant } from '../values/durations.ts'
 import { errorMessage } from '../values/errors.ts'
 
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'

@@ -5,7 +5,7 @@
  */
 import { codedError } from '../values/errors.ts'
 
-export interface BusCall {
+interface BusCall {
   /** Not 0, and another for each call. */
   readonly serial: number
   readonly destination: string

@@ -6,12 +6,11 @@
 import { connect, type Socket } from 'node:net'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
-import type { UnitSignals } from '../ports/unit-signals.ts'
+import type { UnitSignals } from '../ports/unit.ts'
 import { errorMessage } from '../values/errors.ts'
-import { BusConversation } from './bus-conversation.ts'
-import { HintPace } from './hint-pace.ts'
+import { BusConversation, HintPace } from './bus-conversation.ts'
 
-export interface BusSignalsOptions {
+interface BusSignalsOptions {
   /** Path of its socket. */
   readonly socket: string
   readonly unit: string
@@ -22,7 +21,7 @@ export interface BusSignalsOptions {
   readonly pace?: BusPace
 }
 
-export interface BusPace {
+interface BusPace {
   /** From the connection until the bus and systemd have answered all calls. */
   readonly answerMs: number
   readonly firstRetryMs: number

@@ -10,13 +10,15 @@
  */
 import { createHash } from 'node:crypto'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import { checkSource, layoutOf } from '../checkpoint/layout.ts'
+import { layoutOf } from '../checkpoint/layout.ts'
 import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource } from '../decision/config-source.ts'
+import { checkSource } from '../decision/safe-names.ts'
 import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import type { ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
 import { codedError } from '../values/errors.ts'
 import { type ActivationParts, type InPlace, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
+import { asArguments, flagValue } from './command-line.ts'
 import {
   addContent,
   type DropInRecord,
@@ -26,13 +28,10 @@ import {
   parseDropInRecord,
   renderDropInRecord,
 } from './drop-in-record.ts'
-import { dropInWiring } from './drop-in-wiring.ts'
-import { asArguments, flagValue } from './flags.ts'
-import { contentToPlace } from './placed-content.ts'
-import type { Stamp } from './replacement-stamp.ts'
-import { ReplacementStamps, type StampRecord } from './replacement-stamps.ts'
-import { tolerateFaults } from './tolerate-faults.ts'
+import { contentToPlace, tolerateFaults } from './placed-content.ts'
+import { ReplacementStamps, type Stamp, type StampRecord } from './replacement-stamps.ts'
 import { readTwin, type TwinFault, type TwinPaths, writeTwin } from './twin-record.ts'
+import { dropInWiring } from './wiring-kinds.ts'
 
 /** Kubelet reads it as root, and a config may hold a secret (staticPodURLHeader). */
 const MODE = 0o600

@@ -3,9 +3,8 @@
  * in place. Pure. A fallback is recorded when it is staged, so falling back writes nothing here and
  * works on a full disk.
  */
-import type { ConfigMapSource, ContentHash } from '../decision/config-source.ts'
-import { sameSource } from '../decision/config-source.ts'
-import { isStamp, type Stamp } from './replacement-stamp.ts'
+import { type ConfigMapSource, type ContentHash, sameSource } from '../decision/config-source.ts'
+import { isStamp, type Stamp } from './replacement-stamps.ts'
 
 export interface DropInRecord {
   /** The file in kubelet's directory. */

@@ -4,14 +4,19 @@
  * written beside it in advance: falling back is then one rename or one unlink, and works on a full
  * disk. Files that kubeadm or the administrator owns are never changed.
  */
-import { checkDirectory, checkSource, layoutOf } from '../checkpoint/layout.ts'
-import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
+
+import { checkDirectory, layoutOf } from '../checkpoint/layout.ts'
+import { type ConfigMapSource, type ConfigSource, isConfigMapSource } from '../decision/config-source.ts'
+import { checkSource } from '../decision/safe-names.ts'
 import type { ReadyWiring } from '../decision/unit-state.ts'
 import type { ActivationState, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
 import { codedError } from '../values/errors.ts'
+import { parseJson } from '../values/json-shape.ts'
 import type { ActivationParts, InPlace, KindOfActivation } from './activation-kind.ts'
-import { readEnvFile, renderEnvFile } from './env-file.ts'
+import { asArguments, findFlag, joinWords, splitWords } from './command-line.ts'
+import { parseEnvironmentFile, renderAssignment } from './environment-file.ts'
+import { CONFIG_VARIABLE } from './unit-definition.ts'
 
 /** systemd reads it, and so do operators who want to know what kubelet starts with next. */
 const MODE = 0o644
@@ -98,4 +103,46 @@ export class EnvActivation implements KindOfActivation {
   #holds(path: string, text: string): boolean {
     return this.#files.read(path)?.equals(Buffer.from(text)) === true
   }
+}
+
+const SOURCE_LINE = /^# source: (\{.*\})$/m
+
+/**
+ * The text of kubelet.env: the unit's own KUBELET_CONFIG_ARGS with only `--config` replaced, and a
+ * comment with the complete source, because the path contains neither the namespace nor the
+ * ConfigMap's name. systemd reads the file at each start of kubelet, so the text is quoted by
+ * systemd's rules, twice: for the file, and for the words of the variable.
+ * @param configArgs the unit's own value of the variable
+ */
+export function renderEnvFile(source: ConfigMapSource, configPath: string, configArgs: string): string {
+  const { namespace, name, uid, resourceVersion, kubeletConfigKey, overlay } = source
+  const comment = [
+    '# Written by kubelet-cfg-agent: what kubelet starts with next. Without this file it starts with its local config.',
+    `# source: ${JSON.stringify({ namespace, name, uid, resourceVersion, kubeletConfigKey, overlay })}`,
+  ]
+  return `${comment.join('\n')}\n${renderAssignment(CONFIG_VARIABLE, replaceConfigFlag(configArgs, configPath))}`
+}
+
+type EnvFileReading = { readonly ok: true; readonly source: ConfigMapSource } | { readonly ok: false; readonly detail: string }
+
+/**
+ * Accepts only what `renderEnvFile` would write for this unit, comments aside; anything else is to
+ * be rewritten.
+ */
+export function readEnvFile(text: string, configArgs: string, pathOf: (source: ConfigMapSource) => string): EnvFileReading {
+  const source = parseJson(Buffer.from(SOURCE_LINE.exec(text)?.[1] ?? ''), isConfigMapSource)
+  if (source === undefined) return { ok: false, detail: 'does not name its ConfigMap' }
+  const variables = parseEnvironmentFile(text)
+  const found = variables.get(CONFIG_VARIABLE)
+  if (found === undefined || variables.size > 1) return { ok: false, detail: `must set ${CONFIG_VARIABLE} and nothing else` }
+  const expected = replaceConfigFlag(configArgs, pathOf(source))
+  if (joinWords(splitWords(found)) === expected) return { ok: true, source }
+  return { ok: false, detail: `makes kubelet start with ${found}, but its unit and the checkpoint require ${expected}` }
+}
+
+function replaceConfigFlag(configArgs: string, configPath: string): string {
+  const words = splitWords(configArgs)
+  const uses = findFlag(asArguments(words), 'config')
+  const others = words.filter((_, index) => !uses.some(({ first, end }) => first <= index && index < end))
+  return joinWords([`--config=${configPath}`, ...others])
 }

@@ -13,24 +13,31 @@
  * original's. The order is therefore: store the original, record the target, rename, stamp.
  */
 import { dirname, join } from 'node:path'
-import { checkSource, layoutOf } from '../checkpoint/layout.ts'
+import { layoutOf } from '../checkpoint/layout.ts'
 import { type ConfigMapSource, type ConfigSource, type ContentHash, describeSource, LOCAL } from '../decision/config-source.ts'
+import { checkSource } from '../decision/safe-names.ts'
 import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
-import { KIND } from '../kubelet/decode.ts'
-import { findOtherKind } from '../kubelet/other-kind.ts'
+import { findOtherKind, KIND } from '../kubelet/decode.ts'
 import type { ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
 import { codedError } from '../values/errors.ts'
 import { type ActivationParts, type InPlace, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
 import type { FileOwnership } from './file-ownership.ts'
-import { fileWiring } from './file-wiring.ts'
-import { findMeaning, means, type OriginalRecord, type Placed, recordContent, recordStaged } from './original-record.ts'
-import { type Found, hashOf, OriginalRecords } from './original-records.ts'
-import { contentToPlace } from './placed-content.ts'
-import { readyPath } from './ready-path.ts'
+import {
+  type Found,
+  findMeaning,
+  hashOf,
+  means,
+  type OriginalRecord,
+  OriginalRecords,
+  type Placed,
+  recordContent,
+  recordStaged,
+} from './original-records.ts'
+import { contentToPlace, tolerateFaults } from './placed-content.ts'
 import { ReplacementStamps } from './replacement-stamps.ts'
-import { tolerateFaults } from './tolerate-faults.ts'
+import { fileWiring, readyPath } from './wiring-kinds.ts'
 
 /** A file that something else changed more recently may still be incomplete. */
 const SETTLED_MS = 2000

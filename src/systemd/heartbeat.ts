@@ -5,11 +5,12 @@
  * message (older systemd drops one whose sender has exited) is therefore made up for by the next.
  * Pure, except for the clock and the sender that are passed in.
  */
+
+import type { Desired } from '../decision/desired.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import type { Step } from '../decision/step.ts'
+import type { Step, Wait } from '../decision/step.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { PassObserver } from '../ports/pass-observer.ts'
-import { describeTurn } from './status-line.ts'
+import { onOneLine } from '../values/cut.ts'
 
 /**
  * With the unit's WatchdogSec=3min, a message every 20 s, which is the pace of the loop on a
@@ -26,14 +27,14 @@ const DEFAULT_BEAT_US = 60e6
 const BURST = 3
 const BURST_US = 15e6
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   readonly clock: Clock
   /** The unit's watchdog. undefined: it has none. */
   readonly watchdogUs: number | undefined
   readonly send: (notification: Readonly<Record<string, string>>) => void
 }
 
-export class Heartbeat implements Pick<PassObserver, 'turned'> {
+export class Heartbeat {
   readonly #options: HeartbeatOptions
   /** The longest time that the loop may sleep. */
   readonly beatUs: number
@@ -75,4 +76,48 @@ export class Heartbeat implements Pick<PassObserver, 'turned'> {
     if (nowUs - lastUs >= this.beatUs / 2 && nextPassUs - lastUs > this.beatUs) return true
     return this.#status !== this.#sent && this.#sentAtUs.filter((atUs) => nowUs - atUs < BURST_US).length < BURST
   }
+}
+
+const LONGEST = 300
+
+/**
+ * The status line of the agent in `systemctl status`: what it does or waits for, as in
+ * `kubelet-cfg-agent status`. If the assignment is not known, the line begins with the reason,
+ * because that needs an operator's attention.
+ * @param snapshot undefined: the node could not be observed; the wait contains the reason
+ */
+export function describeTurn({ phase, detail }: Wait, snapshot: Snapshot | undefined): string {
+  const state = `${phase}: ${detail}`
+  const missing = snapshot && findMissing(snapshot)
+  return plain(missing === undefined ? state : `${missing} (${state})`)
+}
+
+/** Why the assignment of this node is not known. undefined: it is known. */
+function findMissing({ desired, requests }: Snapshot): string | undefined {
+  // Until `resume`, the assignment does not matter.
+  if (requests.hold === 'local') return 'held on the local config until resume'
+  return describeDesired(desired)
+}
+
+function describeDesired(desired: Desired): string | undefined {
+  switch (desired.kind) {
+    case 'unknown':
+      return `waiting for the assignment: ${desired.detail}`
+    case 'invalid':
+      return `the assignment is not valid: ${desired.detail}`
+    case 'local':
+      return undefined
+    case 'config-map': {
+      const { ref, object } = desired
+      if (object.kind === 'found') return undefined
+      const what = `waiting for ConfigMap ${ref.namespace}/${ref.name}`
+      return object.kind === 'pending' ? what : `${what}: ${object.detail}`
+    }
+  }
+}
+
+/** Keeps it on one line: a line break would start another assignment of sd_notify(3). */
+function plain(text: string): string {
+  const line = onOneLine(text)
+  return line.length > LONGEST ? `${line.slice(0, LONGEST - 3)}...` : line
 }

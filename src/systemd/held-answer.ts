@@ -4,7 +4,7 @@
  * look, so no answer stands for long. Pure, except for the clock that is passed in.
  */
 import type { Clock } from '../ports/clock.ts'
-import type { UnitSignals } from '../ports/unit-signals.ts'
+import type { UnitSignals } from '../ports/unit.ts'
 
 /**
  * What no signal tells, such as that a file of the unit was changed and systemd has not read it,

@@ -4,11 +4,11 @@
  * failed, and none where somebody canceled it. The journal keeps the line for an agent that was not
  * there, and has it on a node without a bus. Where it cannot be read, nothing is known.
  */
-import type { UnitJobs } from '../ports/unit-jobs.ts'
+import type { UnitJobs } from '../ports/unit.ts'
 import { runCommand } from '../process/run-command.ts'
 import { SYSTEMD_ENVIRONMENT } from '../values/child-environment.ts'
 
-export interface JobResultsOptions {
+interface JobResultsOptions {
   /** Path of the command. */
   readonly journalctl: string
   readonly unit: string

@@ -7,10 +7,19 @@
  */
 import { pino } from 'pino'
 import type { Log } from '../ports/log.ts'
-import { type PlainFields, plainFields, plainText } from './log-fields.ts'
-import { journalLine, journalPrefix, type Level, type LogFormat, SYSLOG_PRIORITY, terminalLine } from './log-format.ts'
+import {
+  journalLine,
+  journalPrefix,
+  type Level,
+  type LogFormat,
+  type PlainFields,
+  plainFields,
+  plainText,
+  SYSLOG_PRIORITY,
+  terminalLine,
+} from './log-format.ts'
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: Level
   readonly format: LogFormat
   /** For the terminal format only. */

@@ -4,12 +4,12 @@
  * line can reach the journal a moment after its process is gone. Where the journal cannot be read,
  * there are no last words.
  */
-import type { FirstWords, LastWords } from '../ports/last-words.ts'
+import type { FirstWords, LastWords } from '../ports/unit.ts'
 import { runCommand } from '../process/run-command.ts'
 import { SYSTEMD_ENVIRONMENT } from '../values/child-environment.ts'
 import { findLastWords } from './last-words-text.ts'
 
-export interface JournalOptions {
+interface JournalOptions {
   /** Path of the command. */
   readonly journalctl: string
   readonly unit: string

@@ -49,9 +49,9 @@ export function takeSupervision(env: Record<string, string | undefined>, pid: nu
 }
 
 /** Values for variables of sd_notify(3). */
-export type Notification = Readonly<Record<string, string>>
+type Notification = Readonly<Record<string, string>>
 
-export interface NotifierOptions {
+interface NotifierOptions {
   readonly socket: string | undefined
   readonly connected?: number | undefined
   readonly log: Log

@@ -7,6 +7,7 @@ import { hashFiles } from '../checkpoint/content.ts'
 import { FileError } from '../checkpoint/file-error.ts'
 import type { ContentHash } from '../decision/config-source.ts'
 import type { Files } from '../ports/files.ts'
+import { errorCode } from '../values/errors.ts'
 
 /**
  * @param path of the file that kubelet reads, in its checkpoint
@@ -27,4 +28,16 @@ export function contentToPlace(files: Pick<Files, 'list' | 'read'>, path: string
     throw cause
   }
   return hashFiles(found, key)
+}
+
+/**
+ * Writes that may fail: what a node does on a full or broken disk must go on. For what must not
+ * keep a node from falling back, such as a record on a full disk.
+ */
+export function tolerateFaults(write: () => void): void {
+  try {
+    write()
+  } catch (cause) {
+    if (errorCode(cause) === undefined) throw cause
+  }
 }

@@ -9,22 +9,20 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { RestartOutcome } from '../decision/effects-of-answer.ts'
 import type { BrokenWiring, KnownUnit, KubeletProcess, UnitActivity, UnitState } from '../decision/unit-state.ts'
-import type { BinaryIdentity, KubeletBinary } from '../ports/kubelet-binary.ts'
 import type { Unit } from '../ports/unit.ts'
 import { describeFailure, runCommand, succeeded } from '../process/run-command.ts'
 import { SYSTEMD_ENVIRONMENT } from '../values/child-environment.ts'
 import { codedError } from '../values/errors.ts'
 import type { ActivationChoice } from './activation-kinds.ts'
-import { BOUND_PROPERTIES, findEndedUnit } from './bound-units.ts'
-import { asArguments, flagValue } from './flags.ts'
+import type { BinaryIdentity, FileKubeletBinary } from './binary-identity.ts'
+import { asArguments, flagValue } from './command-line.ts'
+import { isKubeletInside } from './distribution.ts'
 import type { HeldAnswer } from './held-answer.ts'
-import { isKubeletInside } from './kubelet-inside.ts'
-import { describeProcess } from './kubelet-process.ts'
 import type { IdentifyMerged } from './merged-files.ts'
 import { expandPath } from './path-pattern.ts'
-import { chooseVerb, classifyActivity, findWait, hasHitStartLimit, needsReset, summarizeState } from './unit-activity.ts'
+import { chooseVerb, classifyActivity, describeProcess, findWait, hasHitStartLimit, needsReset, summarizeState } from './unit-activity.ts'
 import type { UnitDefinition } from './unit-definition.ts'
-import { parseUnitProperties, UNIT_PROPERTIES, type UnitProperties } from './unit-properties.ts'
+import { BOUND_PROPERTIES, findEndedUnit, parseUnitProperties, UNIT_PROPERTIES, type UnitProperties } from './unit-properties.ts'
 import { describeKubelet, type KubeletFacts } from './wiring.ts'
 
 export interface SystemctlOptions {
@@ -36,7 +34,7 @@ export interface SystemctlOptions {
   /** Of a kubelet whose unit does not name it. */
   readonly kubeletConfigDir?: string | undefined
   readonly dynamicConfigDir: string
-  readonly binary: KubeletBinary
+  readonly binary: Pick<FileKubeletBinary, 'identify'>
   readonly identifyMerged?: IdentifyMerged
   /** undefined: systemd is asked at each observation. */
   readonly held?: HeldAnswer<UnitProperties> | undefined

@@ -2,7 +2,9 @@
  * Maps systemd's states to what they mean for the agent. Pure. The states are those of systemd 252
  * (`unit-def.c`); later ones have a comment with the version that added them.
  */
-import type { KnownUnit, UnitActivity } from '../decision/unit-state.ts'
+
+import { findFile, layoutOf } from '../checkpoint/layout.ts'
+import type { KnownUnit, KubeletProcess, UnitActivity } from '../decision/unit-state.ts'
 import type { UnitProperties } from './unit-properties.ts'
 
 type ShownState = Pick<UnitProperties, 'loadState' | 'activeState' | 'subState' | 'result' | 'mainPid' | 'startTimedOut' | 'hasJob'>
@@ -88,4 +90,15 @@ export function chooseVerb(activity: 'failed' | 'other', shown: ShownState | str
  */
 export function needsReset(last: UnitActivity | undefined, startLimited: boolean): boolean {
   return last !== 'running' || startLimited
+}
+
+/**
+ * What a kubelet process was started with, from its `--config`.
+ * @param configPath undefined: the process has no `--config`
+ */
+export function describeProcess(dynamicConfigDir: string, pid: number, configPath: string | undefined): KubeletProcess {
+  const file = configPath === undefined ? undefined : findFile(layoutOf(dynamicConfigDir), configPath)
+  if (file === undefined) return { kind: 'other', pid, configPath }
+  const { kubeletConfigKey: key, ...version } = file
+  return { kind: 'checkpoint', pid, key, ...version }
 }

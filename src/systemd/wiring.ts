@@ -5,13 +5,11 @@
 import { createHash } from 'node:crypto'
 import type { Distribution, KubeletCommand, UnitState, Wiring } from '../decision/unit-state.ts'
 import { type ActivationChoice, findWiringOf } from './activation-kinds.ts'
-import { type Argument, expandArguments, variablesIn } from './command-line.ts'
-import { findDistribution } from './distribution.ts'
-import { dropInWiring } from './drop-in-wiring.ts'
-import { asArguments, findFlag, flagValue } from './flags.ts'
-import { findHost, type Host, kubeletFlags, localConfigIn } from './kubelet-inside.ts'
+import { type Argument, asArguments, expandArguments, findFlag, flagValue, variablesIn } from './command-line.ts'
+import { findDistribution, findHost, type Host, kubeletFlags, localConfigIn } from './distribution.ts'
 import type { IdentifyMerged, MergedPaths } from './merged-files.ts'
 import { broken, isSamePath, mergeEnvironment, type UnitDefinition, type WirableUnit } from './unit-definition.ts'
+import { dropInWiring } from './wiring-kinds.ts'
 
 export type KubeletFacts = Pick<
   Extract<UnitState, { kind: 'known' }>,

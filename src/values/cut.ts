@@ -1,4 +1,4 @@
-/** Shortens texts and puts them on one line. Pure. */
+/** Shortens texts for people, and puts them on one line. Pure. */
 
 /** Cuts between UTF-8 characters, never within one. */
 export function cutToBytes(text: string, limit: number): string {
@@ -20,4 +20,9 @@ export const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_
 /** One well-formed line without characters that disguise it. */
 export function onOneLine(text: string): string {
   return text.replace(/\s+/g, ' ').replace(UNSAFE, '?').trim()
+}
+
+/** With a capital at the beginning, as a sentence has. */
+export function capitalise(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }

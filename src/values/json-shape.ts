@@ -1,8 +1,6 @@
 /**
- * Checks that JSON read from a file has the shape of a type. The compiler requires a check for
- * every field of the type, so a new field cannot be forgotten. It does not require that a check
- * accepts all that the type allows: `oneOf` with too few words compiles. So a list of words that
- * grows is a constant, from which the type is derived. Pure.
+ * Checks that JSON read from a file has a shape. The type of what is stored is derived from its
+ * shape, so both say the same. Pure.
  */
 import { isObject } from './is-object.ts'
 
@@ -27,7 +25,12 @@ export const isFlag: Check<boolean> = (value) => typeof value === 'boolean'
 
 /** A field that is left out when it is undefined, as JSON.stringify does. */
 export function optional<T>(check: Check<T>): Optional<T> {
-  return Object.assign((value: unknown): value is T | undefined => value === undefined || check(value), { isOptional: true as const })
+  return Object.assign(orUndefined(check), { isOptional: true as const })
+}
+
+/** The same of a field that nobody may forget to set: the type requires it, the file does not. */
+export function orUndefined<T>(check: Check<T>): Check<T | undefined> {
+  return (value): value is T | undefined => value === undefined || check(value)
 }
 
 export function listOf<T>(check: Check<T>): Check<readonly T[]> {
@@ -38,24 +41,32 @@ export function mapOf<T>(check: Check<T>): Check<Readonly<Record<string, T>>> {
   return (value): value is Readonly<Record<string, T>> => isObject(value) && Object.values(value).every(check)
 }
 
+/** Each word may be missing. */
+export function partialMapOf<const K extends string, T>(words: readonly K[], check: Check<T>): Check<Readonly<Partial<Record<K, T>>>> {
+  const isWord = oneOf(...words)
+  return (value): value is Readonly<Partial<Record<K, T>>> =>
+    isObject(value) && Object.entries(value).every(([name, each]) => isWord(name) && check(each))
+}
+
 export function oneOf<const T extends string>(...words: readonly T[]): Check<T> {
   return (value): value is T => words.some((word) => word === value)
 }
 
-export function either<A, B>(a: Check<A>, b: Check<B>): Check<A | B> {
-  return (value): value is A | B => a(value) || b(value)
+export function anyOf<C extends readonly Check<unknown>[]>(...checks: C): Check<TypeOf<C[number]>> {
+  return (value): value is TypeOf<C[number]> => checks.some((check) => check(value))
 }
 
-export function shape<T extends object>(fields: Checks<T>): Check<T> {
-  return (value): value is T => {
-    return isObject(value) && Object.entries<Check<unknown>>(fields).every(([name, check]) => check(value[name]))
-  }
+export function shape<F extends Fields>(fields: F): Shape<F> {
+  return Object.assign((value: unknown): value is Shaped<F> => hasFields(value, fields), { fields })
 }
 
-export function shaped<F extends Fields>(fields: F): Shape<F> {
-  const isShaped = (value: unknown): value is Shaped<F> =>
-    isObject(value) && Object.entries(fields).every(([name, check]) => check(value[name]))
-  return Object.assign(isShaped, { fields })
+/** The same of a type that is declared elsewhere. */
+export function shapeOf<T extends object>(fields: Checks<T>): Check<T> {
+  return (value): value is T => hasFields(value, fields)
+}
+
+function hasFields(value: unknown, fields: object): boolean {
+  return isObject(value) && Object.entries<Check<unknown>>({ ...fields }).every(([name, check]) => check(value[name]))
 }
 
 /** undefined: not JSON, or not of this shape. */

@@ -8,7 +8,7 @@
 export type TomlValue = string | boolean | TomlWord | readonly TomlValue[]
 
 /** A number or a date. */
-export interface TomlWord {
+interface TomlWord {
   readonly word: string
 }
 

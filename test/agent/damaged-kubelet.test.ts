@@ -3,7 +3,7 @@
  * nothing about any config.
  */
 import t from 'tap'
-import { findFault } from '../../src/report/fault.ts'
+import { findFault } from '../../src/report/status.ts'
 import { A, B, MINUTE_US, textOf } from '../decision/snapshots.ts'
 import { SmallWorld } from './small-world.ts'
 

@@ -1,7 +1,7 @@
 /** Looks at kubelet that come late, each after more than the tolerance, and waits of systemd. */
 import t from 'tap'
-import type { KubeletBehaviour } from '../../src/systemd/fake/fake-unit.ts'
 import { A, B, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import type { KubeletBehaviour } from '../systemd/fake-unit.ts'
 import { CRASHES, NEVER_HEALTHY, SmallWorld, WELL } from './small-world.ts'
 
 /** Until kubelet has been started with B, from A, which has passed its trial. */

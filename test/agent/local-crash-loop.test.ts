@@ -4,9 +4,9 @@
  */
 import t from 'tap'
 import { describeCondition } from '../../src/report/condition.ts'
-import { describeDegraded } from '../../src/report/degraded.ts'
-import type { KubeletBehaviour } from '../../src/systemd/fake/fake-unit.ts'
+import { describeDegraded } from '../../src/report/reasons.ts'
 import { MINUTE_US, SECOND_US } from '../decision/snapshots.ts'
+import type { KubeletBehaviour } from '../systemd/fake-unit.ts'
 import { SmallWorld } from './small-world.ts'
 
 const DEADLINES = { trial: undefined, waitUntilMs: undefined }

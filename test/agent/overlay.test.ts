@@ -3,11 +3,10 @@
  * ConfigMap goes.
  */
 import t from 'tap'
-import { nextStep } from '../../src/decision/next-step.ts'
+import { nextStep } from '../../src/decision/rules.ts'
 import { parseLocated } from '../../src/kubelet/yaml.ts'
-import { applyOverlay } from '../../src/overlay/apply-overlay.ts'
-import { readOverlay } from '../../src/overlay/read-overlay.ts'
-import type { OverlayView } from '../../src/overlay/view.ts'
+import { applyOverlay } from '../../src/overlay/apply.ts'
+import { type OverlayView, readOverlay } from '../../src/overlay/read-overlay.ts'
 import { A, configMap, dataOf, MINUTE_US, SECOND_US, snapshot, textOf, wants } from '../decision/snapshots.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'

@@ -4,9 +4,9 @@
  */
 import t from 'tap'
 import type { Base, ConfigMapView, Desired } from '../../src/decision/desired.ts'
+import { hashConfig } from '../../src/decision/rollout-hash.ts'
 import { mergePart } from '../../src/overlay/merge-part.ts'
 import { PartSource } from '../../src/overlay/part-source.ts'
-import { hashConfig } from '../../src/rollout/config-hash.ts'
 import { A, MINUTE_US, SECOND_US } from '../decision/snapshots.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { localConfig } from '../overlay/local-configs.ts'

@@ -2,8 +2,8 @@ import t from 'tap'
 import { perform } from '../../src/agent/perform.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { decideSpreadTurn, spreadDelayUs } from '../../src/decision/spread.ts'
 import type { Action, StepOf } from '../../src/decision/step.ts'
+import { findSpreadTurn, spreadDelayUs } from '../../src/decision/wait.ts'
 import {
   A,
   B,
@@ -107,7 +107,8 @@ t.test('assign: the checkpoint first, the record last, so that no record names w
 
 t.test('assign: the spread begins with an edit in place', async (t) => {
   const world = new SmallWorld()
-  const turn = () => decideSpreadTurn('node-1', B, world.observationPorts().clock.now(), world.runtime.spread(), POLICY)
+  const turn = () =>
+    findSpreadTurn({ nodeName: 'node-1', now: world.observationPorts().clock.now(), spread: world.runtime.spread(), policy: POLICY }, B)
   await carryOut(world, { ...ASSIGN_B, shared: false })
   t.match(turn(), { kind: 'go' })
   await carryOut(world, ASSIGN_B)

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { ROLLOUT_OFF } from '../../src/decision/staging.ts'
-import { NoRolloutRecord } from '../../src/source/rollout/no-record.ts'
+import { NoRolloutRecord } from '../../src/source/rollout/rollout-worker.ts'
 import { refused } from '../decision/evidence-samples.ts'
 import { A, MINUTE_US, textOf } from '../decision/snapshots.ts'
 import { ANSWERS_WELL } from './fake-evidence.ts'

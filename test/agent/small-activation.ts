@@ -5,9 +5,7 @@ import type { Clock } from '../../src/ports/clock.ts'
 import type { Files } from '../../src/ports/files.ts'
 import type { Log } from '../../src/ports/log.ts'
 import { UnitActivation } from '../../src/systemd/activation.ts'
-import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
-import { envWiring } from '../../src/systemd/env-wiring.ts'
-import { fileWiring } from '../../src/systemd/file-wiring.ts'
+import { dropInWiring, envWiring, fileWiring } from '../../src/systemd/wiring-kinds.ts'
 
 /** Where things are. */
 export interface SmallPlace {

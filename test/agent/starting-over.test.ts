@@ -4,8 +4,7 @@ import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { mock } from 'node:test'
 import t, { type Test } from 'tap'
-import { runAgent } from '../../src/main-agent.ts'
-import { live } from '../../src/main-life.ts'
+import { live, runAgent } from '../../src/compose/agent.ts'
 import { resolveSettings } from '../../src/settings/resolve-settings.ts'
 import { BootClock } from '../../src/systemd/boot-clock.ts'
 import { Heartbeat } from '../../src/systemd/heartbeat.ts'
@@ -148,9 +147,8 @@ t.test('a signal to reload never finds the agent without an answer to it', async
     process.off('removeListener', onRemove)
     process.off('SIGHUP', process.listeners('SIGHUP').at(-1) ?? (() => {}))
   })
-  const parser = { load: async () => {}, parse: () => ({ ok: true, value: {}, repeated: [] }) as const }
-  const start = { settings: { ...resolved.settings, logLevel: 'error' } as const, reread: () => resolved }
-  const ended = runAgent(start, { ...world, parser, supervision: { socket: undefined, connected: undefined, watchdogUs: undefined } })
+  const start = { settings: { ...resolved.settings, logLevel: 'error' } as const, reread: async () => resolved }
+  const ended = runAgent(start, { ...world, supervision: { socket: undefined, connected: undefined, watchdogUs: undefined } })
   const binding = path('state/meta/cluster')
   const isOurs = () => existsSync(binding) && readFileSync(binding, 'utf8').includes('worker-1')
   await until(() => isOurs() && existsSync(path('state/requests')), 'it lives')

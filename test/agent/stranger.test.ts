@@ -1,8 +1,9 @@
 /** A process that is not kubelet has kubelet's health port. */
 import t from 'tap'
-import { nextStep } from '../../src/decision/next-step.ts'
-import { type Condition, describeCondition } from '../../src/report/condition.ts'
+import { nextStep } from '../../src/decision/rules.ts'
+import { describeCondition } from '../../src/report/condition.ts'
 import { NO_DEADLINES } from '../../src/report/deadlines.ts'
+import type { Condition } from '../../src/report/reasons.ts'
 import { A, B, C, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { CRASHES, SmallWorld, WELL } from './small-world.ts'
 

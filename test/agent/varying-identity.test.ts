@@ -1,8 +1,8 @@
 /** A kubelet that has another identity at each start, as by an environment file with its time. */
 import t from 'tap'
 import type { Step } from '../../src/decision/step.ts'
-import type { KubeletBehaviour } from '../../src/systemd/fake/fake-unit.ts'
 import { A, B, C, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import type { KubeletBehaviour } from '../systemd/fake-unit.ts'
 import { CRASHES, NEVER_HEALTHY, SmallWorld, WELL } from './small-world.ts'
 
 const EXITING: Readonly<Record<string, KubeletBehaviour>> = {

@@ -1,7 +1,7 @@
 /** The plugin's lists: in pages, whatever the size of the fleet, and past an expired version. */
 import t from 'tap'
-import { PAGE } from '../../src/plugin/list-pages.ts'
-import { nodeObject, startPluginWorld } from '../plugin/world.ts'
+import { PAGE } from '../../src/command/plugin/list-pages.ts'
+import { nodeObject, startPluginWorld } from '../command/plugin/world.ts'
 
 t.test('a fleet is read in pages, each Node once', async (t) => {
   const { server, run } = await startPluginWorld(t)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
-import { adoptKubeletStore, findKubeletStore } from '../../src/checkpoint/adopt.ts'
+import { adoptKubeletStore, findKubeletStore, openAdoption } from '../../src/checkpoint/adopt.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { FakeDisk, type FakeFault, type FakeStep } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
@@ -8,7 +8,6 @@ import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { serializeSource } from '../../src/checkpoint/serialize.ts'
 import type { UnitState } from '../../src/decision/unit-state.ts'
-import { openAdoption } from '../../src/main-adoption.ts'
 import { unit } from '../report/build.ts'
 import { crashEverywhere, ROOT } from './crash.ts'
 import { faultsOver } from './faults.ts'
@@ -155,7 +154,7 @@ t.test('a store that cannot be taken over is tried again less and less often, as
     const { at, clock } = stopClock()
     disk.faultOf = () => 'EROFS'
     const stores = { files, layout, checkpoints, unit: { observe: async () => unit() } }
-    const options = { settings: { adopt: true, dynamicConfigDir: ROOT }, stores, clock, uptimeUs: () => uptime, log: silentLog() }
+    const options = { adopt: true, stores, clock, uptimeUs: () => uptime, log: silentLog() }
     const adoption = await openAdoption(options)
     at.us += wait - 1
     t.equal(adoption.findOccasion(unit()), undefined)
@@ -175,7 +174,7 @@ t.test('a store that cannot be taken over keeps no agent from starting, and is t
     const log = silentLog()
     const stores = { files, layout, checkpoints, unit: { observe: async () => unit() } }
     disk.faultOf = faultOf
-    const adoption = await openAdoption({ settings: { adopt: true, dynamicConfigDir: ROOT }, stores, clock, uptimeUs: () => 0, log })
+    const adoption = await openAdoption({ adopt: true, stores, clock, uptimeUs: () => 0, log })
     disk.faultOf = undefined
     t.match(log.said, [/^cannot take over .*store; trying again later/], what)
     t.equal(adoption.findOccasion(unit()), undefined, 'not with each pass')
@@ -210,7 +209,7 @@ t.test('kubelet keeps a store that it uses, or may use', async (t) => {
     const log = silentLog()
     const { clock } = stopClock()
     const stores = { files, layout, checkpoints, unit: { observe: async () => seen } }
-    const adoption = await openAdoption({ settings: { adopt: true, dynamicConfigDir: ROOT }, stores, clock, uptimeUs: () => 0, log })
+    const adoption = await openAdoption({ adopt: true, stores, clock, uptimeUs: () => 0, log })
     t.equal(findKubeletStore(files, layout) !== undefined, obstacle !== undefined, what)
     t.match(log.said.join(), obstacle ?? /^$/, what)
     for (const [, later, stillThen] of units) {

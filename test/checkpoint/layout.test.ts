@@ -2,17 +2,8 @@ import assert from 'node:assert/strict'
 import { join, normalize } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import type { NameRefusal } from '../../src/checkpoint/layout.ts'
-import {
-  checkData,
-  checkDirectory,
-  checkFile,
-  checkKey,
-  checkSource,
-  checkVersion,
-  findFile,
-  layoutOf,
-} from '../../src/checkpoint/layout.ts'
+import { checkDirectory, findFile, layoutOf } from '../../src/checkpoint/layout.ts'
+import { checkData, checkFile, checkKey, checkSource, checkVersion, type NameRefusal } from '../../src/decision/safe-names.ts'
 import { anyFile, anySource } from './arbitraries.ts'
 
 function reasonOf(check: ReturnType<typeof checkKey>): NameRefusal | 'ok' {

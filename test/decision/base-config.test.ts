@@ -1,6 +1,6 @@
 import t from 'tap'
 import { findBasePath, runningConfigPath } from '../../src/decision/base-config.ts'
-import { fileWiring } from '../../src/systemd/file-wiring.ts'
+import { fileWiring } from '../../src/systemd/wiring-kinds.ts'
 import { following, held, snapshot, source, unit } from '../report/build.ts'
 import { health } from './snapshots.ts'
 

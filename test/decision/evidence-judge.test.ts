@@ -1,10 +1,9 @@
 /** The evidence that the agent has by itself, and which process the rest of it is about. */
 import t from 'tap'
-import { PORT_NOT_KNOWN } from '../../src/decision/health.ts'
-import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { ALL_REQUIRED, type EvidenceFinding, type EvidenceKind } from '../../src/evidence/kinds.ts'
 import { judgeEvidence, viewEvidence } from '../../src/evidence/judge.ts'
-import type { EvidenceFinding, EvidenceKind } from '../../src/evidence/kinds.ts'
-import { ALL_REQUIRED } from '../../src/evidence/kinds.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { PORT_NOT_KNOWN } from '../../src/health/sample.ts'
 import { lease, node, STARTED_US, type Story, snapshotOf } from './evidence-samples.ts'
 import { A, B, health, POLICY, runsNothing } from './snapshots.ts'
 

@@ -3,9 +3,9 @@ import type { ChannelState, Desired } from '../../src/decision/desired.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { describePause, findNodePause, findPause, isPauseUnknown, latestChannelState } from '../../src/decision/find-pause.ts'
 import { recordChannelState } from '../../src/decision/follow-assignment.ts'
-import { nextStep } from '../../src/decision/next-step.ts'
-import { assess } from '../../src/decision/situation.ts'
+import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { assess } from '../../src/decision/target.ts'
 import { A, assignedTo, B, crashing, inTrial, snapshot, startsWith, wants } from './snapshots.ts'
 
 const ON_NODE = { on: 'Node', by: 'annotation of Node n1' } as const

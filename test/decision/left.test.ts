@@ -1,7 +1,7 @@
 import t from 'tap'
 import { chooseLeft, isLocalRefused, listLeft } from '../../src/decision/left.ts'
 import { choosePrunable } from '../../src/decision/prune.ts'
-import { assess } from '../../src/decision/situation.ts'
+import { assess } from '../../src/decision/target.ts'
 import {
   A,
   accepts,

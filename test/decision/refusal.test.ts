@@ -5,9 +5,9 @@
  */
 import t from 'tap'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
-import { nextStep } from '../../src/decision/next-step.ts'
-import { assess } from '../../src/decision/situation.ts'
+import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { assess } from '../../src/decision/target.ts'
 import {
   A,
   A_EDITED,

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { foldEffects } from '../../src/decision/carry-out.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
-import { nextStep } from '../../src/decision/next-step.ts'
 import { renameInHealth } from '../../src/decision/rename-kubelet.ts'
+import { nextStep } from '../../src/decision/rules.ts'
 import { look } from './any-snapshot.ts'
 import { A, B, fallenBack, health, judged, KUBELET, keyOf, runs, snapshot, unit, verdict } from './snapshots.ts'
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { RUNTIME_EXCUSE_US } from '../../src/decision/excuse.ts'
-import type { ProcessHealth } from '../../src/decision/health.ts'
+import { lastRunSource, runningSource } from '../../src/decision/held-sources.ts'
 import type { RestartRecord } from '../../src/decision/records.ts'
 import { listCounted } from '../../src/decision/restart-limit.ts'
 import { decideRestart, keepRestarts } from '../../src/decision/restarts.ts'
-import { lastRunSource, runningSource } from '../../src/decision/running-source.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Target } from '../../src/decision/target.ts'
 import type { KnownUnit, UnitActivity } from '../../src/decision/unit-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
+import { RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
+import type { ProcessHealth } from '../../src/health/process.ts'
 import {
   A,
   assignedTo,

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { assess, nextAfter } from '../../src/decision/situation.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { isLocalWanted } from '../../src/decision/target.ts'
+import { assess, isLocalWanted, nextAfter } from '../../src/decision/target.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import {
   A,

@@ -1,6 +1,37 @@
 import t from 'tap'
+import { effectsOf } from '../../src/decision/effects-of-step.ts'
+import type { TrialBoot, TrialBoots } from '../../src/decision/records.ts'
+import { nextStep } from '../../src/decision/rules.ts'
+import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Action } from '../../src/decision/step.ts'
 import { describeTrial, isSteady, measureTrial } from '../../src/decision/trial.ts'
-import { A, B, contentOf, health, inTrial, keyOf, MINUTE_US, NOW_US, POLICY, runs, SECOND_US, UPGRADED_KUBELET } from './snapshots.ts'
+import type { Verdict } from '../../src/decision/verdict.ts'
+import {
+  A,
+  assignedTo,
+  B,
+  BOOT,
+  contentOf,
+  HOUR_US,
+  health,
+  hold,
+  INVOCATION,
+  inTrial,
+  judged,
+  keyOf,
+  lost,
+  MINUTE_US,
+  NOW_US,
+  POLICY,
+  runs,
+  runsNothing,
+  SECOND_US,
+  snapshot,
+  startsWith,
+  UPGRADED_KUBELET,
+  verdict,
+  wants,
+} from './snapshots.ts'
 
 const KEY = keyOf(B)
 
@@ -48,4 +79,180 @@ t.test('isSteady: as long as an illness would be tolerated, or a whole trial whe
   t.notOk(healthyFor(POLICY.toleranceUs - 1))
   t.ok(healthyFor(POLICY.toleranceUs))
   t.ok(healthyFor(10 * SECOND_US, 10 * SECOND_US))
+})
+
+const NOW_MS = snapshot().now.wallMs
+const THIS_BOOT = { bootId: BOOT, atWallMs: NOW_MS }
+const PAUSED = { requests: { hold: 'paused', rollback: undefined, retry: false } } as const
+
+/** The trial of B began so many minutes ago, and the node has been rebooted at the other times. */
+function boots(...minutesAgo: readonly number[]): TrialBoot[] {
+  return minutesAgo.map((minutes) => (minutes === 0 ? THIS_BOOT : bootAgo(minutes)))
+}
+
+function bootAgo(minutes: number): TrialBoot {
+  return { bootId: `boot-${minutes}-ago`, atWallMs: NOW_MS - minutes * 60e3 }
+}
+
+function ofB(recorded: readonly TrialBoot[]): { trialBoots: TrialBoots } {
+  return { trialBoots: { content: contentOf(B), boots: recorded } }
+}
+
+t.test('each boot in which a config is on trial is written down once', async (t) => {
+  const first = { kind: 'record-boot', ...ofB([THIS_BOOT]) }
+  t.same(nextStep(inTrial({ trialBoots: undefined })), first, 'that in which it was activated')
+  const down = { ...runsNothing('auto-restart'), health: health(B, { started: true }) }
+  t.same(nextStep(inTrial({ trialBoots: undefined, ...down })), first, 'also where its process is gone')
+  t.same(nextStep(inTrial(ofB(boots(20)))), { kind: 'record-boot', ...ofB(boots(20, 0)) }, 'beside those before')
+  t.match(nextStep(inTrial(ofB(boots(20, 0)))), { kind: 'wait', phase: 'in-trial' })
+  const ofA = inTrial({ trialBoots: { content: contentOf(A), boots: boots(5, 10, 15) } })
+  t.same(nextStep(ofA), first, 'those of another config say nothing of this one')
+  const upgraded = { ...ofB(boots(20, 10)), ...runs(B, { kubelet: UPGRADED_KUBELET, unit: { kubeletIdentity: UPGRADED_KUBELET } }) }
+  t.match(nextStep(inTrial(upgraded)), { kind: 'record-boot', ...ofB(boots(20, 10, 0)) }, 'whatever kubelet it is on')
+  const many = Array.from({ length: 20 }, (_, index) => bootAgo(100 - index))
+  const kept = nextStep(inTrial(ofB(many)))
+  t.match(kept, { trialBoots: { boots: [many[0], ...many.slice(-9), THIS_BOOT] } }, 'of many, the first and the latest')
+})
+
+t.test('nothing is written down of what is not on trial', async (t) => {
+  const none = { trialBoots: undefined }
+  const idle = { ...runsNothing('stopped'), health: health(B, { started: false }) }
+  t.match(nextStep(inTrial({ ...none, ...idle })), { kind: 'wait' }, 'kubelet was not started with it')
+  const earlier = { ...idle, health: health(B, { started: true, bootId: 'boot-0' }) }
+  t.match(nextStep(inTrial({ ...none, ...earlier })), { kind: 'wait' }, 'nor in this boot')
+  t.match(nextStep(snapshot(none)), { kind: 'wait', phase: 'settled' }, 'what was promoted')
+  t.match(nextStep(inTrial({ ...none, proven: keyOf(B), lastKnownGood: hold(B) })), { kind: 'wait' }, 'what has passed')
+  const upgraded = { ...none, lastKnownGood: hold(B), proven: keyOf(B, UPGRADED_KUBELET) }
+  t.match(nextStep(inTrial(upgraded)), { kind: 'wait', phase: 'in-trial' }, 'what was promoted with another kubelet')
+  t.match(nextStep(inTrial({ ...none, previous: hold(B) })), { kind: 'wait' }, 'what was promoted before')
+  const requested = inTrial({ ...none, ...runs(A), health: health(B, { started: true }) })
+  t.not(nextStep(requested).kind, 'record-boot', 'a restart into it that systemd has not done')
+  const left = { ...inTrial(none), ...wants('local'), ...assignedTo('local'), lastKnownGood: hold('local'), previous: hold('local') }
+  t.match(nextStep({ ...left, proven: undefined }), { kind: 'preflight', source: 'local' }, 'what is being left')
+  const unread = inTrial({ ...ofB(boots(20)), nextStart: { kind: 'known', held: lost(B) } })
+  t.not(nextStep(unread).kind, 'record-boot', 'what cannot be read')
+})
+
+t.test('a config is left when the node was rebooted three times within an hour in its trial', async (t) => {
+  const failed = { reason: 'reboots', detail: 'the node was rebooted 3 times in its trial', damage: 'transient', doubtful: true }
+  const rebooted = inTrial(ofB(boots(300, 25, 10, 0)))
+  t.match(nextStep(rebooted), { kind: 'condemn', verdict: { key: keyOf(B), state: 'provisional', ...failed }, next: A })
+  t.match(nextStep({ ...rebooted, ...runsNothing('auto-restart') }), { kind: 'condemn', verdict: failed }, 'whether kubelet runs or not')
+  const twice = nextStep(inTrial(ofB(boots(20, 10, 0))))
+  t.match(
+    twice,
+    { kind: 'wait', phase: 'in-trial', detail: /\(the node was rebooted 2 times in it\)$/ },
+    'the first boot has cut nothing short',
+  )
+  t.match(nextStep(inTrial(ofB(boots(80, 70, 10, 0)))), { kind: 'wait' }, 'they are too far apart')
+  const long = { policy: { ...POLICY, trialUs: HOUR_US } }
+  t.match(nextStep(inTrial({ ...long, ...ofB(boots(118, 80, 40, 0)) })), { kind: 'condemn' }, 'but not for a trial that long')
+})
+
+t.test('nothing is left that was promoted here, or that is local', async (t) => {
+  const rebooted = inTrial(ofB(boots(50, 40, 25, 0)))
+  const upgraded = { ...rebooted, lastKnownGood: hold(B), proven: keyOf(B, UPGRADED_KUBELET) }
+  t.match(nextStep(upgraded), { kind: 'wait', phase: 'in-trial' })
+  const local = { ...startsWith('local'), ...runs('local'), trialBoots: { content: contentOf('local'), boots: boots(50, 40, 25, 0) } }
+  t.not(nextStep(snapshot(local)).kind, 'condemn')
+})
+
+t.test('a trial that another config has interrupted begins anew', async (t) => {
+  const back = snapshot({ ...runs(A), ...ofB(boots(20, 10)) })
+  t.same(nextStep(back), { kind: 'record-boot', trialBoots: undefined })
+  t.match(nextStep({ ...back, trialBoots: undefined }), { kind: 'wait', phase: 'settled' })
+})
+
+t.test('what runs for a moment in the place of the assigned config interrupts nothing', async (t) => {
+  const rebooted = ofB(boots(20, 10))
+  const rewritten = { ...wants(B), ...assignedTo(B), ...startsWith('local'), ...runs('local'), health: health('local') }
+  const checked = snapshot({ ...rewritten, preflightPending: new Set([keyOf(B)]), ...rebooted })
+  t.match(nextStep(checked), { kind: 'wait', phase: 'preflight' }, 'a file that is written at each boot')
+  const refused = snapshot({ ...wants(B), ...assignedTo(B), ...judged(verdict(B, 'refused')), ...rebooted })
+  t.match(nextStep(refused), { kind: 'wait', phase: 'refused' }, 'a fallback while a booting node refuses it')
+  const lostRecord = snapshot({ assigned: { kind: 'damaged', detail: '' }, assignedContent: undefined, ...rebooted })
+  t.not(nextStep(lostRecord).kind, 'record-boot', 'while it is not known what is assigned')
+})
+
+t.test('a boot in a pause is not charged, then or later', async (t) => {
+  const before = boots(40, 25, 10)
+  const paused = inTrial({ ...ofB(before), ...PAUSED })
+  const inPause = [...before, { ...THIS_BOOT, paused: true }]
+  t.same(nextStep(paused), { kind: 'record-boot', ...ofB(inPause) })
+  t.match(nextStep(inTrial({ ...ofB(inPause), ...PAUSED })), { kind: 'wait', phase: 'in-trial' })
+  t.match(nextStep(inTrial(ofB(inPause))), { kind: 'wait', phase: 'in-trial' }, 'when the pause has ended')
+  t.match(nextStep(inTrial({ ...ofB(boots(40, 25, 10, 0)), ...PAUSED })), { kind: 'wait' }, 'nor does a pause condemn')
+})
+
+t.test('what was left for that and is tried again is left after two more reboots, since one may be planned', async (t) => {
+  const before = verdict(B, 'provisional', { reason: 'reboots', doubtful: true, retrials: 1, suspended: true })
+  const suspendedVerdicts = new Map([[keyOf(B), before]])
+  t.match(nextStep(inTrial({ ...ofB(boots(10, 0)), suspendedVerdicts })), { kind: 'wait' })
+  t.match(nextStep(inTrial({ ...ofB(boots(20, 10, 0)), suspendedVerdicts })), {
+    kind: 'condemn',
+    verdict: { reason: 'reboots', detail: 'the node was rebooted 2 times in its trial', doubtful: true, retrials: 1 },
+  })
+  const asAnother = { ...before, key: keyOf(B, UPGRADED_KUBELET), anyKubelet: true }
+  const varying = inTrial({ ...ofB(boots(20, 10, 0)), suspendedVerdicts: new Map([[asAnother.key, asAnother]]) })
+  t.match(nextStep(varying), { kind: 'condemn', verdict: { key: asAnother.key, retrials: 1 } }, 'as whatever kubelet')
+  const ill = new Map([[keyOf(B), { ...before, reason: 'ill-health' as const }]])
+  t.match(nextStep(inTrial({ ...ofB(boots(20, 10, 0)), suspendedVerdicts: ill })), { kind: 'wait' }, 'but not what failed otherwise')
+})
+
+/** B was left for its reboots; A, last-known-good, has been healthy since. */
+function fallenBack(minutes: number, facts: Partial<Parameters<typeof verdict>[2]> = {}): Snapshot {
+  const left = verdict(B, 'provisional', { reason: 'reboots', doubtful: true, atWallMs: NOW_MS - minutes * 60e3, bootId: BOOT, ...facts })
+  const sinceUs = snapshot().now.monotonicUs - minutes * MINUTE_US
+  return snapshot({
+    ...judged(left),
+    ...wants(B),
+    ...assignedTo(B),
+    ...runs(A, { startedAgoUs: minutes * MINUTE_US }),
+    health: health(A, { healthySinceUs: sinceUs, subjectSinceUs: sinceUs }),
+  })
+}
+
+t.test('it is tried again once the fallback has been healthy for a while', async (t) => {
+  t.match(nextStep(fallenBack(11)), { kind: 'retry-failed', verdict: { reason: 'reboots' }, number: 1 })
+})
+
+t.test('its verdict is confirmed by a whole trial of the fallback, which may reset the node as well', async (t) => {
+  t.match(nextStep(fallenBack(2, { retrials: 3 })), { kind: 'wait', phase: 'fallen-back' })
+  const tried = fallenBack(11, { retrials: 3 })
+  t.match(nextStep(tried), { kind: 'confirm' })
+  const health = tried.health && { ...tried.health, startedByOthers: true }
+  t.match(nextStep({ ...tried, health }), { kind: 'confirm' }, 'also where the boot started it')
+  t.match(nextStep(fallenBack(11, { retrials: 3, bootId: 'boot-0' })), { kind: 'confirm' }, 'or where that was in another boot')
+})
+
+t.test('a node on which everything failed does not rest on it, though kubelet is healthy with it', async (t) => {
+  const others = [verdict(A, 'provisional'), verdict('local', 'provisional')]
+  const healthySinceUs = snapshot().now.monotonicUs - 5 * MINUTE_US
+  const process = { key: keyOf(B), invocationId: INVOCATION, startedAtUs: healthySinceUs, wasHealthy: true, healthySinceUs }
+  const well = { health: health(B, { process: { ...process, unhealthySinceUs: undefined, exits: 0 } }) }
+  const left = (reason: Verdict['reason']) => inTrial({ ...well, ...judged(...others, verdict(B, 'provisional', { reason })) })
+  t.match(nextStep(left('reboots')), { kind: 'activate', target: A })
+  t.match(nextStep(left('crash-loop')), { kind: 'forgive' }, 'unlike on one that kubelet is well with again')
+})
+
+t.test('boots are forgotten with the trial, and where all is forgiven', async (t) => {
+  const rebooted = inTrial(ofB(boots(50, 40, 25, 0)))
+  const effects = (step: Action, of: Snapshot = rebooted) => effectsOf(step, of)
+  const forgets = (step: Action, of?: Snapshot) =>
+    effects(step, of).some((effect) => effect.kind === 'write-trial-boots' && effect.trialBoots === undefined)
+  const condemn = nextStep(rebooted) as Action
+  const kinds = effects(condemn).map(({ kind }) => kind)
+  t.ok(forgets(condemn))
+  t.ok(
+    kinds.indexOf('write-verdict') < kinds.indexOf('write-trial-boots'),
+    'the verdict is in force, even on a disk that cannot be written',
+  )
+  const left = verdict(B, 'provisional', { reason: 'reboots' })
+  t.ok(forgets({ kind: 'prove', key: keyOf(B) }))
+  t.ok(forgets({ kind: 'retry-failed', verdict: left, number: 1, of: 3 }), 'what is tried again starts at zero')
+  t.ok(forgets({ kind: 'forgive', drop: [], requested: true, why: '' }))
+  t.ok(forgets({ kind: 'reset-to-local', from: B, shared: false }))
+  t.notOk(forgets({ kind: 'prove', key: keyOf(B) }, { ...rebooted, trialBoots: undefined }), 'where there are any')
+  const ofAnother = { ...rebooted, trialBoots: { content: contentOf(A), boots: boots(5) } }
+  t.notOk(forgets(condemn, ofAnother), 'and not those of another config')
 })

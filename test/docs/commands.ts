@@ -1,6 +1,5 @@
 /** What is wrong with the command lines of the documents. Each problem is one line. */
-import { VARIABLE_PREFIX, variableName } from '../../src/settings/setting-names.ts'
-import { SETTING_NAMES } from '../../src/settings/settings.ts'
+import { SETTING_NAMES, VARIABLE_PREFIX, variableName } from '../../src/settings/settings.ts'
 import { isJsonObject } from './blocks.ts'
 import type { Page } from './markdown.ts'
 import { findPluginProblem, findUsageProblem, OWN_FLAGS, PROGRAM } from './program.ts'

@@ -40,7 +40,7 @@ t.test(`the README has at most ${MOST_LINES_OF_README} lines`, async (t) => {
 })
 
 t.test('what is broken is found', async (t) => {
-  const known = new Set(['README.md', 'docs/a.md', 'src/main.ts', 'src/cli/run.ts', 'deploy/assign.yaml'])
+  const known = new Set(['README.md', 'docs/a.md', 'src/main.ts', 'src/command/run.ts', 'deploy/assign.yaml'])
   const readme = (text: string) => [
     parsePage('README.md', text),
     parsePage('docs/a.md', '# A page\n\n## A `word`, twice\n\n## A word twice\n'),
@@ -58,7 +58,7 @@ t.test('what is broken is found', async (t) => {
   t.test('paths', async (t) => {
     t.same(
       findMissingPaths(
-        readme('`src/main.ts` `src/cli/` `src/*.ts` `src` `/etc/src/x` `no/such`\n```sh\nkubectl apply -f deploy/assign.yaml\n```'),
+        readme('`src/main.ts` `src/command/` `src/*.ts` `src` `/etc/src/x` `no/such`\n```sh\nkubectl apply -f deploy/assign.yaml\n```'),
         known,
       ),
       [],

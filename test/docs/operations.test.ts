@@ -7,12 +7,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import ts from 'typescript'
+import { PROGRAM } from '../../src/command/plugin/command.ts'
+import { PLUGIN_PROGRAM } from '../../src/command/plugin/program.ts'
 import type { UnavailableReason } from '../../src/decision/desired.ts'
 import { FAILURE_REASONS } from '../../src/decision/verdict.ts'
-import { PROGRAM } from '../../src/plugin/command.ts'
-import { PLUGIN_COMMANDS } from '../../src/plugin/command-list.ts'
-import { CONDITION_REASONS, CONDITION_TYPE, type ConditionReason } from '../../src/report/condition.ts'
-import { DEGRADED_TYPE, describeDegraded } from '../../src/report/degraded.ts'
+import { CONDITION_REASONS, CONDITION_TYPE, type ConditionReason, DEGRADED_TYPE, describeDegraded } from '../../src/report/reasons.ts'
 import { describeReadFailure } from '../../src/report/unknown-assignment.ts'
 import { ROOT } from './pages.ts'
 import { adviceOn, listFirstCells } from './tables.ts'
@@ -92,7 +91,7 @@ t.test('every reason of an event, and no other', async (t) => {
 })
 
 t.test('every command of the plugin that changes what nodes run', async (t) => {
-  const changing = PLUGIN_COMMANDS.filter(({ group }) => group === 'Change')
+  const changing = PLUGIN_PROGRAM.commands.filter(({ group }) => group === 'Change')
   t.ok(changing.length > 2)
   const named = listFirstCells(page, 'On a workstation')
   for (const { name } of changing) t.ok(named.includes(`${PROGRAM} ${name}`), name)

@@ -1,57 +1,45 @@
-/**
- * Checks a command line against the real command table. The program runs with a fake world that
- * ends it as soon as the command line is accepted.
- */
-import type { CommandContext } from '../../src/cli/command.ts'
-import { COMMANDS } from '../../src/cli/command-list.ts'
-import { runProgram } from '../../src/cli/program.ts'
-import { PLUGIN_COMMANDS } from '../../src/plugin/command-list.ts'
-import { GLOBAL_OPTIONS } from '../../src/plugin/global-options.ts'
-import { readLine } from '../../src/plugin/parse-line.ts'
-import { flagName } from '../../src/settings/setting-names.ts'
-import { SETTING_NAMES } from '../../src/settings/settings.ts'
+/** Checks a command line against the real command table. Nothing of it is run. */
+import { COMMANDS } from '../../src/command/agent/command-list.ts'
+import { type AgentWorld, agentProgram, prepareAgent } from '../../src/command/agent/program.ts'
+import { type LineReading, readLine } from '../../src/command/parse-line.ts'
+import { GLOBAL_OPTIONS } from '../../src/command/plugin/options.ts'
+import { PLUGIN_PROGRAM } from '../../src/command/plugin/program.ts'
+import { flagName, SETTING_NAMES } from '../../src/settings/settings.ts'
 
 export const PROGRAM = 'kubelet-cfg-agent'
-/** Stands in for the argument of a command that a text mentions without one. */
-const SOME_ARGUMENT = 'kubelet.yaml'
+
+const unused = (): never => {
+  throw new Error('nothing is run')
+}
+const WORLD: AgentWorld = {
+  terminal: { out: unused, err: unused, color: false, width: 100 },
+  version: '0',
+  platform: 'none',
+  env: () => ({}),
+  readConfigFile: async () => ({
+    kind: 'document',
+    path: 'config.yaml',
+    value: { apiVersion: 'kubelet-cfg-agent.io/v1alpha1', kind: 'AgentConfiguration' },
+  }),
+  openNode: unused,
+  runAgent: unused,
+}
 
 /**
  * @param args without the program's own name. @returns the program's complaint; undefined: it
  * accepts the command line
  */
 export async function findUsageProblem(args: readonly string[], isInline: boolean): Promise<string | undefined> {
-  const problem = await tryParse(args)
-  if (problem === undefined || !isInline) return problem
-  return (await tryParse([...args, SOME_ARGUMENT])) === undefined ? undefined : problem
+  const reading = readLine(args, agentProgram(COMMANDS))
+  const settings = reading.kind === 'run' ? (await prepareAgent(WORLD, reading.command, reading.line)).problems : []
+  return describeProblems(reading, settings, isInline)
 }
 
-async function tryParse(args: readonly string[]): Promise<string | undefined> {
-  let err = ''
-  let isParsed = false
-  const accept = (): never => {
-    isParsed = true
-    throw Object.assign(new Error('parsed'), { code: 'PARSED' })
-  }
-  const code = await runProgram([...args], {
-    build: { version: '0', platform: 'none' },
-    terminal: {
-      out: () => {},
-      err: (text) => {
-        err += text
-      },
-      color: false,
-      width: 100,
-    },
-    env: () => ({}),
-    readConfigFile: () => ({
-      kind: 'document',
-      path: 'config.yaml',
-      value: { apiVersion: 'kubelet-cfg-agent.io/v1alpha1', kind: 'AgentConfiguration' },
-    }),
-    openNode: (): CommandContext => accept(),
-    runAgent: async () => accept(),
-  })
-  return isParsed || code === 0 ? undefined : err.trim()
+/** A text may mention a command without its arguments. */
+function describeProblems(reading: LineReading<unknown>, settings: readonly string[], isInline: boolean): string | undefined {
+  const read = reading.kind === 'run' || reading.kind === 'wrong' ? reading.problems : []
+  const problems = [...read, ...settings].filter((problem) => !isInline || !problem.endsWith(': is missing'))
+  return problems.length === 0 ? undefined : problems.join('; ')
 }
 
 export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name)
@@ -62,13 +50,10 @@ export const OWN_FLAGS: ReadonlySet<string> = new Set([
   '--version',
   ...SETTING_NAMES.map(flagName),
   ...COMMANDS.flatMap(({ options }) => options.map(({ name }) => `--${name}`)),
-  ...[...GLOBAL_OPTIONS, ...PLUGIN_COMMANDS.flatMap(({ options }) => options)].map(({ name }) => `--${name}`),
+  ...[...GLOBAL_OPTIONS, ...PLUGIN_PROGRAM.commands.flatMap(({ options }) => options)].map(({ name }) => `--${name}`),
 ])
 
 /** The same of the kubectl plugin: what stands after `kubectl kubelet-config`. */
 export function findPluginProblem(args: readonly string[], isInline: boolean): string | undefined {
-  const reading = readLine(args, PLUGIN_COMMANDS)
-  if (reading.kind !== 'wrong') return undefined
-  // A text may mention a command without its arguments.
-  return isInline && reading.problems.every((problem) => problem.endsWith(': is missing')) ? undefined : reading.problems.join('; ')
+  return describeProblems(readLine(args, PLUGIN_PROGRAM), [], isInline)
 }

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { VERSION } from '../../src/compose/kube-api.ts'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import { HelperProcess } from '../../src/helper/helper-process.ts'
 import { isComparison, isConfigzAnswer, isFactsResult, isNothing, isPreflightResult, isReport } from '../../src/helper/protocol.ts'
-import { VERSION } from '../../src/main-version.ts'
 import type { PreflightRequest } from '../../src/ports/preflight.ts'
 import { resolveSettings } from '../../src/settings/resolve-settings.ts'
 
@@ -43,7 +43,7 @@ function open(t: Test, version = VERSION): HelperProcess {
   const resolved = resolveSettings({ flags, env: {}, file: { kind: 'absent', path: '' } })
   if (!resolved.ok) throw new Error(resolved.problems.join())
   const context = { version, settings: resolved.settings, besideDocker: [], yamlChild: join(SRC, 'kubelet/yaml-child.ts') }
-  const command = [process.execPath, ...process.execArgv, '--max-old-space-size=160', join(SRC, 'main-helper.ts')]
+  const command = [process.execPath, ...process.execArgv, '--max-old-space-size=160', join(SRC, 'compose/helper.ts')]
   const helper = new HelperProcess({ command, context: () => context })
   t.teardown(() => helper.end())
   return helper
@@ -111,7 +111,7 @@ t.test('judges nothing for an agent of another version, as in the middle of an u
 
 t.test('ends with the input, and when its unit is stopped', async (t) => {
   for (const how of ['input', 'SIGTERM'] as const) {
-    const helper = spawn(process.execPath, [...process.execArgv, join(SRC, 'main-helper.ts')], { stdio: ['pipe', 'pipe', 'inherit'] })
+    const helper = spawn(process.execPath, [...process.execArgv, join(SRC, 'compose/helper.ts')], { stdio: ['pipe', 'pipe', 'inherit'] })
     const ended = new Promise((resolve) => helper.once('exit', (code, signal) => resolve(code ?? signal)))
     // Any answer: it has started.
     const heard = new Promise((resolve) => helper.stdout.once('data', resolve))

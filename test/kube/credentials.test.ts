@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { kubeconfigWith } from '../../demo/api-server/kubeconfig.ts'
 import { createAuthority, issueCertificate } from '../../demo/api-server/x509.ts'
-import type { Access, Credentials } from '../../src/kube/access.ts'
-import { hashCertificates } from '../../src/kube/certificate-hashes.ts'
+import { type Access, type Credentials, hashCertificates } from '../../src/kube/access.ts'
 import { listNamedFiles, readKubeconfig, readUserKubeconfig } from '../../src/kube/credentials.ts'
 
 const authority = createAuthority('kubernetes')

@@ -2,7 +2,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { KubeconfigReading } from '../../src/kube/access.ts'
-import { KubeconfigFile } from '../../src/kube/kubeconfig.ts'
+import { KubeconfigFile, listKubeconfigs } from '../../src/kube/kubeconfig.ts'
 
 const OK: KubeconfigReading = {
   kind: 'ok',
@@ -83,4 +83,10 @@ t.test('an unusable kubeconfig is read each time: files that it names may exist 
   for (let i = 0; i < 3; i++) file.current()
   t.equal(reads(), 3)
   t.end()
+})
+
+t.test('the kubeconfigs of a user: the flag, then the variable, then the home directory', async (t) => {
+  t.same(listKubeconfigs('/given', '/a:/b', '/root'), ['/given'])
+  t.same(listKubeconfigs('', ':/a::/b', '/root'), ['/a', '/b'])
+  t.same(listKubeconfigs(undefined, '', '/root'), ['/root/.kube/config'])
 })

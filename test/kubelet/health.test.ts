@@ -3,9 +3,8 @@ import { type AddressInfo, createServer as createSocketServer, type Server } fro
 import t from 'tap'
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import { ConfigFileFacts } from '../../src/kubelet/config-file.ts'
+import { ConfigFileFacts, findHealthPort } from '../../src/kubelet/config-file.ts'
 import { NetworkHealthProbe } from '../../src/kubelet/health.ts'
-import { findHealthPort } from '../../src/kubelet/health-target.ts'
 import { IN_PLACE } from './in-place-yaml.ts'
 
 const listen = (server: Server) =>

@@ -3,7 +3,7 @@
  * takes seconds; a pattern that is quadratic takes minutes, and ends at the time limit.
  */
 import t from 'tap'
-import { findOtherKind } from '../../src/kubelet/other-kind.ts'
+import { findOtherKind } from '../../src/kubelet/decode.ts'
 import { SameConfigs } from '../../src/kubelet/same-config.ts'
 import type { YamlReader } from '../../src/kubelet/yaml-document.ts'
 import { IN_PLACE } from './in-place-yaml.ts'

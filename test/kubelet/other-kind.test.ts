@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findOtherKind } from '../../src/kubelet/other-kind.ts'
+import { findOtherKind } from '../../src/kubelet/decode.ts'
 import { parseDocument } from '../../src/kubelet/yaml.ts'
 import { isObject } from '../../src/values/is-object.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseListeners } from '../../src/kubelet/proc-net.ts'
+import { parseListeners } from '../../src/kubelet/port-holder.ts'
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { readGoNumber } from '../../src/kubelet/yaml-number.ts'
+import { readGoNumber } from '../../src/kubelet/yaml-subset.ts'
 
 t.test('numbers that Go reads from a plain scalar', async (t) => {
   const numbers: [text: string, value: number][] = [

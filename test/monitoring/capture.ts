@@ -11,7 +11,7 @@ import { BROKEN_CONFIG, crashingConfig, podsConfig } from '../../demo/configs.ts
 import { PATIENT } from '../../demo/pace.ts'
 import { NODE, startWorld, type World } from '../../demo/world.ts'
 import { ROLLOUT_ANNOTATION } from '../../src/decision/channels.ts'
-import type { ConditionReason } from '../../src/report/condition.ts'
+import type { ConditionReason } from '../../src/report/reasons.ts'
 import { ROLLOUT_PLAN_ANNOTATION } from '../../src/rollout/plan.ts'
 import { until } from '../until.ts'
 import { parseExposition, type Sample } from './exposition.ts'

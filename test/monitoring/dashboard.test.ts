@@ -38,7 +38,7 @@ async function listServed(): Promise<ReadonlyMap<string, readonly string[]>> {
   const rollout = { config: 'a/b', turn: 'go', progress: { stage: 1, lastStage: 2, proofs: 3 } } as const
   const status = { active: 'local', assigned: 'local', lastKnownGood: 'local', error: '' } as const
   metrics.report(status, { remainingSeconds: 0, evidence, rollout }, { status: 'True', reason: 'Local', message: '' })
-  metrics.rolloutWrote('begin')
+  metrics.counters.rolloutWrote('begin')
   const samples = parseExposition((await metrics.render()).body)
   return new Map(samples.map(({ name, labels }) => [name, Object.keys(labels)]))
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { listFields } from '../../src/overlay/layered-fields.ts'
-import { type ConfigLayer, findLayer } from '../../src/overlay/list-layers.ts'
+import { type ConfigLayer, findLayer, listFields } from '../../src/overlay/layers.ts'
 import { isObject } from '../../src/values/is-object.ts'
 import { mergePatch } from '../../src/values/merge-patch.ts'
 

@@ -1,5 +1,5 @@
 /** Local configs as a source of assignments reads them. */
-import type { LocalConfigView, ReadLocalConfig } from '../../src/ports/local-config.ts'
+import type { LocalConfigView, ReadLocalConfig } from '../../src/ports/assignment-source.ts'
 
 export const LOCAL_PATH = '/var/lib/kubelet/config.yaml'
 

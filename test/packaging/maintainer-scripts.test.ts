@@ -10,7 +10,7 @@ import t from 'tap'
 import { defaultConfigFile, defaultEnvironmentFile } from '../../scripts/package/default-config.ts'
 import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import { renderDropInRecord } from '../../src/systemd/drop-in-record.ts'
-import { renderRecord } from '../../src/systemd/original-record.ts'
+import { renderRecord } from '../../src/systemd/original-records.ts'
 
 const STATE = 'var/lib/kubelet-cfg-agent'
 const CONFIG = '/etc/kubernetes/kubelet.yaml'
@@ -139,7 +139,7 @@ t.test('before removal', async (t) => {
     const said = '#!/bin/sh\necho "Nothing to release: no agent has worked on this node."\n'
     const files = { 'usr/bin/kubelet-cfg-agent': said, 'run/systemd/system/x': '' }
     t.same(runScript('common/before-removal', machine(t, files)), { status: 0, output: '' })
-    t.match(readFileSync('src/cli/commands/release.ts', 'utf8'), 'Nothing to release: no agent has worked on this node.')
+    t.match(readFileSync('src/command/agent/commands/release.ts', 'utf8'), 'Nothing to release: no agent has worked on this node.')
   })
 
   t.test('continues and reports if release fails', async (t) => {

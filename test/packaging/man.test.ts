@@ -5,14 +5,13 @@ import { COMMAND_ROWS, SETTING_ROWS } from '../../scripts/command-line-table.ts'
 import { configPage, programPage } from '../../scripts/package/man.ts'
 import { completerPage, pluginPage } from '../../scripts/package/man-plugin.ts'
 import { example, paragraph, term } from '../../scripts/package/roff.ts'
-import { COMMANDS } from '../../src/cli/command-list.ts'
+import { COMMANDS } from '../../src/command/agent/command-list.ts'
+import { GLOBAL_OPTIONS } from '../../src/command/plugin/options.ts'
+import { PLUGIN_PROGRAM } from '../../src/command/plugin/program.ts'
 import { CONFIG_LABEL } from '../../src/decision/channels.ts'
-import { PLUGIN_COMMANDS } from '../../src/plugin/command-list.ts'
-import { GLOBAL_OPTIONS } from '../../src/plugin/global-options.ts'
 import { STATUS_ANNOTATION } from '../../src/report/annotation.ts'
-import { CONDITION_TYPE } from '../../src/report/condition.ts'
-import { DEGRADED_TYPE } from '../../src/report/degraded.ts'
-import { STATE_LABEL } from '../../src/report/state-label.ts'
+import { STATE_LABEL } from '../../src/report/channels.ts'
+import { CONDITION_TYPE, DEGRADED_TYPE } from '../../src/report/reasons.ts'
 import { SETTING_NAMES } from '../../src/settings/settings.ts'
 
 const EDITION = { version: '1.2.3', date: '2026-11-21' }
@@ -57,7 +56,7 @@ t.test('kubelet-cfg-agent(8) names what is on the Node', async (t) => {
 
 t.test('kubectl-kubelet_config(1) has every command of the plugin with its texts, and every flag', async (t) => {
   const text = plain(PAGES['kubectl-kubelet_config.1'])
-  for (const { name, description, options, examples } of PLUGIN_COMMANDS) {
+  for (const { name, description, options, examples } of PLUGIN_PROGRAM.commands) {
     t.match(text, new RegExp(`^${name}( [^\\n]*)?\\n`, 'm'), name)
     t.ok(text.includes(description), `the description of ${name}`)
     for (const option of options) t.ok(text.includes(`--${option.name}`), `${option.name} of ${name}`)

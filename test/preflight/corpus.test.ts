@@ -6,8 +6,8 @@
  */
 import t from 'tap'
 import { NEWEST_MINOR } from '../../src/kubelet/fields.ts'
+import { readDocument } from '../../src/preflight/document.ts'
 import { checkNode, findNeeds } from '../../src/preflight/node/check-node.ts'
-import { readDocument } from '../../src/preflight/read-document.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { listCandidates } from './corpus/candidates.ts'
 import { compare, refusalOf } from './corpus/compare.ts'

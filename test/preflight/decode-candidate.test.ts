@@ -2,7 +2,7 @@ import t from 'tap'
 import { decodeConfig } from '../../src/kubelet/decode.ts'
 import { FIELDS } from '../../src/kubelet/fields.ts'
 import { parseDocument } from '../../src/kubelet/yaml.ts'
-import { decodeCandidate } from '../../src/preflight/decode-candidate.ts'
+import { decodeCandidate } from '../../src/preflight/document.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'

@@ -1,6 +1,5 @@
 import t from 'tap'
-import { describeFinding, describeProblem, describeRefusal, refusalReason } from '../../src/preflight/describe-finding.ts'
-import type { Finding, Report } from '../../src/preflight/finding.ts'
+import { describeFinding, describeProblem, describeRefusal, type Finding, type Report, refusalReason } from '../../src/preflight/finding.ts'
 
 const finding = (fields: Partial<Finding> = {}): Finding => ({
   rule: 'fields/range',

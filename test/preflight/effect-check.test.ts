@@ -1,12 +1,12 @@
 import t from 'tap'
-import type { HealthRecord } from '../../src/decision/health.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
-import type { ConfigzAnswer } from '../../src/ports/configz.ts'
+import type { HealthRecord } from '../../src/health/fold.ts'
+import type { ConfigzAnswer } from '../../src/ports/preflight.ts'
 import { type Comparison, checkSame } from '../../src/preflight/change/check-same.ts'
 import { collectFlags } from '../../src/preflight/change/kubelet-flags.ts'
 import { EffectCheck } from '../../src/preflight/effect-check.ts'
-import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
+import { dropInWiring } from '../../src/systemd/wiring-kinds.ts'
 import { runningContent, snapshot, source, unit } from '../report/build.ts'
 
 const v120 = { major: 1, minor: 20, patch: 2 }

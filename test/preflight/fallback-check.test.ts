@@ -1,5 +1,5 @@
 import t from 'tap'
-import { checkFallback } from '../../src/preflight/fallback-check.ts'
+import { checkFallback } from '../../src/preflight/document.ts'
 import { findStateNeeds, remarkOnStates } from '../../src/preflight/node/check-node.ts'
 import { NOTHING_KNOWN } from '../../src/preflight/node/surroundings.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'

@@ -3,15 +3,15 @@
  * static pods: the command and the agent refuse it, with all three reasons and their places.
  */
 import t from 'tap'
-import { validateCommand } from '../../src/cli/commands/validate.ts'
+import { validateCommand } from '../../src/command/agent/commands/validate.ts'
 import { AgentPreflight } from '../../src/preflight/agent-preflight.ts'
-import { decodeCandidate } from '../../src/preflight/decode-candidate.ts'
+import { decodeCandidate } from '../../src/preflight/document.ts'
 import type { GuardName } from '../../src/preflight/guards.ts'
 import { inspectWith } from '../../src/preflight/inspect.ts'
 import type { InspectOptions, Recipient } from '../../src/preflight/inspection.ts'
 import { NOTHING_KNOWN } from '../../src/preflight/node/surroundings.ts'
 import { listParts } from '../../src/preflight/parts.ts'
-import { execute, fakeNode } from '../cli/fake-node.ts'
+import { execute, fakeNode } from '../command/agent/fake-node.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 import { source, unit } from '../report/build.ts'
 
@@ -40,7 +40,7 @@ function inspectOn(guardsOff: readonly GuardName[] = []) {
 async function validate(options: Readonly<Record<string, string>>, guardsOff: readonly GuardName[] = []) {
   const readInput = async () => ({ kind: 'read', bytes: Buffer.from(CUTS_OFF) }) as const
   const node = fakeNode({ context: { readInput, inspect: inspectOn(guardsOff) } })
-  const code = await execute(validateCommand, node, { ...options }, { candidate: 'kubelet.yaml' })
+  const code = await execute(validateCommand, node, { ...options }, ['kubelet.yaml'])
   return { code, out: node.out() }
 }
 

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { LAST_IN_TABLES, NEWEST_MINOR } from '../../src/kubelet/fields.ts'
+import { readDocument } from '../../src/preflight/document.ts'
 import type { GuardName } from '../../src/preflight/guards.ts'
 import type { InspectOptions, PartInput, PartReport, TargetNode } from '../../src/preflight/inspection.ts'
 import type { JudgeRequest, KubeletJudgement } from '../../src/preflight/kubelet/judgement.ts'
@@ -7,7 +8,6 @@ import { COVERED, formatVersion, IN_TABLES } from '../../src/preflight/kubelet-v
 import { NOTHING_KNOWN, type SurroundingNeeds, type Surroundings } from '../../src/preflight/node/surroundings.ts'
 import { listParts, type PartSources } from '../../src/preflight/parts.ts'
 import type { ChangePolicy } from '../../src/preflight/policy/check-policy.ts'
-import { readDocument } from '../../src/preflight/read-document.ts'
 import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'

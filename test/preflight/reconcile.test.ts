@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Finding } from '../../src/preflight/finding.ts'
+import { type NamedReport, nameField, reconcileWithKubelet } from '../../src/preflight/inspect.ts'
 import type { PartReport } from '../../src/preflight/inspection.ts'
-import { type NamedReport, nameField, reconcileWithKubelet } from '../../src/preflight/reconcile.ts'
 
 const finding = (rule: string, path: Finding['path'], problem: string, fields: Partial<Finding> = {}): Finding => ({
   rule,

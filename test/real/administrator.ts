@@ -260,7 +260,7 @@ function sourceOf(configMap: string, kubeletConfigKey = 'kubelet'): Source {
  * The annotation has the cause itself where `status.config` points to a log: that one is held
  * against what is expected of the other.
  */
-function pointToLog(status: unknown, expectedError: string | undefined): unknown {
+export function pointToLog<T>(status: T, expectedError: string | undefined): T {
   const [, what] = /^(.+), see \S+ log for details$/.exec(expectedError ?? '') ?? []
   if (what === undefined || !isObject(status) || typeof status.error !== 'string') return status
   const hasCause = status.error.startsWith(`${what}: `) && status.error.length > `${what}: `.length

@@ -3,7 +3,7 @@
  * created anew, its Node is deleted, and the rights to read it come late.
  */
 import { strict as assert } from 'node:assert'
-import { spreadDelayUs } from '../../src/decision/spread.ts'
+import { spreadDelayUs } from '../../src/decision/wait.ts'
 import type { Administrator } from './administrator.ts'
 import { promoteGood } from './assign.ts'
 import type { ControlPlane } from './lab/control-plane.ts'

@@ -5,7 +5,7 @@
 import { strict as assert } from 'node:assert'
 import { effectiveConfig } from '../../src/preflight/change/effective.ts'
 import { mergeDropIns } from '../../src/preflight/drop-ins/merge-drop-ins.ts'
-import { parseDuration } from '../../src/values/go-duration.ts'
+import { parseGoDuration } from '../../src/values/go-syntax.ts'
 import { askMerged, type Merged, SERVED_SINCE } from './kubelet-merge.ts'
 import type { AskedKubelet } from './kubelet-verdict.ts'
 
@@ -74,7 +74,7 @@ function valueAt(config: object, field: string): unknown {
 /** Go does not tell what is empty from what is missing here; `60s` and `1m0s` are one duration. */
 function comparable(value: unknown): string {
   if (value === undefined || value === null) return 'nothing'
-  if (typeof value === 'string') return String(parseDuration(value) ?? value)
+  if (typeof value === 'string') return String(parseGoDuration(value) ?? value)
   if (typeof value !== 'object') return String(value)
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
   return entries.length === 0 ? 'nothing' : JSON.stringify(entries)

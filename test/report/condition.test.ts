@@ -1,20 +1,18 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { sameSource } from '../../src/decision/config-source.ts'
-import type { Desired, Stale } from '../../src/decision/desired.ts'
-import { resolveDesired } from '../../src/decision/desired.ts'
-import { PORT_NOT_KNOWN } from '../../src/decision/health.ts'
-import { recordSample } from '../../src/decision/health-record.ts'
-import { nextStep } from '../../src/decision/next-step.ts'
+import { type Desired, resolveDesired, type Stale } from '../../src/decision/desired.ts'
+import { PHASES, type Phase } from '../../src/decision/phases.ts'
+import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import type { Phase } from '../../src/decision/step.ts'
 import type { UnitActivity } from '../../src/decision/unit-state.ts'
-import { CONDITION_REASONS, type Condition, describeCondition, isAssignmentKnown, isTransient } from '../../src/report/condition.ts'
+import { recordSample } from '../../src/health/fold.ts'
+import { PORT_NOT_KNOWN } from '../../src/health/sample.ts'
+import { describeCondition, isAssignmentKnown, isTransient } from '../../src/report/condition.ts'
 import { type Deadlines, NO_DEADLINES } from '../../src/report/deadlines.ts'
-import { describeDegraded } from '../../src/report/degraded.ts'
+import { CONDITION_REASONS, type Condition, describeDegraded } from '../../src/report/reasons.ts'
 import { describeStatus } from '../../src/report/status.ts'
 import { anySnapshot } from '../decision/any-snapshot.ts'
-import { PHASES } from '../decision/phases.ts'
 import { following, found, held, IDENTITY, runningContent, snapshot, source, unit, verdictOn } from './build.ts'
 
 const good = source('100')
@@ -458,7 +456,11 @@ t.test('a reason belongs to one status', async (t) => {
 })
 
 /** Every snapshot in every phase, including combinations that cannot occur. */
-const cases = fc.record({ of: anySnapshot, phase: fc.constantFrom(...PHASES), detail: fc.constantFrom('waits', 'a\nb\u0000'.repeat(2000)) })
+const cases = fc.record({
+  of: anySnapshot,
+  phase: fc.constantFrom(...(Object.keys(PHASES) as Phase[])),
+  detail: fc.constantFrom('waits', 'a\nb\u0000'.repeat(2000)),
+})
 
 t.test('in any state: one reason, one line, and True only for a proven config', async () => {
   const property = fc.property(cases, ({ of, phase, detail }) => {

@@ -1,12 +1,10 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { STATUS_ANNOTATION } from '../../src/report/annotation.ts'
-import { annotationWork, readStatusAnnotation } from '../../src/report/annotation-work.ts'
-import { CONDITION_TYPE, type Condition } from '../../src/report/condition.ts'
-import { conditionWork, readConditions } from '../../src/report/condition-work.ts'
+import { ANNOTATION, STATUS_ANNOTATION } from '../../src/report/annotation.ts'
 import { showTime } from '../../src/report/deadlines.ts'
-import { DEGRADED_TYPE, describeDegraded } from '../../src/report/degraded.ts'
-import type { FieldWork, WantedWhen } from '../../src/report/field-work.ts'
+import { FieldWork, type WantedWhen } from '../../src/report/field-work.ts'
+import { CONDITIONS } from '../../src/report/node-conditions.ts'
+import { CONDITION_TYPE, type Condition, DEGRADED_TYPE, describeDegraded } from '../../src/report/reasons.ts'
 import { ReportWorker } from '../../src/report/report-worker.ts'
 import { FakeApi, FakeLog, FakeTime, refusal } from './fakes.ts'
 
@@ -57,17 +55,17 @@ function runs<Wanted, Seen>(
 
 function freshCondition(parts = world(), isOn = () => true) {
   const { api, clock, log } = parts
-  const work = conditionWork({ api, nodeName: 'node-1', clock, log, random: () => 1 }, isOn)
+  const work = new FieldWork({ api, nodeName: 'node-1', clock, log, random: () => 1 }, CONDITIONS, isOn)
   const shown = () => api.conditions.find(({ type }) => type === CONDITION_TYPE)
   const degraded = () => api.conditions.find(({ type }) => type === DEGRADED_TYPE)
   const writes = () => api.requests.filter(({ method }) => method === 'PATCH')
-  return { ...parts, ...runs(parts, work, readConditions), shown, degraded, writes }
+  return { ...parts, ...runs(parts, work, CONDITIONS.read), shown, degraded, writes }
 }
 
 function freshAnnotation(parts = world(), isOn = () => true) {
   const { api, clock, log } = parts
-  const work = annotationWork({ api, nodeName: 'node-1', clock, log, random: () => 1 }, isOn)
-  return { ...parts, ...runs(parts, work, readStatusAnnotation), shown: () => api.annotations[STATUS_ANNOTATION] }
+  const work = new FieldWork({ api, nodeName: 'node-1', clock, log, random: () => 1 }, ANNOTATION, isOn)
+  return { ...parts, ...runs(parts, work, ANNOTATION.read), shown: () => api.annotations[STATUS_ANNOTATION] }
 }
 
 t.test('a condition is merged by its type, with the times of its transition and of its write', async (t) => {
@@ -415,7 +413,7 @@ t.test('the answer about a deleted Node says nothing about the next one', async 
   answerNow()
   await time.advance(5000)
   t.equal(writes().length, 2)
-  t.match(readConditions(api.node()), { ready: LOCAL })
+  t.match(CONDITIONS.read(api.node()), { ready: LOCAL })
 })
 
 t.test('a deletion before the answer arrives is corrected too', async (t) => {

@@ -3,8 +3,8 @@ import t from 'tap'
 import { FileError } from '../../src/checkpoint/file-error.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
-import type { Condition } from '../../src/report/condition.ts'
 import { LastReportFile, readLastReport } from '../../src/report/last-report.ts'
+import type { Condition } from '../../src/report/reasons.ts'
 import { FakeLog, FakeTime } from './fakes.ts'
 
 const FAILED: Condition = { status: 'False', reason: 'DownloadFailed', message: 'kube-system/a:kubelet cannot be read: it does not exist' }

@@ -33,7 +33,7 @@ t.test("upstream's gauges with their names and labels; a new source replaces the
 
 t.test("the agent's own metrics", async (t) => {
   const metrics = new Metrics({ version: '1.2.3' })
-  const counters: Counters = metrics
+  const counters: Counters = metrics.counters
   counters.restarted()
   counters.restarted()
   counters.rolledBack('crash-loop')
@@ -80,7 +80,7 @@ t.test('process metrics are read when scraped', async (t) => {
 
 t.test('two agents in one process (a test, the demo) do not share metrics', async (t) => {
   const [one, other] = [new Metrics({ version: '1' }), new Metrics({ version: '1' })]
-  one.restarted()
+  one.counters.restarted()
   t.same(await series(other, 'kubelet_cfg_agent_kubelet_restarts_total'), ['kubelet_cfg_agent_kubelet_restarts_total 0'])
 })
 

@@ -1,7 +1,7 @@
 import t from 'tap'
-import type { ConditionReason } from '../../src/report/condition.ts'
-import { DEFAULT_PUBLICATIONS, PUBLICATIONS, type Publication } from '../../src/report/publications.ts'
+import { DEFAULT_PUBLICATIONS, PUBLICATIONS, type Publication } from '../../src/report/channels.ts'
 import { Publisher } from '../../src/report/publisher.ts'
+import type { ConditionReason } from '../../src/report/reasons.ts'
 import { source, transition } from './build.ts'
 import { FakeApi, FakeLog, FakeTime } from './fakes.ts'
 

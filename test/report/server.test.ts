@@ -4,7 +4,7 @@ import { connect, Server as NetServer, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { type ProbeResult, ReportServer } from '../../src/report/server.ts'
-import type { ListenAddress } from '../../src/values/listen-address.ts'
+import type { ListenAddress } from '../../src/values/go-syntax.ts'
 import { until } from '../until.ts'
 import { FakeLog } from './fakes.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Desired } from '../../src/decision/desired.ts'
 import type { Transition } from '../../src/decision/records.ts'
-import type { Condition } from '../../src/report/condition.ts'
+import type { Condition } from '../../src/report/reasons.ts'
 import { SyncFaults } from '../../src/report/sync-faults.ts'
 import { found, snapshot, source, transition } from './build.ts'
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { trialKey } from '../../src/decision/trial-key.ts'
-import { type TrialTimer, timeTrial } from '../../src/report/trial-time.ts'
+import { type TrialTimer, timeTrial } from '../../src/report/timers.ts'
 import { following, IDENTITY, runningContent, snapshot, source } from './build.ts'
 
 const at = (seconds: number) => ({ now: { bootId: 'b1', monotonicUs: seconds * 1e6, wallMs: 0 } })

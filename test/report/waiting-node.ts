@@ -1,7 +1,8 @@
 /** A node that waits for its turn in a rollout, for the tests of what people see of it. */
+
+import { hashConfig } from '../../src/decision/rollout-hash.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { trialKey } from '../../src/decision/trial-key.ts'
-import { hashConfig } from '../../src/rollout/config-hash.ts'
 import { following, held, IDENTITY, runningContent, source } from './build.ts'
 
 export const NEXT = source('200')

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
 import { type Entry, parseEntry, parseRecord, parseState, type RolloutState } from '../../src/rollout/record.ts'
-import { entryText, reasonText, stateText } from '../../src/rollout/record-text.ts'
+import { entryText, reasonText, stateText } from '../../src/rollout/write.ts'
 
 const UID = '3f0a77b6-6a0c-4a31-a4e4-9b6b2e1b8c11'
 const HASH = 'ab'.repeat(32)

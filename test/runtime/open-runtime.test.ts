@@ -3,7 +3,9 @@ import { createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { findRuntimeDoubt, openRuntime } from '../../src/main-runtime.ts'
+import { findRuntimeDoubt } from '../../src/agent/config-files.ts'
+import { openRuntime } from '../../src/compose/node.ts'
+import { lookAtSocket } from '../../src/directory/owned-files.ts'
 import { BootClock } from '../../src/systemd/boot-clock.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { unit } from '../decision/snapshots.ts'
@@ -22,7 +24,7 @@ function open(waitMs: number) {
     changes++
   }
   const settings = { ...defaults, toleranceUs: waitMs * 4000 }
-  return { ...openRuntime({ settings, clock: new BootClock(), log, onChange }), log, changes: () => changes }
+  return { ...openRuntime(settings, { clock: new BootClock(), log, onChange }), log, changes: () => changes }
 }
 
 t.test('whether the container runtime answers, over its socket', async (t) => {
@@ -77,6 +79,7 @@ t.test('a socket that others than root may have put there says nothing of the ru
     findRuntimeDoubt(
       { configFacts: { of: async () => ({ healthz: 'none', runtimeEndpoint: `unix://${socket}` }) }, checkpoints, defaultRuntimeSocket },
       unit({ runtimeEndpoint: undefined }),
+      lookAtSocket,
     )
   const [checkpoints, defaultRuntimeSocket] = [{ path: () => '' }, () => undefined]
   chmodSync(fake.socket, 0o600)

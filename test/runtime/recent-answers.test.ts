@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { RuntimeAnswer, RuntimeStatus } from '../../src/ports/container-runtime.ts'
+import type { RuntimeAnswer, RuntimeStatus } from '../../src/ports/probes.ts'
 import { RecentAnswers } from '../../src/runtime/recent-answers.ts'
 
 const SOCKET = '/run/a.sock'
@@ -22,18 +22,17 @@ function open() {
     error: () => {},
   }
   const answers = new RecentAnswers({
-    load: async () => {
-      await load()
-      return {
-        probe: (socket) =>
-          new Promise((resolve) => {
-            const answer = async (given: RuntimeAnswer<RuntimeStatus>) => {
-              resolve(given)
-              await settle()
-            }
-            questions.push({ socket, answer })
-          }),
-      }
+    runtime: {
+      probe: async (socket) => {
+        await load()
+        return new Promise((resolve) => {
+          const answer = async (given: RuntimeAnswer<RuntimeStatus>) => {
+            resolve(given)
+            await settle()
+          }
+          questions.push({ socket, answer })
+        })
+      },
     },
     clock: { now: () => ({ bootId: 'boot', monotonicUs: nowUs, wallMs: 0 }) },
     sleep: (ms) => {

@@ -18,7 +18,7 @@ const kubelet = resolve('src/kubelet')
  */
 const ENTRY = `
 import { fileURLToPath } from 'node:url'
-import { openKubeApi } from '${src}/main-kube-api.ts'
+import { openKubeApi } from '${src}/compose/kube-api.ts'
 import { KubeconfigFile } from '${kube}/kubeconfig.ts'
 import { readKubeconfig } from '${kube}/credentials.ts'
 import { BoundedYaml } from '${kubelet}/bounded-yaml.ts'

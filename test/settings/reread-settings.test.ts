@@ -1,7 +1,7 @@
 import t from 'tap'
-import { rereadSettings } from '../../src/settings/reread-settings.ts'
+import { applyLive, changedSettings, rereadSettings } from '../../src/settings/reread-settings.ts'
 import type { SettingsResolution } from '../../src/settings/resolve-settings.ts'
-import type { Settings } from '../../src/settings/settings.ts'
+import { SETTING_NAMES, SETTINGS, type Settings } from '../../src/settings/settings.ts'
 import { defaults, origins } from './settled-settings.ts'
 
 /** The settings after a reread, and what was logged. */
@@ -18,7 +18,7 @@ function reread(resolution: SettingsResolution): { settings: Settings; lines: st
       level = next
     },
   }
-  return { settings: rereadSettings(defaults, () => resolution, log), lines, level }
+  return { settings: rereadSettings(defaults, resolution, log), lines, level }
 }
 
 t.test('applies live settings and names those that wait for a restart', async (t) => {
@@ -48,4 +48,34 @@ t.test('keeps the running settings if any is invalid', async (t) => {
   t.equal(settings, defaults)
   t.same(lines, ['error settings were not reread: --spread: is empty', 'error settings were not reread: --adopt: is empty'])
   t.equal(level, undefined)
+})
+
+t.test('limits and the log level change live, the others wait for a restart', async (t) => {
+  const after = { ...defaults, trialUs: 1800e6, logLevel: 'debug', metricsAddress: undefined, envFile: '/x/kubelet.env' } as const
+  t.same(changedSettings(defaults, after), {
+    live: [
+      { name: 'trial-duration', from: '10m', to: '30m' },
+      { name: 'log-level', from: 'info', to: 'debug' },
+    ],
+    restart: [
+      { name: 'kubelet-env-file', from: '/var/lib/kubelet-cfg-agent/kubelet.env', to: '/x/kubelet.env' },
+      { name: 'metrics-address', from: '127.0.0.1:10270', to: '' },
+    ],
+  })
+  const applied = applyLive(defaults, after)
+  t.same(applied, { ...defaults, trialUs: 1800e6, logLevel: 'debug' })
+  t.same(changedSettings(applied, after).live, [], 'no live change is left over')
+})
+
+t.test('equal settings have no changes', async (t) => {
+  t.same(changedSettings(defaults, { ...defaults }), { live: [], restart: [] })
+})
+
+t.test('applies every live setting and no other', async (t) => {
+  for (const property of SETTING_NAMES) {
+    const reread = Object.assign({}, defaults, { [property]: 'another value' })
+    const isLive = SETTINGS[property].changes === 'live'
+    t.equal(applyLive(defaults, reread)[property], isLive ? 'another value' : defaults[property], property)
+  }
+  t.same(changedSettings(defaults, { ...defaults, changePolicy: 'guarded', preflight: 'rules' }).restart, [])
 })

@@ -3,13 +3,19 @@ import t from 'tap'
 import {
   type ConfigFile,
   configPath,
-  describeUnknownFlag,
   resolveSettings,
   type SettingsInput,
   type SettingsResolution,
 } from '../../src/settings/resolve-settings.ts'
-import { fileKey, showInitial, variableName } from '../../src/settings/setting-names.ts'
-import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from '../../src/settings/settings.ts'
+import {
+  fileKey,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  type Settings,
+  showInitial,
+  variableName,
+} from '../../src/settings/settings.ts'
 
 const PATH = '/etc/kubelet-cfg-agent/config.yaml'
 const absent: ConfigFile = { kind: 'absent', path: PATH }
@@ -90,11 +96,6 @@ t.test('an unknown name is rejected with the nearest known one', async (t) => {
     'KUBELET_CFG_AGENT_TRAIL_DURATION: unknown variable; the nearest known one is KUBELET_CFG_AGENT_TRIAL_DURATION',
   ])
   t.same(problems({ file: file({ trailDuration: '1m' }) }), [`${PATH}: trailDuration: unknown key; the nearest known one is trialDuration`])
-  t.equal(
-    describeUnknownFlag('--trail-duration', ['--spread', '--trial-duration']),
-    '--trail-duration: unknown flag; the nearest known one is --trial-duration',
-  )
-  t.equal(describeUnknownFlag('--spread', ['--config']), '--spread: only the command run takes this flag')
   t.same(problems({ env: { PATH: '/bin', KUBELET_CFG_AGENTX: '1' } }), [], 'ignores variables of other programs')
 })
 

@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
 import { ALL_REQUIRED } from '../../src/evidence/kinds.ts'
-import { fileKey, flagName, showInitial, variableName } from '../../src/settings/setting-names.ts'
-import { SETTING_NAMES, SETTINGS, toPolicy } from '../../src/settings/settings.ts'
+import { fileKey, flagName, SETTING_NAMES, SETTINGS, showInitial, toPolicy, variableName } from '../../src/settings/settings.ts'
 import { defaults } from './settled-settings.ts'
 
 t.test('the table of settings', async (t) => {

@@ -3,9 +3,9 @@
  * whatever else is down, as long as any config works on this node.
  */
 import assert from 'node:assert/strict'
-import { RUNTIME_EXCUSE_US } from '../../src/decision/excuse.ts'
 import { NOTHING_LEFT } from '../../src/decision/resting.ts'
 import type { Step } from '../../src/decision/step.ts'
+import { RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
 import { meaningOf } from './behaviour.ts'
 import { POLICY } from './policy.ts'
 import { STARVED_US } from './sim-troubles.ts'

@@ -3,7 +3,7 @@
  * simulated: it decides by what the config says about itself.
  */
 
-import { Loop } from '../../src/agent/loop.ts'
+import { Loop, type PassObserver } from '../../src/agent/loop.ts'
 import { ContentRecognizer } from '../../src/agent/recognize-content.ts'
 import { FileCheckpoints } from '../../src/checkpoint/checkpoints.ts'
 import { contentHash } from '../../src/checkpoint/content.ts'
@@ -17,7 +17,6 @@ import type { TrialKey } from '../../src/decision/trial-key.ts'
 import type { Acceptance, PreflightResult } from '../../src/decision/verdict.ts'
 import type { Activation } from '../../src/ports/activation.ts'
 import type { Log } from '../../src/ports/log.ts'
-import type { PassObserver } from '../../src/ports/pass-observer.ts'
 import { keyOf, type Preflight, type PreflightRequest } from '../../src/ports/preflight.ts'
 import type { ConfigFacts, ConfigFiles, RuntimeProbe } from '../../src/ports/probes.ts'
 import { FileHistory } from '../../src/report/history.ts'
@@ -148,7 +147,7 @@ function probeRuntime(world: SimWorld, log: Log): RuntimeProbe {
     return { ok: false, why: 'down', detail: 'it does not answer' } as const
   }
   return new RecentAnswers({
-    load: async () => ({ probe }),
+    runtime: { probe },
     clock: { now: () => world.now() },
     sleep: (ms) => world.waitForRuntime(ms),
     log,

@@ -1,7 +1,7 @@
 /**
  * The clocks of a simulated node: CLOCK_MONOTONIC, which ends with the boot, and the wall clock.
  */
-import type { Instant } from '../../src/decision/instant.ts'
+import type { Instant } from '../../src/values/durations.ts'
 
 const BOOT_US = 5e6
 const BOOT_TAKES_MS = 30_000

@@ -4,8 +4,7 @@
  */
 
 import type { ConfigMapData } from '../../src/decision/config-source.ts'
-import { nameRendering } from '../../src/overlay/read-overlay.ts'
-import type { OverlayView, Rendering } from '../../src/overlay/view.ts'
+import { nameRendering, type OverlayView, type Rendering } from '../../src/overlay/read-overlay.ts'
 import { type Behaviour, behaviourOf } from './behaviour.ts'
 
 export class SimOverlay {

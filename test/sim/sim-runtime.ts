@@ -1,7 +1,7 @@
 /**
  * The container runtimes of a simulated node: the one that it has, and one that a config may name.
  */
-import { RUNTIME_EXCUSE_US } from '../../src/decision/excuse.ts'
+import { RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
 import { type Behaviour, behaviourOf, NEVER } from './behaviour.ts'
 
 export const CONTAINERD = 'unix:///run/containerd/containerd.sock'

@@ -2,7 +2,7 @@
  * What systemd says of kubelet's unit on a simulated node: some of it comes late, twice or never,
  * and for some time the agent hears nothing at all.
  */
-import type { UnitSignals } from '../../src/ports/unit-signals.ts'
+import type { UnitSignals } from '../../src/ports/unit.ts'
 import { NEVER } from './behaviour.ts'
 import type { Random } from './random.ts'
 

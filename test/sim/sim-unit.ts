@@ -9,7 +9,7 @@ import type { KubeletProcess, ReadyWiring, UnitActivity, UnitDown, UnitHazards, 
 import type { HealthProbe, HealthTarget } from '../../src/ports/probes.ts'
 import type { Unit } from '../../src/ports/unit.ts'
 import { HeldAnswer } from '../../src/systemd/held-answer.ts'
-import { describeProcess } from '../../src/systemd/kubelet-process.ts'
+import { describeProcess } from '../../src/systemd/unit-activity.ts'
 import {
   behaviourOf,
   delayFate,

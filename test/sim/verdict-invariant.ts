@@ -6,9 +6,9 @@
  */
 import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
-import { RUNTIME_EXCUSE_US } from '../../src/decision/excuse.ts'
 import type { Step, StepOf } from '../../src/decision/step.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
+import { RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
 import { breaksNode, isGood, meaningOf, type SimProcess } from './behaviour.ts'
 import { DIRECTORY } from './paths.ts'
 import type { KubeletObserver, SimWorld } from './sim-world.ts'

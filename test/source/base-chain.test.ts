@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Base, ConfigMapView } from '../../src/decision/desired.ts'
 import { followBases, MOST_BASES } from '../../src/source/base-chain.ts'
-import { readBase } from '../../src/source/channels/base-annotation.ts'
+import { readBase } from '../../src/source/channels/metadata.ts'
 
 const refOf = (name: string, kubeletConfigKey = 'k') => ({ namespace: 'ns', name, kubeletConfigKey })
 const baseOf = (text: string): Base | undefined => readBase({ metadata: { annotations: { 'kubelet-cfg-agent.io/base': text } } })

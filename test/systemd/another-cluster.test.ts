@@ -1,14 +1,12 @@
 import { hostname } from 'node:os'
 import t from 'tap'
+import { openIdentity } from '../../src/agent/identity.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { KubeconfigFile } from '../../src/kube/kubeconfig.ts'
-import { openIdentity } from '../../src/main-identity.ts'
 import { resolveSettings } from '../../src/settings/resolve-settings.ts'
 import { UnitActivation } from '../../src/systemd/activation.ts'
 import { ACTIVATION_KINDS } from '../../src/systemd/activation-kinds.ts'
-import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
-import { envWiring } from '../../src/systemd/env-wiring.ts'
-import { fileWiring } from '../../src/systemd/file-wiring.ts'
+import { dropInWiring, envWiring, fileWiring } from '../../src/systemd/wiring-kinds.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, pathOf, sourceOf, worldWith } from './disk.ts'
 
@@ -35,7 +33,8 @@ function open(kind: keyof typeof WIRINGS) {
   const log = silentLog()
   const kubeconfig = new KubeconfigFile('/nowhere', () => ({ kind: 'absent', detail: 'none' }), log)
   const stores = { files, layout, activation }
-  const start = (nodeName?: string) => openIdentity({ settings: resolve(nodeName), stores, kubeconfig, onSetAside: () => {}, log })
+  const start = (nodeName?: string) =>
+    openIdentity({ settings: resolve(nodeName), stores, kubeconfig, onSetAside: () => {}, log, hostName: hostname })
   return { files, disk, activation, start, log, layout }
 }
 

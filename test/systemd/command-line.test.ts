@@ -1,8 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the syntax is that of systemd
 import fc from 'fast-check'
 import t from 'tap'
-import { expandArguments, joinWords, splitWords } from '../../src/systemd/command-line.ts'
-import { asArguments, findFlag, flagValue } from '../../src/systemd/flags.ts'
+import { asArguments, expandArguments, findFlag, flagValue, joinWords, splitWords } from '../../src/systemd/command-line.ts'
 
 t.test('splits words as systemd 252 does', async (t) => {
   const text = `a"b c"d  \\q e\\ f "g\\"h" "" x"" "back\\\\slash" i\\\\j $PLAIN \${PLAIN} % tab\tsep\nnl 'i\\'j' 'sq "in"' "unterminated 'q`

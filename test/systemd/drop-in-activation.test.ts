@@ -1,6 +1,6 @@
 import t from 'tap'
 import { DropInActivation } from '../../src/systemd/drop-in-activation.ts'
-import { dropInWiring } from '../../src/systemd/drop-in-wiring.ts'
+import { dropInWiring } from '../../src/systemd/wiring-kinds.ts'
 import { bytesOf, CONFIG, DIRECTORY, ORIGINAL, pathOf, sourceOf, worldWith } from './disk.ts'
 
 const A = sourceOf('101')

@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { joinWords, splitWords } from '../../src/systemd/command-line.ts'
-import { EnvActivation } from '../../src/systemd/env-activation.ts'
-import { readEnvFile, renderEnvFile } from '../../src/systemd/env-file.ts'
-import { envWiring } from '../../src/systemd/env-wiring.ts'
+import { EnvActivation, readEnvFile, renderEnvFile } from '../../src/systemd/env-activation.ts'
 import { parseEnvironmentFile } from '../../src/systemd/environment-file.ts'
+import { envWiring } from '../../src/systemd/wiring-kinds.ts'
 import { DIRECTORY, pathOf, sourceOf, worldWith } from './disk.ts'
 
 const A = sourceOf('101')

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import { FileActivation } from '../../src/systemd/file-activation.ts'
 import { SystemFileOwnership } from '../../src/systemd/file-ownership.ts'
-import { fileWiring } from '../../src/systemd/file-wiring.ts'
-import { findMeaning, parseRecord } from '../../src/systemd/original-record.ts'
+import { findMeaning, parseRecord } from '../../src/systemd/original-records.ts'
+import { fileWiring } from '../../src/systemd/wiring-kinds.ts'
 import { bytesOf, CONFIG, DIRECTORY, ORIGINAL, pathOf, sourceOf, worldWith } from './disk.ts'
 
 const A = sourceOf('101')

@@ -1,8 +1,7 @@
 import t from 'tap'
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import type { Stamp } from '../../src/systemd/replacement-stamp.ts'
-import { ReplacementStamps } from '../../src/systemd/replacement-stamps.ts'
+import { ReplacementStamps, type Stamp } from '../../src/systemd/replacement-stamps.ts'
 
 const PATH = '/run/kubelet-cfg-agent/config-file.json'
 

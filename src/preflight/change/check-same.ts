@@ -8,16 +8,13 @@
 import { posix } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
-import type { FieldPath } from '../../kubelet/field-path.ts'
-import { RELATIVE_PATHS } from '../../kubelet/relative-paths.ts'
+import { type FieldPath, RELATIVE_PATHS } from '../../kubelet/field-path.ts'
 import { isObject } from '../../values/is-object.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import type { Change, Side } from './change.ts'
 import { compareConfigs } from './compare.ts'
 import { rowAt } from './field-rows.ts'
-import { type KubeletFlags, NO_FLAGS } from './kubelet-flags.ts'
-import { overlayFlags } from './overlay-flags.ts'
-import { overridingFlag } from './overridden.ts'
+import { type KubeletFlags, NO_FLAGS, overlayFlags, overridingFlag } from './kubelet-flags.ts'
 
 export interface Difference {
   readonly path: FieldPath

@@ -9,7 +9,7 @@ import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { valueAt } from '../../kubelet/field-path.ts'
 import { isKnown, NEWEST_MINOR } from '../../kubelet/fields.ts'
 import { isGateOn, stateOf } from '../../kubelet/gates.ts'
-import { parseDuration } from '../../values/go-duration.ts'
+import { parseGoDuration } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { type FieldRow, ROWS } from './field-rows.ts'
@@ -56,7 +56,7 @@ function readSet(config: KubeletConfig, name: string, row: FieldRow, minor: numb
 function isZero(value: unknown, row: FieldRow): boolean {
   if (Array.isArray(value)) return value.length === 0
   if (isObject(value)) return Object.keys(value).length === 0
-  if (typeof value === 'string') return value === '' || (row.measure === 'duration' && parseDuration(value) === 0n)
+  if (typeof value === 'string') return value === '' || (row.measure === 'duration' && parseGoDuration(value) === 0n)
   return value === 0 || value === false
 }
 

@@ -9,7 +9,7 @@ import type { Field, FieldDefaults, FieldType } from '../../kubelet/field.ts'
 import type { FieldPath } from '../../kubelet/field-path.ts'
 import { type LeafName, listLeaves } from '../../kubelet/fields.ts'
 import { DEFAULT_TABLE } from '../../kubelet/generated/defaults.ts'
-import type { RiskClass } from './risk-classes.ts'
+import type { RiskClass } from './change.ts'
 
 interface ChangeRow {
   readonly risk: RiskClass

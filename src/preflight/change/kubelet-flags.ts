@@ -3,8 +3,18 @@
  * github.com/spf13/pflag as kubelet uses it: `--name=value` or `--name value`, a boolean only as
  * `--name` or `--name=value`, `_` counts as `-` (`WordSepNormalizeFunc`), `--` ends them.
  */
+
+import type { KubeletConfig } from '../../kubelet/decode.ts'
+import type { FieldType } from '../../kubelet/field.ts'
+import { type FieldPath, formatPath } from '../../kubelet/field-path.ts'
+import { parseGoBool } from '../../values/go-syntax.ts'
+import { isObject } from '../../values/is-object.ts'
+import type { ConfigDocument } from '../document.ts'
+import { type Finding, locateNearest } from '../finding.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
-import { ROWS } from './field-rows.ts'
+import type { Change } from './change.ts'
+import { isKnownIn } from './effective.ts'
+import { ROWS, rowAt } from './field-rows.ts'
 
 /** Names without dashes, with all values in order: the last one wins, but maps and lists add up. */
 export type KubeletFlags = ReadonlyMap<string, readonly string[]>
@@ -98,6 +108,139 @@ export function isFlagOf(name: string, minor: number): boolean {
 }
 
 /** Of these flags those that this kubelet does not know, but another does. */
-export function listUnknown(flags: KubeletFlags, { major, minor }: Pick<KubeletVersion, 'major' | 'minor'>): string[] {
+export function listUnknownFlags(flags: KubeletFlags, { major, minor }: Pick<KubeletVersion, 'major' | 'minor'>): string[] {
   return major === 1 ? [...flags.keys()].filter((name) => !isFlagOf(name, minor)) : []
+}
+
+/**
+ * Applies kubelet's flags to a config as kubelet does: flags override fields, replace maps and
+ * lists as a whole, and merge feature gates one by one. Rules: `kubeletConfigFlagPrecedence`,
+ * cmd/kubelet/app/server.go; syntax of the values as in k8s.io/component-base/cli/flag. A flag with
+ * its own language (taints, reserved memory, headers, vmodule), or with a wrong value, makes its
+ * field unknown.
+ */
+interface Overlaid {
+  readonly config: KubeletConfig
+  /**
+   * Names of rows whose flag has a value that cannot be parsed here. The config lacks these fields.
+   */
+  readonly unknown: ReadonlySet<string>
+}
+
+export function overlayFlags(config: KubeletConfig, flags: KubeletFlags, version: KubeletVersion | undefined): Overlaid {
+  const unknown = new Set<string>()
+  let overlaid = config
+  for (const [name, row] of ROWS) {
+    const given = row.flag === undefined || !isKnownIn(row, version) ? undefined : flags.get(row.flag)
+    if (given === undefined || row.flag === undefined) continue
+    const value = readFlag(row.flag, given, row.type)
+    if (value === undefined) unknown.add(name)
+    overlaid = place(overlaid, name.split('.'), name === 'featureGates' ? mergeGates(config[name], value) : value)
+  }
+  return { config: overlaid, unknown }
+}
+
+/** undefined: cannot be parsed here. */
+function readFlag(flag: string, given: readonly string[], type: FieldType): unknown {
+  const last = given.at(-1) ?? ''
+  switch (type) {
+    case 'string':
+    case 'duration':
+    case 'nullable-duration':
+    case 'nanoseconds':
+    case 'quantity':
+      return last
+    case 'boolean':
+      return parseGoBool(last)
+    case 'int32':
+    case 'int64':
+    case 'uint32':
+      return /^[+-]?\d{1,15}$/.test(last) ? Number(last) : undefined
+    case 'strings':
+      return given.flatMap((list) => (list === '' ? [] : list.split(',')))
+    case 'string-map':
+      return readPairs(given, flag === 'eviction-hard' || flag === 'eviction-soft' ? '<' : '=')
+    case 'boolean-map':
+      return readGates(given)
+    case 'number':
+    case 'quantity-map':
+    case 'time':
+    case 'object':
+    case 'objects':
+    case 'int32s':
+    case 'strings-map':
+      return undefined
+  }
+}
+
+function readPairs(given: readonly string[], between: string): Readonly<Record<string, string>> | undefined {
+  const pairs = given.flatMap((list) => list.split(',')).filter((pair) => pair !== '')
+  if (!pairs.every((pair) => pair.includes(between))) return undefined
+  const split = (pair: string, at: number) => [pair.slice(0, at).trim(), pair.slice(at + 1).trim()] as const
+  return Object.fromEntries(pairs.map((pair) => split(pair, pair.indexOf(between))))
+}
+
+function readGates(given: readonly string[]): Readonly<Record<string, boolean>> | undefined {
+  const gates = Object.entries(readPairs(given, '=') ?? { '': '' }).map(([name, text]) => [name, parseGoBool(text)] as const)
+  return gates.every(([, on]) => on !== undefined) ? Object.fromEntries(gates.map(([name, on]) => [name, on === true])) : undefined
+}
+
+function mergeGates(configured: unknown, flagged: unknown): unknown {
+  return isObject(flagged) ? { ...(isObject(configured) ? configured : {}), ...flagged } : undefined
+}
+
+function place(config: KubeletConfig, [step, ...rest]: readonly string[], value: unknown): KubeletConfig {
+  if (step === undefined) return config
+  const inner = config[step]
+  return { ...config, [step]: rest.length === 0 ? value : place(isObject(inner) ? inner : {}, rest, value) }
+}
+
+/**
+ * Finds changes without effect because a kubelet flag overrides the field. Rule:
+ * `kubeletConfigFlagPrecedence`, cmd/kubelet/app/server.go: kubelet parses its flags again over the
+ * config; of `featureGates` only the gates that the flag names.
+ */
+export function findOverridden(changes: readonly Change[], flags: KubeletFlags, document?: Pick<ConfigDocument, 'locate'>): Finding[] {
+  const findings = new Map<string, Finding>()
+  for (const { path, risk } of changes) {
+    const flag = risk === 'none' ? undefined : overridingFlag(path, flags)
+    if (flag === undefined) continue
+    const field = flag === 'feature-gates' ? path : path.slice(0, rowAt(path)?.name.split('.').length)
+    const name = formatPath(field)
+    if (findings.has(name)) continue
+    findings.set(name, {
+      rule: 'change/overridden-by-flag',
+      severity: 'warn',
+      reason: 'validate',
+      path: field,
+      position: locateNearest(document, field),
+      problem: `changing ${name} has no effect: kubelet is started with --${flag}, which overrides it`,
+      advice: `remove --${flag} from kubelet's flags, or leave ${name} as it is`,
+    })
+  }
+  return [...findings.values()]
+}
+
+/** More are not worth their place in a record. */
+const MOST_CHANGED = 200
+
+/**
+ * The fields whose change has an effect, with dots.
+ *
+ * @returns undefined: that is not known of all of them, or they are too many
+ */
+export function listEffective(changes: readonly Change[], flags: KubeletFlags): readonly string[] | undefined {
+  if (changes.length > MOST_CHANGED || changes.some(({ risk }) => risk === 'unknown')) return undefined
+  const effective = changes.filter(({ path, risk }) => risk !== 'none' && overridingFlag(path, flags) === undefined)
+  return effective.map(({ path }) => path.join('.'))
+}
+
+/** Without dashes. undefined: no flag does. */
+export function overridingFlag(path: FieldPath, flags: KubeletFlags): string | undefined {
+  const flag = rowAt(path)?.row.flag
+  const given = flag === undefined ? undefined : flags.get(flag)
+  if (flag === undefined || given === undefined) return undefined
+  if (flag !== 'feature-gates') return flag
+  const named = given.flatMap((list) => list.split(',')).map((pair) => pair.split('=')[0]?.trim())
+  return path.length < 2 || named.includes(String(path[1])) ? flag : undefined
 }

@@ -16,7 +16,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import type { ClientIdentity } from '../../kube/access.ts'
-import type { ConfigzAnswer } from '../../ports/configz.ts'
+import type { ConfigzAnswer } from '../../ports/preflight.ts'
 import type { HealthTarget } from '../../ports/probes.ts'
 import { errorMessage } from '../../values/errors.ts'
 
@@ -25,7 +25,7 @@ const BODY_LIMIT = 4 * 1024 * 1024
 const DETAIL_LIMIT = 300
 const PATH = '/configz'
 
-export interface ProvingPort {
+interface ProvingPort {
   readonly target: HealthTarget
   /** PEM: one of these is what kubelet serves. What follows the first certificate is ignored. */
   readonly certificates: readonly string[]

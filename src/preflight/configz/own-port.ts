@@ -4,14 +4,13 @@
  * `nodeAuthorizerAttributesGetter`, pkg/kubelet/server/auth.go.
  */
 import { posix } from 'node:path'
+import { findServingTarget } from '../../kubelet/config-file.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
-import { findServingTarget } from '../../kubelet/health-target.ts'
 import type { HealthTarget } from '../../ports/probes.ts'
-import type { KubeletFlags } from '../change/kubelet-flags.ts'
-import { overlayFlags } from '../change/overlay-flags.ts'
+import { type KubeletFlags, overlayFlags } from '../change/kubelet-flags.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 
-export interface OwnPort {
+interface OwnPort {
   readonly target: HealthTarget
   /** The files that can hold the certificate that kubelet serves. */
   readonly certificateFiles: readonly string[]

@@ -6,16 +6,16 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { decides, type FieldPath, formatPath, valueAt } from '../../kubelet/field-path.ts'
 import { isObject } from '../../values/is-object.ts'
+import { type Comparison, checkSame, type Difference } from '../change/check-same.ts'
+import { compareConfigs } from '../change/compare.ts'
 import { effectiveConfig } from '../change/effective.ts'
-import { describeFinding } from '../describe-finding.ts'
+import type { KubeletFlags } from '../change/kubelet-flags.ts'
 import type { ConfigDocument } from '../document.ts'
-import type { Finding } from '../finding.ts'
+import { describeFinding, type Finding, locateNearest } from '../finding.ts'
 import type { PartInput, PartReport } from '../inspection.ts'
 import { formatVersion, type KubeletVersion } from '../kubelet-version.ts'
-import { locateNearest } from '../locate.ts'
-import type { DropIn, DropInsHere, MergeOrder } from './drop-ins.ts'
 import { mergeAround, mergesByPatch } from './merge-drop-ins.ts'
-import { listOtherCase, type OtherCase } from './other-case.ts'
+import { type DropIn, type DropInsHere, listOtherCase, type MergeOrder, type OtherCase } from './read-drop-ins.ts'
 
 /** Undefined: kubelet has no `--config-dir`. */
 export function checkDropIns({ assigned, config, document, dropIns, version }: PartInput): PartReport | undefined {
@@ -71,7 +71,7 @@ function findSetter(path: FieldPath, config: KubeletConfig, { base, below, above
 }
 
 /** The last of these files that sets or removes the field. */
-export function findWinner(path: FieldPath, files: readonly DropIn[]): DropIn | undefined {
+function findWinner(path: FieldPath, files: readonly DropIn[]): DropIn | undefined {
   return path.length === 0 ? undefined : files.findLast(({ config }) => decides(config, path))
 }
 
@@ -82,7 +82,7 @@ interface Overridden {
 }
 
 /** See `withoutEmptyLists`. */
-export const EMPTY_LIST = 'with --config-dir, kubelet takes the default in place of an empty list'
+const EMPTY_LIST = 'with --config-dir, kubelet takes the default in place of an empty list'
 
 function findOverridden(
   assigned: KubeletConfig,
@@ -200,4 +200,30 @@ function describeTooOld(version: KubeletVersion | undefined): Finding {
 
 function refuse(findings: readonly Finding[], detail: string): PartReport {
   return { outcome: 'refused', detail, findings }
+}
+
+/**
+ * Compares the config that kubelet reports at /configz with the one that it was given, where
+ * kubelet has drop-ins. Fields that only a drop-in sets are no differences.
+ */
+export function compareRunning(
+  assigned: KubeletConfig,
+  dropIns: DropInsHere | undefined,
+  configz: unknown,
+  version: KubeletVersion | undefined,
+  flags: KubeletFlags,
+): Comparison {
+  // A file that cannot be read now was changed after kubelet's start.
+  if (dropIns?.kind !== 'usable' || !mergesByPatch(version)) return checkSame(assigned, configz, version, flags)
+  const { order } = dropIns
+  const merged = mergeAround(assigned, order, version)
+  const comparison = checkSame(merged, configz, version, flags)
+  if (!comparison.ok) return comparison
+  const overridden = compareConfigs(assigned, merged, version)
+    .filter(({ path, risk }) => risk !== 'none' && decides(assigned, path))
+    .map(({ path, before, after }): Difference => {
+      const because = findWinner(path, order.above)?.path ?? EMPTY_LIST
+      return { path, meant: before, running: after, because }
+    })
+  return { ok: true, differences: [...comparison.differences, ...overridden] }
 }

@@ -11,7 +11,7 @@ import { isObject } from '../../values/is-object.ts'
 import { mergePatch } from '../../values/merge-patch.ts'
 import { effectiveConfig } from '../change/effective.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
-import type { DropIn, DropInsHere, MergeOrder } from './drop-ins.ts'
+import type { DropIn, DropInsHere, MergeOrder } from './read-drop-ins.ts'
 
 /** Where drop-ins are JSON merge patches. */
 const FIRST_WITH_PATCHES = 30

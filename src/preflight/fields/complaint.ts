@@ -5,6 +5,7 @@
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { FieldPath } from '../../kubelet/field-path.ts'
 import { OLDEST_MINOR } from '../../kubelet/fields.ts'
+import { parseGoDuration } from '../../values/go-syntax.ts'
 import type { Finding, Severity } from '../finding.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 
@@ -69,4 +70,39 @@ export function weigh(
 export function describeRange({ from = OLDEST_MINOR, to }: FieldProblem): string {
   if (from > OLDEST_MINOR) return to === undefined ? ` (kubelet 1.${from} and later)` : ` (kubelet 1.${from} to 1.${to})`
   return to === undefined ? '' : ` (kubelet up to 1.${to})`
+}
+
+/** Reads a field's value as a type, with a default if it is not set or of another type. */
+export function numberOf<Default extends number | undefined>(value: unknown, initial: Default): number | Default {
+  return typeof value === 'number' ? value : initial
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+export function isOn(value: unknown, initial: boolean): boolean {
+  return typeof value === 'boolean' ? value : initial
+}
+
+/** null in a list means an empty string, as in Go. */
+export function textsOf(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) ? value.map(textOf) : undefined
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+/** In nanoseconds. */
+export function durationOf(value: unknown, initial: bigint): bigint {
+  return typeof value === 'string' ? (parseGoDuration(value) ?? initial) : initial
+}
+
+export const SECOND_NS = 1_000_000_000n
+export const MILLISECOND_NS = 1_000_000n
+
+/** Where each value stands first. `indexOf` for each item takes quadratic time. */
+export function firstPlaces<T>(values: readonly T[]): ReadonlyMap<T, number> {
+  return new Map(values.map((value, index) => [value, index] as const).reverse())
 }

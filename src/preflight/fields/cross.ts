@@ -6,9 +6,20 @@
 
 import { valueAt } from '../../kubelet/field-path.ts'
 import { parseCpuList } from '../cpu-set.ts'
-import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
-import { TLS_VERSIONS } from './tls-names.ts'
-import { durationOf, firstPlaces, isOn, listOf, numberOf, SECOND_NS, textOf, textsOf } from './values.ts'
+import {
+  durationOf,
+  type FieldProblem,
+  type FieldRuleInput,
+  firstPlaces,
+  isOn,
+  listOf,
+  numberOf,
+  quote,
+  SECOND_NS,
+  textOf,
+  textsOf,
+} from './complaint.ts'
+import { TLS_VERSIONS } from './single-fields.ts'
 
 const ALGORITHMS = ['ECDSA-P256', 'ECDSA-P384', 'RSA-2048', 'RSA-3072', 'RSA-4096', 'ML-DSA-44', 'ML-DSA-65', 'ML-DSA-87']
 

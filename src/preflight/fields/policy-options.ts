@@ -5,10 +5,9 @@
  * pkg/kubelet/cm/cpumanager, `NewPolicyOptions` of pkg/kubelet/cm/topologymanager, and `run` of
  * cmd/kubelet/app/server.go.
  */
-import { parseGoBool } from '../../values/go-bool.ts'
+import { parseGoBool } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
-import { type FieldProblem, type FieldRuleInput, quote } from './complaint.ts'
-import { textOf } from './values.ts'
+import { type FieldProblem, type FieldRuleInput, quote, textOf } from './complaint.ts'
 
 type Stage = 'alpha' | 'beta' | 'stable'
 /** By the minor of 1.x in which the stage began. */

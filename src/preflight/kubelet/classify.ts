@@ -9,9 +9,7 @@
 import type { Incomplete } from '../../decision/unit-state.ts'
 import { formatVersion, isNewer, type KubeletVersion } from '../kubelet-version.ts'
 import { findEffectiveConfig, findFinalMessage } from './final-message.ts'
-import type { JudgeStage, KubeletJudgement, ProbePlaces } from './judgement.ts'
-import { quoteMessage } from './quote-message.ts'
-import { asksRuntimeFirst } from './runtime-first.ts'
+import { asksRuntimeFirst, type JudgeStage, type KubeletJudgement, type ProbePlaces } from './judgement.ts'
 
 export interface Probe {
   readonly stage: JudgeStage
@@ -171,4 +169,29 @@ function namesGate(flags: readonly string[], gate: string): boolean {
  */
 function isOutside(message: string, { directory, candidate }: ProbePlaces): boolean {
   return message.replaceAll(`${candidate}/`, '').includes(directory) || /\/dev\/kmsg/.test(message)
+}
+
+/**
+ * Makes a message of kubelet safe to quote: in one line, bounded, without the paths of the probe,
+ * and without the parts of the config that kubelet prints and that could hold a secret
+ * (`staticPodURLHeader`).
+ */
+const LONGEST = 400
+
+/**
+ * After these follows a part of the config's text (github.com/json-iterator/go, `ReportError`), or
+ * the whole config as Go prints a struct.
+ */
+const CONFIG_FOLLOWS = /(?<= is missing) in '|, error found in #\d+ byte of \.\.\.|, path: &/
+
+function quoteMessage(message: string, { directory, candidate, scratch }: ProbePlaces): string {
+  const [before = ''] = message.split(CONFIG_FOLLOWS, 1)
+  const plain = before
+    .replaceAll(`${candidate}/`, '')
+    .replaceAll(`${scratch}/`, '')
+    .replaceAll(`${directory}/`, '')
+    // Decoders may quote binary data.
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u{FFFD}\s]+/gu, ' ')
+    .trim()
+  return plain.length <= LONGEST ? plain : `${plain.slice(0, LONGEST - 3)}...`
 }

@@ -6,19 +6,25 @@
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { checkData } from '../../checkpoint/layout.ts'
+import { checkData } from '../../decision/safe-names.ts'
 import { type CommandResult, describeEnd, runCommand } from '../../process/run-command.ts'
 import { CHILD_ENVIRONMENT, SYSTEMD_ENVIRONMENT } from '../../values/child-environment.ts'
 import { errorMessage } from '../../values/errors.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 import { cannotStart, classify, type Probe, unjudged } from './classify.ts'
-import type { Judge, JudgeRequest, KubeletJudgement, VersionAnswer } from './judgement.ts'
-import { CERTIFICATE_FILES, isPlainPath, placesIn, UNREACHABLE_KUBECONFIG } from './places.ts'
+import {
+  CERTIFICATE_FILES,
+  isPlainPath,
+  type Judge,
+  type JudgeRequest,
+  type KubeletJudgement,
+  placesIn,
+  UNREACHABLE_KUBECONFIG,
+  type VersionAnswer,
+} from './judgement.ts'
 import { probeFlags, WITHOUT_DOCKER } from './probe-flags.ts'
-import { type JudgementFile, RememberedJudgements, requestKey } from './remembered.ts'
-import { LIMITS, type SandboxLimits, sandboxArguments } from './sandbox.ts'
-import { readSandboxEnd } from './sandbox-end.ts'
-import { SharedRuns } from './shared-runs.ts'
+import { type JudgementFile, RememberedJudgements, requestKey, SharedRuns } from './remembered.ts'
+import { LIMITS, readSandboxEnd, type SandboxLimits, sandboxArguments } from './sandbox.ts'
 
 export interface JudgeOptions {
   /** Reads the version of a kubelet binary. */

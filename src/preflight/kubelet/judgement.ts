@@ -3,8 +3,12 @@
  * config (kubernetes issue 66517), but it loads, decodes and validates its config before it touches
  * anything. Stopped at that point, the binary is an exact judge.
  */
+
+import { join } from 'node:path'
 import type { ConfigMapData } from '../../decision/config-source.ts'
 import type { Incomplete } from '../../decision/unit-state.ts'
+import type { DropInsHere } from '../drop-ins/read-drop-ins.ts'
+import type { InspectOptions } from '../inspection.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
 
 /**
@@ -96,4 +100,95 @@ export interface ProbePlaces {
   readonly kubeconfig: string
   /** Does not exist. */
   readonly runtimeSocket: string
+}
+
+/**
+ * For `TemporaryFileSystem=`, where colons, white space, quotes, backslashes and percent signs have
+ * a special meaning.
+ */
+const PLAIN_PATH = /^\/[\w./+@,-]*$/
+
+export function isPlainPath(path: string): boolean {
+  return PLAIN_PATH.test(path)
+}
+
+export function placesIn(directory: string, key: string, stage: JudgeStage): ProbePlaces {
+  const candidate = join(directory, 'candidate')
+  const scratch = join(directory, 'scratch')
+  return {
+    directory,
+    candidate,
+    config: join(candidate, key),
+    scratch,
+    certificates: join(directory, 'certificates'),
+    kubeconfig: stage === 'load' ? join(scratch, 'no-kubeconfig') : join(directory, 'kubeconfig'),
+    runtimeSocket: join(scratch, 'no-runtime.sock'),
+  }
+}
+
+/**
+ * The files of kubelet's own certificate. Where both can be read, it makes no key
+ * (`InitializeTLS`, cmd/kubelet/app/server.go). It reads what is in them when it begins to serve,
+ * which no probe does.
+ */
+export const CERTIFICATE_FILES = ['kubelet.crt', 'kubelet.key'] as const
+
+/**
+ * Valid, but its server refuses connections: nothing listens on the probe's own loopback interface.
+ */
+export const UNREACHABLE_KUBECONFIG = JSON.stringify({
+  apiVersion: 'v1',
+  kind: 'Config',
+  clusters: [{ name: 'nobody', cluster: { server: 'https://127.0.0.1:1' } }],
+  users: [{ name: 'nobody', user: {} }],
+  contexts: [{ name: 'nobody', context: { cluster: 'nobody', user: 'nobody' } }],
+  'current-context': 'nobody',
+})
+
+/**
+ * What the deep stage is good for on a kubelet. From 1.28 on, kubelet asks the container runtime
+ * for its cgroup driver before it parses reservations, eviction signals and cgroups (`run`,
+ * cmd/kubelet/app/server.go). Without a runtime it ends there, and has found no more in a config
+ * than in the load stage.
+ */
+const FIRST_MINOR = 28
+
+export function asksRuntimeFirst({ minor }: Pick<KubeletVersion, 'minor'>): boolean {
+  return minor >= FIRST_MINOR
+}
+
+/** @param version undefined: not known */
+function findsMoreAtStart(version: KubeletVersion | undefined): boolean {
+  return version === undefined || !asksRuntimeFirst(version)
+}
+
+/**
+ * Asks kubelet about a config before the other parts of preflight have read it. The parts then ask
+ * the same, and share the probe.
+ */
+export interface EarlyQuestion {
+  readonly deep: InspectOptions['deep']
+  readonly version: KubeletVersion | undefined
+  readonly dropIns: DropInsHere | undefined
+}
+
+/** Resolves when the probes have ended. Never rejects. */
+export async function askEarly(
+  judge: Judge,
+  request: Omit<JudgeRequest, 'stage' | 'others' | 'signal'>,
+  { deep, version, dropIns }: EarlyQuestion,
+  signal: AbortSignal,
+): Promise<void> {
+  // A config that becomes a drop-in is probed as what is merged of it, which is not known yet.
+  if (dropIns?.kind === 'usable' && dropIns.order.base !== undefined) return
+  const { binary, flags, incomplete, ownEnvironment, files, key } = request
+  const stages = isStartAsked(deep, version) ? (['load', 'deep'] as const) : (['load'] as const)
+  await Promise.all(
+    stages.map((stage) => judge.judge({ binary, flags, incomplete, ownEnvironment, files, key, stage, others: dropIns, signal })),
+  )
+}
+
+/** Whether the part `kubelet-start` asks. A person who demands it gets it from every kubelet. */
+export function isStartAsked(deep: InspectOptions['deep'], version: KubeletVersion | undefined): boolean {
+  return deep === 'demanded' || (deep === 'if-possible' && findsMoreAtStart(version))
 }

@@ -1,11 +1,11 @@
 /**
  * Checks the ports that the candidate names: a port may be in use. Pure. Rule: `startKubelet`,
  * cmd/kubelet/app/server.go: kubelet exits if it cannot listen on a port other than its health port
- * (see check-healthz.ts). A port that the running kubelet's config names counts as kubelet's own
+ * (see `checkHealthz`). A port that the running kubelet's config names counts as kubelet's own
  * even if the owner of the socket is unknown.
  */
 import type { NodeProblem, NodeView } from './node-view.ts'
-import type { Listener, Surroundings } from './surroundings.ts'
+import { isLocalAddress, type Listener, type Surroundings } from './surroundings.ts'
 
 const SERVER_PORTS = ['port', 'readOnlyPort'] as const
 const PORTS = [...SERVER_PORTS, 'healthzPort'] as const
@@ -32,7 +32,7 @@ export function checkPorts(view: NodeView, found: Surroundings): NodeProblem[] {
  * A listener on this port that is not known to be the running kubelet. Not `certain`: [::] may be
  * for IPv6 only, which /proc/net/tcp6 does not show.
  */
-export function findForeign(
+function findForeign(
   view: NodeView,
   port: number,
   address: string | undefined,
@@ -55,4 +55,147 @@ function isAny(address: string): boolean {
 
 function isIpv6(address: Listener['address']): boolean {
   return address.includes(':')
+}
+
+/**
+ * Guards kubelet's health endpoint, by which it is supervised. Kubelet runs on without it: it logs
+ * the error and tries again every 5 s (`run`, cmd/kubelet/app/server.go). A fault that the running
+ * kubelet has too only gets a warning.
+ */
+export function checkHealthz(view: NodeView, found: Surroundings): NodeProblem[] {
+  const port = view.number('healthzPort') ?? 0
+  return port === 0 ? [] : [...checkPort(view, port, found), ...checkAddress(view, found)]
+}
+
+function checkPort(view: NodeView, port: number, found: Surroundings): NodeProblem[] {
+  const foreign = findForeign(view, port, view.text('healthzBindAddress'), found)
+  if (foreign === undefined) return []
+  const before = view.running('healthzBindAddress')
+  const wasForeign = typeof before === 'string' && findForeign(view, port, before, found) !== undefined
+  const isChange = view.running('healthzPort') !== port || (typeof before === 'string' && !wasForeign)
+  // If the owner is unknown, it may be kubelet: the ports of its running config tell, but for those
+  // of drop-ins.
+  const isOther = foreign.owner === 'other' || (view.knowsRunning && view.flag('config-dir') === undefined)
+  return [
+    {
+      rule: 'guard/healthz',
+      severity: isChange && isOther && foreign.certain ? 'refuse' : 'warn',
+      at: 'healthzPort',
+      problem: `${view.called('healthzPort')} ${port} is in use by ${isOther ? 'another process' : 'some process'}: kubelet cannot serve its health endpoint there`,
+      advice: 'choose a free port, or stop the process that listens there',
+    },
+  ]
+}
+
+/** The addresses that need no look at the machine: all, and those of the loopback. */
+const ALWAYS = /^(?:0\.0\.0\.0|::|127\.\d+\.\d+\.\d+|::1)$/
+const ADDRESS = /^(?:[\d.]+|[\da-fA-F.]*:[\da-fA-F:.]*)$/
+
+/** undefined: the address needs no look at the machine. */
+export function healthzAddress(view: NodeView): string | undefined {
+  const address = view.text('healthzBindAddress')
+  // A name is resolved by kubelet.
+  return address === undefined || ALWAYS.test(address) || !ADDRESS.test(address) ? undefined : address
+}
+
+function checkAddress(view: NodeView, { localAddresses }: Surroundings): NodeProblem[] {
+  const address = healthzAddress(view)
+  if (address === undefined || localAddresses === undefined || isLocalAddress(address, localAddresses)) return []
+  return [
+    {
+      rule: 'guard/healthz',
+      severity: view.running('healthzBindAddress') === address ? 'warn' : 'refuse',
+      at: 'healthzBindAddress',
+      problem: `${view.called('healthzBindAddress')} ${address} is not an address of this machine: kubelet cannot serve its health endpoint there`,
+      advice: 'name an address of this machine, as a rule 127.0.0.1',
+    },
+  ]
+}
+
+/**
+ * Warns where a config turns kubelet's server off. Kubelet runs on and the node stays Ready, and
+ * the evidence `serving` is unknown then: nothing else tells what is lost.
+ */
+export function checkServer(view: NodeView): NodeProblem[] {
+  if (view.running('enableServer') !== true || view.value('enableServer') !== false) return []
+  return [
+    {
+      rule: 'node/server-off',
+      severity: 'warn',
+      at: 'enableServer',
+      problem: `${view.called('enableServer')} false ends logs, exec, attach, port forwarding and metrics of this node, and no evidence shows that`,
+      advice: 'keep enableServer: true, unless nothing may ask this kubelet',
+    },
+  ]
+}
+
+/**
+ * Guards the fields by which kubelet stays in touch with the API server. They need no facts about
+ * the node, only what runs there, if it is known. Kubelet starts with any value.
+ *
+ * `runOnce`: kubelet never talks to the API server, and ends without an error (`RunKubelet`,
+ * cmd/kubelet/app/server.go, up to 1.31).
+ *
+ * `contentType`: a request whose type has no encoder fails with "no serializers registered"
+ * (`clientNegotiator.Encoder`, k8s.io/apimachinery/pkg/runtime/negotiate.go, compares the whole
+ * text), and there is no watch in YAML. CBOR falls back to JSON where its gate is off
+ * (`RESTClientFor`, k8s.io/client-go/rest, since 1.32).
+ *
+ * `nodeLeaseDurationSeconds`: kubelet renews after a quarter of it
+ * (`nodeLeaseRenewIntervalFraction`, pkg/kubelet/kubelet.go). By default node controllers call a
+ * node lost after 40 s, from 1.32 on 50 s (`NodeMonitorGracePeriod`), so that one renewal must
+ * arrive in that time even if it takes some seconds.
+ */
+const CBOR = 'application/cbor'
+const CBOR_SINCE = 32
+const CONTENT_TYPES = ['application/json', 'application/vnd.kubernetes.protobuf', CBOR]
+
+const RENEWALS = 4
+const LONGEST_RENEWAL_S = 30
+
+export function checkClient(view: NodeView): NodeProblem[] {
+  return [...checkRunOnce(view), ...checkContentType(view), ...checkLease(view)]
+}
+
+function checkRunOnce(view: NodeView): NodeProblem[] {
+  if (!view.is('runOnce')) return []
+  return [
+    {
+      rule: 'guard/run-once',
+      severity: view.running('runOnce') === true ? 'warn' : 'refuse',
+      at: 'runOnce',
+      problem: 'with runOnce, kubelet runs its static pods once and ends: the node would leave the cluster',
+      advice: 'remove the field',
+    },
+  ]
+}
+
+function checkContentType(view: NodeView): NodeProblem[] {
+  const type = view.text('contentType')
+  const isTooNew = type === CBOR && view.minor !== undefined && view.minor < CBOR_SINCE
+  if (type === undefined || (CONTENT_TYPES.includes(type) && !isTooNew)) return []
+  return [
+    {
+      rule: 'guard/content-type',
+      severity: view.running('contentType') === type ? 'warn' : 'refuse',
+      at: 'contentType',
+      problem: `${view.called('contentType')} ${JSON.stringify(type.slice(0, 80))} is unknown to kubelet: it could not talk to the API server`,
+      advice: `name one of ${CONTENT_TYPES.filter((name) => name !== CBOR).join(', ')}`,
+    },
+  ]
+}
+
+function checkLease(view: NodeView): NodeProblem[] {
+  const seconds = view.number('nodeLeaseDurationSeconds')
+  if (seconds === undefined || seconds / RENEWALS <= LONGEST_RENEWAL_S) return []
+  const before = view.running('nodeLeaseDurationSeconds')
+  return [
+    {
+      rule: 'guard/node-lease',
+      severity: typeof before === 'number' && before >= seconds ? 'warn' : 'refuse',
+      at: 'nodeLeaseDurationSeconds',
+      problem: `nodeLeaseDurationSeconds ${seconds} makes kubelet renew its lease only every ${seconds / RENEWALS} s: node controllers would call the node lost in between`,
+      advice: `set at most ${LONGEST_RENEWAL_S * RENEWALS}; kubelet renews after a quarter of it`,
+    },
+  ]
 }

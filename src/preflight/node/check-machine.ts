@@ -5,9 +5,12 @@
  * cgroup_manager_linux.go: kubelet looks for a slice with the systemd driver, and for the path as
  * written with the other driver. This check accepts either.
  */
+
+import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
+import { isObject } from '../../values/is-object.ts'
 import type { RowName } from '../change/field-rows.ts'
 import type { NodeProblem, NodeView } from './node-view.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { CgroupUse, Surroundings } from './surroundings.ts'
 
 export function checkMachine(view: NodeView, found: Surroundings): NodeProblem[] {
   return [...checkSwap(view, found), ...checkCgroups(view, found), ...checkKernel(view, found)]
@@ -99,7 +102,7 @@ export function requiredCgroups(view: NodeView): { readonly at: RowName; readonl
 }
 
 /** `a/b`: as written, and as systemd nests slices, `a.slice/a-b.slice`. */
-export function spellCgroup(name: string): string[] {
+function spellCgroup(name: string): string[] {
   const parts = name.split('/').filter((part) => part !== '')
   if (parts.length === 0 || parts.some((part) => part === '..' || part === '.')) return []
   const plain = parts.map((part) => part.replace(/\.slice$/, ''))
@@ -156,4 +159,109 @@ function checkKernel(view: NodeView, { sysctls }: Surroundings): NodeProblem[] {
       advice: `set them in sysctl.d(5): ${wrong.map(([name, required]) => `${name} = ${required}`).join(', ')}`,
     },
   ]
+}
+
+/**
+ * Guards the cgroups that kubelet limits to their reservation. With `kube-reserved` or
+ * `system-reserved` in enforceNodeAllocatable, kubelet sets the limits of the cgroup that the
+ * config names to what is reserved (`enforceExistingCgroup`,
+ * pkg/kubelet/cm/node_container_manager_linux.go). Below what the cgroup uses, the kernel kills
+ * system daemons, or they cannot fork. CPU is only shared out, and so is everything with
+ * `-compressible`.
+ */
+interface Enforced {
+  readonly option: string
+  readonly at: 'systemReserved' | 'kubeReserved'
+  readonly cgroup: RowName
+}
+
+const ENFORCED: readonly Enforced[] = [
+  { option: 'system-reserved', at: 'systemReserved', cgroup: 'systemReservedCgroup' },
+  { option: 'kube-reserved', at: 'kubeReserved', cgroup: 'kubeReservedCgroup' },
+]
+
+/** The limits that a cgroup's use can exceed. */
+const RESOURCES = [
+  { key: 'memory', read: ({ memoryBytes }: CgroupUse) => memoryBytes, effect: 'the kernel would kill its processes' },
+  { key: 'pid', read: ({ processes }: CgroupUse) => processes, effect: 'its processes could not fork' },
+] as const
+
+/** The cgroups to look at, by the names that kubelet may find them under. */
+export function enforcedCgroups(view: NodeView): string[] {
+  return listEnforced(view).flatMap(({ spellings }) => spellings)
+}
+
+function listEnforced(view: NodeView): (Enforced & { readonly name: string; readonly spellings: readonly string[] })[] {
+  const options = view.texts('enforceNodeAllocatable')
+  return ENFORCED.flatMap((enforced) => {
+    const name = view.text(enforced.cgroup)
+    const spellings = name === undefined ? [] : spellCgroup(name)
+    return name === undefined || spellings.length === 0 || !options.includes(enforced.option) ? [] : [{ ...enforced, name, spellings }]
+  })
+}
+
+export function checkEnforced(view: NodeView, { cgroupUse }: Surroundings): NodeProblem[] {
+  return listEnforced(view).flatMap(({ option, at, name, spellings }) => {
+    const use = spellings.map((spelling) => cgroupUse.get(spelling)).find((found) => found !== undefined)
+    return RESOURCES.flatMap(({ key, read, effect }): NodeProblem[] => {
+      const limit = view.quantity(at, key)
+      const used = use === undefined ? undefined : read(use)
+      // What is not reserved is not limited.
+      if (limit === undefined || used === undefined || !Object.hasOwn(view.map(at), key) || BigInt(used) * NANOS <= limit) return []
+      const before = limitBefore(view, option, at, key)
+      return [
+        {
+          rule: 'guard/reservation',
+          severity: before !== undefined && before <= limit ? 'warn' : 'refuse',
+          at,
+          key,
+          problem: `${at}.${key} is ${view.map(at)[key]}, less than the ${show(used, key)} that the cgroup ${name} uses now; with ${option} in enforceNodeAllocatable it becomes the limit: ${effect}`,
+          advice: `reserve more, or remove ${option} from enforceNodeAllocatable`,
+        },
+      ]
+    })
+  })
+}
+
+/** The limit that is in force now. undefined: none, or unknown. */
+function limitBefore(view: NodeView, option: string, at: Enforced['at'], key: string): bigint | undefined {
+  const options = view.running('enforceNodeAllocatable')
+  const reserved = view.running(at)
+  const amount = isObject(reserved) ? reserved[key] : undefined
+  return Array.isArray(options) && options.includes(option) && amount !== undefined ? parseQuantity(String(amount)) : undefined
+}
+
+function show(amount: number, key: string): string {
+  return key === 'memory' ? `${(amount / 2 ** 20).toFixed(0)}Mi` : String(amount)
+}
+
+/**
+ * The subordinate ids of the user `kubelet`, which it gives to pods with user namespaces: from 1.38
+ * on it does not start where they end past the last id that the kernel maps, with whatever config.
+ * Rules: `MakeUserNsManager`, pkg/kubelet/userns; `getKubeletMappings` and `parseGetSubIdsOutput`,
+ * pkg/kubelet/kubelet_pods.go.
+ */
+const FIRST_MINOR = 38
+const LAST_ID = 2 ** 32 - 2
+const [USERS, IDS, GROUP_IDS, SWITCH] = ['/etc/passwd', '/etc/subuid', '/etc/subgid', '/etc/nsswitch.conf']
+/** Without it kubelet asks nobody, and takes all ids but the first and last. */
+const TOOL = '/usr/bin/getsubids'
+
+export function subordinateNeeds({ minor }: NodeView): { readonly texts: readonly string[]; readonly paths: readonly string[] } {
+  return minor === undefined || minor < FIRST_MINOR ? { texts: [], paths: [] } : { texts: [USERS, IDS, GROUP_IDS, SWITCH], paths: [TOOL] }
+}
+
+/** Why kubelet does not start on this node. undefined: it does, or that is not known. */
+export function findSubordinateFault({ minor }: NodeView, { texts, paths }: Surroundings): string | undefined {
+  if (minor === undefined || minor < FIRST_MINOR || paths.get(TOOL) !== 'file') return undefined
+  const linesOf = (file: string) => (texts.get(file) ?? '').split('\n')
+  const isUser = linesOf(USERS).some((line) => line.startsWith('kubelet:'))
+  // Who else may know the ids is not asked.
+  const isElsewhere = linesOf(SWITCH).some((line) => /^\s*subid\s*:(?!\s*files\s*$)/.test(line))
+  const [ranges, groupRanges] = [IDS, GROUP_IDS].map((file) => linesOf(file).filter((line) => line.startsWith('kubelet:')))
+  const [, first, count] = /^kubelet:(\d+):(\d+)\s*$/.exec(ranges?.[0] ?? '') ?? []
+  if (!isUser || isElsewhere || first === undefined || ranges?.length !== 1 || ranges.join() !== groupRanges?.join()) return undefined
+  const last = Number(first) + Number(count) - 1
+  if (last <= LAST_ID) return undefined
+  return `kubelet 1.${FIRST_MINOR} and later start with no config on this node: the range ${first}:${count} of the user kubelet in ${IDS} ends at ${last}, past the last id ${LAST_ID}; give it a range that ends before, in ${GROUP_IDS} too`
 }

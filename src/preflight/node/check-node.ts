@@ -9,20 +9,21 @@
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { ConfigDocument } from '../document.ts'
 import type { Finding } from '../finding.ts'
-import { checkClient } from './check-client.ts'
-import { checkPorts } from './check-endpoints.ts'
-import { checkEnforced, enforcedCgroups } from './check-enforced.ts'
-import { checkFiles, filesToFind, resolversToCompare } from './check-files.ts'
-import { checkHealthz, healthzAddress } from './check-healthz.ts'
-import { checkMachine, KERNEL_SETTINGS, requiredCgroups } from './check-machine.ts'
+import { checkClient, checkHealthz, checkPorts, checkServer, healthzAddress } from './check-endpoints.ts'
+import { checkFiles, checkStaticPods, filesToFind, leftManifests, resolversToCompare } from './check-files.ts'
+import {
+  checkEnforced,
+  checkMachine,
+  enforcedCgroups,
+  findSubordinateFault,
+  KERNEL_SETTINGS,
+  requiredCgroups,
+  subordinateNeeds,
+} from './check-machine.ts'
 import { checkReservations } from './check-reservations.ts'
 import { checkRuntime, imageSocket, runtimeSocket } from './check-runtime.ts'
-import { checkServer } from './check-server.ts'
 import { checkStates, describeStates } from './check-states.ts'
-import { checkStaticPods, leftManifests } from './check-static-pods.ts'
-import { stateFile, usesCpuManager, usesMemoryManager } from './managers.ts'
-import { type NodeOptions, NodeView, toFinding } from './node-view.ts'
-import { findSubordinateFault, subordinateNeeds } from './subordinate-ids.ts'
+import { type NodeOptions, NodeView, stateFile, toFinding, usesCpuManager, usesMemoryManager } from './node-view.ts'
 import { NOTHING_NEEDED, type SurroundingNeeds, type Surroundings } from './surroundings.ts'
 
 export function findNeeds(config: KubeletConfig, options: NodeOptions): SurroundingNeeds {

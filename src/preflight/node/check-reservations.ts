@@ -7,11 +7,10 @@
  */
 
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
-import { parseGoBool } from '../../values/go-bool.ts'
+import { parseGoBool } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type CpuSet, formatCpuSet, parseCpuSet } from '../cpu-set.ts'
-import { usesCpuManager, usesMemoryManager } from './managers.ts'
-import type { NodeProblem, NodeView } from './node-view.ts'
+import { type NodeProblem, type NodeView, usesCpuManager, usesMemoryManager } from './node-view.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export function checkReservations(view: NodeView, found: Surroundings): NodeProblem[] {
@@ -143,7 +142,7 @@ function checkReservedMemory(view: NodeView, { memoryBytes, numaNodes }: Surroun
   return [{ ...complaint, severity: reserved.exact ? complaint.severity : 'warn', problem, advice: 'make the sums equal' }]
 }
 
-export interface MemoryReservation {
+interface MemoryReservation {
   readonly numaNode: number
   /** In billionths. */
   readonly limits: Readonly<Record<string, bigint | undefined>>

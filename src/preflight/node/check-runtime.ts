@@ -8,10 +8,9 @@
  * alpha in 1.28). A runtime that does not tell leaves it to the config (`getCgroupDriverFromCRI`,
  * cmd/kubelet/app/server.go): containerd before 2.0, CRI-O before 1.28.
  */
-import { toSocketPath } from '../../values/socket-path.ts'
+import { toSocketPath } from '../../kubelet/config-file.ts'
 import type { NodeProblem, NodeView } from './node-view.ts'
-import type { RuntimeFacts } from './runtime-facts.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { RuntimeFacts, Surroundings } from './surroundings.ts'
 
 /** The candidate's. undefined: not a Unix socket, or unknown. */
 export function runtimeSocket(view: NodeView): string | undefined {

@@ -7,12 +7,11 @@
  */
 
 import { NANOS } from '../../kubelet/quantity.ts'
-import { parseGoBool } from '../../values/go-bool.ts'
+import { parseGoBool } from '../../values/go-syntax.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { type CpuSet, formatCpuSet, isWithin, parseCpuSet } from '../cpu-set.ts'
 import { listReservations, reservedCpu } from './check-reservations.ts'
-import { stateFile, usesCpuManager, usesMemoryManager } from './managers.ts'
-import type { NodeProblem, NodeView } from './node-view.ts'
+import { type NodeProblem, type NodeView, stateFile, usesCpuManager, usesMemoryManager } from './node-view.ts'
 import type { Surroundings } from './surroundings.ts'
 
 export function checkStates(view: NodeView, found: Surroundings): NodeProblem[] {

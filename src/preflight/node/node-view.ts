@@ -10,13 +10,11 @@ import { parseQuantity } from '../../kubelet/quantity.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type EffectiveConfig, effectiveConfig } from '../change/effective.ts'
 import { ROWS, type RowName } from '../change/field-rows.ts'
-import type { KubeletFlags } from '../change/kubelet-flags.ts'
-import { overlayFlags } from '../change/overlay-flags.ts'
+import { type KubeletFlags, overlayFlags } from '../change/kubelet-flags.ts'
 import type { ConfigDocument } from '../document.ts'
-import type { Finding, Severity } from '../finding.ts'
+import { type Finding, locateNearest, type Severity } from '../finding.ts'
 import type { GuardName } from '../guards.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
-import { locateNearest } from '../locate.ts'
 
 export interface NodeOptions {
   readonly version: KubeletVersion | undefined
@@ -144,4 +142,28 @@ export function toFinding({ rule, severity, at, key, problem, advice }: NodeProb
   // A guard may be about a field that the text lacks: the place is then that of the kind.
   const position = locateNearest(document, path) ?? (rule.startsWith('guard/') ? document.locate(['kind']) : undefined)
   return { rule, severity, reason: 'validate', path, position, problem, advice }
+}
+
+/**
+ * Whether kubelet uses its CPU manager and its memory manager, which depends on feature gates.
+ * Source: pkg/features/kube_features.go: CPUManager is on by default since 1.10 and locked since
+ * 1.26; MemoryManager came with 1.21, off by default, is on since 1.22 and locked since 1.32.
+ */
+export function usesCpuManager(view: NodeView): boolean {
+  return view.gate('CPUManager') !== false
+}
+
+/** `maybe`: the version is not known. */
+export function usesMemoryManager(view: NodeView): 'yes' | 'no' | 'maybe' {
+  const { minor } = view
+  const gate = view.gate('MemoryManager')
+  if (gate === false) return 'no'
+  if (minor === undefined) return 'maybe'
+  return minor >= 22 || (minor === 21 && gate === true) ? 'yes' : 'no'
+}
+
+/** The file in which a manager keeps its assignments. */
+export function stateFile(view: NodeView, name: 'cpu_manager_state' | 'memory_manager_state'): string | undefined {
+  const root = view.flag('root-dir') ?? '/var/lib/kubelet'
+  return root.startsWith('/') ? `${root.replace(/\/+$/, '')}/${name}` : undefined
 }

@@ -5,9 +5,9 @@
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { posix } from 'node:path'
-import type { ContainerRuntime } from '../../ports/container-runtime.ts'
-import { CONTAINERD_CONFIG, CONTAINERD_SOCKET, type ContainerdFile, findCgroupDriver, readContainerdFile } from './containerd-config.ts'
-import type { RuntimeCgroup, RuntimeFacts } from './runtime-facts.ts'
+import type { CgroupDriver, ContainerRuntime } from '../../ports/probes.ts'
+import { parseToml, type TomlEntries, type TomlValue, tomlPath } from '../../values/toml.ts'
+import type { RuntimeCgroup, RuntimeFacts } from './surroundings.ts'
 
 const LONGEST_FILE = 1 << 20
 const MOST_FILES = 50
@@ -65,4 +65,95 @@ async function expand(path: string, root: string): Promise<string[]> {
   )
   const names = await readdir(posix.join(root, folder)).catch(() => [])
   return names.filter((name) => like.test(name)).map((name) => posix.join(folder, name))
+}
+
+/**
+ * Which cgroup driver containerd's config file gives to its default runtime. Needed where
+ * containerd does not tell kubelet (before 2.0). Reads the versions 2 and 3 of the file
+ * (containerd's docs/PLUGINS.md and docs/cri/config.md). What is unusual is unknown.
+ */
+const CONTAINERD_CONFIG = '/etc/containerd/config.toml'
+/** Where containerd listens if its config names no other (`grpc.address`). */
+const CONTAINERD_SOCKET = '/run/containerd/containerd.sock'
+
+/** The CRI plugin's table by the version of the file. */
+const CRI_TABLES: ReadonlyMap<string, string> = new Map([
+  ['2', 'io.containerd.grpc.v1.cri'],
+  ['3', 'io.containerd.cri.v1.runtime'],
+])
+
+/** A driver that is unknown does not make the file unreadable. */
+interface ContainerdFile {
+  /** Files that it includes. Paths may have the wildcards of glob(7). */
+  readonly imports: readonly string[]
+  /** `grpc.address`. undefined: the default. */
+  readonly address: string | undefined
+  /** Whether it configures the CRI plugin. A file with that table replaces it as a whole. */
+  readonly hasPlugin: boolean
+  /** undefined: unknown. */
+  readonly driver: CgroupDriver | undefined
+}
+
+/** undefined: it cannot be understood. */
+export function readContainerdFile(text: string): ContainerdFile | undefined {
+  const entries = tryParse(text)
+  if (entries === undefined) return undefined
+  const imports = entries.get(tomlPath('imports')) ?? []
+  const address = entries.get(tomlPath('grpc', 'address'))
+  if (!Array.isArray(imports) || (address !== undefined && typeof address !== 'string')) return undefined
+  const paths = imports.filter((path) => typeof path === 'string')
+  return { imports: paths, address: address === '' ? undefined : address, ...readPlugin(entries) }
+}
+
+/**
+ * Of the main file and those that it imports. An imported file with the CRI plugin replaces that
+ * table in some releases and merges it in others: then both have to agree.
+ */
+export function findCgroupDriver(files: readonly (ContainerdFile | undefined)[]): CgroupDriver | undefined {
+  if (files.some((file) => file === undefined)) return undefined
+  const plugins = files.filter((file) => file?.hasPlugin === true)
+  const drivers = new Set((plugins.length === 0 ? files : plugins).map((file) => file?.driver))
+  const [driver] = drivers
+  return drivers.size === 1 ? driver : undefined
+}
+
+function readPlugin(entries: TomlEntries): Pick<ContainerdFile, 'hasPlugin' | 'driver'> {
+  const version = entries.get(tomlPath('version'))
+  const table = CRI_TABLES.get(typeof version === 'object' && 'word' in version ? version.word : '')
+  const isPluginOf = (name: string) => [...entries.keys()].some((path) => path.startsWith(`${tomlPath('plugins', name).slice(0, -1)},`))
+  const others = [...CRI_TABLES.values()].filter((name) => name !== table)
+  // A table of another version, which releases take in different ways.
+  if (table === undefined || others.some(isPluginOf)) return { hasPlugin: [...CRI_TABLES.values()].some(isPluginOf), driver: undefined }
+  const at = (...keys: readonly string[]) => tomlPath('plugins', table, ...keys)
+  const hasPlugin = isPluginOf(table)
+  const runtime = entries.get(at('containerd', 'default_runtime_name')) ?? 'runc'
+  if (typeof runtime !== 'string') return { hasPlugin, driver: undefined }
+  const own = (...keys: readonly string[]) => entries.get(at('containerd', 'runtimes', runtime, ...keys))
+  const type = own('runtime_type') ?? (runtime === 'runc' ? RUNC : undefined)
+  // Older settings that win over the tables of the runtimes, and options in a file of their own.
+  const overrides = [at('systemd_cgroup'), at('containerd', 'default_runtime', 'runtime_type')].map((path) => entries.get(path))
+  const isPlain = type === RUNC && [...overrides, own('options', 'ConfigPath')].every(isUnset)
+  return { hasPlugin, driver: isPlain ? toDriver(own('options', 'SystemdCgroup')) : undefined }
+}
+
+/**
+ * The runtime whose options have SystemdCgroup, false by default (containerd's docs/cri/config.md).
+ */
+const RUNC = 'io.containerd.runc.v2'
+
+function isUnset(value: TomlValue | undefined): boolean {
+  return value === undefined || value === '' || value === false
+}
+
+function toDriver(isSystemd: TomlValue | undefined): CgroupDriver | undefined {
+  if (isSystemd === undefined || isSystemd === false) return 'cgroupfs'
+  return isSystemd === true ? 'systemd' : undefined
+}
+
+function tryParse(text: string): TomlEntries | undefined {
+  try {
+    return parseToml(text)
+  } catch {
+    return undefined
+  }
 }

@@ -8,11 +8,20 @@ import { constants } from 'node:fs'
 import { open, readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { posix } from 'node:path'
 import type { NodeFactsResult } from '../../kubelet/describe-facts.ts'
-import { type ListeningSocket, parseListeners } from '../../kubelet/proc-net.ts'
+import { type ListeningSocket, parseListeners } from '../../kubelet/port-holder.ts'
 import { errorCode } from '../../values/errors.ts'
 import { parseCpuSet } from '../cpu-set.ts'
-import { type LocalNetwork, parseFibTrie, parseIfInet6 } from './local-addresses.ts'
-import { type CgroupUse, type Listener, NOTHING_KNOWN, type PathState, type SurroundingNeeds, type Surroundings } from './surroundings.ts'
+import {
+  type CgroupUse,
+  type Listener,
+  type LocalNetwork,
+  NOTHING_KNOWN,
+  type PathState,
+  parseFibTrie,
+  parseIfInet6,
+  type SurroundingNeeds,
+  type Surroundings,
+} from './surroundings.ts'
 
 export interface SurroundingSources {
   /** Memory and swap. */

@@ -3,9 +3,9 @@
  * were not found or not requested are undefined or missing from their map: unknown. No rule
  * concludes anything from an unknown fact.
  */
+
+import type { CgroupDriver, RuntimeFault } from '../../ports/probes.ts'
 import type { CpuSet } from '../cpu-set.ts'
-import type { LocalNetwork } from './local-addresses.ts'
-import type { RuntimeFacts } from './runtime-facts.ts'
 
 export interface SurroundingNeeds {
   /** Memory and swap. */
@@ -110,4 +110,76 @@ export const NOTHING_KNOWN: Surroundings = {
   localAddresses: undefined,
   listeners: undefined,
   sysctls: new Map(),
+}
+
+/** What a candidate's container runtime tells of itself, for the rules that need it. */
+export interface RuntimeFacts {
+  /** undefined: it answers. */
+  readonly fault: { readonly why: RuntimeFault; readonly detail: string } | undefined
+  /** undefined: unknown. */
+  readonly cgroup: RuntimeCgroup | undefined
+}
+
+/** `from`: the runtime's answer, which kubelet itself can ask for, or its config file. */
+export interface RuntimeCgroup {
+  readonly driver: CgroupDriver
+  readonly from: 'answer' | 'file'
+}
+
+/** Addresses that a process can bind to. In bits: an IPv4 address has 32, an IPv6 address 128. */
+export interface LocalNetwork {
+  readonly bits: string
+  readonly prefixLength: number
+}
+
+/**
+ * Of /proc/net/fib_trie, the kernel's routes for IPv4 (net/ipv4/fib_trie.c): bind(2) accepts what
+ * has a route of the type LOCAL, as `127.0.0.0/8` has.
+ */
+export function parseFibTrie(text: string): LocalNetwork[] {
+  const networks: LocalNetwork[] = []
+  let bits: string | undefined
+  for (const line of text.split('\n')) {
+    const [, leaf] = /^\s*\|-- (\d+\.\d+\.\d+\.\d+)$/.exec(line) ?? []
+    if (leaf !== undefined) bits = readIpv4(leaf)
+    const [, length] = /^\s*\/(\d+) \w+ LOCAL\b/.exec(line) ?? []
+    if (length !== undefined && bits !== undefined) networks.push({ bits, prefixLength: Number(length) })
+  }
+  return networks
+}
+
+/** Of /proc/net/if_inet6 (net/ipv6/addrconf.c): one address in each line. */
+export function parseIfInet6(text: string): LocalNetwork[] {
+  return text.split('\n').flatMap((line) => {
+    const [, hex] = /^([0-9a-f]{32}) /.exec(line) ?? []
+    return hex === undefined ? [] : [{ bits: hexToBits(hex), prefixLength: 128 }]
+  })
+}
+
+/** Addresses that cannot be parsed count as local: nothing is known about them. */
+export function isLocalAddress(address: string, networks: readonly LocalNetwork[]): boolean {
+  const bits = address.includes(':') ? readIpv6(address) : readIpv4(address)
+  if (bits === undefined) return true
+  return networks.some((network) => network.bits.length === bits.length && bits.startsWith(network.bits.slice(0, network.prefixLength)))
+}
+
+function readIpv4(text: string): string | undefined {
+  const bytes = text.split('.').map(Number)
+  if (bytes.length !== 4 || !bytes.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255)) return undefined
+  return bytes.map((byte) => byte.toString(2).padStart(8, '0')).join('')
+}
+
+/** undefined also for an address with a zone. */
+function readIpv6(text: string): string | undefined {
+  if (!URL.canParse(`http://[${text}]`)) return undefined
+  // The canonical form of RFC 5952: lower case, and at most one `::`.
+  const [head = '', tail] = new URL(`http://[${text}]`).hostname.slice(1, -1).split('::')
+  const groups = (part: string) => (part === '' ? [] : part.split(':'))
+  const [left, right] = [groups(head), groups(tail ?? '')]
+  const middle = Array.from({ length: tail === undefined ? 0 : 8 - left.length - right.length }, () => '0')
+  return hexToBits([...left, ...middle, ...right].map((group) => group.padStart(4, '0')).join(''))
+}
+
+function hexToBits(hex: string): string {
+  return [...hex].map((digit) => Number.parseInt(digit, 16).toString(2).padStart(4, '0')).join('')
 }

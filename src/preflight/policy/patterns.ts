@@ -7,10 +7,9 @@
 import type { FieldPath } from '../../kubelet/field-path.ts'
 import { FIELDS, listLeaves, listParents } from '../../kubelet/fields.ts'
 import { nearest } from '../../values/nearest.ts'
-import type { Change } from '../change/change.ts'
-import { isRiskClass, RISKS } from '../change/risk-classes.ts'
+import { type Change, isRiskClass, RISKS } from '../change/change.ts'
 
-export type PatternCheck = { readonly ok: true } | { readonly ok: false; readonly detail: string }
+type PatternCheck = { readonly ok: true } | { readonly ok: false; readonly detail: string }
 
 const CLASS = 'class:'
 const LONGEST = 200

@@ -11,8 +11,7 @@
 
 import { FLEET_LABEL, LAYER_ANNOTATION, NODE_SELECTOR_ANNOTATION, PRIORITY_ANNOTATION } from '../../decision/channels.ts'
 import { isObjectName, quote } from '../../values/kubernetes-names.ts'
-import { identityOf } from '../kube-object.ts'
-import type { Requested } from '../requested-object.ts'
+import { identityOf, type Requested } from '../kube-object.ts'
 import { type Labels, matchesLabels, parseLabelSelector } from './label-selector.ts'
 import { metadataOf } from './metadata.ts'
 
@@ -28,7 +27,7 @@ export interface FleetMember {
   readonly problem: string | undefined
 }
 
-export type FleetChoice =
+type FleetChoice =
   /** `layers`: laid over it, in this order. Absent: none. */
   | { readonly kind: 'chosen'; readonly name: string; readonly layers?: readonly string[] }
   | { readonly kind: 'none' }

@@ -8,8 +8,7 @@
  * Upstream: `pkg/labels/selector.go` and `pkg/util/validation` (IsQualifiedName,
  * IsValidLabelValue).
  */
-import { quote } from '../../values/kubernetes-names.ts'
-import { isLabelKey, isLabelValue } from './label-syntax.ts'
+import { isObjectName, quote } from '../../values/kubernetes-names.ts'
 
 export type Labels = Readonly<Record<string, string>>
 
@@ -19,9 +18,9 @@ export type Requirement =
   | { readonly key: string; readonly operator: 'greater' | 'less'; readonly bound: bigint }
 
 /** All requirements must hold. An empty list matches every object. */
-export type LabelSelector = readonly Requirement[]
+type LabelSelector = readonly Requirement[]
 
-export type SelectorReading = { readonly ok: true; readonly selector: LabelSelector } | { readonly ok: false; readonly detail: string }
+type SelectorReading = { readonly ok: true; readonly selector: LabelSelector } | { readonly ok: false; readonly detail: string }
 
 const SPACE = /[ \t\r\n]+/y
 const SYMBOL = /==|!=|[=!(),<>]/y
@@ -193,4 +192,19 @@ function parseInteger(value: string): bigint | undefined {
 
 function refuse(found: string | undefined, expected: string): Refusal {
   return new Refusal(`found ${found === undefined ? 'the end' : quote(found)}, expected ${expected}`)
+}
+
+const NAME = /^[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/
+
+/**
+ * The syntax of label keys and values: `IsQualifiedName` and `IsValidLabelValue` of
+ * k8s.io/apimachinery `pkg/util/validation`.
+ */
+function isLabelKey(text: string): boolean {
+  const [name = '', prefix, ...rest] = text.split('/').reverse()
+  return rest.length === 0 && (prefix === undefined || isObjectName(prefix)) && NAME.test(name)
+}
+
+function isLabelValue(text: string): boolean {
+  return text === '' || NAME.test(text)
 }

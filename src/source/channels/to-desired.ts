@@ -2,12 +2,15 @@
  * Combines the resolved channel, the ConfigMap and any pause into what is desired of the node.
  * Pure.
  */
-import type { ClusterPause, ConfigMapView, Desired, NodeTraits, Stale } from '../../decision/desired.ts'
-import { hashNode } from './node-hash.ts'
-import type { ChannelResolution, ChannelSettings } from './resolve.ts'
-import { readTraits } from './rollout-annotations.ts'
 
-export interface DesiredFacts {
+import { createHash } from 'node:crypto'
+import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION } from '../../decision/channels.ts'
+import type { ClusterPause, ConfigMapView, Desired, NodeTraits, Stale } from '../../decision/desired.ts'
+import { readAssignment } from './config-source-field.ts'
+import { metadataOf, readTraits } from './metadata.ts'
+import type { ChannelResolution, ChannelSettings } from './resolve.ts'
+
+interface DesiredFacts {
   /** The assigned ConfigMap. */
   readonly object: ConfigMapView
   /** From the Node, or else from that ConfigMap. */
@@ -55,3 +58,22 @@ export function toDesired(resolution: ChannelResolution, { object, paused, stale
     }
   }
 }
+
+/**
+ * A hash of everything by which the Node itself takes part in its assignment. Where it stayed the
+ * same and the assignment changed, the change comes from something that nodes share: a ConfigMap, a
+ * selector, the default.
+ */
+export function hashNode(node: unknown, { channels }: Pick<ChannelSettings, 'channels'>): string {
+  const { labels = {}, annotations = {} } = metadataOf(node) ?? {}
+  const said = {
+    configSource: channels.includes('config-source') ? readAssignment(node) : undefined,
+    label: channels.includes('label') ? labels[CONFIG_LABEL] : undefined,
+    annotation: channels.includes('annotation') ? annotations[CONFIG_SOURCE_ANNOTATION] : undefined,
+    // Which of them a selector looks at changes with the ConfigMaps.
+    labels: channels.includes('selector') ? Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)) : undefined,
+  }
+  return createHash('sha256').update(JSON.stringify(said)).digest('hex').slice(0, LENGTH)
+}
+
+const LENGTH = 16

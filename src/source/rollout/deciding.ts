@@ -3,6 +3,8 @@
  * folded into the observation that silence is derived from. Pure, apart from the clock and the
  * store.
  */
+
+import type { ObservationRecord } from '../../decision/records.ts'
 import type { RolloutSubject } from '../../decision/rollout-subject.ts'
 import { configOf } from '../../decision/staging.ts'
 import type { RolloutKnowledge } from '../../decision/staging-state.ts'
@@ -11,16 +13,16 @@ import { decideRollout } from '../../rollout/decide.ts'
 import { keepWaves } from '../../rollout/plan.ts'
 import { type Progress, progressOf } from '../../rollout/progress.ts'
 import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
+import { type Observation, observe, observeTurn } from '../../rollout/silence.ts'
 import type { RolloutConfig, RolloutDecision, RolloutTurn, RolloutWrite } from '../../rollout/view.ts'
 import type { FoundRecord } from './read-record.ts'
-import { type ObservationStore, RecordSightings } from './record-sightings.ts'
 
 export interface Decided {
   readonly decision: RolloutDecision
   readonly knowledge: RolloutKnowledge
 }
 
-export interface DecidingDeps {
+interface DecidingDeps {
   readonly nodeName: string
   readonly clock: Clock
   readonly store: ObservationStore
@@ -75,4 +77,49 @@ export function decidedWait(subject: RolloutSubject, detail: string): Decided {
 
 function aboutOf({ config, node }: RolloutSubject): Pick<RolloutKnowledge, 'config' | 'hash'> {
   return { config: configOf(config), hash: node.hash }
+}
+
+export interface ObservationStore {
+  observation(): ObservationRecord | undefined
+  writeObservation(record: ObservationRecord): void
+  writeRolloutTurn(knowledge: RolloutKnowledge): void
+}
+
+/**
+ * Folds each reading of the record and the config into the Observation that silence is derived
+ * from, and keeps it in /run so that a restarted agent continues with it.
+ */
+class RecordSightings {
+  readonly #store: ObservationStore
+  readonly #clock: Clock
+
+  constructor(store: ObservationStore, clock: Clock) {
+    this.#store = store
+    this.#clock = clock
+  }
+
+  /** @param contactUs the contact time since the last call */
+  see(
+    found: Extract<FoundRecord, { kind: 'found' }>,
+    config: RolloutConfig,
+    { assignment }: Pick<RolloutSubject, 'assignment'>,
+    contactUs: number,
+  ): Observation {
+    const { bootId, monotonicUs: nowUs } = this.#clock.now()
+    const kept = this.#store.observation()
+    const before = kept?.bootId === bootId ? kept.observation : undefined
+    const { record, uid: recordUid, resourceVersion } = found
+    const { uid: configUid, hash, plan } = config
+    const retry = plan.ok ? plan.plan.retry : 0
+    const observation = observe(before, { record, recordUid, resourceVersion, configUid, hash, assignment, retry, nowUs, contactUs })
+    this.#store.writeObservation({ bootId, observation })
+    return observation
+  }
+
+  /** What was decided on this observation. */
+  decided(observation: Observation, { letGo = false }: RolloutDecision): void {
+    const { bootId, monotonicUs } = this.#clock.now()
+    const after = observeTurn(observation, letGo, monotonicUs)
+    if (after !== observation) this.#store.writeObservation({ bootId, observation: after })
+  }
 }

@@ -2,11 +2,9 @@
  * The watch of one record: what was seen last, and for how long there was contact. It only wakes.
  */
 
-import { keepRunning } from '../keep-running.ts'
 import { isOlder } from '../kube-object.ts'
-import { type ObjectView, watchObject } from '../object-watch.ts'
+import { keepRunning, type ObjectView, watchObject } from '../object-watch.ts'
 import { openGate, type WatchDeps } from '../watch-loop.ts'
-import { Contact } from './contact.ts'
 import { describeMissingRecord, type FoundRecord, type RecordRef, readFoundRecord } from './read-record.ts'
 
 export class RecordWatch {
@@ -101,5 +99,33 @@ export class RecordWatch {
 
   #nowUs(): number {
     return this.#deps.pace.nowMs() * 1000
+  }
+}
+
+/**
+ * Contact time: how long this node could read the record. Only time between two signs of life with
+ * no failure between them counts, so an outage of the node or of the API server counts at most
+ * until its last sign. No I/O: the caller passes the time (us, CLOCK_MONOTONIC).
+ */
+export class Contact {
+  #lastUs: number | undefined
+  #creditUs = 0
+
+  /** Something was read or received, or the server accepted a watch. */
+  synced(nowUs: number): void {
+    if (this.#lastUs !== undefined) this.#creditUs += nowUs - this.#lastUs
+    this.#lastUs = nowUs
+  }
+
+  /** A request failed, or a watch broke. A regular end is no failure. */
+  lost(): void {
+    this.#lastUs = undefined
+  }
+
+  /** The contact time since the last call. */
+  take(): number {
+    const creditUs = this.#creditUs
+    this.#creditUs = 0
+    return creditUs
   }
 }

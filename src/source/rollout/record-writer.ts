@@ -5,8 +5,8 @@
  */
 import { configOf } from '../../decision/staging.ts'
 import { sourcePath } from '../../decision/status-texts.ts'
+import { describeSilence } from '../../kube/answer.ts'
 import { backoffMs } from '../../kube/backoff.ts'
-import { describeSilence } from '../../kube/describe-silence.ts'
 import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
 import type { RolloutTurn, RolloutWrite, RolloutWriteKind } from '../../rollout/view.ts'
@@ -18,14 +18,14 @@ export interface RolloutCounters {
   rolloutConflicted(): void
 }
 
-export interface RecordWriterDeps {
+interface RecordWriterDeps {
   readonly api: Pick<KubeApi, 'request'>
   readonly pace: Pick<WatchTiming, 'random'>
   readonly log: Log
   readonly counters: RolloutCounters
 }
 
-export interface Sent {
+interface Sent {
   readonly ok: boolean
   readonly pauseMs: number
 }

@@ -8,7 +8,7 @@ import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
 import { describeShare, type Progress } from '../../rollout/progress.ts'
 
-export interface RolloutEventsDeps {
+interface RolloutEventsDeps {
   readonly nodeName: string
   readonly api: Pick<KubeApi, 'request'>
   readonly log: Log
@@ -17,7 +17,7 @@ export interface RolloutEventsDeps {
   readonly isOn: () => boolean
 }
 
-export type RolloutEventReason = 'RolloutStarted' | 'RolloutAdvanced' | 'RolloutHalted'
+type RolloutEventReason = 'RolloutStarted' | 'RolloutAdvanced' | 'RolloutHalted'
 
 interface RolloutEvent {
   readonly type: 'Normal' | 'Warning'

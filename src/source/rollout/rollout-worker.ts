@@ -12,23 +12,21 @@ import type { RolloutSubject } from '../../decision/rollout-subject.ts'
 import { TURN_COUNTS_US } from '../../decision/rollout-turn.ts'
 import { configOf } from '../../decision/staging.ts'
 import type { RolloutKnowledge } from '../../decision/staging-state.ts'
+import type { RolloutPort } from '../../ports/assignment-source.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { Log } from '../../ports/log.ts'
-import type { RolloutPort } from '../../ports/rollout-record.ts'
 import { firstLookWindowUs } from '../../rollout/order.ts'
 import { parsePlan } from '../../rollout/plan.ts'
 import type { RolloutTurn } from '../../rollout/view.ts'
 import { WATCH_LIMITS, type WatchLimits, type WatchTiming } from '../watch-loop.ts'
-import { type Decided, Deciding, decidedWait } from './deciding.ts'
+import { type Decided, Deciding, decidedWait, type ObservationStore } from './deciding.ts'
 import { findRecordRef, type RecordRef, readBoth } from './read-record.ts'
-import type { ObservationStore } from './record-sightings.ts'
 import { RecordWatch } from './record-watch.ts'
 import { RecordWriter, type RolloutCounters, SPACING_MS } from './record-writer.ts'
 import type { RolloutEvents } from './rollout-events.ts'
-import { Sleeper } from './sleeper.ts'
 
-export interface RolloutWorkerDeps {
+interface RolloutWorkerDeps {
   readonly nodeName: string
   readonly api: KubeApi
   readonly pace: WatchTiming
@@ -246,4 +244,63 @@ export class RolloutWorker implements RolloutPort {
     this.#isStale = true
     this.#sleeper.wake()
   }
+}
+
+/** A timer of Node.js takes no more than 2^31 ms. */
+const LONGEST_MS = 3_600_000
+
+/**
+ * A sleep that can be ended from outside. What wakes it while nothing sleeps ends the next one.
+ */
+export class Sleeper {
+  readonly #pace: Pick<WatchTiming, 'sleep'>
+  #current: AbortController | undefined
+  #isWoken = false
+
+  constructor(pace: Pick<WatchTiming, 'sleep'>) {
+    this.#pace = pace
+  }
+
+  wake(): void {
+    this.#isWoken = true
+    this.#current?.abort()
+  }
+
+  /** What wakes it from now on ends the next sleep. */
+  begin(): void {
+    this.#isWoken = false
+  }
+
+  async sleep(ms: number): Promise<void> {
+    if (this.#isWoken) return
+    this.#current = new AbortController()
+    await this.#pace.sleep(Math.min(ms, LONGEST_MS), this.#current.signal)
+  }
+}
+
+const DETAIL =
+  'a rollout needs an API server, and the agent takes its assignment from a directory; set the annotation kubelet-cfg-agent.io/rollout to `off`'
+
+/**
+ * In place of the worker where assignments come from a directory. Nodes coordinate a rollout
+ * through a record in the cluster, and there is none: what has a rollout waits, and says why.
+ */
+export class NoRolloutRecord implements RolloutPort {
+  #known: RolloutKnowledge | undefined
+
+  follow(subject: RolloutSubject | undefined): void {
+    if (subject === undefined) {
+      this.#known = undefined
+      return
+    }
+    const { config, node } = subject
+    const turn = { kind: 'wait', detail: DETAIL } as const
+    this.#known = { config: `${config.namespace}/${config.name}`, hash: node.hash, turn, confirmedAtUs: undefined, progress: undefined }
+  }
+
+  known(): RolloutKnowledge | undefined {
+    return this.#known
+  }
+
+  async stop(): Promise<void> {}
 }

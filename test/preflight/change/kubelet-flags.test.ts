@@ -1,6 +1,5 @@
 import t from 'tap'
-import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
-import { overlayFlags } from '../../../src/preflight/change/overlay-flags.ts'
+import { collectFlags, overlayFlags } from '../../../src/preflight/change/kubelet-flags.ts'
 import { v } from './configs.ts'
 
 t.test('flags of a command line', async (t) => {

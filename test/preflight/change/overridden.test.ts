@@ -1,7 +1,6 @@
 import t from 'tap'
 import { compareConfigs } from '../../../src/preflight/change/compare.ts'
-import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
-import { findOverridden } from '../../../src/preflight/change/overridden.ts'
+import { collectFlags, findOverridden } from '../../../src/preflight/change/kubelet-flags.ts'
 import { v } from './configs.ts'
 
 function problems(after: object, ...args: string[]): string[] {

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { askConfigz, askOrReadLog, findMisreadOf, type RunningKubelet } from '../../../src/main-configz.ts'
+import { askConfigz, askOrReadLog, findMisreadOf, type RunningKubelet } from '../../../src/preflight/configz/ask-configz.ts'
+import { KubeletPort } from '../../../src/preflight/configz/kubelet-port.ts'
 import type { KubeletVersion } from '../../../src/preflight/kubelet-version.ts'
 import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
 import { unit } from '../../report/build.ts'
@@ -12,7 +13,7 @@ async function ask(version: KubeletVersion | undefined, kubelet: Partial<Running
   const answer = await askConfigz(
     {
       // Without a kubeconfig, nothing is sent to kubelet's port.
-      kubeconfig: { current: () => ({ kind: 'absent', detail: 'kubelet itself is asked' }) },
+      port: new KubeletPort({ current: () => ({ kind: 'absent', detail: 'kubelet itself is asked' }) }),
       api: {
         request: async ({ method, path }) => {
           asked.push(`${method} ${path}`)
@@ -60,7 +61,7 @@ t.test('where kubelet does not serve its config, its log says what it made of it
   const log = (lines: string) => `I1129 03:36:10.822396   21027 server.go:257] "Effective KubeletConfiguration" config=<\n${lines} >\n`
   const started: string[] = []
   const portsOf = (text: string | undefined, configz: unknown = undefined) => ({
-    kubeconfig: { current: () => ({ kind: 'absent', detail: 'nobody is asked' }) as const },
+    port: new KubeletPort({ current: () => ({ kind: 'absent', detail: 'nobody is asked' }) }),
     api: {
       request: async () =>
         configz === undefined ? ({ kind: 'unreachable', detail: 'no server' } as const) : ({ kind: 'ok', object: configz } as const),

@@ -1,10 +1,9 @@
 import t from 'tap'
 import { FakeDisk } from '../../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../../src/checkpoint/files.ts'
-import { findDropIns } from '../../../src/preflight/drop-ins/find-drop-ins.ts'
 import { mergeAround } from '../../../src/preflight/drop-ins/merge-drop-ins.ts'
-import { dropInWiring } from '../../../src/systemd/drop-in-wiring.ts'
-import { fileWiring } from '../../../src/systemd/file-wiring.ts'
+import { findDropIns } from '../../../src/preflight/drop-ins/read-drop-ins.ts'
+import { dropInWiring, fileWiring } from '../../../src/systemd/wiring-kinds.ts'
 import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
 
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'

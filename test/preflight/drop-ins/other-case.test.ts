@@ -1,5 +1,5 @@
 import t from 'tap'
-import { listOtherCase } from '../../../src/preflight/drop-ins/other-case.ts'
+import { listOtherCase } from '../../../src/preflight/drop-ins/read-drop-ins.ts'
 
 t.test('keys that are fields but for upper and lower case, at every depth', async (t) => {
   const config = {

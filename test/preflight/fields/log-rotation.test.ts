@@ -1,5 +1,5 @@
 import t from 'tap'
-import { checkLogRotation } from '../../../src/preflight/fields/log-rotation.ts'
+import { checkLogRotation } from '../../../src/preflight/fields/at-start.ts'
 import { v } from '../change/configs.ts'
 
 function severities(config: object, minor: number | undefined): (string | undefined)[] {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { FIELDS, isKnown, NEWEST_MINOR } from '../../../src/kubelet/fields.ts'
+import { findGateState } from '../../../src/preflight/fields/check-gates.ts'
 import { weigh } from '../../../src/preflight/fields/complaint.ts'
-import { findGateState } from '../../../src/preflight/fields/gate-stages.ts'
 import { checkPolicyOptions } from '../../../src/preflight/fields/policy-options.ts'
 import { v } from '../change/configs.ts'
 

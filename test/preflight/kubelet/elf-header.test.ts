@@ -1,5 +1,5 @@
 import t from 'tap'
-import { HEADER, isProgram, isUnloadable } from '../../../src/preflight/kubelet/elf-header.ts'
+import { HEADER, isProgram, isUnloadable } from '../../../src/preflight/kubelet/binaries.ts'
 
 /** A program in 64 bits with ten segments. */
 function program({ machine = 62, size = 5000, bits = 2 } = {}) {

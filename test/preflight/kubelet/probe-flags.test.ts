@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { placesIn } from '../../../src/preflight/kubelet/places.ts'
+import { placesIn } from '../../../src/preflight/kubelet/judgement.ts'
 import { probeFlags } from '../../../src/preflight/kubelet/probe-flags.ts'
 
 const LOAD = placesIn('/run/d', 'kubelet', 'load')

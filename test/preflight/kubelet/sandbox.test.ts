@@ -2,9 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import t from 'tap'
-import { isPlainPath, placesIn, UNREACHABLE_KUBECONFIG } from '../../../src/preflight/kubelet/places.ts'
-import { sandboxArguments } from '../../../src/preflight/kubelet/sandbox.ts'
-import { readSandboxEnd } from '../../../src/preflight/kubelet/sandbox-end.ts'
+import { isPlainPath, placesIn, UNREACHABLE_KUBECONFIG } from '../../../src/preflight/kubelet/judgement.ts'
+import { readSandboxEnd, sandboxArguments } from '../../../src/preflight/kubelet/sandbox.ts'
 
 const limits = { memoryMiB: 100, seconds: { load: 3, deep: 9 } }
 const made = sandboxArguments('u.service', 'deep', '/d/scratch', ['/usr/bin/kubelet', '--node-labels=a=$b${c}'], limits)

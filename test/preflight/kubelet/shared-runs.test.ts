@@ -1,5 +1,5 @@
 import t from 'tap'
-import { SharedRuns } from '../../../src/preflight/kubelet/shared-runs.ts'
+import { SharedRuns } from '../../../src/preflight/kubelet/remembered.ts'
 
 function world() {
   const runs = new SharedRuns<string>()

@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { RuntimeFault } from '../../../src/ports/container-runtime.ts'
+import type { RuntimeFault } from '../../../src/ports/probes.ts'
 import { findNeeds } from '../../../src/preflight/node/check-node.ts'
 import type { NodeOptions } from '../../../src/preflight/node/node-view.ts'
-import type { RuntimeCgroup, RuntimeFacts } from '../../../src/preflight/node/runtime-facts.ts'
+import type { RuntimeCgroup, RuntimeFacts } from '../../../src/preflight/node/surroundings.ts'
 import { optionsOf, verdicts } from './node-options.ts'
 
 const ANSWERS: RuntimeFacts = { fault: undefined, cgroup: undefined }

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { findCgroupDriver, readContainerdFile } from '../../../src/preflight/node/containerd-config.ts'
+import { findCgroupDriver, readContainerdFile } from '../../../src/preflight/node/read-runtime.ts'
 
 const V2 = 'plugins."io.containerd.grpc.v1.cri"'
 const V3 = "plugins.'io.containerd.cri.v1.runtime'"

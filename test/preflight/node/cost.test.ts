@@ -1,7 +1,6 @@
 import t from 'tap'
 import { compareConfigs } from '../../../src/preflight/change/compare.ts'
-import { collectFlags } from '../../../src/preflight/change/kubelet-flags.ts'
-import { findOverridden } from '../../../src/preflight/change/overridden.ts'
+import { collectFlags, findOverridden } from '../../../src/preflight/change/kubelet-flags.ts'
 import { checkNode, findNeeds } from '../../../src/preflight/node/check-node.ts'
 import { checkPolicy } from '../../../src/preflight/policy/check-policy.ts'
 import { v } from '../change/configs.ts'

@@ -1,7 +1,6 @@
 import t from 'tap'
-import { parseFibTrie } from '../../../src/preflight/node/local-addresses.ts'
 import type { NodeOptions } from '../../../src/preflight/node/node-view.ts'
-import type { CgroupUse, Listener } from '../../../src/preflight/node/surroundings.ts'
+import { type CgroupUse, type Listener, parseFibTrie } from '../../../src/preflight/node/surroundings.ts'
 import { clientVerdicts, optionsOf, verdicts } from './node-options.ts'
 
 const runs = (running: object, args: readonly string[] = [], more: Partial<NodeOptions> = {}) =>

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { ContainerRuntime } from '../../../src/ports/container-runtime.ts'
+import type { ContainerRuntime } from '../../../src/ports/probes.ts'
 import { readImageService, readRuntime } from '../../../src/preflight/node/read-runtime.ts'
 
 const SOCKET = '/run/containerd/containerd.sock'

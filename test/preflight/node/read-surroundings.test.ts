@@ -3,9 +3,8 @@ import { truncateSync } from 'node:fs'
 import t from 'tap'
 import { readNodeFacts } from '../../../src/kubelet/node-facts.ts'
 import { findNeeds } from '../../../src/preflight/node/check-node.ts'
-import { isLocalAddress } from '../../../src/preflight/node/local-addresses.ts'
 import { readSurroundings, type SurroundingSources } from '../../../src/preflight/node/read-surroundings.ts'
-import { NOTHING_NEEDED, type SurroundingNeeds } from '../../../src/preflight/node/surroundings.ts'
+import { isLocalAddress, NOTHING_NEEDED, type SurroundingNeeds } from '../../../src/preflight/node/surroundings.ts'
 import { optionsOf } from './node-options.ts'
 
 const noFacts = async () => ({ ok: false, detail: 'not requested' }) as const

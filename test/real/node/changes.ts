@@ -8,7 +8,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import type { Random } from '../../sim/random.ts'
-import type { Administrator } from '../administrator.ts'
+import { type Administrator, pointToLog } from '../administrator.ts'
 import { eventually } from '../lab/eventually.ts'
 import type { Source } from '../records.ts'
 import { VALIDATE_ERROR } from '../texts.ts'
@@ -52,9 +52,10 @@ export class Changes {
     const refused = kind === 'refused'
     const maxPods = 200 + this.#count
     const source = await this.#write(this.#node.config(refused ? { maxPods, kubeAPIQPS: -1 } : { maxPods }))
+    const error = refused ? VALIDATE_ERROR : undefined
     return (status) => {
       assert.deepEqual(status.assigned?.configMap, source)
-      assert.equal(status.error, refused ? VALIDATE_ERROR : undefined)
+      assert.equal(pointToLog(status, error).error, error)
       // Refused, what goes on is what was last promoted.
       assert.deepEqual(status.active, refused ? status.lastKnownGood : status.assigned)
     }

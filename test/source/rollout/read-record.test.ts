@@ -1,6 +1,6 @@
 import t from 'tap'
+import { hashConfig } from '../../../src/decision/rollout-hash.ts'
 import type { KubeAnswer } from '../../../src/ports/kube-api.ts'
-import { hashConfig } from '../../../src/rollout/config-hash.ts'
 import { findRecordRef, getConfig, getRecord } from '../../../src/source/rollout/read-record.ts'
 
 const CONFIG = { namespace: 'kube-system', name: 'node-config', kubeletConfigKey: 'kubelet' }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ROLLOUT_ANNOTATION } from '../../../src/decision/channels.ts'
+import { hashConfig } from '../../../src/decision/rollout-hash.ts'
 import type { RolloutSubject } from '../../../src/decision/rollout-subject.ts'
-import { hashConfig } from '../../../src/rollout/config-hash.ts'
 import { RolloutWorker } from '../../../src/source/rollout/rollout-worker.ts'
 import { createRuntime } from '../../agent/memory-runtime.ts'
 import { silentLog } from '../../checkpoint/silent-log.ts'

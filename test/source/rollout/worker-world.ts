@@ -3,8 +3,8 @@
  * says so.
  */
 import { ROLLOUT_ANNOTATION } from '../../../src/decision/channels.ts'
+import { hashConfig } from '../../../src/decision/rollout-hash.ts'
 import type { RolloutSubject } from '../../../src/decision/rollout-subject.ts'
-import { hashConfig } from '../../../src/rollout/config-hash.ts'
 import { ROLLOUT_PLAN_ANNOTATION } from '../../../src/rollout/plan.ts'
 import type { RolloutTurn } from '../../../src/rollout/view.ts'
 import { RolloutWorker } from '../../../src/source/rollout/rollout-worker.ts'

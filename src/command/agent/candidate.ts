@@ -1,0 +1,254 @@
+/**
+ * Loads the config that a command works on: a file (a config, or the manifest of a ConfigMap),
+ * standard input, or a key of a ConfigMap in the cluster. Refuses what a ConfigMap cannot hold as
+ * text (too long, not UTF-8): kubectl would reject it, or store it where kubelet does not look.
+ * Pure but for the readers that are passed in.
+ */
+import { isUtf8 } from 'node:buffer'
+import type { ConfigMapData } from '../../decision/config-source.ts'
+import type { Base, FoundConfigMap } from '../../decision/desired.ts'
+import { awaitRendering, type MergeReaders, mergeOnce } from '../../overlay/apply.ts'
+import { nameConfigMap } from '../../overlay/find-bases.ts'
+import type { ConfigLayer } from '../../overlay/layers.ts'
+import type { NodePatches } from '../../overlay/patch-set.ts'
+import type { Report } from '../../preflight/finding.ts'
+import type { InspectedConfig } from '../../preflight/inspection.ts'
+import { refuseUnread } from '../../preflight/report.ts'
+import { accept, type Kind, refuse } from '../../settings/setting-kinds.ts'
+import { readBases } from '../../source/base-chain.ts'
+import { readAssignedOnce, readConfigMapOnce } from '../../source/read-once.ts'
+import { isConfigMapKey, isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
+import { editDistance } from '../../values/nearest.ts'
+import { LONGEST_BYTES, type Place, readManifestText } from '../manifest-text.ts'
+import type { CommandContext } from './command.ts'
+import { findLayersOver, type PatchReaders, readLayers, readPatches } from './config-layers.ts'
+
+type CandidateName =
+  | { readonly kind: 'stdin' }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'config-map'; readonly namespace: string; readonly name: string; readonly key: string }
+
+type LoadedCandidate =
+  /**
+   * `shown`: the text that the user sees, and where a place of the config is in it: a manifest
+   * contains more than the config.
+   */
+  | {
+      readonly kind: 'loaded'
+      readonly config: InspectedConfig
+      readonly shown: { readonly text: string; readonly place: Place }
+      /** Of a config that this node merges, the lowest first. */
+      readonly layers?: readonly ConfigLayer[]
+    }
+  /** Kubelet can never get this text. */
+  | { readonly kind: 'refused'; readonly name: string; readonly report: Report }
+  /** It could not be loaded. */
+  | { readonly kind: 'failed'; readonly detail: string }
+
+/** As in the documentation, and as the agent's RBAC grants. */
+const NAMESPACE = 'kube-system'
+const KEY = 'kubelet'
+const PREFIXES = ['configmap', 'configmaps', 'cm']
+
+export const candidateKind: Kind<string> & { readonly placeholder: string } = {
+  placeholder: 'FILE|-|configmap/NAME',
+  parse(text) {
+    const name = parseCandidate(text)
+    return typeof name === 'string' ? refuse(name) : accept(text)
+  },
+  show: (text) => text,
+}
+
+/** Returns a text if the name is invalid: the problem. */
+export function parseCandidate(text: string): CandidateName | string {
+  if (text === '') return 'FILE|-|configmap/NAME: is empty'
+  if (text === '-') return { kind: 'stdin' }
+  const [, prefix = '', rest = ''] = /^([a-zA-Z-]+)\/(.*)$/s.exec(text) ?? []
+  if (PREFIXES.includes(prefix)) return parseConfigMap(text, rest)
+  const isTypo = prefix !== '' && editDistance(prefix.toLowerCase(), 'configmap') <= 2
+  return isTypo ? `${text}: did you mean configmap/${rest}? For a file of that name, write ./${text}` : { kind: 'file', path: text }
+}
+
+function parseConfigMap(text: string, rest: string): CandidateName | string {
+  const [path = '', key = KEY, ...more] = rest.split(':')
+  const [namespace, name] = path.includes('/') ? splitAtSlash(path) : [NAMESPACE, path]
+  if (more.length > 0) return `${text}: write configmap/NAME or configmap/NAMESPACE/NAME, followed by :KEY if the key is not ${KEY}`
+  if (!isNamespace(namespace)) return `${text}: "${namespace}" is not a valid name of a namespace`
+  if (!isObjectName(name)) return `${text}: "${name}" is not a valid name of a ConfigMap`
+  if (!isConfigMapKey(key)) return `${text}: "${key}" is not a valid key of a ConfigMap`
+  return { kind: 'config-map', namespace, name, key }
+}
+
+function splitAtSlash(path: string): [string, string] {
+  const slash = path.indexOf('/')
+  return [path.slice(0, slash), path.slice(slash + 1)]
+}
+
+/**
+ * @param overlaid whether the layers that match this node, and its overlay, are applied to a
+ *   ConfigMap of the cluster; a file is used as it is
+ */
+export async function loadCandidate(
+  text: string,
+  context: Pick<
+    CommandContext,
+    'readInput' | 'api' | 'readOverlay' | 'readInstanceConfig' | 'readLocalConfig' | 'yaml' | 'unit' | 'fetchDesired'
+  >,
+  overlaid: boolean,
+): Promise<LoadedCandidate> {
+  const name = parseCandidate(text)
+  if (typeof name === 'string') return { kind: 'failed', detail: name }
+  switch (name.kind) {
+    case 'stdin':
+      return readText('<stdin>', undefined, context)
+    case 'file':
+      return readText(name.path, name.path, context)
+    case 'config-map':
+      return fetchText(name, context, overlaid)
+  }
+}
+
+/** What is needed to merge a part. */
+type PartReaders = Pick<CommandContext, 'api'> & MergeReaders
+
+async function readText(
+  shown: string,
+  path: string | undefined,
+  context: Pick<CommandContext, 'readInput'> & PartReaders,
+): Promise<LoadedCandidate> {
+  const { readInput } = context
+  const reading = await readInput(path, LONGEST_BYTES)
+  switch (reading.kind) {
+    case 'unreadable':
+      return { kind: 'failed', detail: `${shown} ${describeCode(reading.code)}` }
+    case 'too-large':
+      return {
+        kind: 'refused',
+        name: shown,
+        report: refuseUnread('source/too-large', `more than ${LONGEST_BYTES} bytes, the limit of a ConfigMap`),
+      }
+    case 'read':
+      return decodeText(shown, reading.bytes, context)
+  }
+}
+
+async function decodeText(shown: string, bytes: Buffer, readers: PartReaders): Promise<LoadedCandidate> {
+  if (!isUtf8(bytes)) {
+    const before = bytes.subarray(0, findInvalid(bytes)).toString('utf8').split('\n')
+    const position = { line: before.length, column: (before.at(-1) ?? '').length + 1 }
+    const advice = 'kubectl stores such a file under binaryData, where kubelet does not look: save it as UTF-8'
+    return { kind: 'refused', name: shown, report: refuseUnread('source/encoding', 'it is not valid UTF-8', position, advice) }
+  }
+  const text = bytes.toString('utf8')
+  const manifest = await readManifestText(text, readers.yaml)
+  switch (manifest.kind) {
+    case 'none':
+      return { kind: 'loaded', config: { name: shown, files: { [KEY]: text }, key: KEY, isAlone: true }, shown: { text, place: asIs } }
+    case 'unclear':
+      return { kind: 'failed', detail: `${shown}: ${manifest.detail}` }
+    case 'found': {
+      const { data, key, base, place } = manifest
+      if (base !== undefined) return loadPart(shown, { data, base }, key, readers)
+      return { kind: 'loaded', config: { name: shown, files: data, key }, shown: { text, place } }
+    }
+  }
+}
+
+async function loadPart(
+  shown: string,
+  { data, base }: { readonly data: ConfigMapData; readonly base: Base },
+  key: string,
+  readers: PartReaders,
+): Promise<LoadedCandidate> {
+  const found: FoundConfigMap = { kind: 'found', uid: '', resourceVersion: '', data, base }
+  const read = await readBases({ ref: { namespace: '', name: '', kubeletConfigKey: key } }, found, (ref) =>
+    readConfigMapOnce(readers.api, ref),
+  )
+  const merged = await mergeOnce({ ...read, base }, key, readers)
+  if (!merged.ok) return { kind: 'failed', detail: `${shown}: ${merged.detail}` }
+  return loadData(namePart(shown, base), merged.rendered.data, key, await readLayers({ name: shown, key }, read, [], readers))
+}
+
+/** The index of the first byte that is not valid UTF-8. */
+function findInvalid(bytes: Buffer): number {
+  const again = Buffer.from(bytes.toString('utf8'))
+  const differs = bytes.findIndex((byte, index) => byte !== again[index])
+  return differs < 0 ? bytes.length : differs
+}
+
+async function fetchText(
+  { namespace, name, key }: Extract<CandidateName, { kind: 'config-map' }>,
+  context: PatchReaders & PartReaders & Pick<CommandContext, 'unit' | 'fetchDesired'>,
+  overlaid: boolean,
+): Promise<LoadedCandidate> {
+  const { api } = context
+  const asked = `configmap/${namespace}/${name}:${key}`
+  const ref = { namespace, name, kubeletConfigKey: key }
+  const view = await readAssignedOnce(api, { ref })
+  if (view.kind === 'pending') return { kind: 'failed', detail: `${asked}: the API server did not answer` }
+  if (view.kind === 'unavailable') return { kind: 'failed', detail: `${asked}: ${view.detail}` }
+  const object = { ...view, layers: overlaid ? await findLayersOver(ref, context) : undefined }
+  const isMerged = object.base !== undefined || object.layers !== undefined
+  const merged = isMerged ? await mergeOnce(object, key, context) : undefined
+  if (merged?.ok === false) return { kind: 'failed', detail: `${asked}: ${merged.detail}` }
+  const patches = overlaid ? await readPatches({ ref, object }, context) : []
+  const layers = await readLayers({ name: nameConfigMap(ref), key }, object, patches, context)
+  return loadPatched(nameUnder(asked, object), merged?.rendered.data ?? view.data, key, patches, layers)
+}
+
+async function loadPatched(
+  shown: string,
+  data: ConfigMapData,
+  key: string,
+  patches: readonly NodePatches[],
+  layers: readonly ConfigLayer[],
+): Promise<LoadedCandidate> {
+  let patched = { name: shown, data }
+  for (const { patches: set, view } of patches) {
+    if (view.kind === 'faulty') return { kind: 'failed', detail: `${shown}: the ${set.name} cannot be used: ${view.detail}` }
+    if (view.kind !== 'present') continue
+    const rendering = await awaitRendering(view, patched.data, key)
+    if (!rendering.ok) return { kind: 'failed', detail: `${shown}: ${rendering.detail}` }
+    if (rendering.applied.length === 0) continue
+    patched = { name: nameOverlaid(shown, rendering.rendered.overlay), data: rendering.rendered.data }
+  }
+  return loadData(patched.name, patched.data, key, layers)
+}
+
+function loadData(name: string, files: ConfigMapData, key: string, layers: readonly ConfigLayer[]): LoadedCandidate {
+  const text = Object.hasOwn(files, key) ? files[key] : undefined
+  return { kind: 'loaded', config: { name, files, key }, shown: { text: text ?? '', place: asIs }, layers }
+}
+
+/** A place in this config is a place in the result. */
+function namePart(name: string, base: Base): string {
+  return `${name} over ${base.text}`
+}
+
+/** As `namePart`, with the layers that are laid over it. */
+export function nameUnder(name: string, { base, layers = [] }: Pick<FoundConfigMap, 'base' | 'layers'>): string {
+  const part = base === undefined ? name : namePart(name, base)
+  return layers.length === 0 ? part : `${part} under ${layers.map(({ ref }) => `${ref.namespace}/${ref.name}`).join(', ')}`
+}
+
+/** A place in this config is a place in the result of the overlay. */
+export function nameOverlaid(name: string, overlay: string): string {
+  return `${name} with overlay ${overlay}`
+}
+
+const asIs: Place = (position) => position
+
+function describeCode(code: string): string {
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return 'does not exist'
+    case 'EISDIR':
+      return 'is a directory: name a file in it'
+    case 'EACCES':
+    case 'EPERM':
+      return 'cannot be read: permission denied'
+    default:
+      return `cannot be read: ${code}`
+  }
+}

@@ -1,0 +1,190 @@
+/**
+ * Checks what a change of a config makes on the nodes that use it: the config itself, and the
+ * parts over it. Pure but for the terminal and the API.
+ */
+
+import { isUtf8 } from 'node:buffer'
+import type { Report } from '../../preflight/finding.ts'
+import { formatVersion } from '../../preflight/kubelet-version.ts'
+import { isObject } from '../../values/is-object.ts'
+import { Failure, orElse } from '../command.ts'
+import { LONGEST_BYTES, type Place, readManifestText } from '../manifest-text.ts'
+import { renderFindings } from '../report.ts'
+import type { PluginContext } from './command.ts'
+import { type ConfigContent, findConfig } from './config-maps.ts'
+import { versionsOf } from './diff-text.ts'
+import { KEY, type MergedText, mergeText, type Supposed } from './merged-text.ts'
+import type { NodeState } from './node-state.ts'
+import { nameParts } from './reach.ts'
+import type { PartOver, Users } from './users.ts'
+
+type Outcome = 'accepted' | 'refused'
+
+interface CheckedChange {
+  readonly part: ReadPart
+  /** The ConfigMap as it will be. */
+  readonly after: Supposed
+  /** As it is. undefined: it does not exist. */
+  readonly before: Supposed | undefined
+  readonly users: Users
+}
+
+/** @throws Failure where the config cannot be merged */
+export async function checkChange(context: PluginContext, change: CheckedChange): Promise<Outcome> {
+  const { part, after, users } = change
+  const merged = await mergeText(context, part, after)
+  if (!merged.ok) throw new Failure(`${part.shown.name}: ${merged.detail}`)
+  // Where others alone use it, nodes get what those make of it.
+  const isRunAlone = users.assigned.length > 0 || users.parts.length === 0
+  const nodes = users.assigned.length > 0 ? users.assigned : users.nodes
+  const subject: Subject = { name: part.shown.name, text: part.shown.text, place: (report) => placed(report, part) }
+  const own = await inspectMerged(context, subject, merged, nodes)
+  const over: PartOutcome[] = []
+  for (const each of users.parts) over.push(await checkPartOver(context, each, change))
+  const outcome = decide(own, over, !isRunAlone && users.gap === undefined)
+  if (own === 'refused' && outcome === 'accepted') context.terminal.out(`Every node that uses ${part.shown.name} merges a part over it.\n`)
+  if (merged.isPartial && outcome === 'accepted') context.terminal.out('Each node checks it again, merged over its own local config.\n')
+  if (users.layered.length > 0 && outcome === 'accepted')
+    context.terminal.out('Each node that it is a layer on checks it again, laid over what is chosen for that node.\n')
+  return outcome
+}
+
+/** `left`: the change does not decide whether it is refused. */
+type PartOutcome = Outcome | 'left'
+
+/** @param isOnlyBase all nodes that use it have a part over it */
+function decide(own: Outcome, over: readonly PartOutcome[], isOnlyBase: boolean): Outcome {
+  if (over.includes('refused')) return 'refused'
+  return own === 'refused' && isOnlyBase && over.every((each) => each === 'accepted') ? 'accepted' : own
+}
+
+async function checkPartOver(context: PluginContext, over: PartOver, { after, before }: CheckedChange): Promise<PartOutcome> {
+  const { terminal } = context
+  const there: PluginContext = { ...context, namespace: over.namespace }
+  const title = `ConfigMap ${nameParts([over])}, over this base`
+  const unchecked = (detail: string) => {
+    terminal.out(`${title}: not checked here, but by each node: ${detail}\n`)
+    return 'left' as const
+  }
+  if (over.kubeletConfigKey !== KEY) return unchecked(`it is assigned by its key ${over.kubeletConfigKey}`)
+  const content = await orElse(findConfig(there, over.name), ({ message }) => message)
+  if (typeof content === 'string') return unchecked(content)
+  if (content === undefined) return unchecked('it does not exist')
+  const subject: Subject = { name: title, text: undefined, place: withoutPlaces }
+  const merged = await mergeText(there, content, after)
+  if (merged.ok && (await inspectMerged(there, subject, merged, over.nodes)) === 'accepted') return 'accepted'
+  const was = await mergeText(there, content, before)
+  if (!merged.ok && !was.ok) return unchecked(merged.detail)
+  if (!merged.ok) terminal.out(`${title}: refused: ${merged.detail}\n`)
+  const wasRefused = !was.ok || (await inspectMerged(silenced(there), subject, was, over.nodes)) === 'refused'
+  if (!wasRefused) return 'refused'
+  terminal.out('It is refused over what the base holds now too, so that does not stop this change.\n')
+  return 'left'
+}
+
+interface Subject {
+  readonly name: string
+  /** For excerpts. */
+  readonly text: string | undefined
+  place(report: Report): Report
+}
+
+/** With the rules of each version of kubelet among the nodes. */
+async function inspectMerged(
+  context: PluginContext,
+  { name, text, place }: Subject,
+  { data }: Extract<MergedText, { ok: true }>,
+  nodes: readonly NodeState[],
+): Promise<Outcome> {
+  const { terminal } = context
+  const versions = versionsOf(nodes)
+  const look = { color: terminal.color, width: terminal.width ?? 80 }
+  let outcome: Outcome = 'accepted'
+  for (const version of versions.length === 0 ? [undefined] : versions) {
+    const report = await context.inspect({ name, files: data, key: KEY }, version)
+    const whose = version === undefined ? 'the rules of every kubelet' : `the rules of kubelet ${formatVersion(version)}`
+    const unchecked = report.parts.find(({ part, outcome }) => part === 'fields' && outcome === 'unjudged')
+    const says = report.outcome === 'unjudged' ? `not checked by ${whose}: ${unchecked?.detail}` : `${report.outcome} by ${whose}`
+    const lines = [...renderFindings(name, text, place(report).findings, look), `${name}: ${says}`]
+    terminal.out(lines.map((line) => `${line}\n`).join(''))
+    if (report.outcome === 'refused') outcome = 'refused'
+  }
+  return outcome
+}
+
+/** A place in a merged text is no place in the file. */
+function placed(report: Report, part: ReadPart): Report {
+  if (part.base !== undefined) return withoutPlaces(report)
+  const findings = report.findings.map((finding) => ({
+    ...finding,
+    position: finding.position === undefined ? undefined : part.shown.place(finding.position),
+  }))
+  return { ...report, findings }
+}
+
+export function withoutPlaces(report: Report): Report {
+  return { ...report, findings: report.findings.map((finding) => ({ ...finding, position: undefined })) }
+}
+
+function silenced(context: PluginContext): PluginContext {
+  return { ...context, terminal: { ...context.terminal, out: () => {} } }
+}
+
+interface ReadPart extends ConfigContent {
+  /** As the person sees it, for messages with places. */
+  readonly shown: { readonly name: string; readonly text: string; readonly place: Place }
+}
+
+/**
+ * @param of the ConfigMap that it is for
+ * @param base of `--base`; empty: not given
+ * @param before of the ConfigMap that exists. undefined: it does not
+ * @throws Failure
+ */
+export async function readPart(
+  context: PluginContext,
+  path: string,
+  { of, base, before }: { readonly of: string; readonly base: string; readonly before: ConfigContent | undefined },
+): Promise<ReadPart> {
+  const name = path === '-' ? '<stdin>' : path
+  const reading = await context.readInput(path === '-' ? undefined : path, LONGEST_BYTES)
+  if (reading.kind === 'unreadable') throw new Failure(`${name} cannot be read: ${reading.code}`)
+  if (reading.kind === 'too-large') throw new Failure(`${name} has more than ${LONGEST_BYTES} bytes, the limit of a ConfigMap`)
+  if (!isUtf8(reading.bytes)) throw new Failure(`${name} is not valid UTF-8`)
+  const text = reading.bytes.toString('utf8')
+  const manifest = await readManifestText(text, context.yaml)
+  if (manifest.kind === 'unclear') throw new Failure(`${name}: ${manifest.detail}`)
+  if (manifest.kind === 'found') {
+    const { data, key, place } = manifest
+    if (key !== KEY) throw new Failure(`${name}: its ConfigMap has no key ${KEY}`)
+    return { data, base: base || manifest.base?.text, shown: { name, text, place } }
+  }
+  return {
+    // The other keys may be files that the config names.
+    data: { ...before?.data, [KEY]: text },
+    base: base || (await guessBase(context, { name, text, before, of })),
+    shown: { name, text, place: (position) => position },
+  }
+}
+
+/** A file without a manifest has no annotation: a config names its kind, and a part need not. */
+async function guessBase(
+  { yaml, namespace }: PluginContext,
+  {
+    name,
+    text,
+    before,
+    of,
+  }: { readonly name: string; readonly text: string; readonly before: ConfigContent | undefined; readonly of: string },
+): Promise<string | undefined> {
+  if (before?.base !== undefined) return before.base
+  const parsed = await yaml.first(text)
+  const isWhole = !parsed.ok || !isObject(parsed.value) || parsed.value.kind !== undefined
+  if (isWhole) return undefined
+  // A forgotten kind must not put each node's local config under the rest.
+  if (before !== undefined)
+    throw new Failure(
+      `${name} has no kind, so it is a part, and ${namespace}/${of} holds a whole config: give --base to make it a part, or add apiVersion and kind`,
+    )
+  return 'local'
+}

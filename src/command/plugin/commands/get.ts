@@ -1,0 +1,162 @@
+/** `get`: the fleet, one line a node, and how many nodes each config has in which state. */
+import type { KubeWatchEnd } from '../../../ports/kube-api.ts'
+import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
+import { identityOf } from '../../../source/kube-object.ts'
+import { type CommandLine, EXIT, type ExitCode, Failure, Misuse, outputOption, switchOption } from '../../command.ts'
+import { type PluginCommand, type PluginContext, untilUnread } from '../command.ts'
+import { describeRefused } from '../failure.ts'
+import { type FleetLook, renderNodes, renderSum } from '../fleet-text.ts'
+import { getNode, isDegraded, listNodes, type NodeState, readNodeState, stateOf } from '../node-state.ts'
+import { print, SELECTOR } from '../options.ts'
+
+export const getCommand: PluginCommand = {
+  name: 'get',
+  group: 'Look',
+  summary: 'show the nodes, their configs and their states',
+  description:
+    'Shows one line a node, then one line a config with a bar: proven (█), on its way (▒), in need of somebody (!). ' +
+    'The lines fit the terminal; -o wide cuts nothing.',
+  arguments: [{ placeholder: 'NODE', required: false, many: true, completes: 'node' }],
+  options: [
+    SELECTOR,
+    outputOption('output format; sum shows only one line for each config', 'table', 'wide', 'sum', 'json', 'yaml'),
+    switchOption('watch', 'then show each node again when it changes', 'w'),
+  ],
+  examples: [
+    ['get', 'look at the fleet'],
+    ['get -l role=worker -o wide', 'look at some nodes, with what they run'],
+    ['get --watch', 'watch an edit reach the nodes'],
+    ["get -o json | jq -r '.items[] | select(.degraded) | .node'", 'list the nodes that somebody should look at'],
+  ],
+  execute: get,
+}
+
+async function get(context: PluginContext, { options, args }: CommandLine): Promise<ExitCode> {
+  const { terminal, wallMs } = context
+  const selector = options.selector ?? ''
+  if (args.length > 0 && selector !== '') throw new Misuse('give names of Nodes or -l, not both')
+  const { items, resourceVersion } = args.length > 0 ? await getNamed(context, args) : await listNodes(context, selector)
+  const nodes = [...items].sort(byAttention)
+  const look = (): FleetLook => ({ color: terminal.color, width: terminal.width ?? 80, wide: options.output === 'wide', wallMs: wallMs() })
+  const isTable = options.output === 'table' || options.output === 'wide'
+  const render = () => [...(isTable ? [...renderNodes(nodes, look()), ''] : []), ...renderSum(nodes, look())]
+  if (nodes.length === 0 && isTable) terminal.err('No nodes found.\n')
+  else await print(context, options, documentFleet(nodes), () => `${render().join('\n')}\n`)
+  if (options.watch !== 'true') return EXIT.fine
+  const names = args.length > 0 ? new Set(args) : undefined
+  return watchNodes(context, { known: nodes, resourceVersion, selector, names }, async (node) => {
+    if (options.output === 'json') terminal.out(`${JSON.stringify(documentNode(node))}\n`)
+    else if (options.output === 'yaml') terminal.out(`---\n${await context.formatYaml(documentNode(node))}`)
+    else terminal.out(`${renderNodes([node], look()).slice(1).join('\n')}\n`)
+  })
+}
+
+async function getNamed(context: PluginContext, names: readonly string[]) {
+  const items: NodeState[] = []
+  for (const name of new Set(names)) items.push((await getNode(context, name)).state)
+  return { items, resourceVersion: '' }
+}
+
+/** Nodes that somebody should look at come last, next to the prompt. */
+function byAttention(a: NodeState, b: NodeState): number {
+  return Number(isDegraded(a)) - Number(isDegraded(b)) || (a.name < b.name ? -1 : 1)
+}
+
+/** Of a condition. `Unknown`: the node does not answer. */
+const STATUSES: readonly string[] = ['True', 'False', 'Unknown']
+
+/** For programs: fields are added, never renamed or removed. */
+function documentFleet(nodes: readonly NodeState[]): object {
+  return { apiVersion: CONFIG_API_VERSION, kind: 'NodeConfigList', items: nodes.map(documentNode) }
+}
+
+function documentNode(node: NodeState): object {
+  const { name, ready, asked, degraded: _, kubelet, ...rest } = node
+  return {
+    node: name,
+    state: stateOf(node),
+    degraded: isDegraded(node),
+    kubeletReady: STATUSES.includes(kubelet) ? kubelet : null,
+    condition: ready ?? null,
+    asked: asked ?? null,
+    ...rest,
+  }
+}
+
+interface Watched {
+  readonly known: readonly NodeState[]
+  /** Empty: the Nodes are listed first. */
+  readonly resourceVersion: string
+  readonly selector: string
+  /** undefined: all. */
+  readonly names: ReadonlySet<string> | undefined
+}
+
+const INACTIVITY_MS = 10 * 60_000
+const AGAIN_MS = 2000
+
+/**
+ * Ends when the signal aborts, or nobody reads the output any more.
+ * @throws Failure where the watch is refused
+ */
+async function watchNodes(
+  context: PluginContext,
+  { known, resourceVersion, selector, names }: Watched,
+  show: (node: NodeState) => Promise<void>,
+): Promise<ExitCode> {
+  const { api, namespace } = context
+  const signal = untilUnread(context)
+  const shown = new Map(known.map((node) => [node.name, JSON.stringify(node)]))
+  const look = async (node: NodeState | undefined): Promise<void> => {
+    if (node === undefined || (names !== undefined && !names.has(node.name))) return
+    const text = JSON.stringify(node)
+    if (shown.get(node.name) === text) return
+    shown.set(node.name, text)
+    await show(node)
+  }
+  let version = resourceVersion
+  while (!signal.aborted) {
+    if (version === '') {
+      const listed = await listNodes(context, selector)
+      for (const node of listed.items) await look(node)
+      version = listed.resourceVersion
+    }
+    const changed: Promise<void>[] = []
+    let isExpired = false
+    const end: KubeWatchEnd = await api.watch({
+      path: '/api/v1/nodes',
+      query: {
+        resourceVersion: version,
+        allowWatchBookmarks: 'true',
+        timeoutSeconds: '600',
+        ...(selector !== '' && { labelSelector: selector }),
+      },
+      inactivityMs: INACTIVITY_MS,
+      signal,
+      onEvent: ({ type, object }) => {
+        if (type === 'ERROR') isExpired = true
+        else version = identityOf(object)?.resourceVersion || versionOfBookmark(object) || version
+        if (type === 'ADDED' || type === 'MODIFIED') changed.push(look(readNodeState(object, namespace)))
+      },
+    })
+    await Promise.all(changed)
+    if (end.kind === 'refused' && end.status !== 410 && !isPassing(end.status))
+      throw new Failure(describeRefused({ verb: 'watch', resource: 'nodes' }, end))
+    // The API server no longer has that version, or has said why it ends the watch.
+    if (isExpired || (end.kind === 'refused' && end.status === 410)) version = ''
+    await context.sleep(AGAIN_MS)
+  }
+  return EXIT.fine
+}
+
+/** As while an API server restarts, or has too much to do. */
+function isPassing(status: number): boolean {
+  return status === 429 || status >= 500
+}
+
+/** A bookmark has a version and no name. */
+function versionOfBookmark(object: unknown): string {
+  const metadata = typeof object === 'object' && object !== null && 'metadata' in object ? object.metadata : undefined
+  if (typeof metadata !== 'object' || metadata === null || !('resourceVersion' in metadata)) return ''
+  return typeof metadata.resourceVersion === 'string' ? metadata.resourceVersion : ''
+}

@@ -1,0 +1,153 @@
+/** `versions` and `undo`: the kept versions of a config, and the way back to one of them. */
+
+import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
+import { type CommandLine, EXIT, type ExitCode, Failure } from '../../command.ts'
+import { alignColumns, type Cell, headOf, plainText } from '../../terminal.ts'
+import { type PluginCommand, type PluginContext, PROGRAM } from '../command.ts'
+import { type FoundConfig, getConfig } from '../config-maps.ts'
+import { diffContents, versionsOf } from '../diff-text.ts'
+import { hashVersion, listVersions, previousOf, writeVersion } from '../kept-versions.ts'
+import { showAge } from '../node-state.ts'
+import { CONFIG_NAME, DRY_RUN, demandConsent, OUTPUT, print, textKind, YES } from '../options.ts'
+import { describeReach, describeUses, judgeBeginnings } from '../reach.ts'
+import { describeUnknown, tallyRuns } from '../runs.ts'
+import { listUsers } from '../users.ts'
+
+/** In a message. */
+const MOST_NAMED = 10
+
+export const versionsCommand: PluginCommand = {
+  name: 'versions',
+  group: 'Look',
+  summary: 'list the kept versions of a config, and how many nodes run each',
+  description:
+    'Lists the versions that apply and undo have kept, the newest first, and how many nodes run each. A node with an overlay, or ' +
+    'with a part over its local config, runs other bytes: it counts only for the version that the ConfigMap holds now. Where a ' +
+    'part is over another ConfigMap, that version alone does not tell what the node runs.',
+  arguments: [CONFIG_NAME],
+  options: [OUTPUT],
+  examples: [['versions more-pods', 'find the version to go back to']],
+  execute: versions,
+}
+
+export const undoCommand: PluginCommand = {
+  name: 'undo',
+  group: 'Change',
+  summary: 'go back to an earlier version of a config',
+  description:
+    'Writes a kept version into the ConfigMap again: the one that was there before, or the one that --to names. What is there now ' +
+    'is kept too, so a second undo takes back the first. After an edit by another tool, only --to says which version is meant.',
+  arguments: [CONFIG_NAME],
+  options: [{ name: 'to', kind: textKind('<hash>'), initial: '', help: 'the version to go back to, or how its hash begins' }, DRY_RUN, YES],
+  examples: [
+    ['undo more-pods', 'take the latest change back'],
+    ['undo more-pods --to 3f9a0c11d2 --yes', 'go to one version, from a script'],
+  ],
+  execute: undo,
+}
+
+async function versions(context: PluginContext, { options, args: [name = ''] }: CommandLine): Promise<ExitCode> {
+  const { terminal, wallMs } = context
+  const current = await getConfig(context, name)
+  const kept = await listVersions(context, name)
+  const users = await listUsers(context, name)
+  const now = hashVersion(current)
+  const isKept = kept.some((version) => hashVersion(version) === now)
+  const previous = previousOf(current, kept)
+  const distinct = [current, ...kept.filter((version) => hashVersion(version) !== now)]
+  const tally = await tallyRuns(context, name, users, distinct)
+  const counts = new Map(distinct.map((version, index) => [hashVersion(version), tally.counts[index] ?? 0]))
+  const rows = [...(isKept ? [] : [current]), ...kept].map((version) => {
+    const hash = hashVersion(version)
+    const role = hash === now ? 'current' : hash === previous ? 'previous' : ''
+    return {
+      version: hash,
+      created: version.created,
+      nodes: counts.get(hash) ?? 0,
+      role,
+      kept: hash !== now || isKept,
+      base: version.base === undefined ? null : plainText(version.base),
+    }
+  })
+  const document = {
+    apiVersion: CONFIG_API_VERSION,
+    kind: 'ConfigVersionList',
+    config: `${context.namespace}/${name}`,
+    nodesUnknown: tally.unknown,
+    items: rows,
+  }
+  const head = headOf('VERSION', 'AGE', 'NODES', 'BASE', '')
+  const cells = rows.map(({ version, created, nodes, role, kept: own, base }): Cell[] => [
+    version,
+    showAge(created, wallMs()),
+    String(nodes),
+    base ?? '-',
+    own ? role : `${role}, not kept yet`,
+  ])
+  const notes = [...describeUses({ namespace: context.namespace, name }, users), describeUnknown(tally)].filter(
+    (note) => note !== undefined,
+  )
+  const lines = [...alignColumns([head, ...cells], terminal.color), ...(notes.length > 0 ? ['', ...notes] : [])]
+  await print(context, options, document, () => `${lines.join('\n')}\n`)
+  return EXIT.fine
+}
+
+async function undo(context: PluginContext, line: CommandLine): Promise<ExitCode> {
+  const { terminal, namespace } = context
+  const { options, args } = line
+  const [name = ''] = args
+  const current = await getConfig(context, name)
+  const target = findTarget(context, name, { current, kept: await listVersions(context, name), wanted: options.to ?? '' })
+  const users = await listUsers(context, name)
+  const [from, to] = [hashVersion(current), hashVersion(target)]
+  if (from === to) {
+    terminal.out(`ConfigMap ${namespace}/${name} holds version ${to} already.\n`)
+    return EXIT.fine
+  }
+  const lines = await diffContents(
+    context,
+    { ...current, title: `version ${from}` },
+    { ...target, title: `version ${to}` },
+    versionsOf(users.nodes)[0],
+  )
+  terminal.out(`Version ${from} -> ${to}:\n\n${lines.join('\n')}\n\n`)
+  for (const sentence of describeUses({ namespace, name }, users)) terminal.out(`${sentence}\n`)
+  if (options['dry-run'] === 'true') {
+    terminal.out('Nothing was changed.\n')
+    return EXIT.fine
+  }
+  await demandConsent(context, line, `Write version ${to} into ConfigMap ${namespace}/${name}?`)
+  await writeVersion(context, name, current, target)
+  const reach = describeReach({ namespace, name }, { before: current, after: target }, users, await judgeBeginnings(context, users.parts))
+  terminal.out(`Wrote ConfigMap ${namespace}/${name}, version ${to}. ${reach}\n`)
+  return EXIT.fine
+}
+
+interface Sought {
+  readonly current: FoundConfig
+  readonly kept: readonly FoundConfig[]
+  /** How its hash begins. Empty: the one before. */
+  readonly wanted: string
+}
+
+function findTarget({ namespace }: PluginContext, name: string, { current, kept, wanted }: Sought): FoundConfig {
+  const hint = `${PROGRAM} versions ${name} lists them`
+  const hash = wanted === '' ? previousOf(current, kept) : wanted
+  if (hash === undefined) throw new Failure(`it is not known what ${name} held before: ${adviseTo(kept)}`)
+  if (hash === 'stale')
+    throw new Failure(
+      `ConfigMap ${namespace}/${name} has been changed by something else than apply and undo, so it is not known what it held before: ` +
+        adviseTo(kept),
+    )
+  const found = kept.filter((version) => hashVersion(version).startsWith(hash))
+  const [target, ...others] = found
+  if (target === undefined) throw new Failure(`no version ${hash} of ${name} is kept; ${hint}`)
+  if (others.length > 0) throw new Failure(`${found.length} versions of ${name} begin with ${hash}; ${hint}`)
+  return target
+}
+
+function adviseTo(kept: readonly FoundConfig[]): string {
+  if (kept.length === 0) return 'no version of it is kept'
+  const hashes = kept.slice(0, MOST_NAMED).map(hashVersion)
+  return `give --to; kept are, the newest first, ${hashes.join(', ')}${kept.length > hashes.length ? ', ...' : ''}`
+}

@@ -1,0 +1,71 @@
+/**
+ * The config that a ConfigMap makes, as far as the cluster knows it: a part is merged over its
+ * bases, and where the last of them is the local config of each node, over an empty one. Pure but
+ * for what is passed in.
+ */
+
+import { BASE_ANNOTATION } from '../../decision/channels.ts'
+import type { ConfigMapData } from '../../decision/config-source.ts'
+import type { Base, FoundConfigMap } from '../../decision/desired.ts'
+import { API_VERSION, KIND } from '../../kubelet/decode.ts'
+import { mergeOnce } from '../../overlay/apply.ts'
+import type { LocalConfigView } from '../../ports/assignment-source.ts'
+import { readBases } from '../../source/base-chain.ts'
+import { readBase, readRollout } from '../../source/channels/metadata.ts'
+import { readConfigMapOnce } from '../../source/read-once.ts'
+import type { PluginContext } from './command.ts'
+import { type ConfigName, sameName } from './config-index.ts'
+import type { ConfigContent } from './config-maps.ts'
+
+export const KEY = 'kubelet'
+
+export type MergedText =
+  /** `data`: with the other keys. `isPartial`: each node's local config adds to it. */
+  | { readonly ok: true; readonly text: string; readonly data: ConfigMapData; readonly isPartial: boolean }
+  | { readonly ok: false; readonly detail: string }
+
+const EMPTY: LocalConfigView = { kind: 'found', path: '/local', text: `apiVersion: ${API_VERSION}\nkind: ${KIND}\n` }
+
+/** A ConfigMap as if it held this. */
+export interface Supposed extends ConfigName {
+  readonly content: ConfigContent
+  /** What its other annotations are. */
+  readonly annotations: Readonly<Record<string, string>>
+}
+
+/** @param supposed is read in place of the ConfigMap of that name, where that is a base */
+export async function mergeText(
+  context: PluginContext,
+  { data, base: annotation }: ConfigContent,
+  supposed?: Supposed,
+): Promise<MergedText> {
+  const { api, yaml, namespace } = context
+  const own = Object.hasOwn(data, KEY) ? data[KEY] : undefined
+  if (own === undefined) return { ok: false, detail: `there is no key ${KEY}` }
+  if (annotation === undefined) return { ok: true, text: own, data, isPartial: false }
+  const base = baseOf(annotation)
+  if (base === undefined || base.kind === 'invalid') return { ok: false, detail: base?.detail ?? 'the base cannot be read' }
+  const found: FoundConfigMap = { kind: 'found', uid: '', resourceVersion: '', data, base }
+  const ref = { namespace, name: '', kubeletConfigKey: KEY }
+  const whole = await readBases({ ref }, found, async (under) =>
+    supposed !== undefined && sameName(supposed, under) ? viewSupposed(supposed) : readConfigMapOnce(api, under),
+  )
+  let isPartial = false
+  const readLocalConfig = async () => {
+    isPartial = true
+    return EMPTY
+  }
+  const merged = await mergeOnce({ ...whole, base }, KEY, { readLocalConfig, yaml })
+  if (!merged.ok) return merged
+  const { data: files } = merged.rendered
+  return { ok: true, text: files[KEY] ?? '', data: files, isPartial }
+}
+
+function baseOf(annotation: string | undefined): Base | undefined {
+  return annotation === undefined ? undefined : readBase({ metadata: { annotations: { [BASE_ANNOTATION]: annotation } } })
+}
+
+function viewSupposed({ content, annotations }: Supposed): FoundConfigMap {
+  const [base, rollout] = [baseOf(content.base), readRollout({ metadata: { annotations } })]
+  return { kind: 'found', uid: '', resourceVersion: '', data: content.data, ...(base && { base }), ...(rollout && { rollout }) }
+}

@@ -1,0 +1,84 @@
+/** The command line of the kubectl plugin: all its commands, in the order of the help. */
+import { unlessAborted } from '../../kube/unless-aborted.ts'
+import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
+import type { CommandLine, Program } from '../command.ts'
+import type { Prepared } from '../run-program.ts'
+import { type PluginCommand, type PluginContext, PROGRAM } from './command.ts'
+import { applyCommand } from './commands/apply.ts'
+import { assignCommand, unassignCommand } from './commands/assign.ts'
+import { checkCommand } from './commands/check.ts'
+import { diffCommand } from './commands/diff.ts'
+import { getCommand } from './commands/get.ts'
+import {
+  rolloutExcludeCommand,
+  rolloutIncludeCommand,
+  rolloutPauseCommand,
+  rolloutResumeCommand,
+  rolloutRetryCommand,
+} from './commands/rollout-change.ts'
+import { rolloutInitCommand } from './commands/rollout-init.ts'
+import { rolloutStatusCommand } from './commands/rollout-status.ts'
+import { upgradeCheckCommand } from './commands/upgrade-check.ts'
+import { undoCommand, versionsCommand } from './commands/versions.ts'
+import { whyCommand } from './commands/why.ts'
+import { GLOBAL_OPTIONS } from './options.ts'
+
+export const PLUGIN_PROGRAM: Program<PluginCommand> = {
+  name: PROGRAM,
+  about: 'Shows and changes the configuration of the kubelets of a cluster, where kubelet-cfg-agent runs on its nodes.',
+  commands: [
+    getCommand,
+    whyCommand,
+    diffCommand,
+    checkCommand,
+    upgradeCheckCommand,
+    versionsCommand,
+    applyCommand,
+    assignCommand,
+    unassignCommand,
+    undoCommand,
+    rolloutStatusCommand,
+    rolloutPauseCommand,
+    rolloutResumeCommand,
+    rolloutRetryCommand,
+    rolloutExcludeCommand,
+    rolloutIncludeCommand,
+    rolloutInitCommand,
+  ],
+  helpGroup: 'Look',
+  flagsOf: () => GLOBAL_OPTIONS,
+  notesOn: (command) => (command === undefined ? [`${PROGRAM} <command> --help describes a command.\n`] : []),
+  misuse: 'invalid command line',
+}
+
+/** @param open @throws Failure: why there is no cluster to talk to */
+export async function preparePlugin(
+  open: (shared: CommandLine['shared']) => PluginContext,
+  command: PluginCommand,
+  line: CommandLine,
+): Promise<Prepared> {
+  return {
+    problems: [],
+    async execute() {
+      const context = open(line.shared)
+      return command.execute({ ...context, api: untilStopped(context.api, context.signal) }, line)
+    },
+  }
+}
+
+const STOPPED: KubeAnswer = { kind: 'unreachable', detail: 'stopped by a signal' }
+
+/**
+ * An API that asks for nothing more once a signal has come. A command that changes one object after
+ * another ends before the next.
+ */
+function untilStopped(api: KubeApi, signal: AbortSignal): KubeApi {
+  return {
+    async request(request) {
+      if (signal.aborted) return STOPPED
+      // What a change has come to is worth waiting for.
+      return request.method === 'GET' ? ((await unlessAborted(api.request(request), signal)) ?? STOPPED) : api.request(request)
+    },
+    watch: (request) => api.watch(request),
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * The commands' view of the node. They read without changing anything, and write requests; only
+ * `release` may take the node over. Loaded for a command, never by the agent.
+ */
+import { existsSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { findRuntimeDoubt } from '../agent/config-files.ts'
+import { findOwnKubelet } from '../agent/identity.ts'
+import { readLocalConfig } from '../agent/node-configs.ts'
+import { observe } from '../agent/observe.ts'
+import { DurableFiles } from '../checkpoint/files.ts'
+import { findLockHolder, holdsRemovedLock, takeLock } from '../checkpoint/lock.ts'
+import { NodeDisk } from '../checkpoint/node-disk.ts'
+import { RequestWriter } from '../checkpoint/request-writer.ts'
+import { findAgent, takeOver } from '../command/agent/agent-here.ts'
+import type { CommandContext } from '../command/agent/command.ts'
+import { findVantage, readRightsFrom } from '../command/agent/rights.ts'
+import { readInput } from '../command/read-input.ts'
+import type { Terminal } from '../command/terminal.ts'
+import { lookAtSocket, readLink } from '../directory/owned-files.ts'
+import { listNamedFiles } from '../kube/credentials.ts'
+import { applyPartOnce, applyWhenRendered } from '../overlay/apply.ts'
+import { readInstanceFile, readOverlayFiles } from '../overlay/overlay-files.ts'
+import { INSTANCE_CONFIG, INSTANCE_DIRECTORY, OVERLAY } from '../overlay/patch-set.ts'
+import { type OverlayView, readOverlayOnce } from '../overlay/read-overlay.ts'
+import { readHistory } from '../report/history.ts'
+import { readLastReport } from '../report/last-report.ts'
+import { type Settings, toPolicy } from '../settings/settings.ts'
+import { toChannelSettings } from '../settings/source-settings.ts'
+import { readAssignmentOnce, readManifestsOnce } from '../source/read-once.ts'
+import { readAgentService } from '../systemd/read-agent-service.ts'
+import { VERSION } from './kube-api.ts'
+import { openBeside, openInPlace, type Programs } from './node.ts'
+import { openInspection } from './preflight.ts'
+
+export function openNode(settings: Settings, programs: Programs, terminal: Terminal): CommandContext {
+  const { overlayDir, manifestDir, dynamicConfigDir, runtimeDir } = settings
+  const { clock, yaml } = programs
+  const beside = openBeside(settings, programs)
+  const { stores, api, nodeName, runtimeProbe } = beside
+  const { files, owned, unit, activation, layout } = stores
+  const writable = () => new DurableFiles(new NodeDisk())
+  const inspection = openInspection({ ...beside, settings: () => settings, signal: new AbortController().signal })
+  const vantage = () => findVantage(findLockHolder(layout.lock))
+  const readLocal = async () => readLocalConfig(activation, await unit.observe())
+  const ownKubelet = async () => findOwnKubelet(await unit.observe(), settings, hostname())
+  const lastReport = (bootId: string) => readLastReport(files, runtimeDir, bootId)
+  const readOverlay = async (): Promise<OverlayView> =>
+    overlayDir === undefined ? { kind: 'none' } : readOverlayOnce(overlayDir, readOverlayFiles(overlayDir, owned), yaml)
+  const readInstanceConfig = () => readOverlayOnce(INSTANCE_DIRECTORY, readInstanceFile(INSTANCE_DIRECTORY, owned, files, readLink), yaml)
+  const readAssignment = async () => {
+    const channels = toChannelSettings(settings)
+    if (manifestDir === undefined) return readAssignmentOnce(api, nodeName(), channels)
+    return readManifestsOnce(manifestDir, nodeName(), channels, owned, (text) => yaml.all(text))
+  }
+  return {
+    settings,
+    terminal,
+    version: VERSION,
+    observe: (desired = { kind: 'unknown', detail: 'only the running agent reads the assignment from the cluster' }) => {
+      const policy = () => toPolicy(settings)
+      const unasked = { preflight: undefined, drain: { isDrained: () => undefined }, accepted: new Map() }
+      return observe({ ...stores, ...unasked, runtimeProbe, nodeName: nodeName(), policy, assignment: { desired: () => desired } }, [])
+    },
+    fetchDesired: async () => {
+      const merged = await applyPartOnce(await readAssignment(), { readLocalConfig: readLocal, yaml })
+      const overlaid = await applyWhenRendered(merged, { patches: OVERLAY, view: await readOverlay() })
+      return applyWhenRendered(overlaid, { patches: INSTANCE_CONFIG, view: await readInstanceConfig() })
+    },
+    readLocalConfig: readLocal,
+    readOverlay,
+    readInstanceConfig,
+    api,
+    nodeName,
+    readConfigz: async () => inspection.readConfigz(await ownKubelet()),
+    readMisread: inspection.readMisread,
+    checkpoints: stores.checkpoints,
+    files,
+    readInput,
+    yaml,
+    inspect: inspection.inspect,
+    compare: inspection.compare,
+    mergeHere: inspection.mergeHere,
+    runningVersion: async () => inspection.runningVersion(await ownKubelet()),
+    unit,
+    activation,
+    requests: stores.requests,
+    requestWriter: new RequestWriter(writable(), layout),
+    takeOver: () =>
+      takeOver({
+        directory: layout.directory,
+        exists: () => existsSync(layout.directory),
+        makeDirectory: () => writable().makeDirectory(layout.directory),
+        takeLock: () => takeLock(layout.lock, process.pid),
+        unit,
+        reader: activation,
+        open: () => openInPlace(settings, programs).activation,
+      }),
+    history: { read: () => readHistory(files, dynamicConfigDir) },
+    lastReport,
+    agent: () =>
+      findAgent({
+        findHolder: () => findLockHolder(layout.lock),
+        lastPid: () => lastReport(clock.now().bootId)?.pid,
+        holdsRemovedLock: (pid) => holdsRemovedLock(pid, layout.lock),
+      }),
+    service: () => readAgentService(settings.systemctl),
+    credentialFiles: () => listNamedFiles(settings.kubeconfig),
+    rights: (needs) => readRightsFrom(vantage(), needs),
+    vantage,
+    uid: process.getuid?.() ?? 0,
+    nodeFacts: async () => (await import('../kubelet/node-facts.ts')).readNodeFacts(),
+    runtimeDoubt: (seen) => findRuntimeDoubt(stores, seen, lookAtSocket),
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Whether what kubelet starts with next has failed, by the record of its health. Applies at any
+ * time, on trial or long promoted. Pure.
+ */
+import type { KnownUnit } from '../decision/unit-state.ts'
+import { isExcused, isExcuseUsedUp } from './excuse.ts'
+import { countRecurringExits, countVaryingExits, describeRecurringExits, isStartRefused } from './exits.ts'
+import type { HealthRecord } from './fold.ts'
+import { isOutOfLoop } from './illness.ts'
+import { areLatestAlike, explain, wasAddressTaken } from './last-words.ts'
+import type { HealthPolicy } from './looks.ts'
+import type { HealthSample } from './sample.ts'
+import { isStartAwaited } from './starts.ts'
+
+/** Why a config has failed, as the health of kubelet shows it. */
+export interface HealthFailure {
+  readonly reason: 'crash-loop' | 'start-deadline' | 'ill-health'
+  readonly detail: string
+  /** See `Verdict.damage`. */
+  readonly damage: 'transient'
+  /** The node itself may be the cause. */
+  readonly doubtful?: true
+  /** It happened over many starts, so one more start would show nothing. */
+  readonly recurring?: true
+  /** See `Verdict.anyKubelet`. */
+  readonly anyKubelet?: true
+}
+
+type FailureSample = Pick<HealthSample, 'unit' | 'at' | 'runtimeUp' | 'changesRuntime' | 'portTaken'>
+
+export function findFailure(record: HealthRecord, sample: FailureSample, policy: HealthPolicy): HealthFailure | undefined {
+  const { unit, at } = sample
+  if (!record.started || unit.kind === 'unknown' || isExcused(record, sample)) return undefined
+  const crashes = isStartAwaited(record, unit) ? undefined : findExits(record, sample, unit, policy)
+  return crashes ?? findIllness(record, at.monotonicUs, policy)
+}
+
+function findExits(
+  record: HealthRecord,
+  { at, runtimeUp, changesRuntime }: FailureSample,
+  unit: KnownUnit,
+  policy: HealthPolicy,
+): HealthFailure | undefined {
+  const nowUs = at.monotonicUs
+  const varying = countVaryingExits(record, nowUs, policy)
+  const exits = Math.max(record.exits, varying)
+  const doubt: Pick<HealthFailure, 'doubtful'> = wasAddressTaken(record) ? { doubtful: true } : {}
+  const failure = { reason: 'crash-loop', damage: 'transient', ...doubt } as const
+  // Rule 21: two exits with the same last words are a crash loop. But without its runtime, kubelet
+  // exits with the same last words whatever its config.
+  const isRuntimeInnocent = (runtimeUp === true || changesRuntime === true) && !isExcuseUsedUp(record.excusedExits, nowUs)
+  // Rule 20: so are as many exits as the limit, unless kubelet has been healthy for a while by now.
+  const isLoop = exits >= policy.crashLimit || (exits > 1 && isRuntimeInnocent && areLatestAlike(record))
+  if (isLoop && !isOutOfLoop(record, unit, nowUs, policy))
+    return { ...failure, detail: explain(`kubelet exited ${exits} times`, record), ...(varying > 0 && { anyKubelet: true }) }
+  // Rule 22: whatever their number, systemd has given kubelet up.
+  if (unit.activity === 'failed' && !record.excused && !isStartRefused(record, unit, nowUs, policy))
+    return { ...failure, detail: explain(`systemd gave kubelet up: ${unit.summary}`, record) }
+  const recurring = countRecurringExits(record, nowUs)
+  return recurring?.failed === true && !recurring.isOver
+    ? { ...failure, detail: explain(describeRecurringExits(recurring), record), recurring: true }
+    : undefined
+}
+
+/**
+ * Rule 31: one that was never healthy has until the start deadline, and one that was the tolerance.
+ */
+function findIllness(record: HealthRecord, nowUs: number, policy: HealthPolicy): HealthFailure | undefined {
+  const { unhealthySinceUs, wasHealthy, strangerHadPort, lastDetail } = record
+  const illUs = nowUs - (unhealthySinceUs ?? nowUs)
+  if (illUs <= (wasHealthy ? policy.toleranceUs : policy.startDeadlineUs)) return undefined
+  const seconds = Math.round(illUs / 1e6)
+  return {
+    reason: wasHealthy ? 'ill-health' : 'start-deadline',
+    detail: `kubelet was not healthy ${wasHealthy ? `for ${seconds} s` : `${seconds} s after its start`}: ${lastDetail}`,
+    damage: 'transient',
+    ...(strangerHadPort === true && { doubtful: true }),
+  }
+}

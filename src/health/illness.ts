@@ -1,0 +1,110 @@
+/**
+ * Since when kubelet has been healthy, or ill: of what it starts with next, and of a process. Pure.
+ */
+import type { TrialKey } from '../decision/trial-key.ts'
+import { isFlag, isNumber, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
+import type { Excuse } from './excuse.ts'
+import { type Fold, type HealthPolicy, illSinceUs } from './looks.ts'
+import { isStrangers, type SampleHealth } from './sample.ts'
+
+/** Of what kubelet starts with next, and of the process that runs, each by itself. */
+export const isTimes = shape({
+  /** The process with this InvocationID has been healthy at least once. */
+  wasHealthy: isFlag,
+  healthySinceUs: orUndefined(isNumber),
+  unhealthySinceUs: orUndefined(isNumber),
+})
+type Times = TypeOf<typeof isTimes>
+
+export const isIllness = shape({
+  ...isTimes.fields,
+  /**
+   * A process with the subject's content has been healthy since the subject changed or a restart
+   * was requested.
+   */
+  everHealthy: isFlag,
+  /**
+   * At some time since then, somebody else had the port to which the config moved kubelet. Only
+   * they know when they let go of it.
+   */
+  strangerHadPort: optional(isFlag),
+})
+export type Illness = TypeOf<typeof isIllness>
+
+/** As in the record of the process. */
+interface Processes {
+  readonly process?: (Times & { readonly key: TrialKey; readonly invocationId: string }) | undefined
+}
+
+interface Continuity {
+  /** It is the same process as before. */
+  readonly isSame: boolean
+  /** Since when the illness of before goes on. undefined: there was none, or it is over. */
+  readonly illBeforeUs: number | undefined
+}
+
+/** @param before of the same subject, or of processes with the same key */
+export function followTimes(
+  before: Times | undefined,
+  condition: SampleHealth,
+  { unit, nowUs, interval }: Fold<unknown>,
+  { isSame, illBeforeUs }: Continuity,
+): Times {
+  const isHealthy = condition === 'healthy'
+  // Rule 27: the health of one process says nothing of the next, even if both were healthy at two
+  // looks in a row.
+  const healthyBeforeUs = interval.gap || !isSame ? undefined : before?.healthySinceUs
+  // A start that is queued is no illness, and ends none.
+  const isIll = condition === 'ill' || (condition === 'unclear' && unit.activity === 'queued' && illBeforeUs !== undefined)
+  return {
+    wasHealthy: isHealthy || (isSame && before?.wasHealthy === true),
+    healthySinceUs: isHealthy ? (healthyBeforeUs ?? nowUs) : undefined,
+    unhealthySinceUs: isIll ? illSinceUs(illBeforeUs, interval) : undefined,
+  }
+}
+
+/** Of what kubelet starts with next. */
+export function foldIllness(fold: Fold<Illness & Excuse & Processes>, condition: SampleHealth): Illness {
+  const { known, same, ofProcess, sample, unit, subject, interval, isAutomatic } = fold
+  // Rule 29: an operator who restarts kubelet gives it its start deadline again. Systemd, which
+  // counts its own restarts, does not.
+  // Rule 30: except after a process that began without its runtime. That one exits, also where the
+  // runtime answers by then.
+  const goesOn = ofProcess !== undefined || (isAutomatic && !interval.gap && same?.beganExcused !== true)
+  const illBeforeUs = goesOn ? same?.unhealthySinceUs : undefined
+  const times = followTimes(same, condition, fold, { isSame: ofProcess !== undefined, illBeforeUs })
+  const hadStranger = isStrangers(sample.healthz) || (illBeforeUs !== undefined && same?.strangerHadPort === true)
+  // The record of the process has it from before the config became what kubelet starts with next,
+  // too.
+  const process = known?.process
+  const wasHealthy = process?.key === subject && process.invocationId === unit.invocationId && process.wasHealthy
+  return {
+    ...times,
+    wasHealthy: times.wasHealthy || wasHealthy,
+    everHealthy: condition === 'healthy' || same?.everHealthy === true,
+    strangerHadPort: (times.unhealthySinceUs !== undefined && hadStranger) || undefined,
+  }
+}
+
+/**
+ * For how long a process has been healthy without a break. Health that began before it started is
+ * not its own.
+ *
+ * @returns less than any time if it is not healthy
+ */
+export function healthyForUs(healthySinceUs: number | undefined, startedAtUs: number, nowUs: number): number {
+  return healthySinceUs === undefined ? Number.NEGATIVE_INFINITY : nowUs - Math.max(healthySinceUs, startedAtUs)
+}
+
+/**
+ * Whether kubelet has been healthy for a while since it exited. Its exits are forgotten after a
+ * whole trial alone.
+ */
+export function isOutOfLoop(
+  { healthySinceUs }: Pick<Illness, 'healthySinceUs'>,
+  { startedAtUs }: { readonly startedAtUs: number },
+  nowUs: number,
+  { toleranceUs }: HealthPolicy,
+): boolean {
+  return healthyForUs(healthySinceUs, startedAtUs, nowUs) > toleranceUs
+}

@@ -1,0 +1,257 @@
+/**
+ * Limits of single numbers and durations. Pure. Source: `ValidateKubeletConfiguration`,
+ * pkg/kubelet/apis/config/validation/validation.go; messages in the style of 1.20. 0 is within the
+ * limits wherever kubelet reads it as "not set" (`SetDefaults_KubeletConfiguration`).
+ */
+
+import { type FieldPath, valueAt } from '../../kubelet/field-path.ts'
+import type { FieldName } from '../../kubelet/fields.ts'
+import { parseGoDuration } from '../../values/go-syntax.ts'
+import {
+  type FieldProblem,
+  type FieldRuleInput,
+  firstPlaces,
+  listOf,
+  MILLISECOND_NS,
+  quote,
+  SECOND_NS,
+  textOf,
+  textsOf,
+} from './complaint.ts'
+
+interface Range {
+  readonly flag?: string
+  readonly min: number
+  readonly max?: number
+  readonly from?: number
+}
+
+const PORT = { min: 0, max: 65535 }
+const COUNT = { min: 0 }
+const BIT = { min: 0, max: 31 }
+const PERCENT = { min: 0, max: 100 }
+
+const RANGES: Partial<Readonly<Record<FieldName, Range>>> = {
+  nodeLeaseDurationSeconds: COUNT,
+  eventBurst: { flag: '--event-burst', ...COUNT },
+  eventRecordQPS: { flag: '--event-qps', ...COUNT },
+  healthzPort: { flag: '--healthz-port', ...PORT },
+  imageGCHighThresholdPercent: { flag: '--image-gc-high-threshold', ...PERCENT },
+  imageGCLowThresholdPercent: { flag: '--image-gc-low-threshold', ...PERCENT },
+  iptablesDropBit: { flag: '--iptables-drop-bit', ...BIT },
+  iptablesMasqueradeBit: { flag: '--iptables-masquerade-bit', ...BIT },
+  kubeAPIBurst: { flag: '--kube-api-burst', ...COUNT },
+  kubeAPIQPS: { flag: '--kube-api-qps', ...COUNT },
+  nodeStatusMaxImages: { flag: '--node-status-max-images', min: -1 },
+  maxOpenFiles: { flag: '--max-open-files', ...COUNT },
+  maxPods: { flag: '--max-pods', ...COUNT },
+  oomScoreAdj: { flag: '--oom-score-adj', min: -1000, max: 1000 },
+  podsPerCore: { flag: '--pods-per-core', ...COUNT },
+  port: { flag: '--port', ...PORT },
+  readOnlyPort: { flag: '--read-only-port', ...PORT },
+  registryBurst: { flag: '--registry-burst', ...COUNT },
+  registryPullQPS: { flag: '--registry-qps', ...COUNT },
+  maxParallelImagePulls: { min: 1, from: 27 },
+  containerLogMaxWorkers: { min: 1, from: 30 },
+}
+
+interface Period {
+  readonly minNs: bigint
+  readonly called: string
+  readonly from?: number
+}
+
+const PERIODS: Partial<Readonly<Record<FieldName, Period>>> = {
+  // `NewMainKubelet`, pkg/kubelet/kubelet.go.
+  syncFrequency: { minNs: 0n, called: 'must not be negative' },
+  imageMinimumGCAge: { minNs: 0n, called: 'must not be negative', from: 36 },
+  imageMaximumGCAge: { minNs: 0n, called: 'must not be negative', from: 29 },
+  containerLogMonitorInterval: { minNs: 3n * SECOND_NS, called: 'must be 3s or longer', from: 30 },
+}
+
+export function checkRanges({ config }: FieldRuleInput): FieldProblem[] {
+  return [
+    ...Object.entries(RANGES).flatMap(([field, range]) => checkNumber(field, config[field], range)),
+    ...Object.entries(PERIODS).flatMap(([field, period]) => checkPeriod(field, config[field], period)),
+    ...checkFactor(config.memoryThrottlingFactor),
+  ]
+}
+
+function checkNumber(field: string, value: unknown, { flag, min, max, from }: Range): FieldProblem[] {
+  if (typeof value !== 'number' || (min <= value && value <= (max ?? value))) return []
+  const label = flag === undefined ? field : `${field} (${flag})`
+  const limits =
+    max !== undefined
+      ? `must be between ${min} and ${max}, inclusive`
+      : min === 0
+        ? 'must not be a negative number'
+        : `must be ${min} or greater`
+  return [{ rule: 'range', path: [field], problem: `${label} ${value} ${limits}`, ...(from === undefined ? {} : { from }) }]
+}
+
+function checkPeriod(field: string, value: unknown, { minNs, called, from }: Period): FieldProblem[] {
+  if (typeof value !== 'string' || (parseGoDuration(value) ?? minNs) >= minNs) return []
+  return [{ rule: 'range', path: [field], problem: `${field} ${value} ${called}`, ...(from === undefined ? {} : { from }) }]
+}
+
+function checkFactor(factor: unknown): FieldProblem[] {
+  if (typeof factor !== 'number' || (0 < factor && factor <= 1)) return []
+  const problem = `memoryThrottlingFactor ${factor} must be greater than 0 and less than or equal to 1.0`
+  return [{ rule: 'range', path: ['memoryThrottlingFactor'], problem, from: 22 }]
+}
+
+/** A period other than 100 ms needs a feature gate. Outside these limits no kubelet accepts it. */
+export function checkQuotaPeriod({ config, version, gate }: FieldRuleInput): FieldProblem[] {
+  const value = config.cpuCFSQuotaPeriod
+  const periodNs = typeof value === 'string' ? parseGoDuration(value) : undefined
+  if (periodNs === undefined || periodNs === 100n * MILLISECOND_NS) return []
+  const path = ['cpuCFSQuotaPeriod']
+  const label = `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) ${value}`
+  const isOn = gate('CustomCPUCFSQuotaPeriod')
+  if (isOn === false) {
+    const advice = 'remove it, or enable the feature gate CustomCPUCFSQuotaPeriod'
+    return [{ rule: 'cross', path, problem: `${label} requires feature gate CustomCPUCFSQuotaPeriod`, advice }]
+  }
+  const complain = (least: string, range: Pick<FieldProblem, 'from' | 'to'>): FieldProblem[] => [
+    { rule: 'range', path, problem: `${label} must be between ${least} and 1sec, inclusive`, ...range },
+  ]
+  if (periodNs < 1000n || periodNs > SECOND_NS) return complain(version === undefined || version.minor < 26 ? '1usec' : '1ms', {})
+  if (periodNs < MILLISECOND_NS) return complain('1ms', { from: 26 })
+  return []
+}
+
+/**
+ * Names of TLS versions and cipher suites that kubelet accepts. Source:
+ * k8s.io/component-base/cli/flag/ciphersuites_flag.go, crypto/tls of Go.
+ */
+export const TLS_VERSIONS = ['VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13']
+
+/** `insecure`: kubelet accepts it, but it should not be used. */
+const CIPHER_SUITES: Readonly<Record<string, 'secure' | 'insecure'>> = {
+  TLS_AES_128_GCM_SHA256: 'secure',
+  TLS_AES_256_GCM_SHA384: 'secure',
+  TLS_CHACHA20_POLY1305_SHA256: 'secure',
+  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA: 'secure',
+  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256: 'insecure',
+  TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'secure',
+  TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA: 'secure',
+  TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: 'secure',
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305: 'secure',
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: 'secure',
+  TLS_ECDHE_ECDSA_WITH_RC4_128_SHA: 'insecure',
+  TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA: 'insecure',
+  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA: 'secure',
+  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256: 'insecure',
+  TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: 'secure',
+  TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA: 'secure',
+  TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384: 'secure',
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305: 'secure',
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: 'secure',
+  TLS_ECDHE_RSA_WITH_RC4_128_SHA: 'insecure',
+  TLS_RSA_WITH_3DES_EDE_CBC_SHA: 'insecure',
+  TLS_RSA_WITH_AES_128_CBC_SHA: 'secure',
+  TLS_RSA_WITH_AES_128_CBC_SHA256: 'insecure',
+  TLS_RSA_WITH_AES_128_GCM_SHA256: 'secure',
+  TLS_RSA_WITH_AES_256_CBC_SHA: 'secure',
+  TLS_RSA_WITH_AES_256_GCM_SHA384: 'secure',
+  TLS_RSA_WITH_RC4_128_SHA: 'insecure',
+}
+
+/**
+ * Fields that accept only certain words. Kubelet checks some of them in its validation, others when
+ * it starts the component they configure. Sources: `ValidateKubeletConfiguration`,
+ * pkg/kubelet/apis/config/validation/validation.go; at start, `NewMainKubelet`
+ * (pkg/kubelet/kubelet.go), `BuildAuthz` (cmd/kubelet/app), the managers' `NewManager`
+ * (pkg/kubelet/cm), `TLSVersion` and `TLSCipherSuites` (k8s.io/component-base/cli/flag).
+ */
+interface Choice {
+  readonly path: readonly string[]
+  readonly flag?: string
+  readonly words: readonly string[]
+  readonly from?: number
+  /** A gate that enables the field; if it is off, kubelet ignores the field. */
+  readonly gate?: string
+}
+
+const SUITES = Object.keys(CIPHER_SUITES)
+
+/** An empty word always means the default. */
+const CHOICES: readonly Choice[] = [
+  { path: ['hairpinMode'], flag: '--hairpin-mode', words: ['promiscuous-bridge', 'hairpin-veth', 'none'] },
+  { path: ['topologyManagerPolicy'], flag: '--topology-manager-policy', words: ['none', 'best-effort', 'restricted', 'single-numa-node'] },
+  { path: ['topologyManagerScope'], flag: '--topology-manager-scope', words: ['container', 'pod'] },
+  { path: ['tlsMinVersion'], flag: '--tls-min-version', words: TLS_VERSIONS },
+  { path: ['authorization', 'mode'], flag: '--authorization-mode', words: ['AlwaysAllow', 'Webhook'] },
+  { path: ['configMapAndSecretChangeDetectionStrategy'], words: ['Watch', 'Cache', 'Get'] },
+  { path: ['cpuManagerPolicy'], flag: '--cpu-manager-policy', words: ['none', 'static'], gate: 'CPUManager' },
+  { path: ['memoryManagerPolicy'], flag: '--memory-manager-policy', words: ['None', 'Static'], gate: 'MemoryManager', from: 21 },
+  { path: ['logging', 'format'], flag: '--logging-format', words: ['text', 'json'] },
+  { path: ['memoryReservationPolicy'], words: ['None', 'TieredReservation'], from: 36 },
+]
+
+export function checkChoices({ config, gate, version }: FieldRuleInput): FieldProblem[] {
+  const complaints = CHOICES.flatMap((choice): FieldProblem[] => {
+    const word = textOf(valueAt(config, choice.path))
+    if (word === '' || choice.words.includes(word)) return []
+    const isOn = choice.gate === undefined ? true : gate(choice.gate)
+    if (isOn === false) return []
+    const label = choice.flag === undefined ? choice.path.join('.') : `${choice.path.join('.')} (${choice.flag})`
+    return [
+      complain(
+        choice.path,
+        `${label} ${quote(word)} must be one of: ${choice.words.map(quote).join(', ')}`,
+        word,
+        choice,
+        isOn === undefined,
+      ),
+    ]
+  })
+  return [...complaints, ...checkCipherSuites(textsOf(config.tlsCipherSuites) ?? [], version)]
+}
+
+function complain(path: FieldPath, problem: string, word: string, { words, from }: Choice, unsure: boolean): FieldProblem {
+  const mistyped = { name: word, known: words }
+  return { rule: 'value', path, problem, mistyped, unsure, ...(from === undefined ? {} : { from }) }
+}
+
+function checkCipherSuites(suites: readonly string[], version: FieldRuleInput['version']): FieldProblem[] {
+  return suites.flatMap((suite, index): FieldProblem[] => {
+    if (Object.hasOwn(CIPHER_SUITES, suite)) return []
+    const mistyped = { name: suite, known: SUITES }
+    // A newer Go may support more suites.
+    const byList = /^TLS_[A-Z0-9_]{3,80}$/.test(suite)
+    return [
+      {
+        rule: 'value',
+        path: ['tlsCipherSuites', index],
+        problem: `Cipher suite ${quote(suite)} not supported or doesn't exist`,
+        mistyped,
+        unsure: byList && version === undefined,
+        byList,
+      },
+    ]
+  })
+}
+
+/**
+ * P-256, P-384, P-521, X25519, and three with ML-KEM: those of Go 1.26. Kubelet takes what
+ * crypto/tls of Go has a name for (`TLSCurvePreferences`,
+ * k8s.io/component-base/cli/flag/curves_flag.go, from 1.36 on).
+ */
+const CURVES = [23, 24, 25, 29, 4587, 4588, 4589]
+const GREATEST = 65535
+
+export function checkCurves({ config }: FieldRuleInput): FieldProblem[] {
+  const ids = listOf(config.tlsCurvePreferences)
+  const firsts = firstPlaces(ids)
+  return ids.flatMap((id, index): FieldProblem[] => {
+    if (typeof id !== 'number') return []
+    const path = ['tlsCurvePreferences', index]
+    const complain = (problem: string, byList = false): FieldProblem[] => [{ rule: 'value', path, problem, from: 36, byList }]
+    if (id <= 0 || id > GREATEST) return complain(`curve preference ${id} is out of range (must be 1-${GREATEST})`)
+    if (firsts.get(id) !== index) return complain(`duplicate curve preference ${id}`)
+    if (CURVES.includes(id)) return []
+    // A newer Go may know more curves.
+    return complain(`curve preference ${id} is none of ${CURVES.join(', ')}`, true)
+  })
+}

@@ -1,0 +1,317 @@
+/**
+ * The rules of a rollout, in the order of `decide.ts`, which says when each applies. Pure.
+ * docs/rollout.md, "The rules", has R1 to R9.
+ */
+
+import { formatDuration } from '../values/durations.ts'
+import { claimDelayUs, restUs } from './order.ts'
+import { freeShare, isFinished, ROLLOUT_EXCLUDE_ANNOTATION, ROLLOUT_PLAN_ANNOTATION } from './plan.ts'
+import { describeStage, describeWave } from './progress.ts'
+import { MOST_VETOES, type RolloutState } from './record.ts'
+import {
+  afterRestUs,
+  claimAtUs,
+  goes,
+  keeps,
+  listSilent,
+  placeFreeAtUs,
+  type Rollout,
+  type Standing,
+  vetoesRestoredAtUs,
+  waits,
+  waitsForEvidence,
+  waitsUntil,
+} from './standing.ts'
+import type { RolloutConfig, RolloutDecision, RolloutTurn } from './view.ts'
+import { writeAdvance, writeBegin, writeClaim, writeProof, writeVeto } from './write.ts'
+
+/**
+ * R4. The record was deleted and recreated, or restored. The nodes on which the content failed
+ * write their vetoes again. All others wait for these, and then one of them begins.
+ */
+export function waitForVetoes(standing: Standing): RolloutDecision | undefined {
+  const untilUs = vetoesRestoredAtUs(standing)
+  if (standing.nowUs >= untilUs) return undefined
+  const why = 'this node first gives nodes on which the content failed time to report it'
+  return waitsUntil(untilUs, `the record was recreated or restored from a backup; ${why}`)
+}
+
+/**
+ * A node that has not seen the pause yet finds it as it reads the config before a claim or a start.
+ */
+export function waitWhilePaused({ config: { paused } }: Standing): RolloutDecision | undefined {
+  return paused === undefined ? undefined : waits(`paused by ${paused}`)
+}
+
+/** Halt: a veto halts for good. */
+export function halt(_standing: Standing, rollout: Rollout): RolloutDecision | undefined {
+  return rollout.halted ? haltedBy(rollout) : undefined
+}
+
+/**
+ * Control planes halt at `maxVetoes` even when the rollout is finished: they still start one at a
+ * time, so a veto still protects the next one (R8).
+ */
+function haltControlPlanes({ plan }: Standing, rollout: Rollout): RolloutDecision | undefined {
+  return rollout.vetoes.length >= plan.maxVetoes ? haltedBy(rollout) : undefined
+}
+
+function haltedBy({ state, vetoes }: Rollout): RolloutDecision {
+  const reports = vetoes.map(({ node, reason }) => `${node} (${reason})`).join(', ')
+  return { turn: { kind: 'halted', detail: `it failed on ${reports}; ${describeRemedy(state.retry)}` }, follow: true }
+}
+
+/** @param retry with which the content failed */
+export function describeRemedy(retry: number): string {
+  return `fix the config, or set "retry: ${retry + 1}" in its annotation ${ROLLOUT_PLAN_ANNOTATION} to try it again`
+}
+
+/** R9: silence stops only until late proofs come. */
+export function waitForSilent({ plan }: Standing, { claims, finished }: Rollout): RolloutDecision | undefined {
+  const silent = listSilent(claims)
+  if (finished || silent.length <= plan.maxSilent) return undefined
+  const names = silent.map(({ node }) => node).join(', ')
+  const counts = `${silent.length} silent, maxSilent is ${plan.maxSilent}`
+  const remedy = 'check these nodes; if they are gone for good, raise retry in the plan'
+  return waits(`no more nodes start it: ${names} claimed it and did not report in time (${counts}); ${remedy}`)
+}
+
+/**
+ * R4, begin: the record is not about what the config holds now, or `retry` was raised. R6, the
+ * switch: it is, but was finished before this node came to use the config, so it proves nothing
+ * about nodes such as this one.
+ */
+export function begin(standing: Standing): RolloutDecision | undefined {
+  const { node, nowUs, rollout } = standing
+  if (rollout !== undefined && !cameAfterwards(standing)) return undefined
+  const what =
+    rollout === undefined ? 'its rollout has not begun' : 'its rollout finished before this node used the config, so a new one begins'
+  if (!node.ready.ok) return waits(`${what}; this node cannot begin it now: ${node.ready.detail}`)
+  const dispute = findDispute(standing)
+  if (dispute !== undefined) return waits(dispute)
+  const rests = node.controlPlane || isOfAnotherConfig(standing)
+  const atUs = rests ? afterRestUs(standing) : claimAtUs(standing, 0)
+  if (nowUs < atUs) return waitsUntil(atUs, `${what}; other nodes come first, then this one`)
+  const unproven = waitsForEvidence(standing, what)
+  if (unproven !== undefined) return unproven
+  return writeBegin(standing, 'claim', { kind: 'wait', detail: `${what}; this node begins it now` })
+}
+
+/** Control planes need no new generation: they claim in every stage. */
+function cameAfterwards({ node, plan, observation: { firstPosition }, rollout }: Standing): boolean {
+  if (rollout === undefined || node.arrival !== 'switched' || node.controlPlane || node.promoted) return false
+  // It was among the nodes that this rollout was for, perhaps before a reboot.
+  if (node.sawUnfinished) return false
+  const wasFinished = firstPosition.generation === rollout.state.generation && isFinished(plan, firstPosition.stage)
+  return rollout.finished && wasFinished && rollout.mine === undefined
+}
+
+/**
+ * Another node has begun something that this one does not see in the config. It is false, or nodes
+ * use two keys of one ConfigMap. If each side began anew, this would never end, and each time one
+ * more node would start. The admission policy allows one content for each version of the config.
+ */
+export function findDispute({ config, record: { state } }: Standing): string | undefined {
+  if (state === undefined || state.hash === config.hash || isOther(state, config)) return undefined
+  if (state.configVersion !== config.resourceVersion) return undefined
+  const claim = `the record says that version ${config.resourceVersion} of the config has other content (hash ${state.hash.slice(0, 12)})`
+  const causes = 'nodes that use different keys of this ConfigMap, an edit of a ConfigMap under it, or a false record by a node'
+  return `${claim}: possible causes are ${causes}; use one ConfigMap for each key, and edit the config`
+}
+
+/**
+ * The config was recreated, or two configs use one record. The rest keeps these from alternating
+ * quickly.
+ */
+function isOfAnotherConfig({ config, record: { state } }: Standing): boolean {
+  return state !== undefined && isOther(state, config)
+}
+
+function isOther(state: RolloutState, config: RolloutConfig): boolean {
+  return state.configUid !== config.uid
+}
+
+/**
+ * R4, vetoes: the node reports that the content failed on it, as long as the record does not say
+ * so. So a record that was deleted, recreated or restored learns it. A verdict from before `retry`
+ * was raised does not count. What fails when its rollout is over, or was last-known-good here
+ * before the record was about another content, fails late. That begins no rollout, and halts no
+ * later one of the same content, as of a revert to it: all nodes may have run it for long.
+ */
+export function tellFailure(standing: Standing): RolloutDecision | undefined {
+  const { node, plan, rollout } = standing
+  if (node.verdict === undefined || node.verdict.retry < plan.retry) return undefined
+  const retry = Math.max(node.verdict.retry, rollout?.state.retry ?? 0)
+  const detail = `it failed on this node: ${node.verdict.reason}; ${describeRemedy(retry)}`
+  if (rollout === undefined) {
+    if (node.workedBefore || isLate(standing))
+      return { ...keeps({ kind: 'failed', detail }), failed: isOfOther(standing) ? 'late' : undefined }
+    const dispute = findDispute(standing)
+    return dispute === undefined
+      ? { ...writeBegin(standing, 'veto', { kind: 'halted', detail }), failed: 'in-rollout' }
+      : keeps({ kind: 'halted', detail: `${detail}; ${dispute}` })
+  }
+  const turn: RolloutTurn = { kind: rollout.halted ? 'halted' : 'failed', detail }
+  if (rollout.mine?.kind === 'veto') return { ...keeps(turn), failed: 'in-rollout' }
+  if (isLate(standing) || !mayHalt(standing, rollout)) return { ...keeps(turn), failed: 'late' }
+  const isFull = rollout.vetoes.length >= MOST_VETOES
+  return { ...(isFull ? keeps(turn) : writeVeto(standing, rollout, node.verdict.reason, turn)), failed: 'in-rollout' }
+}
+
+/** A record that was made again or restored may have lost the rollout in which it failed. */
+function isOfOther({ config, record: { state }, observation: { lostUs } }: Standing): boolean {
+  return state !== undefined && state.hash !== config.hash && lostUs === undefined
+}
+
+/** Control planes tell the others all the same, since these start one at a time. */
+function isLate({ node }: Standing): boolean {
+  return node.verdict?.late === true && !node.controlPlane
+}
+
+/**
+ * A finished rollout is open to all nodes but control planes, which still start one at a time. The
+ * late failure of a worker, or the rollback of an operator there, would stop nothing but these.
+ */
+function mayHalt({ node }: Standing, { finished }: Rollout): boolean {
+  return !finished || node.controlPlane
+}
+
+/**
+ * R1, proofs: kubelet runs the content. A witness writes that its trial passed, even after its
+ * deadline.
+ */
+export function prove(standing: Standing): RolloutDecision | undefined {
+  const { node, rollout } = standing
+  if (!node.runs) return undefined
+  if (rollout?.mine?.kind !== 'claim') return goes('kubelet already runs it', mayBeLost(standing))
+  if (!node.proven)
+    return { turn: { kind: 'go', detail: 'kubelet already runs it; this node has not proved it yet', asks: 'proof' }, follow: true }
+  return writeProof(standing, rollout, rollout.mine, { kind: 'go', detail: 'kubelet already runs it, and its trial has passed' })
+}
+
+/**
+ * A backup that is restored may have the claim again without its proof, for which others wait. So a
+ * witness looks on for a while, as long as the rollout is on its way.
+ */
+function mayBeLost({ nowUs, node, rollout, observation: { changedUs } }: Standing): boolean {
+  return rollout?.mine?.kind === 'proof' && !rollout.finished && nowUs - changedUs < 3 * restUs(node.trialUs)
+}
+
+/** R2: also after a crash between the write and the start. */
+export function goOnOwnClaim(_standing: Standing, { mine }: Rollout): RolloutDecision | undefined {
+  return mine?.kind === 'claim' || mine?.kind === 'proof' ? goes(`the record has this node's ${mine.kind}`, true) : undefined
+}
+
+/**
+ * An administrator trusts this node with no rollout any more: it starts what the others have
+ * proved. A control plane goes beside those that claim one after another.
+ */
+export function standAside(standing: Standing): RolloutDecision | undefined {
+  const { plan, node, rollout } = standing
+  if (!plan.excluded.includes(node.name)) return undefined
+  const why = `the annotation ${ROLLOUT_EXCLUDE_ANNOTATION} of the config excludes this node`
+  if (rollout?.finished !== true) return waits(`${why}: it starts the content when the rollout is finished`)
+  return (node.controlPlane ? haltControlPlanes(standing, rollout) : undefined) ?? goSpread(standing, why)
+}
+
+/**
+ * A node may return to a content that passed here before, even while claims of other nodes are
+ * silent. Control planes are excepted, so that they do not all restart at once (R8).
+ */
+export function goAgain(standing: Standing): RolloutDecision | undefined {
+  const { promoted, controlPlane } = standing.node
+  return promoted && !controlPlane ? goSpread(standing, 'it has been last-known-good on this node before') : undefined
+}
+
+/**
+ * A new node that joins a finished rollout starts at once. Older nodes may join with many others,
+ * as when the agent is installed on a whole fleet.
+ */
+export function goFree(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
+  const { node, plan, place } = standing
+  const { state, finished } = rollout
+  if (place.share >= freeShare(plan, state.stage)) return undefined
+  const detail = describeStage(plan, state.stage, rollout)
+  return finished && node.arrival === 'joined' && node.young === true ? goes(detail) : goSpread(standing, detail)
+}
+
+/**
+ * The spread begins when this node is let go, so also when a pause, a halt or a silence is over.
+ * Otherwise all nodes that waited for that would start at once.
+ */
+function goSpread({ nowUs, place, plan, observation }: Standing, detail: string): RolloutDecision {
+  const atUs = (observation.letGoUs ?? nowUs) + Math.floor(place.spread * plan.spreadUs)
+  const decision = nowUs < atUs ? waitsUntil(atUs, `${detail}; nodes start spread over ${formatDuration(plan.spreadUs)}`) : goes(detail)
+  return { ...decision, letGo: true }
+}
+
+/** Why a node waits for a later stage. */
+function describeWaiting({ plan, place, node }: Standing, rollout: Rollout): string {
+  const stage = describeStage(plan, rollout.state.stage, rollout)
+  return node.controlPlane ? `${stage}; control planes start it one at a time` : `${stage}; ${describeWave(plan, place.share)}`
+}
+
+const REMEDY = 'check that node; if it is gone for good, raise retry in the plan'
+
+/**
+ * R8: control planes always claim, one unproven at a time. Another control plane that is silent
+ * stops this one for as long, also when the rollout is finished: the content may have killed it. So
+ * a person has to look.  Stage 0 counts control planes among the other claims: at most needed +
+ * maxSilent nodes may start a content that no node has proved.
+ */
+export function claimAsControlPlane(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
+  if (!standing.node.controlPlane) return undefined
+  const stopped = haltControlPlanes(standing, rollout)
+  if (stopped !== undefined) return stopped
+  const [silent] = listSilent(rollout.controlPlanes)
+  const other = silent ?? rollout.controlPlanes[0]
+  if (other !== undefined) {
+    const state = silent === undefined ? 'is still on trial' : `has not reported in time: ${REMEDY}`
+    return waits(`${describeWaiting(standing, rollout)}; ${other.node} claimed it and ${state}`)
+  }
+  const freeUs = rollout.state.stage === 0 ? placeFreeAtUs(standing, rollout) : 0
+  if (freeUs === undefined) return waits(describeWaiting(standing, rollout))
+  const until = `this one waits until the record has not changed for ${formatDuration(restUs(standing.node.trialUs))}`
+  return claimAt(standing, rollout, Math.max(freeUs, afterRestUs(standing)), until)
+}
+
+/**
+ * R1, claims: a node that is not free starts as a witness, while there is room. R2: once a
+ * generation.
+ */
+export function claimAsWitness(standing: Standing, rollout: Rollout): RolloutDecision {
+  const freeUs = placeFreeAtUs(standing, rollout)
+  if (freeUs === undefined) return waits(describeWaiting(standing, rollout))
+  const until = 'it becomes a witness earlier if a place is free at its turn'
+  return claimAt(standing, rollout, claimAtUs(standing, rollout.state.stage, freeUs), until)
+}
+
+/** @param until what the node waits for before `atUs` */
+function claimAt(standing: Standing, rollout: Rollout, atUs: number, until: string): RolloutDecision {
+  const { node, nowUs } = standing
+  const detail = describeWaiting(standing, rollout)
+  if (rollout.mine !== undefined) return waits(`${detail}; ${describeVeto(standing)}`)
+  if (!node.ready.ok) return waits(`${detail}; this node cannot become a witness now: ${node.ready.detail}`)
+  if (nowUs < atUs) return waitsUntil(atUs, `${detail}; ${until}`)
+  const unproven = waitsForEvidence(standing, detail)
+  if (unproven !== undefined) return unproven
+  return writeClaim(standing, rollout, { kind: 'wait', detail: `${detail}; this node becomes a witness now` })
+}
+
+/** This node knows of no failure: it was made anew, or the machine before it had its name. */
+function describeVeto({ node }: Standing): string {
+  return `the record has a veto of ${node.name}, and this node knows of no failure: if it was rebuilt since, raise retry in the plan`
+}
+
+/**
+ * R1, the next stage. The write of the last proof opens it. If a change of the plan makes the
+ * proofs sufficient afterwards (fewer witnesses, or more vetoes), a waiting node opens it.
+ */
+export function advance(standing: Standing, rollout: Rollout): RolloutDecision | undefined {
+  const { node, nowUs, observation, place } = standing
+  if (rollout.finished || rollout.proofs < rollout.needed) return undefined
+  const atUs = observation.changedUs + claimDelayUs(place, 1, node)
+  const detail = describeWaiting(standing, rollout)
+  if (nowUs < atUs) return waitsUntil(atUs, detail)
+  return writeAdvance(standing, rollout, { kind: 'wait', detail: `${detail}; this node opens the next stage now` })
+}

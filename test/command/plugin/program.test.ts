@@ -1,0 +1,61 @@
+/** The program itself, started under the plugin's name, as kubectl starts it. */
+import { spawn } from 'node:child_process'
+import { symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { startApiServer } from '../../../demo/api-server/server.ts'
+import { CONFIG_LABEL } from '../../../src/decision/channels.ts'
+import { LOADER } from '../../typescript/loader.ts'
+import { nodeObject } from './world.ts'
+
+const ROOT = join(import.meta.dirname, '../../..')
+const CONFIG = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
+
+async function open(t: Test) {
+  const server = await startApiServer({ storesConfigSource: false })
+  t.teardown(() => server.stop().catch(() => {}))
+  const directory = t.testdir({})
+  const [program, kubeconfig] = [join(directory, 'kubectl-kubelet_config'), join(directory, 'kubeconfig')]
+  symlinkSync(join(ROOT, 'src/main.ts'), program)
+  writeFileSync(kubeconfig, server.kubeconfig(), { mode: 0o600 })
+  const start = (...args: readonly string[]) => {
+    const child = spawn(process.execPath, ['--import', LOADER, program, ...args, '--kubeconfig', kubeconfig], { cwd: ROOT })
+    return { child, code: new Promise((resolve) => child.once('exit', resolve)) }
+  }
+  return { server, start }
+}
+
+t.test('a pipe gets all of a long answer', async (t) => {
+  const { server, start } = await open(t)
+  const count = 1000
+  for (let index = 0; index < count; index++) server.objects.put(nodeObject(`node-${index}`, { config: 'c' }))
+  const { child, code } = start('get', '-o', 'json')
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)])
+  t.equal(err, '')
+  t.equal(await code, 0)
+  t.ok(out.length > 500_000, `${out.length} characters`)
+  t.equal(JSON.parse(out).items.length, count)
+})
+
+t.test('a reader that leaves ends no change in the middle', async (t) => {
+  const { server, start } = await open(t)
+  const names = Array.from({ length: 20 }, (_, index) => `node-${index}`)
+  server.objects.put({ kind: 'ConfigMap', metadata: { name: 'c', namespace: 'kube-system' }, data: { kubelet: CONFIG } })
+  for (const name of names) server.objects.put(nodeObject(name, {}))
+  const { child, code } = start('assign', 'c', ...names, '--yes')
+  child.stdout.once('data', () => child.stdout.destroy())
+  t.equal(await code, 0)
+  for (const name of names) t.match(server.objects.get('Node', name)?.metadata, { labels: { [CONFIG_LABEL]: 'c' } }, name)
+})
+
+t.test('a reader that leaves ends a command that only looks on', async (t) => {
+  const { server, start } = await open(t)
+  server.objects.put(nodeObject('node-1', { config: 'c' }))
+  const { child, code } = start('get', '--watch')
+  child.stdout.once('data', () => {
+    child.stdout.destroy()
+    server.objects.put(nodeObject('node-1', { config: 'd' }))
+  })
+  t.equal(await code, 0)
+})

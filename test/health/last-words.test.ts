@@ -1,0 +1,108 @@
+import t from 'tap'
+import type { KubeletExit } from '../../src/health/exits.ts'
+import { findFailure } from '../../src/health/failure.ts'
+import { type HealthRecord, recordSample } from '../../src/health/fold.ts'
+import { findTakenAddress, isSameCause } from '../../src/health/last-words.ts'
+import { A, B, BOOT, keyOf, NOW_US, POLICY, SECOND_US, unit } from '../decision/snapshots.ts'
+
+const SUBJECT = keyOf(A)
+const DOWN = unit({ activity: 'starting', process: { kind: 'none' } })
+const PANIC = 'panic: unrecognized feature gate: Nope'
+
+/** A process that started at this second and exited six seconds later. */
+const exit = (startedAt: number, fields: Partial<KubeletExit> = {}): KubeletExit => ({
+  ...{ key: SUBJECT, invocationId: `i-${startedAt}`, words: PANIC },
+  ...{ startedAtUs: NOW_US + startedAt * SECOND_US, atUs: NOW_US + (startedAt + 6) * SECOND_US },
+  ...fields,
+})
+
+function recordWith(recentExits: readonly KubeletExit[], exits = recentExits.length): HealthRecord {
+  const at = { bootId: BOOT, monotonicUs: NOW_US, wallMs: 0 }
+  const record = recordSample(
+    undefined,
+    { at, unit: DOWN, running: { kind: 'none' }, healthz: undefined, runtimeUp: true },
+    SUBJECT,
+    POLICY,
+  )
+  if (record === undefined) throw new Error('no record')
+  return { ...record, started: true, exits, recentExits }
+}
+
+function verdictOn(
+  recentExits: readonly KubeletExit[],
+  facts: { runtimeUp?: boolean | undefined; changesRuntime?: boolean; exits?: number } = {},
+) {
+  const { exits = recentExits.length, ...sample } = { runtimeUp: true, ...facts }
+  const at = { bootId: BOOT, monotonicUs: NOW_US + 30 * SECOND_US, wallMs: 0 }
+  return findFailure(recordWith(recentExits, exits), { unit: DOWN, at, ...sample }, POLICY)?.detail
+}
+
+t.test('two exits in a row with the same last words are a crash loop', async (t) => {
+  t.equal(verdictOn([exit(0), exit(16)]), `kubelet exited 2 times: ${PANIC}`)
+  t.equal(verdictOn([exit(0), exit(16)], { runtimeUp: undefined, changesRuntime: true }), `kubelet exited 2 times: ${PANIC}`)
+})
+
+t.test('what is no crash loop of two', async (t) => {
+  const cases: readonly (readonly [string, ReturnType<typeof verdictOn>])[] = [
+    ['one exit', verdictOn([exit(0)])],
+    ['other words', verdictOn([exit(0, { words: 'panic: other' }), exit(16)])],
+    ['words that are not known', verdictOn([exit(0), exit(16, { words: undefined })])],
+    ['a start that is not known', verdictOn([exit(0, { startedAtUs: undefined }), exit(16)])],
+    ['a long time until the first exit', verdictOn([exit(-100, { atUs: NOW_US }), exit(16)])],
+    ['a long time until the second exit', verdictOn([exit(0), exit(16, { atUs: NOW_US + 77 * SECOND_US })])],
+    ['a long time between them', verdictOn([exit(-90), exit(16)])],
+    ['exits of another content', verdictOn([exit(0, { key: keyOf(B) }), exit(16)])],
+    ['exits that are not charged', verdictOn([exit(0), exit(16)], { exits: 1 })],
+    ['a runtime that is not known to answer', verdictOn([exit(0), exit(16)], { runtimeUp: undefined })],
+    ['a runtime that does not answer', verdictOn([exit(0), exit(16)], { runtimeUp: false })],
+  ]
+  for (const [what, verdict] of cases) t.equal(verdict, undefined, what)
+})
+
+t.test('at the limit of exits, words or not', async (t) => {
+  const three = [exit(0, { words: 'a' }), exit(10, { words: 'b' }), exit(20, { words: 'c' })]
+  t.equal(verdictOn(three), 'kubelet exited 3 times: c')
+  t.equal(verdictOn(three.map((each) => ({ ...each, words: undefined }))), 'kubelet exited 3 times')
+})
+
+t.test('two exits have the same cause, whatever differs from start to start', async (t) => {
+  for (const [before, after] of [
+    ['dial tcp 127.0.0.1:41234->127.0.0.1:6443: refused after 1m0.5s', 'dial tcp 127.0.0.1:9->127.0.0.1:6443: refused after 59.9s'],
+    ['panic: 0xc000375310 at 2026-11-22T13:44:58.97Z', 'panic: 0xc0aa at 2026-11-22T13:45:09Z'],
+    ['pod 1b4e28ba-2fa1-11d2-883f-0016d3cca427 of process 812', 'pod 6fa459ea-ee8a-3ca4-894e-db77e160355e of process 90314'],
+  ] as const)
+    t.ok(isSameCause(before, after), before)
+  t.notOk(isSameCause('unknown flag: --a', 'unrecognized feature gate: A'))
+})
+
+t.test('a death by signal says so, and what was said before it explains nothing', async (t) => {
+  const killed = [0, 16, 32].map((startedAt) => exit(startedAt, { killedBy: 'SIGSEGV' }))
+  t.equal(verdictOn(killed.slice(0, 2)), undefined)
+  t.equal(verdictOn(killed), `kubelet exited 3 times, killed by SIGSEGV: ${PANIC}`)
+  t.equal(verdictOn(killed.map((each) => ({ ...each, words: undefined }))), 'kubelet exited 3 times, killed by SIGSEGV')
+})
+
+t.test('where an address of kubelet was taken, the node itself may be the cause', async (t) => {
+  const words = 'listen tcp 0.0.0.0:10250: bind: address already in use'
+  const at = { bootId: BOOT, monotonicUs: NOW_US + 30 * SECOND_US, wallMs: 0 }
+  const failure = (fields: Partial<KubeletExit>) =>
+    findFailure(recordWith([exit(0, fields), exit(16, fields)], 3), { unit: DOWN, at, runtimeUp: true }, POLICY)
+  t.match(failure({ words }), { reason: 'crash-loop', doubtful: true })
+  t.equal(failure({})?.doubtful, undefined)
+  t.equal(failure({ words, killedBy: 'SIGKILL' })?.doubtful, undefined)
+})
+
+t.test('which address was taken', (t) => {
+  const find = (words: string, fields: Partial<KubeletExit> = {}) =>
+    findTakenAddress({ subject: SUBJECT, recentExits: [exit(0), exit(16, { words, ...fields })] })
+  const at = (address: string) => `"Failed to listen and serve" err="listen tcp ${address}: bind: address already in use"`
+  t.same(find(at('0.0.0.0:10250')), { host: '0.0.0.0', port: 10250 })
+  t.same(find(at('[fd00::5]:10255')), { host: 'fd00::5', port: 10255 })
+  t.same(find(at(':10250')), { host: '0.0.0.0', port: 10250 })
+  t.equal(find('bind: address already in use'), undefined)
+  t.equal(find(at('0.0.0.0:70000')), undefined, 'no port')
+  t.equal(find(PANIC), undefined)
+  t.equal(find(at('0.0.0.0:10250'), { killedBy: 'SIGKILL' }), undefined)
+  t.equal(find(at('0.0.0.0:10250'), { key: keyOf(B) }), undefined, 'that of another config')
+  t.end()
+})

@@ -1,0 +1,102 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { Base } from '../../src/decision/desired.ts'
+import { parseLocated } from '../../src/kubelet/yaml.ts'
+import { applyPart } from '../../src/overlay/apply.ts'
+import { type ConfigLayer, findLayer, listLayers } from '../../src/overlay/layers.ts'
+import { mergePart } from '../../src/overlay/merge-part.ts'
+import { INSTANCE_CONFIG, type NodePatches, OVERLAY } from '../../src/overlay/patch-set.ts'
+import { readOverlay } from '../../src/overlay/read-overlay.ts'
+import type { LocalConfigView } from '../../src/ports/assignment-source.ts'
+import { isObject } from '../../src/values/is-object.ts'
+import { mergePatch } from '../../src/values/merge-patch.ts'
+import { IN_PLACE } from '../kubelet/in-place-yaml.ts'
+import { found, LOCAL_PATH, localConfig } from './local-configs.ts'
+
+const OWN = { name: 'ConfigMap ns/part:k', key: 'k' }
+const PATCHES = {
+  patches: OVERLAY,
+  view: await readOverlay(new Map([['10-a.yaml', Buffer.from('maxPods: 62\n')]]), IN_PLACE, parseLocated),
+}
+const LOCAL: Base = { kind: 'local', text: 'local' }
+
+t.test('the layers of a part with an overlay, by their names', async (t) => {
+  const local = found('maxPods: 110\nclusterDNS: [a]\nevictionHard: {a: "1", b: "2"}\n')
+  const data = { k: 'podPidsLimit: 1\nevictionHard: {b: null}\n' }
+  const layers = await listLayers({ ...OWN, object: { data, base: LOCAL }, local, patches: [PATCHES] }, IN_PLACE)
+  t.same(
+    layers.map(({ name }) => name),
+    [LOCAL_PATH, 'ConfigMap ns/part:k', 'overlay 10-a.yaml'],
+  )
+  const of = (...path: (string | number)[]) => findLayer(layers, path)
+  t.equal(of('maxPods'), 'overlay 10-a.yaml')
+  t.equal(of('podPidsLimit'), 'ConfigMap ns/part:k')
+  t.equal(of('clusterDNS', 0), LOCAL_PATH)
+  t.equal(of('evictionHard', 'a'), LOCAL_PATH)
+  t.equal(of('evictionHard', 'b'), 'ConfigMap ns/part:k', 'it removes it')
+  t.equal(of('kubeAPIQPS'), undefined)
+})
+
+t.test('a local config that kubelet itself merges below is no layer of the result', async (t) => {
+  const local = { ...found('maxPods: 110\n'), staysBelow: true } as LocalConfigView
+  const data = { k: 'podPidsLimit: 1\nmaxPods: null\n' }
+  const layers = await listLayers({ ...OWN, object: { data, base: LOCAL }, local, patches: [PATCHES] }, IN_PLACE)
+  t.same(
+    layers.map(({ name }) => name),
+    ['ConfigMap ns/part:k', 'overlay 10-a.yaml'],
+  )
+  const bases = { root: { kind: 'local', name: LOCAL_PATH, text: localConfig('maxPods: 110\n'), staysBelow: true }, parts: [] } as const
+  const result = await mergePart(bases, data, 'k', IN_PLACE)
+  const ref = { namespace: 'ns', name: 'part', kubeletConfigKey: 'k' }
+  const object = { kind: 'found', uid: 'u', resourceVersion: '1', data, base: LOCAL } as const
+  const applied = applyPart(
+    { kind: 'config-map', ref, object },
+    () => local,
+    () => result,
+  )
+  const merged = { mergedFrom: ['ConfigMap ns/part:k'], fields: [] }
+  t.match(applied, { kind: 'applied', desired: { object: merged } }, 'all that is in the result is from the part')
+})
+
+t.test('a config that is not merged has no layers', async (t) => {
+  const plain = { ...OWN, object: { data: { k: 'maxPods: 1\n' } }, local: undefined }
+  t.same(await listLayers({ ...plain, patches: [{ patches: OVERLAY, view: { kind: 'none' } }] }, IN_PLACE), [])
+  t.equal((await listLayers({ ...plain, patches: [PATCHES] }, IN_PLACE)).length, 2)
+  const broken = { ...plain, object: { data: {}, base: LOCAL }, local: { kind: 'unusable', detail: 'x' } as const }
+  t.same(await listLayers({ ...broken, patches: [PATCHES] }, IN_PLACE), [])
+})
+
+t.test('a default of this node is a layer only where nothing below sets it', async (t) => {
+  const view = await readOverlay(new Map([['systemd-resolved', Buffer.alloc(0)]]), IN_PLACE, parseLocated)
+  const sets = [PATCHES, { patches: INSTANCE_CONFIG, view }]
+  const namesOf = async (text: string, patches: readonly NodePatches[]) =>
+    (await listLayers({ ...OWN, object: { data: { k: text } }, local: undefined, patches }, IN_PLACE)).map(({ name }) => name)
+  t.same(await namesOf('maxPods: 1\n', sets), [OWN.name, 'overlay 10-a.yaml', 'systemd-resolved of this node'])
+  t.same(await namesOf('resolvConf: /x\n', sets), [OWN.name, 'overlay 10-a.yaml'])
+  t.same(await namesOf('resolvConf: /x\n', sets.slice(1)), [])
+  const overlay = await readOverlay(new Map([['10-a.yaml', Buffer.from('resolvConf: /y\n')]]), IN_PLACE, parseLocated)
+  t.same(await namesOf('maxPods: 1\n', [{ patches: OVERLAY, view: overlay }, ...sets.slice(1)]), [OWN.name, 'overlay 10-a.yaml'])
+})
+
+t.test('a field of the result has the value that its layer gives it', async (t) => {
+  const value = fc.letrec((tie) => ({
+    leaf: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constant(null), fc.constant([1])),
+    node: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.oneof({ depthSize: 'small' }, tie('leaf'), tie('node')), { maxKeys: 3 }),
+  }))
+  await fc.assert(
+    fc.property(fc.array(value.node, { minLength: 1, maxLength: 4 }), (documents) => {
+      const layers: readonly ConfigLayer[] = documents.map((document, index) => ({ name: String(index), value: document }))
+      const merged = documents.slice(1).reduce<unknown>(mergePatch, documents[0])
+      for (const [path, leaf] of leavesOf(merged)) {
+        const layer = findLayer(layers, path)
+        const given = path.reduce<unknown>((inner, step) => (isObject(inner) ? inner[step] : undefined), documents[Number(layer)])
+        if (JSON.stringify(given) !== JSON.stringify(leaf)) throw new Error(`${path.join('.')} is not from layer ${layer}`)
+      }
+    }),
+  )
+  t.pass()
+})
+
+function leavesOf(value: unknown, path: readonly string[] = []): (readonly [readonly string[], unknown])[] {
+  return isObject(value) ? Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, [...path, key])) : [[path, value]]
+}
