@@ -15,9 +15,9 @@ const SRC = resolve(import.meta.dirname, '../src')
 const MOST_LINES = 320
 
 /**
- * From the ground up: a folder imports only from floors below its own. The words that a lower
- * floor shares with the decision stand below both. `compose` and `.`, which holds the entry point,
- * are the composition, the only place where adapters meet. Adapters that stand beside their rules in
+ * From the ground up: a folder imports only from floors below its own. The words that a lower floor
+ * shares with the decision stand below both. `compose` and `.`, which holds the entry point, are
+ * the composition, the only place where adapters meet. Adapters that stand beside their rules in
  * one folder are named on the floor of their own.
  */
 const FLOORS: readonly (readonly string[])[] = [

@@ -4,16 +4,21 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { findBasePath } from '../decision/base-config.ts'
-import { withEarlier } from '../evidence/baseline.ts'
-import type { Question } from '../evidence/kinds.ts'
-import { awaitBaseline, dropBaseline, renewBaseline } from '../evidence/baseline.ts'
-import { recordFacts } from '../evidence/record.ts'
-import { awaitsBaseline, dueEvidence, findCandidateOfBaseline, isBaselineAbandoned, isBaselineEarly, isBaselineOld, startsWithContent } from '../evidence/schedule.ts'
-import type { Baseline, EvidenceRecord } from '../evidence/kinds.ts'
-import { keepBaseline } from '../evidence/baseline.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { KnownUnit } from '../decision/unit-state.ts'
+import { awaitBaseline, dropBaseline, keepBaseline, renewBaseline, withEarlier } from '../evidence/baseline.ts'
+import type { Baseline, EvidenceRecord, Question } from '../evidence/kinds.ts'
+import { recordFacts } from '../evidence/record.ts'
+import {
+  awaitsBaseline,
+  dueEvidence,
+  findCandidateOfBaseline,
+  isBaselineAbandoned,
+  isBaselineEarly,
+  isBaselineOld,
+  startsWithContent,
+} from '../evidence/schedule.ts'
 import { healthOfRunning } from '../health/process.ts'
 import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
 import type { ConfigFacts } from '../ports/probes.ts'

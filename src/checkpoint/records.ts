@@ -9,7 +9,6 @@
  */
 import type { ConfigSource } from '../decision/config-source.ts'
 import { type ChannelState, isChannelState } from '../decision/desired.ts'
-import { isKeptBaseline, type KeptBaseline } from '../evidence/kinds.ts'
 import {
   isLeft,
   isProven,
@@ -26,6 +25,7 @@ import { checkSource } from '../decision/safe-names.ts'
 import { isStagings, type Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import { keepVerdicts, type Verdict } from '../decision/verdict.ts'
+import { isKeptBaseline, type KeptBaseline } from '../evidence/kinds.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { Records } from '../ports/store.ts'

@@ -4,7 +4,6 @@
  * agent: a record that cannot be written is kept in memory, and an invalid one counts as absent.
  */
 import { join } from 'node:path'
-import { type EvidenceRecord, isEvidenceRecord } from '../evidence/kinds.ts'
 import {
   isObservationRecord,
   isRestartRecord,
@@ -14,6 +13,7 @@ import {
   type SpreadRecord,
 } from '../decision/records.ts'
 import { isRolloutKnowledge, type RolloutKnowledge } from '../decision/staging-state.ts'
+import { type EvidenceRecord, isEvidenceRecord } from '../evidence/kinds.ts'
 import { type HealthRecord, isHealthRecord } from '../health/fold.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'

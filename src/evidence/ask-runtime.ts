@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { ContainerRuntime, RuntimePods } from '../ports/probes.ts'
 import type { Askers } from '../ports/evidence.ts'
 import type { Files } from '../ports/files.ts'
+import type { ContainerRuntime, RuntimePods } from '../ports/probes.ts'
 import { isObject } from '../values/is-object.ts'
 import type { NotAsked } from './kind.ts'
 import type { Manifest, StaticPod } from './static-pods.ts'

@@ -80,10 +80,14 @@ export function findEarlier(record: Pick<EvidenceRecord, 'baseline' | 'displaced
   if (found === undefined) return undefined
   const before = withEarlier(found)
   const isSameKubelet = found.kubelet === undefined || found.kubelet === identityOfKey(running.key)
+  const { ready, serving, endpoint, staticPods, ...others } = joinAll(({ carry }) => carry?.(before, isSameKubelet))
+  const { ofPromoted, beforeBoot } = before
+  // In the order of earlier agents, so that the record on disk is the same.
   return {
-    ...joinAll(({ carry }) => carry?.(before, isSameKubelet)),
-    ...(before.ofPromoted === true && { ofPromoted: true }),
-    ...(before.beforeBoot === true && { beforeBoot: true }),
+    ...{ ready, serving, endpoint, ...others },
+    ...(ofPromoted === true && { ofPromoted }),
+    ...(beforeBoot === true && { beforeBoot }),
+    staticPods,
   }
 }
 

@@ -4,14 +4,14 @@
  * config had lost. Pure. `docs/evidence.md` has the table of what counts as yes, no and unknown.
  */
 import type { CheckpointInfo, ConfigSource } from '../decision/config-source.ts'
-import { wallMsAt } from '../values/durations.ts'
-import { healthOfRunning } from '../health/process.ts'
-import { assess, standsIn } from '../decision/target.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
+import { assess, standsIn } from '../decision/target.ts'
 import { measureHealth, measureTrial } from '../decision/trial.ts'
 import { contentOfKey, hasPassed, type TrialKey } from '../decision/trial-key.ts'
 import { type ConfigFailure, isSeenByHealth, type Verdict } from '../decision/verdict.ts'
+import { healthOfRunning } from '../health/process.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
+import { wallMsAt } from '../values/durations.ts'
 import { findBaseline, withEarlier } from './baseline.ts'
 import { type KindStanding, no, unknown, yes } from './kind.ts'
 import {

@@ -3,11 +3,11 @@
  * about, and never for an earlier one or a later one.
  */
 import { LOCAL_CONTENT } from '../decision/config-source.ts'
-import type { Running } from '../health/sample.ts'
-import { wallMsAt } from '../values/durations.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { identityOfKey, type TrialKey } from '../decision/trial-key.ts'
 import type { Acceptance } from '../decision/verdict.ts'
+import type { Running } from '../health/sample.ts'
+import { wallMsAt } from '../values/durations.ts'
 import { type BaselineFacts, findDisplaced, findEarlier, runsPromoted, withEarlier } from './baseline.ts'
 import {
   type AnySeen,

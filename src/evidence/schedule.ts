@@ -4,12 +4,12 @@
  * writes of the annotation come on top, and the Lease once before a claim in a rollout.
  */
 import type { ConfigSource, ContentHash } from '../decision/config-source.ts'
-import { healthOfRunning } from '../health/process.ts'
 import { findRolloutTurn, owesProof } from '../decision/rollout-turn.ts'
-import { assess } from '../decision/target.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
+import { assess } from '../decision/target.ts'
 import { measureTrial } from '../decision/trial.ts'
 import { contentOfKey, type TrialKey } from '../decision/trial-key.ts'
+import { healthOfRunning } from '../health/process.ts'
 import type { RolloutNode } from '../rollout/view.ts'
 import { isObserved, viewEvidence } from './judge.ts'
 import {

@@ -4,7 +4,6 @@
  */
 import type { CheckpointFile, CheckpointInfo, ConfigMapData, ConfigSource, ContentHash } from '../decision/config-source.ts'
 import type { ChannelState } from '../decision/desired.ts'
-import type { EvidenceRecord, KeptBaseline } from '../evidence/kinds.ts'
 import type {
   LeftRecord,
   ObservationRecord,
@@ -20,6 +19,7 @@ import type {
 import type { RolloutKnowledge, Staging } from '../decision/staging-state.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
+import type { EvidenceRecord, KeptBaseline } from '../evidence/kinds.ts'
 import type { HealthRecord } from '../health/fold.ts'
 
 /**

@@ -1,7 +1,8 @@
 /** The records of /run in memory: what ends with a simulated boot. */
-import type { EvidenceRecord } from '../../src/evidence/kinds.ts'
+
 import type { ObservationRecord, RestartRecord, SpreadRecord } from '../../src/decision/records.ts'
 import type { RolloutKnowledge } from '../../src/decision/staging-state.ts'
+import type { EvidenceRecord } from '../../src/evidence/kinds.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'
 import type { RuntimeRecords } from '../../src/ports/store.ts'
 

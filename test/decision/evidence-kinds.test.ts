@@ -1,9 +1,8 @@
 import t from 'tap'
-import type { EvidenceFinding, EvidenceKind } from '../../src/evidence/kinds.ts'
-import type { SeenFact } from '../../src/evidence/kinds.ts'
-import type { StaticPod } from '../../src/evidence/static-pods.ts'
-import { dueEvidence } from '../../src/evidence/schedule.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { EvidenceFinding, EvidenceKind, SeenFact } from '../../src/evidence/kinds.ts'
+import { dueEvidence } from '../../src/evidence/schedule.ts'
+import type { StaticPod } from '../../src/evidence/static-pods.ts'
 import { type HealthAnswer, PORT_NOT_KNOWN } from '../../src/health/sample.ts'
 import {
   API_SERVER,

@@ -3,9 +3,8 @@ import t from 'tap'
 import { FakeDisk } from '../../src/checkpoint/fake/fake-disk.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
-import type { PodSandbox, RuntimeContainer, RuntimePods } from '../../src/ports/probes.ts'
 import { askRuntime, findNames, findPodName, findStaticPods } from '../../src/evidence/ask-runtime.ts'
-import type { RuntimeAnswer, RuntimeStatus } from '../../src/ports/probes.ts'
+import type { PodSandbox, RuntimeAnswer, RuntimeContainer, RuntimePods, RuntimeStatus } from '../../src/ports/probes.ts'
 
 function sandbox(facts: Partial<PodSandbox>): PodSandbox {
   const base = { id: 's1', uid: 'u1', name: 'etcd-node-1', namespace: 'kube-system', attempt: 0, createdAtMs: 0 }
@@ -119,7 +118,8 @@ t.test('the runtime answers, is silent, or cannot be asked', async (t) => {
 t.test('manifests are read from a directory, or by their paths, and each change is seen', async (t) => {
   const directory = '/etc/kubernetes/manifests'
   const files = filesWith({ [`${directory}/etcd.yaml`]: 'metadata:\n  name: etcd', [`${directory}/.hidden`]: 'metadata:\n  name: hidden' })
-  const ask = (manifests: readonly string[]) => askRuntime(answers({ ok: true, value: status }), files)['static-pods']({ ...about, manifests })
+  const ask = (manifests: readonly string[]) =>
+    askRuntime(answers({ ok: true, value: status }), files)['static-pods']({ ...about, manifests })
   const before = await ask([directory])
   t.match(before, { kind: 'found', manifests: [{ path: `${directory}/etcd.yaml`, names: ['etcd'] }] })
   t.same(await ask([`${directory}/etcd.yaml`]), before)
