@@ -15,26 +15,38 @@ const SRC = resolve(import.meta.dirname, '../src')
 const MOST_LINES = 320
 
 /**
- * From the ground up: a folder imports only from floors below its own. The words that a lower
- * floor shares with the decision stand below both. `compose` and `.`, which holds the entry point,
- * are the composition, the only place where adapters meet.
+ * From the ground up: a folder imports only from floors below its own. The words that a lower floor
+ * shares with the decision stand below both. `compose` and `.`, which holds the entry point, are
+ * the composition, the only place where adapters meet. Adapters that stand beside their rules in
+ * one folder are named on the floor of their own.
  */
 const FLOORS: readonly (readonly string[])[] = [
   ['values'],
   ['decision/config-source.ts', 'decision/trial-key.ts', 'decision/unit-state.ts'],
   ['rollout'],
   ['health'],
-  ['decision', 'process'],
+  ['decision', 'evidence', 'process'],
   ['ports'],
   ['checkpoint', 'directory', 'kube', 'kubelet', 'runtime'],
   ['report', 'systemd'],
-  ['evidence', 'overlay', 'preflight', 'source'],
+  [
+    'evidence/ask-cluster.ts',
+    'evidence/ask-runtime.ts',
+    'evidence/serving-probe.ts',
+    'evidence/worker.ts',
+    'overlay',
+    'preflight',
+    'source',
+  ],
   ['settings'],
   ['agent', 'helper'],
   ['command'],
   ['compose'],
   ['.'],
 ]
+
+/** The folders of the rules of one decision, which know each other. */
+const RULES: readonly string[] = ['decision', 'evidence']
 
 /**
  * The modules that do I/O, read a clock or keep a library. A module that is not listed here is
@@ -240,7 +252,8 @@ const why = (name: string) => MODULES.get(name)?.impurities.join(', ')
 const each = [...MODULES.values()]
 const folderOf = (name: string) => (name.includes('/') ? name.slice(0, name.indexOf('/')) : '.')
 const isComposition = (name: string) => ['compose', '.'].includes(folderOf(name))
-const floorOf = (name: string) => FLOORS.findIndex((names) => names.includes(name) || names.includes(folderOf(name)))
+const floorOf = (name: string) => FLOORS.findIndex((names) => names.includes(FLOORS.flat().includes(name) ? name : folderOf(name)))
+const roomOf = (name: string) => (RULES.includes(folderOf(name)) ? 'rules' : folderOf(name))
 
 t.test('what is imported exists', async (t) => {
   for (const module of each) {
@@ -251,7 +264,8 @@ t.test('what is imported exists', async (t) => {
 t.test('a folder imports only from floors below its own', async (t) => {
   for (const module of each) {
     t.ok(floorOf(module.name) >= 0, `${folderOf(module.name)} is on a floor`)
-    const above = allImports(module).filter((name) => folderOf(name) !== folderOf(module.name) && floorOf(name) >= floorOf(module.name))
+    const floor = floorOf(module.name)
+    const above = allImports(module).filter((name) => floorOf(name) >= floor + (roomOf(name) === roomOf(module.name) ? 1 : 0))
     t.same(above, [], module.name)
   }
 })

@@ -69,14 +69,14 @@ export const EXPLAINED: readonly ExplainedChange[] = [
     ],
   ]),
   ...explain(
-    'src/decision/evidence-causes.ts',
+    'src/evidence/pods.ts',
     [
       "{ reasons: ['OutOf*'], fields: [] },",
       "{ reasons: ['UnexpectedAdmissionError'], fields: [] },",
       "{ reasons: ['NodeAffinity'], fields: [] },",
     ].map((row) => [`[] -> ["Stryker was here"] in ${row}`, 'the text is the name of no field'] as const),
   ),
-  ...explain('src/decision/evidence-verdict.ts', [
+  ...explain('src/evidence/judge.ts', [
     ["running.kind !== 'known' -> false in if (running.kind !== 'known') return false", NARROWS],
     ["false -> true in if (running.kind !== 'known') return false", 'nothing is uncompared while no process is known'],
     [

@@ -4,9 +4,12 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { findBasePath } from '../decision/base-config.ts'
-import { withEarlier } from '../decision/evidence-baseline.ts'
-import type { Question } from '../decision/evidence-facts.ts'
-import { awaitBaseline, dropBaseline, recordFacts, renewBaseline } from '../decision/evidence-record.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import type { TrialKey } from '../decision/trial-key.ts'
+import type { KnownUnit } from '../decision/unit-state.ts'
+import { awaitBaseline, dropBaseline, keepBaseline, renewBaseline, withEarlier } from '../evidence/baseline.ts'
+import type { Baseline, EvidenceRecord, Question } from '../evidence/kinds.ts'
+import { recordFacts } from '../evidence/record.ts'
 import {
   awaitsBaseline,
   dueEvidence,
@@ -15,12 +18,7 @@ import {
   isBaselineEarly,
   isBaselineOld,
   startsWithContent,
-} from '../decision/evidence-schedule.ts'
-import type { Baseline, EvidenceRecord } from '../decision/evidence-state.ts'
-import { keepBaseline } from '../decision/kept-baseline.ts'
-import type { Snapshot } from '../decision/snapshot.ts'
-import type { TrialKey } from '../decision/trial-key.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
+} from '../evidence/schedule.ts'
 import { healthOfRunning } from '../health/process.ts'
 import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
 import type { ConfigFacts } from '../ports/probes.ts'

@@ -32,8 +32,8 @@ import { lookAtSocket } from '../directory/owned-files.ts'
 import { watchDirectory } from '../directory/watch-directory.ts'
 import { askCluster } from '../evidence/ask-cluster.ts'
 import { askRuntime } from '../evidence/ask-runtime.ts'
-import { EvidenceWorker } from '../evidence/evidence-worker.ts'
 import { ServingProbe } from '../evidence/serving-probe.ts'
+import { askServing, EvidenceWorker } from '../evidence/worker.ts'
 import { type Helper, type HelperOptions, HelperProcess } from '../helper/helper-process.ts'
 import { isFactsResult, isNothing } from '../helper/protocol.ts'
 import type { ClientIdentity } from '../kube/access.ts'
@@ -186,10 +186,11 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
   const lost = supervised && new LostDirectory({ held: supervised.held, directory, runtimeDir, files: stores.files, clock, uptimeUs })
   const accepted = new Map<TrialKey, Acceptance>()
   const evidence = new EvidenceWorker({
-    cluster: askCluster(api, nodeName),
-    runtime: askRuntime(runtime, stores.files),
-    serving: new ServingProbe(api === undefined ? NOBODY : kubeconfig),
-    holders: stores.portHolders,
+    askers: {
+      ...askCluster(api, nodeName),
+      ...askRuntime(runtime, stores.files),
+      serving: askServing(new ServingProbe(api === undefined ? NOBODY : kubeconfig), stores.portHolders, clock),
+    },
     ...{ publisher, clock, log, sleep: common.pace.sleep, onChange: wake },
   })
   const rollout = openRollout(common, counters, wake)

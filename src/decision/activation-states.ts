@@ -16,11 +16,12 @@
  * Once there is only waiting left on it, the assigned config goes the same way as far as
  * `activate`, and is checked.
  */
+
+import { awaitsBaseline, startsWithContent } from '../evidence/schedule.ts'
 import { needsStart } from '../health/sample.ts'
 import { isAccepted, listUndrained, needsNoCheck } from './acceptance.ts'
 import { asCandidate, assessHealth } from './condemn-failure.ts'
 import { describeSource, sameSource } from './config-source.ts'
-import { awaitsBaseline, startsWithContent } from './evidence-schedule.ts'
 import { describePause, findNodePause } from './find-pause.ts'
 import { lastRunSource } from './held-sources.ts'
 import { PHASES, type Phase } from './phases.ts'

@@ -3,6 +3,7 @@
  * more restart for a config that had proved itself. Pure.
  */
 
+import { findEvidenceFailure } from '../evidence/judge.ts'
 import { isExcuseUsedUp } from '../health/excuse.ts'
 import { KUBELETS_OF_NO_UPGRADE } from '../health/exits.ts'
 import { findFailure } from '../health/failure.ts'
@@ -11,7 +12,6 @@ import { needsStart } from '../health/sample.ts'
 import { HOUR_US } from '../values/durations.ts'
 import { listUndrained } from './acceptance.ts'
 import { describeSource, type HeldSource, nameLost } from './config-source.ts'
-import { findEvidenceFailure } from './evidence-verdict.ts'
 import { findNodePause } from './find-pause.ts'
 import { listLeft, runsLocal } from './left.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'

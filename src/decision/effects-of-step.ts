@@ -5,6 +5,8 @@
  *
  * History precedes the effect, so that a crash can repeat a line but never lose one.
  */
+
+import { isEvidenceKnown, listUncompared } from '../evidence/judge.ts'
 import { expectAnotherTry, expectStart } from '../health/fold.ts'
 import { describeChannel } from './channels.ts'
 import { type ConfigSource, describeSource, LOCAL_CONTENT } from './config-source.ts'
@@ -12,7 +14,6 @@ import type { ClusterPause } from './desired.ts'
 import { dropCharges, type Effect, endTrialBoots, forgetLeft, history, log, putRestarts } from './effects.ts'
 import { assign, leave, prepareWayBack, startSpread } from './effects-of-assign.ts'
 import { mark, markActivated, markRequested, stage } from './effects-of-staging.ts'
-import { isEvidenceKnown, listUncompared } from './evidence-verdict.ts'
 import { findContent } from './held-sources.ts'
 import { put } from './record-table.ts'
 import { excuseRestarts } from './restart-limit.ts'

@@ -2,10 +2,11 @@
  * The rules about fallbacks: one that is lost, what one teaches that works, what follows where none
  * works, when a failed config is tried again, and when a return to local is over. Pure.
  */
+
+import { isBroughtBack } from '../evidence/judge.ts'
 import { HOUR_US } from '../values/durations.ts'
 import { asCandidate, isOutOfReach } from './condemn-failure.ts'
 import { type HeldSource, LOCAL_CONTENT, sameSource } from './config-source.ts'
-import { isBroughtBack } from './evidence-verdict.ts'
 import { findNodePause, findPause } from './find-pause.ts'
 import { isLocalAssigned } from './left.ts'
 import { findStartWait, isAwaitedByOthers } from './rollout-turn.ts'

@@ -1,6 +1,7 @@
 /** The limits of the decision, as data. The settings set them. Durations are microseconds. */
+
+import type { EvidencePolicy } from '../evidence/kinds.ts'
 import type { HealthPolicy } from '../health/looks.ts'
-import type { EvidencePolicy } from './evidence.ts'
 
 export interface Policy extends HealthPolicy {
   readonly whenRefused: WhenRefused

@@ -1,7 +1,8 @@
 /** How far a trial is, and the rules for one that has passed. Pure. */
+
+import { describeMissingEvidence, listUnknownEvidence } from '../evidence/judge.ts'
 import { outlivesTrials } from '../health/exits.ts'
 import { type ConfigSource, sameSource } from './config-source.ts'
-import { describeMissingEvidence, listUnknownEvidence } from './evidence-verdict.ts'
 import { isLocalAssigned } from './left.ts'
 import type { FallbackName } from './records.ts'
 import { owesProof } from './rollout-turn.ts'

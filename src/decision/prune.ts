@@ -4,8 +4,9 @@
  * start or the running process names, nor the one that it was rendered from. Nor the one that the
  * process was started from, nor one that did damage which nothing undoes. Pure.
  */
+
+import { awaitsBaseline } from '../evidence/schedule.ts'
 import type { CheckpointInfo, ConfigMapSource } from './config-source.ts'
-import { awaitsBaseline } from './evidence-schedule.ts'
 import { namedSources } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'

@@ -3,11 +3,12 @@
  * follows when it is damaged or cannot be written. The stores read and write by it, and a step
  * changes a record with the effect `put`. Verdicts are kept one by one: see `verdict.ts`. Pure.
  */
+
+import { isEvidenceRecord, isKeptBaseline } from '../evidence/kinds.ts'
 import { isHealthRecord } from '../health/fold.ts'
 import { type Check, listOf, type TypeOf } from '../values/json-shape.ts'
 import { isConfigSource } from './config-source.ts'
 import { isChannelState } from './desired.ts'
-import { isEvidenceRecord, isKeptBaseline } from './evidence-state.ts'
 import { isLeft, isObservationRecord, isProven, isRestartRecord, isSpreadRecord, isTrialBoots } from './records.ts'
 import { isRolloutKnowledge, isStagings } from './staging-state.ts'
 

@@ -2,11 +2,12 @@
  * What this node has to say about the rollout of its assigned config: handed to the worker for the
  * record in each pass. Pure.
  */
+
+import { findEvidenceAccess } from '../evidence/schedule.ts'
 import type { RolloutNode } from '../rollout/view.ts'
 import { HOUR_US, SECOND_US } from '../values/durations.ts'
 import { type ConfigMapRef, type ConfigSource, describeSource, sameSource } from './config-source.ts'
 import type { FoundConfigMap, NodeTraits, RolloutAnnotations } from './desired.ts'
-import { findEvidenceAccess } from './evidence-claim.ts'
 import { latestChannelState } from './find-pause.ts'
 import { decideRestart, type RestartDecision } from './restarts.ts'
 import { withTurn } from './rollout-turn.ts'

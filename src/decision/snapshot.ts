@@ -3,12 +3,12 @@
  * does I/O.
  */
 
+import type { EvidenceRecord } from '../evidence/kinds.ts'
 import type { HealthRecord } from '../health/fold.ts'
 import type { HealthSample, Running } from '../health/sample.ts'
 import type { Instant } from '../values/durations.ts'
 import type { CheckpointInfo, ContentHash, HeldSource } from './config-source.ts'
 import type { ChannelState, Desired } from './desired.ts'
-import type { EvidenceRecord } from './evidence-state.ts'
 import type { Policy } from './policy.ts'
 import type { FallbackName, RecordState, Requests, RestartRecord, SpreadRecord, TrialBoots } from './records.ts'
 import type { RolloutKnowledge, Staging } from './staging-state.ts'

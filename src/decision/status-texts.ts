@@ -4,8 +4,9 @@
  * texts are kept word for word, since operators search for them: Kubernetes 1.20
  * `pkg/kubelet/kubeletconfig/status` and `controller.go`. Ours have the same form.
  */
+
+import type { EvidenceKind } from '../evidence/kinds.ts'
 import type { ConfigMapRef, ConfigSource } from './config-source.ts'
-import type { EvidenceKind } from './evidence.ts'
 import type { WiringProblem } from './unit-state.ts'
 import type { Verdict } from './verdict.ts'
 

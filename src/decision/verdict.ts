@@ -2,10 +2,12 @@
  * What the agent remembers of configs that failed or were refused, and what of it is in force.
  * Pure.
  */
+
+import { isDamage } from '../evidence/kind.ts'
+import { type EvidenceKind, isEvidenceKind } from '../evidence/kinds.ts'
 import type { HealthFailure } from '../health/failure.ts'
 import { isFlag, isNumber, isText, oneOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
 import { type ContentHash, isConfigSource } from './config-source.ts'
-import { type EvidenceKind, isDamage, isEvidenceKind } from './evidence.ts'
 import { contentOfKey, isTrialKey, type TrialKey, trialKey } from './trial-key.ts'
 import type { KnownUnit, UnitState } from './unit-state.ts'
 

@@ -2,15 +2,14 @@
  * What the API server knows of kubelet: its Lease, its Node, and the pods that failed on it. The
  * node's own identity may read all of it. Pure but for the requests, which never reject.
  */
-import type { FailedPod, LeaseAnswer, NoAnswer, NodeAnswer, PodsAnswer } from '../decision/evidence-facts.ts'
+
+import type { Askers } from '../ports/evidence.ts'
 import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
 import { isObject } from '../values/is-object.ts'
-
-export interface ClusterQuestions {
-  node(): Promise<NodeAnswer | NoAnswer>
-  lease(): Promise<LeaseAnswer | NoAnswer>
-  pods(): Promise<PodsAnswer | NoAnswer>
-}
+import type { NoAnswer } from './kind.ts'
+import type { LeaseAnswer } from './lease.ts'
+import type { FailedPod, PodsAnswer } from './pods.ts'
+import type { NodeAnswer } from './ready.ts'
 
 const TIMEOUT_MS = 10_000
 /** More have not failed on a node, and none of them need be known. */
@@ -19,7 +18,7 @@ const MOST_PODS = 2000
 const PRESSURE = ['DiskPressure', 'MemoryPressure', 'PIDPressure']
 
 /** @param api undefined: assignments come from a directory, and there is no API server to ask */
-export function askCluster(api: Pick<KubeApi, 'request'> | undefined, nodeName: string): ClusterQuestions {
+export function askCluster(api: Pick<KubeApi, 'request'> | undefined, nodeName: string) {
   const get = async <T>(
     path: string,
     read: (object: unknown, serverMs: number | undefined) => T | undefined,
@@ -39,7 +38,7 @@ export function askCluster(api: Pick<KubeApi, 'request'> | undefined, nodeName: 
     node: () => get(node, (object, serverMs) => readNode(object, nodeName, serverMs)),
     lease: () => get(lease, (object) => readLease(object, nodeName)),
     pods: () => get('/api/v1/pods', readPods, failed),
-  }
+  } satisfies Pick<Askers, 'node' | 'lease' | 'pods'>
 }
 
 function describeFailure(answer: Exclude<KubeAnswer, { kind: 'ok' }>): NoAnswer {

@@ -4,17 +4,12 @@
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import type { Manifest, NotAsked, RuntimeAnswer, StaticPod, StaticPodsAnswer } from '../decision/evidence-facts.ts'
-import type { RuntimePods } from '../decision/runtime-pods.ts'
-import type { EvidenceSubject } from '../ports/evidence.ts'
+import type { Askers } from '../ports/evidence.ts'
 import type { Files } from '../ports/files.ts'
-import type { ContainerRuntime } from '../ports/probes.ts'
+import type { ContainerRuntime, RuntimePods } from '../ports/probes.ts'
 import { isObject } from '../values/is-object.ts'
-
-export interface RuntimeQuestions {
-  runtime(about: EvidenceSubject): Promise<RuntimeAnswer | NotAsked>
-  staticPods(about: EvidenceSubject): Promise<StaticPodsAnswer | NotAsked>
-}
+import type { NotAsked } from './kind.ts'
+import type { Manifest, StaticPod } from './static-pods.ts'
 
 type ManifestFiles = Pick<Files, 'read' | 'list' | 'stat'>
 
@@ -23,7 +18,10 @@ const MANIFEST_BYTES = 256 * 1024
 const MOST_NAMES = 200
 const MAY_COMPLETE = /["']?restartPolicy["']?\s*:\s*["']?(Never|OnFailure)\b/
 
-export function askRuntime(runtime: Pick<ContainerRuntime, 'probe' | 'listPods'>, files: ManifestFiles): RuntimeQuestions {
+export function askRuntime(
+  runtime: Pick<ContainerRuntime, 'probe' | 'listPods'>,
+  files: ManifestFiles,
+): Pick<Askers, 'runtime' | 'static-pods'> {
   return {
     async runtime({ runtimeSocket: socket }) {
       if (socket === undefined) return NO_SOCKET
@@ -34,7 +32,7 @@ export function askRuntime(runtime: Pick<ContainerRuntime, 'probe' | 'listPods'>
         ? { kind: 'silent', endpoint: socket, detail: answer.detail }
         : { kind: 'not-asked', detail: answer.detail }
     },
-    async staticPods({ runtimeSocket: socket, manifests }) {
+    async 'static-pods'({ runtimeSocket: socket, manifests }) {
       if (socket === undefined) return NO_SOCKET
       const answer = await runtime.listPods(socket)
       if (!answer.ok) return { kind: 'not-asked', detail: `the container runtime lists no pods: ${answer.detail}` }

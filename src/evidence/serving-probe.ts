@@ -4,10 +4,11 @@
  */
 import { X509Certificate } from 'node:crypto'
 import { request } from 'node:https'
-import type { NotAsked, ServingAnswer } from '../decision/evidence-facts.ts'
 import type { ClientIdentity } from '../kube/access.ts'
 import type { HealthTarget } from '../ports/probes.ts'
 import { errorMessage } from '../values/errors.ts'
+import type { NotAsked } from './kind.ts'
+import type { ServingAnswer } from './serving.ts'
 
 const TIMEOUT_MS = 5000
 const BODY_BYTES = 4096

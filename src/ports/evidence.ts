@@ -1,8 +1,8 @@
 /**
  * The port that asks for evidence about the running kubelet. Adapter:
- * `src/evidence/evidence-worker.ts`.
+ * `src/evidence/worker.ts`.
  */
-import type { Fact, Question } from '../decision/evidence-facts.ts'
+import type { Answers, Fact, Question } from '../evidence/kinds.ts'
 import type { HealthTarget } from './probes.ts'
 
 /** Never throws. Questions are asked in the background. */
@@ -38,3 +38,6 @@ export interface EvidenceSubject {
   /** What kubelet reads static pods from: a directory, or files. */
   readonly manifests: readonly string[]
 }
+
+/** Who answers each question. */
+export type Askers = { readonly [Q in Question]: (about: EvidenceSubject) => Promise<Answers[Q]> }

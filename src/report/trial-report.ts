@@ -3,11 +3,13 @@
  * costs a request on each of ten thousand nodes, so the answers of one trial are shown together, a
  * few at a time.
  */
-import type { Answer, EvidenceFinding, EvidenceKind } from '../decision/evidence.ts'
-import { listObserved } from '../decision/evidence-schedule.ts'
+
 import type { Snapshot } from '../decision/snapshot.ts'
 import { findStaging } from '../decision/staging.ts'
 import type { RolloutKnowledge } from '../decision/staging-state.ts'
+import { listObserved } from '../evidence/judge.ts'
+import type { Answer } from '../evidence/kind.ts'
+import type { EvidenceFinding, EvidenceKind } from '../evidence/kinds.ts'
 import type { Progress } from '../rollout/progress.ts'
 import type { RolloutTurn } from '../rollout/view.ts'
 

@@ -5,8 +5,7 @@
  * bits, and length-delimited values. Pure. A message that does not follow the format, or has more
  * fields than allowed, throws; nothing is read beyond its end.
  */
-import type { PodSandbox, RuntimeContainer, RuntimePods } from '../decision/runtime-pods.ts'
-import type { CgroupDriver, RuntimeStatus } from '../ports/probes.ts'
+import type { CgroupDriver, PodSandbox, RuntimeContainer, RuntimePods, RuntimeStatus } from '../ports/probes.ts'
 
 /**
  * A node has some hundred pods, each with some ten labels and annotations, at three fields each.

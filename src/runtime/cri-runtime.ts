@@ -4,8 +4,7 @@
  * remembers which. containerd 2.0 no longer knows v1alpha2.
  */
 
-import type { RuntimePods } from '../decision/runtime-pods.ts'
-import type { CgroupDriver, ContainerRuntime, RuntimeAnswer, RuntimeFault, RuntimeStatus } from '../ports/probes.ts'
+import type { CgroupDriver, ContainerRuntime, RuntimeAnswer, RuntimeFault, RuntimePods, RuntimeStatus } from '../ports/probes.ts'
 import { codedError, errorCode, errorMessage } from '../values/errors.ts'
 import { decodeCgroupDriver, decodePods, decodeStatus } from './cri-messages.ts'
 import type { GrpcAnswer } from './grpc-channel.ts'

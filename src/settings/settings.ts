@@ -7,7 +7,22 @@ import type { Policy } from '../decision/policy.ts'
 import { DEFAULT_PUBLICATIONS } from '../report/channels.ts'
 import { ACTIVATION_KINDS } from '../systemd/activation-kinds.ts'
 import { PREFLIGHT_SETTINGS } from './preflight-settings.ts'
-import { choiceKind, countKind, listenAddressKind, optional, pathKind, plainPathKind, publicationsKind, rowsOf, type SettingTable, serviceKind, settingTable, switchKind, textfileKind, type ValuesOf } from './setting-kinds.ts'
+import {
+  choiceKind,
+  countKind,
+  listenAddressKind,
+  optional,
+  pathKind,
+  plainPathKind,
+  publicationsKind,
+  rowsOf,
+  type SettingTable,
+  serviceKind,
+  settingTable,
+  switchKind,
+  textfileKind,
+  type ValuesOf,
+} from './setting-kinds.ts'
 import { SOURCE_SETTINGS } from './source-settings.ts'
 import { TRIAL_SETTINGS } from './trial-settings.ts'
 

@@ -2,7 +2,7 @@
  * Evidence for a simulated node: each question is answered at once, and by default well. A test
  * replaces single answers, or lets them take time.
  */
-import type { Fact, Question, SeenFact } from '../../src/decision/evidence-facts.ts'
+import type { Fact, Question, SeenFact } from '../../src/evidence/kinds.ts'
 import type { EvidenceProbe, EvidenceSubject } from '../../src/ports/evidence.ts'
 
 export type Answer = (nowUs: number) => SeenFact

@@ -4,10 +4,10 @@
  */
 import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import type { ChannelState } from '../../src/decision/desired.ts'
-import type { EvidenceRecord, KeptBaseline } from '../../src/decision/evidence-state.ts'
 import type { LeftRecord, ObservationRecord, RestartRecord, SpreadRecord, Transition, TrialBoots } from '../../src/decision/records.ts'
 import type { RolloutKnowledge, Staging } from '../../src/decision/staging-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
+import type { EvidenceRecord, KeptBaseline } from '../../src/evidence/kinds.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'
 
 export const SOURCE: ConfigMapSource = {

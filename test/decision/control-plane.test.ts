@@ -1,10 +1,10 @@
 import t from 'tap'
-import type { StaticPod } from '../../src/decision/evidence-facts.ts'
-import { recordFacts } from '../../src/decision/evidence-record.ts'
-import { type EvidenceRecord, isEvidenceRecord } from '../../src/decision/evidence-state.ts'
 import { hashConfig } from '../../src/decision/rollout-hash.ts'
 import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { type EvidenceRecord, isEvidenceRecord } from '../../src/evidence/kinds.ts'
+import { recordFacts } from '../../src/evidence/record.ts'
+import type { StaticPod } from '../../src/evidence/static-pods.ts'
 import { API_SERVER, ETCD, staticPods } from './evidence-samples.ts'
 import {
   A_IS_KEPT,

@@ -4,10 +4,9 @@
  */
 import t from 'tap'
 import type { CheckpointInfo } from '../../src/decision/config-source.ts'
-import type { EvidenceFinding, EvidenceKind } from '../../src/decision/evidence.ts'
-import { judgeEvidence, viewEvidence } from '../../src/decision/evidence-judge.ts'
-import type { Baseline } from '../../src/decision/evidence-state.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { judgeEvidence, viewEvidence } from '../../src/evidence/judge.ts'
+import type { Baseline, EvidenceFinding, EvidenceKind } from '../../src/evidence/kinds.ts'
 import { ETCD, lease, node, pods, runtime, STARTED_US, type Story, serving, snapshotOf, staticPods } from './evidence-samples.ts'
 import { A, B, BOOT, C, hold, MINUTE_US } from './snapshots.ts'
 

@@ -3,8 +3,9 @@
  * fix that mends nothing is not promoted.
  */
 import t from 'tap'
-import type { SeenFact, StaticPod } from '../../src/decision/evidence-facts.ts'
-import { isEvidenceRecord } from '../../src/decision/evidence-state.ts'
+import type { SeenFact } from '../../src/evidence/kinds.ts'
+import { isEvidenceRecord } from '../../src/evidence/kinds.ts'
+import type { StaticPod } from '../../src/evidence/static-pods.ts'
 import { API_SERVER, ETCD, find, node, pods, recordStory, runtime, type Story, serving, staticPods } from './evidence-samples.ts'
 
 const WELL = [staticPods([API_SERVER, ETCD]), serving(403), node('True'), runtime('answered'), pods()]

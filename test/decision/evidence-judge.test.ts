@@ -1,8 +1,8 @@
 /** The evidence that the agent has by itself, and which process the rest of it is about. */
 import t from 'tap'
-import { ALL_REQUIRED, type EvidenceFinding, type EvidenceKind } from '../../src/decision/evidence.ts'
-import { judgeEvidence, viewEvidence } from '../../src/decision/evidence-judge.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { judgeEvidence, viewEvidence } from '../../src/evidence/judge.ts'
+import { ALL_REQUIRED, type EvidenceFinding, type EvidenceKind } from '../../src/evidence/kinds.ts'
 import { PORT_NOT_KNOWN } from '../../src/health/sample.ts'
 import { lease, node, STARTED_US, type Story, snapshotOf } from './evidence-samples.ts'
 import { A, B, health, POLICY, runsNothing } from './snapshots.ts'

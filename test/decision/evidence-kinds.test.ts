@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { EvidenceFinding, EvidenceKind } from '../../src/decision/evidence.ts'
-import type { SeenFact, StaticPod } from '../../src/decision/evidence-facts.ts'
-import { dueEvidence } from '../../src/decision/evidence-schedule.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { EvidenceFinding, EvidenceKind, SeenFact } from '../../src/evidence/kinds.ts'
+import { dueEvidence } from '../../src/evidence/schedule.ts'
+import type { StaticPod } from '../../src/evidence/static-pods.ts'
 import { type HealthAnswer, PORT_NOT_KNOWN } from '../../src/health/sample.ts'
 import {
   API_SERVER,

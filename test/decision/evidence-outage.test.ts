@@ -4,11 +4,10 @@
  */
 import fc from 'fast-check'
 import t from 'tap'
-import type { Fact, Question, SeenFact } from '../../src/decision/evidence-facts.ts'
-import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
-import { recordFacts } from '../../src/decision/evidence-record.ts'
-import { dueEvidence } from '../../src/decision/evidence-schedule.ts'
-import { findEvidenceFailure, listMissingEvidence } from '../../src/decision/evidence-verdict.ts'
+import { findEvidenceFailure, judgeEvidence, listMissingEvidence } from '../../src/evidence/judge.ts'
+import type { Fact, Question, SeenFact } from '../../src/evidence/kinds.ts'
+import { recordFacts } from '../../src/evidence/record.ts'
+import { dueEvidence } from '../../src/evidence/schedule.ts'
 import {
   API_SERVER,
   ETCD,

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { findBaseline } from '../../src/decision/evidence-baseline.ts'
-import type { Fact, SeenFact } from '../../src/decision/evidence-facts.ts'
-import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
-import { dropBaseline, recordFacts, renewBaseline } from '../../src/decision/evidence-record.ts'
-import { isEvidenceRecord } from '../../src/decision/evidence-state.ts'
 import type { RestartRecord } from '../../src/decision/records.ts'
+import { dropBaseline, findBaseline, renewBaseline } from '../../src/evidence/baseline.ts'
+import { judgeEvidence } from '../../src/evidence/judge.ts'
+import type { Fact, SeenFact } from '../../src/evidence/kinds.ts'
+import { isEvidenceRecord } from '../../src/evidence/kinds.ts'
+import { recordFacts } from '../../src/evidence/record.ts'
 import type { Running } from '../../src/health/sample.ts'
 import {
   API_SERVER,

@@ -2,12 +2,14 @@
  * A process on trial that is asked for evidence, and what it is answered. Times are seconds after
  * its start.
  */
-import type { EvidenceFinding, EvidenceKind } from '../../src/decision/evidence.ts'
-import type { Fact, FailedPod, NodeAnswer, SeenFact, StaticPod } from '../../src/decision/evidence-facts.ts'
-import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
-import { recordFacts } from '../../src/decision/evidence-record.ts'
-import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
+
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { judgeEvidence } from '../../src/evidence/judge.ts'
+import type { EvidenceFinding, EvidenceKind, EvidenceRecord, Fact, SeenFact } from '../../src/evidence/kinds.ts'
+import type { FailedPod } from '../../src/evidence/pods.ts'
+import type { NodeAnswer } from '../../src/evidence/ready.ts'
+import { recordFacts } from '../../src/evidence/record.ts'
+import type { StaticPod } from '../../src/evidence/static-pods.ts'
 import type { Running } from '../../src/health/sample.ts'
 import { A, B, BOOT, C, health, hold, inTrial, KUBELET, keyOf, MINUTE_US, NOW_US, POLICY, runs, SECOND_US, snapshot } from './snapshots.ts'
 

@@ -1,17 +1,10 @@
 import t from 'tap'
-import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
-import { API_QUESTIONS, type Fact, type Question, type SeenFact } from '../../src/decision/evidence-facts.ts'
-import { judgeEvidence } from '../../src/decision/evidence-judge.ts'
-import { recordFacts } from '../../src/decision/evidence-record.ts'
-import {
-  awaitsBaseline,
-  dueEvidence,
-  findCandidateOfBaseline,
-  isBaselineAbandoned,
-  isBaselineOld,
-} from '../../src/decision/evidence-schedule.ts'
-import type { EvidenceRecord } from '../../src/decision/evidence-state.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
+import { judgeEvidence } from '../../src/evidence/judge.ts'
+import type { EvidenceRecord } from '../../src/evidence/kinds.ts'
+import { ALL_REQUIRED, API_QUESTIONS, type Fact, type Question, type SeenFact } from '../../src/evidence/kinds.ts'
+import { recordFacts } from '../../src/evidence/record.ts'
+import { awaitsBaseline, dueEvidence, findCandidateOfBaseline, isBaselineAbandoned, isBaselineOld } from '../../src/evidence/schedule.ts'
 import { lease, node, pods, recordNothing, refused, runtime, serving, staticPods, unreachable } from './evidence-samples.ts'
 import {
   A,

@@ -1,5 +1,4 @@
 import t from 'tap'
-import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import {
   describeMissingEvidence,
   findEvidenceFailure,
@@ -7,7 +6,8 @@ import {
   listMissingEvidence,
   listUncompared,
   listUnknownEvidence,
-} from '../../src/decision/evidence-verdict.ts'
+} from '../../src/evidence/judge.ts'
+import { ALL_REQUIRED } from '../../src/evidence/kinds.ts'
 import { API_SERVER, lease, node, refused, runtime, type Story, serving, snapshotOf, staticPods, unreachable } from './evidence-samples.ts'
 import { A, B, contentOf, health, hold, keyOf, POLICY, restartTo, runsNothing, verdict } from './snapshots.ts'
 

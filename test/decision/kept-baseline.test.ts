@@ -1,6 +1,6 @@
 import t from 'tap'
-import { type Baseline, type EvidenceRecord, isKeptBaseline, type KeptBaseline } from '../../src/decision/evidence-state.ts'
-import { keepBaseline, recallBaseline } from '../../src/decision/kept-baseline.ts'
+import { keepBaseline, recallBaseline } from '../../src/evidence/baseline.ts'
+import { type Baseline, type EvidenceRecord, isKeptBaseline, type KeptBaseline } from '../../src/evidence/kinds.ts'
 import { A, A_IS_KEPT, B, BOOT, C, contentOf, inTrial, judged, keyOf, runs, UPGRADED_KUBELET, verdict } from './snapshots.ts'
 
 const BASELINE: Baseline = {

@@ -6,7 +6,6 @@
 
 import type { ConfigMapData, ConfigMapSource, ConfigSource, ContentHash, HeldSource } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
-import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import type { Policy } from '../../src/decision/policy.ts'
 import type { RestartRecord, TrialBoots } from '../../src/decision/records.ts'
 import { nextStep } from '../../src/decision/rules.ts'
@@ -15,6 +14,7 @@ import type { Step } from '../../src/decision/step.ts'
 import { type TrialKey, trialKey } from '../../src/decision/trial-key.ts'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
+import { ALL_REQUIRED } from '../../src/evidence/kinds.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'
 import { envWiring } from '../../src/systemd/wiring-kinds.ts'
 

@@ -2,9 +2,8 @@ import { rmSync, symlinkSync, utimesSync } from 'node:fs'
 import t from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { NodeDisk } from '../../src/checkpoint/node-disk.ts'
-import type { PodSandbox, RuntimeContainer, RuntimePods } from '../../src/decision/runtime-pods.ts'
 import { askRuntime, findNames, findPodName, findStaticPods } from '../../src/evidence/ask-runtime.ts'
-import type { RuntimeAnswer, RuntimeStatus } from '../../src/ports/probes.ts'
+import type { PodSandbox, RuntimeAnswer, RuntimeContainer, RuntimePods, RuntimeStatus } from '../../src/ports/probes.ts'
 import { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 
 function sandbox(facts: Partial<PodSandbox>): PodSandbox {
@@ -60,7 +59,7 @@ t.test('a pod that may complete is not expected to run', async (t) => {
     '/etc/kubernetes/manifests/etcd.yaml': 'metadata:\n  name: etcd\nspec:\n  restartPolicy: Always\n',
   })
   const ask = askRuntime(answers({ ok: true, value: status }), files)
-  const answer = await ask.staticPods({ ...about, manifests: ['/etc/kubernetes/manifests'] })
+  const answer = await ask['static-pods']({ ...about, manifests: ['/etc/kubernetes/manifests'] })
   t.match(answer, { manifests: [{ names: ['etcd'] }, { path: '/etc/kubernetes/manifests/once.yaml', names: [] }] })
 })
 
@@ -113,13 +112,14 @@ t.test('the runtime answers, is silent, or cannot be asked', async (t) => {
   t.match(await askRuntime(forbidden, files).runtime(about), { kind: 'not-asked', detail: 'EACCES' })
   t.match(await askRuntime(down, files).runtime({ ...about, runtimeSocket: undefined }), { kind: 'not-asked' })
   const mute = answers({ ok: true, value: status }, { ok: false, why: 'down', detail: 'gone' })
-  t.match(await askRuntime(mute, files).staticPods(about), { kind: 'not-asked', detail: /gone/ })
+  t.match(await askRuntime(mute, files)['static-pods'](about), { kind: 'not-asked', detail: /gone/ })
 })
 
 t.test('manifests are read from a directory, or by their paths, and each change is seen', async (t) => {
   const directory = '/etc/kubernetes/manifests'
   const files = filesWith({ [`${directory}/etcd.yaml`]: 'metadata:\n  name: etcd', [`${directory}/.hidden`]: 'metadata:\n  name: hidden' })
-  const ask = (manifests: readonly string[]) => askRuntime(answers({ ok: true, value: status }), files).staticPods({ ...about, manifests })
+  const ask = (manifests: readonly string[]) =>
+    askRuntime(answers({ ok: true, value: status }), files)['static-pods']({ ...about, manifests })
   const before = await ask([directory])
   t.match(before, { kind: 'found', manifests: [{ path: `${directory}/etcd.yaml`, names: ['etcd'] }] })
   t.same(await ask([`${directory}/etcd.yaml`]), before)
@@ -143,7 +143,7 @@ t.test('kubelet follows a symbolic link in its directory, and so does the agent'
   })
   const path = `${directory}/manifests/etcd.yaml`
   const ask = (manifests: readonly string[]) =>
-    askRuntime(answers({ ok: true, value: status }), new DurableFiles(new NodeDisk())).staticPods({ ...about, manifests })
+    askRuntime(answers({ ok: true, value: status }), new DurableFiles(new NodeDisk()))['static-pods']({ ...about, manifests })
   const before = await ask([`${directory}/manifests`])
   t.match(before, { manifests: [{ path, podName: 'etcd' }] })
   t.equal(before.kind === 'found' && before.manifests.length, 1)

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import type { NoAnswer, Question } from '../../src/decision/evidence-facts.ts'
-import { EvidenceWorker, type EvidenceWorkerOptions } from '../../src/evidence/evidence-worker.ts'
+import type { NoAnswer } from '../../src/evidence/kind.ts'
+import type { Question } from '../../src/evidence/kinds.ts'
+import { askServing, EvidenceWorker } from '../../src/evidence/worker.ts'
+import type { Askers } from '../../src/ports/evidence.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { heldBy } from '../kubelet/held-by.ts'
 
@@ -14,25 +16,28 @@ const about = (invocationId: string) => ({
 })
 const refused: NoAnswer = { kind: 'forbidden', detail: 'the API server answers 403 Forbidden' }
 
-function open(parts: Partial<EvidenceWorkerOptions> = {}) {
+const clock = { now: () => ({ bootId: 'b', monotonicUs: 5, wallMs: 0 }) }
+
+function open(askers: Partial<Askers> = {}, holders = heldBy()) {
   let changes = 0
   const log = silentLog()
   const worker = new EvidenceWorker({
-    cluster: { node: async () => refused, lease: async () => refused, pods: async () => refused },
-    runtime: {
+    askers: {
+      node: async () => refused,
+      lease: async () => refused,
+      pods: async () => refused,
       runtime: async () => ({ kind: 'answered', endpoint: '/run/x', detail: '' }),
-      staticPods: async () => ({ kind: 'found', pods: [], manifests: [] }),
+      'static-pods': async () => ({ kind: 'found', pods: [], manifests: [] }),
+      serving: askServing({ ask: async () => ({ kind: 'answered', status: 403, user: undefined }) }, holders, clock),
+      ...askers,
     },
-    serving: { ask: async () => ({ kind: 'answered', status: 403, user: undefined }) },
-    holders: heldBy(),
     publisher: undefined,
-    clock: { now: () => ({ bootId: 'b', monotonicUs: 5, wallMs: 0 }) },
+    clock,
     log,
     sleep: (ms, signal) => pause(ms, undefined, { signal }).catch(() => {}),
     onChange: () => {
       changes += 1
     },
-    ...parts,
   })
   return { worker, log, changes: () => changes }
 }
@@ -63,7 +68,7 @@ t.test('a question that is still being asked is not asked again', async (t) => {
       answer = resolve
     })
   }
-  const { worker } = open({ cluster: { node: async () => refused, lease, pods: async () => refused } })
+  const { worker } = open({ lease })
   worker.ask(['lease'], about('i-1'))
   worker.ask(['lease'], about('i-1'))
   t.equal(asked, 1)
@@ -78,7 +83,7 @@ t.test('what is being asked can be waited for, and no longer than a limit', asyn
   const slow = new Promise<NoAnswer>((resolve) => {
     answer = resolve
   })
-  const { worker } = open({ cluster: { node: () => slow, lease: async () => refused, pods: async () => refused } })
+  const { worker } = open({ node: () => slow })
   await worker.answered(60_000)
   worker.ask(['node', 'pods'], about('i-1'))
   await worker.answered(1)
@@ -111,7 +116,7 @@ t.test('the loop is woken once by the answers that come together, when the last 
     new Promise<NoAnswer>((resolve) => {
       answer = resolve
     })
-  const { worker, changes } = open({ cluster: { node: async () => refused, lease: async () => refused, pods } })
+  const { worker, changes } = open({ pods })
   worker.ask(['node', 'lease', 'pods'], about('i-1'))
   await tick()
   t.equal(changes(), 0)
@@ -138,7 +143,7 @@ t.test('a question that throws is answered with nothing', async (t) => {
   const node = async () => {
     throw new Error('a bug')
   }
-  const { worker, log } = open({ cluster: { node, lease: async () => refused, pods: async () => refused } })
+  const { worker, log } = open({ node })
   worker.ask(['node'], about('i-1'))
   await tick()
   t.match(worker.take(), [{ seen: { question: 'node', answer: { kind: 'not-asked', detail: 'a bug' } } }])
@@ -153,7 +158,7 @@ t.test('a kubelet without a TLS port is not asked', async (t) => {
 })
 
 t.test('what a stranger answers at the TLS port is not taken for kubelet, and is logged once', async (t) => {
-  const { worker, log } = open({ holders: heldBy({ kind: 'stranger', uid: 65534, inodes: ['1'] }) })
+  const { worker, log } = open({}, heldBy({ kind: 'stranger', uid: 65534, inodes: ['1'] }))
   for (let turn = 0; turn < 2; turn += 1) {
     worker.ask(['serving'], about('i-1'))
     await tick()
@@ -161,7 +166,7 @@ t.test('what a stranger answers at the TLS port is not taken for kubelet, and is
     t.match(worker.take(), [{ seen: { answer: { kind: 'not-asked', detail } } }])
   }
   t.same(log.said, ['cannot read the evidence, so it counts as unknown: serving'])
-  const nobody = open({ holders: heldBy({ kind: 'unseen', detail: 'nobody listens there' }) }).worker
+  const nobody = open({}, heldBy({ kind: 'unseen', detail: 'nobody listens there' })).worker
   nobody.ask(['serving'], about('i-1'))
   await tick()
   t.match(nobody.take(), [{ seen: { answer: { kind: 'not-asked' } } }], 'whoever answered is gone')

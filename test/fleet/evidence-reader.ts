@@ -2,7 +2,7 @@
 import type { EvidenceAccess } from '../../src/rollout/view.ts'
 import { SECOND_US } from '../../src/values/durations.ts'
 
-/** As the agent takes its baseline again: src/decision/evidence-schedule.ts. */
+/** As the agent takes its baseline again: src/evidence/schedule.ts. */
 const OLD_US = 600 * SECOND_US
 const OUTAGE_US = 60 * SECOND_US
 

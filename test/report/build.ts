@@ -2,12 +2,12 @@
 
 import { type ConfigMapSource, type HeldSource, LOCAL } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
-import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
 import type { Transition } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { trialKey } from '../../src/decision/trial-key.ts'
 import type { UnitState } from '../../src/decision/unit-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
+import { ALL_REQUIRED } from '../../src/evidence/kinds.ts'
 import { envWiring } from '../../src/systemd/wiring-kinds.ts'
 
 export const IDENTITY = 'kubelet-1'

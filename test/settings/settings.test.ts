@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
-import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
+import { ALL_REQUIRED } from '../../src/evidence/kinds.ts'
 import { fileKey, flagName, SETTING_NAMES, SETTINGS, showInitial, toPolicy, variableName } from '../../src/settings/settings.ts'
 import { defaults } from './settled-settings.ts'
 

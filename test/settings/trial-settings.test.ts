@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ALL_REQUIRED } from '../../src/decision/evidence.ts'
+import { ALL_REQUIRED } from '../../src/evidence/kinds.ts'
 import { CONFIG_API_VERSION, resolveSettings } from '../../src/settings/resolve-settings.ts'
 import { evidenceKind } from '../../src/settings/trial-settings.ts'
 

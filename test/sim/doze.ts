@@ -5,11 +5,12 @@
  * made is the first one whose answer would differ, or the first one after something has happened to
  * the node.
  */
-import { dueEvidence, findCandidateOfBaseline } from '../../src/decision/evidence-schedule.ts'
+
 import { findNodePause } from '../../src/decision/find-pause.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Wait } from '../../src/decision/step.ts'
+import { dueEvidence, findCandidateOfBaseline } from '../../src/evidence/schedule.ts'
 import { forgetIllness, type HealthRecord, recordSample } from '../../src/health/fold.ts'
 import { describeCondition } from '../../src/report/condition.ts'
 import { NO_DEADLINES } from '../../src/report/deadlines.ts'

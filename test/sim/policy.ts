@@ -1,6 +1,7 @@
 /** The limits by which simulated agents decide. */
-import { ALL_REQUIRED, type EvidencePolicy } from '../../src/decision/evidence.ts'
+
 import type { Policy } from '../../src/decision/policy.ts'
+import { ALL_REQUIRED, type EvidencePolicy } from '../../src/evidence/kinds.ts'
 
 /** An operator may switch it off: then /healthz alone decides. */
 const NO_EVIDENCE: EvidencePolicy = { runtime: 'off', lease: 'off', ready: 'off', serving: 'off', 'static-pods': 'off', pods: 'off' }

@@ -3,7 +3,9 @@
  * running kubelet. kubelet keeps its Lease, its Node and its pods as its config lets it
  * (behaviour.ts).
  */
-import type { Fact, PodsAnswer, Question, SeenFact, StaticPodsAnswer } from '../../src/decision/evidence-facts.ts'
+import type { Fact, Question, SeenFact } from '../../src/evidence/kinds.ts'
+import type { PodsAnswer } from '../../src/evidence/pods.ts'
+import type { StaticPodsAnswer } from '../../src/evidence/static-pods.ts'
 import type { EvidenceProbe, EvidenceSubject } from '../../src/ports/evidence.ts'
 import { behaviourOf, type SimProcess } from './behaviour.ts'
 import type { SimWorld } from './sim-world.ts'

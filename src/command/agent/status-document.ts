@@ -2,8 +2,7 @@
  * The document that `status -o json` prints: the state of the node. Fields are added, never renamed
  * or removed; a consumer ignores unknown fields. Durations are whole seconds, times RFC 3339. Pure.
  */
-import { type EvidenceFinding, levelOf } from '../../decision/evidence.ts'
-import { listObserved } from '../../decision/evidence-schedule.ts'
+
 import { describePause, findPause, latestChannelState } from '../../decision/find-pause.ts'
 import { heldSources } from '../../decision/held-sources.ts'
 import { isNamed, listOfBoot, listRequested, type RestartRecord } from '../../decision/records.ts'
@@ -12,6 +11,8 @@ import type { Snapshot } from '../../decision/snapshot.ts'
 import { contentOfKey, identityOfKey } from '../../decision/trial-key.ts'
 import type { UnitState } from '../../decision/unit-state.ts'
 import { holdsOnAnyKubelet, type Verdict } from '../../decision/verdict.ts'
+import { listObserved } from '../../evidence/judge.ts'
+import { type EvidenceFinding, levelOf } from '../../evidence/kinds.ts'
 import type { OverlayView } from '../../overlay/read-overlay.ts'
 import type { Difference } from '../../preflight/change/check-same.ts'
 import type { LastReport } from '../../report/last-report.ts'

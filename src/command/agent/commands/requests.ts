@@ -4,11 +4,11 @@
  * the agent reads the request.
  */
 import { describeSource, LOCAL_CONTENT } from '../../../decision/config-source.ts'
-import { listUncompared } from '../../../decision/evidence-verdict.ts'
 import { describePause, findNodePause, findPause } from '../../../decision/find-pause.ts'
 import type { NextStart, Snapshot } from '../../../decision/snapshot.ts'
 import { measureTrial } from '../../../decision/trial.ts'
 import { hasPassed } from '../../../decision/trial-key.ts'
+import { listUncompared } from '../../../evidence/judge.ts'
 import { errorMessage } from '../../../values/errors.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, switchOption } from '../../command.ts'
 import { plainText } from '../../terminal.ts'

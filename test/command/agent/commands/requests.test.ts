@@ -9,8 +9,8 @@ import {
   rollbackCommand,
 } from '../../../../src/command/agent/commands/requests.ts'
 import { LOCAL } from '../../../../src/decision/config-source.ts'
-import { recordFacts } from '../../../../src/decision/evidence-record.ts'
 import type { Hold } from '../../../../src/decision/records.ts'
+import { recordFacts } from '../../../../src/evidence/record.ts'
 import { serving } from '../../../decision/evidence-samples.ts'
 import { following, held, snapshot, source, verdictOn } from '../../../report/build.ts'
 import { execute, type FakeNodeFields, fakeNode } from '../fake-node.ts'

@@ -6,17 +6,128 @@
  * pkg/kubelet/config/common.go): the same manifest in another directory is another pod, and
  * replaces the old one.
  */
-import { doubtful, type KindStanding, no, uncompared, unknown, yes } from './evidence.ts'
-import type { Manifest, NotAsked, StaticPod, StaticPodsAnswer } from './evidence-facts.ts'
-import type { EvidenceView, IdleManifest, ManifestFile, StaticPodBefore, StaticPodsSeen } from './evidence-state.ts'
+import { identityOfKey } from '../decision/trial-key.ts'
+import { isFlag, isNumber, isText, listOf, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
+import { type Contract, doubtful, type KindStanding, type Moment, type NotAsked, no, uncompared, unknown, type View, yes } from './kind.ts'
+import { NOT_READY_US } from './ready.ts'
+
+export interface StaticPodsAnswer {
+  readonly kind: 'found'
+  readonly pods: readonly StaticPod[]
+  readonly manifests: readonly Manifest[]
+}
+
+/** A static pod from a file, as the container runtime has it. */
+export interface StaticPod {
+  /** Annotation `kubernetes.io/config.hash`. */
+  readonly hash: string
+  /** `namespace/name`; the name ends with the node's. */
+  readonly name: string
+  /** It has a ready sandbox and a running container. */
+  readonly isRunning: boolean
+  /** Kubelet keeps a ready sandbox for it, and its containers have ended by themselves. */
+  readonly isHeld?: boolean | undefined
+  /** When its latest sandbox was created, by the clock of the node. */
+  readonly startedAtMs?: number | undefined
+}
+
+/** A file with static pods. */
+export interface Manifest {
+  readonly path: string
+  readonly digest: string
+  /** By the clock of the node. */
+  readonly modifiedAtMs: number
+  /** `metadata.name`. undefined: it could not be told. */
+  readonly podName?: string | undefined
+  /** The names in it, of pods and of other things. */
+  readonly names: readonly string[]
+}
+
+const isStaticPodsSeen = shape({
+  missing: listOf(shape({ name: isText, sinceUs: isNumber })),
+  /** They run with another config hash, although their manifest is the same. */
+  replaced: listOf(isText),
+  /** Kubelet keeps their sandboxes, and their containers have ended by themselves. */
+  held: optional(listOf(isText)),
+  /** They do not run, and their manifest changed or was not found. */
+  excused: listOf(isText),
+  /** They do not run, and it is not known whether they would have without this config. */
+  idle: optional(listOf(isText)),
+  /** When the last of them was seen to run. */
+  provenAtUs: optional(isNumber),
+  lastUs: isNumber,
+  /** Why the last sample has no pods; empty: it has. */
+  problem: isText,
+})
+type StaticPodsSeen = TypeOf<typeof isStaticPodsSeen>
+const SEEN = { staticPods: optional(isStaticPodsSeen) }
+
+const manifestFile = { path: isText, digest: isText }
+type ManifestFile = Shaped<typeof manifestFile>
+const isStaticPodBefore = shape({
+  hash: isText,
+  /** `namespace/name` */
+  name: isText,
+  /**
+   * undefined: no file was found that names it. `isNewer`: it was modified after the pod was
+   * started, so another pod may follow from it. `others`: they name it, too, and any of them may be
+   * its own.
+   */
+  manifest: optional(shape({ ...manifestFile, isNewer: optional(isFlag), others: optional(listOf(shape(manifestFile))) })),
+})
+type StaticPodBefore = TypeOf<typeof isStaticPodBefore>
+const isIdleManifest = shape({
+  ...manifestFile,
+  /** Of its pod, as in the file, or those in it that may be its name. */
+  names: listOf(isText),
+  /**
+   * Kubelet had run for long, with local or a config that had been promoted: it is known that the
+   * pod did not run. Else it may have been about to.
+   */
+  isLasting: optional(isFlag),
+})
+type IdleManifest = TypeOf<typeof isIdleManifest>
+const TAKEN = {
+  staticPods: optional(listOf(isStaticPodBefore)),
+  /** The manifests of which no pod ran. */
+  idle: optional(listOf(isIdleManifest)),
+}
+type Taken = Shaped<typeof TAKEN>
+type StaticPodsView = View<Shaped<typeof SEEN>, Taken>
+type StaticPodsMoment = Moment<Shaped<typeof SEEN>, Taken>
 
 /** With the 30 s of grace that a pod has by default. */
 const MISSING_US = 150e6
-export const MOST_PODS = 100
+const MOST_PODS = 100
 const MOST_NAMES = 10
 
+export const STATIC_PODS = {
+  kind: 'static-pods',
+  asksServer: false,
+  seen: SEEN,
+  taken: TAKEN,
+  firstUs: (trialUs) => Math.min(10e6, trialUs / 10),
+  gapUs: ({ process, policy: { trialUs } }) => (process.staticPods?.provenAtUs === undefined ? Math.min(10e6, trialUs / 20) : trialUs / 10),
+  take(answer, { nodeName, isPromoted, healthyUs }) {
+    if (answer.kind !== 'found') return {}
+    const idle = recordIdle(answer, nodeName, isPromoted && healthyUs >= NOT_READY_US)
+    return { staticPods: recordStaticPods(answer, nodeName), idle }
+  },
+  fold: (answer, moment) => ({ staticPods: foldStaticPods(answer, moment) }),
+  judge: judgeStaticPods,
+  isOneWay: ({ taken }) => taken === undefined || !hadLostPods(taken),
+  carry: ({ staticPods, idle }, isSameKubelet) => ({
+    ...(idle && { idle }),
+    staticPods: isSameKubelet ? staticPods : staticPods?.map(markNewer),
+  }),
+  join: (earlier, later) => ({
+    staticPods: joinStaticPods(earlier.staticPods, later.staticPods),
+    idle: joinIdle(earlier.idle, later.idle),
+  }),
+} as const satisfies Contract<StaticPodsAnswer | NotAsked, Shaped<typeof SEEN>, Taken>
+
 /** The static pods that run, each with the file that names it. */
-export function recordStaticPods({ pods, manifests }: StaticPodsAnswer, nodeName: string): readonly StaticPodBefore[] {
+function recordStaticPods({ pods, manifests }: StaticPodsAnswer, nodeName: string): readonly StaticPodBefore[] {
   const running = pods.filter(({ isRunning }) => isRunning).slice(0, MOST_PODS)
   return running.map((pod) => ({ hash: pod.hash, name: pod.name, manifest: findManifest(pod, manifests, nodeName) }))
 }
@@ -26,7 +137,7 @@ export function recordStaticPods({ pods, manifests }: StaticPodsAnswer, nodeName
  * trial may have lost it: it is only known to be down where it is so for long otherwise. A file
  * without names is of a pod that may complete.
  */
-export function recordIdle({ pods, manifests }: StaticPodsAnswer, nodeName: string, isLasting: boolean): readonly IdleManifest[] {
+function recordIdle({ pods, manifests }: StaticPodsAnswer, nodeName: string, isLasting: boolean): readonly IdleManifest[] {
   const named = manifests.map(({ path, digest, podName, names }) => ({ path, digest, names: podName === undefined ? names : [podName] }))
   return named
     .filter((each) => each.names.length > 0 && findPod(each, pods, nodeName)?.isRunning !== true)
@@ -40,13 +151,13 @@ function findPod({ names }: Pick<IdleManifest, 'names'>, pods: readonly StaticPo
 }
 
 /** Those of both, where the earlier one may know more. */
-export function joinIdle(earlier: readonly IdleManifest[] = [], later: readonly IdleManifest[] = []): readonly IdleManifest[] {
+function joinIdle(earlier: readonly IdleManifest[] = [], later: readonly IdleManifest[] = []): readonly IdleManifest[] {
   const wasLasting = (each: ManifestFile) => earlier.some((other) => other.isLasting === true && isSameManifest(other, each))
   const known = later.map((each) => (wasLasting(each) ? { ...each, isLasting: true } : each))
   return [...known, ...earlier.filter((each) => !later.some(({ path }) => path === each.path))].slice(0, MOST_PODS)
 }
 
-export function isSameManifest(one: ManifestFile | undefined, other: ManifestFile | undefined): boolean {
+function isSameManifest(one: ManifestFile | undefined, other: ManifestFile | undefined): boolean {
   return one !== undefined && one.path === other?.path && one.digest === other.digest
 }
 
@@ -67,29 +178,24 @@ function findManifest({ name, startedAtMs }: StaticPod, manifests: readonly Mani
 }
 
 /** Another kubelet may replace the pod by one with another config hash. */
-export function markNewer(pod: StaticPodBefore): StaticPodBefore {
+function markNewer(pod: StaticPodBefore): StaticPodBefore {
   return pod.manifest === undefined ? pod : { ...pod, manifest: { ...pod.manifest, isNewer: true } }
 }
 
-/** How the static pods were before, which a process is compared with. */
-export interface Expectation {
-  readonly expected: readonly StaticPodBefore[]
-  /** undefined: there is no baseline of static pods. */
-  readonly idle: readonly IdleManifest[] | undefined
-  readonly nodeName: string
-}
-
-export function foldStaticPods(
-  before: StaticPodsSeen | undefined,
-  answer: StaticPodsAnswer | NotAsked,
-  atUs: number,
-  { expected, idle, nodeName }: Expectation,
-): StaticPodsSeen {
+function foldStaticPods(answer: StaticPodsAnswer | NotAsked, { process, baseline, atUs, nodeName }: StaticPodsMoment): StaticPodsSeen {
+  const before = process.staticPods
   if (answer.kind === 'not-asked') {
     const nothing = { missing: [], replaced: [], excused: [] }
     // Whether those that were missing are back meanwhile is not known.
     return { ...(before ?? nothing), missing: [], lastUs: atUs, problem: answer.detail }
   }
+  const { kubelet } = baseline ?? {}
+  const isSameKubelet = kubelet === undefined || kubelet === identityOfKey(process.key)
+  const staticPods = baseline?.staticPods ?? []
+  // Another kubelet may replace them.
+  const expected = isSameKubelet ? staticPods : staticPods.map(markNewer)
+  // Without a baseline of static pods, nothing is known of those that were idle.
+  const idle = baseline?.staticPods && (baseline.idle ?? [])
   const absent = expected.filter(({ hash }) => !answer.pods.some((pod) => pod.hash === hash && pod.isRunning))
   // A manifest that someone changed or removed meanwhile explains what happened to its pod.
   const hasSuccessor = (pod: StaticPodBefore) => answer.pods.some((other) => isSuccessor(other, pod))
@@ -136,7 +242,7 @@ function isSuccessor(other: StaticPod, pod: StaticPodBefore): boolean {
   return other.name === pod.name && other.hash !== pod.hash && other.isRunning
 }
 
-export function judgeStaticPods({ process, baseline }: EvidenceView): KindStanding {
+function judgeStaticPods({ process, baseline }: StaticPodsView): KindStanding {
   const { staticPods } = process
   if (staticPods === undefined) return unknown('not asked')
   if (staticPods.problem !== '') return unknown(staticPods.problem)
@@ -164,4 +270,40 @@ export function judgeStaticPods({ process, baseline }: EvidenceView): KindStandi
 function listNames(names: readonly string[]): string {
   const shown = names.slice(0, 5).join(', ')
   return names.length > 5 ? `${shown} and ${names.length - 5} more` : shown
+}
+
+/** Whether static pods had been lost, or replaced, before the baseline was taken. */
+function hadLostPods({ earlier, staticPods }: NonNullable<StaticPodsView['taken']>): boolean {
+  const joined = joinStaticPods(earlier?.staticPods, staticPods) ?? []
+  return earlier?.staticPods !== undefined && joined.some(({ hash }) => !staticPods?.some((pod) => pod.hash === hash))
+}
+
+/** A pod whose manifest changed in between is the later one. */
+function joinStaticPods(
+  earlier: readonly StaticPodBefore[] | undefined,
+  later: readonly StaticPodBefore[] | undefined,
+): readonly StaticPodBefore[] | undefined {
+  if (earlier === undefined || later === undefined) return earlier ?? later
+  const kept = earlier.filter((pod) => {
+    const successor = later.find(({ name }) => name === pod.name)
+    return successor === undefined || isSameManifest(successor.manifest, pod.manifest)
+  })
+  const added = later.filter(({ name }) => !kept.some((pod) => pod.name === name))
+  return [...kept, ...added].slice(0, MOST_PODS)
+}
+
+/**
+ * As kubeadm names them:
+ * https://kubernetes.io/docs/reference/setup-tools/kubeadm/implementation-details/
+ */
+const COMPONENTS = ['kube-apiserver', 'etcd', 'kube-controller-manager', 'kube-scheduler']
+
+/**
+ * Whether a node that has no label of a control plane is one all the same. Static pods alone say
+ * nothing: many distributions run kube-proxy or a load balancer in front of the API server as one
+ * on each worker.
+ */
+export function hasControlPlane(staticPods: readonly Pick<StaticPodBefore, 'name'>[], nodeName: string): boolean {
+  const podNames = COMPONENTS.map((component) => `${component}-${nodeName}`)
+  return staticPods.some(({ name }) => podNames.includes(name.slice(name.indexOf('/') + 1)))
 }

@@ -3,21 +3,31 @@
  * API server at most 13 requests, the baseline included, and 2 more where the Node is Unknown. Two
  * writes of the annotation come on top, and the Lease once before a claim in a rollout.
  */
-
+import type { ConfigSource, ContentHash } from '../decision/config-source.ts'
+import { findRolloutTurn, owesProof } from '../decision/rollout-turn.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import { assess } from '../decision/target.ts'
+import { measureTrial } from '../decision/trial.ts'
+import { contentOfKey, type TrialKey } from '../decision/trial-key.ts'
 import { healthOfRunning } from '../health/process.ts'
-import type { ConfigSource, ContentHash } from './config-source.ts'
-import { type EvidenceFinding, type EvidencePolicy, levelOf } from './evidence.ts'
-import { API_QUESTIONS, QUESTIONS, type Question } from './evidence-facts.ts'
-import { judgeEvidence, viewEvidence } from './evidence-judge.ts'
-import { judgeLease, needsWrite } from './evidence-lease.ts'
-import { isUnknownAtTimes, UNKNOWN_US } from './evidence-ready.ts'
-import { judgeServing, needsServersWord } from './evidence-serving.ts'
-import type { Baseline, EvidenceView, UnreadQuestion } from './evidence-state.ts'
-import { findRolloutTurn, owesProof } from './rollout-turn.ts'
-import type { Snapshot } from './snapshot.ts'
-import { assess, standsIn } from './target.ts'
-import { measureTrial } from './trial.ts'
-import { contentOfKey, hasPassed, type TrialKey } from './trial-key.ts'
+import type { RolloutNode } from '../rollout/view.ts'
+import { isObserved, viewEvidence } from './judge.ts'
+import {
+  ALL_CONTRACTS,
+  API_QUESTIONS,
+  type Baseline,
+  CONTRACTS,
+  type EvidencePolicy,
+  type EvidenceView,
+  levelOf,
+  OPTIONAL_KINDS,
+  QUESTIONS,
+  type Question,
+  questionOf,
+  type UnreadQuestion,
+} from './kinds.ts'
+import { needsWrite } from './lease.ts'
+import { isUnknownAtTimes } from './ready.ts'
 
 /** How long a restart waits for the baseline. */
 const BASELINE_WAIT_US = 5e6
@@ -41,9 +51,6 @@ const PER_LATER_TRIAL = 4
 /** For a Node that was seen Unknown. */
 const FOR_UNKNOWN = 2
 const SHORTEST_GAP_US = 1e6
-/** For how long a fallback is asked: what it does not bring back by then, it does not. */
-const FALLBACK_TRIALS = 1.5
-
 export interface Due {
   readonly questions: readonly Question[]
   /** Only a write of the agent's own tells why a Lease is not renewed. */
@@ -89,6 +96,11 @@ function waitsForUs(snapshot: Snapshot, baseline: Baseline): number {
   return isBusy && healthOfRunning(snapshot)?.healthySinceUs !== undefined ? BUSY_WAIT_US : BASELINE_WAIT_US
 }
 
+/** A kind that needs no baseline holds no restart up. */
+function isTaken(question: Question): boolean {
+  return CONTRACTS[question].take !== undefined
+}
+
 /** The baseline of the process that runs, from before its restart into the candidate. */
 function findTaken({ evidence, running }: Snapshot, candidate: TrialKey): Baseline | undefined {
   const baseline = evidence?.baseline
@@ -99,7 +111,7 @@ function findTaken({ evidence, running }: Snapshot, candidate: TrialKey): Baseli
 /** What the API server did not answer, which it may answer while the restart waits. */
 function listUnreached({ unread = [] }: Baseline, policy: EvidencePolicy): readonly UnreadQuestion[] {
   return unread.filter(
-    ({ question, kind }) => kind === 'unreachable' && question !== 'lease' && API_QUESTIONS.includes(question) && isAsked(question, policy),
+    ({ question, kind }) => kind === 'unreachable' && isTaken(question) && API_QUESTIONS.includes(question) && isAsked(question, policy),
   )
 }
 
@@ -196,108 +208,43 @@ function dueInTrial(snapshot: Snapshot): Due {
   }
 }
 
-/** The findings about a process that is asked for evidence. Empty: nothing is on trial. */
-export function listObserved(snapshot: Snapshot): readonly EvidenceFinding[] {
-  return isObserved(snapshot) && viewEvidence(snapshot) !== undefined ? judgeEvidence(snapshot) : []
-}
-
-/** A config on trial, or a fallback that has to show what was at fault. */
-export function isObserved(snapshot: Snapshot): boolean {
-  const { running, now, policy } = snapshot
-  const { target, candidates } = assess(snapshot)
-  if (running.kind !== 'known' || running.content !== target?.content) return false
-  if (!target.atFault && !standsIn(target) && target.source !== 'local' && !hasPassed(snapshot, running.key)) return true
-  // What failed before, and is not wanted any more, is nothing that could be brought back.
-  const isSuspected = candidates.some(({ verdict }) => verdict?.state === 'provisional')
-  return isSuspected && (target.atFault || now.monotonicUs - running.startedAtUs < FALLBACK_TRIALS * policy.trialUs)
-}
-
 /**
  * What has to be asked before a claim: the required questions that have no answer yet.
  *
  * @param baseline undefined: none was taken
  */
 export function missingBeforeClaim(baseline: Baseline | undefined, policy: EvidencePolicy): readonly Question[] {
-  // A closed TLS port is asked again while a restart waits; here it is an answer.
   const isAnswered = (question: Question) =>
-    baseline?.answered.includes(question) === true || (question === 'serving' && baseline?.serving !== undefined)
-  return QUESTIONS.filter((question) => isRequired(question, policy) && !isAnswered(question))
+    baseline?.answered.includes(question) === true || (baseline && CONTRACTS[question].isAnswered?.(baseline)) === true
+  return QUESTIONS.filter((question) => levelOf(policy, CONTRACTS[question].kind) === 'required' && !isAnswered(question))
 }
 
 function missingIn(baseline: Baseline, policy: EvidencePolicy): readonly Question[] {
-  return QUESTIONS.filter((question) => question !== 'lease' && isAsked(question, policy) && !baseline.answered.includes(question))
-}
-
-function isRequired(question: Question, policy: EvidencePolicy): boolean {
-  return levelOf(policy, question === 'node' ? 'ready' : question) === 'required'
+  return QUESTIONS.filter((question) => isTaken(question) && isAsked(question, policy) && !baseline.answered.includes(question))
 }
 
 function isAsked(question: Question, policy: EvidencePolicy): boolean {
-  if (question === 'node') return levelOf(policy, 'ready') !== 'off' || levelOf(policy, 'pods') !== 'off'
-  // What kubelet says of the Node is read in the light of what the runtime says.
-  if (question === 'runtime') return levelOf(policy, 'runtime') !== 'off' || levelOf(policy, 'ready') !== 'off'
-  return levelOf(policy, question) !== 'off'
+  return ALL_CONTRACTS.some(
+    ({ kind, needs }) => levelOf(policy, kind) !== 'off' && (kind === CONTRACTS[question].kind || needs === question),
+  )
 }
 
 function isDue(question: Question, snapshot: Snapshot, view: EvidenceView): boolean {
   const { process, policy } = view
+  const { firstUs, gapUs } = CONTRACTS[question]
   const nowUs = snapshot.now.monotonicUs
   const answeredUs = process.answeredUs[question]
-  if (answeredUs === undefined) return nowUs >= process.sinceUs + firstUs(question, policy.trialUs)
+  if (answeredUs === undefined) return nowUs >= process.sinceUs + firstUs(policy.trialUs)
   if (nowUs - answeredUs < SHORTEST_GAP_US) return false
   const lastLookUs = findLastLook(snapshot, view)
   if (nowUs >= lastLookUs && answeredUs < lastLookUs) return true
-  return nowUs - answeredUs >= Math.max(SHORTEST_GAP_US, gapUs(question, view))
+  return nowUs - answeredUs >= Math.max(SHORTEST_GAP_US, gapUs(view))
 }
 
 /** Shortly before the end of the trial, everything is looked at once more. */
 function findLastLook(snapshot: Snapshot, { process, policy }: EvidenceView): number {
   const endsAtUs = measureTrial(snapshot, process.key)?.endsAtUs
   return endsAtUs === undefined ? Number.POSITIVE_INFINITY : endsAtUs - Math.min(20e6, policy.trialUs / 5)
-}
-
-/** After the start of the process. */
-function firstUs(question: Question, trialUs: number): number {
-  switch (question) {
-    case 'lease':
-    case 'runtime':
-      return 0
-    case 'node':
-    case 'serving':
-      return Math.min(5e6, trialUs / 10)
-    case 'static-pods':
-      return Math.min(10e6, trialUs / 10)
-    case 'pods':
-      return Math.min(60e6, trialUs / 4)
-  }
-}
-
-/** Between two answers. Rarely once it is proven. */
-function gapUs(question: Question, view: EvidenceView): number {
-  const { process, policy } = view
-  const { trialUs } = policy
-  switch (question) {
-    case 'lease': {
-      const durationUs = 1e6 * (process.lease?.durationSeconds ?? 0)
-      if (process.node?.ready === 'Unknown') return Math.min(UNKNOWN_US, trialUs / 4)
-      const seldomUs = judgeLease(view).answer === 'yes' ? trialUs / 2 : 0
-      return Math.max(seldomUs, Math.min(Math.max(30e6, 0.75 * durationUs), trialUs / 4))
-    }
-    case 'node':
-      // Only an answer of the API server tells whose fault that is.
-      if (process.serving !== undefined && needsServersWord(process.serving) && judgeServing(view).answer !== 'yes')
-        return Math.min(30e6, trialUs / 10)
-      if (isUnknownAtTimes(process)) return Math.min(UNKNOWN_US, trialUs / 4)
-      return process.node?.ready === 'True' && process.node.provenAtUs !== undefined ? trialUs / 2 : Math.min(30e6, trialUs / 10)
-    case 'pods':
-      return trialUs / 2
-    case 'runtime':
-      return process.runtime?.answers === true ? trialUs / 10 : Math.min(10e6, trialUs / 20)
-    case 'serving':
-      return process.serving?.status === 403 ? trialUs / 10 : Math.min(10e6, trialUs / 20)
-    case 'static-pods':
-      return process.staticPods?.provenAtUs === undefined ? Math.min(10e6, trialUs / 20) : trialUs / 10
-  }
 }
 
 function withinBudget(wanted: readonly Question[], snapshot: Snapshot, view: EvidenceView): readonly Question[] {
@@ -315,4 +262,33 @@ function withinBudget(wanted: readonly Question[], snapshot: Snapshot, view: Evi
   const paid = wanted.filter((question) => API_QUESTIONS.includes(question)).sort((a, b) => lastUs(a) - lastUs(b))
   const affordable = paid.slice(0, left)
   return wanted.filter((question) => !paid.includes(question) || affordable.includes(question))
+}
+
+/**
+ * Whether the evidence that a proof needs can be read, before this node claims to be a witness of a
+ * rollout: what cannot be read while the config before it runs cannot be read in the trial either.
+ * What the answers say is no matter here, since another config may change it.
+ *
+ * @param candidate what the node would claim to start
+ */
+export function findEvidenceAccess(snapshot: Snapshot, candidate: TrialKey): RolloutNode['evidence'] {
+  const { evidence, running, unit, policy } = snapshot
+  // Evidence cannot be read while kubelet is down, and some node has to start the fix.
+  if (running.kind !== 'known' || unit.kind === 'unknown' || unit.activity !== 'running') return { kind: 'readable' }
+  const baseline = evidence?.baseline
+  const isTaken = baseline?.candidate === candidate && baseline.invocationId === running.invocationId && !isBaselineOld(snapshot)
+  const missing = missingBeforeClaim(isTaken ? baseline : undefined, policy.evidence)
+  if (missing.length > 0) return { kind: 'unread' }
+  const problems = baseline === undefined || !isTaken ? [] : listProblems(baseline, policy.evidence)
+  return problems.length === 0 ? { kind: 'readable' } : { kind: 'unreadable', detail: problems.join('; ') }
+}
+
+function listProblems(baseline: Baseline, policy: EvidencePolicy): readonly string[] {
+  const required = OPTIONAL_KINDS.filter((kind) => levelOf(policy, kind) === 'required')
+  return required.flatMap((kind) => {
+    const question = questionOf(kind)
+    if (question === undefined) return []
+    const problem = baseline.unread?.find((unread) => unread.question === question)?.detail ?? CONTRACTS[question].describeGap?.(baseline)
+    return problem === undefined ? [] : [`${kind}: ${problem}`]
+  })
 }

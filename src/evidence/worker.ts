@@ -3,22 +3,18 @@
  * until the loop takes them. Pure but for its questions.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { Fact, Question, SeenFact } from '../decision/evidence-facts.ts'
 import { describeStranger, HeldPort } from '../kubelet/verified-health.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
+import type { Askers, EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
 import type { Log } from '../ports/log.ts'
 import type { PortHolders } from '../ports/probes.ts'
 import { errorMessage } from '../values/errors.ts'
-import type { ClusterQuestions } from './ask-cluster.ts'
-import type { RuntimeQuestions } from './ask-runtime.ts'
+import type { NotAsked } from './kind.ts'
+import type { Fact, Question, SeenFact } from './kinds.ts'
 import type { ServingProbe } from './serving-probe.ts'
 
 export interface EvidenceWorkerOptions {
-  readonly cluster: ClusterQuestions
-  readonly runtime: RuntimeQuestions
-  readonly serving: Pick<ServingProbe, 'ask'>
-  readonly holders: PortHolders
+  readonly askers: Askers
   /** undefined: nothing is published. */
   readonly publisher: { writeAgain(): void; writtenAtUs(): number | undefined } | undefined
   readonly clock: Clock
@@ -36,7 +32,6 @@ export class EvidenceWorker implements EvidenceProbe {
   readonly #underWay = new Map<Question, Promise<void>>()
   readonly #last = new Map<Question, Pick<Fact, 'about' | 'seen'>>()
   readonly #refusals = new Map<Question, string>()
-  readonly #servingPort: HeldPort
   readonly #asksSinceUs: number
   /** Since nothing was under way. */
   #hasChanged = false
@@ -44,7 +39,6 @@ export class EvidenceWorker implements EvidenceProbe {
 
   constructor(options: EvidenceWorkerOptions) {
     this.#options = options
-    this.#servingPort = new HeldPort(options.holders, options.clock)
     this.#asksSinceUs = options.clock.now().monotonicUs
   }
 
@@ -90,42 +84,13 @@ export class EvidenceWorker implements EvidenceProbe {
     this.#options.onChange()
   }
 
-  async #answer(question: Question, about: EvidenceSubject): Promise<SeenFact> {
-    const { cluster, runtime } = this.#options
+  async #answer<Q extends Question>(question: Q, about: EvidenceSubject): Promise<SeenFact<Q>> {
     try {
-      switch (question) {
-        case 'node':
-          return { question, answer: await cluster.node() }
-        case 'lease':
-          return { question, answer: await cluster.lease() }
-        case 'pods':
-          return { question, answer: await cluster.pods() }
-        case 'runtime':
-          return { question, answer: await runtime.runtime(about) }
-        case 'static-pods':
-          return { question, answer: await runtime.staticPods(about) }
-        case 'serving':
-          return { question, answer: await this.#askServing(about.serving) }
-      }
+      return { question, answer: await this.#options.askers[question](about) }
     } catch (error) {
       this.#options.log.error(`asking for ${question} failed because of a bug in the agent`, { error })
-      return { question, answer: { kind: 'not-asked', detail: errorMessage(error) } }
+      return { question, answer: { kind: 'not-asked', detail: errorMessage(error) } satisfies NotAsked }
     }
-  }
-
-  async #askServing(subject: EvidenceSubject['serving']): ReturnType<ServingProbe['ask']> {
-    if (subject === undefined) return { kind: 'not-asked', detail: 'kubelet has no TLS port' }
-    const { pid, ...target } = subject
-    const {
-      answer: { asked },
-      holder,
-    } = await this.#servingPort.ask(target, pid, async () => {
-      const asked = await this.#options.serving.ask(target)
-      return { asked, kind: asked.kind === 'answered' ? 'good' : 'bad' } as const
-    })
-    if (holder.kind === 'stranger') return { kind: 'not-asked', detail: describeStranger(target, holder.uid), isStrangers: true }
-    const isSeen = holder.kind !== 'unseen' || asked.kind === 'no-tls'
-    return isSeen ? asked : { kind: 'not-asked', detail: `it is not known who answered: ${holder.detail}` }
   }
 
   /** A right that is missing is logged once, and so is a stranger at kubelet's port. */
@@ -136,5 +101,24 @@ export class EvidenceWorker implements EvidenceProbe {
     if (this.#refusals.get(question) === detail) return
     this.#refusals.set(question, detail)
     if (detail !== '') this.#options.log.warn(`cannot read the evidence, so it counts as unknown: ${question}`, { detail })
+  }
+}
+
+/** Kubelet's TLS port, as long as kubelet has it. */
+export function askServing(probe: Pick<ServingProbe, 'ask'>, holders: PortHolders, clock: Clock): Askers['serving'] {
+  const heldPort = new HeldPort(holders, clock)
+  return async ({ serving: subject }) => {
+    if (subject === undefined) return { kind: 'not-asked', detail: 'kubelet has no TLS port' }
+    const { pid, ...target } = subject
+    const {
+      answer: { asked },
+      holder,
+    } = await heldPort.ask(target, pid, async () => {
+      const asked = await probe.ask(target)
+      return { asked, kind: asked.kind === 'answered' ? 'good' : 'bad' } as const
+    })
+    if (holder.kind === 'stranger') return { kind: 'not-asked', detail: describeStranger(target, holder.uid), isStrangers: true }
+    const isSeen = holder.kind !== 'unseen' || asked.kind === 'no-tls'
+    return isSeen ? asked : { kind: 'not-asked', detail: `it is not known who answered: ${holder.detail}` }
   }
 }

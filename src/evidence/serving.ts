@@ -6,16 +6,99 @@
  * anonymous requests allowed, a certificate that kubelet does not trust is 403 too, but of another
  * user.
  */
-import { doubtful, type KindStanding, no, perhapsNo, uncompared, unknown, yes } from './evidence.ts'
-import type { NotAsked, ServingAnswer } from './evidence-facts.ts'
-import type { EvidenceView, ProcessEvidence, ServingBefore, ServingSeen } from './evidence-state.ts'
+import { isFlag, isNumber, isText, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
+import { type Contract, doubtful, type KindStanding, type NotAsked, no, perhapsNo, uncompared, unknown, type View, yes } from './kind.ts'
+
+export type ServingAnswer =
+  /** `user`: whom kubelet takes the agent for, as the text of a 403 says. */
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      readonly user: string | undefined
+      /** The client certificate, as it says. undefined: that could not be read. */
+      readonly valid?: { readonly fromMs: number; readonly untilMs: number } | undefined
+    }
+  /**
+   * It speaks TLS, but has no certificate yet: with `serverTLSBootstrap`, someone must approve it.
+   */
+  | { readonly kind: 'no-certificate'; readonly detail: string }
+  /** Nothing listens, or it does not speak TLS. */
+  | { readonly kind: 'no-tls'; readonly detail: string }
+
+const isServingSeen = shape({
+  /** undefined: no TLS. */
+  status: optional(isNumber),
+  /** It speaks TLS, but has no certificate. */
+  noCertificate: optional(isFlag),
+  user: optional(isText),
+  /** The client certificate had run out, or was not valid yet, by the clock of the node. */
+  isOutdated: optional(isFlag),
+  detail: isText,
+  /** Since when the same was answered. */
+  sinceUs: isNumber,
+  lastUs: isNumber,
+  /**
+   * Of that time, since when the API server answered each request, and took the agent's
+   * credentials.
+   */
+  serverUpSinceUs: optional(isNumber),
+})
+export type ServingSeen = TypeOf<typeof isServingSeen>
+const SEEN = {
+  serving: optional(isServingSeen),
+  /** Who had kubelet's TLS port at the last look. undefined: kubelet, as far as is known. */
+  servingTaken: optional(isText),
+}
+const isServingBefore = shape({
+  /** undefined: the port was not reachable. */
+  status: optional(isNumber),
+  user: optional(isText),
+})
+const TAKEN = { serving: optional(isServingBefore) }
+export type ServingTaken = Shaped<typeof TAKEN>
+
+/** Of the others, only whether the API server was asked. */
+type Process = Shaped<typeof SEEN> & { readonly [K in 'lease' | 'node' | 'pods']?: object | undefined }
+type ServingView = View<Process, ServingTaken>
 
 const ANONYMOUS = 'system:anonymous'
 /** Within that of an answer of the API server, kubelet reaches it too. */
 const SLACK_US = 15e6
 
+/** Kubelet's TLS port opens within that after its health port. */
+const SERVES_WITHIN_US = 2e6
+
+export const SERVING = {
+  kind: 'serving',
+  asksServer: false,
+  seen: SEEN,
+  taken: TAKEN,
+  firstUs: (trialUs) => Math.min(5e6, trialUs / 10),
+  gapUs: ({ process, policy: { trialUs } }) => (process.serving?.status === 403 ? trialUs / 10 : Math.min(10e6, trialUs / 20)),
+  take(answer) {
+    if (answer.kind === 'not-asked') return {}
+    return { serving: answer.kind === 'answered' ? { status: answer.status, user: answer.user } : {} }
+  },
+  /**
+   * Kubelet opens its TLS port and its health port together (`run` and `startKubelet` in
+   * cmd/kubelet/app/server.go). Right after a boot it is asked again while the restart waits.
+   */
+  isTooEarly: (answer, { healthyUs }) => answer.kind === 'no-tls' && healthyUs < SERVES_WITHIN_US,
+  fold(answer, { process, atUs, wallMs }) {
+    const servingTaken = answer.kind === 'not-asked' && answer.isStrangers === true ? answer.detail : undefined
+    return { servingTaken, serving: foldServing(process.serving, answer, atUs, wallMs) }
+  },
+  judge: judgeServing,
+  carry: ({ serving }) => ({ serving }),
+  join: (earlier, later, isPromoted) => ({
+    serving: [earlier.serving, later.serving].find(isKnownUser) ?? (isPromoted ? earlier : later).serving,
+  }),
+  /** A closed TLS port is asked again while a restart waits; for a claim it is an answer. */
+  isAnswered: ({ serving }) => serving !== undefined,
+} as const satisfies Contract<ServingAnswer | NotAsked, Shaped<typeof SEEN>, ServingTaken, Process>
+
 /** undefined: it was not asked. */
-export function foldServing(
+function foldServing(
   before: ServingSeen | undefined,
   answer: ServingAnswer | NotAsked,
   atUs: number,
@@ -53,7 +136,7 @@ export function noteServer(before: ServingSeen | undefined, atUs: number, isReac
   return isReachable && atUs <= before.sinceUs ? before : { ...before, serverUpSinceUs: isReachable ? atUs : undefined }
 }
 
-export function judgeServing({ process, baseline, policy, servesFromUs = Number.POSITIVE_INFINITY }: EvidenceView): KindStanding {
+export function judgeServing({ process, baseline, policy, servesFromUs = Number.POSITIVE_INFINITY }: ServingView): KindStanding {
   const { serving, servingTaken, reachableSinceUs } = process
   if (servingTaken !== undefined) return doubtful(servingTaken)
   if (serving === undefined) return unknown('not asked')
@@ -82,7 +165,7 @@ export function judgeServing({ process, baseline, policy, servesFromUs = Number.
 }
 
 /** Not where the settings switch all such evidence off. */
-function isServerAsked({ lease, node, pods }: ProcessEvidence): boolean {
+function isServerAsked({ lease, node, pods }: Process): boolean {
   return lease !== undefined || node !== undefined || pods !== undefined
 }
 
@@ -103,7 +186,7 @@ function wasServerUp({ lastUs, serverUpSinceUs }: ServingSeen): boolean {
   return serverUpSinceUs !== undefined && lastUs - serverUpSinceUs >= SLACK_US
 }
 
-export function isKnownUser(answer: ServingBefore | undefined): boolean {
+function isKnownUser(answer: ServingTaken['serving']): boolean {
   return answer?.status === 403 || answer?.status === 200
 }
 

@@ -3,9 +3,41 @@
  * Measured on kubelets 1.28.15 and 1.36.3: the first renewal comes 0.3 to 0.7 s after a restart,
  * then one each quarter of the duration. Pure.
  */
-import { doubtful, type KindStanding, no, unknown, yes } from './evidence.ts'
-import type { LeaseAnswer, NoAnswer } from './evidence-facts.ts'
-import type { EvidenceView, LeaseSeen } from './evidence-state.ts'
+import { isNumber, isText, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
+import { type Contract, doubtful, type KindStanding, type NoAnswer, no, unknown, type View, yes } from './kind.ts'
+
+export interface LeaseAnswer {
+  readonly kind: 'found'
+  readonly resourceVersion: string
+  readonly durationSeconds: number
+  /** `spec.renewTime`, by the clock of the node. */
+  readonly renewedAtMs?: number | undefined
+}
+
+const isLeaseSeen = shape({
+  /** undefined: no Lease was ever seen. */
+  resourceVersion: optional(isText),
+  durationSeconds: isNumber,
+  /** How often it had another resourceVersion than before. */
+  renewals: isNumber,
+  /** When it was first seen with this resourceVersion. */
+  sameSinceUs: optional(isNumber),
+  lastUs: isNumber,
+  /** When kubelet renewed it last, by what the last sample says. */
+  renewedUs: optional(isNumber),
+  /** When a sample last showed one that was not renewed for as long as node controllers wait. */
+  slowUs: optional(isNumber),
+  /** Of the second renewal. */
+  provenAtUs: optional(isNumber),
+  /** Why the last sample has no Lease; empty: it has. */
+  problem: isText,
+})
+export type LeaseSeen = TypeOf<typeof isLeaseSeen>
+const SEEN = { lease: optional(isLeaseSeen) }
+
+/** Of the Node, only whether it is Unknown. */
+type Process = Shaped<typeof SEEN> & { readonly node?: { readonly ready: string } | undefined }
+type LeaseView = Pick<View<Process, object>, 'process' | 'policy' | 'renewsFromUs'>
 
 /** `nodeLeaseDurationSeconds`, upstream's default. */
 const DEFAULT_DURATION_SECONDS = 40
@@ -15,20 +47,32 @@ const SHORTEST_SLACK_US = 20e6
  * Node controllers wait for 40 s, or for 50 s since Kubernetes 1.32
  * (`--node-monitor-grace-period`).
  */
-const CONTROLLER_WAITS_US = 40e6
+export const CONTROLLER_WAITS_US = 40e6
 /**
  * For so long, the agent does not write yet, since the next sample may show that a Lease is renewed
  * after all: half of the 30 s between two samples.
  */
 const AWAITED_SAMPLE_US = 15e6
 
+export const LEASE = {
+  kind: 'lease',
+  asksServer: true,
+  seen: SEEN,
+  taken: {},
+  firstUs: () => 0,
+  gapUs(view) {
+    const { process, policy } = view
+    const durationUs = 1e6 * (process.lease?.durationSeconds ?? 0)
+    if (process.node?.ready === 'Unknown') return Math.min(CONTROLLER_WAITS_US, policy.trialUs / 4)
+    const seldomUs = judgeLease(view).answer === 'yes' ? policy.trialUs / 2 : 0
+    return Math.max(seldomUs, Math.min(Math.max(30e6, 0.75 * durationUs), policy.trialUs / 4))
+  },
+  fold: (answer, { process, atUs, wallMs }) => ({ lease: foldLease(process.lease, answer, atUs, wallMs) }),
+  judge: judgeLease,
+} as const satisfies Contract<LeaseAnswer | NoAnswer, Shaped<typeof SEEN>, object, Process>
+
 /** undefined: it was not asked. */
-export function foldLease(
-  before: LeaseSeen | undefined,
-  answer: LeaseAnswer | NoAnswer,
-  atUs: number,
-  wallMs: number,
-): LeaseSeen | undefined {
+function foldLease(before: LeaseSeen | undefined, answer: LeaseAnswer | NoAnswer, atUs: number, wallMs: number): LeaseSeen | undefined {
   if (answer.kind === 'not-asked') return before
   if (answer.kind !== 'found') {
     const nothing = { durationSeconds: DEFAULT_DURATION_SECONDS, renewals: 0 }
@@ -44,7 +88,7 @@ export function foldLease(
   return { ...seen, renewals, sameSinceUs: atUs, provenAtUs: before.provenAtUs ?? (renewals === 2 ? atUs : undefined) }
 }
 
-export function judgeLease(view: EvidenceView): KindStanding {
+function judgeLease(view: LeaseView): KindStanding {
   const { process } = view
   const { lease } = process
   if (lease === undefined) return unknown('not read yet')
@@ -68,7 +112,7 @@ export function judgeLease(view: EvidenceView): KindStanding {
  * (`slow`), although it could have (`silent`), as far as the last sample tells. undefined: in time,
  * or not known.
  */
-export function findSlowness(view: SilenceView): 'slow' | 'silent' | undefined {
+export function findSlowness(view: LeaseView): 'slow' | 'silent' | undefined {
   const { lease, writtenAtUs = Number.NEGATIVE_INFINITY } = view.process
   if (lease?.renewedUs === undefined || lease.problem !== '') return undefined
   const sinceUs = findSilence(view, lease, lease.renewedUs)
@@ -81,7 +125,7 @@ export function findSlowness(view: SilenceView): 'slow' | 'silent' | undefined {
  * Whether the agent should write, since only a write that succeeds tells a kubelet that is cut off
  * from an API server that takes no writes.
  */
-export function needsWrite(view: SilenceView, nowUs: number): boolean {
+export function needsWrite(view: LeaseView, nowUs: number): boolean {
   const { lease, writtenAtUs = Number.NEGATIVE_INFINITY } = view.process
   if (lease?.resourceVersion === undefined || lease.problem !== '') return false
   if (view.process.node?.ready === 'Unknown' && lease.renewedUs !== undefined) {
@@ -112,8 +156,6 @@ function silenceLimitUs({ durationSeconds }: LeaseSeen): number {
   return Math.max(SHORTEST_SILENCE_US, 1.5e6 * durationSeconds)
 }
 
-type SilenceView = Pick<EvidenceView, 'process' | 'policy' | 'renewsFromUs'>
-
 /**
  * Nothing is expected before the start deadline, nor while the API server was not reachable, and
  * nothing is known of a Lease before it was seen. Nor is anything expected of a kubelet that is not
@@ -121,7 +163,7 @@ type SilenceView = Pick<EvidenceView, 'process' | 'policy' | 'renewsFromUs'>
  * nothing is expected yet.
  */
 function findSilence(
-  { process, policy, renewsFromUs = Number.NEGATIVE_INFINITY }: SilenceView,
+  { process, policy, renewsFromUs = Number.NEGATIVE_INFINITY }: LeaseView,
   lease: LeaseSeen,
   renewedUs = lease.sameSinceUs ?? lease.lastUs,
 ): number {

@@ -6,10 +6,82 @@
  * manager `kubelet` in `metadata.managedFields`. Heartbeats, which are by kubelet's clock, are only
  * equal or not.
  */
-import { doubtful, type KindStanding, no, perhapsNo, uncompared, unknown, yes } from './evidence.ts'
-import type { NoAnswer, NodeAnswer } from './evidence-facts.ts'
-import { findSlowness } from './evidence-lease.ts'
-import type { Baseline, EvidenceView, LeaseSeen, NodeSeen } from './evidence-state.ts'
+import { isNumber, isText, listOf, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
+import {
+  type Contract,
+  doubtful,
+  type KindStanding,
+  type Moment,
+  type NoAnswer,
+  no,
+  perhapsNo,
+  uncompared,
+  unknown,
+  type View,
+  yes,
+} from './kind.ts'
+import { CONTROLLER_WAITS_US, findSlowness, type LeaseSeen } from './lease.ts'
+import { hasChangedEndpoint, judgeRuntime, type RuntimeSeen, type RuntimeTaken } from './runtime.ts'
+import { judgeServing, needsServersWord, type ServingSeen, type ServingTaken } from './serving.ts'
+
+export interface NodeAnswer {
+  readonly kind: 'found'
+  /** Of the condition Ready. */
+  readonly ready: 'True' | 'False' | 'Unknown' | 'absent'
+  readonly message: string
+  /** When kubelet last wrote the status, by the clock of the API server. undefined: not known. */
+  readonly reportedAtMs: number | undefined
+  /**
+   * `lastHeartbeatTime` of the condition Ready, by kubelet's clock: only compared with another one.
+   */
+  readonly heartbeat?: string | undefined
+  /**
+   * `lastTransitionTime` of the condition Ready, which is by the clock of the node if it is False.
+   */
+  readonly transitionMs?: number | undefined
+  /** When the API server answered, by its own clock. undefined: it did not say. */
+  readonly serverMs: number | undefined
+  /** The types of the pressure conditions that are True. */
+  readonly pressure: readonly string[]
+}
+
+const isNodeSeen = shape({
+  ready: isText,
+  message: isText,
+  readySinceUs: isNumber,
+  lastUs: isNumber,
+  /** The first report of this process, or of the one before it. */
+  firstReportedAtMs: optional(isNumber),
+  /**
+   * The first heartbeat that was seen in the life of this process: perhaps of the one before it.
+   */
+  firstHeartbeat: optional(isText),
+  /** As in the last answer. */
+  transitionMs: optional(isNumber),
+  /** When Ready was last seen Unknown. */
+  unknownUs: optional(isNumber),
+  /** When a report of this process was first seen, whatever it said. */
+  reportedAtUs: optional(isNumber),
+  /** When Ready was first seen True in a report of this process. */
+  provenAtUs: optional(isNumber),
+  /** Pressure conditions that turned True with the restart. */
+  newPressure: listOf(isText),
+  /** Why the last sample has no Node; empty: it has. */
+  problem: isText,
+})
+export type NodeSeen = TypeOf<typeof isNodeSeen>
+const SEEN = { node: optional(isNodeSeen) }
+const TAKEN = { ready: optional(isText), reportedAtMs: optional(isNumber), pressure: optional(listOf(isText)) }
+type Taken = Shaped<typeof TAKEN>
+
+interface Process extends Shaped<typeof SEEN> {
+  readonly lease?: LeaseSeen | undefined
+  readonly runtime?: RuntimeSeen | undefined
+  readonly serving?: ServingSeen | undefined
+}
+type Before = Taken & RuntimeTaken & ServingTaken
+type ReadyView = View<Process, Before>
+type ReadyMoment = Moment<Process, Before>
 
 /** Shorter, it may be a moment. */
 export const NOT_READY_US = 300e6
@@ -17,8 +89,6 @@ export const NOT_READY_US = 300e6
  * The shortest, also in a short trial: 1.20 always reports not Ready first, and Ready 10 s later.
  */
 const SHORTEST_NOT_READY_US = 60e6
-/** As long as node controllers wait for a Lease before they write Unknown. */
-export const UNKNOWN_US = 40e6
 /**
  * A Lease of the longest duration that preflight allows is renewed each 30 s; a longer one more
  * seldom.
@@ -33,22 +103,50 @@ const GRAIN_MS = 1000
 /** `networkNotReady`, `runtimeNotReady` and PLEG in pkg/kubelet/runtime.go and its callers. */
 const NAMES_RUNTIME = /network|\bcni\b|runtime|\bpleg\b/i
 
-export interface NodeFold {
-  readonly baseline: Baseline | undefined
-  /** Of the process. */
-  readonly startedAtUs: number
-  readonly startDeadlineUs: number
-}
+export const READY = {
+  kind: 'ready',
+  asksServer: true,
+  /** What kubelet says of the Node is read in the light of what the runtime says. */
+  needs: 'runtime',
+  seen: SEEN,
+  taken: TAKEN,
+  firstUs: (trialUs) => Math.min(5e6, trialUs / 10),
+  gapUs(view) {
+    const { serving, node } = view.process
+    const { trialUs } = view.policy
+    const oftenUs = Math.min(30e6, trialUs / 10)
+    // Only an answer of the API server tells whose fault that is.
+    if (serving !== undefined && needsServersWord(serving) && judgeServing(view).answer !== 'yes') return oftenUs
+    if (isUnknownAtTimes(view.process)) return Math.min(CONTROLLER_WAITS_US, trialUs / 4)
+    return node?.ready === 'True' && node.provenAtUs !== undefined ? trialUs / 2 : oftenUs
+  },
+  take(answer, { healthyUs }) {
+    if (answer.kind !== 'found') return {}
+    const { ready, reportedAtMs, pressure } = answer
+    // What a process does not show right after its start is no lasting illness of the node.
+    const isKnown = ready === 'True' || healthyUs >= NOT_READY_US
+    return { ready: isKnown ? ready : undefined, reportedAtMs, pressure }
+  },
+  fold: (answer, moment) => ({ node: foldNode(answer, moment) }),
+  judge: judgeReady,
+  carry: ({ ready }) => ({ ready }),
+  join: (earlier, later, isPromoted) => ({
+    ready: [earlier, later].some((each) => each.ready === 'True') ? 'True' : (isPromoted ? earlier : later).ready,
+  }),
+  ofBoot: ['pressure'],
+} as const satisfies Contract<NodeAnswer | NoAnswer, Shaped<typeof SEEN>, Taken, Process, Before>
 
 /** undefined: it was not asked. */
-export function foldNode(before: NodeSeen | undefined, answer: NodeAnswer | NoAnswer, atUs: number, fold: NodeFold): NodeSeen | undefined {
+function foldNode(answer: NodeAnswer | NoAnswer, moment: ReadyMoment): NodeSeen | undefined {
+  const { atUs, process } = moment
+  const before = process.node
   if (answer.kind === 'not-asked') return before
   if (answer.kind !== 'found') {
     const nothing = { ready: 'absent', message: '', readySinceUs: atUs, newPressure: [] }
     return { ...(before ?? nothing), lastUs: atUs, problem: answer.detail }
   }
   const { ready, message, reportedAtMs } = answer
-  const isReported = isFromProcess(before, answer, atUs, fold)
+  const isReported = isFromProcess(answer, moment)
   const isProven = ready === 'True' && isReported
   return {
     ready,
@@ -61,7 +159,7 @@ export function foldNode(before: NodeSeen | undefined, answer: NodeAnswer | NoAn
     unknownUs: ready === 'Unknown' ? atUs : before?.unknownUs,
     reportedAtUs: before?.reportedAtUs ?? (isReported ? atUs : undefined),
     provenAtUs: before?.provenAtUs ?? (isProven ? atUs : undefined),
-    newPressure: isReported ? foldPressure(before, answer, atUs, fold) : (before?.newPressure ?? []),
+    newPressure: isReported ? foldPressure(answer, moment) : (before?.newPressure ?? []),
     problem: '',
   }
 }
@@ -71,27 +169,25 @@ export function foldNode(before: NodeSeen | undefined, answer: NodeAnswer | NoAn
  * in managedFields as it is when kubelet writes the same fields again. But the process before this
  * one cannot have sent a heartbeat that differs from one which was there when this process ran.
  */
-function isFromProcess(before: NodeSeen | undefined, answer: NodeAnswer, atUs: number, fold: NodeFold): boolean {
-  const { reportedAtMs, serverMs, heartbeat } = answer
+function isFromProcess({ reportedAtMs, serverMs, heartbeat }: NodeAnswer, { baseline, process, atUs }: ReadyMoment): boolean {
+  const before = process.node
   if (before?.firstHeartbeat !== undefined && heartbeat !== undefined && heartbeat !== before.firstHeartbeat) return true
   if (reportedAtMs === undefined) return false
-  const referenceMs = fold.baseline?.reportedAtMs ?? before?.firstReportedAtMs
+  const referenceMs = baseline?.reportedAtMs ?? before?.firstReportedAtMs
   if (serverMs === undefined) return referenceMs !== undefined && reportedAtMs > referenceMs
-  const startedMs = serverMs - (atUs - fold.startedAtUs) / 1000
-  return reportedAtMs >= startedMs - GRAIN_MS && (fold.baseline?.reportedAtMs === undefined || reportedAtMs > fold.baseline.reportedAtMs)
+  const startedMs = serverMs - (atUs - process.sinceUs) / 1000
+  return reportedAtMs >= startedMs - GRAIN_MS && (baseline?.reportedAtMs === undefined || reportedAtMs > baseline.reportedAtMs)
 }
 
 /** Pressure that comes later is the node's. */
-function foldPressure(before: NodeSeen | undefined, { pressure }: NodeAnswer, atUs: number, fold: NodeFold): readonly string[] {
-  const known = before?.newPressure ?? []
-  const { baseline, startedAtUs, startDeadlineUs } = fold
-  if (baseline?.pressure === undefined || atUs - startedAtUs > startDeadlineUs) return known
+function foldPressure({ pressure }: NodeAnswer, { baseline, process, atUs, startDeadlineUs }: ReadyMoment): readonly string[] {
+  const known = process.node?.newPressure ?? []
+  if (baseline?.pressure === undefined || atUs - process.sinceUs > startDeadlineUs) return known
   const added = pressure.filter((type) => !known.includes(type) && baseline.pressure?.includes(type) === false)
   return [...known, ...added]
 }
 
-/** @param runtime how the evidence `runtime` stands */
-export function judgeReady(view: EvidenceView, runtime: KindStanding): KindStanding {
+function judgeReady(view: ReadyView): KindStanding {
   const { node } = view.process
   if (node === undefined) return unknown('not read yet')
   if (node.problem !== '') return unknown(node.problem)
@@ -101,7 +197,7 @@ export function judgeReady(view: EvidenceView, runtime: KindStanding): KindStand
       if (isUnknownAtTimes(view.process)) return doubtful('the Node was Unknown shortly before, since kubelet renews its Lease too seldom')
       return yes('the Node is Ready', node.provenAtUs)
     case 'False':
-      return judgeNotReady(view, node, runtime)
+      return judgeNotReady(view, node)
     case 'Unknown':
       return judgeUnknown(view, node)
     default:
@@ -109,13 +205,14 @@ export function judgeReady(view: EvidenceView, runtime: KindStanding): KindStand
   }
 }
 
-function judgeNotReady(view: EvidenceView, node: NodeSeen, runtime: KindStanding): KindStanding {
+function judgeNotReady(view: ReadyView, node: NodeSeen): KindStanding {
   const { baseline, process, policy, isAtEnd } = view
   const { message, readySinceUs, lastUs } = node
   const detail = `the Node is not Ready: ${message}`
   if (baseline?.ready !== 'True') return wasNotReady(view, node) ? unknown(`${detail}; it was not Ready before`) : uncompared(detail)
   const mayBeNodes = NAMES_RUNTIME.test(message) && !hasChangedEndpoint(baseline, process.runtime?.endpoint)
   if (mayBeNodes) {
+    const runtime = judgeRuntime(view)
     if (runtime.answer !== 'yes') return unknown(`${detail}; the container runtime does not answer`)
     if (lastUs < (runtime.sinceUs ?? 0) + RUNTIME_BACK_US && process.runtime?.wasSilent === true)
       return doubtful(`${detail}; the container runtime has not answered for long`, readySinceUs)
@@ -129,7 +226,7 @@ function judgeNotReady(view: EvidenceView, node: NodeSeen, runtime: KindStanding
 }
 
 /** A node controller writes Unknown over what kubelet reported, and pods are evicted then. */
-function judgeUnknown(view: EvidenceView, node: NodeSeen): KindStanding {
+function judgeUnknown(view: ReadyView, node: NodeSeen): KindStanding {
   const { baseline, process } = view
   const detail = 'Ready is Unknown: kubelet does not report'
   const { lease } = process
@@ -139,14 +236,14 @@ function judgeUnknown(view: EvidenceView, node: NodeSeen): KindStanding {
   const slowness = findSlowness(view)
   if (slowness === undefined) return isSlowLately(node, lease) ? doubtful(detail, node.readySinceUs) : unknown(detail)
   if (baseline?.ready !== 'True') return wasNotReady(view, node) ? unknown(`${detail}; it was not Ready before`) : uncompared(detail)
-  const isLong = node.lastUs - node.readySinceUs >= UNKNOWN_US && lease.lastUs >= node.readySinceUs + UNKNOWN_US
+  const isLong = node.lastUs - node.readySinceUs >= CONTROLLER_WAITS_US && lease.lastUs >= node.readySinceUs + CONTROLLER_WAITS_US
   return isLong && slowness === 'silent'
     ? no(`${detail}, while the agent could write to the API server`)
     : doubtful(detail, node.readySinceUs)
 }
 
 /** Also whether the Node may be Unknown again soon: what is asked for then is due sooner. */
-export function isUnknownAtTimes({ node, lease }: EvidenceView['process']): boolean {
+export function isUnknownAtTimes({ node, lease }: Pick<Process, 'node' | 'lease'>): boolean {
   if (node === undefined || node.ready === 'Unknown') return node !== undefined
   const { unknownUs, lastUs } = node
   return unknownUs !== undefined && lastUs - unknownUs < UNKNOWN_AGAIN_US && isSlowLately(node, lease)
@@ -161,17 +258,7 @@ function isSlowLately({ unknownUs = 0 }: NodeSeen, lease: LeaseSeen | undefined)
  * Whether it is known that the Node was not Ready before: under local or a promoted config, or
  * since before any other config was here. A Node that is Unknown has that time by another clock.
  */
-function wasNotReady({ baseline, notReadyByMs }: EvidenceView, { ready, transitionMs }: NodeSeen): boolean {
+function wasNotReady({ baseline, notReadyByMs }: ReadyView, { ready, transitionMs }: NodeSeen): boolean {
   if (baseline?.ofPromoted === true && baseline.ready !== undefined) return true
   return ready === 'False' && transitionMs !== undefined && notReadyByMs !== undefined && transitionMs < notReadyByMs
-}
-
-/**
- * The way back to the runtime of before a config that was on trial is no move either.
- *
- * @param baseline as `withEarlier` returns it
- */
-export function hasChangedEndpoint(baseline: Baseline | undefined, endpoint: string | undefined): boolean {
-  if (baseline?.endpoint === undefined || endpoint === undefined) return false
-  return baseline.endpoint !== endpoint && baseline.earlier?.endpoint !== endpoint
 }

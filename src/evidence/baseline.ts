@@ -1,0 +1,172 @@
+/**
+ * Chooses the baseline that the running process is compared with, and keeps it for as long as it is
+ * of use. It belongs to the content of a config, on whatever kubelet, and outlives the boot and
+ * what is lost in /run: a reboot is what people do first with a node that is not Ready. Pure.
+ */
+import { type ContentHash, LOCAL_CONTENT } from '../decision/config-source.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import { contentOfKey, hasPassed, identityOfKey } from '../decision/trial-key.ts'
+import { ALL_CONTRACTS, type Baseline, type EarlierState, type EvidenceRecord, type KeptBaseline, type Taken } from './kinds.ts'
+
+export type BaselineFacts = Pick<Snapshot, 'running' | 'verdicts' | 'proven' | 'lastKnownGood' | 'previous'>
+
+/**
+ * A baseline concerns the config it was taken before, and the fallbacks from it: they have to bring
+ * back what was there. After a trial that passed, or a boot, it is too old for that.
+ */
+function concernsRunning({ candidate, invocationId, beforeBoot, earlier }: Baseline, facts: BaselineFacts): boolean {
+  const { running, verdicts } = facts
+  if (running.kind !== 'known' || invocationId === running.invocationId) return false
+  const content = contentOfKey(candidate)
+  if (content === running.content) return !isProven(facts, content) || hasPassed(facts, running.key)
+  if (beforeBoot === true || earlier?.beforeBoot === true) return false
+  return [...verdicts].some(([key, { state }]) => state === 'provisional' && contentOfKey(key) === content && !hasPassed(facts, key))
+}
+
+/** Whether it passed its trial last, on whatever kubelet. */
+function isProven({ proven }: BaselineFacts, content: ContentHash): boolean {
+  return proven !== undefined && contentOfKey(proven) === content
+}
+
+/** Whether local runs, or what has been promoted here. What is wrong then is not its doing. */
+export function runsPromoted({ running, proven, lastKnownGood, previous }: BaselineFacts): boolean {
+  if (running.kind !== 'known') return false
+  const { content } = running
+  return content === LOCAL_CONTENT || proven === running.key || [lastKnownGood, previous].some((each) => each.content === content)
+}
+
+/**
+ * Whether a baseline is still of use: for what runs, or for what is assigned, before its trial is
+ * over.
+ */
+function isBaselineNeeded(baseline: Baseline, facts: BaselineFacts & Pick<Snapshot, 'assignedContent'>): boolean {
+  const content = contentOfKey(baseline.candidate)
+  return !isProven(facts, content) && (content === facts.assignedContent || concernsRunning(baseline, facts))
+}
+
+/** undefined: there is none. */
+export function findBaseline(evidence: EvidenceRecord | undefined, facts: BaselineFacts): Baseline | undefined {
+  return [evidence?.baseline, evidence?.displaced].find((each) => each !== undefined && concernsRunning(each, facts))
+}
+
+/**
+ * The baseline that concerns what runs, where another one has taken its place: for a config that
+ * may be withdrawn before it is started. It is for a trial that is not over.
+ *
+ * @param baseline that the record will have
+ */
+export function findDisplaced(
+  record: EvidenceRecord | undefined,
+  baseline: Baseline | undefined,
+  facts: BaselineFacts,
+): Baseline | undefined {
+  if (facts.running.kind !== 'known') return record?.displaced
+  if (baseline !== undefined && concernsRunning(baseline, facts)) return undefined
+  const isNeeded = (each: Baseline) => !isProven(facts, contentOfKey(each.candidate)) && concernsRunning(each, facts)
+  return [record?.baseline, record?.displaced].find((each) => each !== undefined && isNeeded(each))
+}
+
+/**
+ * What a config that replaces one on trial has to bring back: how the node was before that one.
+ *
+ * @returns undefined: what runs is not on trial, or has no baseline
+ */
+export function findEarlier(record: Pick<EvidenceRecord, 'baseline' | 'displaced'>, facts: BaselineFacts): EarlierState | undefined {
+  const { running } = facts
+  if (running.kind !== 'known' || runsPromoted(facts)) return undefined
+  const concerns = ({ candidate, invocationId }: Baseline) =>
+    contentOfKey(candidate) === running.content && invocationId !== running.invocationId
+  const found = [record.baseline, record.displaced].find((each) => each !== undefined && concerns(each))
+  if (found === undefined) return undefined
+  const before = withEarlier(found)
+  const isSameKubelet = found.kubelet === undefined || found.kubelet === identityOfKey(running.key)
+  const { ready, serving, endpoint, staticPods, ...others } = joinAll(({ carry }) => carry?.(before, isSameKubelet))
+  const { ofPromoted, beforeBoot } = before
+  // In the order of earlier agents, so that the record on disk is the same.
+  return {
+    ...{ ready, serving, endpoint, ...others },
+    ...(ofPromoted === true && { ofPromoted }),
+    ...(beforeBoot === true && { beforeBoot }),
+    staticPods,
+  }
+}
+
+/** The baseline, with what has to be brought back in place of what was broken by then. */
+export function withEarlier(baseline: Baseline): Baseline {
+  const { earlier } = baseline
+  if (earlier === undefined) return baseline
+  // Under a config on trial, only what was well is known.
+  const isPromoted = earlier.ofPromoted === true
+  return {
+    ...baseline,
+    ...(isPromoted && { ofPromoted: true }),
+    ...(earlier.beforeBoot === true && { beforeBoot: true }),
+    ...joinAll(({ join }) => join?.(earlier, baseline, isPromoted)),
+  }
+}
+
+function joinAll(ofKind: (contract: (typeof ALL_CONTRACTS)[number]) => Partial<Taken> | undefined): Taken {
+  return Object.assign({}, ...ALL_CONTRACTS.map(ofKind))
+}
+
+/** The baseline is to be taken again. What runs keeps the one that concerns it. */
+export function dropBaseline(record: EvidenceRecord, facts: BaselineFacts): EvidenceRecord {
+  return { ...record, baseline: undefined, displaced: findDisplaced(record, undefined, facts) }
+}
+
+/** It is asked for again. What is not answered then stays as it was read before. */
+export function renewBaseline(record: EvidenceRecord, { monotonicUs }: Snapshot['now']): EvidenceRecord {
+  return changeBaseline(record, { sinceUs: monotonicUs, awaitedSinceUs: undefined, answered: [], unread: undefined })
+}
+
+/** The restart waits anew for what is still missing in it. */
+export function awaitBaseline(record: EvidenceRecord, { monotonicUs }: Snapshot['now']): EvidenceRecord {
+  return changeBaseline(record, { awaitedSinceUs: monotonicUs })
+}
+
+function changeBaseline(record: EvidenceRecord, changes: Partial<Baseline>): EvidenceRecord {
+  const { baseline } = record
+  return baseline === undefined ? record : { ...record, baseline: { ...baseline, ...changes } }
+}
+
+/** The record of this boot, with the baseline that it lacks. */
+export function recallBaseline(
+  record: EvidenceRecord | undefined,
+  kept: () => KeptBaseline | undefined,
+  { bootId }: { readonly bootId: string },
+): EvidenceRecord | undefined {
+  const ofThisBoot = record?.bootId === bootId ? record : undefined
+  if (ofThisBoot?.baseline !== undefined) return ofThisBoot
+  const { bootId: before, baseline, displaced } = kept() ?? {}
+  if (baseline === undefined) return record
+  const recall = (each: Baseline) => (before === bootId ? each : acrossBoot(each))
+  return { ...ofThisBoot, bootId, baseline: recall(baseline), ...(displaced && { displaced: recall(displaced) }) }
+}
+
+/** Begins CLOCK_MONOTONIC anew, and ends pods and pressure. */
+function acrossBoot(baseline: Baseline): Baseline {
+  const outlives = Object.entries(baseline).filter(([name]) => !OF_BOOT.includes(name))
+  return { ...(Object.fromEntries(outlives) as unknown as Baseline), sinceUs: 0, beforeBoot: true }
+}
+
+const OF_BOOT: readonly string[] = ['awaitedSinceUs', 'unread', ...ALL_CONTRACTS.flatMap(({ ofBoot = [] }) => ofBoot)]
+
+/**
+ * What `meta/` has to hold by now. undefined: nothing.
+ *
+ * @param candidate what kubelet is about to be restarted into
+ * @param kept what it holds
+ */
+export function keepBaseline(
+  record: EvidenceRecord | undefined,
+  facts: BaselineFacts & Pick<Snapshot, 'assignedContent'>,
+  candidate: string | undefined,
+  kept: KeptBaseline | undefined,
+): KeptBaseline | undefined {
+  const { bootId, baseline, displaced } = record ?? {}
+  // What runs, and what is assigned, may not be known for a moment.
+  if (bootId === undefined || facts.running.kind !== 'known' || facts.assignedContent === undefined) return kept
+  const needed = [baseline, displaced].filter((each) => each !== undefined && isBaselineNeeded(each, facts))
+  if (baseline === undefined || (candidate === undefined && needed.length === 0)) return undefined
+  return { bootId, baseline, ...(displaced && { displaced }) }
+}

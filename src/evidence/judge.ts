@@ -1,0 +1,278 @@
+/**
+ * Judges the evidence about the process that runs, and says what follows: whether its config has
+ * failed, whether a trial that is over may be promoted, and whether a fallback brought back what a
+ * config had lost. Pure. `docs/evidence.md` has the table of what counts as yes, no and unknown.
+ */
+import type { CheckpointInfo, ConfigSource } from '../decision/config-source.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import { assess, standsIn } from '../decision/target.ts'
+import { measureHealth, measureTrial } from '../decision/trial.ts'
+import { contentOfKey, hasPassed, type TrialKey } from '../decision/trial-key.ts'
+import { type ConfigFailure, isSeenByHealth, type Verdict } from '../decision/verdict.ts'
+import { healthOfRunning } from '../health/process.ts'
+import { cutToBytes, onOneLine } from '../values/cut.ts'
+import { wallMsAt } from '../values/durations.ts'
+import { findBaseline, withEarlier } from './baseline.ts'
+import { type KindStanding, no, unknown, yes } from './kind.ts'
+import {
+  CONTRACTS,
+  EVIDENCE_KINDS,
+  type EvidenceFinding,
+  type EvidenceKind,
+  type EvidenceView,
+  levelOf,
+  type ProcessEvidence,
+  questionOf,
+} from './kinds.ts'
+import { NOT_READY_US } from './ready.ts'
+
+/** A part of it comes from the API server and from the container runtime. */
+const DETAIL_BYTES = 600
+const NOTHING = unknown('nothing was asked about this process')
+/** For how long a fallback is asked: what it does not bring back by then, it does not. */
+const FALLBACK_TRIALS = 1.5
+
+/** One finding for each kind that is not switched off. */
+export function judgeEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
+  const view = viewEvidence(snapshot)
+  return EVIDENCE_KINDS.filter((kind) => levelOf(snapshot.policy.evidence, kind) !== 'off').map((kind): EvidenceFinding => {
+    const question = questionOf(kind)
+    const contract = question && CONTRACTS[question]
+    const standing = contract === undefined ? judgeByHealth(kind, snapshot) : view === undefined ? NOTHING : contract.judge(view)
+    const { answer, sinceUs, isDoubtful = false, isUncompared = false } = standing
+    // What was there before a boot, and is gone, may be late, or the doing of the boot.
+    const mayBeOfBoot = view?.baseline?.beforeBoot === true && contract?.carry !== undefined
+    const mayBeNodes = standing.mayBeNodes === true || (answer === 'no' && mayBeOfBoot)
+    const detail = cutToBytes(onOneLine(standing.detail), DETAIL_BYTES)
+    // Only the config that the baseline was taken before can do damage. A fallback may fail to mend
+    // it, and so may a config that replaced one on trial.
+    const isOneWay = !mayBeNodes && view?.isCandidate === true && contract?.isOneWay?.(view) === true
+    return { kind, answer, detail, sinceUs, damage: isOneWay ? 'one-way' : 'transient', mayBeNodes, isDoubtful, isUncompared }
+  })
+}
+
+function judgeByHealth(kind: EvidenceKind, snapshot: Snapshot): KindStanding {
+  return kind === 'process' ? judgeProcess(snapshot) : judgeHealthz(snapshot)
+}
+
+/** What the health record says. It decides about a failure by itself: see `findFailure`. */
+function judgeProcess({ unit, running, health }: Snapshot): KindStanding {
+  if (unit.kind === 'unknown') return unknown('systemd does not answer')
+  if (unit.activity === 'failed') return no('systemd gave kubelet up')
+  if (health !== undefined && health.exits > 0) return no(`kubelet exited ${health.exits} times`)
+  if (running.kind !== 'known') return unknown(`kubelet is ${unit.summary}`)
+  return yes('kubelet runs and did not exit', running.startedAtUs)
+}
+
+function judgeHealthz({ unit, running, healthz, health }: Snapshot): KindStanding {
+  if (unit.kind === 'unknown' || running.kind !== 'known') return unknown('no kubelet process is known')
+  if (healthz === undefined) return unknown('kubelet has no health port')
+  if (healthz.ok === 'unknown') return unknown(healthz.detail)
+  const unverified = healthz.unverified === undefined ? '' : ` (not verified: ${healthz.unverified})`
+  const detail = `/healthz${healthz.ok ? ' answers 200' : `: ${healthz.detail}`}${unverified}`
+  return healthz.ok ? yes(detail, health?.healthySinceUs) : no(detail, health?.unhealthySinceUs)
+}
+
+/** undefined: nothing is known of the process that runs. */
+export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
+  const { evidence, running, policy, now } = snapshot
+  const process = evidence?.process
+  if (running.kind !== 'known' || process === undefined || evidence?.bootId !== now.bootId) return undefined
+  if (process.invocationId !== running.invocationId) return undefined
+  const found = findBaseline(evidence, snapshot)
+  const baseline = found && withEarlier(found)
+  const isCandidate = baseline !== undefined && contentOfKey(baseline.candidate) === running.content
+  const isAtEnd = measureTrial(snapshot, running.key)?.remainingUs === 0
+  const servesFromUs = findServing(snapshot, process)
+  const takenUs = found === undefined || found.beforeBoot === true ? process.sinceUs : found.sinceUs
+  return {
+    process,
+    baseline,
+    taken: found,
+    isCandidate,
+    notReadyByMs: findNotReadyBy(snapshot, Math.min(process.sinceUs, takenUs)),
+    policy,
+    servesFromUs,
+    renewsFromUs: findRenewing(snapshot),
+    isAtEnd,
+  }
+}
+
+/**
+ * What the node was before the first config that was not promoted arrived is no such config's
+ * doing. A config's checkpoint is saved before kubelet gets it, and may be saved anew later. In the
+ * first minutes of a boot, a node is not Ready in any case. undefined: not known.
+ *
+ * @param startedUs the first start that is known of what runs, or before it
+ */
+function findNotReadyBy({ checkpoints, lastKnownGood, previous, now }: Snapshot, startedUs: number): number | undefined {
+  const isPromoted = (each: CheckpointInfo) => [lastKnownGood, previous].some(({ source }) => isCheckpointOf(each, source))
+  const times = checkpoints.filter((each) => !isPromoted(each)).map(({ savedAtMs }) => savedAtMs)
+  const byMs = Math.min(...times, wallMsAt(startedUs, now)) - NOT_READY_US / 1000
+  return times.length === 0 || byMs < wallMsAt(0, now) ? undefined : byMs
+}
+
+function isCheckpointOf({ uid, resourceVersion, overlay }: CheckpointInfo, source: ConfigSource): boolean {
+  return source !== 'local' && source.uid === uid && source.resourceVersion === resourceVersion && source.overlay === overlay
+}
+
+/**
+ * Kubelet opens its TLS port and its health port together (`run` and `startKubelet` in
+ * cmd/kubelet/app/server.go). Until then the start deadline decides, not the evidence. So it does
+ * where there is no health port, or none is known.
+ */
+function findServing({ healthz, health, policy }: Snapshot, { sinceUs }: ProcessEvidence): number | undefined {
+  return healthz === undefined || healthz.ok === 'unknown' ? sinceUs + policy.startDeadlineUs : health?.healthySinceUs
+}
+
+/**
+ * A gap between two looks begins the time of a healthy process anew. What does not answer on its
+ * health port is the business of kind `healthz`. Where that port is not known, neither is a gap.
+ */
+function findRenewing(snapshot: Snapshot): number | undefined {
+  const process = healthOfRunning(snapshot)
+  return process !== undefined && snapshot.healthz?.ok !== 'unknown' ? (process.healthySinceUs ?? Number.POSITIVE_INFINITY) : undefined
+}
+
+/** The findings about a process that is asked for evidence. Empty: nothing is on trial. */
+export function listObserved(snapshot: Snapshot): readonly EvidenceFinding[] {
+  return isObserved(snapshot) && viewEvidence(snapshot) !== undefined ? judgeEvidence(snapshot) : []
+}
+
+/** A config on trial, or a fallback that has to show what was at fault. */
+export function isObserved(snapshot: Snapshot): boolean {
+  const { running, now, policy } = snapshot
+  const { target, candidates } = assess(snapshot)
+  if (running.kind !== 'known' || running.content !== target?.content) return false
+  if (!target.atFault && !standsIn(target) && target.source !== 'local' && !hasPassed(snapshot, running.key)) return true
+  // What failed before, and is not wanted any more, is nothing that could be brought back.
+  const isSuspected = candidates.some(({ verdict }) => verdict?.state === 'provisional')
+  return isSuspected && (target.atFault || now.monotonicUs - running.startedAtUs < FALLBACK_TRIALS * policy.trialUs)
+}
+
+/**
+ * Without those that the health record decides about: it knows for how long kubelet may be ill.
+ */
+function listRequired(snapshot: Snapshot): readonly EvidenceFinding[] {
+  const { evidence: policy } = snapshot.policy
+  return judgeEvidence(snapshot).filter(({ kind }) => kind !== 'process' && kind !== 'healthz' && levelOf(policy, kind) === 'required')
+}
+
+/**
+ * A failure of the process that runs, on trial or as a fallback. One-way damage goes first, since
+ * it decides whether the config is ever tried again, and what the node may have done itself last.
+ */
+export function findEvidenceFailure(snapshot: Snapshot): ConfigFailure | undefined {
+  if (!isObserved(snapshot)) return undefined
+  const failed = listRequired(snapshot).filter(({ answer }) => answer === 'no')
+  const worst = failed.find(({ damage }) => damage === 'one-way') ?? failed.find(({ mayBeNodes }) => !mayBeNodes) ?? failed[0]
+  if (worst === undefined) return undefined
+  const { kind, detail, damage, mayBeNodes } = worst
+  return { reason: 'evidence', detail: `${kind}: ${detail}`, damage, evidence: kind, ...(mayBeNodes && { doubtful: true }) }
+}
+
+/**
+ * The kinds of evidence that a trial still waits for when its time is over. Empty: it has passed.
+ */
+export function listMissingEvidence(snapshot: Snapshot): readonly EvidenceKind[] {
+  return listOpen(snapshot).map(({ kind }) => kind)
+}
+
+function listOpen(snapshot: Snapshot): readonly EvidenceFinding[] {
+  const required = listRequired(snapshot)
+  const open = required.filter(({ answer, isDoubtful }) => answer === 'no' || isDoubtful)
+  const held = isVouchedFor(snapshot) ? open.filter(({ isUncompared }) => !isUncompared) : open
+  return held.length > 0 ? held : listMissingContact(snapshot, required)
+}
+
+/**
+ * Whether nothing has to be compared with before. A person said so of what runs; or it was promoted
+ * here, and passes its trial on another kubelet: that moves last-known-good nowhere.
+ */
+function isVouchedFor({ running, lastKnownGood, requests }: Snapshot): boolean {
+  if (running.kind !== 'known') return false
+  return lastKnownGood.content === running.content || requests.promote?.content === running.content
+}
+
+/** The kinds that would be a no if the node had been well before, which nobody knows. */
+export function listUncompared(snapshot: Snapshot): readonly EvidenceKind[] {
+  return listRequired(snapshot).flatMap(({ kind, isUncompared }) => (isUncompared ? [kind] : []))
+}
+
+/**
+ * Whether all evidence that is required is known, and says yes. A trial may pass without: what
+ * cannot be read holds nothing up. But it proves nothing to other nodes.
+ */
+export function isEvidenceKnown(snapshot: Snapshot): boolean {
+  return listUnknownEvidence(snapshot).length === 0
+}
+
+/**
+ * What a proof still needs. Static pods and pods are compared with what ran before. Where nothing
+ * ran before, the config cannot have lost anything, and the other evidence proves it.
+ */
+export function listUnknownEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
+  const open = listRequired(snapshot).filter(({ answer }) => answer !== 'yes')
+  return startedFromNothing(snapshot) ? open.filter(({ kind, answer }) => answer === 'no' || !isOfPods(kind)) : open
+}
+
+/** A kind that says no only of pods that ran before. */
+function isOfPods(kind: EvidenceKind): boolean {
+  const question = questionOf(kind)
+  return question !== undefined && CONTRACTS[question].isOneWay !== undefined
+}
+
+/**
+ * Whether the agent started this content while no kubelet ran: a baseline is taken before each
+ * other restart, and outlives a boot. After a boot there is no record of a restart, so that what
+ * ran before is not known where the baseline is lost.
+ */
+function startedFromNothing({ running, restarts, evidence, now }: Snapshot): boolean {
+  if (running.kind !== 'known') return false
+  const { content } = running
+  if ([evidence?.baseline, evidence?.displaced].some((each) => each !== undefined && contentOfKey(each.candidate) === content)) return false
+  return restarts.some(({ bootId, target }) => bootId === now.bootId && target === running.key)
+}
+
+/**
+ * Kubelet has to have reached the API server, wherever that can be found out: it renewed its Lease,
+ * or it reported since its start, if only that a node which had not been Ready still is not.
+ * Without a health port, nothing else tells whether kubelet works.
+ */
+function listMissingContact(snapshot: Snapshot, required: readonly EvidenceFinding[]): readonly EvidenceFinding[] {
+  const process = viewEvidence(snapshot)?.process
+  const contact = required.filter(({ kind }) => kind === 'lease' || kind === 'ready')
+  if (process === undefined || contact.some(({ answer }) => answer === 'yes')) return []
+  const { lease, node } = process
+  if (contact.some(({ kind }) => kind === 'ready') && node?.reportedAtUs !== undefined) return []
+  const isKnowable = lease?.resourceVersion !== undefined || node?.firstReportedAtMs !== undefined
+  const isBlind = snapshot.healthz === undefined && (lease !== undefined || node !== undefined)
+  return isKnowable || isBlind ? contact : []
+}
+
+/** undefined: the trial is not over, or waits for no evidence. */
+export function describeMissingEvidence(snapshot: Snapshot, key: TrialKey): string | undefined {
+  if (measureTrial(snapshot, key)?.remainingUs !== 0) return undefined
+  const open = listOpen(snapshot)
+  if (open.length === 0) return undefined
+  const missing = open.filter(({ isUncompared }) => !isUncompared).map(({ kind }) => kind)
+  if (missing.length > 0) return `is over, but for evidence that is missing: ${missing.join(', ')}`
+  const kinds = open.map(({ kind }) => kind)
+  return `is over, but ${kinds.join(', ')} ${kinds.length === 1 ? 'says' : 'say'} no, and whether that was so before is not known: mend it, or run kubelet-cfg-agent promote`
+}
+
+/**
+ * Whether what a config failed with has passed. Where kubelet was healthy all the while, its health
+ * says nothing: then evidence says it, or a whole trial of what runs instead.
+ */
+export function isBroughtBack(snapshot: Snapshot, { reason, evidence }: Verdict): boolean {
+  if (isSeenByHealth(reason)) return true
+  const { running } = snapshot
+  const required = listRequired(snapshot)
+  if (required.find(({ kind }) => kind === evidence)?.answer === 'yes') return true
+  const trial = running.kind === 'known' ? measureHealth(snapshot, running.key) : undefined
+  // What cannot be compared speaks neither for nor against the config, but where it failed with
+  // that.
+  const isOpen = ({ kind, isDoubtful, isUncompared }: EvidenceFinding) => isDoubtful && (!isUncompared || kind === evidence)
+  return trial?.remainingUs === 0 && required.every((each) => each.answer !== 'no' && !isOpen(each))
+}

@@ -1,0 +1,156 @@
+/**
+ * The table of the kinds of evidence, and the records that follow from it: the evidence in /run
+ * beside the health record, and the baseline in `meta/`, both stored as JSON. A fact says about
+ * which process of kubelet it was asked, so that a late answer is not taken for one about the next
+ * process. Pure.
+ */
+import { isFlag, isNumber, isText, listOf, oneOf, optional, partialMapOf, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
+import { BASELINE, type Contract, type Damage, type KindStanding, type Moment, PROCESS, type View } from './kind.ts'
+import { LEASE } from './lease.ts'
+import { PODS } from './pods.ts'
+import { READY } from './ready.ts'
+import { RUNTIME } from './runtime.ts'
+import { SERVING } from './serving.ts'
+import { STATIC_PODS } from './static-pods.ts'
+
+/**
+ * Each kind by its question, which is its name in the records. In the order in which they are
+ * asked.
+ */
+const KINDS = { node: READY, lease: LEASE, pods: PODS, runtime: RUNTIME, serving: SERVING, 'static-pods': STATIC_PODS }
+const SEEN = { ...READY.seen, ...LEASE.seen, ...PODS.seen, ...RUNTIME.seen, ...SERVING.seen, ...STATIC_PODS.seen }
+const TAKEN = { ...READY.taken, ...PODS.taken, ...RUNTIME.taken, ...SERVING.taken, ...STATIC_PODS.taken }
+
+export type Taken = Shaped<typeof TAKEN>
+export type Question = keyof typeof KINDS
+export const QUESTIONS = Object.keys(KINDS) as readonly Question[]
+
+export type OptionalKind = (typeof KINDS)[Question]['kind']
+/** `required`: a no is a failure. `watched`: it is only reported. `off`: nothing is asked. */
+export type EvidenceLevel = 'required' | 'watched' | 'off'
+export type EvidencePolicy = Readonly<Record<OptionalKind, EvidenceLevel>>
+
+/** In the order in which people are told. */
+export const ALL_REQUIRED: EvidencePolicy = {
+  runtime: 'required',
+  lease: 'required',
+  ready: 'required',
+  serving: 'required',
+  'static-pods': 'required',
+  pods: 'required',
+}
+
+/** The kinds that a setting can turn down. The others decide about every rollback. */
+export const OPTIONAL_KINDS = Object.keys(ALL_REQUIRED) as readonly OptionalKind[]
+export type EvidenceKind = 'process' | 'healthz' | OptionalKind
+export const EVIDENCE_KINDS: readonly EvidenceKind[] = ['process', 'healthz', ...OPTIONAL_KINDS]
+export const isEvidenceKind = oneOf(...EVIDENCE_KINDS)
+
+export function levelOf(policy: EvidencePolicy, kind: EvidenceKind): EvidenceLevel {
+  return kind === 'process' || kind === 'healthz' ? 'required' : policy[kind]
+}
+
+/** undefined: a kind that the health record judges. */
+export function questionOf(kind: EvidenceKind): Question | undefined {
+  return QUESTIONS.find((question) => KINDS[question].kind === kind)
+}
+
+export type Answers = { readonly [Q in Question]: Parameters<(typeof KINDS)[Q]['fold']>[0] }
+export type SeenFact<Asked extends Question = Question> = {
+  readonly [Q in Asked]: { readonly question: Q; readonly answer: Answers[Q] }
+}[Asked]
+
+/** Of any kind. */
+export interface AnySeen {
+  readonly question: Question
+  readonly answer: Answers[Question]
+}
+
+export interface Fact {
+  /** InvocationID of the kubelet that it is about. */
+  readonly about: string
+  /** CLOCK_MONOTONIC, when the answer arrived. */
+  readonly atUs: number
+  readonly seen: SeenFact
+}
+
+/** What is known of one kind of evidence, about the process that runs. */
+export interface EvidenceFinding extends Required<KindStanding> {
+  readonly kind: EvidenceKind
+  readonly damage: Damage
+}
+
+const isQuestion = oneOf(...QUESTIONS)
+
+/** What was seen of one process of kubelet. */
+const isProcessEvidence = shape({
+  ...PROCESS,
+  /** When each question was answered last. */
+  answeredUs: partialMapOf(QUESTIONS, isNumber),
+  ...SEEN,
+})
+export type ProcessEvidence = TypeOf<typeof isProcessEvidence>
+
+const isUnreadQuestion = shape({
+  question: isQuestion,
+  kind: oneOf('refused', 'forbidden', 'unreachable', 'not-asked'),
+  detail: isText,
+  /** CLOCK_MONOTONIC. undefined: recorded by an agent that did not record it. */
+  atUs: optional(isNumber),
+  /** As in the answer. */
+  busy: optional(isFlag),
+})
+export type UnreadQuestion = TypeOf<typeof isUnreadQuestion>
+
+/**
+ * How the node was before the config that ran then, which was on trial: the candidate has to bring
+ * back what that one may have broken.
+ */
+const isEarlierState = shape({ ...TAKEN, ofPromoted: BASELINE.ofPromoted, beforeBoot: BASELINE.beforeBoot })
+export type EarlierState = TypeOf<typeof isEarlierState>
+
+/** How the node was before kubelet was restarted into `candidate`. */
+const isBaseline = shape({
+  ...BASELINE,
+  /** What was answered, if only with "not known". */
+  answered: listOf(isQuestion),
+  /** Those of them that nothing could be read about. */
+  unread: optional(listOf(isUnreadQuestion)),
+  ...TAKEN,
+  earlier: optional(isEarlierState),
+})
+export type Baseline = TypeOf<typeof isBaseline>
+
+/** The baselines outlive the boot. */
+const KEPT = {
+  bootId: isText,
+  baseline: optional(isBaseline),
+  /** The baseline that concerns what runs, where one for another config has taken its place. */
+  displaced: optional(isBaseline),
+}
+export const isKeptBaseline = shape(KEPT)
+export type KeptBaseline = TypeOf<typeof isKeptBaseline>
+
+/** Bounded, and of one boot. */
+export const isEvidenceRecord = shape({
+  ...KEPT,
+  process: optional(isProcessEvidence),
+  /**
+   * Whether components of a control plane were among the static pods of the latest baseline that
+   * has them.
+   */
+  runsControlPlane: optional(isFlag),
+})
+export type EvidenceRecord = TypeOf<typeof isEvidenceRecord>
+
+export type EvidenceView = View<ProcessEvidence, Taken>
+export type EvidenceMoment = Moment<ProcessEvidence, Taken>
+
+type ContractOf<Said> = Contract<Said, ProcessEvidence, Taken> & { readonly needs?: Question }
+/** What the engine knows of each kind. */
+export const CONTRACTS: { readonly [Q in Question]: ContractOf<Answers[Q]> & { readonly kind: OptionalKind } } = KINDS
+/** Without what reads an answer. */
+export const ALL_CONTRACTS: readonly Omit<(typeof CONTRACTS)[Question], 'take' | 'isTooEarly' | 'fold'>[] = Object.values(CONTRACTS)
+
+/** The questions that cost the API server a request. */
+export const API_QUESTIONS: readonly Question[] = QUESTIONS.filter((question) => CONTRACTS[question].asksServer)

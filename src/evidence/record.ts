@@ -1,0 +1,204 @@
+/**
+ * Folds facts into the evidence record. Pure. A fact counts for the process that it was asked
+ * about, and never for an earlier one or a later one.
+ */
+import { LOCAL_CONTENT } from '../decision/config-source.ts'
+import type { Snapshot } from '../decision/snapshot.ts'
+import { identityOfKey, type TrialKey } from '../decision/trial-key.ts'
+import type { Acceptance } from '../decision/verdict.ts'
+import type { Running } from '../health/sample.ts'
+import { wallMsAt } from '../values/durations.ts'
+import { type BaselineFacts, findDisplaced, findEarlier, runsPromoted, withEarlier } from './baseline.ts'
+import {
+  type AnySeen,
+  API_QUESTIONS,
+  type Baseline,
+  CONTRACTS,
+  type EvidenceMoment,
+  type EvidenceRecord,
+  type Fact,
+  type ProcessEvidence,
+  type Question,
+  type SeenFact,
+} from './kinds.ts'
+import { noteServer } from './serving.ts'
+import { hasControlPlane } from './static-pods.ts'
+
+/** A break in the requests that long may hide an outage of the API server. */
+const BLIND_US = 600e6
+/** The text comes from the API server or from the container runtime. */
+const LONGEST_DETAIL = 200
+
+export interface EvidenceFold extends BaselineFacts, Pick<Snapshot, 'now' | 'nodeName'>, Partial<Pick<Snapshot, 'restarts'>> {
+  /** What kubelet is about to be restarted into, for which a baseline is taken. */
+  readonly candidate: TrialKey | undefined
+  /** What preflight says that the candidate changes. undefined: not known. */
+  readonly changes?: Acceptance['changes']
+  readonly startDeadlineUs: number
+  /** Of the unit, as systemd counts them. */
+  readonly nRestarts?: number
+  /** Since when the process that runs is healthy. undefined: it is not, or that is not known. */
+  readonly healthySinceUs: number | undefined
+  readonly facts: readonly Fact[]
+  /** CLOCK_MONOTONIC of the last write of the agent's own that succeeded. */
+  readonly writtenAtUs: number | undefined
+}
+
+/** Returns the record itself if nothing changes. */
+export function recordFacts(before: EvidenceRecord | undefined, fold: EvidenceFold): EvidenceRecord {
+  const { now, running, nodeName } = fold
+  const known = before?.bootId === now.bootId ? before : undefined
+  let process = running.kind === 'known' ? followProcess(known?.process, running, now) : known?.process
+  let baseline = running.kind === 'known' ? followBaseline(known, running, fold) : known?.baseline
+  const displaced = findDisplaced(known, baseline, fold)
+  const compared = displaced ?? baseline
+  process = process && noteWrite(process, fold.writtenAtUs)
+  for (const { about, atUs, seen } of fold.facts) {
+    if (process === undefined || running.kind !== 'known' || about !== running.invocationId) continue
+    const moment = {
+      atUs,
+      wallMs: wallMsAt(atUs, now),
+      nodeName,
+      startDeadlineUs: fold.startDeadlineUs,
+      healthyUs: fold.healthySinceUs === undefined ? 0 : atUs - fold.healthySinceUs,
+      isPromoted: runsPromoted(fold),
+      process,
+      // Before the restart there is nothing to compare: the baseline describes this very process.
+      baseline: compared === undefined || compared.invocationId === about ? undefined : withEarlier(compared),
+    }
+    if (baseline?.invocationId === about && baseline.candidate === fold.candidate) baseline = foldBaseline(baseline, seen, moment)
+    process = foldProcess(process, seen, moment)
+  }
+  const isSame = known !== undefined && known.baseline === baseline && known.process === process && known.displaced === displaced
+  if (isSame) return known
+  return { bootId: now.bootId, baseline, process, ...(displaced && { displaced }), ...noteControlPlane(known, baseline, nodeName) }
+}
+
+/** Kept from the last baseline that had static pods, also while a new one is being taken. */
+function noteControlPlane(
+  known: EvidenceRecord | undefined,
+  baseline: Baseline | undefined,
+  nodeName: string,
+): Pick<EvidenceRecord, 'runsControlPlane'> {
+  const staticPods = baseline?.staticPods
+  const runsControlPlane = staticPods === undefined ? known?.runsControlPlane : hasControlPlane(staticPods, nodeName)
+  return runsControlPlane === undefined ? {} : { runsControlPlane }
+}
+
+type KnownRunning = Extract<Running, { kind: 'known' }>
+
+/** What was paid in requests stays with the content, however often kubelet restarts with it. */
+function followProcess(
+  before: ProcessEvidence | undefined,
+  { invocationId, key, startedAtUs }: KnownRunning,
+  now: Snapshot['now'],
+): ProcessEvidence {
+  if (before?.invocationId === invocationId) return before
+  const paid = before?.key === key ? before : { requests: 0, requestsSinceUs: now.monotonicUs }
+  return {
+    invocationId,
+    key,
+    sinceUs: startedAtUs,
+    requests: paid.requests,
+    requestsSinceUs: paid.requestsSinceUs,
+    answeredUs: {},
+  }
+}
+
+/** The baseline for what kubelet is about to be restarted into, or has just been restarted into. */
+function followBaseline(record: EvidenceRecord | undefined, running: KnownRunning, fold: EvidenceFold): Baseline | undefined {
+  const baseline = record && holdForStarted(record, running, fold)
+  return fold.candidate === undefined ? baseline : openBaseline({ ...record, baseline }, fold.candidate, running, fold)
+}
+
+/**
+ * The restart for which the baseline was taken may start another config, which was activated
+ * between the command and the start. It is compared with the same then. Local and what was promoted
+ * have no trial.
+ */
+function holdForStarted({ baseline, process }: EvidenceRecord, running: KnownRunning, fold: EvidenceFold): Baseline | undefined {
+  const { content, key, invocationId } = running
+  if (baseline === undefined || content === LOCAL_CONTENT || key === fold.proven || key === baseline.candidate) return baseline
+  const isNext = process?.invocationId === baseline.invocationId && invocationId !== baseline.invocationId
+  return isNext && isStartedBy(baseline, running, fold) ? { ...baseline, candidate: key, changed: undefined } : baseline
+}
+
+/** Systemd counts its own restarts anew after that of the agent: no other process came between. */
+function isStartedBy({ candidate, invocationId }: Baseline, { startedAtUs }: KnownRunning, fold: EvidenceFold): boolean {
+  const last = fold.restarts?.findLast(({ bootId }) => bootId === fold.now.bootId)
+  if (last === undefined || last.target !== candidate || last.invocationBefore !== invocationId || fold.nRestarts !== 0) return false
+  return startedAtUs >= last.atUs && startedAtUs - last.atUs <= fold.startDeadlineUs
+}
+
+function openBaseline(
+  record: Pick<EvidenceRecord, 'baseline' | 'displaced'>,
+  candidate: TrialKey,
+  { invocationId, key, content }: KnownRunning,
+  fold: EvidenceFold,
+): Baseline {
+  const before = record.baseline
+  const changed = fold.changes?.from === content ? fold.changes.fields : undefined
+  if (before?.candidate === candidate && before.invocationId === invocationId) {
+    const known = before.changed !== undefined || changed === undefined ? before : { ...before, changed }
+    // What has passed its trial since broke nothing.
+    return known.ofPromoted !== true && runsPromoted(fold) ? { ...known, earlier: undefined, ofPromoted: true } : known
+  }
+  const earlier = findEarlier(record, fold)
+  return {
+    candidate,
+    invocationId,
+    sinceUs: fold.now.monotonicUs,
+    kubelet: identityOfKey(key),
+    answered: [],
+    ...(changed && { changed }),
+    ...(earlier && { earlier }),
+    ...(runsPromoted(fold) && { ofPromoted: true }),
+  }
+}
+
+function noteWrite(process: ProcessEvidence, writtenAtUs: number | undefined): ProcessEvidence {
+  if (writtenAtUs === undefined || writtenAtUs <= (process.writtenAtUs ?? process.sinceUs)) return process
+  return { ...process, writtenAtUs }
+}
+
+/** Taken once, while the process from before the restart runs. */
+function foldBaseline<Q extends Question>(before: Baseline, seen: SeenFact<Q>, moment: EvidenceMoment): Baseline {
+  // It was asked for the previous baseline, and arrives late.
+  if (moment.atUs < before.sinceUs) return before
+  const { take, isTooEarly } = CONTRACTS[seen.question]
+  const isKept = before.answered.includes(seen.question) || isTooEarly?.(seen.answer, moment) === true
+  const answered = isKept ? before.answered : [...before.answered, seen.question]
+  const unread = noteUnread(before.unread, seen, moment.atUs)
+  return { ...before, answered, ...(unread && { unread }), ...take?.(seen.answer, moment) }
+}
+
+function noteUnread(before: Baseline['unread'], { question, answer }: AnySeen, atUs: number): Baseline['unread'] {
+  const { kind } = answer
+  const others = before?.filter((unread) => unread.question !== question)
+  if (kind !== 'refused' && kind !== 'forbidden' && kind !== 'unreachable' && kind !== 'not-asked') return others
+  const busy = 'busy' in answer && answer.busy === true
+  return [...(others ?? []), { question, kind, detail: answer.detail.slice(0, LONGEST_DETAIL), atUs, ...(busy && { busy }) }]
+}
+
+function foldProcess<Q extends Question>(before: ProcessEvidence, seen: SeenFact<Q>, moment: EvidenceMoment): ProcessEvidence {
+  const { atUs } = moment
+  if (atUs < (before.answeredUs[seen.question] ?? 0)) return before
+  const answeredUs = { ...before.answeredUs, [seen.question]: atUs }
+  return { ...noteAnswer(before, atUs, seen), answeredUs, ...CONTRACTS[seen.question].fold(seen.answer, moment) }
+}
+
+/**
+ * Counts the request, and whether the API server was reachable all the while. What did not reach it
+ * cost it nothing, and the questions of a trial must not be used up by an outage.
+ */
+function noteAnswer(before: ProcessEvidence, atUs: number, { question, answer }: AnySeen): ProcessEvidence {
+  if (!CONTRACTS[question].asksServer || answer.kind === 'not-asked') return before
+  const isUnauthorized = answer.kind === 'refused' && answer.isUnauthorized === true
+  const serving = noteServer(before.serving, atUs, answer.kind !== 'unreachable' && !isUnauthorized)
+  if (answer.kind === 'unreachable') return { ...before, serving, reachableSinceUs: undefined }
+  const unauthorizedUs = isUnauthorized ? atUs : undefined
+  const requests = before.requests + 1
+  const lastUs = Math.max(...API_QUESTIONS.map((each) => before.answeredUs[each] ?? Number.NEGATIVE_INFINITY))
+  const isBlind = atUs - lastUs > BLIND_US
+  return { ...before, serving, requests, unauthorizedUs, reachableSinceUs: isBlind ? atUs : (before.reachableSinceUs ?? atUs) }
+}
