@@ -12,7 +12,6 @@ import { type RecordState, SOURCE_NAMES, type SourceName } from '../decision/rec
 import { checkSource } from '../decision/safe-names.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
-import { isKeptBaseline, type KeptBaseline } from '../evidence/kinds.ts'
 import type { Files } from '../ports/files.ts'
 import type { RecordStore, Records } from '../ports/store.ts'
 import { FileError } from './file-error.ts'

@@ -5,7 +5,6 @@
  */
 import { join } from 'node:path'
 import { entryOf, type GotValue, type PutValue, type RunName } from '../decision/record-table.ts'
-import { type EvidenceRecord, isEvidenceRecord } from '../evidence/kinds.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { RecordStore } from '../ports/store.ts'

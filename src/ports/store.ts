@@ -7,7 +7,6 @@ import type { GotValue, PutValue, RecordName } from '../decision/record-table.ts
 import type { RecordState, RequestName, Requests, SourceName, Transition } from '../decision/records.ts'
 import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
-import type { EvidenceRecord, KeptBaseline } from '../evidence/kinds.ts'
 
 /**
  * `checkpoints/<uid>/<resourceVersion>/<key>`, or with an overlay

@@ -1,6 +1,5 @@
 /** The records of /run in memory: what ends with a simulated boot. */
 import type { GotValue, PutValue, RunName } from '../../src/decision/record-table.ts'
-import type { EvidenceRecord } from '../../src/evidence/kinds.ts'
 import type { RecordStore } from '../../src/ports/store.ts'
 
 export class MemoryRecords implements RecordStore<RunName> {
