@@ -70,6 +70,6 @@ t.test('a module has the version of its release', async (t) => {
 t.test('every module of rules about fields names the code that it follows', async (t) => {
   const modules = readdirSync(RULES).map((name) => [name, readFileSync(join(RULES, name), 'utf8')] as const)
   const rules = modules.filter(([, text]) => /^export function check\w+\(/m.test(text))
-  t.ok(rules.length > 10)
+  t.ok(rules.length >= 4, `${rules.length} modules`)
   for (const [name, text] of rules) t.ok(listCitations(name, text).length > 0, name)
 })

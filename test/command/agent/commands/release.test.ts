@@ -155,6 +155,6 @@ t.test('clears the Node, and goes on where it cannot', async (t) => {
   t.match(away, {
     code: 0,
     actions: ['end'],
-    err: /from Node node-1, which may still show it: no \? route\nAn administrator can remove it:\n {2}kubectl annotate/,
+    err: /from Node node-1, which may still show it: no \? route\nAn administrator can remove it:\n {2}kubectl patch/,
   })
 })
