@@ -19,7 +19,7 @@ t.test('a config without the annotation costs no request more, whatever becomes 
   t.equal(fleet.api.watchesOf(RECORD), 0)
   t.same(
     fleet.nodes.map(({ world }) => world.records.get('stagings')),
-    fleet.nodes.map(() => []),
+    fleet.nodes.map(() => undefined),
     'and nothing is remembered of it',
   )
   await fleet.stop()
