@@ -18,6 +18,8 @@ interface GivenFlag {
   readonly name: string
   /** undefined: it was given without one. */
   readonly value: string | undefined
+  /** Of the argument that holds it. */
+  readonly index: number
 }
 
 export function readLine<C extends Command<never>>(args: readonly string[], program: Program<C>): LineReading<C> {
@@ -32,10 +34,11 @@ export function readLine<C extends Command<never>>(args: readonly string[], prog
     const isGroup = commands.some(({ name }) => name.split(' ')[0] === named[0])
     if (named.length === 0 || command !== undefined || isGroup) return { kind: 'help', command, isAsked: args.length > 0 }
   }
-  const strays = given.filter(({ name }) => name !== 'help' && !optionsOf(program, command).some((option) => option.name === name))
-  const problems = strays.map(({ raw }) => describeUnknownFlag(raw, program, command))
-  if (command === undefined)
-    return { kind: 'wrong', problems: words.length === 0 && problems.length > 0 ? problems : [describeUnknownCommand(named, commands)] }
+  // Until a command is named, any of them may take the flag.
+  const known = command === undefined ? listOptions(program) : optionsOf(program, command)
+  const strays = given.filter(({ name }) => name !== 'help' && !known.some((option) => option.name === name))
+  const problems = strays.map((flag) => describeUnknownFlag(flag, program, command))
+  if (command === undefined) return { kind: 'wrong', problems: problems.length > 0 ? problems : [describeUnknownCommand(named, commands)] }
   const operands = words.slice(command.name.split(' ').length)
   const own = readOptions(command.options, given)
   const shared = readOptions(program.flagsOf(command), given)
@@ -48,29 +51,48 @@ export function readLine<C extends Command<never>>(args: readonly string[], prog
   }
 }
 
+function listOptions<C extends Command<never>>(program: Program<C>): readonly CommandOption[] {
+  return [undefined, ...program.commands].flatMap((command) => optionsOf(program, command))
+}
+
 /** With the flags of the program itself. */
 export function optionsOf<C extends Command<never>>(program: Program<C>, command: C | undefined): readonly CommandOption[] {
   return [...(command?.options ?? []), ...program.flagsOf(command)]
 }
 
 export function split<C extends Command<never>>(args: readonly string[], program: Program<C>): { given: GivenFlag[]; words: string[] } {
-  const known = [undefined, ...program.commands].flatMap((command) => optionsOf(program, command))
-  const described = known.map(({ name, short, kind }) => {
+  const described = listOptions(program).map(({ name, short, kind }) => {
     const type: 'boolean' | 'string' = kind.placeholder === undefined ? 'boolean' : 'string'
     return [name, short === undefined ? { type } : { type, short }] as const
   })
   const options = { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' }, ...Object.fromEntries(described) } as const
   const { tokens } = parseArgs({ args: [...args], options, strict: false, allowPositionals: true, tokens: true })
+  // `-sh` may be two letters. Where one of them is unknown, all of it is one flag that is unknown.
+  const mistyped = new Set(
+    tokens.flatMap((token) =>
+      token.kind === 'option' && !token.rawName.startsWith('--') && !Object.hasOwn(options, token.name) ? [token.index] : [],
+    ),
+  )
   const given: GivenFlag[] = []
   const words: string[] = []
   let unknownAt = -2
   for (const token of tokens) {
+    if (token.kind === 'option' && mistyped.has(token.index)) {
+      if (given.at(-1)?.index === token.index) continue
+      const [raw = '', ...value] = (args[token.index] ?? '').split('=')
+      // `-w=false` has a letter that is known, and no second one.
+      const isKnown = raw.length === 2 && Object.hasOwn(options, token.name)
+      const name = isKnown ? token.name : raw
+      given.push({ raw, name, value: value.length === 0 ? undefined : value.join('='), index: token.index })
+      if (value.length === 0) unknownAt = token.index
+      continue
+    }
     // After an unknown flag, a word is most likely its value, not a second problem.
     if (token.kind === 'positional' && token.index !== unknownAt + 1) words.push(token.value)
     if (token.kind !== 'option') continue
     // kubectl takes `-o=json` too.
     const value = token.rawName.startsWith('--') ? token.value : token.value?.replace(/^=/, '')
-    given.push({ raw: token.rawName, name: token.name, value })
+    given.push({ raw: token.rawName, name: token.name, value, index: token.index })
     if (!Object.hasOwn(options, token.name) && value === undefined) unknownAt = token.index
   }
   return { given, words }
@@ -81,16 +103,20 @@ export function findCommand<C extends Command<never>>(words: readonly string[], 
   return commands.find(({ name }) => name === words.slice(0, 2).join(' ')) ?? commands.find(({ name }) => name === words[0])
 }
 
-function describeUnknownFlag<C extends Command<never>>(flag: string, program: Program<C>, command: C | undefined): string {
-  const others = program.commands.filter((other) => optionsOf(program, other).some(({ name }) => `--${name}` === flag))
+function describeUnknownFlag<C extends Command<never>>(
+  { raw, name: flag }: GivenFlag,
+  program: Program<C>,
+  command: C | undefined,
+): string {
+  const others = program.commands.filter((other) => optionsOf(program, other).some(({ name }) => name === flag))
   const [other] = others
   if (command !== undefined && other !== undefined)
     return others.length === 1
-      ? `${flag}: only the command ${other.name} takes this flag`
-      : `${flag}: only the commands ${others.map(({ name }) => name).join(', ')} take this flag`
+      ? `${raw}: only the command ${other.name} takes this flag`
+      : `${raw}: only the commands ${others.map(({ name }) => name).join(', ')} take this flag`
   const known = [...optionsOf(program, command).map(({ name }) => name), 'help', ...(command === undefined ? ['version'] : [])]
-  return `${flag}: unknown flag; the nearest known one is ${nearest(
-    flag,
+  return `${raw}: unknown flag; the nearest known one is ${nearest(
+    raw,
     known.map((name) => `--${name}`),
   )}`
 }

@@ -81,7 +81,7 @@ function refuse(name: string, problems: readonly string[], terminal: Terminal): 
 function describeError(error: unknown): string {
   if (error instanceof Failure || !(error instanceof Error)) return plainText(errorMessage(error))
   const codes = [error, error.cause].flatMap((cause) => (cause instanceof Error && 'code' in cause ? [cause.code] : []))
-  if (codes.length === 0) return error.stack ?? error.message
+  if (codes.length === 0) return (error.stack ?? error.message).split('\n').map(plainText).join('\n')
   const denied = codes.includes('EACCES') || codes.includes('EPERM')
   return denied ? `${plainText(error.message)}; run this as root` : plainText(error.message)
 }

@@ -26,6 +26,22 @@ t.test('all problems are reported together', async (t) => {
   t.match(read('got'), { kind: 'wrong', problems: [/got: unknown command; the nearest known one is get/] })
 })
 
+t.test('an unknown flag is named as it was typed, and never taken for --help', async (t) => {
+  const unknown = (flag: string) => ({ kind: 'run', problems: [new RegExp(`^${flag}: unknown flag`)] })
+  t.match(read('get', '-path=/x'), unknown('-path'))
+  t.match(read('get', '-sh'), unknown('-sh'))
+  t.match(read('get', '-v5'), unknown('-v5'))
+  t.match(read('get', '-w=false'), { line: { options: { watch: 'false' } }, problems: [] })
+  t.match(read('get', '-wh'), { kind: 'help', command: { name: 'get' } })
+  t.match(read('versions', 'pods', '-w'), { problems: ['-w: only the command get takes this flag'] })
+})
+
+t.test('without a command, a flag is a problem only where no command takes it', async (t) => {
+  t.match(read('-o', 'json'), { kind: 'wrong', problems: ['a command is missing'] })
+  const swallows = read('--insecure-skip-tls-verify', 'get', 'n1')
+  t.match(swallows, { kind: 'wrong', problems: [/^--insecure-skip-tls-verify: unknown flag/] })
+})
+
 t.test('an empty value is a problem, as of a variable that is not set', async (t) => {
   const empty = { problems: [/^--to: is empty: give a value, or leave it out$/] }
   t.match(read('undo', 'pods', '--to', ''), empty)
