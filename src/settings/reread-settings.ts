@@ -24,11 +24,17 @@ export function openLiveSettings(
 ): LiveSettings {
   let current = settings
   let onReread = () => {}
+  let last = Promise.resolve()
+  const apply = async () => {
+    current = rereadSettings(current, await reread(), log)
+    onReread()
+  }
   return {
     current: () => current,
-    async reread() {
-      current = rereadSettings(current, await reread(), log)
-      onReread()
+    // One after the other: what was read last has to be applied last.
+    reread() {
+      last = last.then(apply, apply)
+      return last
     },
     onReread(react) {
       onReread = react

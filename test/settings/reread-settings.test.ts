@@ -1,5 +1,5 @@
 import t from 'tap'
-import { applyLive, changedSettings, rereadSettings } from '../../src/settings/reread-settings.ts'
+import { applyLive, changedSettings, openLiveSettings, rereadSettings } from '../../src/settings/reread-settings.ts'
 import type { SettingsResolution } from '../../src/settings/resolve-settings.ts'
 import { SETTING_NAMES, SETTINGS, type Settings } from '../../src/settings/settings.ts'
 import { defaults, origins } from './settled-settings.ts'
@@ -32,6 +32,32 @@ t.test('applies live settings and names those that wait for a restart', async (t
     ],
     level: 'debug',
   })
+})
+
+t.test('of two rereads, the later one counts, also where the earlier one takes longer, or fails', async (t) => {
+  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}, setLevel: () => {} }
+  for (const isRead of [true, false]) {
+    const answers: ((why?: Error) => void)[] = []
+    let times = 0
+    const live = openLiveSettings(
+      {
+        settings: defaults,
+        async reread() {
+          times += 1
+          const settings = { ...defaults, trialUs: times * 60e6 }
+          if (times === 1) await new Promise<void>((resolve, reject) => answers.push((why) => (why ? reject(why) : resolve())))
+          return { ok: true, settings, origins }
+        },
+      },
+      log,
+    )
+    const [first, second] = [live.reread(), live.reread()]
+    await Promise.resolve()
+    answers[0]?.(isRead ? undefined : new Error('EIO'))
+    await (isRead ? first : t.rejects(first, /EIO/))
+    await second
+    t.equal(live.current().trialUs, 120e6)
+  }
 })
 
 t.test('logs that nothing changed', async (t) => {
