@@ -39,10 +39,12 @@ export class ServingProbe {
 
   #exchange({ host, port }: HealthTarget, cert: string, key: string): Promise<ServingAnswer | NotAsked> {
     const signal = AbortSignal.timeout(this.#timeoutMs)
+    let hasTls = false
     return new Promise((resolve) => {
       const fail = (error: Error) => {
         if (NO_CERTIFICATE.test(errorMessage(error))) return resolve({ kind: 'no-certificate', detail: errorMessage(error) })
-        resolve({ kind: 'no-tls', detail: signal.aborted ? `no answer within ${this.#timeoutMs / 1000} s` : errorMessage(error) })
+        const detail = signal.aborted ? `no answer within ${this.#timeoutMs / 1000} s` : errorMessage(error)
+        resolve({ kind: 'no-tls', detail, isSilent: hasTls && signal.aborted })
       }
       // `ca` only keeps Node.js from loading its list of root certificates: nothing is verified.
       const tls = { cert, key, ca: cert, rejectUnauthorized: false }
@@ -60,6 +62,11 @@ export class ServingProbe {
             resolve({ kind: 'answered', status, user: status === 403 ? findUser(body) : undefined, ...readValidity(cert) }),
           )
         })
+        sent.on('socket', (socket) =>
+          socket.on('secureConnect', () => {
+            hasTls = true
+          }),
+        )
         sent.on('error', fail)
         sent.end()
       } catch (error) {

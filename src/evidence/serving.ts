@@ -22,14 +22,19 @@ export type ServingAnswer =
    * It speaks TLS, but has no certificate yet: with `serverTLSBootstrap`, someone must approve it.
    */
   | { readonly kind: 'no-certificate'; readonly detail: string }
-  /** Nothing listens, or it does not speak TLS. */
-  | { readonly kind: 'no-tls'; readonly detail: string }
+  /**
+   * Nothing listens, or it does not speak TLS. `isSilent`: it does, and the request was not answered
+   * in time. Kubelet asks the API server about each request, and waits for it.
+   */
+  | { readonly kind: 'no-tls'; readonly detail: string; readonly isSilent?: boolean }
 
 const isServingSeen = shape({
   /** undefined: no TLS. */
   status: optional(isNumber),
   /** It speaks TLS, but has no certificate. */
   noCertificate: optional(isFlag),
+  /** It speaks TLS, and did not answer the request. */
+  isSilent: optional(isFlag),
   user: optional(isText),
   /** The client certificate had run out, or was not valid yet, by the clock of the node. */
   isOutdated: optional(isFlag),
@@ -109,15 +114,18 @@ function foldServing(
     answer.kind === 'answered'
       ? { status: answer.status, user: answer.user, detail: `HTTP ${answer.status}`, noCertificate: false }
       : { status: undefined, user: undefined, detail: answer.detail.slice(0, 200), noCertificate: answer.kind === 'no-certificate' }
+  const isSilent = answer.kind === 'no-tls' && answer.isSilent === true ? true : undefined
   const isSame =
     before !== undefined &&
     before.status === now.status &&
     before.user === now.user &&
-    (before.noCertificate ?? false) === now.noCertificate
+    (before.noCertificate ?? false) === now.noCertificate &&
+    before.isSilent === isSilent
   const valid = answer.kind === 'answered' ? answer.valid : undefined
   const isOutdated = valid !== undefined && !(valid.fromMs <= wallMs && wallMs < valid.untilMs)
   return {
     ...now,
+    ...(isSilent && { isSilent }),
     isOutdated,
     sinceUs: isSame ? before.sinceUs : atUs,
     lastUs: atUs,
@@ -170,13 +178,13 @@ function isServerAsked({ lease, node, pods }: Process): boolean {
 }
 
 /** Whether it takes an answer of the API server to tell whose fault the answer of the port is. */
-export function needsServersWord({ status, user }: ServingSeen): boolean {
-  return status === 401 || user === ANONYMOUS || (status !== undefined && status >= 500)
+export function needsServersWord(serving: ServingSeen): boolean {
+  return serving.status === 401 || serving.user === ANONYMOUS || asksServer(serving)
 }
 
 /** What the port answers depends on the API server, which kubelet asks about each request. */
-function asksServer({ status }: ServingSeen): boolean {
-  return status !== undefined && status >= 500
+function asksServer({ status, isSilent }: ServingSeen): boolean {
+  return isSilent === true || (status !== undefined && status >= 500)
 }
 
 /**

@@ -617,6 +617,43 @@ check('serving', [
     },
   ],
   [
+    'TLS without an answer, with the API server down: kubelet waits for it',
+    'unknown',
+    {
+      before: KNOWN,
+      seen: [
+        [4, unreachable('node')],
+        [5, serving('silent')],
+        [70, serving('silent')],
+      ],
+    },
+  ],
+  [
+    'TLS without an answer, and the API server was not asked meanwhile',
+    'doubtful',
+    {
+      before: KNOWN,
+      seen: [
+        [2, node('True')],
+        [5, serving('silent')],
+        [270, serving('silent')],
+      ],
+      now: 300,
+    },
+  ],
+  [
+    'TLS without an answer, with the API server reachable',
+    'no',
+    {
+      before: KNOWN,
+      seen: [
+        [5, serving('silent')],
+        [40, node('True')],
+        [70, serving('silent')],
+      ],
+    },
+  ],
+  [
     'no TLS',
     'no',
     {

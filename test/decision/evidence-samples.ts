@@ -146,7 +146,8 @@ export function runtime(kind: 'answered' | 'silent', endpoint = '/run/containerd
   return { question: 'runtime', answer: { kind, endpoint, detail: kind === 'answered' ? '' : 'no answer within 10 s' } }
 }
 
-export function serving(status: number | 'no-tls' | 'no-certificate', user = 'system:node:node-1'): SeenFact {
+export function serving(status: number | 'no-tls' | 'silent' | 'no-certificate', user = 'system:node:node-1'): SeenFact {
+  if (status === 'silent') return { question: 'serving', answer: { kind: 'no-tls', detail: 'no answer within 5 s', isSilent: true } }
   if (status === 'no-certificate') return { question: 'serving', answer: { kind: 'no-certificate', detail: 'tls alert internal error' } }
   if (status === 'no-tls') return { question: 'serving', answer: { kind: 'no-tls', detail: 'connection refused' } }
   return { question: 'serving', answer: { kind: 'answered', status, user: status === 403 ? user : undefined } }

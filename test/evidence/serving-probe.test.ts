@@ -63,7 +63,11 @@ t.test('what kubelet answers on its TLS port', async (t) => {
   handler = (_, response) => void response.writeHead(403).end('x'.repeat(1_000_000))
   t.match(await probe.ask(target), { kind: 'answered', status: 403, user: undefined })
   handler = () => {}
-  t.same(await new ServingProbe(identity(client.certificate), 300).ask(target), { kind: 'no-tls', detail: 'no answer within 0.3 s' })
+  t.same(await new ServingProbe(identity(client.certificate), 300).ask(target), {
+    kind: 'no-tls',
+    detail: 'no answer within 0.3 s',
+    isSilent: true,
+  })
   kubelet.close()
   kubelet.closeAllConnections()
   t.match(await probe.ask(target), { kind: 'no-tls' })
@@ -73,6 +77,13 @@ t.test('a port that does not speak TLS', async (t) => {
   const nonsense = createSocketServer((socket) => socket.on('error', () => {}).end('SSH-2.0-no\r\n'))
   t.match(await new ServingProbe(identity(client.certificate), 3600_000).ask(await listen(nonsense)), { kind: 'no-tls' })
   nonsense.close()
+})
+
+t.test('a port that takes the connection and does not speak at all', async (t) => {
+  const mute = createSocketServer((socket) => socket.on('error', () => {}))
+  const answer = await new ServingProbe(identity(client.certificate), 300).ask(await listen(mute))
+  t.same(answer, { kind: 'no-tls', detail: 'no answer within 0.3 s', isSilent: false })
+  mute.close()
 })
 
 t.test('a port that speaks TLS and has no certificate yet', async (t) => {
