@@ -23,8 +23,8 @@ export type ServingAnswer =
    */
   | { readonly kind: 'no-certificate'; readonly detail: string }
   /**
-   * Nothing listens, or it does not speak TLS. `isSilent`: it does, and the request was not answered
-   * in time. Kubelet asks the API server about each request, and waits for it.
+   * Nothing listens, or it does not speak TLS. `isSilent`: it does, and the request was not
+   * answered in time. Kubelet asks the API server about each request, and waits for it.
    */
   | { readonly kind: 'no-tls'; readonly detail: string; readonly isSilent?: boolean }
 
