@@ -174,7 +174,7 @@ interface LastTrouble extends Trouble {
 /** One try of a step. */
 interface Attempt {
   readonly step: Action
-  /** What came of the try before. undefined: it had not failed. */
+  /** The outcome of the try before. undefined: that had not failed. */
   readonly before: LastTrouble | undefined
 }
 

@@ -64,15 +64,15 @@ export function hold(source: ConfigMapSource, checkpoints: CheckpointContents): 
 }
 
 export interface Recorded {
-  /** What the records name. */
+  /** The configs that the records name. */
   readonly named: readonly ConfigMapSource[]
-  /** What is last-known-good or was, and what ran before a return to local. */
+  /** The content of last-known-good, now and before, and of what ran before a return to local. */
   readonly passed: readonly (ContentHash | undefined)[]
 }
 
 /**
- * What a process runs is recorded when the process is first seen. A checkpoint that is replaced or
- * a binary that is upgraded later changes nothing.
+ * The config of a process is recorded when the process is first seen. A checkpoint that is
+ * replaced or a binary that is upgraded later changes nothing.
  *
  * @param health the record of this boot
  */
@@ -109,8 +109,8 @@ function hasFixedFlag({ wiring }: KnownUnit): boolean {
 }
 
 /**
- * What is neither local nor a checkpoint at hand gets a name that no content has, so it equals
- * nothing.
+ * A config that is neither local nor a checkpoint at hand gets a name that no content has. So it
+ * equals nothing.
  */
 function identifyContent(
   unit: KnownUnit,

@@ -21,7 +21,7 @@ export interface PartOf {
   readonly under: readonly UnderPart[]
 }
 
-export interface UnderPart {
+interface UnderPart {
   /** Its annotation. undefined: it holds a whole config. */
   readonly base: string | undefined
   /** undefined: it cannot be read. */

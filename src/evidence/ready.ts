@@ -69,7 +69,7 @@ const isNodeSeen = shape({
   /** Why the last sample has no Node; empty: it has. */
   problem: isText,
 })
-export type NodeSeen = TypeOf<typeof isNodeSeen>
+type NodeSeen = TypeOf<typeof isNodeSeen>
 const SEEN = { node: optional(isNodeSeen) }
 const TAKEN = { ready: optional(isText), reportedAtMs: optional(isNumber), pressure: optional(listOf(isText)) }
 type Taken = Shaped<typeof TAKEN>

@@ -29,7 +29,7 @@ const BLIND_US = 600e6
 /** The text comes from the API server or from the container runtime. */
 const LONGEST_DETAIL = 200
 
-export interface EvidenceFold extends BaselineFacts, Pick<Snapshot, 'now' | 'nodeName'>, Partial<Pick<Snapshot, 'restarts'>> {
+interface EvidenceFold extends BaselineFacts, Pick<Snapshot, 'now' | 'nodeName'>, Partial<Pick<Snapshot, 'restarts'>> {
   /** What kubelet is about to be restarted into, for which a baseline is taken. */
   readonly candidate: TrialKey | undefined
   /** What preflight says that the candidate changes. undefined: not known. */

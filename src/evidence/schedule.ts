@@ -213,7 +213,7 @@ function dueInTrial(snapshot: Snapshot): Due {
  *
  * @param baseline undefined: none was taken
  */
-export function missingBeforeClaim(baseline: Baseline | undefined, policy: EvidencePolicy): readonly Question[] {
+function missingBeforeClaim(baseline: Baseline | undefined, policy: EvidencePolicy): readonly Question[] {
   const isAnswered = (question: Question) =>
     baseline?.answered.includes(question) === true || (baseline && CONTRACTS[question].isAnswered?.(baseline)) === true
   return QUESTIONS.filter((question) => levelOf(policy, CONTRACTS[question].kind) === 'required' && !isAnswered(question))

@@ -13,7 +13,7 @@ import type { NotAsked } from './kind.ts'
 import type { Fact, Question, SeenFact } from './kinds.ts'
 import type { ServingProbe } from './serving-probe.ts'
 
-export interface EvidenceWorkerOptions {
+interface EvidenceWorkerOptions {
   readonly askers: Askers
   /** undefined: nothing is published. */
   readonly publisher: { writeAgain(): void; writtenAtUs(): number | undefined } | undefined

@@ -33,7 +33,7 @@ export function findTakenAddress(record: ExitRecord): TakenAddress | undefined {
   return port === undefined || Number(port) > 65535 ? undefined : { host: host.replace(/^\[|\]$/g, '') || '0.0.0.0', port: Number(port) }
 }
 
-export interface TakenAddress {
+interface TakenAddress {
   readonly host: string
   readonly port: number
 }

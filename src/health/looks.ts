@@ -55,7 +55,7 @@ export interface Fold<Before> {
 }
 
 /** The time between this look and the one before. */
-export interface Interval {
+interface Interval {
   /** Of the look before. undefined: there was none. */
   readonly lastUs: number | undefined
   readonly nowUs: number

@@ -12,7 +12,7 @@ import type { BaseTexts, PartResult } from './merge-part.ts'
 import { OVERLAY, type PatchSet } from './patch-set.ts'
 import type { OverlayView } from './read-overlay.ts'
 
-export interface PartSourceDeps {
+interface PartSourceDeps {
   readonly merge: (base: BaseTexts, data: ConfigMapData, key: string) => Promise<PartResult>
   readonly pace: SettlePace
   readonly log: Log

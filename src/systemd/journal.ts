@@ -29,7 +29,7 @@ interface LogOptions {
   readonly wallMs?: () => number
 }
 /** The level can change while the agent runs (SIGHUP). */
-export interface LeveledLog extends Log {
+interface LeveledLog extends Log {
   setLevel(level: Level): void
 }
 

@@ -29,7 +29,7 @@ export function mergeAround(config: KubeletConfig, { base, below, above }: Merge
   return mergeDropIns(base?.config ?? config, patches, version)
 }
 
-/** Merges the drop-ins of this node into a config as kubelet does, if it has any. */
+/** Merges the drop-ins of this node, if there are any, into a config as kubelet does. */
 export function mergeWith(dropIns: DropInsHere | undefined, config: KubeletConfig, version: KubeletVersion | undefined): KubeletConfig {
   return dropIns?.kind === 'usable' && mergesByPatch(version) ? mergeAround(config, dropIns.order, version) : config
 }

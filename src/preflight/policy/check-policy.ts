@@ -24,7 +24,7 @@ export interface ChangePolicy {
   readonly deny: readonly string[]
   readonly requireDrain: readonly string[]
 }
-export type BasePolicy = 'open' | 'guarded'
+type BasePolicy = 'open' | 'guarded'
 
 interface PolicyVerdict {
   readonly findings: readonly Finding[]
