@@ -4,8 +4,8 @@
 import t from 'tap'
 import type { ConfigSource } from '../../src/decision/config-source.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
-import { ETCD, node, serving, staticPods, unreachable } from '../decision/evidence-samples.ts'
 import { A, B, MINUTE_US, SECOND_US, textOf, UPGRADED_KUBELET } from '../decision/snapshots.ts'
+import { ETCD, node, serving, staticPods, unreachable } from '../evidence/samples.ts'
 import { ANSWERS_WELL } from './fake-evidence.ts'
 import { CRASHES, SmallWorld } from './small-world.ts'
 

@@ -6,8 +6,8 @@ import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { ConfigFailure, Verdict } from '../../src/decision/verdict.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'
+import { serving, snapshotOf } from '../evidence/samples.ts'
 import { look } from './any-snapshot.ts'
-import { serving, snapshotOf } from './evidence-samples.ts'
 import {
   A,
   accepts,

@@ -4,7 +4,7 @@ import type { CheckpointInfo } from '../../src/decision/config-source.ts'
 import { choosePrunable } from '../../src/decision/prune.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import { recordNothing } from './evidence-samples.ts'
+import { recordNothing } from '../evidence/samples.ts'
 import {
   A,
   A_EDITED,

@@ -5,7 +5,7 @@
  * Make sure to inspect the output below.  Do not ignore changes!
  */
 'use strict'
-exports[`test/command/plugin/apply.test.ts > TAP > a new config is written with its version; an edit shows what changes, and keeps both > must match snapshot 1`] = `
+exports[`test/command/plugin/commands/apply.test.ts > TAP > a new config is written with its version; an edit shows what changes, and keeps both > must match snapshot 1`] = `
 a.yaml: accepted by the rules of kubelet 1.34.1
 
 Against version c0960322a0, run by 1 of 2 nodes:

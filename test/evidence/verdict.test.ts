@@ -8,8 +8,8 @@ import {
   listUnknownEvidence,
 } from '../../src/evidence/judge.ts'
 import { ALL_REQUIRED } from '../../src/evidence/kinds.ts'
-import { API_SERVER, lease, node, refused, runtime, type Story, serving, snapshotOf, staticPods, unreachable } from './evidence-samples.ts'
-import { A, B, contentOf, health, hold, keyOf, POLICY, restartTo, runsNothing, verdict } from './snapshots.ts'
+import { A, B, contentOf, health, hold, keyOf, POLICY, restartTo, runsNothing, verdict } from '../decision/snapshots.ts'
+import { API_SERVER, lease, node, refused, runtime, type Story, serving, snapshotOf, staticPods, unreachable } from './samples.ts'
 
 const READY = [5, node('True', { reportedAt: 1, answeredAt: 5 })] as const
 const LEASE = [

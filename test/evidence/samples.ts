@@ -11,7 +11,23 @@ import type { NodeAnswer } from '../../src/evidence/ready.ts'
 import { recordFacts } from '../../src/evidence/record.ts'
 import type { StaticPod } from '../../src/evidence/static-pods.ts'
 import type { Running } from '../../src/health/sample.ts'
-import { A, B, BOOT, C, health, hold, inTrial, KUBELET, keyOf, MINUTE_US, NOW_US, POLICY, runs, SECOND_US, snapshot } from './snapshots.ts'
+import {
+  A,
+  B,
+  BOOT,
+  C,
+  health,
+  hold,
+  inTrial,
+  KUBELET,
+  keyOf,
+  MINUTE_US,
+  NOW_US,
+  POLICY,
+  runs,
+  SECOND_US,
+  snapshot,
+} from '../decision/snapshots.ts'
 
 /** The process of A, from which the baseline is taken. */
 const BEFORE = 'invocation-0'

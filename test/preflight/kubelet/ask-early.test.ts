@@ -1,5 +1,5 @@
 import t from 'tap'
-import { askEarly, type EarlyQuestion, type JudgeRequest } from '../../src/preflight/kubelet/judgement.ts'
+import { askEarly, type EarlyQuestion, type JudgeRequest } from '../../../src/preflight/kubelet/judgement.ts'
 
 const REQUEST = { binary: '/usr/bin/kubelet', flags: ['--v=2'], files: { kubelet: 'text' }, key: 'kubelet' }
 const kubelet = (minor: number) => ({ major: 1, minor, patch: 0 })

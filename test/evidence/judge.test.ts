@@ -4,8 +4,8 @@ import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { judgeEvidence, viewEvidence } from '../../src/evidence/judge.ts'
 import { ALL_REQUIRED, type EvidenceFinding, type EvidenceKind } from '../../src/evidence/kinds.ts'
 import { PORT_NOT_KNOWN } from '../../src/health/sample.ts'
-import { lease, node, STARTED_US, type Story, snapshotOf } from './evidence-samples.ts'
-import { A, B, health, POLICY, runsNothing } from './snapshots.ts'
+import { A, B, health, POLICY, runsNothing } from '../decision/snapshots.ts'
+import { lease, node, STARTED_US, type Story, snapshotOf } from './samples.ts'
 
 const find = (kind: EvidenceKind, facts: Partial<Snapshot>, story: Story = {}): Partial<EvidenceFinding> | undefined =>
   judgeEvidence(snapshotOf({ ...story, snapshot: facts })).find((finding) => finding.kind === kind)

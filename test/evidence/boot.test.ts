@@ -7,8 +7,8 @@ import type { CheckpointInfo } from '../../src/decision/config-source.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { judgeEvidence, viewEvidence } from '../../src/evidence/judge.ts'
 import type { Baseline, EvidenceFinding, EvidenceKind } from '../../src/evidence/kinds.ts'
-import { ETCD, lease, node, pods, runtime, STARTED_US, type Story, serving, snapshotOf, staticPods } from './evidence-samples.ts'
-import { A, B, BOOT, C, hold, MINUTE_US } from './snapshots.ts'
+import { A, B, BOOT, C, hold, MINUTE_US } from '../decision/snapshots.ts'
+import { ETCD, lease, node, pods, runtime, STARTED_US, type Story, serving, snapshotOf, staticPods } from './samples.ts'
 
 function findWith(kind: EvidenceKind, story: Story, facts: Partial<Baseline>): EvidenceFinding | undefined {
   const seen = snapshotOf(story)

@@ -9,10 +9,10 @@ import { lookAtSocket } from '../../src/directory/owned-files.ts'
 import { BootClock } from '../../src/systemd/boot-clock.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { unit } from '../decision/snapshots.ts'
+import { answerWith, FakeRuntime } from '../runtime/fake-runtime.ts'
+import { READY_STATUS } from '../runtime/wire.ts'
 import { defaults } from '../settings/settled-settings.ts'
 import { until } from '../until.ts'
-import { answerWith, FakeRuntime } from './fake-runtime.ts'
-import { READY_STATUS } from './wire.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'cri-'))
 t.teardown(() => rmSync(directory, { recursive: true, force: true }))

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import t, { type Test } from 'tap'
-import { rolloutPolicyModule } from '../../../scripts/docs/rollout-policy.ts'
-import { raiseRetry } from '../../../src/command/plugin/commands/rollout-change.ts'
-import { findDifferences, listRolloutObjects } from '../../../src/command/plugin/rollout-objects.ts'
-import { hashConfig } from '../../../src/decision/rollout-hash.ts'
-import { parseDocuments } from '../../../src/kubelet/yaml.ts'
-import { NAMESPACE, type PluginWorldOptions, putConfigMap, startPluginWorld } from './world.ts'
+import { rolloutPolicyModule } from '../../../../scripts/docs/rollout-policy.ts'
+import { raiseRetry } from '../../../../src/command/plugin/commands/rollout-change.ts'
+import { findDifferences, listRolloutObjects } from '../../../../src/command/plugin/rollout-objects.ts'
+import { hashConfig } from '../../../../src/decision/rollout-hash.ts'
+import { parseDocuments } from '../../../../src/kubelet/yaml.ts'
+import { NAMESPACE, type PluginWorldOptions, putConfigMap, startPluginWorld } from '../world.ts'
 
 const TEXT = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 50\n'
 const HASH = hashConfig({ kubelet: TEXT }, 'kubelet')
@@ -325,7 +325,7 @@ t.test('init on a server without admission policies goes on without', async (t) 
   })
 })
 
-const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+const read = (path: string) => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8')
 const documents = (path: string) => {
   const parsed = parseDocuments(read(path))
   return parsed.ok ? parsed.documents.map(({ value }) => value as { metadata: object }) : []

@@ -5,7 +5,7 @@
  * Make sure to inspect the output below.  Do not ignore changes!
  */
 'use strict'
-exports[`test/command/plugin/get.test.ts > TAP > one line a node, and one a config, within 80 columns > must match snapshot 1`] = `
+exports[`test/command/plugin/commands/get.test.ts > TAP > one line a node, and one a config, within 80 columns > must match snapshot 1`] = `
 NODE      CONFIG          VERSION  STATE       SINCE  WAVE       MESSAGE
 plain     -               -        NoAgent     -      -
 worker-1  kubelet-config  212      Promoted    60m    -

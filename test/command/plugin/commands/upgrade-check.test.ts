@@ -1,7 +1,13 @@
 import t, { type Test } from 'tap'
-import { BASE_ANNOTATION, CONFIG_LABEL, FLEET_LABEL, LAYER_ANNOTATION, NODE_SELECTOR_ANNOTATION } from '../../../src/decision/channels.ts'
-import { LAST_IN_TABLES, NEWEST_MINOR } from '../../../src/kubelet/fields.ts'
-import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld } from './world.ts'
+import {
+  BASE_ANNOTATION,
+  CONFIG_LABEL,
+  FLEET_LABEL,
+  LAYER_ANNOTATION,
+  NODE_SELECTOR_ANNOTATION,
+} from '../../../../src/decision/channels.ts'
+import { LAST_IN_TABLES, NEWEST_MINOR } from '../../../../src/kubelet/fields.ts'
+import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld } from '../world.ts'
 
 const WHOLE = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
-import { until } from '../../until.ts'
-import { nodeObject, rolledBack, startPluginWorld } from './world.ts'
+import { until } from '../../../until.ts'
+import { nodeObject, rolledBack, startPluginWorld } from '../world.ts'
 
 async function startFleet(test: Test, options = {}) {
   const world = await startPluginWorld(test, options)
@@ -117,7 +117,7 @@ t.test('a watch shows a node again when it changes, and not when kubelet writes'
       out += text
     },
   }
-  const { getCommand } = await import('../../../src/command/plugin/commands/get.ts')
+  const { getCommand } = await import('../../../../src/command/plugin/commands/get.ts')
   const line = { options: { selector: '', output: 'table', watch: 'true' }, args: [], shared: {} }
   const done = getCommand.execute({ ...context, terminal, signal: stopper.signal }, line)
   await until(() => server.requests.some(({ verb }) => verb === 'watch'), 'the watch is open')
@@ -154,7 +154,7 @@ t.test('a watch goes on where an API server restarts, and does not ask without a
   }
   const pauses: number[] = []
   world.onSleep = (ms) => pauses.push(ms)
-  const { getCommand } = await import('../../../src/command/plugin/commands/get.ts')
+  const { getCommand } = await import('../../../../src/command/plugin/commands/get.ts')
   const line = { options: { selector: '', output: 'table', watch: 'true' }, args: [], shared: {} }
   const api = { request: context.api.request.bind(context.api), watch }
   t.equal(await getCommand.execute({ ...context, api, signal: stopper.signal }, line), 0)

@@ -5,7 +5,7 @@
  * Make sure to inspect the output below.  Do not ignore changes!
  */
 'use strict'
-exports[`test/command/plugin/why.test.ts > TAP > a config that was rolled back > must match snapshot 1`] = `
+exports[`test/command/plugin/commands/why.test.ts > TAP > a config that was rolled back > must match snapshot 1`] = `
 worker-6: RolledBack; KubeletConfigReady has been False for 60m
 
 It runs kube-system/kubelet-config:kubelet@212.
@@ -24,7 +24,7 @@ Latest events:
 
 `
 
-exports[`test/command/plugin/why.test.ts > TAP > a trial, a wait in a rollout, a node that asks for something else, and one without an agent > must match snapshot 1`] = `
+exports[`test/command/plugin/commands/why.test.ts > TAP > a trial, a wait in a rollout, a node that asks for something else, and one without an agent > must match snapshot 1`] = `
 trial: InTrial; KubeletConfigReady has been Unknown for 60m
 
 It runs kube-system/c:kubelet@212.

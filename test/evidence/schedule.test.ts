@@ -5,7 +5,6 @@ import type { EvidenceRecord } from '../../src/evidence/kinds.ts'
 import { ALL_REQUIRED, API_QUESTIONS, type Fact, type Question, type SeenFact } from '../../src/evidence/kinds.ts'
 import { recordFacts } from '../../src/evidence/record.ts'
 import { awaitsBaseline, dueEvidence, findCandidateOfBaseline, isBaselineAbandoned, isBaselineOld } from '../../src/evidence/schedule.ts'
-import { lease, node, pods, recordNothing, refused, runtime, serving, staticPods, unreachable } from './evidence-samples.ts'
 import {
   A,
   A_IS_KEPT,
@@ -27,7 +26,8 @@ import {
   startsWith,
   verdict,
   wants,
-} from './snapshots.ts'
+} from '../decision/snapshots.ts'
+import { lease, node, pods, recordNothing, refused, runtime, serving, staticPods, unreachable } from './samples.ts'
 
 type Answers = (question: Question, seconds: number) => SeenFact
 

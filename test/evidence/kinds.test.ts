@@ -4,6 +4,7 @@ import type { EvidenceFinding, EvidenceKind, SeenFact } from '../../src/evidence
 import { dueEvidence } from '../../src/evidence/schedule.ts'
 import type { StaticPod } from '../../src/evidence/static-pods.ts'
 import { type HealthAnswer, PORT_NOT_KNOWN } from '../../src/health/sample.ts'
+import { B, health, keyOf, MINUTE_US, NOW_US, POLICY, runsNothing, SECOND_US, unit } from '../decision/snapshots.ts'
 import {
   API_SERVER,
   ETCD,
@@ -19,8 +20,7 @@ import {
   snapshotOf,
   staticPods,
   unreachable,
-} from './evidence-samples.ts'
-import { B, health, keyOf, MINUTE_US, NOW_US, POLICY, runsNothing, SECOND_US, unit } from './snapshots.ts'
+} from './samples.ts'
 
 /** `perhaps`: a no that the node may have caused. `uncompared`: nobody knows how it was before. */
 type Expected = 'yes' | 'no' | 'perhaps' | 'unknown' | 'doubtful' | 'uncompared'

@@ -1,9 +1,9 @@
 import t from 'tap'
-import { contentHash } from '../../../src/checkpoint/content.ts'
-import { KEPT_LABEL } from '../../../src/command/plugin/config-maps.ts'
-import { hashVersion } from '../../../src/command/plugin/kept-versions.ts'
-import { CONFIG_LABEL } from '../../../src/decision/channels.ts'
-import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld, withConfigz } from './world.ts'
+import { contentHash } from '../../../../src/checkpoint/content.ts'
+import { KEPT_LABEL } from '../../../../src/command/plugin/config-maps.ts'
+import { hashVersion } from '../../../../src/command/plugin/kept-versions.ts'
+import { CONFIG_LABEL } from '../../../../src/decision/channels.ts'
+import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld, withConfigz } from '../world.ts'
 
 const WHOLE = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const BASE = 'kubelet-cfg-agent.io/base'
@@ -441,7 +441,7 @@ t.test('diff of a node: with the kept version, and where none is kept with what 
   t.match(await run('diff', 'n1'), { code: 0, out: /runs what ConfigMap kube-system\/pods:kubelet holds/ })
   server.objects.put(nodeObject('n1', { config: 'pods', said: { contentHash: 'ff' } }))
   t.match(await run('diff', 'n1'), { code: 2, err: /not kept as a version, and kubelet cannot be asked/ })
-  const { diffCommand } = await import('../../../src/command/plugin/commands/diff.ts')
+  const { diffCommand } = await import('../../../../src/command/plugin/commands/diff.ts')
   const asked: string[] = []
   const api = withConfigz(context.api, { maxPods: 33 }, asked)
   t.equal(await diffCommand.execute({ ...context, api }, { options: {}, args: ['n1'], shared: {} }), 1)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type ChangePolicy, describeChanges } from '../../src/preflight/policy/check-policy.ts'
+import { type ChangePolicy, describeChanges } from '../../../src/preflight/policy/check-policy.ts'
 
 const OPEN: ChangePolicy = { base: 'open', allow: [], deny: [], requireDrain: [] }
 const v120 = { major: 1, minor: 20, patch: 2 }

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { hashVersion, PREVIOUS_ANNOTATION } from '../../../src/command/plugin/kept-versions.ts'
-import { BASE_ANNOTATION } from '../../../src/decision/channels.ts'
-import { editConfigMap, NAMESPACE, type PluginWorld, putConfigMap, startPluginWorld } from './world.ts'
+import { hashVersion, PREVIOUS_ANNOTATION } from '../../../../src/command/plugin/kept-versions.ts'
+import { BASE_ANNOTATION } from '../../../../src/decision/channels.ts'
+import { editConfigMap, NAMESPACE, type PluginWorld, putConfigMap, startPluginWorld } from '../world.ts'
 
 const WHOLE = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 

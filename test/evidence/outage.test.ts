@@ -8,6 +8,7 @@ import { findEvidenceFailure, judgeEvidence, listMissingEvidence } from '../../s
 import type { Fact, Question, SeenFact } from '../../src/evidence/kinds.ts'
 import { recordFacts } from '../../src/evidence/record.ts'
 import { dueEvidence } from '../../src/evidence/schedule.ts'
+import { A_IS_KEPT, POLICY, SECOND_US } from '../decision/snapshots.ts'
 import {
   API_SERVER,
   ETCD,
@@ -21,8 +22,7 @@ import {
   snapshotOf,
   staticPods,
   unreachable,
-} from './evidence-samples.ts'
-import { A_IS_KEPT, POLICY, SECOND_US } from './snapshots.ts'
+} from './samples.ts'
 
 interface Outage {
   readonly from: number

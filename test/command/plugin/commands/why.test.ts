@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { ADVICE } from '../../../src/command/plugin/commands/why.ts'
-import { restartingMessage, rolledBackMessage } from '../../../src/decision/status-texts.ts'
-import { CONDITION_REASONS } from '../../../src/report/reasons.ts'
-import { nodeObject, rolledBack, sourceOf, startPluginWorld } from './world.ts'
+import { ADVICE } from '../../../../src/command/plugin/commands/why.ts'
+import { restartingMessage, rolledBackMessage } from '../../../../src/decision/status-texts.ts'
+import { CONDITION_REASONS } from '../../../../src/report/reasons.ts'
+import { nodeObject, rolledBack, sourceOf, startPluginWorld } from '../world.ts'
 
 const EVENT = {
   kind: 'Event',

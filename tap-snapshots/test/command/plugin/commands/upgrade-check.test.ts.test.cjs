@@ -5,7 +5,7 @@
  * Make sure to inspect the output below.  Do not ignore changes!
  */
 'use strict'
-exports[`test/command/plugin/upgrade-check.test.ts > TAP > each config for each kubelet that uses it, from one list of nodes > must match snapshot 1`] = `
+exports[`test/command/plugin/commands/upgrade-check.test.ts > TAP > each config for each kubelet that uses it, from one list of nodes > must match snapshot 1`] = `
 kube-system/spelled:kubelet on 1 node with kubelet 1.36.3
 kube-system/spelled:kubelet:3:1: warning: memoryThrottlingFactor changes its meaning: to kubelet 1.36: no pod is throttled, since the feature gate MemoryQoS is off; to kubelet 1.37: 0.9: on cgroup v2, pods that are not Guaranteed are throttled near their memory limit [meaning/value]
    3 | memoryThrottlingFactor: 0.9

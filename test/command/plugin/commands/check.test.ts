@@ -1,7 +1,7 @@
 import t from 'tap'
-import { BASE_ANNOTATION } from '../../../src/decision/channels.ts'
-import type { KubeAnswer } from '../../../src/ports/kube-api.ts'
-import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld } from './world.ts'
+import { BASE_ANNOTATION } from '../../../../src/decision/channels.ts'
+import type { KubeAnswer } from '../../../../src/ports/kube-api.ts'
+import { NAMESPACE, nodeObject, type PluginWorld, putConfigMap, sourceOf, startPluginWorld } from '../world.ts'
 
 interface Grant {
   readonly subject: string

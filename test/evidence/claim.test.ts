@@ -7,7 +7,6 @@ import { recordFacts } from '../../src/evidence/record.ts'
 import { dueEvidence, findCandidateOfBaseline, findEvidenceAccess } from '../../src/evidence/schedule.ts'
 import { DEFAULT_PLAN } from '../../src/rollout/plan.ts'
 import type { RolloutTurn } from '../../src/rollout/view.ts'
-import { lease, node, pods, refused, runtime, serving, staticPods, unreachable } from './evidence-samples.ts'
 import {
   A,
   A_EDITED,
@@ -28,7 +27,8 @@ import {
   SECOND_US,
   snapshot,
   wants,
-} from './snapshots.ts'
+} from '../decision/snapshots.ts'
+import { lease, node, pods, refused, runtime, serving, staticPods, unreachable } from './samples.ts'
 
 const HASH = hashConfig(dataOf(A_EDITED), 'kubelet')
 const CONFIG = 'kube-system/a'

@@ -6,7 +6,7 @@ import t from 'tap'
 import type { SeenFact } from '../../src/evidence/kinds.ts'
 import { isEvidenceRecord } from '../../src/evidence/kinds.ts'
 import type { StaticPod } from '../../src/evidence/static-pods.ts'
-import { API_SERVER, ETCD, find, node, pods, recordStory, runtime, type Story, serving, staticPods } from './evidence-samples.ts'
+import { API_SERVER, ETCD, find, node, pods, recordStory, runtime, type Story, serving, staticPods } from './samples.ts'
 
 const WELL = [staticPods([API_SERVER, ETCD]), serving(403), node('True'), runtime('answered'), pods()]
 /** Not a part of `unknown`. */

@@ -8,6 +8,22 @@ import { isEvidenceRecord } from '../../src/evidence/kinds.ts'
 import { recordFacts } from '../../src/evidence/record.ts'
 import type { Running } from '../../src/health/sample.ts'
 import {
+  A,
+  A_IS_KEPT,
+  B,
+  BOOT,
+  C,
+  contentOf,
+  GOOD,
+  keyOf,
+  NOW_US,
+  POLICY,
+  restartTo,
+  runs,
+  SECOND_US,
+  verdict,
+} from '../decision/snapshots.ts'
+import {
   API_SERVER,
   ETCD,
   find,
@@ -22,8 +38,7 @@ import {
   snapshotOf,
   staticPods,
   unreachable,
-} from './evidence-samples.ts'
-import { A, A_IS_KEPT, B, BOOT, C, contentOf, GOOD, keyOf, NOW_US, POLICY, restartTo, runs, SECOND_US, verdict } from './snapshots.ts'
+} from './samples.ts'
 
 const notAsked = { kind: 'not-asked', detail: 'nothing to ask' } as const
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { keepBaseline, recallBaseline } from '../../src/evidence/baseline.ts'
 import { type Baseline, type EvidenceRecord, isKeptBaseline, type KeptBaseline } from '../../src/evidence/kinds.ts'
-import { A, A_IS_KEPT, B, BOOT, C, contentOf, inTrial, judged, keyOf, runs, UPGRADED_KUBELET, verdict } from './snapshots.ts'
+import { A, A_IS_KEPT, B, BOOT, C, contentOf, inTrial, judged, keyOf, runs, UPGRADED_KUBELET, verdict } from '../decision/snapshots.ts'
 
 const BASELINE: Baseline = {
   candidate: keyOf(B),
