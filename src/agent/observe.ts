@@ -33,11 +33,11 @@ import {
   holdFallback,
   identifyLocal,
   identifyRunning,
-  listNamed,
+  listNamedSources,
   readAssigned,
   readContentOnce,
   readLocalConfig,
-  readSource,
+  readSourceRecord,
   resolveNextStart,
 } from './node-configs.ts'
 import { type AnswerPorts, observeAnswers } from './observe-answers.ts'
@@ -77,7 +77,7 @@ export async function observe(ports: ObservationPorts, troubles: readonly Troubl
   const { activation, ...kept } = readDisk(ports, checkpoints, unit, past.ofThisBoot?.lastProcess)
   const left = readLeft(ports, checkpoints)
   const leftSources = (left.left ?? []).map(({ source }) => source)
-  const named = listNamed(kept.assigned, kept.lastKnownGood.source, kept.previous.source, ...leftSources)
+  const named = listNamedSources(kept.assigned, kept.lastKnownGood.source, kept.previous.source, ...leftSources)
   const passed = [kept.lastKnownGood, kept.previous, ...(left.left ?? [])].map(({ content }) => content)
   const running = identifyRunning(unit, past.ofThisBoot, activation, seen.at.bootId, checkpoints, { named, passed })
   const look = { unit, healthz: seen.healthz, health: past.ofThisBoot }
@@ -168,8 +168,8 @@ function readDisk(
   const nextStart = resolveNextStart(activation, checkpoints)
   const traces = { unit, activation, lastProcess }
   const fallbacks = {
-    'last-known-good': readSource(records, 'last-known-good', traces),
-    previous: readSource(records, 'previous', traces),
+    'last-known-good': readSourceRecord(records, 'last-known-good', traces),
+    previous: readSourceRecord(records, 'previous', traces),
   }
   const lastKnownGood = holdFallback(fallbacks['last-known-good'], checkpoints)
   const previous = holdFallback(fallbacks.previous, checkpoints)

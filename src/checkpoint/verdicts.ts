@@ -8,7 +8,7 @@ import { isVerdict, keepVerdicts, type Verdict } from '../decision/verdict.ts'
 import type { Files } from '../ports/files.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import { type Check, isAny, isText, listOf, parseJson } from '../values/json-shape.ts'
-import { FileError, isDamage } from './file-error.ts'
+import { FileError, isDamagedPath } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 import type { RecordFiles } from './record-files.ts'
@@ -47,7 +47,7 @@ export class KeptVerdicts {
       else this.#read = { identity, verdicts: byKey(this.#load()) }
     } catch (cause) {
       // Those that were read stay in force: nobody else changes the file.
-      if (!isDamage(cause) && !this.#faults.hasLasted(this.#path, cause)) throw cause
+      if (!isDamagedPath(cause) && !this.#faults.hasLasted(this.#path, cause)) throw cause
     }
     return this.#read?.verdicts ?? new Map()
   }

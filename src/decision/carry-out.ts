@@ -25,13 +25,13 @@ import { identityOfKey, trialKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
 
 /** How the world answers the commands of a step. */
-export interface Answers {
+export interface CommandAnswers {
   preflight(step: StepOf<'preflight'>, snapshot: Snapshot): PreflightAnswer
   /** `after`: the Snapshot with kubelet as the restart leaves it. */
   restart(snapshot: Snapshot): { readonly outcome: RestartOutcome; readonly after: Snapshot }
 }
 
-export function carryOut(snapshot: Snapshot, step: Action, answers: Answers): Snapshot {
+export function carryOut(snapshot: Snapshot, step: Action, answers: CommandAnswers): Snapshot {
   return effectsOf(step, snapshot).reduce((seen, effect) => {
     switch (effect.kind) {
       case 'run-preflight':
@@ -44,7 +44,7 @@ export function carryOut(snapshot: Snapshot, step: Action, answers: Answers): Sn
   }, snapshot)
 }
 
-function restart(snapshot: Snapshot, effect: Extract<CommandEffect, { kind: 'restart-kubelet' }>, answers: Answers): Snapshot {
+function restart(snapshot: Snapshot, effect: Extract<CommandEffect, { kind: 'restart-kubelet' }>, answers: CommandAnswers): Snapshot {
   const { outcome, after } = answers.restart(snapshot)
   return foldEffects(after, effectsOfRestart(effect, outcome))
 }

@@ -145,11 +145,16 @@ export function recallBaseline(
 
 /** Begins CLOCK_MONOTONIC anew, and ends pods and pressure. */
 function acrossBoot(baseline: Baseline): Baseline {
-  const outlives = Object.entries(baseline).filter(([name]) => !OF_BOOT.includes(name))
-  return { ...(Object.fromEntries(outlives) as unknown as Baseline), sinceUs: 0, beforeBoot: true }
+  const outlives = { ...baseline, sinceUs: 0, beforeBoot: true }
+  for (const name of OF_BOOT) delete outlives[name]
+  return outlives
 }
 
-const OF_BOOT: readonly string[] = ['awaitedSinceUs', 'unread', ...ALL_CONTRACTS.flatMap(({ ofBoot = [] }) => ofBoot)]
+const OF_BOOT: readonly ('awaitedSinceUs' | 'unread' | keyof Taken)[] = [
+  'awaitedSinceUs',
+  'unread',
+  ...ALL_CONTRACTS.flatMap(({ ofBoot = [] }) => ofBoot),
+]
 
 /**
  * What `meta/` has to hold by now. undefined: nothing.

@@ -11,7 +11,7 @@ import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { LocalConfigView } from '../ports/assignment-source.ts'
 import { findBases, type Merged, nameConfigMap, nameLayers } from './find-bases.ts'
 import { layOver, listFields } from './layers.ts'
-import { type BaseTexts, mergePart, type PartResult } from './merge-part.ts'
+import { type BaseTexts, type MergeResult, mergePart } from './merge-part.ts'
 import { type NodePatches, namePatches, OVERLAY, type PatchSet } from './patch-set.ts'
 import type { OverlayView, PresentOverlay, Rendering } from './read-overlay.ts'
 
@@ -66,9 +66,9 @@ type AppliedPart =
   | { readonly kind: 'faulty'; readonly desired: Desired; readonly detail: string }
 
 /** undefined: it is being merged. Returns the same object for the same arguments. */
-type MergePart = (bases: BaseTexts, data: ConfigMapData, key: string) => PartResult | undefined
+type MergePart = (bases: BaseTexts, data: ConfigMapData, key: string) => MergeResult | undefined
 
-const ERRORS: Readonly<Record<Extract<PartResult, { ok: false }>['fault'], string>> = {
+const ERRORS: Readonly<Record<Extract<MergeResult, { ok: false }>['fault'], string>> = {
   local: LOCAL_BASE_ERROR,
   base: BASE_ERROR,
   part: PART_ERROR,

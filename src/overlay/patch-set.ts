@@ -8,14 +8,14 @@ import { INSTANCE_ERROR, OVERLAY_ERROR } from '../decision/status-texts.ts'
 import { mergePatch } from '../values/merge-patch.ts'
 import { leaveOutSet, type NamedPatch, type OverlayView, RESOLVED } from './read-overlay.ts'
 
-export type AssignedConfigMap = Extract<Desired, { kind: 'config-map' }> & { readonly object: FoundConfigMap }
+export type FoundAssignment = Extract<Desired, { kind: 'config-map' }> & { readonly object: FoundConfigMap }
 
 export interface PatchSet {
   /** For messages, after `this node's`. */
   readonly name: string
   /** After `failed to sync: `. */
   readonly error: string
-  isFor(assigned: Pick<AssignedConfigMap, 'ref' | 'object'>): boolean
+  isFor(assigned: Pick<FoundAssignment, 'ref' | 'object'>): boolean
   /** Whether its files are named among what a config is merged from. */
   readonly isLayer: boolean
   /** One of its files, for people. */

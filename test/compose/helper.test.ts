@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { VERSION } from '../../src/compose/kube-api.ts'
+import { AGENT_VERSION } from '../../src/compose/kube-api.ts'
 import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import { HelperProcess } from '../../src/helper/helper-process.ts'
 import { isComparison, isConfigzAnswer, isFactsResult, isNothing, isPreflightResult, isReport } from '../../src/helper/protocol.ts'
@@ -32,7 +32,7 @@ const UNIT: KnownUnit = {
   wiring: { kind: 'broken', reason: 'drop-in-missing', detail: 'missing' },
 }
 
-function open(t: Test, version = VERSION): HelperProcess {
+function open(t: Test, version = AGENT_VERSION): HelperProcess {
   const directory = t.testdir({})
   const flags = {
     dynamicConfigDir: join(directory, 'state'),
@@ -105,7 +105,7 @@ t.test('reads the facts of the machine, asks for /configz and compares it', asyn
 })
 
 t.test('judges nothing for an agent of another version, as in the middle of an upgrade', async (t) => {
-  const message = `the helper has version ${VERSION}, and the agent 0.0.1: restart kubelet-cfg-agent`
+  const message = `the helper has version ${AGENT_VERSION}, and the agent 0.0.1: restart kubelet-cfg-agent`
   await t.rejects(open(t, '0.0.1').ask('check', [candidate(HEAD)], { check: isReport, limitMs }), { message })
 })
 

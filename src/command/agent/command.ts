@@ -4,7 +4,7 @@ import type { ContentHash } from '../../decision/config-source.ts'
 import type { Desired } from '../../decision/desired.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
 import type { KnownUnit } from '../../decision/unit-state.ts'
-import type { NodeFactsResult } from '../../kubelet/describe-facts.ts'
+import type { MachineFactsResult } from '../../kubelet/describe-facts.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
 import type { OverlayView } from '../../overlay/read-overlay.ts'
 import type { Activation } from '../../ports/activation.ts'
@@ -129,7 +129,7 @@ export interface CommandContext {
   vantage(): Vantage
   /** This process's. */
   readonly uid: number
-  nodeFacts(): Promise<NodeFactsResult>
+  nodeFacts(): Promise<MachineFactsResult>
   /** Who besides root could be, or use, the container runtime of kubelet. undefined: nobody. */
   runtimeDoubt(unit: KnownUnit): Promise<string | undefined>
 }

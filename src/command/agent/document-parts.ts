@@ -80,23 +80,24 @@ export function documentHeld({ source, content }: HeldSource): SourceDocument {
 }
 
 export function documentAssigned({ assigned, assignedContent }: Snapshot): SourceDocument {
-  return assigned.kind === 'source' ? documentHeld({ source: assigned.source, content: assignedContent }) : unknown(assigned.detail)
+  return assigned.kind === 'source' ? documentHeld({ source: assigned.source, content: assignedContent }) : unknownDocument(assigned.detail)
 }
 
 export function documentActive(snapshot: Snapshot, active: ConfigSource | undefined): SourceDocument {
   const { running, nextStart, unit } = snapshot
   if (running.kind === 'none') return { kind: 'none' }
-  if (running.kind === 'unknown') return unknown(running.detail)
+  if (running.kind === 'unknown') return unknownDocument(running.detail)
   if (active !== undefined) {
     return nextStart.kind === 'known' && sameSource(nextStart.held.source, active) ? documentHeld(nextStart.held) : documentSource(active)
   }
   const process = unit.kind === 'known' ? unit.process : undefined
-  if (process?.kind === 'checkpoint') return unknown(`a checkpoint that no record names: ${process.uid}/${describeVersion(process)}`)
-  if (process?.kind === 'other' && process.configPath !== undefined) return unknown(process.configPath)
-  return unknown('neither the local config nor a checkpoint')
+  if (process?.kind === 'checkpoint')
+    return unknownDocument(`a checkpoint that no record names: ${process.uid}/${describeVersion(process)}`)
+  if (process?.kind === 'other' && process.configPath !== undefined) return unknownDocument(process.configPath)
+  return unknownDocument('neither the local config nor a checkpoint')
 }
 
-export function unknown(detail: string): SourceDocument {
+export function unknownDocument(detail: string): SourceDocument {
   return { kind: 'unknown', detail }
 }
 

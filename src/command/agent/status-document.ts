@@ -34,7 +34,7 @@ import {
   documentUnit,
   seconds,
   showSeconds,
-  unknown,
+  unknownDocument,
 } from './document-parts.ts'
 import { explain } from './explain.ts'
 
@@ -76,11 +76,11 @@ export function documentStatus(snapshot: Snapshot, { agent, lastReport, merged, 
     detail,
     assigned: documentAssigned(snapshot),
     active: documentActive(snapshot, status.active),
-    nextStart: nextStart.kind === 'known' ? documentHeld(nextStart.held) : unknown(nextStart.detail),
+    nextStart: nextStart.kind === 'known' ? documentHeld(nextStart.held) : unknownDocument(nextStart.detail),
     lastKnownGood: documentHeld(findLastKnownGood(snapshot)),
     previous: documentHeld(snapshot.previous),
     /** What should be active: `assigned`, unless that failed. */
-    target: target === undefined ? unknown(detail) : documentHeld(target),
+    target: target === undefined ? unknownDocument(detail) : documentHeld(target),
     /** What is known of the config on trial. Empty: nothing is on trial. */
     evidence: listObserved(snapshot).map((finding) => documentFinding(finding, snapshot)),
     trial:

@@ -175,12 +175,12 @@ function countOf(value: unknown): number | undefined {
 }
 
 /** The state in one word: the condition's reason. */
-export function stateOf({ ready }: NodeState): string {
+export function stateWord({ ready }: NodeState): string {
   return ready === undefined ? 'NoAgent' : ready.reason || ready.status
 }
 
 /** The config that the node is to run: what its agent follows, or else what the Node asks for. */
-export function configOf({ assigned, asked }: NodeState): string {
+export function configWord({ assigned, asked }: NodeState): string {
   if (assigned === 'local') return 'local'
   if (assigned !== undefined) return nameOf(assigned)
   if (asked === undefined) return '-'

@@ -113,7 +113,7 @@ async function tallyGroup(
 }
 
 /** A sentence. undefined: it is known of all nodes. */
-export function describeUnknown({ unknown }: Tally): string | undefined {
+export function describeUnknownRuns({ unknown }: Tally): string | undefined {
   if (unknown === 0) return undefined
   const which = unknown === 1 ? 'which version it runs' : 'which version they run'
   return `Of ${countNodes(unknown)} it is not known ${which}, since what is merged there has other bytes: diff NODE asks kubelet.`

@@ -75,12 +75,12 @@ export async function readBoth(
 > {
   const found = await getRecord(api, ref)
   if (found.kind === 'unavailable') return found
-  const read = await getConfig(api, config, ref.name)
+  const read = await getConfigOfRecord(api, config, ref.name)
   return read.kind === 'unavailable' ? read : { kind: 'found', found, config: read.config }
 }
 
 /** @param record the name that the annotation has to have */
-export async function getConfig(api: Pick<KubeApi, 'request'>, ref: ConfigMapRef, record: string): Promise<FoundConfig> {
+export async function getConfigOfRecord(api: Pick<KubeApi, 'request'>, ref: ConfigMapRef, record: string): Promise<FoundConfig> {
   const what = `ConfigMap ${ref.namespace}/${ref.name}`
   const unavailable = (detail: string): FoundConfig => ({ kind: 'unavailable', detail })
   const answer = await api.request({ method: 'GET', path: sourcePath(ref), timeoutMs: TIMEOUT_MS })

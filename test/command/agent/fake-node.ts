@@ -8,7 +8,7 @@ import { reportFailure } from '../../../src/command/run-program.ts'
 import { describeSource } from '../../../src/decision/config-source.ts'
 import type { Hold } from '../../../src/decision/records.ts'
 import type { Snapshot } from '../../../src/decision/snapshot.ts'
-import type { NodeFactsResult } from '../../../src/kubelet/describe-facts.ts'
+import type { MachineFactsResult } from '../../../src/kubelet/describe-facts.ts'
 import { inspectWith } from '../../../src/preflight/inspect.ts'
 import { NOTHING_KNOWN } from '../../../src/preflight/node/surroundings.ts'
 import { listParts } from '../../../src/preflight/parts.ts'
@@ -49,7 +49,7 @@ export interface FakeNodeFields {
   readonly context?: Partial<CommandContext>
 }
 
-export const machine: NodeFactsResult = {
+export const machine: MachineFactsResult = {
   ok: true,
   facts: {
     memoryBytes: 16 * 2 ** 30,

@@ -13,7 +13,7 @@ import { KEY, mergeText } from '../merged-text.ts'
 import { describe, getNode, type NodeState } from '../node-state.ts'
 import { knowContent, runsContent } from '../runs.ts'
 
-export const diffCommand: PluginCommand = {
+export const diffConfigCommand: PluginCommand = {
   name: 'diff',
   group: 'Look',
   summary: 'show what the assigned config changes on a node',

@@ -441,7 +441,7 @@ t.test('diff of a node: with the kept version, and where none is kept with what 
   t.match(await run('diff', 'n1'), { code: 0, out: /runs what ConfigMap kube-system\/pods:kubelet holds/ })
   server.objects.put(nodeObject('n1', { config: 'pods', said: { contentHash: 'ff' } }))
   t.match(await run('diff', 'n1'), { code: 2, err: /not kept as a version, and kubelet cannot be asked/ })
-  const { diffCommand } = await import('../../../../src/command/plugin/commands/diff.ts')
+  const { diffConfigCommand: diffCommand } = await import('../../../../src/command/plugin/commands/diff.ts')
   const asked: string[] = []
   const api = withConfigz(context.api, { maxPods: 33 }, asked)
   t.equal(await diffCommand.execute({ ...context, api }, { options: {}, args: ['n1'], shared: {} }), 1)
