@@ -5,6 +5,14 @@
 
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
+import type { RecordState, SourceName } from '../decision/records.ts'
+import type { NextStart } from '../decision/snapshot.ts'
+import type { HealthRecord } from '../health/fold.ts'
+import type { SeenProcess } from '../health/process.ts'
+import type { Running } from '../health/sample.ts'
+import type { Activation, ActivationStamp, ActivationState } from '../ports/activation.ts'
+import type { LocalConfigView } from '../ports/assignment-source.ts'
+import type { Checkpoints, Records } from '../ports/store.ts'
 import {
   type CheckpointFile,
   type ConfigMapSource,
@@ -17,17 +25,9 @@ import {
   nameEarlier,
   nameMissing,
   nameOther,
-} from '../decision/config-source.ts'
-import type { RecordState, SourceName } from '../decision/records.ts'
-import type { NextStart } from '../decision/snapshot.ts'
-import { trialKey } from '../decision/trial-key.ts'
-import type { KnownUnit, UnitState } from '../decision/unit-state.ts'
-import type { HealthRecord } from '../health/fold.ts'
-import type { SeenProcess } from '../health/process.ts'
-import type { Running } from '../health/sample.ts'
-import type { Activation, ActivationStamp, ActivationState } from '../ports/activation.ts'
-import type { LocalConfigView } from '../ports/assignment-source.ts'
-import type { Checkpoints, Records } from '../ports/store.ts'
+} from '../subject/config-source.ts'
+import { trialKey } from '../subject/trial-key.ts'
+import type { KnownUnit, UnitState } from '../subject/unit-state.ts'
 import { errorMessage } from '../values/errors.ts'
 
 export function resolveNextStart(activation: ActivationState, checkpoints: CheckpointContents): NextStart {

@@ -8,10 +8,10 @@
  * `pkg/kubelet/kubeletconfig/checkpoint/store`.
  */
 import { basename, dirname, join } from 'node:path'
-import type { CheckpointFile, CheckpointInfo, ConfigMapData, ContentHash } from '../decision/config-source.ts'
 import { checkData, checkFile, checkKey, checkOverlay, checkVersion, type NameCheck } from '../decision/safe-names.ts'
 import type { Files } from '../ports/files.ts'
 import type { Checkpoints } from '../ports/store.ts'
+import type { CheckpointFile, CheckpointInfo, ConfigMapData, ContentHash } from '../subject/config-source.ts'
 import { contentHash, filesOf, hashFiles } from './content.ts'
 import type { TreeFiles } from './disk.ts'
 import { isDamagedPath } from './file-error.ts'

@@ -3,9 +3,9 @@
  * EnvironmentFile=.
  */
 import { isAbsolute, join, normalize, relative } from 'node:path'
-import type { CheckpointFile } from '../decision/config-source.ts'
 import { entryOf, type RecordName } from '../decision/record-table.ts'
 import { checkOverlay, type NameCheck, type NameRefusal, quoteName } from '../decision/safe-names.ts'
+import type { CheckpointFile } from '../subject/config-source.ts'
 
 const SAFE_DIRECTORY = /^[-._a-zA-Z0-9/@:+,]+$/
 

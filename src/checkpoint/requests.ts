@@ -5,11 +5,11 @@
  * counts as a pause: a person may be working on the node.
  */
 import { join } from 'node:path'
-import { type ContentHash, isContentHash } from '../decision/config-source.ts'
 import type { RequestName, Requests } from '../decision/records.ts'
 import type { FileFacts, Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { OperatorRequests } from '../ports/store.ts'
+import { type ContentHash, isContentHash } from '../subject/config-source.ts'
 import { type Check, isFlag, oneOf, optional, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 import { FileError, isDamagedPath, isOfDisk } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'

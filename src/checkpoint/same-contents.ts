@@ -7,9 +7,9 @@
  * texts differ again.
  */
 import { dirname, join } from 'node:path'
-import { type ContentHash, isContentHash } from '../decision/config-source.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
+import { type ContentHash, isContentHash } from '../subject/config-source.ts'
 import { listOf, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 import { FileError, isDamagedPath, isOfDisk } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'

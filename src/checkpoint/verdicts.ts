@@ -3,9 +3,10 @@
  * know. Such a verdict still condemns its config, so each is parsed by itself, and an unknown word
  * counts as the known one that keeps the config from kubelet for longest.
  */
-import type { TrialKey } from '../decision/trial-key.ts'
+
 import { isVerdict, keepVerdicts, type Verdict } from '../decision/verdict.ts'
 import type { Files } from '../ports/files.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import { type Check, isAny, isText, listOf, parseJson } from '../values/json-shape.ts'
 import { FileError, isDamagedPath } from './file-error.ts'

@@ -5,11 +5,11 @@
  * Parses only a text that looks like a manifest.
  */
 
-import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Base } from '../decision/desired.ts'
 import type { Position, YamlReader } from '../kubelet/yaml-document.ts'
 import { readBase } from '../source/channels/metadata.ts'
 import { dataOf } from '../source/kube-object.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 
 /** Maps a place of the config to the file. undefined: unknown. */

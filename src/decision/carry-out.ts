@@ -12,7 +12,8 @@ import {
   nameOfKey,
   sameSource,
   sameVersion,
-} from './config-source.ts'
+} from '../subject/config-source.ts'
+import { identityOfKey, trialKey } from '../subject/trial-key.ts'
 import type { CommandEffect, StateEffect } from './effects.ts'
 import { effectsOfPreflight, effectsOfRestart, type PreflightAnswer, type RestartOutcome } from './effects-of-answer.ts'
 import { effectsOf } from './effects-of-step.ts'
@@ -21,7 +22,6 @@ import type { Put, PutValue, RecordName } from './record-table.ts'
 import type { FallbackName } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Action, StepOf } from './step.ts'
-import { identityOfKey, trialKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
 
 /** How the world answers the commands of a step. */

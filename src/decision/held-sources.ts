@@ -13,10 +13,10 @@ import {
   LOCAL_CONTENT,
   sameSource,
   sameVersion,
-} from './config-source.ts'
+} from '../subject/config-source.ts'
+import type { KubeletProcess } from '../subject/unit-state.ts'
 import { resolveDesired } from './desired.ts'
 import type { Snapshot } from './snapshot.ts'
-import type { KubeletProcess } from './unit-state.ts'
 
 type Records = Pick<Snapshot, 'assigned' | 'assignedContent' | 'lastKnownGood' | 'previous' | 'nextStart' | 'left'>
 

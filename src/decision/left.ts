@@ -3,7 +3,7 @@
  * what ran is kept on record as left: it goes on where preflight refuses the local config, and the
  * node goes back to it where kubelet fails with local, or with what is assigned next. Pure.
  */
-import { type ConfigMapSource, type HeldSource, LOCAL_CONTENT } from './config-source.ts'
+import { type ConfigMapSource, type HeldSource, LOCAL_CONTENT } from '../subject/config-source.ts'
 import { findRunning } from './held-sources.ts'
 import type { Snapshot } from './snapshot.ts'
 import { findVerdict, isOfFailure, type Verdict } from './verdict.ts'

@@ -5,8 +5,9 @@
 
 import { findEvidenceAccess } from '../evidence/schedule.ts'
 import type { RolloutNode } from '../rollout/view.ts'
+import { type ConfigMapRef, type ConfigSource, describeSource, sameSource } from '../subject/config-source.ts'
+import { hasPassed, trialKey } from '../subject/trial-key.ts'
 import { HOUR_US, SECOND_US } from '../values/durations.ts'
-import { type ConfigMapRef, type ConfigSource, describeSource, sameSource } from './config-source.ts'
 import type { FoundConfigMap, NodeTraits, RolloutAnnotations } from './desired.ts'
 import { latestChannelState } from './find-pause.ts'
 import { decideRestart, type RestartDecision } from './restarts.ts'
@@ -16,7 +17,6 @@ import type { Snapshot } from './snapshot.ts'
 import { findLatest, hasWorkedOtherwise, isOfHash, readPlan, retryOf } from './staging.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
 import { assess, hasTarget } from './target.ts'
-import { hasPassed, trialKey } from './trial-key.ts'
 import { findVerdict, type Verdict } from './verdict.ts'
 
 export interface RolloutSubject {

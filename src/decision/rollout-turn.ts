@@ -6,13 +6,13 @@
  * (R5). docs/rollout.md, "The rules", has these. Pure.
  */
 import type { RolloutTurn } from '../rollout/view.ts'
+import { type ConfigSource, type ContentHash, sameSource } from '../subject/config-source.ts'
+import { contentOfKey, hasPassed } from '../subject/trial-key.ts'
 import { SECOND_US } from '../values/durations.ts'
-import { type ConfigSource, type ContentHash, sameSource } from './config-source.ts'
 import { sourceOf } from './desired.ts'
 import { describePause, findConfigMapPause, isPauseUnknown } from './find-pause.ts'
 import type { Snapshot } from './snapshot.ts'
 import { findLatest, findStaging, hasWorkedOtherwise, isOfHash, ROLLOUT_OFF } from './staging.ts'
-import { contentOfKey, hasPassed } from './trial-key.ts'
 
 /** How long a turn counts after it was read. */
 export const TURN_COUNTS_US = 10 * SECOND_US

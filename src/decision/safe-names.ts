@@ -4,7 +4,7 @@
  *
  * Rule for keys: `validation.IsConfigMapKey` in k8s.io/apimachinery.
  */
-import type { CheckpointFile, ConfigMapData, ConfigMapSource } from './config-source.ts'
+import type { CheckpointFile, ConfigMapData, ConfigMapSource } from '../subject/config-source.ts'
 
 export type NameCheck = { readonly ok: true } | { readonly ok: false; readonly reason: NameRefusal; readonly detail: string }
 export type NameRefusal = 'empty' | 'too-long' | 'reserved' | 'unsafe-character' | 'not-absolute'

@@ -9,13 +9,13 @@
  */
 
 import { healthOfRunning } from '../health/process.ts'
-import { type ConfigSource, type ContentHash, type HeldSource, LOCAL } from './config-source.ts'
+import { type ConfigSource, type ContentHash, type HeldSource, LOCAL } from '../subject/config-source.ts'
+import { type TrialKey, trialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { findRunning } from './held-sources.ts'
 import { isLocalAssigned, isLocalRefused, listLeft, runsLocal } from './left.ts'
 import { findStartWait } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
-import { type TrialKey, trialKey } from './trial-key.ts'
-import type { KnownUnit } from './unit-state.ts'
 import { findVerdict, isSeenByHealth, type Verdict } from './verdict.ts'
 
 export interface Candidate {

@@ -2,7 +2,7 @@
  * Whether what kubelet starts with next has failed, by the record of its health. Applies at any
  * time, on trial or long promoted. Pure.
  */
-import type { KnownUnit } from '../decision/unit-state.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { isExcused, isExcuseUsedUp } from './excuse.ts'
 import { countRecurringExits, countVaryingExits, describeRecurringExits, isStartRefused } from './exits.ts'
 import type { HealthRecord } from './fold.ts'

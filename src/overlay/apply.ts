@@ -4,11 +4,11 @@
  * is: neither local config nor a config without them is what was configured.
  */
 
-import type { ConfigMapData } from '../decision/config-source.ts'
 import type { ChannelState, Desired, FoundConfigMap, Rendered } from '../decision/desired.ts'
 import { BASE_ERROR, LAYER_ERROR, LOCAL_BASE_ERROR, PART_ERROR } from '../decision/status-texts.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { LocalConfigView } from '../ports/assignment-source.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
 import { findBases, type Merged, nameConfigMap, nameLayers } from './find-bases.ts'
 import { layOver, listFields } from './layers.ts'
 import { type BaseTexts, type MergeResult, mergePart } from './merge-part.ts'

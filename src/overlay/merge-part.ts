@@ -6,12 +6,12 @@
  * merges the result is not in it.
  */
 import { posix } from 'node:path'
-import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Rendered } from '../decision/desired.ts'
 import { checkKind, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
 import { absolutePaths } from '../kubelet/field-path.ts'
 import { parseJsonText } from '../kubelet/json.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
 import { isObject } from '../values/is-object.ts'
 import { composePatches } from '../values/merge-patch.ts'
 import { nameRendering } from './read-overlay.ts'

@@ -3,10 +3,10 @@
  * configs with the overlay. Pure: what parses YAML, the clock and the timer are passed in.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Desired } from '../decision/desired.ts'
 import type { AssignmentSource, LocalConfigView, ReadLocalConfig } from '../ports/assignment-source.ts'
 import type { Log } from '../ports/log.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
 import { applyOverlay, applyPart, whileWaiting } from './apply.ts'
 import type { BaseTexts, MergeResult } from './merge-part.ts'
 import { OVERLAY, type PatchSet } from './patch-set.ts'

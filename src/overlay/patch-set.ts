@@ -2,9 +2,10 @@
  * The files on a node that are merged over what the cluster assigns: the overlay, which is for
  * every config, and the instance config of kubeadm, which is for the ConfigMap of kubeadm. Pure.
  */
-import type { ConfigMapRef } from '../decision/config-source.ts'
+
 import type { Desired, FoundConfigMap } from '../decision/desired.ts'
 import { INSTANCE_ERROR, OVERLAY_ERROR } from '../decision/status-texts.ts'
+import type { ConfigMapRef } from '../subject/config-source.ts'
 import { mergePatch } from '../values/merge-patch.ts'
 import { leaveOutSet, type NamedPatch, type OverlayView, RESOLVED } from './read-overlay.ts'
 

@@ -3,12 +3,12 @@
  * faulty, the whole overlay is: a partly read overlay is rejected.
  */
 import { contentHash } from '../checkpoint/content.ts'
-import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Rendered } from '../decision/desired.ts'
 import { looksLikeJson } from '../kubelet/decode.ts'
 import { parseJsonText } from '../kubelet/json.ts'
 import { ParsedTexts } from '../kubelet/parsed-texts.ts'
 import type { LocatedReading, YamlReader } from '../kubelet/yaml-document.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
 import { errorMessage } from '../values/errors.ts'
 import { isObject } from '../values/is-object.ts'
 import { readPatch, render } from './render.ts'

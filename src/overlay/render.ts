@@ -5,10 +5,10 @@
 
 import { isUtf8 } from 'node:buffer'
 import { isDeepStrictEqual } from 'node:util'
-import type { ConfigMapData } from '../decision/config-source.ts'
 import { API_VERSION, KIND, looksLikeJson } from '../kubelet/decode.ts'
 import { parseJsonText } from '../kubelet/json.ts'
 import type { Position, YamlReader } from '../kubelet/yaml-document.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
 import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
 

@@ -3,7 +3,7 @@
  * Upstream: `NodeConfigStatus` in `k8s.io/api/core/v1`. Merge patch: RFC 7386, where null removes a
  * field, so a node that is back on local config gets `{}`.
  */
-import { type ConfigMapSource, type ConfigSource, sameSource, withoutOverlay } from '../decision/config-source.ts'
+import { type ConfigMapSource, type ConfigSource, sameSource, withoutOverlay } from '../subject/config-source.ts'
 import { isObject } from '../values/is-object.ts'
 import type { ReportChannel } from './channel.ts'
 import type { ConfigStatus } from './status.ts'

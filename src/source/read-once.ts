@@ -4,11 +4,11 @@
  * the ports that are passed in.
  */
 
-import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { ClusterPause, ConfigMapView, Desired, ReadFailure } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
 import type { OwnedFiles } from '../ports/files.ts'
 import type { KubeAnswer, KubeApi } from '../ports/kube-api.ts'
+import type { ConfigMapRef } from '../subject/config-source.ts'
 import { errorMessage } from '../values/errors.ts'
 import { type AssignedRefs, readBases } from './base-chain.ts'
 import { fleetCollection, readFleetMembers, requestedMembers } from './channels/fleet.ts'

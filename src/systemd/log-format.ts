@@ -11,7 +11,7 @@ import {
   describeVersion,
   isConfigMapRef,
   isConfigMapSource,
-} from '../decision/config-source.ts'
+} from '../subject/config-source.ts'
 import { cutToBytes } from '../values/cut.ts'
 import { isObject } from '../values/is-object.ts'
 

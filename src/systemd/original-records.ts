@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { join, normalize } from 'node:path'
-import { type ConfigSource, type ContentHash, sameSource } from '../decision/config-source.ts'
-import type { UnitState } from '../decision/unit-state.ts'
 import type { Files } from '../ports/files.ts'
+import { type ConfigSource, type ContentHash, sameSource } from '../subject/config-source.ts'
+import type { UnitState } from '../subject/unit-state.ts'
 import { codedError } from '../values/errors.ts'
 import { isStamp, type Stamp, type StampRecord } from './replacement-stamps.ts'
 import { readTwin, type TwinFault, type TwinPaths, writeTwin } from './twin-record.ts'

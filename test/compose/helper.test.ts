@@ -3,11 +3,11 @@ import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { AGENT_VERSION } from '../../src/compose/kube-api.ts'
-import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import { HelperProcess } from '../../src/helper/helper-process.ts'
 import { isComparison, isConfigzAnswer, isFactsResult, isNothing, isPreflightResult, isReport } from '../../src/helper/protocol.ts'
 import type { PreflightRequest } from '../../src/ports/preflight.ts'
 import { resolveSettings } from '../../src/settings/resolve-settings.ts'
+import type { KnownUnit } from '../../src/subject/unit-state.ts'
 
 // Starts the helper, from source.
 t.setTimeout(120_000)

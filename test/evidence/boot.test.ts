@@ -3,10 +3,10 @@
  * so before any config that was not promoted came.
  */
 import t from 'tap'
-import type { CheckpointInfo } from '../../src/decision/config-source.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import { judgeEvidence, viewEvidence } from '../../src/evidence/judge.ts'
 import type { Baseline, EvidenceFinding, EvidenceKind } from '../../src/evidence/kinds.ts'
+import type { CheckpointInfo } from '../../src/subject/config-source.ts'
 import { A, B, BOOT, C, hold, MINUTE_US } from '../decision/snapshots.ts'
 import { ETCD, lease, node, pods, runtime, STARTED_US, type Story, serving, snapshotOf, staticPods } from './samples.ts'
 

@@ -8,7 +8,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileS
 import { dirname, join, resolve } from 'node:path'
 import t from 'tap'
 import { defaultConfigFile, defaultEnvironmentFile } from '../../scripts/package/default-config.ts'
-import type { ConfigMapSource } from '../../src/decision/config-source.ts'
+import type { ConfigMapSource } from '../../src/subject/config-source.ts'
 import { renderDropInRecord } from '../../src/systemd/drop-in-record.ts'
 import { renderOriginalRecord } from '../../src/systemd/original-records.ts'
 

@@ -5,7 +5,6 @@
  * Pure but for the readers that are passed in.
  */
 import { isUtf8 } from 'node:buffer'
-import type { ConfigMapData } from '../../decision/config-source.ts'
 import type { Base, FoundConfigMap } from '../../decision/desired.ts'
 import { awaitRendering, type MergeReaders, mergeOnce } from '../../overlay/apply.ts'
 import { nameConfigMap } from '../../overlay/find-bases.ts'
@@ -17,6 +16,7 @@ import { refuseUnread } from '../../preflight/report.ts'
 import { accept, type Kind, refuse } from '../../settings/setting-kinds.ts'
 import { readBases } from '../../source/base-chain.ts'
 import { readAssignedOnce, readConfigMapOnce } from '../../source/read-once.ts'
+import type { ConfigMapData } from '../../subject/config-source.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { editDistance } from '../../values/nearest.ts'
 import { LONGEST_BYTES, type PlaceInFile, readManifestText } from '../manifest-text.ts'

@@ -2,13 +2,14 @@
  * The parts that the documents and texts of several commands share: the agent, the unit, sources of
  * configs, and the rollout. Pure.
  */
-import { type ConfigSource, describeVersion, type HeldSource, sameSource } from '../../decision/config-source.ts'
+
 import { PHASES } from '../../decision/phases.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
 import { findStaging } from '../../decision/staging.ts'
-import type { UnitActivity } from '../../decision/unit-state.ts'
 import type { Progress } from '../../rollout/progress.ts'
 import type { RolloutTurn } from '../../rollout/view.ts'
+import { type ConfigSource, describeVersion, type HeldSource, sameSource } from '../../subject/config-source.ts'
+import type { UnitActivity } from '../../subject/unit-state.ts'
 import { formatDuration, SECOND_US } from '../../values/durations.ts'
 import { type Cell, type Tone, toned } from '../terminal.ts'
 import type { AgentPresence } from './command.ts'

@@ -8,8 +8,8 @@ import { type CommandAnswers, carryOut } from '../../decision/carry-out.ts'
 import { nextVisibleStep } from '../../decision/rules.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
 import type { Step, Wait } from '../../decision/step.ts'
-import { type TrialKey, trialKey } from '../../decision/trial-key.ts'
 import type { PreflightResult, Verdict } from '../../decision/verdict.ts'
+import { type TrialKey, trialKey } from '../../subject/trial-key.ts'
 import { explain } from './explain.ts'
 
 interface ForeseenStep {

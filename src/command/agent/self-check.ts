@@ -4,11 +4,11 @@
  */
 
 import { dirname, isAbsolute, normalize } from 'node:path'
-import { describeSource, describeVersion } from '../../decision/config-source.ts'
-import type { KnownUnit, UnitActivity, UnitState, WiringProblem } from '../../decision/unit-state.ts'
 import { describeFacts, type MachineFactsResult } from '../../kubelet/describe-facts.ts'
 import type { ActivationState } from '../../ports/activation.ts'
 import type { Log } from '../../ports/log.ts'
+import { describeSource, describeVersion } from '../../subject/config-source.ts'
+import type { KnownUnit, UnitActivity, UnitState, WiringProblem } from '../../subject/unit-state.ts'
 import { asArguments, flagValue } from '../../systemd/command-line.ts'
 import { isKubeletInside } from '../../systemd/distribution.ts'
 import type { CommandContext } from './command.ts'

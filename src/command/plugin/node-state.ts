@@ -3,13 +3,13 @@
  * what assigns. Read from JSON of any shape, without trust: texts lose control characters. Pure.
  */
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION } from '../../decision/channels.ts'
-import { type ConfigMapRef, type ConfigSource, describeSource } from '../../decision/config-source.ts'
 import { STATUS_ANNOTATION } from '../../report/annotation.ts'
 import { findCondition } from '../../report/node-conditions.ts'
 import { readConfig } from '../../report/node-config.ts'
 import { CONDITION_TYPE, DEGRADED_TYPE } from '../../report/reasons.ts'
 import { readAssignment, readSourceAnnotation } from '../../source/channels/config-source-field.ts'
 import { metadataOf } from '../../source/channels/metadata.ts'
+import { type ConfigMapRef, type ConfigSource, describeSource } from '../../subject/config-source.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { Failure } from '../command.ts'

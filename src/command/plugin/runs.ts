@@ -1,6 +1,6 @@
 /** Which content of a config each node runs, as far as the cluster knows. Pure but for the API. */
 import { contentHash } from '../../checkpoint/content.ts'
-import type { ConfigMapData } from '../../decision/config-source.ts'
+import type { ConfigMapData } from '../../subject/config-source.ts'
 import { orElse } from '../command.ts'
 import type { PluginContext } from './command.ts'
 import { type FoundConfig, findConfig } from './config-maps.ts'

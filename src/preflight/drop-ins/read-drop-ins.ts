@@ -7,7 +7,6 @@
  */
 
 import { posix } from 'node:path'
-import type { KnownUnit } from '../../decision/unit-state.ts'
 import { decodeText, type KubeletConfig } from '../../kubelet/decode.ts'
 import { isMergedBefore, listDropInFiles } from '../../kubelet/drop-in-files.ts'
 import type { FieldTable } from '../../kubelet/field.ts'
@@ -15,6 +14,7 @@ import { absolutePaths, type FieldPath, formatPath } from '../../kubelet/field-p
 import { FIELDS, isFieldName, listObjects } from '../../kubelet/fields.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
 import type { Files } from '../../ports/files.ts'
+import type { KnownUnit } from '../../subject/unit-state.ts'
 import { errorMessage } from '../../values/errors.ts'
 import { foldName } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'

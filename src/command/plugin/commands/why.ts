@@ -1,9 +1,9 @@
 /** `why`: what a node runs, what it should, what stands in the way, and what to do. */
 import { describeChannel } from '../../../decision/channels.ts'
-import { type ConfigSource, describeRef, sameRef, sameSource } from '../../../decision/config-source.ts'
 import { EVENT_NAMESPACE } from '../../../report/events.ts'
 import { CONDITION_REASONS, type ConditionReason } from '../../../report/reasons.ts'
 import { itemsOf } from '../../../source/kube-object.ts'
+import { type ConfigSource, describeRef, sameRef, sameSource } from '../../../subject/config-source.ts'
 import { isObject } from '../../../values/is-object.ts'
 import { type CommandLine, EXIT, type ExitCode } from '../../command.ts'
 import { type Cell, paint, plainText } from '../../terminal.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { describeSource, sameRef, sameSource, sameVersion, withoutOverlay } from '../../src/decision/config-source.ts'
-import { A, A_EDITED, B } from './snapshots.ts'
+import { describeSource, sameRef, sameSource, sameVersion, withoutOverlay } from '../../src/subject/config-source.ts'
+import { A, A_EDITED, B } from '../decision/snapshots.ts'
 
 t.test('a source is compared whole', async (t) => {
   t.ok(sameSource(A, { ...A }))
