@@ -134,6 +134,12 @@ export interface Snapshot {
   readonly troubles: readonly Trouble[]
 }
 
+/**
+ * All of a Snapshot that says what should run. The evidence does not: by it a config fails or
+ * passes, and only the verdict on that changes the target.
+ */
+export type Ground = Omit<Snapshot, 'evidence'>
+
 /** A step that could not be carried out. */
 export interface Trouble {
   readonly step: Action['kind']
