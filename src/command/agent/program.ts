@@ -27,11 +27,11 @@ import type { Prepared } from '../run-program.ts'
 import { plainText, type Terminal } from '../terminal.ts'
 import type { AgentCommand, CommandContext, PlainCommand, RunAgent, RunCommand } from './command.ts'
 
-export const PROGRAM = 'kubelet-cfg-agent'
+export const AGENT_NAME = 'kubelet-cfg-agent'
 
 const FIRST_STEPS = `First steps:
-  ${PROGRAM} check     check that the agent can work on this node
-  ${PROGRAM} status    show what kubelet runs, what is assigned, and the trial
+  ${AGENT_NAME} check     check that the agent can work on this node
+  ${AGENT_NAME} status    show what kubelet runs, what is assigned, and the trial
 `
 
 const NOTES: Readonly<Record<AgentCommand['takes'], readonly string[]>> = {
@@ -39,7 +39,7 @@ const NOTES: Readonly<Record<AgentCommand['takes'], readonly string[]>> = {
   // Such commands take settings as flags, and do not list them in their help.
   node: [
     `Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
-see ${PROGRAM} run --help.
+see ${AGENT_NAME} run --help.
 `,
   ],
   all: [
@@ -52,7 +52,7 @@ over the file.
 
 export function agentProgram(commands: readonly AgentCommand[]): Program<AgentCommand> {
   return {
-    name: PROGRAM,
+    name: AGENT_NAME,
     about: 'Changes the configuration of this kubelet through the Kubernetes API, and rolls back what fails.',
     commands,
     helpGroup: 'Inspect',
@@ -105,7 +105,8 @@ export async function prepareAgent(world: AgentWorld, command: AgentCommand, lin
   return {
     problems: isLenient ? [] : problems,
     async execute(): Promise<ExitCode> {
-      for (const problem of problems) world.terminal.err(`${PROGRAM} ${command.name}: ignores an invalid setting: ${plainText(problem)}\n`)
+      for (const problem of problems)
+        world.terminal.err(`${AGENT_NAME} ${command.name}: ignores an invalid setting: ${plainText(problem)}\n`)
       if (command.takes === 'node') return command.execute(await world.openNode(settings), line)
       return command.execute({ start: { settings, reread: () => resolve(flags, world) }, runAgent: world.runAgent }, line)
     },
@@ -122,7 +123,7 @@ function readFlags(command: AgentCommand, { shared }: CommandLine): Flags {
   return Object.fromEntries(given.filter(([, value]) => value !== undefined))
 }
 
-export const runCommand: RunCommand = {
+export const runAgentCommand: RunCommand = {
   name: 'run',
   takes: 'all',
   group: 'Run',
@@ -149,7 +150,7 @@ export const versionCommand: PlainCommand = {
   options: [],
   examples: [],
   async execute({ terminal, version, platform }) {
-    terminal.out(`${PROGRAM} ${version} (${platform})\n`)
+    terminal.out(`${AGENT_NAME} ${version} (${platform})\n`)
     return 0
   },
 }

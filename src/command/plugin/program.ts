@@ -3,11 +3,11 @@ import { unlessAborted } from '../../kube/backoff.ts'
 import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
 import type { CommandLine, Program } from '../command.ts'
 import type { Prepared } from '../run-program.ts'
-import { type PluginCommand, type PluginContext, PROGRAM } from './command.ts'
+import { PLUGIN_NAME, type PluginCommand, type PluginContext } from './command.ts'
 import { applyCommand } from './commands/apply.ts'
 import { assignCommand, unassignCommand } from './commands/assign.ts'
-import { checkCommand } from './commands/check.ts'
-import { diffCommand } from './commands/diff.ts'
+import { checkAccessCommand } from './commands/check.ts'
+import { diffConfigCommand } from './commands/diff.ts'
 import { getCommand } from './commands/get.ts'
 import {
   rolloutExcludeCommand,
@@ -24,13 +24,13 @@ import { whyCommand } from './commands/why.ts'
 import { GLOBAL_OPTIONS } from './options.ts'
 
 export const PLUGIN_PROGRAM: Program<PluginCommand> = {
-  name: PROGRAM,
+  name: PLUGIN_NAME,
   about: 'Shows and changes the configuration of the kubelets of a cluster, where kubelet-cfg-agent runs on its nodes.',
   commands: [
     getCommand,
     whyCommand,
-    diffCommand,
-    checkCommand,
+    diffConfigCommand,
+    checkAccessCommand,
     upgradeCheckCommand,
     versionsCommand,
     applyCommand,
@@ -47,7 +47,7 @@ export const PLUGIN_PROGRAM: Program<PluginCommand> = {
   ],
   helpGroup: 'Look',
   flagsOf: () => GLOBAL_OPTIONS,
-  notesOn: (command) => (command === undefined ? [`${PROGRAM} <command> --help describes a command.\n`] : []),
+  notesOn: (command) => (command === undefined ? [`${PLUGIN_NAME} <command> --help describes a command.\n`] : []),
   misuse: 'invalid command line',
 }
 
