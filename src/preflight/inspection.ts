@@ -7,6 +7,7 @@ import type { Incomplete, KnownUnit, KubeletCommand } from '../decision/unit-sta
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import type { FieldPath } from '../kubelet/field-path.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
+import type { Effect } from './change/effects.ts'
 import type { ConfigDocument } from './document.ts'
 import type { ConfigPlace, DropInsHere, MergeOrder } from './drop-ins/read-drop-ins.ts'
 import type { Finding, PartResult, Report } from './finding.ts'
@@ -46,6 +47,8 @@ export interface InspectOptions {
   readonly deep: 'no' | 'if-possible' | 'demanded'
   /** Whether the config is for this machine: use its facts, active config and kubelet flags. */
   readonly node: boolean
+  /** Names of those that are run. Default: all that apply. */
+  readonly parts?: readonly string[]
 }
 
 export type Inspect = (config: InspectedConfig, options: InspectOptions) => Promise<Report>
@@ -139,6 +142,8 @@ export interface ConfigChange {
   readonly risk: string
   /** What that class means, in one line. */
   readonly meaning: string | undefined
+  /** What the change does not do, or does besides, and what to do about it. */
+  readonly effect?: Pick<Effect, 'problem' | 'advice'> | undefined
   /**
    * Decision of this agent's change policy; `rule` names the deciding rule. undefined: not
    * evaluated.

@@ -254,10 +254,12 @@ function describeRestart({ due, afterSeconds }: Course['restart']): string {
     : `Kubelet is restarted in ${showSeconds(afterSeconds)}.`
 }
 
-function renderDifference({ compared }: PlanFacts, color: boolean): string[] {
+function renderDifference({ compared, report }: PlanFacts, color: boolean): string[] {
   if (!compared.ok) return [paint({ text: `Cannot tell what would change: ${compared.detail}`, tone: 'warning' }, color)]
   if (compared.changes.length === 0) return ['No field changes.']
-  return [paint(toned('What changes:', 'strong'), color), ...renderChanges(compared.changes, color)]
+  // Preflight has said it.
+  const changes = report === undefined ? compared.changes : compared.changes.map(({ effect: _, ...change }) => change)
+  return [paint(toned('What changes:', 'strong'), color), ...renderChanges(changes, color)]
 }
 
 function describeTime(afterSeconds: number): string {
