@@ -43,7 +43,11 @@ function openHere(here: KnownUnit, directory: string, settings: ReturnType<World
       besideDocker: [],
       activation: { read: () => ({ kind: 'local', since: undefined }) },
     } as unknown as World['stores'],
-    runtime: { probe: async () => ({ ok: false, detail: '' }), cgroupDriver: async () => undefined } as never,
+    runtime: {
+      probe: async () => ({ ok: false, detail: '' }),
+      cgroupDriver: async () => undefined,
+      imageDirectory: async () => undefined,
+    } as never,
     ...{ kubeconfig: undefined as never, api: undefined as never, nodeName: () => '' },
     signal: new AbortController().signal,
     ...(versions && { versions }),

@@ -3,6 +3,7 @@
  * preflight on it, and simulates the agent's own decision from the node's current state. Changes
  * nothing, and does not contact a running agent.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { LOCAL_CONTENT } from '../../../decision/config-source.ts'
 import { type Desired, resolveDesired } from '../../../decision/desired.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
@@ -10,6 +11,7 @@ import type { Step } from '../../../decision/step.ts'
 import { trialKey } from '../../../decision/trial-key.ts'
 import { describeObstacle, toResult } from '../../../preflight/agent-preflight.ts'
 import type { Report } from '../../../preflight/finding.ts'
+import type { ConfigChange } from '../../../preflight/inspection.ts'
 import { describeStatus, findLastKnownGood } from '../../../report/status.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { formatDuration } from '../../../values/durations.ts'
@@ -257,8 +259,9 @@ function describeRestart({ due, afterSeconds }: Course['restart']): string {
 function renderDifference({ compared, report }: PlanFacts, color: boolean): string[] {
   if (!compared.ok) return [paint({ text: `Cannot tell what would change: ${compared.detail}`, tone: 'warning' }, color)]
   if (compared.changes.length === 0) return ['No field changes.']
-  // Preflight has said it.
-  const changes = report === undefined ? compared.changes : compared.changes.map(({ effect: _, ...change }) => change)
+  const findings = report?.report.findings ?? []
+  const isSaid = ({ path }: ConfigChange) => findings.some((each) => each.rule.startsWith('change/') && isDeepStrictEqual(each.path, path))
+  const changes = compared.changes.map((change) => (isSaid(change) ? { ...change, effect: undefined } : change))
   return [paint(toned('What changes:', 'strong'), color), ...renderChanges(changes, color)]
 }
 
