@@ -178,3 +178,23 @@ t.test('what runs is compared by the version of its process, whatever is on disk
   t.match(await compare(36, 27), fromRuntime)
   t.match(await compare(27, 36), { ok: true, differences: [{ because: undefined }] })
 })
+
+t.test('thresholds are compared with what this machine has left', async (t) => {
+  const files = { kubelet: `${HEAD}evictionHard: {memory.available: 99.99%}\n` }
+  const { report } = await judge(t, files, { policy: {} })
+  t.match(
+    report.findings.find(({ rule }) => rule === 'guard/eviction'),
+    {
+      severity: 'refuse',
+      path: ['evictionHard', 'memory.available'],
+      position: { line: 3, column: 16 },
+      problem:
+        /^kubelet would evict pods at once: memory\.available is [\d.]+% \([\d.]+ [MG]iB of [\d.]+ GiB\), below the threshold 99\.99% .*guardsOff: eviction/,
+    },
+  )
+  const off = await judge(t, files, { policy: { guardsOff: 'eviction' } })
+  t.match(
+    off.report.findings.find(({ rule }) => rule === 'guard/eviction'),
+    { severity: 'warn' },
+  )
+})
