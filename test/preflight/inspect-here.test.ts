@@ -189,7 +189,7 @@ t.test('thresholds are compared with what this machine has left', async (t) => {
       path: ['evictionHard', 'memory.available'],
       position: { line: 3, column: 16 },
       problem:
-        /^kubelet would evict pods at once: memory\.available is [\d.]+% \([\d.]+ [MG]iB of [\d.]+ GiB\), below the threshold 99\.99% .*guardsOff: eviction/,
+        /^kubelet would evict pods at once: memory\.available is [\d.]+% \([\d.]+ [MG]iB of [\d.]+ GiB\), below evictionHard 99\.99% .*guardsOff: eviction/,
     },
   )
   const off = await judge(t, files, { policy: { guardsOff: 'eviction' } })

@@ -30,7 +30,7 @@ const SIGNER = 'kubernetes.io/kubelet-serving'
 /** Those that wait are kept for a day, and others for an hour. */
 const MOST = 1000
 
-/** The newest of this node. undefined: there is none, or it cannot be read, as without the right. */
+/** The newest of this node. undefined: there is none, or it cannot be read. */
 async function findRequest(api: Pick<KubeApi, 'request'>, nodeName: string): Promise<JsonObject | undefined> {
   const query = `fieldSelector=${encodeURIComponent(`spec.signerName=${SIGNER}`)}&limit=${MOST}`
   const answer = await api.request({ method: 'GET', path: `/apis/certificates.k8s.io/v1/certificatesigningrequests?${query}` })

@@ -90,7 +90,7 @@ function checkThresholds(view: NodeView, at: EvictionField, observed: Observed):
     const isNew = view.knowsRunning && (runs === undefined || amount.available >= runs.amount)
     const isFar = threshold.amount - amount.available > FAR * amount.capacity
     const state = `${key} is ${percentOf(amount.available, amount)} (${format(key, amount.available)} of ${format(key, amount.capacity)})`
-    const problem = `kubelet would evict pods ${whenOf(view, at, key)}: ${state}, below the threshold ${threshold.text} of ${view.called(at)}`
+    const problem = `kubelet would evict pods ${whenOf(view, at, key)}: ${state}, below ${view.called(at)} ${threshold.text}`
     const advice = 'set a threshold below what is available, or free some of it first'
     return isNew && isFar
       ? [{ rule: 'guard/eviction', severity: 'refuse', at, key, problem, advice }]

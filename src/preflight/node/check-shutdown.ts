@@ -1,9 +1,9 @@
 /**
  * Whether kubelet's shutdown manager can delay a shutdown for as long as the config wants. Pure.
- * Kubelet writes that time to logind's drop-in 99-kubelet.conf and has logind read it. Where the
- * time that logind takes is still shorter, as a drop-in that it reads later sets it, kubelet logs an
- * error and runs on without the manager (`start`, pkg/kubelet/nodeshutdown, 1.20 to 1.37; kubernetes
- * issues 102818 and 107043).
+ * Kubelet writes that time to a drop-in of logind, 99-kubelet.conf, and has logind read it. Where
+ * the time that logind takes is still shorter, as a drop-in sets it that counts later, kubelet logs
+ * an error and runs on without the manager (`start`, pkg/kubelet/nodeshutdown, 1.20 to 1.37;
+ * kubernetes issues 102818 and 107043).
  */
 import { posix } from 'node:path'
 import { NEWEST_MINOR } from '../../kubelet/fields.ts'

@@ -72,7 +72,7 @@ export interface Surroundings {
 
 /** What systemd-logind has to do with the shutdown of the machine. */
 export interface LogindFacts {
-  /** Its drop-ins in the order in which they count, with their texts. One that is masked is empty. */
+  /** The texts of its drop-ins in the order in which they count. One that is masked is empty. */
   readonly dropIns: ReadonlyMap<string, string>
   /** The files of its inhibitor locks, as `systemd-inhibit --list` shows them. */
   readonly locks: readonly string[]

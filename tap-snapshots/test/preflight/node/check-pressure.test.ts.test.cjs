@@ -6,11 +6,11 @@
  */
 'use strict'
 exports[`test/preflight/node/check-pressure.test.ts > TAP > the texts > must match snapshot 1`] = `
-kubelet would evict pods at once: nodefs.available is 75% (15.0 GiB of 20.0 GiB), below the threshold 90% (18.0 GiB) of evictionHard; set a threshold below what is available, or free some of it first
+kubelet would evict pods at once: nodefs.available is 75% (15.0 GiB of 20.0 GiB), below evictionHard 90% (18.0 GiB); set a threshold below what is available, or free some of it first
 `
 
 exports[`test/preflight/node/check-pressure.test.ts > TAP > the texts > must match snapshot 2`] = `
-kubelet would evict pods after 1m30s: memory.available is 75% (6.0 GiB of 8.0 GiB), below the threshold 6.3 GiB of evictionSoft; set a threshold below what is available, or free some of it first
+kubelet would evict pods after 1m30s: memory.available is 75% (6.0 GiB of 8.0 GiB), below evictionSoft 6.3 GiB; set a threshold below what is available, or free some of it first
 `
 
 exports[`test/preflight/node/check-pressure.test.ts > TAP > the texts > must match snapshot 3`] = `
