@@ -16,7 +16,7 @@ export function likely<T>(name: string, names: Names<T>): T | undefined {
 
 /** The first of the groups that has it counts. */
 export function equal<T>(name: string, groups: readonly Names<T>[]): T | undefined {
-  return first(name, groups, [hasEqual(fold), hasEqual(foldLoosely)])
+  return first(name, groups, [hasEqual((folded, candidate) => folded === candidate), hasEqual(isLoosely)])
 }
 
 export function misspelled<T>(name: string, groups: readonly Names<T>[]): T | undefined {
@@ -34,11 +34,8 @@ function first<T>(name: string, groups: readonly Names<T>[], ways: readonly Alik
   return undefined
 }
 
-function hasEqual(folded: (name: string) => string): Alike {
-  return (name, known) => {
-    const wanted = folded(name)
-    return wanted === '' ? [] : known.filter((candidate) => folded(candidate) === wanted)
-  }
+function hasEqual(isSame: (folded: string, candidate: string) => boolean): Alike {
+  return (name, known) => (fold(name) === '' ? [] : known.filter((candidate) => isSame(fold(name), fold(candidate))))
 }
 
 /** Without case and signs: `maxPods`, `max-pods` and `MAX_PODS` are one name. */
@@ -46,9 +43,10 @@ function fold(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
 }
 
-/** Also without what people leave out: `tls` in front, `with` between, the `s` behind. */
-function foldLoosely(name: string): string {
-  return fold(name).replace(/^tls/, '').replace('with', '').replace(/s$/, '')
+/** People leave out `tls` in front, `with` between and the `s` behind. */
+function isLoosely(name: string, candidate: string): boolean {
+  const bare = name.replace('with', '').replace(/s$/, '')
+  return bare !== '' && [candidate, candidate.replace(/^tls/, '')].some((each) => each.replace('with', '').replace(/s$/, '') === bare)
 }
 
 /** What begins with these words, two at least, and has one more, which is not the longer part. */

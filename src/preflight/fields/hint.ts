@@ -8,7 +8,7 @@ import type { Fields } from '../../kubelet/field.ts'
 import { FIELDS, isKnown } from '../../kubelet/fields.ts'
 import { equal, likely, misspelled, type Names } from '../../values/likely.ts'
 import { ROWS } from '../change/field-rows.ts'
-import { describeFlag, FLAGS_ALONE, FLAGS_GONE } from '../change/kubelet-flags.ts'
+import { describeFlag, FLAGS_ALONE, FLAGS_GONE, isFlagOf } from '../change/kubelet-flags.ts'
 import { SIGNALS } from './at-start.ts'
 import type { Mistyped } from './complaint.ts'
 import { FOREIGN_NAMES } from './foreign-names.ts'
@@ -73,11 +73,13 @@ const SIGNAL_HINTS: Hints = new Map(
   SIGNALS.map((signal) => [signal, `${signal} is an eviction signal: write it under evictionHard or evictionSoft`]),
 )
 
+/** Of a field that is too new for this kubelet, the flag that it has instead. */
 function listFieldFlags(minor: number | undefined): Hints {
   return new Map(
     [...ROWS].flatMap(([field, row]) => {
       if (row.flag === undefined || COMMON.includes(row.flag)) return []
-      return [[row.flag, minor === undefined || isKnown(row, minor) ? didYouMean([field]) : describeFlag(row.flag, minor)]]
+      if (minor === undefined || isKnown(row, minor)) return [[row.flag, didYouMean([field])]]
+      return isFlagOf(row.flag, minor) ? [[row.flag, describeFlag(row.flag, minor)]] : []
     }),
   )
 }

@@ -57,6 +57,7 @@ t.test('a flag is told by what this kubelet makes of it', async (t) => {
   t.strictSame(texts('config-dir'), [later, later, isFlag('--config-dir'), isFlag('--config-dir')])
   const field = 'did you mean containerRuntimeEndpoint?'
   t.strictSame(texts('container-runtime-endpoint'), [...Array(2).fill(isFlag('--container-runtime-endpoint')), ...[field, field]])
+  t.equal(ask('failCgroupv1', 30), undefined, 'neither flag nor field')
   t.equal(ask('nodefs.available'), 'nodefs.available is an eviction signal: write it under evictionHard or evictionSoft')
 })
 

@@ -93,13 +93,13 @@ const SLIPS = `
 /** Another place, or a place that is flattened into a name. */
 const PLACES = `
   clientCAFile authentication.x509.clientCAFile, clientCaFile authentication.x509.clientCAFile, clientCA authentication.x509.clientCAFile,
-  tlsClientCAFile authentication.x509.clientCAFile, x509ClientCAFile authentication.x509.clientCAFile, caFile -,
+  tlsClientCAFile -, tlsMode -, x509ClientCAFile authentication.x509.clientCAFile, caFile -,
   x509 authentication.x509, anonymous authentication.anonymous, webhook authentication.webhook|authorization.webhook, mode authorization.mode,
   anonymousEnabled authentication.anonymous.enabled, webhookEnabled authentication.webhook.enabled, authorizationMode authorization.mode,
   authentication.anonymous.enabled authentication.anonymous.enabled, authentication.x509.clientCAFile authentication.x509.clientCAFile,
   authenticationAnonymousEnabled authentication.anonymous.enabled, webhookCacheTTL authentication.webhook.cacheTTL,
   cacheAuthorizedTTL authorization.webhook.cacheAuthorizedTTL, cacheUnauthorizedTTL authorization.webhook.cacheUnauthorizedTTL,
-  format logging.format, verbosity logging.verbosity, loggingFormat logging.format, logging.format logging.format,
+  format logging.format, verbosity logging.verbosity, loggingFormat logging.format, loggingLevel logging.verbosity, logging.format logging.format,
   flushFrequency logging.flushFrequency, vmodule logging.vmodule, splitStream logging.options.text.splitStream|logging.options.json.splitStream,
   swapBehavior memorySwap.swapBehavior, swapBehaviour memorySwap.swapBehavior, memorySwap.swapBehavior memorySwap.swapBehavior,
   samplingRatePerMillion tracing.samplingRatePerMillion, tracingEndpoint tracing.endpoint, maxContainerRestartPeriod crashLoopBackOff.maxContainerRestartPeriod,
