@@ -25,22 +25,24 @@ export interface Effect {
   readonly advice: string
 }
 
+const KEEPS_ID = 'the Node keeps its spec.providerID, which nobody can change once it is set'
 const AGAIN = 'drain the node, delete its Node and restart kubelet, which then creates it anew'
 
-const EFFECTS: Partial<Readonly<Record<RowName, (change: Change, after: KubeletConfig) => Effect | undefined>>> = {
-  registerWithTaints: ({ before, after }) => registration('registerWithTaints', `${describeTaints(before, after)}; or ${AGAIN}`),
-  registerNode: () => registration('registerNode', 'leave it as it is, unless the Node is to be deleted'),
-  providerID: () =>
-    registration('providerID', `the Node keeps its spec.providerID, which nobody can change once it is set; for another one, ${AGAIN}`),
-  serverTLSBootstrap: ({ before, after }, { tlsCertFile }) =>
-    before?.value === true || after?.value !== true || tlsCertFile ? undefined : SERVING,
-}
+type FindEffect = (change: Change, after: KubeletConfig) => Effect | undefined
+
+const EFFECTS: ReadonlyMap<string, FindEffect> = new Map<RowName, FindEffect>([
+  ['registerWithTaints', ({ before, after }) => registration('registerWithTaints', `${describeTaints(before, after)}; or ${AGAIN}`)],
+  ['registerNode', () => registration('registerNode', 'leave it as it is, unless the Node is to be deleted')],
+  ['providerID', () => registration('providerID', `${KEEPS_ID}; for another one, ${AGAIN}`)],
+  [
+    'serverTLSBootstrap',
+    ({ before, after }, { tlsCertFile }) => (before?.value === true || after?.value !== true || tlsCertFile ? undefined : SERVING),
+  ],
+])
 
 /** undefined: the value of the field tells all. */
 export function effectOf(change: Change, after: KubeletConfig): Effect | undefined {
-  const { path, risk } = change
-  const effect = risk === 'none' ? undefined : new Map(Object.entries(EFFECTS)).get(path.join('.'))
-  return effect?.(change, after)
+  return change.risk === 'none' ? undefined : EFFECTS.get(change.path.join('.'))?.(change, after)
 }
 
 /** @param after the config with the changes */
