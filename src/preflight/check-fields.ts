@@ -16,6 +16,7 @@ import { checkAtStart, checkLogRotation, checkSysctls } from './fields/at-start.
 import { checkGates, findGateState } from './fields/check-gates.ts'
 import { describeRange, type FieldProblem, type FieldRuleInput, LONGEST_NAME, shorten, weigh } from './fields/complaint.ts'
 import { checkCross } from './fields/cross.ts'
+import { checkListeners } from './fields/listeners.ts'
 import { checkLogging, checkTracing } from './fields/logging.ts'
 import { checkNewFields } from './fields/new-fields.ts'
 import { checkPolicyOptions } from './fields/policy-options.ts'
@@ -35,6 +36,8 @@ interface FieldOptions {
    * Values that kubelet's flags set, by field. They override the config; feature gates one by one.
    */
   readonly overrides?: KubeletConfig
+  /** Whether these are all. Otherwise a flag may set what the config lacks. */
+  readonly flagsKnown?: boolean
 }
 
 const MOST_FINDINGS = 500
@@ -94,7 +97,7 @@ function checkFor(document: ConfigDocument, options: FieldOptions, isAsked: (com
     ...listRules(subject),
   ]
   const findings = adviseNearest(complaints.filter(isAsked).slice(0, MOST_FINDINGS)).flatMap((complaint) =>
-    toFindings(complaint, document, version),
+    toFindings(settleFlag(complaint, options), document, version),
   )
   return [...findings, ...listRepeated(document, unknownKeys)].sort((a, b) => compare(a.position, b.position))
 }
@@ -115,7 +118,7 @@ export function listRules(subject: FieldRuleInput): FieldProblem[] {
     ...checkNewFields(subject),
     ...checkLogging(subject),
     ...checkTracing(subject),
-    ...[checkCurves, checkLogRotation, checkPolicyOptions, checkSysctls, checkAtStart]
+    ...[checkListeners, checkCurves, checkLogRotation, checkPolicyOptions, checkSysctls, checkAtStart]
       .flatMap((check) => check(subject))
       .map((problem): FieldProblem => ({ ...problem, atStart: true })),
   ]
@@ -141,6 +144,13 @@ function adviseNearest(complaints: readonly FieldProblem[]): FieldProblem[] {
     const best = nearestPlausible(mistyped.name, mistyped.known)
     return best === undefined ? complaint : { ...complaint, advice: `did you mean ${best}?` }
   })
+}
+
+function settleFlag(complaint: FieldProblem, { flagsKnown = false }: FieldOptions): FieldProblem {
+  const { unlessFlag, problem } = complaint
+  return unlessFlag === undefined || flagsKnown
+    ? complaint
+    : { ...complaint, problem: `${problem}, unless its command line has --${unlessFlag}`, unsure: true }
 }
 
 function toFindings(complaint: FieldProblem, document: ConfigDocument, version: KubeletVersion | undefined): Finding[] {

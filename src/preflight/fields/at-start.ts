@@ -54,9 +54,18 @@ function checkThresholds(field: string, thresholds: TextMap): FieldProblem[] {
   return thresholds.flatMap(([signal, amount]): FieldProblem[] => {
     const path = [field, signal]
     const known = checkSignal(path, signal)
-    return known.length > 0 && NEW_SIGNALS[signal] === undefined ? known : [...known, ...checkAmount(path, amount, 'threshold')]
+    if (!Object.hasOwn(NEW_SIGNALS, signal)) return known.length > 0 ? known : checkAmount(path, amount, 'threshold')
+    return [...known, ...checkAmount(path, amount, 'threshold'), { ...OVERWRITTEN, path, from: NEW_SIGNALS[signal] }]
   })
 }
+
+/** `UpdateContainerFsThresholds`, pkg/kubelet/eviction/helpers.go. */
+const OVERWRITTEN = {
+  rule: 'value',
+  problem: 'kubelet starts, and replaces this threshold by that of nodefs or imagefs, whichever has the containers',
+  advice: 'remove it, and set those of nodefs and imagefs',
+  severity: 'warn',
+} as const
 
 function checkSignal(path: FieldProblem['path'], signal: string): FieldProblem[] {
   if (SIGNALS.includes(signal)) return []

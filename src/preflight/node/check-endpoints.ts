@@ -11,15 +11,33 @@ const SERVER_PORTS = ['port', 'readOnlyPort'] as const
 const PORTS = [...SERVER_PORTS, 'healthzPort'] as const
 
 export function checkPorts(view: NodeView, found: Surroundings): NodeProblem[] {
-  return SERVER_PORTS.flatMap((at): NodeProblem[] => {
-    const port = view.number(at) ?? 0
-    const foreign =
-      port === 0 || (at === 'port' && !view.is('enableServer')) ? undefined : findForeign(view, port, view.text('address'), found)
-    if (foreign === undefined) return []
-    const { owner, certain } = foreign
-    const problem = `${view.called(at)} ${port} is in use by ${nameOwner(owner === 'other')}: kubelet does not start`
-    return [{ rule: 'node/port', severity: owner === 'other' && certain ? 'refuse' : 'warn', at, problem, advice: FREE }]
-  })
+  return [
+    ...checkServerAddress(view, found),
+    ...SERVER_PORTS.flatMap((at): NodeProblem[] => {
+      const port = view.number(at) ?? 0
+      const foreign =
+        port === 0 || (at === 'port' && !view.is('enableServer')) ? undefined : findForeign(view, port, view.text('address'), found)
+      if (foreign === undefined) return []
+      const { owner, certain } = foreign
+      const problem = `${view.called(at)} ${port} is in use by ${nameOwner(owner === 'other')}: kubelet does not start`
+      return [{ rule: 'node/port', severity: owner === 'other' && certain ? 'refuse' : 'warn', at, problem, advice: FREE }]
+    }),
+  ]
+}
+
+/** Of kubelet's server. undefined: it has none, or its address needs no look at the machine. */
+export function serverAddress(view: NodeView): string | undefined {
+  const isServing = view.is('enableServer') || (view.number('readOnlyPort') ?? 0) > 0
+  return isServing ? addressToFind(view, 'address') : undefined
+}
+
+function checkServerAddress(view: NodeView, { localAddresses }: Surroundings): NodeProblem[] {
+  const address = serverAddress(view)
+  if (address === undefined || localAddresses === undefined || isLocalAddress(address, localAddresses)) return []
+  const problem = `${view.called('address')} ${address} is not an address of this machine: kubelet does not start`
+  return [
+    { rule: 'node/address', severity: 'refuse', at: 'address', problem, advice: 'name an address of this machine, or 0.0.0.0 for all' },
+  ]
 }
 
 const FREE = 'choose a free port, or stop the process that listens there'
@@ -82,7 +100,11 @@ const ADDRESS = /^(?:[\d.]+|[\da-fA-F.]*:[\da-fA-F:.]*)$/
 
 /** undefined: the address needs no look at the machine. */
 export function healthzAddress(view: NodeView): string | undefined {
-  const address = view.text('healthzBindAddress')
+  return addressToFind(view, 'healthzBindAddress')
+}
+
+function addressToFind(view: NodeView, at: 'address' | 'healthzBindAddress'): string | undefined {
+  const address = view.text(at)
   // A name is resolved by kubelet.
   return address === undefined || ALWAYS.test(address) || !ADDRESS.test(address) ? undefined : address
 }

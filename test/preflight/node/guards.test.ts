@@ -111,5 +111,8 @@ t.test('reservation: less than a cgroup uses now', async (t) => {
   t.same(verdicts(config({ memory: '500Mi' }), half, runs(config({ memory: '400Mi' }))), warned, 'the limit in force is lower')
   t.same(verdicts(config({ memory: '500Mi' }), half, runs(config({ memory: '1Gi' }))), refused)
   const kube = { enforceNodeAllocatable: ['kube-reserved'], kubeReservedCgroup: '/kube', kubeReserved: { memory: '1Mi' } }
-  t.same(verdicts(kube, use('kube.slice', { memoryBytes: 2 ** 21 }), runs({})), ['refuse guard/reservation kubeReserved.memory'])
+  const slice = use('kube.slice', { memoryBytes: 2 ** 21 })
+  const running = runs({ cgroupDriver: 'systemd' })
+  t.same(verdicts({ ...kube, cgroupDriver: 'systemd' }, slice, running), ['refuse guard/reservation kubeReserved.memory'])
+  t.same(verdicts(kube, slice, runs({})), [], 'the use of another cgroup')
 })
