@@ -178,7 +178,13 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
     if (cgroup !== undefined && textOf(config[cgroup]) === '')
       complain(`${cgroup} must be specified when ${JSON.stringify(option)} is in ${FIELD}`, { path })
     else if (map !== undefined && !hasKeys(config[map])) {
-      const more = { path, advice: `set ${map}, or remove ${option}`, unlessFlag: plain, atStart: true }
+      const more = {
+        path,
+        advice: `set ${map}, or remove ${option}`,
+        unlessFlag: plain,
+        atStart: true,
+        ...(plain !== option && { from: 32 }),
+      }
       complain(`${JSON.stringify(option)} in ${FIELD} needs ${map}, which is empty: kubelet exits`, more)
     }
   }

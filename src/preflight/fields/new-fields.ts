@@ -110,7 +110,7 @@ function checkUserNamespaces({ config, gate }: FieldRuleInput): FieldProblem[] {
   return [
     ...early,
     ...checkPodCount(config, ids, { from: READS_IDS_SINCE }),
-    ...(isPower ? [] : [{ rule: 'value', path, problem, advice, from: READS_IDS_SINCE, severity: 'warn', atStart: true } as const]),
+    ...(isPower ? [] : [{ rule: 'range', path, problem, advice, from: READS_IDS_SINCE, severity: 'warn', atStart: true } as const]),
   ]
 }
 

@@ -4,6 +4,7 @@
  * cmd/kubelet/app/server.go). A port that the running kubelet's config names counts as kubelet's
  * own even if the owner of the socket is unknown.
  */
+import { hasLeadingZero, readIp } from '../../values/ip-address.ts'
 import type { NodeProblem, NodeView } from './node-view.ts'
 import { isLocalAddress, type Listener, type Surroundings } from './surroundings.ts'
 
@@ -136,6 +137,8 @@ export function checkServer(view: NodeView): NodeProblem[] {
  * `runOnce`: kubelet never talks to the API server, and ends without an error (`RunKubelet`,
  * cmd/kubelet/app/server.go, up to 1.31).
  *
+ * `healthzBindAddress`: kubelet is supervised by its health endpoint.
+ *
  * `contentType`: a request whose type has no encoder fails with "no serializers registered"
  * (`clientNegotiator.Encoder`, k8s.io/apimachinery/pkg/runtime/negotiate.go, compares the whole
  * text), and there is no watch in YAML. CBOR falls back to JSON where its gate is off
@@ -154,7 +157,7 @@ const RENEWALS = 4
 const LONGEST_RENEWAL_S = 30
 
 export function checkClient(view: NodeView): NodeProblem[] {
-  return [...checkRunOnce(view), ...checkContentType(view), ...checkLease(view)]
+  return [...checkRunOnce(view), ...checkContentType(view), ...checkLease(view), ...checkHealthzName(view)]
 }
 
 function checkRunOnce(view: NodeView): NodeProblem[] {
@@ -162,6 +165,23 @@ function checkRunOnce(view: NodeView): NodeProblem[] {
   const problem = 'with runOnce, kubelet runs its static pods once and ends: the node would leave the cluster'
   const severity = view.running('runOnce') === true ? 'warn' : 'refuse'
   return [{ rule: 'guard/run-once', severity, at: 'runOnce', problem, advice: 'remove the field' }]
+}
+
+const HOST = /^[\w-]{1,63}(?:\.[\w-]{1,63})*\.?$/
+/** Its Go reads no number with leading zeros: it looks for a host of that name. */
+const STRICT_SINCE = 23
+
+/** Kubelet looks up the name of a host, and goes on without its health endpoint where it is none. */
+function checkHealthzName(view: NodeView): NodeProblem[] {
+  const at = 'healthzBindAddress'
+  const address = view.text(at)
+  if (address === undefined || (view.number('healthzPort') ?? 0) <= 0) return []
+  const isZeroed = hasLeadingZero(address) && view.minor !== undefined && view.minor >= STRICT_SINCE
+  const isName = HOST.test(address) && !/(?:^|\.)\d+\.?$/.test(address)
+  if (isName || (readIp(address.replace(/%.+$/, '')) !== undefined && !isZeroed)) return []
+  const problem = `${view.called(at)} ${JSON.stringify(address.slice(0, 80))} is neither an IP address nor the name of a host: kubelet cannot serve its health endpoint there`
+  const advice = 'name an address of this machine, as a rule 127.0.0.1'
+  return [{ rule: 'guard/healthz', severity: view.running(at) === address ? 'warn' : 'refuse', at, problem, advice }]
 }
 
 function checkContentType(view: NodeView): NodeProblem[] {
