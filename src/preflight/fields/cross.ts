@@ -136,7 +136,7 @@ function checkSwap({ config, gate }: FieldRuleInput): FieldProblem[] {
 }
 
 const FIELD = 'enforceNodeAllocatable (--enforce-node-allocatable)'
-/** Without a map kubelet has no limits to set, and exits (`enforceExistingCgroup`, pkg/kubelet/cm). */
+/** Without a map kubelet has no limits to set: `enforceExistingCgroup`, pkg/kubelet/cm. */
 const ENFORCED = {
   'system-reserved': { cgroup: 'systemReservedCgroup', map: 'systemReserved' },
   'kube-reserved': { cgroup: 'kubeReservedCgroup', map: 'kubeReserved' },

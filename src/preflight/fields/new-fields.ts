@@ -83,14 +83,14 @@ function checkCrashLoop({ config: { crashLoopBackOff }, gate }: FieldRuleInput):
   return [{ rule: 'range', path, problem: 'crashLoopBackOff.maxContainerRestartPeriod must be between 1s and 300s', from: 32 }]
 }
 
-/** The ids of a pod by default, all ids of a machine, and the first minor that begins to look at `idsPerPod`. */
+/** The ids of a pod by default, all of a machine, and the first minor that reads `idsPerPod`. */
 const POD_IDS = 65536
 const ALL_IDS = 2 ** 32
 const READS_IDS_SINCE = 35
 
 /**
- * Where the node gives kubelet no ids of its own, it takes those after the first `idsPerPod` of all,
- * and exits if they are no multiple of it, or too few: `MakeUserNsManager`, pkg/kubelet/userns.
+ * Where the node gives kubelet no ids of its own, it takes all but the first `idsPerPod`, and exits
+ * if they are no multiple of it, or too few: `MakeUserNsManager`, pkg/kubelet/userns.
  */
 function checkUserNamespaces({ config, gate }: FieldRuleInput): FieldProblem[] {
   const ids = valueAt(config, ['userNamespaces', 'idsPerPod']) ?? POD_IDS

@@ -171,7 +171,7 @@ const HOST = /^[\w-]{1,63}(?:\.[\w-]{1,63})*\.?$/
 /** Its Go reads no number with leading zeros: it looks for a host of that name. */
 const STRICT_SINCE = 23
 
-/** Kubelet looks up the name of a host, and goes on without its health endpoint where it is none. */
+/** Kubelet looks up a name, and goes on without its health endpoint where there is no such host. */
 function checkHealthzName(view: NodeView): NodeProblem[] {
   const at = 'healthzBindAddress'
   const address = view.text(at)

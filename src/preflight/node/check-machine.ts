@@ -97,16 +97,16 @@ function missingCgroups(view: NodeView, { cgroups, runtime }: Surroundings): Nod
   return requiredCgroups(view).flatMap(({ at, name }): NodeProblem[] => {
     const paths = pathsOf(at, name, driver)
     const complain = (problem: string, advice: string): NodeProblem[] => [
-      { rule: 'node/cgroup', severity: 'refuse', at, problem: `${view.called(at)} ${problem}: kubelet does not start`, advice },
+      { rule: 'node/cgroup', severity: 'refuse', at, problem: `${view.called(at)} ${problem}`, advice },
     ]
-    if (paths.length === 0) return complain(`${JSON.stringify(name.slice(0, 80))} is no name of a slice`, 'write it as in /kubelet.slice')
+    const quoted = JSON.stringify(name.slice(0, 80))
+    if (paths.length === 0) return complain(`${quoted} is no name of a slice: kubelet does not start`, 'write it as in /kubelet.slice')
     if (!paths.every((path) => cgroups.get(path) === false)) return []
     const place = `/${paths[0]}`
     const isAsWritten = driver === undefined || place === name
-    const why = isAsWritten
-      ? 'names a cgroup that does not exist'
-      : `is the cgroup ${place} by cgroupDriver ${driver}, which does not exist`
-    return complain(why, `create the cgroup ${isAsWritten ? '' : `${place} `}first, or name one that exists`)
+    const which = isAsWritten ? '' : ` (to cgroupDriver ${driver} it is ${place})`
+    const advice = `create the cgroup ${isAsWritten ? '' : `${place} `}first, or name one that exists`
+    return complain(`names a cgroup that does not exist: kubelet does not start${which}`, advice)
   })
 }
 

@@ -20,8 +20,8 @@ export interface StartRow {
 }
 
 /**
- * By a rule, shown on an example. `only`: who else can tell. `needs`: what a rule would have to know
- * and does not.
+ * By a rule, shown on an example. `only`: who else can tell. `needs`: what a rule would have to
+ * know, and does not.
  */
 type Found = FoundByRule | { readonly only: 'kubelet itself' } | { readonly needs: string }
 
