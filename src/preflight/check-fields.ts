@@ -17,6 +17,7 @@ import { checkGates, findGateState } from './fields/check-gates.ts'
 import { describeRange, type FieldProblem, type FieldRuleInput, LONGEST_NAME, shorten, weigh } from './fields/complaint.ts'
 import { checkCross } from './fields/cross.ts'
 import { hint, listKnown } from './fields/hint.ts'
+import { checkListeners } from './fields/listeners.ts'
 import { checkLogging, checkTracing } from './fields/logging.ts'
 import { checkNewFields } from './fields/new-fields.ts'
 import { checkPolicyOptions } from './fields/policy-options.ts'
@@ -36,6 +37,8 @@ interface FieldOptions {
    * Values that kubelet's flags set, by field. They override the config; feature gates one by one.
    */
   readonly overrides?: KubeletConfig
+  /** Whether these are all. Otherwise a flag may set what the config lacks. */
+  readonly flagsKnown?: boolean
 }
 
 const MOST_FINDINGS = 500
@@ -95,7 +98,7 @@ function checkFor(document: ConfigDocument, options: FieldOptions, isAsked: (com
     ...listRules(subject),
   ]
   const findings = adviseLikely(complaints.filter(isAsked).slice(0, MOST_FINDINGS)).flatMap((complaint) =>
-    toFindings(complaint, document, version),
+    toFindings(settleFlag(complaint, options), document, version),
   )
   return [...findings, ...listRepeated(document, unknownKeys)].sort((a, b) => compare(a.position, b.position))
 }
@@ -116,7 +119,7 @@ export function listRules(subject: FieldRuleInput): FieldProblem[] {
     ...checkNewFields(subject),
     ...checkLogging(subject),
     ...checkTracing(subject),
-    ...[checkCurves, checkLogRotation, checkPolicyOptions, checkSysctls, checkAtStart]
+    ...[checkListeners, checkCurves, checkLogRotation, checkPolicyOptions, checkSysctls, checkAtStart]
       .flatMap((check) => check(subject))
       .map((problem): FieldProblem => ({ ...problem, atStart: true })),
   ]
@@ -141,6 +144,13 @@ function adviseLikely(complaints: readonly FieldProblem[]): FieldProblem[] {
     left -= 1
     return { ...complaint, advice: hint(mistyped) }
   })
+}
+
+function settleFlag(complaint: FieldProblem, { flagsKnown = false }: FieldOptions): FieldProblem {
+  const { unlessFlag, problem } = complaint
+  return unlessFlag === undefined || flagsKnown
+    ? complaint
+    : { ...complaint, problem: `${problem}, unless its command line has --${unlessFlag}`, unsure: true }
 }
 
 function toFindings(complaint: FieldProblem, document: ConfigDocument, version: KubeletVersion | undefined): Finding[] {

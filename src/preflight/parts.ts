@@ -69,6 +69,7 @@ function checkFieldRules({ document, version: given, unknownKeys, node, kubelet 
   const flags = collectFlags((node ?? kubelet)?.flags ?? [])
   // The whole config: a flag may set only a part of a field.
   const { config: overrides } = overlayFlags(document.config, flags, version)
+  const flagsKnown = node !== undefined && node.incomplete === undefined
   const count = Object.keys(document.config).filter((name) => name !== 'apiVersion' && name !== 'kind').length
   const isLater = version !== undefined && isNewer(version) && !isPreRelease(version)
   const whose = version === undefined || isLater ? 'every kubelet version' : `kubelet ${formatVersion(version)}`
@@ -77,7 +78,7 @@ function checkFieldRules({ document, version: given, unknownKeys, node, kubelet 
   const isOwn = ({ path: [field, gate] }: Finding) => field !== 'featureGates' || gate === undefined || Object.hasOwn(gates, gate)
   const report = conclude(
     [
-      ...checkFields(document, { version, unknownKeys, overrides }).filter(isOwn),
+      ...checkFields(document, { version, unknownKeys, overrides, flagsKnown }).filter(isOwn),
       ...settleGuards(guardClient(document, { version, flags, folder: '/', files: [], running: node?.running }), guardsOff()),
     ],
     `${count} ${count === 1 ? 'field' : 'fields'} checked against the rules of ${whose}`,

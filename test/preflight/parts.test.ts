@@ -196,6 +196,19 @@ t.test('fields: kubelet flags count as if they were in the config', async (t) =>
   t.match(wins.report, { outcome: 'accepted' }, 'and override it')
 })
 
+t.test('fields: what a flag may set is missing only where the flags are known', async (t) => {
+  const yaml = 'enforceNodeAllocatable: [pods, kube-reserved]\nkubeReservedCgroup: /kube.slice\n'
+  const path = ['enforceNodeAllocatable', 1]
+  t.match((await run('fields', yaml)).report, {
+    outcome: 'accepted',
+    findings: [{ severity: 'warn', path, problem: /has --kube-reserved/ }],
+  })
+  t.match((await run('fields', yaml, { node: nodeWith() })).report, { outcome: 'refused', findings: [{ severity: 'refuse', path }] })
+  t.match((await run('fields', yaml, { node: nodeWith({ incomplete: 'more' }) })).report, { outcome: 'accepted' })
+  const flags = ['--kube-reserved=cpu=100m']
+  t.match((await run('fields', yaml, { node: nodeWith({ flags }) })).report, { outcome: 'accepted', findings: [] })
+})
+
 t.test('fields: a flag that sets a part of an object does not hide the rest', async (t) => {
   const version = { major: 1, minor: 24, patch: 0 }
   const withFlags = (flags: readonly string[]) => run('fields', 'logging: {verbosity: loud}\n', { version, node: nodeWith({ flags }) })

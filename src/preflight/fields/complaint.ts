@@ -30,6 +30,8 @@ export interface FieldProblem {
   readonly byList?: boolean
   /** It depends on something unknown, such as the effect of `AllAlpha`: at most a warning. */
   readonly unsure?: boolean
+  /** A flag, without `--`, that may mend it: at most a warning where the flags are not known. */
+  readonly unlessFlag?: string
 }
 
 export interface Mistyped {

@@ -2,7 +2,8 @@
  * Checks the files and directories that the candidate names. Pure. Files of the ConfigMap exist.
  * Rules: `UnsecuredDependencies` and `InitializeTLS`, cmd/kubelet/app/server.go: kubelet exits
  * without its client CA or its serving certificate. It waits for static pods, reads resolv.conf for
- * each pod, and creates the directories for plugins and logs itself.
+ * each pod, and creates the directories for plugins and logs itself; it exits where it cannot
+ * create that for logs.
  */
 import { posix } from 'node:path'
 import { NEWEST_MINOR, OLDEST_MINOR } from '../../kubelet/fields.ts'
@@ -48,7 +49,8 @@ function namedFiles(view: NodeView): readonly Named[] {
       guard: 'guard/resolv-conf',
     },
     { at: 'volumePluginDir', wants: 'directory', fatal: false, effect: 'volume plugins are not found' },
-    { at: 'podLogsDir', wants: 'directory', fatal: false, effect: 'logs of pods cannot be written' },
+    // `setupDataDirs`, pkg/kubelet/kubelet.go.
+    { at: 'podLogsDir', wants: 'directory', fatal: true, effect: 'kubelet does not start' },
   ]
 }
 
