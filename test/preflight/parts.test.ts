@@ -227,7 +227,7 @@ t.test('fields: the guards of the connection to the API server', async (t) => {
   )
   t.same(await guards(lease, { node: nodeWith({ running: { nodeLeaseDurationSeconds: 60 } }) }), ['refuse guard/node-lease'])
   t.same(await guards('nodeLeaseDurationSeconds: 120\n'), [])
-  t.same(await guards('nodeLeaseDurationSeconds: 0\n'), [], 'the default')
+  t.same(await guards('nodeLeaseDurationSeconds: 0\n'), ['warn otherwise/zero'], 'the default')
   for (const known of ['application/json', 'application/vnd.kubernetes.protobuf', '""'])
     t.same(await guards(`contentType: ${known}\n`), [], known)
   for (const unknown of ['application/yaml', 'application/JSON', '"application/json; charset=utf-8"'])
