@@ -35,7 +35,7 @@ const MESSAGE_BYTES = 1024
  */
 export const NODE_UNREADABLE = conditionOf('KubeletUnknown', 'the agent cannot read the state of this node and changes nothing')
 
-/** Where kubelet runs what is assigned, and it is worth to know that it does something else with it. */
+/** Kubelet runs what is assigned, and may do something else with it. */
 const OF_WHAT_RUNS: readonly ConditionReason[] = ['InTrial', 'Promoted']
 
 /**

@@ -33,6 +33,7 @@ export function checkOtherwise(subject: WholeInput): FieldProblem[] {
 
 /** Two values that turn a threshold off. */
 const OFF: readonly unknown[] = ['0%', '100%']
+const SIGNAL = /^[a-zA-Z]+\.(?:available|inodesFree)$/
 /** The first minor with `mergeDefaultEvictionSettings`. */
 const MERGES_DEFAULTS = 33
 
@@ -44,6 +45,8 @@ const MERGES_DEFAULTS = 33
 function checkDefaultThresholds({ config, version, view, unseen, isDropIn }: WholeInput): FieldProblem[] {
   const { evictionHard: own } = config
   if (!isObject(own) || view.isUnknown('evictionHard') || Object.values(own).every((amount) => OFF.includes(amount))) return []
+  // One that is misspelled is refused, and may be the one that seems to be missing.
+  if (!Object.keys(own).every((signal) => SIGNAL.test(signal))) return []
   const minor = version?.minor ?? NEWEST_MINOR
   const merges = !isDropIn && minor >= MERGES_DEFAULTS
   if (merges && config.mergeDefaultEvictionSettings === true) return []

@@ -2,7 +2,8 @@
  * Checks reservations for system and kubelet against the machine. Pure. Rules:
  * `validateNodeAllocatable`, `GetNodeAllocatableReservation` and `hardEvictionReservation`,
  * pkg/kubelet/cm; `getReservedCPUs`, cmd/kubelet/app/server.go; `validateReservedMemory` of
- * pkg/kubelet/cm/memorymanager. Kubelet starts if everything is reserved, but then the node cannot run any pod: that is refused too.
+ * pkg/kubelet/cm/memorymanager. Kubelet starts if everything is reserved, but then the node cannot
+ * run any pod: that is refused too.
  */
 
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'

@@ -20,7 +20,7 @@ export function judge(config: object, { minor = 37, flags = [], unseen, isDropIn
   return checkFields(document, { version, unknownKeys: 'warn', flags: collectFlags(flags), unseen, ...(isDropIn && { isDropIn }) })
 }
 
-/** Such as `refuse fields/endpoint containerRuntimeEndpoint`, of rules whose names begin with these. */
+/** Of rules that begin with these: `refuse fields/endpoint containerRuntimeEndpoint`. */
 export function inShort(findings: readonly Finding[], ...families: readonly string[]): string[] {
   return findings
     .filter(({ rule }) => families.length === 0 || families.some((family) => rule.startsWith(family)))

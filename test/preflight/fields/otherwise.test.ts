@@ -52,6 +52,7 @@ tap.test('evictionHard with fewer thresholds than the defaults', async (t) => {
     [{ evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '0%' } }, {}, warned],
     [{ evictionHard: { 'nodefs.available': '0%', 'nodefs.inodesFree': '0%', 'imagefs.available': '0%' } }, {}, []],
     [{ evictionHard: {} }, {}, []],
+    [{ evictionHard: { 'memory.free': '300Mi' } }, {}, []],
     [{ evictionHard: null }, {}, []],
     [{}, {}, []],
   ])
