@@ -136,7 +136,7 @@ function checkReclaims(reclaims: TextMap): FieldProblem[] {
 }
 
 /** `parsePercentage`: a number in Go's syntax before a percent sign. */
-function readPercent(text: string): number | undefined {
+export function readPercent(text: string): number | undefined {
   const [, number] = /^([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)%$/.exec(text) ?? []
   return number === undefined ? undefined : Number(number)
 }
@@ -144,7 +144,7 @@ function readPercent(text: string): number | undefined {
 type TextMap = readonly (readonly [key: string, value: string])[]
 
 /** null means an empty string. */
-function textMap(value: unknown): TextMap {
+export function textMap(value: unknown): TextMap {
   return isObject(value) ? Object.entries(value).map(([key, text]) => [key, textOf(text)] as const) : []
 }
 

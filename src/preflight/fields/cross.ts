@@ -181,7 +181,7 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
       const more = {
         path,
         advice: `set ${map}, or remove ${option}`,
-        unlessFlag: plain,
+        supplied: true,
         atStart: true,
         ...(plain !== option && { from: 32 }),
       }

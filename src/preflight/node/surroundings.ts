@@ -5,7 +5,7 @@
  */
 
 import type { CgroupDriver, RuntimeFault } from '../../ports/probes.ts'
-import { readIp } from '../../values/ip-address.ts'
+import { hexToBits, readIp } from '../../values/ip-address.ts'
 import type { CpuSet } from '../cpu-set.ts'
 
 export interface SurroundingNeeds {
@@ -173,8 +173,4 @@ export function isLocalAddress(address: string, networks: readonly LocalNetwork[
   const bits = readIp(address)
   if (bits === undefined) return true
   return networks.some((network) => network.bits.length === bits.length && bits.startsWith(network.bits.slice(0, network.prefixLength)))
-}
-
-function hexToBits(hex: string): string {
-  return [...hex].map((digit) => Number.parseInt(digit, 16).toString(2).padStart(4, '0')).join('')
 }
