@@ -10,10 +10,11 @@
 import { foldName } from '../values/go-syntax.ts'
 import { isObject } from '../values/is-object.ts'
 import type { Field, Fields } from './field.ts'
-import { formatPath } from './field-path.ts'
+import { type FieldPath, formatPath } from './field-path.ts'
 import { FIELDS, findMisfits, isFieldName, type Misfit } from './fields.ts'
 import { layOut, mayHoldUnlikeIntegers, parseJson } from './json.ts'
-import type { YamlReader } from './yaml-document.ts'
+import { explainJson, explainYaml } from './unreadable.ts'
+import type { YamlFailure, YamlReader } from './yaml-document.ts'
 
 export const API_VERSION = 'kubelet.config.k8s.io/v1beta1'
 export const KIND = 'KubeletConfiguration'
@@ -33,7 +34,11 @@ export type KubeletConfig = Readonly<Record<string, unknown>>
 
 export const EMPTY_CONFIG = 'the config is empty'
 
-type YamlParser = (text: string) => { readonly ok: true; readonly value: unknown; readonly remarks: readonly string[] } | DecodeFailure
+type YamlParser = (
+  text: string,
+) =>
+  | { readonly ok: true; readonly value: unknown; readonly remarks: readonly string[] }
+  | (DecodeFailure & { readonly position?: YamlFailure['position'] })
 
 export function looksLikeJson(text: string): boolean {
   return OPENS_LIKE_JSON.test(text)
@@ -42,8 +47,11 @@ export function looksLikeJson(text: string): boolean {
 export function decodeConfig(text: string, parseYaml: YamlParser): Decoded {
   if (text.trim() === '') return { ok: false, detail: EMPTY_CONFIG }
   const isJson = looksLikeJson(text)
-  const parsed = isJson ? { remarks: [], ...parseJson(text) } : parseYaml(text)
-  if (!parsed.ok) return { ok: false, detail: parsed.detail, unjudged: parsed.unjudged }
+  const parsed = isJson ? readJson(text) : parseYaml(text)
+  if (!parsed.ok) {
+    const { detail, unjudged } = isJson ? parsed : explainYaml(text, parsed)
+    return { ok: false, detail, unjudged }
+  }
   const problem = findProblem(parsed.value, isJson ? text : undefined)
   if (problem !== undefined) return { ok: false, detail: problem.detail }
   const config = isObject(parsed.value) ? parsed.value : {}
@@ -55,17 +63,27 @@ export function decodeConfig(text: string, parseYaml: YamlParser): Decoded {
   }
 }
 
-/** Why kubelet cannot decode this value, and where. `json` is its text if that is JSON. */
-export function findProblem(
-  value: unknown,
-  json: string | undefined,
-): { readonly detail: string; readonly path: Misfit['path'] } | undefined {
-  if (!isObject(value)) return { detail: 'the config is not an object', path: [] }
+function readJson(text: string): { readonly ok: true; readonly value: unknown; readonly remarks: readonly string[] } | YamlFailure {
+  const parsed = parseJson(text)
+  return parsed.ok ? { ...parsed, remarks: [] } : explainJson(text, parsed)
+}
+
+/** Why kubelet cannot decode a value. */
+export interface DecodeProblem {
+  readonly detail: string
+  readonly path: FieldPath
+  /** All values of a wrong type, where that is why. Kubelet stops at one of them. */
+  readonly misfits: readonly Misfit[]
+}
+
+/** `json` is its text if that is JSON. */
+export function findProblem(value: unknown, json: string | undefined): DecodeProblem | undefined {
+  if (!isObject(value)) return { detail: 'the config is not an object', path: [], misfits: [] }
   const kind = checkKind(value, json !== undefined)
-  if (kind !== undefined) return kind
-  const [first, ...others] = [...findMisfits(value, FIELDS, undefined), ...(json === undefined ? [] : findInText(json))]
-  if (first === undefined) return undefined
-  return { detail: [first, ...others.slice(0, 9)].map(describeMisfit).join('; '), path: first.path }
+  if (kind !== undefined) return { ...kind, misfits: [] }
+  const misfits = [...findMisfits(value, FIELDS, undefined), ...(json === undefined ? [] : findInText(json))]
+  const [first] = misfits
+  return first && { detail: misfits.slice(0, 10).map(describeMisfit).join('; '), path: first.path, misfits }
 }
 
 /**
@@ -75,7 +93,7 @@ export function findProblem(
  * spelling counts: in JSON the last in the text, in YAML the last in alphabetical order, in which
  * Go writes the keys when it converts YAML to JSON.
  */
-export function checkKind(config: KubeletConfig, isJson: boolean): { detail: string; path: Misfit['path'] } | undefined {
+export function checkKind(config: KubeletConfig, isJson: boolean): { detail: string; path: FieldPath } | undefined {
   const entries = Object.entries(config)
   if (!isJson) entries.sort(([a], [b]) => (a < b ? -1 : 1))
   const wrong = entries.find(([key, value]) => isKindKey(key) && value !== null && typeof value !== 'string')
@@ -101,12 +119,14 @@ function isKindKey(name: string): boolean {
 function findInText(json: string): Misfit[] {
   if (!mayHoldUnlikeIntegers(json)) return []
   return layOut(json).unlikeIntegers.flatMap(({ path }): Misfit[] =>
-    /^u?int\d/.test(findField(path)?.type ?? '') ? [{ path, wanted: 'an integer without a fraction or an exponent' }] : [],
+    /^u?int\d/.test(findField(path)?.type ?? '')
+      ? [{ path, wanted: 'an integer without a fraction or an exponent', advice: 'write it in plain digits' }]
+      : [],
   )
 }
 
 /** The field at a path of keys and indices. */
-function findField(path: Misfit['path']): Field | undefined {
+function findField(path: FieldPath): Field | undefined {
   let fields: Fields | undefined = FIELDS
   let field: Field | undefined
   for (const step of path) {

@@ -16,6 +16,7 @@ import { checkAtStart, checkLogRotation, checkSysctls } from './fields/at-start.
 import { checkGates, findGateState } from './fields/check-gates.ts'
 import { describeRange, type FieldProblem, type FieldRuleInput, LONGEST_NAME, shorten, weigh } from './fields/complaint.ts'
 import { checkCross } from './fields/cross.ts'
+import { adviseMarks } from './fields/left-in-values.ts'
 import { checkLogging, checkTracing } from './fields/logging.ts'
 import { checkNewFields } from './fields/new-fields.ts'
 import { checkPolicyOptions } from './fields/policy-options.ts'
@@ -85,17 +86,16 @@ function checkFor(document: ConfigDocument, options: FieldOptions, isAsked: (com
   const version = given !== undefined && given.major > 1 ? NEWEST : given
   const config = override(document.config, overrides)
   const subject: FieldRuleInput = { config, version, gate: (name) => findGateState(name, config, version?.minor) }
+  const types = checkTypes(subject)
   const complaints = [
     ...(given !== undefined && isNewer(given)
       ? remarkOnKeys(document.config, given, unknownKeys)
       : checkKeys(document.config, version, unknownKeys)),
-    ...checkTypes(subject),
-    ...checkGates(subject),
-    ...listRules(subject),
+    ...types,
+    ...withoutMisread([...checkGates(subject), ...listRules(subject)], types),
   ]
-  const findings = adviseNearest(complaints.filter(isAsked).slice(0, MOST_FINDINGS)).flatMap((complaint) =>
-    toFindings(complaint, document, version),
-  )
+  const asked = adviseMarks(complaints.filter(isAsked).slice(0, MOST_FINDINGS), subject)
+  const findings = adviseNearest(asked).flatMap((complaint) => toFindings(complaint, document, version))
   return [...findings, ...listRepeated(document, unknownKeys)].sort((a, b) => compare(a.position, b.position))
 }
 
@@ -127,9 +127,17 @@ function checkTypes({ config, version }: FieldRuleInput): FieldProblem[] {
     rule: 'type',
     path: misfit.path,
     problem: describeMisfit(misfit),
+    advice: misfit.advice,
     reason: 'load',
-    unsure: version === undefined,
+    from: misfit.since,
   }))
+}
+
+/** A rule about a value of a wrong type has read another value than is there. */
+function withoutMisread(complaints: readonly FieldProblem[], misfits: readonly FieldProblem[]): readonly FieldProblem[] {
+  if (misfits.length === 0) return complaints
+  const wrong = new Set(misfits.map(({ path }) => JSON.stringify(path)))
+  return complaints.filter(({ path }) => !path.some((_, at) => wrong.has(JSON.stringify(path.slice(0, at + 1)))))
 }
 
 function adviseNearest(complaints: readonly FieldProblem[]): FieldProblem[] {
