@@ -14,6 +14,7 @@ import { type FieldPath, formatPath } from './field-path.ts'
 import { FIELDS, findMisfits, isFieldName, type Misfit } from './fields.ts'
 import { layOut, mayHoldUnlikeIntegers, parseJson } from './json.ts'
 import { explainJson, explainYaml } from './unreadable.ts'
+import { describeWrapper } from './wrappers.ts'
 import type { YamlFailure, YamlReader } from './yaml-document.ts'
 
 export const API_VERSION = 'kubelet.config.k8s.io/v1beta1'
@@ -80,7 +81,10 @@ export interface DecodeProblem {
 export function findProblem(value: unknown, json: string | undefined): DecodeProblem | undefined {
   if (!isObject(value)) return { detail: 'the config is not an object', path: [], misfits: [] }
   const kind = checkKind(value, json !== undefined)
-  if (kind !== undefined) return { ...kind, misfits: [] }
+  if (kind !== undefined) {
+    const wrapper = describeWrapper(value)
+    return { ...kind, detail: wrapper === undefined ? kind.detail : `${kind.detail}; ${wrapper}`, misfits: [] }
+  }
   const misfits = [...findMisfits(value, FIELDS, undefined), ...(json === undefined ? [] : findInText(json))]
   const [first] = misfits
   return first && { detail: misfits.slice(0, 10).map(describeMisfit).join('; '), path: first.path, misfits }

@@ -4,12 +4,13 @@
  */
 
 import { isUtf8 } from 'node:buffer'
-import type { Report } from '../../preflight/finding.ts'
+import type { Position, Report } from '../../preflight/finding.ts'
 import { formatVersion } from '../../preflight/kubelet-version.ts'
 import { isObject } from '../../values/is-object.ts'
 import { Failure, orElse } from '../command.ts'
 import { LONGEST_BYTES, type Place, readManifestText } from '../manifest-text.ts'
 import { renderFindings } from '../report.ts'
+import { readWrapped } from '../wrapped-text.ts'
 import type { PluginContext } from './command.ts'
 import { type ConfigContent, findConfig } from './config-maps.ts'
 import { versionsOf } from './diff-text.ts'
@@ -117,7 +118,7 @@ function placed(report: Report, part: ReadPart): Report {
   if (part.base !== undefined) return withoutPlaces(report)
   const findings = report.findings.map((finding) => ({
     ...finding,
-    position: finding.position === undefined ? undefined : part.shown.place(finding.position),
+    position: finding.position === undefined ? undefined : part.shown.place(finding.position, finding.path),
   }))
   return { ...report, findings }
 }
@@ -159,11 +160,18 @@ export async function readPart(
     if (key !== KEY) throw new Failure(`${name}: its ConfigMap has no key ${KEY}`)
     return { data, base: base || manifest.base?.text, shown: { name, text, place } }
   }
+  const wrapped = await readWrapped(text, context.yaml)
+  if (wrapped.kind === 'named') {
+    const { problem, position, advice } = wrapped
+    throw new Failure(`${name}${position === undefined ? '' : `, line ${position.line}`}: ${problem}: ${advice}`)
+  }
+  const own = wrapped.kind === 'taken' ? wrapped : { text, isPart: undefined, place: (position: Position) => position }
+  if (wrapped.kind === 'taken') context.terminal.out(`${name}: only what is in ${wrapped.from} is taken.\n`)
   return {
     // The other keys may be files that the config names.
-    data: { ...before?.data, [KEY]: text },
-    base: base || (await guessBase(context, { name, text, before, of })),
-    shown: { name, text, place: (position) => position },
+    data: { ...before?.data, [KEY]: own.text },
+    base: base || (await guessBase(context, { name, text: own.text, isPart: own.isPart, before, of })),
+    shown: { name, text, place: own.place },
   }
 }
 
@@ -173,18 +181,26 @@ async function guessBase(
   {
     name,
     text,
+    isPart,
     before,
     of,
-  }: { readonly name: string; readonly text: string; readonly before: ConfigContent | undefined; readonly of: string },
+  }: {
+    readonly name: string
+    readonly text: string
+    /** undefined: its kind tells. */
+    readonly isPart: boolean | undefined
+    readonly before: ConfigContent | undefined
+    readonly of: string
+  },
 ): Promise<string | undefined> {
   if (before?.base !== undefined) return before.base
   const parsed = await yaml.first(text)
   const isWhole = !parsed.ok || !isObject(parsed.value) || parsed.value.kind !== undefined
-  if (isWhole) return undefined
+  if (!(isPart ?? !isWhole)) return undefined
   // A forgotten kind must not put each node's local config under the rest.
+  const [why, instead] =
+    isPart === undefined ? ['has no kind, so it is a part', 'add apiVersion and kind'] : ['holds a part', 'give a whole config']
   if (before !== undefined)
-    throw new Failure(
-      `${name} has no kind, so it is a part, and ${namespace}/${of} holds a whole config: give --base to make it a part, or add apiVersion and kind`,
-    )
+    throw new Failure(`${name} ${why}, and ${namespace}/${of} holds a whole config: give --base to make it a part, or ${instead}`)
   return 'local'
 }
