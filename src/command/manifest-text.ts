@@ -14,7 +14,10 @@ import { readBase } from '../source/channels/metadata.ts'
 import { dataOf } from '../source/kube-object.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 
-/** Maps a place of the config to the file, by its position or the path of its field. undefined: unknown. */
+/**
+ * Maps a place of the config to the file, by its position or the path of its field. undefined:
+ * unknown.
+ */
 export type Place = (position: Position, path: FieldPath) => Position | undefined
 
 type ManifestReading =
@@ -62,7 +65,7 @@ export async function readManifestText(text: string, yaml: Pick<YamlReader, 'all
   return { kind: 'found', data, key, base: readBase(configMap), place: placeBlock(text, key, data[key] ?? '') }
 }
 
-/** The object itself, or what kubectl gets of several. The items of a ConfigMapList need no kind. */
+/** The object, or the items of a list. Those of a ConfigMapList need no kind. */
 function listConfigMaps(value: unknown): JsonObject[] {
   if (isConfigMap(value)) return [value]
   if (!isObject(value) || value.apiVersion !== 'v1' || !Array.isArray(value.items)) return []

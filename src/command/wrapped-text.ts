@@ -140,7 +140,7 @@ async function locateIn({ text, before }: Document, yaml: Readers): Promise<(pat
 
 const HEAD = `apiVersion: ${API_VERSION}\nkind: ${KIND}\n`
 
-/** The text of a config within a document, as it is written there if it stands in lines of its own. */
+/** The text of a config in a document: as it is there, if it stands in lines of its own. */
 async function cutOut({ text, before }: Document, { value }: HeldConfig, key: Position | undefined, yaml: Readers): Promise<string> {
   const block = key === undefined || looksLikeJson(text) ? undefined : cutBlock(text.split('\n'), { ...key, line: key.line - before })
   const again = block === undefined ? undefined : await yaml.firstOfAny(block)

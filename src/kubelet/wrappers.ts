@@ -3,11 +3,12 @@
  * that contain one, or that only look like one. Pure. A row says how it is known, where kubelet's
  * config is in it, and whether that is a KubeletConfiguration or has fields of the tool's own.
  *
- * Sources: eksctl.io/v1alpha5 `NodeGroup.KubeletExtraConfig` (an inline document that eksctl merges
- * into its own); node.eks.aws/v1alpha1 `KubeletOptions.Config`; machineconfiguration.openshift.io/v1
- * `KubeletConfigSpec.KubeletConfig`; k0s.k0sproject.io/v1beta1 `WorkerProfile.Config` (`values`); Talos
- * v1alpha1 `KubeletConfig.ExtraConfig`; kops.k8s.io/v1alpha2 `KubeletConfigSpec`, each field with the
- * tag of its flag; AKS "Customize node configuration"; GKE `--system-config-from-file`; Karpenter
+ * Sources: eksctl.io/v1alpha5 `NodeGroup.KubeletExtraConfig` (an inline document that eksctl
+ * merges into its own); node.eks.aws/v1alpha1 `KubeletOptions.Config`;
+ * machineconfiguration.openshift.io/v1 `KubeletConfigSpec.KubeletConfig`;
+ * k0s.k0sproject.io/v1beta1 `WorkerProfile.Config` (`values`); Talos v1alpha1
+ * `KubeletConfig.ExtraConfig`; kops.k8s.io/v1alpha2 `KubeletConfigSpec`, each field with the tag of
+ * its flag; AKS "Customize node configuration"; GKE `--system-config-from-file`; Karpenter
  * `KubeletConfiguration` of karpenter.k8s.aws/v1; kind `Node.KubeadmConfigPatches`; /configz as
  * `configz.InstallHandler` of k8s.io/component-base writes it.
  */
@@ -21,8 +22,8 @@ interface Wrapper {
   /** Where it has kubelet's config. `*`: in each item of a list. */
   readonly at: readonly string[]
   /**
-   * `whole`: a KubeletConfiguration, but perhaps for its kind. `part`: fields of one, which the tool
-   * lays over its own. Otherwise why it cannot be taken, with what to do.
+   * `whole`: a KubeletConfiguration, but perhaps for its kind. `part`: fields of one, which the
+   * tool lays over its own. Otherwise why it cannot be taken, with what to do.
    */
   readonly holds: 'whole' | 'part' | ((value: JsonObject) => string)
 }

@@ -241,7 +241,7 @@ t.test('validate says what was taken, and shows the lines of the file', async (t
   const eksctl = await validate(EKSCTL)
   t.equal(eksctl.code, 0)
   t.match(eksctl.out, 'x.yaml:11:5: warning: unknown field maxPod: kubelet ignores it [fields/unknown-key]\n  11 |     maxPod: 50\n')
-  t.match(eksctl.out, /^source +accepted +taken from nodeGroups\[1\]\.kubeletExtraConfig of a ClusterConfig of eksctl, line 7$/m)
+  t.match(eksctl.out, /^file +accepted +taken from nodeGroups\[1\]\.kubeletExtraConfig of a ClusterConfig of eksctl, line 7$/m)
   const kops = await validate('apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\nspec:\n  kubelet: {}\n')
   t.equal(kops.code, 1)
   t.match(kops.out, 'x.yaml:4:3: error: this is an object of kOps, and no KubeletConfiguration [source/wrapper]\n   4 |   kubelet: {}\n')
@@ -251,11 +251,11 @@ t.test('validate says what was taken, and shows the lines of the file', async (t
     {
       candidate: 'x.yaml over local',
       layers: ['/var/lib/kubelet/config.yaml', 'x.yaml'],
-      parts: [{ part: 'source', detail: /^taken from/ }],
+      parts: [{ part: 'file', detail: /^taken from/ }],
     },
     'merged over local',
   )
-  t.match(JSON.parse((await validate(CONFIGZ, 'json')).out), { parts: [{ part: 'source', outcome: 'accepted' }] })
+  t.match(JSON.parse((await validate(CONFIGZ, 'json')).out), { parts: [{ part: 'file', outcome: 'accepted' }] })
 })
 
 t.test('long texts take bounded time', async (t) => {

@@ -1,8 +1,8 @@
 /**
- * Loads the config that a command works on: a file (a config, the manifest of a ConfigMap, or what
- * has a config within it), standard input, or a key of a ConfigMap in the cluster. Refuses what a ConfigMap cannot hold as
- * text (too long, not UTF-8): kubectl would reject it, or store it where kubelet does not look.
- * Pure but for the readers that are passed in.
+ * Loads the config that a command works on: a file (a config, the manifest of a ConfigMap, or
+ * something else that contains one), standard input, or a key of a ConfigMap in the cluster.
+ * Refuses what a ConfigMap cannot hold as text (too long, not UTF-8): kubectl would reject it, or
+ * store it where kubelet does not look. Pure but for the readers that are passed in.
  */
 import { isUtf8 } from 'node:buffer'
 import type { ConfigMapData } from '../../decision/config-source.ts'

@@ -28,6 +28,7 @@ const NEVER_MARKED: readonly string[] = [
   'systemReserved',
   'tlsCipherSuites',
 ]
+const RULES = { template: { rule: 'template' }, character: { rule: 'odd-character' } } as const
 const MOST = 100
 
 export function adviseMarks(complaints: readonly FieldProblem[], { config }: FieldRuleInput): FieldProblem[] {
@@ -65,7 +66,6 @@ function remark(value: unknown, path: FieldPath): FieldProblem[] {
     const here = step === undefined ? path : [...path, step]
     const mark = findMark({ [here[0] ?? '']: value }, here)
     if (mark === undefined || (typeof text !== 'string' && typeof step !== 'string')) return []
-    const rule = mark.kind === 'template' ? 'template' : 'odd-character'
-    return [{ rule, path: here, problem: `${mark.what}: kubelet takes it as it is`, advice: mark.advice, severity: 'warn' }]
+    return [{ ...RULES[mark.kind], path: here, problem: `${mark.what}: kubelet takes it as it is`, advice: mark.advice, severity: 'warn' }]
   })
 }

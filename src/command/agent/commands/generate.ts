@@ -149,7 +149,7 @@ async function convert(answer: unknown, defaultsOf: KubeletVersion | undefined, 
   return { text: await formatConfig(config), config }
 }
 
-/** Whole, or what `jq .kubeletconfig` made of it, with or without the kind that people add there. */
+/** Of the whole answer, or of what `jq .kubeletconfig` left of it, perhaps with a kind. */
 function findReported(answer: unknown): JsonObject | undefined {
   if (!isObject(answer)) return undefined
   if (isObject(answer.kubeletconfig)) return answer.kubeletconfig

@@ -120,7 +120,7 @@ function placeFindings(report: Report, place: Place): Report {
 /** A text that is not all a config is not what was checked. */
 function nameSource(report: Report, taken: string | undefined): Report {
   if (taken === undefined) return report
-  return { ...report, parts: [{ part: 'source', outcome: 'accepted', detail: `taken from ${taken}` }, ...report.parts] }
+  return { ...report, parts: [{ part: 'file', outcome: 'accepted', detail: `taken from ${taken}` }, ...report.parts] }
 }
 
 function render(
