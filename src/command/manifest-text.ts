@@ -46,7 +46,7 @@ export async function readManifestText(text: string, yaml: Pick<YamlReader, 'all
   const [configMap, ...others] = found
   if (configMap === undefined) return { kind: 'none' }
   if (others.length > 0) {
-    const names = found.map((each) => (isObject(each.metadata) ? String(each.metadata.name) : '?'))
+    const names = found.map((each) => (isObject(each.metadata) && typeof each.metadata.name === 'string' ? each.metadata.name : '?'))
     return { kind: 'unclear', detail: `it contains ${found.length} ConfigMaps: give one at a time (${names.join(', ').slice(0, 200)})` }
   }
   const data = dataOf(configMap)

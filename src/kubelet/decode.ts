@@ -13,7 +13,7 @@ import type { Field, Fields } from './field.ts'
 import { type FieldPath, formatPath } from './field-path.ts'
 import { FIELDS, findMisfits, isFieldName, type Misfit } from './fields.ts'
 import { layOut, mayHoldUnlikeIntegers, parseJson } from './json.ts'
-import { explainJson, explainYaml } from './unreadable.ts'
+import { explainJson } from './unreadable.ts'
 import { describeWrapper } from './wrappers.ts'
 import type { YamlFailure, YamlReader } from './yaml-document.ts'
 
@@ -35,11 +35,7 @@ export type KubeletConfig = Readonly<Record<string, unknown>>
 
 export const EMPTY_CONFIG = 'the config is empty'
 
-type YamlParser = (
-  text: string,
-) =>
-  | { readonly ok: true; readonly value: unknown; readonly remarks: readonly string[] }
-  | (DecodeFailure & { readonly position?: YamlFailure['position'] })
+type YamlParser = (text: string) => { readonly ok: true; readonly value: unknown; readonly remarks: readonly string[] } | DecodeFailure
 
 export function looksLikeJson(text: string): boolean {
   return OPENS_LIKE_JSON.test(text)
@@ -49,10 +45,7 @@ export function decodeConfig(text: string, parseYaml: YamlParser): Decoded {
   if (text.trim() === '') return { ok: false, detail: EMPTY_CONFIG }
   const isJson = looksLikeJson(text)
   const parsed = isJson ? readJson(text) : parseYaml(text)
-  if (!parsed.ok) {
-    const { detail, unjudged } = isJson ? parsed : explainYaml(text, parsed)
-    return { ok: false, detail, unjudged }
-  }
+  if (!parsed.ok) return { ok: false, detail: parsed.detail, unjudged: parsed.unjudged }
   const problem = findProblem(parsed.value, isJson ? text : undefined)
   if (problem !== undefined) return { ok: false, detail: problem.detail }
   const config = isObject(parsed.value) ? parsed.value : {}

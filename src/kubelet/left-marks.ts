@@ -76,7 +76,8 @@ function findFirst(text: string, marks: readonly Mark[]): LeftMark | undefined {
   return undefined
 }
 
-const QUOTED = /"(?:[^"\\]|\\.)*"|'[^']*'/g
+/** A quote that is not closed ends with the line. */
+const QUOTED = /"(?:[^"\\]|\\.?)*(?:"|$)|'[^']*'/g
 /** Longer ones are cut. */
 const LONGEST_LINE = 2000
 /** Lines that are searched before the one where a parser stopped. */

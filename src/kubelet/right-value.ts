@@ -71,7 +71,8 @@ function adviseNumber(value: unknown): string | undefined {
 
 function adviseDuration(value: unknown): string | undefined {
   if (value === null) return 'remove it, or write a duration, such as "30s"'
-  const [, digits, unit] = /^(\d{1,6})(d?)$/.exec(String(value)) ?? []
+  const written = typeof value === 'number' || typeof value === 'string' ? String(value) : ''
+  const [, digits, unit] = /^(\d{1,6})(d?)$/.exec(written) ?? []
   if (digits === undefined) return undefined
   if (unit === 'd') return `the longest unit is h: write "${Number(digits) * 24}h"`
   return `write it with its unit, such as "${digits}s"`

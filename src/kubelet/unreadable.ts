@@ -20,8 +20,7 @@ const PLAINER: readonly (readonly [text: RegExp, plainer: string])[] = [
   ],
 ]
 
-/** @param failure of the first document of the text */
-export function explainYaml<Failure extends Pick<YamlFailure, 'detail'> & Partial<YamlFailure>>(text: string, failure: Failure): Failure {
+export function explainYaml(text: string, failure: YamlFailure): YamlFailure {
   const { detail, position } = failure
   if (position === undefined) return failure
   const mark = findMark(text, position.line)

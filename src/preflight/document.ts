@@ -8,7 +8,7 @@ import type { PreflightResult } from '../decision/verdict.ts'
 import { type DecodeProblem, decodeText, EMPTY_CONFIG, findProblem, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
 import { FIELDS, findMisfits, LAST_IN_TABLES, type Misfit } from '../kubelet/fields.ts'
 import { findOffset, layOut, parseJson } from '../kubelet/json.ts'
-import { explainJson, explainYaml } from '../kubelet/unreadable.ts'
+import { explainJson } from '../kubelet/unreadable.ts'
 import { type LocatedYaml, type Position, positionsIn, type YamlFailure, type YamlReader } from '../kubelet/yaml-document.ts'
 import { keyOf, type PreflightRequest } from '../ports/preflight.ts'
 import { isObject } from '../values/is-object.ts'
@@ -41,7 +41,7 @@ export async function readDocument(text: string, yaml: Pick<YamlReader, 'first'>
 
 async function readYaml(text: string, yaml: Pick<YamlReader, 'first'>, signal: AbortSignal | undefined): Promise<DocumentResult> {
   const parsed = await yaml.first(text, signal)
-  if (!parsed.ok) return { ...explainYaml(text, parsed), misfits: [] }
+  if (!parsed.ok) return { ...parsed, misfits: [] }
   const { value, locate, repeated } = parsed
   return judge(value, findProblem(value, undefined), { text, locate, repeated })
 }

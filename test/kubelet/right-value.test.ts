@@ -83,6 +83,11 @@ t.test('never repeats what may be a secret', async (t) => {
   t.notMatch(JSON.stringify(misfitsOf(secrets)), /s3cret/)
 })
 
+t.test('takes any value', async (t) => {
+  const values = [{ toString: 5 }, [{ toString: 5 }], Object.create(null), [[]], { a: { b: [null] } }, -0, 1e300]
+  for (const name of Object.keys(FIELDS)) for (const value of values) t.doesNotThrow(() => misfitsOf({ [name]: value }))
+})
+
 t.test('a hostile config has a bounded number of findings, and long values no long advice', async (t) => {
   t.equal(misfitsOf({ clusterDNS: Array.from({ length: 100_000 }, (_, index) => index) }).length, 500)
   for (const unit of ['a=b,', 'a,', '0:a=b;', 'a:b,', '1', '%', '{{', '$\u007b', ' ', '\u00a0']) {

@@ -52,6 +52,11 @@ t.test('says why a text cannot be read in the words of whoever wrote it', async 
   }
 })
 
+t.test('so does whatever else reads YAML', async (t) => {
+  const failure = { ok: false, detail: `${template('{{')} at line 2, column 4`, position: { line: 2, column: 4 } } as const
+  for (const read of [IN_PLACE.first, IN_PLACE.firstOfAny, IN_PLACE.all]) t.match(await read('a: 1\nb: {{ c }} d\n'), failure)
+})
+
 t.test('does not blame what is not at fault', async (t) => {
   const cases: [text: string, detail: RegExp][] = [
     [`${HEAD}a: [\n\n\nb: "{{ x }}"\n`, /^(?!.*template)/],
@@ -86,6 +91,7 @@ t.test('long texts take time that grows with their length', async (t) => {
     '\u201c',
     '"\\',
     '\n{{ x',
+    `\n"${'\\\\"'.repeat(900)}\\\\`,
     '\n# {{',
   ])
     for (const head of ['{"a": \\', '{"a": "', `${HEAD}a: [ `, '{1'])

@@ -64,7 +64,7 @@ t.test('takes a config out of what another tool has, says so, and names what is 
     out: /^node\.yaml: only what is in spec\.kubelet\.config of a NodeConfig of nodeadm, line 5 is taken\.\n[\s\S]*Each node checks it again, merged/,
   })
   t.same(dataOf(world, 'pods'), { kubelet: `${WHOLE}maxPods: 50 # enough\n` })
-  t.same(world.server.objects.get('ConfigMap', 'pods', NAMESPACE)?.metadata.annotations?.['kubelet-cfg-agent.io/base'], 'local')
+  t.match(world.server.objects.get('ConfigMap', 'pods', NAMESPACE)?.metadata, { annotations: { 'kubelet-cfg-agent.io/base': 'local' } })
   files.set('wrong.yaml', nodeadm.replace('50', 'many'))
   t.match(await run('apply', '-f', 'wrong.yaml', 'pods', '--yes'), { code: 1, out: /maxPods must be a 32 bit integer/ })
   files.set('kubeadm.yaml', `apiVersion: kubeadm.k8s.io/v1beta3\nkind: InitConfiguration\n---\n${WHOLE}maxPod: 60\n`)
