@@ -51,7 +51,7 @@ export async function readWrapped(text: string, yaml: Readers): Promise<WrappedR
   const [first] = documents
   if (first === undefined || (mime === undefined && isConfig(first.value))) return { kind: 'none' }
   const found = documents.flatMap((document): Found[] => {
-    if (isConfig(document.value)) return [{ document, wrapped: undefined, held: { path: [], value: document.value, isPart: false } }]
+    if (isConfig(document.value)) return [{ document, wrapped: undefined, held: { path: [], value: document.value } }]
     const wrapped = findWrapper(document.value)
     if (wrapped === undefined) return []
     return wrapped.held.length === 0 ? [{ document, wrapped, held: undefined }] : wrapped.held.map((held) => ({ document, wrapped, held }))
@@ -83,9 +83,9 @@ async function take({ document, wrapped, held }: Taken, count: number, yaml: Rea
   const shift: Place = ({ line, column }) => ({ line: line + document.before, column })
   const locate = await locateIn(document, yaml)
   const from = describePlace(wrapped, held.path, locate(held.path), document, count)
-  if (held.path.length === 0) return { kind: 'taken', text: document.text, isPart: held.isPart, from, place: shift }
+  if (held.path.length === 0) return { kind: 'taken', text: document.text, isPart: false, from, place: shift }
   const place: Place = (_, path) => locate([...held.path, ...path])
-  return { kind: 'taken', text: await cutOut(document, held, locate(held.path), yaml), isPart: held.isPart, from, place }
+  return { kind: 'taken', text: await cutOut(document, held, locate(held.path), yaml), isPart: true, from, place }
 }
 
 function describePlace(

@@ -22,10 +22,10 @@ interface Wrapper {
   /** Where it has kubelet's config. `*`: in each item of a list. */
   readonly at: readonly string[]
   /**
-   * `whole`: a KubeletConfiguration, but perhaps for its kind. `part`: fields of one, which the
-   * tool lays over its own. Otherwise why it cannot be taken, with what to do.
+   * `part`: fields of a KubeletConfiguration, which the tool lays over its own. Otherwise why it
+   * cannot be taken, with what to do.
    */
-  readonly holds: 'whole' | 'part' | ((value: JsonObject) => string)
+  readonly holds: 'part' | ((value: JsonObject) => string)
 }
 
 const object =
@@ -77,13 +77,19 @@ function translateAks(value: JsonObject): string {
 /** Fields that every kubelet has in its answer, and hardly anybody all in a config. */
 const OF_CONFIGZ = ['syncFrequency', 'fileCheckFrequency', 'httpCheckFrequency', 'nodeStatusUpdateFrequency', 'runtimeRequestTimeout']
 
+/**
+ * A list or map that is empty is not in it, and would have its default again; and a certificate
+ * that kubelet made itself is.
+ */
+const CONFIGZ = () => 'kubelet-cfg-agent generate --from-file makes a config of it, which takes care of what is empty or a mere default'
+
 /** By its fields alone. */
 export function isWholeAnswer(value: JsonObject): boolean {
   return OF_CONFIGZ.every((name) => Object.hasOwn(value, name))
 }
 
 const own = (whose: string) => () => `those fields are ${whose}, not all of them kubelet's: ${WRITE}`
-const FLAGS = () => `it has at most flags of kubelet: ${WRITE}, or name the file of one`
+const FLAGS = () => `it has flags of kubelet at most: ${WRITE}`
 
 const WRAPPERS: readonly Wrapper[] = [
   {
@@ -111,12 +117,12 @@ const WRAPPERS: readonly Wrapper[] = [
     at: ['machine', 'kubelet', 'extraConfig'],
     holds: 'part',
   },
-  { called: 'an answer of /configz', is: bare(({ kubeletconfig }) => isObject(kubeletconfig)), at: ['kubeletconfig'], holds: 'whole' },
+  { called: 'an answer of /configz', is: bare(({ kubeletconfig }) => isObject(kubeletconfig)), at: ['kubeletconfig'], holds: CONFIGZ },
   {
     called: 'the config in an answer of /configz',
     is: bare(isWholeAnswer),
     at: [],
-    holds: () => 'put apiVersion and kind above it, or give it to kubelet-cfg-agent generate --from-file, which leaves out mere defaults',
+    holds: CONFIGZ,
   },
   {
     called: 'a custom kubelet configuration of AKS',
@@ -175,11 +181,10 @@ const WRAPPERS: readonly Wrapper[] = [
   },
 ]
 
-/** Kubelet's config in a wrapper, which is a KubeletConfiguration. */
+/** Fields of a KubeletConfiguration in a wrapper. */
 export interface HeldConfig {
   readonly path: FieldPath
   readonly value: JsonObject
-  readonly isPart: boolean
 }
 
 export interface Wrapped {
@@ -199,9 +204,8 @@ export function findWrapper(value: unknown): Wrapped | undefined {
   const { called, at, holds } = wrapper
   const places = expand(value, at)
   const path = places[0]?.path ?? []
-  const isTaken = holds === 'whole' || holds === 'part'
-  if (!isTaken) return { called, held: [], path, advice: holds(value) }
-  const held = places.flatMap(({ path, value }): HeldConfig[] => (isObject(value) ? [{ path, value, isPart: holds === 'part' }] : []))
+  if (holds !== 'part') return { called, held: [], path, advice: holds(value) }
+  const held = places.flatMap(({ path, value }): HeldConfig[] => (isObject(value) ? [{ path, value }] : []))
   return { called, held, path, advice: `a KubeletConfiguration would be in ${at.join('.').replaceAll('.*', '[]')}: it has none there` }
 }
 

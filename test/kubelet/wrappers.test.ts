@@ -22,8 +22,8 @@ t.test('the agent, which reads KubeletConfigurations alone, says what it has in 
     ],
     [
       '{"kubeletconfig": {"maxPods": 5}}',
-      'kind must be KubeletConfiguration, but is not set; this is an answer of /configz: put here what is in kubeletconfig, with apiVersion ' +
-        'and kind above it',
+      'kind must be KubeletConfiguration, but is not set; this is an answer of /configz, which has kubeletconfig: ' +
+        'kubelet-cfg-agent generate --from-file makes a config of it, which takes care of what is empty or a mere default',
     ],
     [
       'apiVersion: kubelet.config.k8s.io/v1\nkind: CredentialProviderConfig\n',
