@@ -4,7 +4,8 @@
  */
 
 import { isUtf8 } from 'node:buffer'
-import type { Position, Report } from '../../preflight/finding.ts'
+import type { LocatedReading } from '../../kubelet/yaml-document.ts'
+import { locateNearest, type Position, type Report } from '../../preflight/finding.ts'
 import { formatVersion } from '../../preflight/kubelet-version.ts'
 import { isObject } from '../../values/is-object.ts'
 import { Failure, orElse } from '../command.ts'
@@ -38,7 +39,8 @@ export async function checkChange(context: PluginContext, change: CheckedChange)
   // Where others alone use it, nodes get what those make of it.
   const isRunAlone = users.assigned.length > 0 || users.parts.length === 0
   const nodes = users.assigned.length > 0 ? users.assigned : users.nodes
-  const subject: Subject = { name: part.shown.name, text: part.shown.text, place: (report) => placed(report, part) }
+  const alone = part.base === undefined ? undefined : await context.yaml.firstOfAny(part.data[KEY] ?? '')
+  const subject: Subject = { name: part.shown.name, text: part.shown.text, place: (report) => placed(report, part, alone) }
   const own = await inspectMerged(context, subject, merged, nodes)
   const over: PartOutcome[] = []
   for (const each of users.parts) over.push(await checkPartOver(context, each, change))
@@ -113,13 +115,16 @@ async function inspectMerged(
   return outcome
 }
 
-/** A place in a merged text is no place in the file. */
-function placed(report: Report, part: ReadPart): Report {
-  if (part.base !== undefined) return withoutPlaces(report)
-  const findings = report.findings.map((finding) => ({
-    ...finding,
-    position: finding.position === undefined ? undefined : part.shown.place(finding.position, finding.path),
-  }))
+/**
+ * A place in a merged text is no place in the file: there, only what the part itself sets has one.
+ * @param alone the part. undefined: it is a whole config
+ */
+function placed(report: Report, { shown }: ReadPart, alone: LocatedReading | undefined): Report {
+  const findings = report.findings.map((finding) => {
+    const { path, position } = finding
+    const own = alone === undefined ? position : alone.ok ? locateNearest(alone, path) : undefined
+    return { ...finding, position: own && shown.place(own, path) }
+  })
   return { ...report, findings }
 }
 

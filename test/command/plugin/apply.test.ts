@@ -66,7 +66,10 @@ t.test('takes a config out of what another tool has, says so, and names what is 
   t.same(dataOf(world, 'pods'), { kubelet: `${WHOLE}maxPods: 50 # enough\n` })
   t.match(world.server.objects.get('ConfigMap', 'pods', NAMESPACE)?.metadata, { annotations: { 'kubelet-cfg-agent.io/base': 'local' } })
   files.set('wrong.yaml', nodeadm.replace('50', 'many'))
-  t.match(await run('apply', '-f', 'wrong.yaml', 'pods', '--yes'), { code: 1, out: /maxPods must be a 32 bit integer/ })
+  t.match(await run('apply', '-f', 'wrong.yaml', 'pods', '--yes'), {
+    code: 1,
+    out: /^wrong\.yaml:6:7: error: maxPods must be a 32 bit integer \[fields\/type\]\n {3}6 \| {7}maxPods: many/m,
+  })
   files.set('kubeadm.yaml', `apiVersion: kubeadm.k8s.io/v1beta3\nkind: InitConfiguration\n---\n${WHOLE}maxPod: 60\n`)
   t.match(await run('apply', '-f', 'kubeadm.yaml', 'whole', '--yes'), {
     code: 0,
