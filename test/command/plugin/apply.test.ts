@@ -178,7 +178,7 @@ t.test('what kubelet would refuse is not written', async (t) => {
   t.match(out, /a\.yaml:3:1: error: maxPods .*must not be a negative number/)
   t.equal(writes(world), 0)
   world.files.set('b.yaml', 'maxPods: -1\n')
-  t.match(await world.run('apply', '-f', 'b.yaml', 'part', '--yes'), { code: 1, out: /b\.yaml: error: maxPods/ })
+  t.match(await world.run('apply', '-f', 'b.yaml', 'part', '--yes'), { code: 1, out: /b\.yaml:1:1: error: maxPods/ })
   t.equal(writes(world), 0)
 })
 
