@@ -49,6 +49,12 @@ const BREAKING: readonly Mark[] = [
     name: (found) => `${found} (${code(found)}) is not a hyphen`,
     advice: 'write - in its place',
   },
+  {
+    kind: 'character',
+    pattern: /(?<=^|\s)\/[/*](?=\s|$)/,
+    name: (found) => `${found} begins no comment of YAML`,
+    advice: 'write # in its place',
+  },
 ]
 
 /** What YAML takes as text. A value that is all of the last ones is a placeholder. */

@@ -57,6 +57,7 @@ t.test('says what to write in place of a value of the wrong type, and where it i
     ],
     [{ clusterDNS: 'a b' }, 'clusterDNS', 'write a list: each item on a line of its own, behind "- "'],
     [{ clusterDNS: ['10.0.0.1', 5] }, 'clusterDNS.1', 'put it in quotes'],
+    [{ maxPods: '110 // enough' }, 'maxPods', '// begins no comment of YAML: write # in its place'],
     [{ maxPods: '{{ n }}' }, 'maxPods', '{{ begins a template that was not rendered: render it first, and give the result'],
     [{ maxPods: '$\u007bN}' }, 'maxPods', '$\u007bN} is a placeholder that was not replaced: replace it, and give the result'],
     [
