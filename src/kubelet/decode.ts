@@ -13,6 +13,7 @@ import type { Field, Fields } from './field.ts'
 import { type FieldPath, formatPath } from './field-path.ts'
 import { FIELDS, findMisfits, isFieldName, type Misfit } from './fields.ts'
 import { layOut, mayHoldUnlikeIntegers, parseJson } from './json.ts'
+import { describeMark } from './left-marks.ts'
 import { explainJson } from './unreadable.ts'
 import { describeWrapper } from './wrappers.ts'
 import type { YamlFailure, YamlReader } from './yaml-document.ts'
@@ -75,8 +76,8 @@ export function findProblem(value: unknown, json: string | undefined): DecodePro
   if (!isObject(value)) return { detail: 'the config is not an object', path: [], misfits: [] }
   const kind = checkKind(value, json !== undefined)
   if (kind !== undefined) {
-    const wrapper = describeWrapper(value)
-    return { ...kind, detail: wrapper === undefined ? kind.detail : `${kind.detail}; ${wrapper}`, misfits: [] }
+    const why = describeWrapper(value) ?? describeMark(value[String(kind.path[0])])
+    return { ...kind, detail: why === undefined ? kind.detail : `${kind.detail}; ${why}`, misfits: [] }
   }
   const misfits = [...findMisfits(value, FIELDS, undefined), ...(json === undefined ? [] : findInText(json))]
   const [first] = misfits

@@ -74,6 +74,12 @@ export function findMarkIn(value: string): LeftMark | undefined {
   return findFirst(value.slice(0, 2000), IN_VALUES)
 }
 
+/** What it is, and what to do. undefined: the value has none. */
+export function describeMark(value: unknown): string | undefined {
+  const mark = typeof value === 'string' ? findMarkIn(value) : undefined
+  return mark && `${mark.what}: ${mark.advice}`
+}
+
 function findFirst(text: string, marks: readonly Mark[]): LeftMark | undefined {
   for (const { pattern, kind, name, advice } of marks) {
     const found = pattern.exec(text)

@@ -8,7 +8,7 @@
 import { isObject } from '../values/is-object.ts'
 import type { FieldType } from './field.ts'
 import type { FieldPath } from './field-path.ts'
-import { findMarkIn } from './left-marks.ts'
+import { describeMark } from './left-marks.ts'
 
 const LONGEST_FLAG = 400
 const DECIMAL = /^-?\d{1,18}$/
@@ -16,8 +16,8 @@ const DECIMAL = /^-?\d{1,18}$/
 const WORDS = /^[\w.:/*-]+(?:,[\w.:/*-]+)*$/
 
 export function adviseValue(type: FieldType, value: unknown, path: FieldPath): string | undefined {
-  const mark = typeof value === 'string' ? findMarkIn(value) : undefined
-  if (mark !== undefined) return `${mark.what}: ${mark.advice}`
+  const mark = describeMark(value)
+  if (mark !== undefined) return mark
   switch (type) {
     case 'string':
       return adviseText(value, path)

@@ -30,7 +30,7 @@ t.test('says why a text cannot be read in the words of whoever wrote it', async 
     [`${HEAD}maxPods:\u200b\n  110: 1\n  - 2\n`, space('U+200B'), 3, 9],
     [`${HEAD}a: [\u201cx\u201d\nb: 1\n`, `\u201c (U+201C) ${quote}`, 3, 5],
     [`${HEAD}clusterDNS:\n\u2013 1.2.3.4\n`, '\u2013 (U+2013) is not a hyphen: write - in its place', 4, 1],
-    [`${HEAD}  // why\nmaxPods: 1\n`, '// begins no comment of YAML: write # in its place', 3, 3],
+    [`${HEAD}// why\nmaxPods: 1\n`, '// begins no comment of YAML: write # in its place', 3, 1],
     ['/* why */\n{"kind": 1}', '/* begins no comment of YAML: write # in its place', 1, 1],
     [`${HEAD}maxPods:110\n`, line, 3, 1],
     [`${HEAD}maxPods:110\nport: 1\n`, line, 3, 1],

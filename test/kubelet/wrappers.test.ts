@@ -31,6 +31,11 @@ t.test('the agent, which reads KubeletConfigurations alone, says what it has in 
         '--image-credential-provider-config, not of --config',
     ],
     ['apiVersion: apps/v1\nkind: Deployment\n', 'kind must be KubeletConfiguration, but is "Deployment"'],
+    [
+      'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: \u201cKubeletConfiguration\u201d\n',
+      'kind must be KubeletConfiguration, but is "\u201cKubeletConfiguration\u201d"; \u201c (U+201C) is not a quotation mark of YAML or JSON: ' +
+        'write " or \' in its place',
+    ],
     ['maxPods: 5\n', 'kind must be KubeletConfiguration, but is not set'],
   ]
   for (const [text, detail] of cases) t.strictSame(await decodeText(text, IN_PLACE), { ok: false, detail }, text)
