@@ -1,5 +1,5 @@
 /**
- * Values that hold what nobody meant to write: a template that was not rendered, a curly quoteText, a
+ * Values that hold what nobody meant to write: a template that was not rendered, a curly quote, a
  * space that is none. Pure. Kubelet takes such a text where any text will do, and then it is a
  * warning, for the fields that cannot have it. Where another rule complains of the value, that one
  * says the reason.
