@@ -78,8 +78,9 @@ const CONFIG_ERRORS = [
   /\[(?:cpu|memory)manager\]|unable to reserve the required amount of CPUs|reserved memory|static policy/i,
   /the total amount .* is not equal to the value .* determined by Node Allocatable/,
   /unsupported on machines with more than \d+ NUMA Nodes/,
-  // ListenAndServeKubeletServer: no address, and no cipher suite for HTTP/2.
-  /^listen tcp: lookup <nil>: |^http2: TLSConfig\.CipherSuites /,
+  // ListenAndServeKubeletServer: no address, no cipher suite for HTTP/2, no pair of certificate and
+  // key (tls.LoadX509KeyPair).
+  /^listen tcp: lookup <nil>: |^http2: TLSConfig\.CipherSuites |^tls: /,
   // NewMainKubelet. As many IDs as the node gives its pods, maxPods has to do with.
   /user assigned IDs are not enough to support/,
   /failed to initialize file based certificate manager: |failed to load certificate: |unknown configmap and secret manager mode/,

@@ -80,6 +80,7 @@ t.test('from 1.30 on, kubelet starts beside a runtime that is not ready', async 
     'listen tcp: lookup <nil>: no such host',
     'listen tcp 0.0.0.0:10250: bind: address already in use',
     'listen tcp [::]:10250: bind: address already in use',
+    'tls: private key does not match public key',
   ]
   for (const message of refusals) {
     const output = served(...NOISE, `"Failed to listen and serve" err=${JSON.stringify(message)}`, ...NOISE)

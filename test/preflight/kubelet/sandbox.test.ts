@@ -19,6 +19,8 @@ t.test('the properties that confine a probe', async (t) => {
   for (const property of [
     'PrivateNetwork=yes',
     'ProtectSystem=strict',
+    'ProtectHome=read-only',
+    'ReadOnlyPaths=/run -/dev/shm -/dev/mqueue -/dev/hugepages',
     'CapabilityBoundingSet=',
     'NoNewPrivileges=yes',
     'RestrictAddressFamilies=AF_INET AF_INET6 AF_NETLINK',
@@ -27,7 +29,7 @@ t.test('the properties that confine a probe', async (t) => {
     'TemporaryFileSystem=/d/scratch:size=16M,mode=0700',
   ])
     t.ok(made.includes(`--property=${property}`), property)
-  t.notOk(made.some((option) => /User=|PrivateUsers|PrivateTmp|ProtectHome|ReadWritePaths/.test(option)))
+  t.notOk(made.some((option) => /User=|PrivateUsers|PrivateTmp|ProtectHome=(?!read-only)|ReadWritePaths/.test(option)))
 })
 
 t.test('a probe reaches sockets only where it looks for a container runtime, and not those of the node', async (t) => {

@@ -6,8 +6,8 @@
 import { strict as assert } from 'node:assert'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { JudgeRequest, JudgeStage, KubeletJudgement } from '../../../src/preflight/kubelet/judgement.ts'
-import { LIMITS } from '../../../src/preflight/kubelet/sandbox.ts'
+import type { HowFar, JudgeRequest, JudgeStage, KubeletJudgement } from '../../../src/preflight/kubelet/judgement.ts'
+import { LIMITS, sandboxArguments } from '../../../src/preflight/kubelet/sandbox.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { OLD_MINOR } from '../lab/node-choice.ts'
@@ -27,7 +27,7 @@ const PROGRAM = `${HOME}/judge/kubelet-cfg-agent.mjs`
 const DIRECTORY = '/run/kubelet-cfg-agent'
 
 /** Without an answer, kubelet 1.20 looks for Docker for 5 s. */
-const LINGERING = { standIn: [] }
+const LINGERING = { standIn: ['/bin/sh', '-c', 'shift; exec "$@"', 'alone'] }
 
 type Expected = readonly [what: string, changes: object, kind: KubeletJudgement['kind'], says: RegExp]
 
@@ -95,7 +95,7 @@ const SERVING: readonly Expected[] = [
   ['one port twice', { port: 10250, readOnlyPort: 10250 }, 'refused', /^validate listen tcp \S+:10250: bind: address already in use$/],
   ['one port twice, in JSON', { port: 10250, readOnlyPort: 10250, logging: { format: 'json' } }, 'refused', /address already in use$/],
   ['no cipher suite for HTTP/2', { tlsCipherSuites: ['TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384'] }, 'refused', /^validate http2: /],
-  ['no certificate', { tlsCertFile: '/etc/hosts', tlsPrivateKeyFile: '/etc/hosts' }, 'refused', /^validate .*failed to find any PEM data/],
+  ['no certificate', { tlsCertFile: '/etc/hosts', tlsPrivateKeyFile: '/etc/hosts' }, 'refused', /tls: failed to find any PEM data/],
   ['the config that bricks nodes', BRICK, 'refused', /^validate failed to run Kubelet: invalid configuration: cgroup /],
   ['no quantity', { systemReserved: { cpu: 'banana' } }, 'refused', /^validate failed to run Kubelet: .*quantities must match/],
   ['unknown eviction signal', { evictionHard: { 'nodefs.banana': '1Mi' } }, 'refused', /unsupported eviction signal nodefs\.banana$/],
@@ -116,6 +116,7 @@ export function addJudgeScenarios(plane: ControlPlane, program: string): void {
   scenario("node: judge: the node's own kubelet says what it would do with a config", (step) =>
     withNode(plane, program, { name: 'judge-node', agent: 'absent' }, async (node) => {
       const judge = await step('a judge in the sandbox of the agent', () => installJudge(plane, node))
+      await step('a sandbox can write to its own directory alone', () => listWritable(node, ['to-kubeconfig', 'to-runtime']))
       const before = await step('what there is on the node', () => lookAround(node))
       await step('loading', () => judgeAll(judge, 'load', LOADING))
       await step('starting', () => judgeAll(judge, 'deep', STARTING))
@@ -163,6 +164,7 @@ export function addModernJudgeScenario(program: string): void {
     withModernPlane(step, (plane) =>
       withNode(plane, program, { name: 'modern-judge-node', agent: 'absent' }, async (node) => {
         const judge = await step('a judge in the sandbox of the agent', () => installJudge(plane, node))
+        await step('a sandbox can write to its own directory alone', () => listWritable(node, ['to-kubeconfig', 'beside-runtime']))
         const before = await step('what there is on the node', () => lookAround(node))
         await step('starting', () => judgeAll(judge, 'deep', SERVING))
         await step('what it takes', async () => {
@@ -268,6 +270,19 @@ async function kubeletFlags(node: Node): Promise<string[]> {
   const { MainPID } = await node.show('kubelet', 'MainPID')
   const { stdout } = await node.exec('cat', `/proc/${MainPID}/cmdline`)
   return stdout.replace(/\0$/, '').split('\0').slice(1)
+}
+
+/** At each mount, and where a kubelet has files. */
+const WRITE = `for place in $(cut -d ' ' -f 5 /proc/self/mountinfo | sort -u) /etc /home /root /run/containerd /tmp /var/lib/kubelet /var/log; do
+touch $place/written-by-lab 2>/dev/null && echo $place; done; true`
+
+async function listWritable(node: Node, goals: readonly HowFar[]): Promise<void> {
+  const own = '/run/judge-lab'
+  await node.exec('mkdir', '-p', own)
+  for (const [at, goal] of goals.entries()) {
+    const args = sandboxArguments(`judge-lab-${at}.service`, goal, own, ['/bin/sh', '-c', WRITE])
+    assert.equal((await node.exec('systemd-run', ...args)).stdout, `${own}\n`, goal)
+  }
 }
 
 async function untilSame(node: Node, before: unknown): Promise<void> {
