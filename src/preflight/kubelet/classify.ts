@@ -81,6 +81,8 @@ const CONFIG_ERRORS = [
   // ListenAndServeKubeletServer: no address, no cipher suite for HTTP/2, no pair of certificate and
   // key (tls.LoadX509KeyPair).
   /^listen tcp: lookup <nil>: |^http2: TLSConfig\.CipherSuites |^tls: /,
+  // NewRemoteRuntimeService; a source of pods.
+  /connectionTimeout must be positive|non-positive interval for NewTicker/,
   // NewMainKubelet. As many IDs as the node gives its pods, maxPods has to do with.
   /user assigned IDs are not enough to support/,
   /failed to initialize file based certificate manager: |failed to load certificate: |unknown configmap and secret manager mode/,

@@ -94,8 +94,11 @@ t.test('from 1.30 on, kubelet starts beside a runtime that is not ready', async 
     'failed to create kubelet: invalid eviction grace period specified: -1m, must be a positive value',
     'the total amount "0" of type "memory" is not equal to the value "100Mi" determined by Node Allocatable feature',
     'unsupported on machines with more than 8 NUMA Nodes',
+    'connectionTimeout must be positive',
   ])
     t.match(judged(failed(`failed to run Kubelet: ${message}`)), { kind: 'refused' }, message)
+  const ticker = 'panic: non-positive interval for NewTicker'
+  t.match(judged(`${served(...NOISE)}${ticker}\n\ngoroutine 1 [running]:\n`), { kind: 'refused', message: ticker })
   for (const message of [
     'listen tcp 10.1.2.3:10250: bind: cannot assign requested address',
     'listen tcp 0.0.0.0:443: bind: permission denied',
