@@ -26,6 +26,7 @@ import { addProofScenarios } from './proof/scenarios.ts'
 import type { Age } from './proof/stage.ts'
 import { addRebootScenarios } from './reboot.ts'
 import { addNodeRolloutScenarios } from './rollout.ts'
+import { addServedScenario } from './served.ts'
 import { addSignalScenarios } from './signals.ts'
 import { addSpelledOutScenarios } from './spelled-out.ts'
 import { addTextfileScenarios } from './textfile.ts'
@@ -75,6 +76,9 @@ const FIRST_BESIDE_RUNTIME = 30
 export function addModernNodeScenarios(program: string): void {
   addNodeChannelScenarios(program)
   addLocalConfigScenarios(program)
-  if (modernKubeletMinor() >= FIRST_BESIDE_RUNTIME) addModernJudgeScenario(program)
+  if (modernKubeletMinor() >= FIRST_BESIDE_RUNTIME) {
+    addModernJudgeScenario(program)
+    addServedScenario(program)
+  }
   addNodeRolloutScenarios(program)
 }
