@@ -77,7 +77,7 @@ const ADAPTERS: readonly string[] = [
   'kubelet/yaml-child.ts',
   'preflight/configz/kubelet-port.ts',
   'preflight/kubelet/binaries.ts',
-  'preflight/kubelet/docker-child.ts',
+  'preflight/kubelet/stand-in.ts',
   'preflight/kubelet/judge.ts',
   'preflight/node/read-runtime.ts',
   'preflight/node/read-surroundings.ts',
