@@ -634,10 +634,14 @@ Exit codes: 0 accepted, 1 refused, 2 not checked, or invalid arguments, flags or
 exports[`test/command/agent/program.test.ts > TAP > help > of version 1`] = `
 Usage: kubelet-cfg-agent version [flags]
 
-Prints the version of the agent and of the Node.js that runs it.
+Prints the version of this program and of the Node.js that runs it.
 
 Options:
   -h, --help  show help for the program or a command
+
+Examples:
+  kubelet-cfg-agent version
+      for a report of a fault
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
 
