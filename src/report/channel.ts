@@ -23,6 +23,8 @@ export interface NodeReport {
 export interface Channel<Wanted, Seen = Wanted> extends NodeField<Wanted, Seen> {
   /** Which part of the Node it is in: each takes a right of its own to write. */
   readonly part: 'status' | 'metadata'
+  /** Where it is in that, for the help of the settings. Absent: its name says so. */
+  readonly place?: string
   /** undefined: what the Node shows stays. */
   says(report: NodeReport): Wanted | undefined
   /** Written in the slot of this node, and only once the server has answered for a while. */
@@ -47,7 +49,7 @@ export interface OpenChannel {
 }
 
 /** The same for all channels, whatever they write. */
-export interface AnyChannel extends Pick<Channel<unknown>, 'part' | 'grantedBy' | 'byChoice' | 'remove'> {
+export interface AnyChannel extends Pick<Channel<unknown>, 'part' | 'place' | 'grantedBy' | 'byChoice' | 'remove'> {
   isShown(node: unknown): boolean
   open(options: WorkOptions, isOn: () => boolean): OpenChannel
 }
@@ -91,6 +93,7 @@ export function metadataChannel(
   return {
     name,
     part: 'metadata',
+    place: key,
     says,
     announce: 'debug',
     grantedBy: 'deploy/rbac/status-annotation.yaml',

@@ -31,6 +31,12 @@ export const CHANNEL_NAMES = Object.keys(CHANNELS) as readonly ChannelName[]
 export const PUBLICATIONS = [...CHANNEL_NAMES, 'rollout-events'] as const
 export type Publication = (typeof PUBLICATIONS)[number]
 
+/** Each with its place, for the help of the settings. */
+export const DESCRIBED_PUBLICATIONS: readonly string[] = PUBLICATIONS.map((publication) => {
+  const place = publication === 'rollout-events' ? 'on the config' : CHANNELS[publication].place
+  return place === undefined ? publication : `${publication} (${place})`
+})
+
 export const DEFAULT_PUBLICATIONS: readonly Publication[] = PUBLICATIONS.filter(
   (publication) => publication === 'rollout-events' || !CHANNELS[publication].byChoice,
 )

@@ -100,6 +100,7 @@ function member(value: unknown, key: string): unknown {
 export const CONFIG: Channel<ConfigStatus> = {
   name: 'Node.Status.Config',
   part: 'status',
+  place: 'status.config',
   says: ({ status }) => status,
   // As upstream does.
   announce: 'info',

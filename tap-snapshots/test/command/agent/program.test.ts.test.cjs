@@ -480,8 +480,9 @@ Trial and rollback:
 
 Reports:
   --publish <list>               what the agent publishes, any of config (status.config), condition,
-                                 annotation, label (kubelet-cfg-agent.io/state), rollout-events (on
-                                 the config); empty: nothing (default:
+                                 annotation (kubelet-cfg-agent.io/status), label
+                                 (kubelet-cfg-agent.io/state), rollout-events (on the config);
+                                 empty: nothing (default:
                                  config,condition,annotation,rollout-events)
   --metrics-address <host:port>  address that serves /metrics, /healthz and /readyz; empty: off
                                  (default: 127.0.0.1:10270)
