@@ -6,13 +6,13 @@
 import { fileURLToPath } from 'node:url'
 import type { AgentCommand } from './command/agent/command.ts'
 import { readConfigFile } from './command/agent/config-file.ts'
-import { type AgentWorld, agentProgram, prepareAgent, runCommand } from './command/agent/program.ts'
+import { type AgentWorld, agentProgram, prepareAgent, runAgentCommand } from './command/agent/program.ts'
 import type { CommandLine } from './command/command.ts'
 import { isCompletion, isPluginStart } from './command/plugin/plugin-name.ts'
 import { runProgram } from './command/run-program.ts'
 import { wantsColor } from './command/terminal.ts'
 import { runAgent } from './compose/agent.ts'
-import { VERSION } from './compose/kube-api.ts'
+import { AGENT_VERSION } from './compose/kube-api.ts'
 import { BoundedYaml } from './kubelet/bounded-yaml.ts'
 import { BootClock } from './systemd/boot-clock.ts'
 import { takeSupervision } from './systemd/notify.ts'
@@ -72,7 +72,7 @@ if (isPluginStart(process.argv[1])) {
 }
 const world: AgentWorld = {
   terminal,
-  version: VERSION,
+  version: AGENT_VERSION,
   platform,
   env: () => process.env,
   readConfigFile,
@@ -82,9 +82,9 @@ const world: AgentWorld = {
   runAgent: async (start) => process.exit(await runAgent(start, { clock, supervision, yaml, besideDocker, helperProgram, yamlChild })),
 }
 // An agent that runs has no other commands in its memory.
-const commands = args[0] === runCommand.name ? [runCommand] : (await import('./command/agent/command-list.ts')).COMMANDS
+const commands = args[0] === runAgentCommand.name ? [runAgentCommand] : (await import('./command/agent/command-list.ts')).COMMANDS
 const prepare = (command: AgentCommand, line: CommandLine) => prepareAgent(world, command, line)
-await exitAfterOutput(await runProgram(args, agentProgram(commands), { terminal, version: VERSION, prepare }))
+await exitAfterOutput(await runProgram(args, agentProgram(commands), { terminal, version: AGENT_VERSION, prepare }))
 
 /** A pipe takes some 64 KiB at once, and what is not written yet would end with the process. */
 async function exitAfterOutput(status: number): Promise<never> {

@@ -15,14 +15,13 @@ const SRC = resolve(import.meta.dirname, '../src')
 const MOST_LINES = 320
 
 /**
- * From the ground up: a folder imports only from floors below its own. The words that a lower floor
- * shares with the decision stand below both. `compose` and `.`, which holds the entry point, are
- * the composition, the only place where adapters meet. Adapters that stand beside their rules in
- * one folder are named on the floor of their own.
+ * From the ground up: a folder imports only from floors below its own. `compose` and `.`, which
+ * holds the entry point, are the composition, the only place where adapters meet. Adapters that
+ * stand beside their rules in one folder are named on the floor of their own.
  */
 const FLOORS: readonly (readonly string[])[] = [
   ['values'],
-  ['decision/config-source.ts', 'decision/trial-key.ts', 'decision/unit-state.ts'],
+  ['subject'],
   ['rollout'],
   ['health'],
   ['decision', 'evidence', 'process'],

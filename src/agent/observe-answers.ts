@@ -14,12 +14,12 @@ export interface AnswerPorts extends EvidencePorts {
   readonly rollout?: RolloutPort | undefined
 }
 
-/** @param snapshot with the evidence as it was recorded last, and nothing of a record */
-export async function observeAnswers(ports: AnswerPorts, snapshot: Snapshot): Promise<Snapshot> {
-  const known = findKnownRollout(ports, snapshot)
-  const evidence = await observeEvidence(ports, { ...snapshot, ...(known && { rollout: known }) })
-  const rollout = observeRollout(ports, { ...snapshot, evidence })
-  return { ...snapshot, ...(rollout && { rollout }), evidence }
+/** @param before with the evidence as it was recorded last, and nothing of a record */
+export async function observeAnswers(ports: AnswerPorts, before: Snapshot): Promise<Snapshot> {
+  const known = findKnownRollout(ports, before)
+  const snapshot = await observeEvidence(ports, known === undefined ? before : { ...before, rollout: known })
+  const rollout = observeRollout(ports, snapshot)
+  return rollout === known ? snapshot : { ...snapshot, rollout }
 }
 
 /** What the worker for the record knows. A turn may ask for evidence. */

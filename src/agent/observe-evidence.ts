@@ -5,8 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { findBasePath } from '../decision/base-config.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import type { TrialKey } from '../decision/trial-key.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
+import { withEvidence } from '../decision/target.ts'
 import { awaitBaseline, dropBaseline, keepBaseline, renewBaseline, withEarlier } from '../evidence/baseline.ts'
 import type { Baseline, EvidenceRecord, Question } from '../evidence/kinds.ts'
 import { recordFacts } from '../evidence/record.ts'
@@ -23,6 +22,8 @@ import { healthOfRunning } from '../health/process.ts'
 import type { EvidenceProbe, EvidenceSubject } from '../ports/evidence.ts'
 import type { ConfigFacts } from '../ports/probes.ts'
 import type { Checkpoints, RecordStore } from '../ports/store.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { asArguments, flagValue } from '../systemd/command-line.ts'
 import { findServingPort, isCriSocket, listConfigFiles, resolveRuntimeSocket } from './config-files.ts'
 
@@ -41,27 +42,27 @@ export interface EvidencePorts {
   readonly evidence?: EvidenceProbe | undefined
 }
 
-/** @param snapshot with the evidence as it was recorded last */
-export async function observeEvidence(ports: EvidencePorts, snapshot: Snapshot): Promise<EvidenceRecord | undefined> {
+/** @param before with the evidence as it was recorded last */
+export async function observeEvidence(ports: EvidencePorts, before: Snapshot): Promise<Snapshot> {
   const { evidence: probe } = ports
-  const { evidence: before, running, unit } = snapshot
+  const { running, unit } = before
   if (probe === undefined || unit.kind === 'unknown') return before
-  const candidate = findCandidateOfBaseline(snapshot)
+  const candidate = findCandidateOfBaseline(before)
   // First the answers: until its answer is in the record, a question is due.
-  let evidence = fold(snapshot, candidate, probe)
-  const { questions, write } = dueEvidence({ ...snapshot, evidence }, candidate)
+  let snapshot = fold(before, candidate, probe)
+  const { questions, write } = dueEvidence(snapshot, candidate)
   if (write) probe.write()
   if (questions.length > 0 && running.kind === 'known') {
-    probe.ask(questions, await describeEvidenceSubject(ports, snapshot, unit, running.invocationId, questions, evidence))
-    const asked = { ...snapshot, evidence }
-    if (candidate !== undefined && isRestartWaiting(asked, candidate)) {
+    probe.ask(questions, await describeEvidenceSubject(ports, snapshot, unit, running.invocationId, questions))
+    if (candidate !== undefined && isRestartWaiting(snapshot, candidate)) {
       await probe.answered(ANSWERS_MS)
-      evidence = fold(asked, candidate, probe)
+      snapshot = fold(snapshot, candidate, probe)
     }
   }
-  writeKept(ports, { ...snapshot, evidence }, candidate)
-  if (evidence !== before) ports.records.put('evidence', evidence)
-  return evidence
+  writeKept(ports, snapshot, candidate)
+  const { evidence } = snapshot
+  if (evidence !== undefined && evidence !== before.evidence) ports.records.put('evidence', evidence)
+  return snapshot
 }
 
 /**
@@ -79,12 +80,12 @@ function isRestartWaiting(snapshot: Snapshot, candidate: TrialKey): boolean {
   return startsWithContent(snapshot.nextStart, candidate) && awaitsBaseline(snapshot, candidate)
 }
 
-function fold(snapshot: Snapshot, candidate: TrialKey | undefined, probe: EvidenceProbe): EvidenceRecord {
+function fold(snapshot: Snapshot, candidate: TrialKey | undefined, probe: EvidenceProbe): Snapshot {
   const { now, nodeName, running, verdicts, proven, lastKnownGood, previous, policy, evidence, restarts, unit } = snapshot
   const before =
     candidate === undefined || evidence === undefined ? evidence : takeBaselineAgain(evidence, snapshot, candidate, probe.asksSinceUs())
   const { startDeadlineUs } = policy
-  return recordFacts(before, {
+  const record = recordFacts(before, {
     now,
     nodeName,
     running,
@@ -101,6 +102,7 @@ function fold(snapshot: Snapshot, candidate: TrialKey | undefined, probe: Eviden
     facts: probe.take(),
     writtenAtUs: probe.writtenAtUs(),
   })
+  return withEvidence(snapshot, record)
 }
 
 /**
@@ -120,7 +122,6 @@ async function describeEvidenceSubject(
   unit: KnownUnit,
   invocationId: string,
   questions: readonly Question[],
-  record: EvidenceRecord,
 ): Promise<EvidenceSubject> {
   const path = findBasePath(ports.checkpoints, unit, snapshot)
   const files = path === undefined ? undefined : listConfigFiles(unit, path)
@@ -134,7 +135,7 @@ async function describeEvidenceSubject(
     serving: pid !== undefined && isOff !== true && Number.isInteger(port) && port > 0 && port < 65536 ? { host, port, pid } : undefined,
     runtimeSocket: isCriSocket(runtimeSocket) ? runtimeSocket : undefined,
     manifests: questions.includes('static-pods')
-      ? findManifests(record, invocationId, flagValue(flags, 'pod-manifest-path') ?? facts?.staticPodPath)
+      ? findManifests(snapshot.evidence, invocationId, flagValue(flags, 'pod-manifest-path') ?? facts?.staticPodPath)
       : [],
   }
 }
@@ -144,7 +145,7 @@ async function describeEvidenceSubject(
  * a baseline is taken.
  */
 function findManifests(
-  { baseline, displaced }: EvidenceRecord,
+  { baseline, displaced }: Partial<EvidenceRecord> = {},
   invocationId: string,
   staticPodPath: string | undefined,
 ): readonly string[] {

@@ -6,14 +6,15 @@
  * Upstream: `fsstore.go` in Kubernetes 1.20 `pkg/kubelet/kubeletconfig/checkpoint/store`: an empty
  * file means local.
  */
-import type { ConfigSource } from '../decision/config-source.ts'
+
 import { entryOf, type GotValue, type PutValue, type RecordName, type RunName } from '../decision/record-table.ts'
 import { type RecordState, SOURCE_NAMES, type SourceName } from '../decision/records.ts'
 import { checkSource } from '../decision/safe-names.ts'
-import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
 import type { Files } from '../ports/files.ts'
 import type { RecordStore, Records } from '../ports/store.ts'
+import type { ConfigSource } from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
 import { FileError } from './file-error.ts'
 import type { Layout } from './layout.ts'
 import { RecordFiles, type RecordFilesOptions } from './record-files.ts'

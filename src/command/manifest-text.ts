@@ -5,16 +5,15 @@
  * Parses only a text that looks like a manifest.
  */
 
-import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Base } from '../decision/desired.ts'
-import type { YamlReader } from '../kubelet/yaml-document.ts'
-import type { Position } from '../preflight/finding.ts'
+import type { Position, YamlReader } from '../kubelet/yaml-document.ts'
 import { readBase } from '../source/channels/metadata.ts'
 import { dataOf } from '../source/kube-object.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 
 /** Maps a place of the config to the file. undefined: unknown. */
-export type Place = (position: Position) => Position | undefined
+export type PlaceInFile = (position: Position) => Position | undefined
 
 type ManifestReading =
   | { readonly kind: 'none' }
@@ -24,7 +23,7 @@ type ManifestReading =
       readonly key: string
       /** undefined: it holds a whole config. */
       readonly base: Base | undefined
-      readonly place: Place
+      readonly place: PlaceInFile
     }
   | { readonly kind: 'unclear'; readonly detail: string }
 
@@ -62,7 +61,7 @@ function isConfigMap(value: unknown): value is JsonObject {
   return isObject(value) && value.kind === 'ConfigMap' && value.apiVersion === 'v1'
 }
 
-function placeBlock(text: string, key: string, value: string): Place {
+function placeBlock(text: string, key: string, value: string): PlaceInFile {
   const lines = text.split(/\r?\n/)
   for (const [index, line] of lines.entries()) {
     const opening = /^\s*["']?([^"':\s]+)["']?\s*:\s*\|[-+]?\s*(#.*)?$/.exec(line)

@@ -43,7 +43,7 @@ import { JournalLastWords } from '../systemd/last-words.ts'
 import { MergedFiles } from '../systemd/merged-files.ts'
 import { Systemctl } from '../systemd/systemctl.ts'
 import { besideSystemctl } from '../values/child-environment.ts'
-import { openKubeApi, VERSION } from './kube-api.ts'
+import { AGENT_VERSION, openKubeApi } from './kube-api.ts'
 
 /** The same in all processes of this program. */
 export interface Programs {
@@ -119,7 +119,7 @@ export function openBeside(settings: Settings, programs: Programs) {
   return {
     stores,
     kubeconfig,
-    api: openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${VERSION}` }),
+    api: openKubeApi(kubeconfig, { userAgent: `kubelet-cfg-agent/${AGENT_VERSION}` }),
     nodeName: () => findNodeName(settings, stores.files, { hostName: hostname, kubeconfig }),
     ...openRuntime(settings, { clock: programs.clock, log: SILENT, onChange: () => {} }),
   }

@@ -19,7 +19,7 @@ import type { Terminal } from '../command/terminal.ts'
 import { readUserKubeconfig } from '../kube/credentials.ts'
 import { listKubeconfigs } from '../kube/kubeconfig.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
-import { openKubeApi, VERSION } from './kube-api.ts'
+import { AGENT_VERSION, openKubeApi } from './kube-api.ts'
 
 interface PluginStart {
   readonly terminal: Terminal
@@ -30,7 +30,7 @@ interface PluginStart {
 }
 
 export function startPlugin(args: readonly string[], start: PluginStart): Promise<ExitCode> {
-  const build = { ...start, version: VERSION }
+  const build = { ...start, version: AGENT_VERSION }
   return runProgram(args, PLUGIN_PROGRAM, {
     ...build,
     prepare: (command, line) => preparePlugin((shared) => open(shared, start), build, command, line),
@@ -57,12 +57,12 @@ function open(shared: CommandLine['shared'], { terminal, yaml, env }: PluginStar
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopper.abort())
   return {
     // A list of 5,000 Nodes takes 20 MiB less than over HTTP/2, and there is no fleet of plugins.
-    api: openKubeApi(kubeconfig, { userAgent: `${PLUGIN}/${VERSION}`, http2: false }),
+    api: openKubeApi(kubeconfig, { userAgent: `${PLUGIN}/${AGENT_VERSION}`, http2: false }),
     terminal,
     isWatched: process.stdout.isTTY === true,
     namespace: shared.namespace ?? USUAL_NAMESPACE,
     yaml,
-    version: VERSION,
+    version: AGENT_VERSION,
     signal: stopper.signal,
     wallMs: Date.now,
     monotonicUs: () => Math.round(performance.now() * 1000),
@@ -71,6 +71,6 @@ function open(shared: CommandLine['shared'], { terminal, yaml, env }: PluginStar
     formatYaml: async (value) => (await import('../kubelet/yaml.ts')).formatDocument(value),
     ask,
     inspect: async (config, version, from) => (await import('../preflight/inspect-away.ts')).inspectConfig(config, version, yaml, from),
-    compare: async (before, after, version) => (await import('../preflight/inspect-away.ts')).compareConfigs(before, after, version),
+    compare: async (before, after, version) => (await import('../preflight/inspect-away.ts')).listConfigChanges(before, after, version),
   }
 }

@@ -12,7 +12,8 @@ import {
   nameOfKey,
   sameSource,
   sameVersion,
-} from './config-source.ts'
+} from '../subject/config-source.ts'
+import { identityOfKey, trialKey } from '../subject/trial-key.ts'
 import type { CommandEffect, StateEffect } from './effects.ts'
 import { effectsOfPreflight, effectsOfRestart, type PreflightAnswer, type RestartOutcome } from './effects-of-answer.ts'
 import { effectsOf } from './effects-of-step.ts'
@@ -21,17 +22,16 @@ import type { Put, PutValue, RecordName, SeenName } from './record-table.ts'
 import type { FallbackName } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { Action, StepOf } from './step.ts'
-import { identityOfKey, trialKey } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
 
 /** How the world answers the commands of a step. */
-export interface Answers {
+export interface CommandAnswers {
   preflight(step: StepOf<'preflight'>, snapshot: Snapshot): PreflightAnswer
   /** `after`: the Snapshot with kubelet as the restart leaves it. */
   restart(snapshot: Snapshot): { readonly outcome: RestartOutcome; readonly after: Snapshot }
 }
 
-export function carryOut(snapshot: Snapshot, step: Action, answers: Answers): Snapshot {
+export function carryOut(snapshot: Snapshot, step: Action, answers: CommandAnswers): Snapshot {
   return effectsOf(step, snapshot).reduce((seen, effect) => {
     switch (effect.kind) {
       case 'run-preflight':
@@ -44,7 +44,7 @@ export function carryOut(snapshot: Snapshot, step: Action, answers: Answers): Sn
   }, snapshot)
 }
 
-function restart(snapshot: Snapshot, effect: Extract<CommandEffect, { kind: 'restart-kubelet' }>, answers: Answers): Snapshot {
+function restart(snapshot: Snapshot, effect: Extract<CommandEffect, { kind: 'restart-kubelet' }>, answers: CommandAnswers): Snapshot {
   const { outcome, after } = answers.restart(snapshot)
   return foldEffects(after, effectsOfRestart(effect, outcome))
 }

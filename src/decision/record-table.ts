@@ -6,8 +6,8 @@
 
 import { isEvidenceRecord, isKeptBaseline } from '../evidence/kinds.ts'
 import { isHealthRecord } from '../health/fold.ts'
+import { isConfigSource } from '../subject/config-source.ts'
 import { type Check, listOf, type TypeOf } from '../values/json-shape.ts'
-import { isConfigSource } from './config-source.ts'
 import { isChannelState } from './desired.ts'
 import { isLeft, isObservationRecord, isProven, isRestartRecord, isSpreadRecord, isTrialBoots } from './records.ts'
 import { isRolloutKnowledge, isStagings } from './staging-state.ts'

@@ -3,7 +3,6 @@
  * write it.
  */
 import { isObservation } from '../rollout/silence.ts'
-import { type Check, isFlag, isNumber, isText, listOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
 import {
   type ConfigMapSource,
   type ConfigSource,
@@ -12,10 +11,11 @@ import {
   isConfigSource,
   isContentHash,
   sameSource,
-} from './config-source.ts'
+} from '../subject/config-source.ts'
+import { isTrialKey } from '../subject/trial-key.ts'
+import type { UnitState } from '../subject/unit-state.ts'
+import { type Check, isFlag, isNumber, isText, listOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
 import { checkSource } from './safe-names.ts'
-import { isTrialKey } from './trial-key.ts'
-import type { UnitState } from './unit-state.ts'
 
 /**
  * A record under `meta/`. `absent`: nothing was ever recorded. `unconfirmed`: it is empty, and

@@ -6,15 +6,15 @@
 import type { EvidenceRecord } from '../evidence/kinds.ts'
 import type { HealthRecord } from '../health/fold.ts'
 import type { HealthSample, Running } from '../health/sample.ts'
+import type { CheckpointInfo, ContentHash, HeldSource } from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
+import type { UnitState } from '../subject/unit-state.ts'
 import type { Instant } from '../values/durations.ts'
-import type { CheckpointInfo, ContentHash, HeldSource } from './config-source.ts'
 import type { ChannelState, Desired } from './desired.ts'
 import type { Policy } from './policy.ts'
 import type { FallbackName, RecordState, Requests, RestartRecord, SpreadRecord, TrialBoots } from './records.ts'
 import type { RolloutKnowledge, Staging } from './staging-state.ts'
 import type { Action } from './step.ts'
-import type { TrialKey } from './trial-key.ts'
-import type { UnitState } from './unit-state.ts'
 import type { Acceptance, Verdict } from './verdict.ts'
 
 /** What kubelet starts with next, as kubelet.env, the replaced file or the agent's drop-in says. */
@@ -133,6 +133,12 @@ export interface Snapshot {
    */
   readonly troubles: readonly Trouble[]
 }
+
+/**
+ * All of a Snapshot that says what should run. The evidence does not: by it a config fails or
+ * passes, and only the verdict on that changes the target.
+ */
+export type Ground = Omit<Snapshot, 'evidence'>
 
 /** A step that could not be carried out. */
 export interface Trouble {

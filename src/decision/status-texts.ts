@@ -6,8 +6,8 @@
  */
 
 import type { EvidenceKind } from '../evidence/kinds.ts'
-import type { ConfigMapRef, ConfigSource } from './config-source.ts'
-import type { WiringProblem } from './unit-state.ts'
+import type { ConfigMapRef, ConfigSource } from '../subject/config-source.ts'
+import type { WiringProblem } from '../subject/unit-state.ts'
 import { REASONS, type Verdict } from './verdict.ts'
 
 export const LOAD_ERROR = 'failed to load config, see Kubelet log for details'

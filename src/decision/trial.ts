@@ -5,13 +5,13 @@
  */
 
 import { healthOfRunning } from '../health/process.ts'
+import { type ConfigSource, type ContentHash, describeSource } from '../subject/config-source.ts'
+import { contentOfKey, hasPassed, type TrialKey } from '../subject/trial-key.ts'
 import { HOUR_US } from '../values/durations.ts'
-import { type ConfigSource, type ContentHash, describeSource } from './config-source.ts'
 import { findNodePause } from './find-pause.ts'
 import type { Policy } from './policy.ts'
 import type { TrialBoots } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
-import { contentOfKey, hasPassed, type TrialKey } from './trial-key.ts'
 import { type ConfigFailure, findByKey, findSuspended } from './verdict.ts'
 
 const UNSETTLED_AFTER_US = 3600e6

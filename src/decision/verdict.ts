@@ -6,10 +6,10 @@
 import { isDamage } from '../evidence/kind.ts'
 import { type EvidenceKind, isEvidenceKind } from '../evidence/kinds.ts'
 import type { HealthFailure } from '../health/failure.ts'
+import { type ContentHash, isConfigSource } from '../subject/config-source.ts'
+import { contentOfKey, isTrialKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
+import type { KnownUnit, UnitState } from '../subject/unit-state.ts'
 import { isFlag, isNumber, isText, oneOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
-import { type ContentHash, isConfigSource } from './config-source.ts'
-import { contentOfKey, isTrialKey, type TrialKey, trialKey } from './trial-key.ts'
-import type { KnownUnit, UnitState } from './unit-state.ts'
 
 interface Reason {
   /** `trial`: a rule of the trial itself, as in `findTrialFailure`. */

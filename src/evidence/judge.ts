@@ -3,13 +3,14 @@
  * failed, whether a trial that is over may be promoted, and whether a fallback brought back what a
  * config had lost. Pure. `docs/evidence.md` has the table of what counts as yes, no and unknown.
  */
-import type { CheckpointInfo, ConfigSource } from '../decision/config-source.ts'
+
 import type { Snapshot } from '../decision/snapshot.ts'
 import { assess, standsIn } from '../decision/target.ts'
 import { measureHealth, measureTrial } from '../decision/trial.ts'
-import { contentOfKey, hasPassed, type TrialKey } from '../decision/trial-key.ts'
 import { type ConfigFailure, isSeenByHealth, type Verdict } from '../decision/verdict.ts'
 import { healthOfRunning } from '../health/process.ts'
+import type { CheckpointInfo, ConfigSource } from '../subject/config-source.ts'
+import { contentOfKey, hasPassed, type TrialKey } from '../subject/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { wallMsAt } from '../values/durations.ts'
 import { findBaseline, withEarlier } from './baseline.ts'

@@ -3,7 +3,7 @@
  * restart and since, how it is judged, and what it means. `kinds.ts` has the table of them. Each
  * kind has one answer, and `unknown` never condemns a config. Pure.
  */
-import { isTrialKey } from '../decision/trial-key.ts'
+import { isTrialKey } from '../subject/trial-key.ts'
 import { type Fields, isFlag, isNumber, isText, listOf, oneOf, optional, type Shaped, type TypeOf } from '../values/json-shape.ts'
 
 export type Answer = 'yes' | 'no' | 'unknown'

@@ -4,7 +4,7 @@
  * until Kubernetes 1.34 every restart resets it (KEP-4781), and applications fail for reasons of
  * their own. Pure.
  */
-import { identityOfKey, type TrialKey } from '../decision/trial-key.ts'
+import { identityOfKey, type TrialKey } from '../subject/trial-key.ts'
 import { isNumber, isText, listOf, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
 import { type Contract, type KindStanding, type Moment, type NoAnswer, no, perhapsNo, unknown, type View, yes } from './kind.ts'
 

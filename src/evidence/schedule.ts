@@ -3,14 +3,15 @@
  * API server at most 13 requests, the baseline included, and 2 more where the Node is Unknown. Two
  * writes of the annotation come on top, and the Lease once before a claim in a rollout.
  */
-import type { ConfigSource, ContentHash } from '../decision/config-source.ts'
+
 import { findRolloutTurn, owesProof } from '../decision/rollout-turn.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { assess } from '../decision/target.ts'
 import { measureTrial } from '../decision/trial.ts'
-import { contentOfKey, type TrialKey } from '../decision/trial-key.ts'
 import { healthOfRunning } from '../health/process.ts'
 import type { RolloutNode } from '../rollout/view.ts'
+import type { ConfigSource, ContentHash } from '../subject/config-source.ts'
+import { contentOfKey, type TrialKey } from '../subject/trial-key.ts'
 import { isObserved, viewEvidence } from './judge.ts'
 import {
   ALL_CONTRACTS,

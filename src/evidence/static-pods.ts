@@ -6,7 +6,7 @@
  * pkg/kubelet/config/common.go): the same manifest in another directory is another pod, and
  * replaces the old one.
  */
-import { identityOfKey } from '../decision/trial-key.ts'
+import { identityOfKey } from '../subject/trial-key.ts'
 import { isFlag, isNumber, isText, listOf, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
 import { type Contract, doubtful, type KindStanding, type Moment, type NotAsked, no, uncompared, unknown, type View, yes } from './kind.ts'
 import { NOT_READY_US } from './ready.ts'

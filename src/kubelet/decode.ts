@@ -9,10 +9,10 @@
  */
 import { foldName } from '../values/go-syntax.ts'
 import { isObject } from '../values/is-object.ts'
-import type { Field, Fields } from './field.ts'
+import type { Field, FieldTable } from './field.ts'
 import { formatPath } from './field-path.ts'
 import { FIELDS, findMisfits, isFieldName, type Misfit } from './fields.ts'
-import { layOut, mayHoldUnlikeIntegers, parseJson } from './json.ts'
+import { layOut, mayHoldUnlikeIntegers, parseJsonText } from './json.ts'
 import type { YamlReader } from './yaml-document.ts'
 
 export const API_VERSION = 'kubelet.config.k8s.io/v1beta1'
@@ -42,7 +42,7 @@ export function looksLikeJson(text: string): boolean {
 export function decodeConfig(text: string, parseYaml: YamlParser): Decoded {
   if (text.trim() === '') return { ok: false, detail: EMPTY_CONFIG }
   const isJson = looksLikeJson(text)
-  const parsed = isJson ? { remarks: [], ...parseJson(text) } : parseYaml(text)
+  const parsed = isJson ? { remarks: [], ...parseJsonText(text) } : parseYaml(text)
   if (!parsed.ok) return { ok: false, detail: parsed.detail, unjudged: parsed.unjudged }
   const problem = findProblem(parsed.value, isJson ? text : undefined)
   if (problem !== undefined) return { ok: false, detail: problem.detail }
@@ -107,7 +107,7 @@ function findInText(json: string): Misfit[] {
 
 /** The field at a path of keys and indices. */
 function findField(path: Misfit['path']): Field | undefined {
-  let fields: Fields | undefined = FIELDS
+  let fields: FieldTable | undefined = FIELDS
   let field: Field | undefined
   for (const step of path) {
     if (typeof step === 'number') continue

@@ -1,5 +1,5 @@
 /** Facts about this machine, and their text form. Pure; `node-facts.ts` reads them. */
-export interface NodeFacts {
+export interface MachineFacts {
   readonly memoryBytes: number
   readonly memoryAvailableBytes: number
   readonly swapBytes: number
@@ -11,12 +11,12 @@ export interface NodeFacts {
   readonly kernel: string
 }
 
-export type NodeFactsResult = { readonly ok: true; readonly facts: NodeFacts } | { readonly ok: false; readonly detail: string }
+export type MachineFactsResult = { readonly ok: true; readonly facts: MachineFacts } | { readonly ok: false; readonly detail: string }
 
 /**
  * One line, such as `Debian GNU/Linux 12, kernel 6.1.0, 4 CPUs (x64), 15.6 GiB memory, no swap`.
  */
-export function describeFacts({ os, kernel, cpus, architecture, memoryBytes, swapBytes }: NodeFacts): string {
+export function describeFacts({ os, kernel, cpus, architecture, memoryBytes, swapBytes }: MachineFacts): string {
   const swap = swapBytes === 0 ? 'no swap' : `${gibibytes(swapBytes)} swap`
   return `${os}, kernel ${kernel}, ${cpus} ${cpus === 1 ? 'CPU' : 'CPUs'} (${architecture}), ${gibibytes(memoryBytes)} memory, ${swap}`
 }

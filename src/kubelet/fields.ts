@@ -7,7 +7,7 @@
 
 import { parseGoDuration } from '../values/go-syntax.ts'
 import { isObject } from '../values/is-object.ts'
-import type { Field, Fields, FieldType } from './field.ts'
+import type { Field, FieldTable, FieldType } from './field.ts'
 import { FIELD_TABLE } from './generated/fields.ts'
 import { parseQuantity } from './quantity.ts'
 
@@ -35,8 +35,8 @@ export function isKnown({ since, gone }: Pick<Field, 'since' | 'gone'>, minor: n
   return (since ?? 0) <= minor && minor < (gone ?? Number.POSITIVE_INFINITY)
 }
 
-type LeafOf<Table extends Fields> = {
-  [Name in keyof Table & string]: Table[Name] extends { readonly type: 'object'; readonly fields: infer Inner extends Fields }
+type LeafOf<Table extends FieldTable> = {
+  [Name in keyof Table & string]: Table[Name] extends { readonly type: 'object'; readonly fields: infer Inner extends FieldTable }
     ? `${Name}.${LeafOf<Inner>}`
     : Name
 }[keyof Table & string]
@@ -53,7 +53,7 @@ export function listParents(name: string): string[] {
 }
 
 /** Each with its LeafName, in the order of the table. */
-export function listLeaves(fields: Fields = FIELDS): (readonly [name: string, field: Field])[] {
+export function listLeaves(fields: FieldTable = FIELDS): (readonly [name: string, field: Field])[] {
   return Object.entries(fields).flatMap(([name, field]) =>
     field.type === 'object' && field.fields !== undefined
       ? listLeaves(field.fields).map(([inner, leaf]) => [`${name}.${inner}`, leaf] as const)
@@ -123,7 +123,7 @@ function misfit(type: FieldType, value: unknown): string | undefined {
  * Values that kubelet 1.`minor` cannot load; without a minor, that no version can. Unknown fields
  * pass.
  */
-export function findMisfits(config: Readonly<Record<string, unknown>>, fields: Fields, minor: number | undefined): Misfit[] {
+export function findMisfits(config: Readonly<Record<string, unknown>>, fields: FieldTable, minor: number | undefined): Misfit[] {
   const found: Misfit[] = []
   collectMisfits(config, fields, minor, [], found)
   return found
@@ -131,7 +131,7 @@ export function findMisfits(config: Readonly<Record<string, unknown>>, fields: F
 
 function collectMisfits(
   value: Readonly<Record<string, unknown>>,
-  fields: Fields,
+  fields: FieldTable,
   minor: number | undefined,
   path: Misfit['path'],
   found: Misfit[],

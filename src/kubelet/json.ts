@@ -29,7 +29,7 @@ type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly detail: string; readonly offset: number | undefined; readonly unjudged?: true }
 
-export function parseJson(text: string): ParsedJson {
+export function parseJsonText(text: string): ParsedJson {
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -6,9 +6,10 @@
  * first, and leniently when that fails.
  */
 import { describeMisfit, type KubeletConfig } from '../kubelet/decode.ts'
-import type { Field, Fields } from '../kubelet/field.ts'
+import type { Field, FieldTable } from '../kubelet/field.ts'
 import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
 import { FIELDS, findMisfits, isKnown, LAST_IN_TABLES, listObjects, NEWEST_MINOR } from '../kubelet/fields.ts'
+import type { Position } from '../kubelet/yaml-document.ts'
 import { isObject } from '../values/is-object.ts'
 import { nearestPlausible } from '../values/nearest.ts'
 import type { ConfigDocument } from './document.ts'
@@ -20,7 +21,7 @@ import { checkLogging, checkTracing } from './fields/logging.ts'
 import { checkNewFields } from './fields/new-fields.ts'
 import { checkPolicyOptions } from './fields/policy-options.ts'
 import { checkChoices, checkCurves, checkQuotaPeriod, checkRanges } from './fields/single-fields.ts'
-import { type Finding, locateNearest, type Position } from './finding.ts'
+import { type Finding, locateNearest } from './finding.ts'
 import { describeJudgedBy, formatVersion, IN_TABLES, isNewer, isPreRelease, type KubeletVersion } from './kubelet-version.ts'
 
 interface FieldOptions {
@@ -199,7 +200,7 @@ function remarkOnKeys(config: KubeletConfig, newer: KubeletVersion, unknownKeys:
     : [...remarks, { rule: 'unlisted-key', path: [], problem: `${more} more keys that are ${UNLISTED}`, severity }]
 }
 
-type Place = readonly [path: FieldPath, fields: Fields]
+type Place = readonly [path: FieldPath, fields: FieldTable]
 
 function findUnknown(config: KubeletConfig, minor: number | undefined): { readonly first: readonly Place[]; readonly more: number } {
   const first: Place[] = []
@@ -211,7 +212,7 @@ function findUnknown(config: KubeletConfig, minor: number | undefined): { readon
   return { first, more }
 }
 
-function* listUnknownKeys(value: KubeletConfig, fields: Fields, minor: number | undefined, path: FieldPath): Generator<Place> {
+function* listUnknownKeys(value: KubeletConfig, fields: FieldTable, minor: number | undefined, path: FieldPath): Generator<Place> {
   for (const [name, inner] of Object.entries(value)) {
     if (path.length === 0 && (name === 'apiVersion' || name === 'kind')) continue
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
@@ -223,7 +224,7 @@ function* listUnknownKeys(value: KubeletConfig, fields: Fields, minor: number | 
   }
 }
 
-function describeKey(path: FieldPath, fields: Fields, version: KubeletVersion | undefined): FieldProblem {
+function describeKey(path: FieldPath, fields: FieldTable, version: KubeletVersion | undefined): FieldProblem {
   const field = fieldOf(path, fields)
   const label = shorten(formatPath(path))
   if (field === undefined || version === undefined) {
@@ -239,12 +240,12 @@ function describeGone(path: FieldPath, gone: number, version: KubeletVersion): F
   return { rule: 'gone', path, problem, advice: 'remove it' }
 }
 
-function fieldOf(path: FieldPath, fields: Fields): Field | undefined {
+function fieldOf(path: FieldPath, fields: FieldTable): Field | undefined {
   const name = String(path.at(-1))
   return Object.hasOwn(fields, name) ? fields[name] : undefined
 }
 
-function nameKey(path: FieldPath, fields: Fields): NonNullable<FieldProblem['mistyped']> {
+function nameKey(path: FieldPath, fields: FieldTable): NonNullable<FieldProblem['mistyped']> {
   const known = [...Object.keys(fields), ...(path.length === 1 ? ['kind', 'apiVersion'] : [])]
   return { name: String(path.at(-1)), known }
 }

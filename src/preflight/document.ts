@@ -6,7 +6,7 @@
 
 import type { PreflightResult } from '../decision/verdict.ts'
 import { decodeText, EMPTY_CONFIG, findProblem, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
-import { findOffset, layOut, parseJson } from '../kubelet/json.ts'
+import { findOffset, layOut, parseJsonText } from '../kubelet/json.ts'
 import { type LocatedYaml, positionsIn, type YamlFailure, type YamlReader } from '../kubelet/yaml-document.ts'
 import { keyOf, type PreflightRequest } from '../ports/preflight.ts'
 import { isObject } from '../values/is-object.ts'
@@ -37,7 +37,7 @@ async function readYaml(text: string, yaml: Pick<YamlReader, 'first'>, signal: A
 }
 
 function readJson(text: string): DocumentResult {
-  const parsed = parseJson(text)
+  const parsed = parseJsonText(text)
   if (!parsed.ok) {
     const position = parsed.offset === undefined ? undefined : positionsIn(text)(parsed.offset)
     return { ok: false, detail: parsed.detail, position, unjudged: parsed.unjudged }

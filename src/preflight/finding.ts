@@ -7,8 +7,6 @@ import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
 import type { Position } from '../kubelet/yaml-document.ts'
 import type { ConfigDocument } from './document.ts'
 
-export type { Position }
-
 /** The rule of findings about changes that wait for a drained node. */
 export const REQUIRE_DRAIN = 'policy/require-drain'
 

@@ -33,7 +33,11 @@ export async function inspectConfig(
   return inspectWith(parts, async () => recipient, yaml)(config, options)
 }
 
-export function compareConfigs(before: KubeletConfig, after: KubeletConfig, version: KubeletVersion | undefined): readonly ConfigChange[] {
+export function listConfigChanges(
+  before: KubeletConfig,
+  after: KubeletConfig,
+  version: KubeletVersion | undefined,
+): readonly ConfigChange[] {
   // Without the policy, which is that of an agent.
   return describeChanges(before, after, version, OPEN).map((change) => ({ ...change, policy: undefined }))
 }

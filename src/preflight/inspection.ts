@@ -2,11 +2,12 @@
  * Input and output of preflight: the contract between its parts, the composition and the command
  * line. Types only. The daemon runs the same checks before each restart as `validate` does by hand.
  */
-import type { ConfigMapData } from '../decision/config-source.ts'
-import type { Incomplete, KnownUnit, KubeletCommand } from '../decision/unit-state.ts'
+
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import type { FieldPath } from '../kubelet/field-path.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
+import type { Incomplete, KnownUnit, KubeletCommand } from '../subject/unit-state.ts'
 import type { ConfigDocument } from './document.ts'
 import type { ConfigPlace, DropInsHere, MergeOrder } from './drop-ins/read-drop-ins.ts'
 import type { Finding, PartResult, Report } from './finding.ts'

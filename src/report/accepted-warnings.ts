@@ -5,10 +5,10 @@
  */
 import { dirname, join } from 'node:path'
 import type { Snapshot } from '../decision/snapshot.ts'
-import { contentOfKey, isTrialKey, trialKey } from '../decision/trial-key.ts'
 import type { Acceptance } from '../decision/verdict.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
+import { contentOfKey, isTrialKey, trialKey } from '../subject/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { isText, listOf, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 

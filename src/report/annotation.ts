@@ -5,10 +5,11 @@
  * time. Pure; the order of keys is fixed, so the same state gives the same text. Fields are added,
  * never renamed or removed.
  */
-import type { ConfigSource } from '../decision/config-source.ts'
+
 import { describePause, findPause, latestChannelState } from '../decision/find-pause.ts'
 import { lastRunSource } from '../decision/held-sources.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
+import type { ConfigSource } from '../subject/config-source.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { metadataChannel } from './channel.ts'
 import { type Deadlines, showTime } from './deadlines.ts'

@@ -20,7 +20,7 @@ export interface NodeReport {
   readonly slotUs?: number | undefined
 }
 
-export interface Channel<Wanted, Seen = Wanted> extends NodeField<Wanted, Seen> {
+export interface ReportChannel<Wanted, Seen = Wanted> extends NodeField<Wanted, Seen> {
   /** Which part of the Node it is in: each takes a right of its own to write. */
   readonly part: 'status' | 'metadata'
   /** Where it is in that, for the help of the settings. Absent: its name says so. */
@@ -49,12 +49,12 @@ export interface OpenChannel {
 }
 
 /** The same for all channels, whatever they write. */
-export interface AnyChannel extends Pick<Channel<unknown>, 'part' | 'place' | 'grantedBy' | 'byChoice' | 'remove'> {
+export interface AnyChannel extends Pick<ReportChannel<unknown>, 'part' | 'place' | 'grantedBy' | 'byChoice' | 'remove'> {
   isShown(node: unknown): boolean
   open(options: WorkOptions, isOn: () => boolean): OpenChannel
 }
 
-export function anyChannel<Wanted, Seen>(channel: Channel<Wanted, Seen>): AnyChannel {
+export function anyChannel<Wanted, Seen>(channel: ReportChannel<Wanted, Seen>): AnyChannel {
   return {
     ...channel,
     isShown: (node) => channel.read(node) !== 'absent',
@@ -85,8 +85,8 @@ const MAPS = { annotation: 'annotations', label: 'labels' } as const
 export function metadataChannel(
   kind: keyof typeof MAPS,
   key: string,
-  says: Channel<string | null>['says'],
-): Channel<string | null, string> {
+  says: ReportChannel<string | null>['says'],
+): ReportChannel<string | null, string> {
   const name = `${kind} ${key}`
   const patch = (text: string | null) =>
     ({ contentType: 'application/merge-patch+json', body: { metadata: { [MAPS[kind]]: { [key]: text } } } }) as const

@@ -5,9 +5,9 @@
  * monitor costs more CPU than the agent.
  */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { ConfigSource } from '../decision/config-source.ts'
 import { sourcePath } from '../decision/status-texts.ts'
 import { FAILURE_REASONS, REASONS } from '../decision/verdict.ts'
+import type { ConfigSource } from '../subject/config-source.ts'
 import type { Counters } from './counters.ts'
 import { CONDITION_TYPE, type Condition, DEGRADED_TYPE, describeDegraded } from './reasons.ts'
 import type { ConfigStatus } from './status.ts'

@@ -3,9 +3,9 @@
  * Upstream: `NodeConfigStatus` in `k8s.io/api/core/v1`. Merge patch: RFC 7386, where null removes a
  * field, so a node that is back on local config gets `{}`.
  */
-import { type ConfigMapSource, type ConfigSource, sameSource, withoutOverlay } from '../decision/config-source.ts'
+import { type ConfigMapSource, type ConfigSource, sameSource, withoutOverlay } from '../subject/config-source.ts'
 import { isObject } from '../values/is-object.ts'
-import type { Channel } from './channel.ts'
+import type { ReportChannel } from './channel.ts'
 import type { ConfigStatus } from './status.ts'
 
 /** As in the API: an absent source is local. */
@@ -97,7 +97,7 @@ function member(value: unknown, key: string): unknown {
 }
 
 /** Servers from 1.22 on drop the field without an error. Upstream (`status.Sync`) did not retry. */
-export const CONFIG: Channel<ConfigStatus> = {
+export const CONFIG: ReportChannel<ConfigStatus> = {
   name: 'Node.Status.Config',
   part: 'status',
   place: 'status.config',

@@ -4,17 +4,17 @@
  * decides nothing.
  */
 
-import { type ConfigSource, LOCAL_CONTENT, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { PHASES, type Phase } from '../decision/phases.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import type { Step, Wait } from '../decision/step.ts'
 import { measureTrial } from '../decision/trial.ts'
-import { hasPassed } from '../decision/trial-key.ts'
 import { spreadDelayUs } from '../decision/wait.ts'
 import { listObserved } from '../evidence/judge.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
+import { type ConfigSource, LOCAL_CONTENT, sameSource } from '../subject/config-source.ts'
+import { hasPassed } from '../subject/trial-key.ts'
 import type { AcceptedWarnings } from './accepted-warnings.ts'
 import { describeInAnnotation } from './annotation.ts'
 import { describeCondition, isAssignmentKnown, isTransient, NODE_UNREADABLE } from './condition.ts'

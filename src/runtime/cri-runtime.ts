@@ -10,7 +10,7 @@ import { decodeCgroupDriver, decodePods, decodeStatus } from './cri-messages.ts'
 import type { GrpcAnswer } from './grpc-channel.ts'
 
 /** A connection to a runtime. */
-export interface Channel {
+export interface RuntimeConnection {
   call(path: string): Promise<GrpcAnswer>
   close(): void
 }
@@ -20,12 +20,12 @@ type CriVersion = (typeof VERSIONS)[number]
 type Method = 'Status' | 'ListPodSandbox' | 'ListContainers' | 'RuntimeConfig'
 
 export class CriRuntime implements ContainerRuntime {
-  readonly #connect: (socket: string) => Channel
+  readonly #connect: (socket: string) => RuntimeConnection
   /** Of the socket that was asked last. */
   #known: { readonly socket: string; readonly version: CriVersion } | undefined
 
   /** @param connect must not throw: a connection that fails fails its calls */
-  constructor(connect: (socket: string) => Channel) {
+  constructor(connect: (socket: string) => RuntimeConnection) {
     this.#connect = connect
   }
 
@@ -72,11 +72,11 @@ export class CriRuntime implements ContainerRuntime {
 
 /** The calls over one connection, in the version of CRI that its runtime knows. */
 class Session {
-  readonly #channel: Channel
+  readonly #channel: RuntimeConnection
   version: CriVersion
   lastMethod: Method = 'Status'
 
-  constructor(channel: Channel, version: CriVersion) {
+  constructor(channel: RuntimeConnection, version: CriVersion) {
     this.#channel = channel
     this.version = version
   }

@@ -192,7 +192,7 @@ export const publicationsKind: Kind<readonly Publication[]> = {
 }
 
 /** Empty text means none. */
-export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
+export function orNone<T>(kind: Kind<T>): Kind<T | undefined> {
   return {
     ...kind,
     optional: true,

@@ -5,10 +5,10 @@
  * cannot be written is kept in memory: it must not keep a node from falling back.
  */
 import { dirname } from 'node:path'
-import type { ContentHash } from '../decision/config-source.ts'
 import type { ActivationStamp } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
+import type { ContentHash } from '../subject/config-source.ts'
 import type { Instant } from '../values/durations.ts'
 import { isFlag, isNumber, isText, optional, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 import { tolerateFaults } from './placed-content.ts'

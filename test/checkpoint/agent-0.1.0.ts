@@ -2,13 +2,14 @@
  * What the files in `fixtures/0.1.0/` hold, which are frozen: the agent of that version wrote them.
  * Every field is there that it could write.
  */
-import type { ConfigMapSource } from '../../src/decision/config-source.ts'
+
 import type { ChannelState } from '../../src/decision/desired.ts'
 import type { LeftRecord, ObservationRecord, RestartRecord, SpreadRecord, Transition, TrialBoots } from '../../src/decision/records.ts'
 import type { RolloutKnowledge, Staging } from '../../src/decision/staging-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import type { EvidenceRecord, KeptBaseline } from '../../src/evidence/kinds.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'
+import type { ConfigMapSource } from '../../src/subject/config-source.ts'
 
 export const SOURCE: ConfigMapSource = {
   namespace: 'kube-system',

@@ -1,13 +1,13 @@
 import t from 'tap'
 import { asCandidate, makeVerdict, mayTryAgain } from '../../src/decision/condemn-failure.ts'
-import { describeSource } from '../../src/decision/config-source.ts'
 import type { RestartRecord } from '../../src/decision/records.ts'
 import { nextStep } from '../../src/decision/rules.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { ConfigFailure, Verdict } from '../../src/decision/verdict.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'
+import { describeSource } from '../../src/subject/config-source.ts'
+import { serving, snapshotOf } from '../evidence/samples.ts'
 import { look } from './any-snapshot.ts'
-import { serving, snapshotOf } from './evidence-samples.ts'
 import {
   A,
   accepts,

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { LOCAL } from '../../src/decision/config-source.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import * as texts from '../../src/decision/status-texts.ts'
-import type { WiringProblem } from '../../src/decision/unit-state.ts'
 import { patchOf } from '../../src/report/node-config.ts'
 import { type ConfigStatus, describeStatus } from '../../src/report/status.ts'
+import { LOCAL } from '../../src/subject/config-source.ts'
+import type { WiringProblem } from '../../src/subject/unit-state.ts'
 import { following, found, held, runningContent, snapshot, source, unit, verdictOn } from './build.ts'
 
 const good = source('100')

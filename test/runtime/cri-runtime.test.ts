@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { CriRuntime } from '../../src/runtime/cri-runtime.ts'
-import { GrpcChannel, LIMITS } from '../../src/runtime/grpc-channel.ts'
+import { CHANNEL_LIMITS, GrpcChannel } from '../../src/runtime/grpc-channel.ts'
 import { until } from '../until.ts'
 import { answerBytes, answerStatus, answerWith, type Behaviour, FakeRuntime } from './fake-runtime.ts'
 import { containerMessage, frame, message, READY_STATUS, sandboxMessage } from './wire.ts'
@@ -13,8 +13,8 @@ import { containerMessage, frame, message, READY_STATUS, sandboxMessage } from '
 const NOTHING = Buffer.alloc(0)
 
 /** Patient, so that a slow machine fails no test that is not about time. */
-const open = (limits: Partial<typeof LIMITS> = {}) =>
-  new CriRuntime((socket) => new GrpcChannel(socket, { ...LIMITS, timeoutMs: 3_600_000, ...limits }))
+const open = (limits: Partial<typeof CHANNEL_LIMITS> = {}) =>
+  new CriRuntime((socket) => new GrpcChannel(socket, { ...CHANNEL_LIMITS, timeoutMs: 3_600_000, ...limits }))
 
 const healthy: Behaviour = (stream, path) => {
   if (path.endsWith('/Status')) answerWith(stream, READY_STATUS)

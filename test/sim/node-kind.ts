@@ -3,7 +3,7 @@
  */
 import type { SwitchedChannel } from '../../src/decision/channels.ts'
 import type { WhenRefused } from '../../src/decision/policy.ts'
-import type { ActivationKind } from '../../src/decision/unit-state.ts'
+import type { ActivationKind } from '../../src/subject/unit-state.ts'
 import { seededRandom } from './random.ts'
 
 export interface NodeKind {

@@ -5,7 +5,6 @@
  * Pure but for the readers that are passed in.
  */
 import { isUtf8 } from 'node:buffer'
-import type { ConfigMapData } from '../../decision/config-source.ts'
 import type { Base, FoundConfigMap } from '../../decision/desired.ts'
 import { awaitRendering, type MergeReaders, mergeOnce } from '../../overlay/apply.ts'
 import { nameConfigMap } from '../../overlay/find-bases.ts'
@@ -17,9 +16,10 @@ import { refuseUnread } from '../../preflight/report.ts'
 import { accept, type Kind, refuse } from '../../settings/setting-kinds.ts'
 import { readBases } from '../../source/base-chain.ts'
 import { readAssignedOnce, readConfigMapOnce } from '../../source/read-once.ts'
+import type { ConfigMapData } from '../../subject/config-source.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { editDistance } from '../../values/nearest.ts'
-import { LONGEST_BYTES, type Place, readManifestText } from '../manifest-text.ts'
+import { LONGEST_BYTES, type PlaceInFile, readManifestText } from '../manifest-text.ts'
 import type { CommandContext } from './command.ts'
 import { findLayersOver, type PatchReaders, readLayers, readPatches } from './config-layers.ts'
 
@@ -36,7 +36,7 @@ type LoadedCandidate =
   | {
       readonly kind: 'loaded'
       readonly config: InspectedConfig
-      readonly shown: { readonly text: string; readonly place: Place }
+      readonly shown: { readonly text: string; readonly place: PlaceInFile }
       /** Of a config that this node merges, the lowest first. */
       readonly layers?: readonly ConfigLayer[]
     }
@@ -236,7 +236,7 @@ export function nameOverlaid(name: string, overlay: string): string {
   return `${name} with overlay ${overlay}`
 }
 
-const asIs: Place = (position) => position
+const asIs: PlaceInFile = (position) => position
 
 function describeCode(code: string): string {
   switch (code) {

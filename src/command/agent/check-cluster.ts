@@ -3,12 +3,13 @@
  * assigned config can be read, and which rights the agent has. The rights come from
  * SelfSubjectAccessReview, which asks all authorizers, also that of nodes. Changes nothing.
  */
-import type { ConfigMapRef } from '../../decision/config-source.ts'
+
 import type { Desired } from '../../decision/desired.ts'
 import { ROLLOUT_OFF } from '../../decision/staging.ts'
 import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
 import { CHANNEL_NAMES, CHANNELS } from '../../report/channels.ts'
 import type { Settings } from '../../settings/settings.ts'
+import type { ConfigMapRef } from '../../subject/config-source.ts'
 import { errorMessage } from '../../values/errors.ts'
 import { isObject } from '../../values/is-object.ts'
 import type { CommandContext } from './command.ts'

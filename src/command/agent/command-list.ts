@@ -12,11 +12,11 @@ import { pauseCommand, promoteCommand, resetCommand, resumeCommand, retryCommand
 import { rolloutCommand } from './commands/rollout.ts'
 import { statusCommand } from './commands/status.ts'
 import { validateCommand } from './commands/validate.ts'
-import { runCommand } from './program.ts'
+import { runAgentCommand } from './program.ts'
 
 /** In the order of the help. */
 export const COMMANDS: readonly AgentCommand[] = [
-  runCommand,
+  runAgentCommand,
   statusCommand,
   historyCommand,
   rolloutCommand,

@@ -1,10 +1,8 @@
 /** The commands of the agent, and how they reach the node. */
 import type { LockHolder } from '../../checkpoint/lock.ts'
-import type { ContentHash } from '../../decision/config-source.ts'
 import type { Desired } from '../../decision/desired.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
-import type { KnownUnit } from '../../decision/unit-state.ts'
-import type { NodeFactsResult } from '../../kubelet/describe-facts.ts'
+import type { MachineFactsResult } from '../../kubelet/describe-facts.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
 import type { OverlayView } from '../../overlay/read-overlay.ts'
 import type { Activation } from '../../ports/activation.ts'
@@ -21,6 +19,8 @@ import type { HistoryReading } from '../../report/history.ts'
 import type { LastReport } from '../../report/last-report.ts'
 import type { SettingsResolution } from '../../settings/resolve-settings.ts'
 import type { Settings } from '../../settings/settings.ts'
+import type { ContentHash } from '../../subject/config-source.ts'
+import type { KnownUnit } from '../../subject/unit-state.ts'
 import type { AgentService } from '../../systemd/agent-service.ts'
 import type { Command, ExitCode } from '../command.ts'
 import type { PlainCommand } from '../plain-commands.ts'
@@ -118,7 +118,7 @@ export interface CommandContext {
   vantage(): Vantage
   /** This process's. */
   readonly uid: number
-  nodeFacts(): Promise<NodeFactsResult>
+  nodeFacts(): Promise<MachineFactsResult>
   /** Who besides root could be, or use, the container runtime of kubelet. undefined: nobody. */
   runtimeDoubt(unit: KnownUnit): Promise<string | undefined>
 }

@@ -4,11 +4,11 @@
  */
 
 import { dirname, isAbsolute, normalize } from 'node:path'
-import { describeSource, describeVersion } from '../../decision/config-source.ts'
-import type { KnownUnit, UnitActivity, UnitState, WiringProblem } from '../../decision/unit-state.ts'
-import { describeFacts, type NodeFactsResult } from '../../kubelet/describe-facts.ts'
+import { describeFacts, type MachineFactsResult } from '../../kubelet/describe-facts.ts'
 import type { ActivationState } from '../../ports/activation.ts'
 import type { Log } from '../../ports/log.ts'
+import { describeSource, describeVersion } from '../../subject/config-source.ts'
+import type { KnownUnit, UnitActivity, UnitState, WiringProblem } from '../../subject/unit-state.ts'
 import { asArguments, flagValue } from '../../systemd/command-line.ts'
 import { isKubeletInside } from '../../systemd/distribution.ts'
 import type { CommandContext } from './command.ts'
@@ -36,7 +36,7 @@ export interface SelfCheckFacts {
   readonly otherKubeconfig?: string | undefined
   readonly vantage: Vantage
   readonly uid: number
-  readonly nodeFacts: NodeFactsResult
+  readonly nodeFacts: MachineFactsResult
   readonly runtimeDoubt?: string | undefined
 }
 
@@ -208,7 +208,7 @@ function judgeRights({ rights, uid, kubeconfig, otherKubeconfig }: SelfCheckFact
   return { level: 'ok', text: `root; may write ${writable.join(', ')}` }
 }
 
-function checkNode(result: NodeFactsResult): SelfCheckResult {
+function checkNode(result: MachineFactsResult): SelfCheckResult {
   if (!result.ok) return { topic: 'node', level: 'warn', text: `cannot read facts about the machine: ${result.detail}` }
   return { topic: 'node', level: 'ok', text: describeFacts(result.facts) }
 }

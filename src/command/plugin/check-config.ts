@@ -8,7 +8,7 @@ import type { Report } from '../../preflight/finding.ts'
 import { formatVersion } from '../../preflight/kubelet-version.ts'
 import { isObject } from '../../values/is-object.ts'
 import { Failure, orElse } from '../command.ts'
-import { LONGEST_BYTES, type Place, readManifestText } from '../manifest-text.ts'
+import { LONGEST_BYTES, type PlaceInFile, readManifestText } from '../manifest-text.ts'
 import { renderFindings } from '../report.ts'
 import type { PluginContext } from './command.ts'
 import { type ConfigContent, findConfig } from './config-maps.ts'
@@ -132,7 +132,7 @@ function silenced(context: PluginContext): PluginContext {
 
 interface ReadPart extends ConfigContent {
   /** As the person sees it, for messages with places. */
-  readonly shown: { readonly name: string; readonly text: string; readonly place: Place }
+  readonly shown: { readonly name: string; readonly text: string; readonly place: PlaceInFile }
 }
 
 /**

@@ -7,14 +7,14 @@
  */
 
 import { posix } from 'node:path'
-import type { KnownUnit } from '../../decision/unit-state.ts'
 import { decodeText, type KubeletConfig } from '../../kubelet/decode.ts'
 import { isMergedBefore, listDropInFiles } from '../../kubelet/drop-in-files.ts'
-import type { Fields } from '../../kubelet/field.ts'
+import type { FieldTable } from '../../kubelet/field.ts'
 import { absolutePaths, type FieldPath, formatPath } from '../../kubelet/field-path.ts'
 import { FIELDS, isFieldName, listObjects } from '../../kubelet/fields.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
 import type { Files } from '../../ports/files.ts'
+import type { KnownUnit } from '../../subject/unit-state.ts'
 import { errorMessage } from '../../values/errors.ts'
 import { foldName } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
@@ -175,14 +175,14 @@ export interface OtherCase {
 /** A config has few such keys. A hostile one may have as many as fit into a ConfigMap. */
 const MOST = 20
 
-const spellings = new WeakMap<Fields, ReadonlyMap<string, string>>()
+const spellings = new WeakMap<FieldTable, ReadonlyMap<string, string>>()
 
 /** The first of them. */
 export function listOtherCase(config: KubeletConfig): OtherCase[] {
   return listAt(config, FIELDS, []).slice(0, MOST)
 }
 
-function listAt(config: KubeletConfig, fields: Fields, path: FieldPath): OtherCase[] {
+function listAt(config: KubeletConfig, fields: FieldTable, path: FieldPath): OtherCase[] {
   const byFolded = foldedNames(fields)
   return Object.entries(config).flatMap(([name, value]): OtherCase[] => {
     const here = [...path, name]
@@ -196,7 +196,7 @@ function listAt(config: KubeletConfig, fields: Fields, path: FieldPath): OtherCa
   })
 }
 
-function foldedNames(fields: Fields): ReadonlyMap<string, string> {
+function foldedNames(fields: FieldTable): ReadonlyMap<string, string> {
   const known = spellings.get(fields)
   if (known !== undefined) return known
   const names = new Map(Object.keys(fields).map((name) => [foldName(name), name]))

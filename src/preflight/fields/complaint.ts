@@ -35,7 +35,7 @@ export interface FieldProblem {
 /** Longer names are cut, and get no suggestion. */
 export const LONGEST_NAME = 80
 
-export function quote(text: string): string {
+export function quoteText(text: string): string {
   return JSON.stringify(shorten(text))
 }
 
@@ -90,7 +90,7 @@ export function textsOf(value: unknown): readonly string[] | undefined {
   return Array.isArray(value) ? value.map(textOf) : undefined
 }
 
-export function listOf(value: unknown): readonly unknown[] {
+export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 

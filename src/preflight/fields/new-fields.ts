@@ -4,7 +4,7 @@
  */
 import { parseQuantity } from '../../kubelet/quantity.ts'
 import { isObject } from '../../values/is-object.ts'
-import { durationOf, type FieldProblem, type FieldRuleInput, listOf, quote, SECOND_NS, textOf, textsOf } from './complaint.ts'
+import { asList, durationOf, type FieldProblem, type FieldRuleInput, quoteText, SECOND_NS, textOf, textsOf } from './complaint.ts'
 
 export function checkNewFields(subject: FieldRuleInput): FieldProblem[] {
   const { config } = subject
@@ -21,7 +21,7 @@ export function checkNewFields(subject: FieldRuleInput): FieldProblem[] {
 
 function checkReservedMemory(value: unknown): FieldProblem[] {
   const seen = new Set<string>()
-  return listOf(value).flatMap((item, index) => {
+  return asList(value).flatMap((item, index) => {
     const limits = isObject(item) && isObject(item.limits) ? Object.entries(item.limits) : []
     const node = isObject(item) && typeof item.numaNode === 'number' ? item.numaNode : 0
     return limits.flatMap(([resource, amount]): FieldProblem[] => {
@@ -29,10 +29,10 @@ function checkReservedMemory(value: unknown): FieldProblem[] {
       const complaints: FieldProblem[] = []
       const complain = (problem: string) => complaints.push({ rule: 'value', path, problem, from: 21 })
       if (resource !== 'memory' && !resource.startsWith('hugepages-'))
-        complain(`the limit type ${quote(resource)} for NUMA node ${node} is not allowed, only memory or hugepages-*`)
-      if (isZero(amount)) complain(`reserved memory may not be zero for NUMA node ${node} and resource ${quote(resource)}`)
+        complain(`the limit type ${quoteText(resource)} for NUMA node ${node} is not allowed, only memory or hugepages-*`)
+      if (isZero(amount)) complain(`reserved memory may not be zero for NUMA node ${node} and resource ${quoteText(resource)}`)
       const key = `${node} ${resource}`
-      if (seen.has(key)) complain(`the reserved memory has a duplicate value for NUMA node ${node} and resource ${quote(resource)}`)
+      if (seen.has(key)) complain(`the reserved memory has a duplicate value for NUMA node ${node} and resource ${quoteText(resource)}`)
       seen.add(key)
       return complaints
     })
@@ -50,7 +50,7 @@ const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*
 
 /** `CheckTaintValidation`, pkg/util/taints: the rules of labels apply to key and value. */
 function checkTaints(value: unknown): FieldProblem[] {
-  return listOf(value).flatMap((item, index): FieldProblem[] => {
+  return asList(value).flatMap((item, index): FieldProblem[] => {
     if (!isObject(item)) return []
     const path = ['registerWithTaints', index]
     const [key, text, effect] = [item.key, item.value, item.effect].map(textOf)
@@ -93,7 +93,7 @@ const POLICIES = ['NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllow
 
 function checkImageCredentials({ config, gate }: FieldRuleInput): FieldProblem[] {
   const policy = textOf(config.imagePullCredentialsVerificationPolicy)
-  const hasList = listOf(config.preloadedImagesVerificationAllowlist).length > 0
+  const hasList = asList(config.preloadedImagesVerificationAllowlist).length > 0
   const [policyPath, listPath] = [['imagePullCredentialsVerificationPolicy'], ['preloadedImagesVerificationAllowlist']]
   const complain = (rule: string, path: string[], problem: string): FieldProblem => ({
     rule,
@@ -157,7 +157,7 @@ function checkImagePatterns(patterns: readonly string[]): FieldProblem[] {
   return patterns.flatMap((pattern, index): FieldProblem[] => {
     const path = ['preloadedImagesVerificationAllowlist', index]
     const complain = (problem: string, range: Pick<FieldProblem, 'from' | 'to'>): FieldProblem[] => [
-      { rule: 'value', path, problem: `${quote(pattern)} ${problem}`, ...range },
+      { rule: 'value', path, problem: `${quoteText(pattern)} ${problem}`, ...range },
     ]
     if (!isPrefix(pattern) && !isName(pattern))
       return complain('is neither the name of an image without tag and digest nor a pattern that ends in /*', { from: 33 })

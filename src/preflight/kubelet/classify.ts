@@ -6,7 +6,7 @@
  * Kubernetes 1.20 to 1.37). In the deep stage a config is refused only for messages that are about
  * the config alone.
  */
-import type { Incomplete } from '../../decision/unit-state.ts'
+import type { Incomplete } from '../../subject/unit-state.ts'
 import { formatVersion, isNewer, type KubeletVersion } from '../kubelet-version.ts'
 import { findEffectiveConfig, findFinalMessage } from './final-message.ts'
 import { asksRuntimeFirst, type JudgeStage, type KubeletJudgement, type ProbePlaces } from './judgement.ts'

@@ -24,7 +24,7 @@ import {
 } from './judgement.ts'
 import { probeFlags, WITHOUT_DOCKER } from './probe-flags.ts'
 import { type JudgementFile, RememberedJudgements, requestKey, SharedRuns } from './remembered.ts'
-import { LIMITS, readSandboxEnd, type SandboxLimits, sandboxArguments } from './sandbox.ts'
+import { readSandboxEnd, SANDBOX_LIMITS, type SandboxLimits, sandboxArguments } from './sandbox.ts'
 
 export interface JudgeOptions {
   /** Reads the version of a kubelet binary. */
@@ -67,7 +67,7 @@ export class KubeletJudge implements Judge {
   #swept = false
 
   constructor(options: JudgeOptions) {
-    this.#options = { limits: LIMITS, graceMs: 5_000, ...options }
+    this.#options = { limits: SANDBOX_LIMITS, graceMs: 5_000, ...options }
     this.#remembered = new RememberedJudgements(options.memory)
   }
 

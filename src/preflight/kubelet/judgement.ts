@@ -5,7 +5,7 @@
  */
 
 import { join } from 'node:path'
-import type { ConfigMapData } from '../../decision/config-source.ts'
+import type { ConfigMapData } from '../../subject/config-source.ts'
 import type { DropInsHere } from '../drop-ins/read-drop-ins.ts'
 import type { InspectOptions, TargetKubelet } from '../inspection.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'

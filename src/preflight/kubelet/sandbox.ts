@@ -20,7 +20,7 @@ export interface SandboxLimits {
  * Measured: kubelet 1.20 takes 55 to 80 MiB, and a fraction of a second in each stage. Beside it,
  * `docker-child.ts` takes some 45 MiB.
  */
-export const LIMITS: SandboxLimits = { memoryMiB: 384, seconds: { load: 15, deep: 45 } }
+export const SANDBOX_LIMITS: SandboxLimits = { memoryMiB: 384, seconds: { load: 15, deep: 45 } }
 
 const PROPERTIES = [
   'CapabilityBoundingSet=',
@@ -65,7 +65,7 @@ export function sandboxArguments(
   stage: JudgeStage,
   scratch: string,
   command: readonly string[],
-  limits: SandboxLimits = LIMITS,
+  limits: SandboxLimits = SANDBOX_LIMITS,
 ): string[] {
   const properties = [
     ...PROPERTIES,

@@ -13,7 +13,7 @@ import { runProgram } from '../../../src/command/run-program.ts'
 import { openKubeApi } from '../../../src/compose/kube-api.ts'
 import { readUserKubeconfig } from '../../../src/kube/credentials.ts'
 import { formatDocument } from '../../../src/kubelet/yaml.ts'
-import { compareConfigs, inspectConfig } from '../../../src/preflight/inspect-away.ts'
+import { inspectConfig, listConfigChanges } from '../../../src/preflight/inspect-away.ts'
 import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
 
 export const NAMESPACE = 'kube-system'
@@ -104,7 +104,7 @@ export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}
       return world.consent
     },
     inspect: (config, version, from) => inspectConfig(config, version, IN_PLACE, from),
-    compare: async (before, after, version) => compareConfigs(before, after, version),
+    compare: async (before, after, version) => listConfigChanges(before, after, version),
   }
   const world: PluginWorld = {
     server,

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { truncateSync } from 'node:fs'
 import t from 'tap'
-import { readNodeFacts } from '../../../src/kubelet/node-facts.ts'
+import { readMachineFacts } from '../../../src/kubelet/node-facts.ts'
 import { findNeeds } from '../../../src/preflight/node/check-node.ts'
 import { readSurroundings, type SurroundingSources } from '../../../src/preflight/node/read-surroundings.ts'
 import { isLocalAddress, NOTHING_NEEDED, type SurroundingNeeds } from '../../../src/preflight/node/surroundings.ts'
@@ -152,7 +152,7 @@ t.test('a text that is no regular file, or too long, is not read, and the others
 
 t.test('this machine', async (t) => {
   const needs = findNeeds({ protectKernelDefaults: true, reservedSystemCPUs: '0' }, optionsOf(30))
-  const found = await readSurroundings(needs, 10_000, { facts: () => readNodeFacts(10_000) })
+  const found = await readSurroundings(needs, 10_000, { facts: () => readMachineFacts(10_000) })
   t.ok((found.memoryBytes ?? 0) > 2 ** 20)
   t.ok(found.onlineCpus === undefined || found.onlineCpus.size > 0)
   t.ok(found.listeners !== undefined)

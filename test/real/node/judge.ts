@@ -7,7 +7,7 @@ import { strict as assert } from 'node:assert'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { JudgeRequest, JudgeStage, KubeletJudgement } from '../../../src/preflight/kubelet/judgement.ts'
-import { LIMITS } from '../../../src/preflight/kubelet/sandbox.ts'
+import { SANDBOX_LIMITS } from '../../../src/preflight/kubelet/sandbox.ts'
 import type { ControlPlane } from '../lab/control-plane.ts'
 import { eventually } from '../lab/eventually.ts'
 import { OLD_MINOR } from '../lab/node-choice.ts'
@@ -110,15 +110,15 @@ export function addJudgeScenarios(plane: ControlPlane, program: string): void {
         const asked = judge([{ stage: 'deep', changes: { maxPods: 51 } }], LINGERING)
         const most = await watchMemory(node, asked)
         console.log(`    at most ${most} MiB`)
-        assert(most > 10 && most < LIMITS.memoryMiB / 2)
+        assert(most > 10 && most < SANDBOX_LIMITS.memoryMiB / 2)
       })
       await step('systemd ends one that takes too long', async () => {
-        const limits = { ...LIMITS, seconds: { ...LIMITS.seconds, deep: 1 } }
+        const limits = { ...SANDBOX_LIMITS, seconds: { ...SANDBOX_LIMITS.seconds, deep: 1 } }
         const [answer] = await judge([{ stage: 'deep', changes: { maxPods: 52 } }], { ...LINGERING, limits })
         assert.equal(describe(answer?.judgement), 'unjudged kubelet was interrupted: it exceeded its time limit')
       })
       await step('the judge ends one that systemd does not', async () => {
-        const limits = { ...LIMITS, seconds: { ...LIMITS.seconds, deep: 60 } }
+        const limits = { ...SANDBOX_LIMITS, seconds: { ...SANDBOX_LIMITS.seconds, deep: 60 } }
         const [answer] = await judge([{ stage: 'deep', changes: { maxPods: 52 } }], { ...LINGERING, limits, graceMs: -59_000 })
         assert.equal(describe(answer?.judgement), 'unjudged kubelet was interrupted: timed out after 1 s')
       })

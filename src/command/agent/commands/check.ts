@@ -34,7 +34,7 @@ async function check(context: CommandContext, { options }: CommandLine): Promise
   const { terminal } = context
   const findings = options.settings === 'true' ? SETTINGS_ALONE : await checkAll(context)
   const document = { apiVersion: CONFIG_API_VERSION, kind: 'SelfCheck', findings }
-  terminal.out(options.output === 'json' ? formatJson(document) : renderFindings(findings, terminal.color))
+  terminal.out(options.output === 'json' ? formatJson(document) : renderSelfCheck(findings, terminal.color))
   return findings.some(({ level }) => level === 'fail') ? EXIT.failed : EXIT.fine
 }
 
@@ -91,7 +91,7 @@ function judgeService(service: AgentService, agent: Exclude<AgentPresence, { kin
 
 const TONES: Readonly<Record<SelfCheckResult['level'], Tone>> = { ok: 'good', warn: 'warning', fail: 'bad' }
 
-export function renderFindings(findings: readonly SelfCheckResult[], color: boolean): string {
+export function renderSelfCheck(findings: readonly SelfCheckResult[], color: boolean): string {
   const rows = findings.map(({ level, topic, text }) => [{ text: level, tone: TONES[level] }, topic, text])
   return `${alignColumns(rows, color).join('\n')}\n`
 }

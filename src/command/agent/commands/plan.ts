@@ -3,15 +3,16 @@
  * preflight on it, and simulates the agent's own decision from the node's current state. Changes
  * nothing, and does not contact a running agent.
  */
-import { LOCAL_CONTENT } from '../../../decision/config-source.ts'
+
 import { type Desired, resolveDesired } from '../../../decision/desired.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
 import type { Step } from '../../../decision/step.ts'
-import { trialKey } from '../../../decision/trial-key.ts'
 import { describeObstacle, toResult } from '../../../preflight/agent-preflight.ts'
 import type { Report } from '../../../preflight/finding.ts'
 import { describeStatus, findLastKnownGood } from '../../../report/status.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
+import { LOCAL_CONTENT } from '../../../subject/config-source.ts'
+import { trialKey } from '../../../subject/trial-key.ts'
 import { formatDuration } from '../../../values/durations.ts'
 import { documentChange, renderChanges } from '../../changes.ts'
 import { type CommandLine, EXIT, type ExitCode, OUTPUT } from '../../command.ts'

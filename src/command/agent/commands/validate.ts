@@ -18,7 +18,7 @@ import {
   outputOption,
   switchOption,
 } from '../../command.ts'
-import type { Place } from '../../manifest-text.ts'
+import type { PlaceInFile } from '../../manifest-text.ts'
 import { type MergedDocument, NOT_MERGED } from '../../merged.ts'
 import { documentReport, renderReport } from '../../report.ts'
 import { formatJson } from '../../terminal.ts'
@@ -36,7 +36,7 @@ import {
 } from '../candidate-options.ts'
 import type { CommandContext, NodeCommand } from '../command.ts'
 import { findLayersHere, isNode, nameLayersIn } from '../config-layers.ts'
-import { PROGRAM } from '../program.ts'
+import { AGENT_NAME } from '../program.ts'
 
 const REPORT_OUTPUT: CommandOption = outputOption(
   'output format: a table for people, JSON for programs, or SARIF for code scanning',
@@ -112,7 +112,7 @@ function readInspectOptions(options: OptionValues, node: boolean): InspectOption
 }
 
 /** Moves the places of findings from the config to the file that the user gave. */
-function placeFindings(report: Report, place: Place): Report {
+function placeFindings(report: Report, place: PlaceInFile): Report {
   const findings = report.findings.map((finding) => ({ ...finding, position: finding.position && place(finding.position) }))
   return { ...report, findings }
 }
@@ -143,7 +143,7 @@ export function renderSarif(name: string, report: Report, version: string): stri
   const ruleIds = [...new Set(report.findings.map(({ rule }) => rule))].sort()
   const unjudged = report.parts.filter(({ outcome }) => outcome === 'unjudged' || outcome === 'cannot-start')
   const run = {
-    tool: { driver: { name: PROGRAM, semanticVersion: version, rules: ruleIds.map((id) => describeRule(id, report.findings)) } },
+    tool: { driver: { name: AGENT_NAME, semanticVersion: version, rules: ruleIds.map((id) => describeRule(id, report.findings)) } },
     // A part that could not check the config has not run.
     invocations: [{ executionSuccessful: report.outcome !== 'unjudged', toolExecutionNotifications: unjudged.map(notify) }],
     columnKind: 'utf16CodeUnits',

@@ -1,7 +1,7 @@
 /** `diff`: what the config that a node is to run changes against what it runs. */
 
-import { type ConfigMapRef, describeRef } from '../../../decision/config-source.ts'
 import { parseVersion } from '../../../preflight/kubelet-version.ts'
+import { type ConfigMapRef, describeRef } from '../../../subject/config-source.ts'
 import { isObject } from '../../../values/is-object.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure } from '../../command.ts'
 import type { PluginCommand, PluginContext } from '../command.ts'
@@ -13,7 +13,7 @@ import { KEY, mergeText } from '../merged-text.ts'
 import { describe, getNode, type NodeState } from '../node-state.ts'
 import { knowContent, runsContent } from '../runs.ts'
 
-export const diffCommand: PluginCommand = {
+export const diffConfigCommand: PluginCommand = {
   name: 'diff',
   group: 'Look',
   summary: 'show what the assigned config changes on a node',

@@ -3,7 +3,7 @@ import type { CommandContext } from '../../../../src/command/agent/command.ts'
 import { planCommand } from '../../../../src/command/agent/commands/plan.ts'
 import type { Desired } from '../../../../src/decision/desired.ts'
 import type { Snapshot } from '../../../../src/decision/snapshot.ts'
-import { trialKey } from '../../../../src/decision/trial-key.ts'
+import { trialKey } from '../../../../src/subject/trial-key.ts'
 import { following, held, IDENTITY, runningContent, snapshot, source, unit } from '../../../report/build.ts'
 import { execute, fakeNode } from '../fake-node.ts'
 
