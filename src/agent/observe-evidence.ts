@@ -7,7 +7,7 @@ import { findBasePath } from '../decision/base-config.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { withEvidence } from '../decision/target.ts'
 import { awaitBaseline, dropBaseline, keepBaseline, renewBaseline, withEarlier } from '../evidence/baseline.ts'
-import type { Baseline, EvidenceRecord, Question } from '../evidence/kinds.ts'
+import { type Baseline, CONTRACTS, type EvidenceRecord, type Question } from '../evidence/kinds.ts'
 import { recordFacts } from '../evidence/record.ts'
 import {
   awaitsBaseline,
@@ -134,7 +134,7 @@ async function describeEvidenceSubject(
     invocationId,
     serving: pid !== undefined && isOff !== true && Number.isInteger(port) && port > 0 && port < 65536 ? { host, port, pid } : undefined,
     runtimeSocket: isCriSocket(runtimeSocket) ? runtimeSocket : undefined,
-    manifests: questions.includes('static-pods')
+    manifests: questions.some((question) => CONTRACTS[question].readsManifests)
       ? findManifests(snapshot.evidence, invocationId, flagValue(flags, 'pod-manifest-path') ?? facts?.staticPodPath)
       : [],
   }

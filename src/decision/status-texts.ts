@@ -5,7 +5,7 @@
  * `pkg/kubelet/kubeletconfig/status` and `controller.go`. Ours have the same form.
  */
 
-import type { EvidenceKind } from '../evidence/kinds.ts'
+import { contractOf, type EvidenceKind } from '../evidence/kinds.ts'
 import type { ConfigMapRef, ConfigSource } from '../subject/config-source.ts'
 import type { WiringProblem } from '../subject/unit-state.ts'
 import { REASONS, type Verdict } from './verdict.ts'
@@ -94,24 +94,8 @@ export function failureError({ reason, evidence }: Pick<Verdict, 'reason' | 'evi
 }
 
 function missingText(evidence: EvidenceKind | undefined): string {
-  switch (evidence) {
-    case 'runtime':
-      return 'the container runtime did not answer (evidence runtime)'
-    case 'lease':
-      return 'kubelet did not renew its Lease (evidence lease)'
-    case 'ready':
-      return 'the Node was not Ready (evidence ready)'
-    case 'serving':
-      return "kubelet's TLS port did not serve the node (evidence serving)"
-    case 'static-pods':
-      return 'static pods were lost (evidence static-pods)'
-    case 'pods':
-      return 'pods were lost (evidence pods)'
-    case 'process':
-    case 'healthz':
-    case undefined:
-      return 'kubelet was healthy, and the node did not work'
-  }
+  const contract = evidence && contractOf(evidence)
+  return contract === undefined ? 'kubelet was healthy, and the node did not work' : `${contract.loss} (evidence ${evidence})`
 }
 
 const REFUGES: Readonly<Record<Refuge, string>> = {

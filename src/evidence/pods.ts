@@ -71,7 +71,16 @@ const MOST_LOST = 20
 
 export const PODS = {
   kind: 'pods',
+  loss: 'pods were lost',
   asksServer: true,
+  /** As it is asked for: a node may read the pods of itself only. */
+  rights: (nodeName) => [
+    {
+      verb: 'list',
+      resource: 'pods',
+      fieldSelector: { requirements: [{ key: 'spec.nodeName', operator: 'In', values: [nodeName] }] },
+    },
+  ],
   /** The Node has the pressure. */
   needs: 'node',
   seen: SEEN,

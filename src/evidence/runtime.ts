@@ -35,6 +35,7 @@ type RuntimeView = View<Shaped<typeof SEEN>, RuntimeTaken>
 
 export const RUNTIME = {
   kind: 'runtime',
+  loss: 'the container runtime did not answer',
   asksServer: false,
   seen: SEEN,
   taken: TAKEN,

@@ -27,7 +27,6 @@ import {
   questionOf,
   type UnreadQuestion,
 } from './kinds.ts'
-import { needsWrite } from './lease.ts'
 import { isUnknownAtTimes } from './ready.ts'
 
 /** How long a restart waits for the baseline. */
@@ -202,10 +201,11 @@ function dueInTrial(snapshot: Snapshot): Due {
   const view = viewEvidence(snapshot)
   // After a trial, only a proof that is owed is asked for, and nothing is condemned by the answers.
   if (view === undefined || !(isObserved(snapshot) || owesProof(snapshot))) return NOTHING_DUE
-  const wanted = QUESTIONS.filter((question) => isAsked(question, policy.evidence) && isDue(question, snapshot, view))
+  const asked = QUESTIONS.filter((question) => isAsked(question, policy.evidence))
+  const wanted = asked.filter((question) => isDue(question, snapshot, view))
   return {
     questions: withinBudget(wanted, snapshot, view),
-    write: isAsked('lease', policy.evidence) && needsWrite(view, snapshot.now.monotonicUs),
+    write: asked.some((question) => CONTRACTS[question].needsWrite?.(view, snapshot.now.monotonicUs) === true),
   }
 }
 

@@ -103,7 +103,9 @@ const MOST_NAMES = 10
 
 export const STATIC_PODS = {
   kind: 'static-pods',
+  loss: 'static pods were lost',
   asksServer: false,
+  readsManifests: true,
   seen: SEEN,
   taken: TAKEN,
   firstUs: (trialUs) => Math.min(10e6, trialUs / 10),

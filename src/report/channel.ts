@@ -23,14 +23,10 @@ export interface NodeReport {
 export interface ReportChannel<Wanted, Seen = Wanted> extends NodeField<Wanted, Seen> {
   /** Which part of the Node it is in: each takes a right of its own to write. */
   readonly part: 'status' | 'metadata'
-  /** Where it is in that, for the help of the settings. Absent: its name says so. */
-  readonly place?: string
   /** undefined: what the Node shows stays. */
   says(report: NodeReport): Wanted | undefined
   /** Written in the slot of this node, and only once the server has answered for a while. */
   readonly takesItsTurn?: true
-  /** Published only where the settings name it. */
-  readonly byChoice?: true
   /** Removes it from the Node once the agent is gone. Absent: it stays, as with kubelet. */
   remove?(nodeName: string): Removal
 }
@@ -49,7 +45,7 @@ export interface OpenChannel {
 }
 
 /** The same for all channels, whatever they write. */
-export interface AnyChannel extends Pick<ReportChannel<unknown>, 'part' | 'place' | 'grantedBy' | 'byChoice' | 'remove'> {
+export interface AnyChannel extends Pick<ReportChannel<unknown>, 'part' | 'grantedBy' | 'remove'> {
   isShown(node: unknown): boolean
   open(options: WorkOptions, isOn: () => boolean): OpenChannel
 }
@@ -93,7 +89,6 @@ export function metadataChannel(
   return {
     name,
     part: 'metadata',
-    place: key,
     says,
     announce: 'debug',
     grantedBy: 'deploy/rbac/status-annotation.yaml',

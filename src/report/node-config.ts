@@ -100,7 +100,6 @@ function member(value: unknown, key: string): unknown {
 export const CONFIG: ReportChannel<ConfigStatus> = {
   name: 'Node.Status.Config',
   part: 'status',
-  place: 'status.config',
   says: ({ status }) => status,
   // As upstream does.
   announce: 'info',

@@ -4,7 +4,7 @@
  * `resolve-settings.ts` finds the values. Pure: reads neither files nor environment.
  */
 import type { Policy } from '../decision/policy.ts'
-import { DEFAULT_PUBLICATIONS, DESCRIBED_PUBLICATIONS } from '../report/channels.ts'
+import { DEFAULT_PUBLICATIONS, DESCRIBED_PUBLICATIONS } from '../report/publications.ts'
 import { ACTIVATION_KINDS } from '../systemd/activation-kinds.ts'
 import { PREFLIGHT_SETTINGS } from './preflight-settings.ts'
 import {
