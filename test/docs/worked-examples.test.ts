@@ -81,14 +81,14 @@ const PROOFS: Readonly<Record<string, readonly [program: string, prints: string]
     'wait condemn endless provisional\nfailed to run config: its trial did not come to an end',
   ],
   'A status channel': [
-    `import { ACTIVE } from './src/report/active.ts'
-    import { CHANNELS, DEFAULT_PUBLICATIONS } from './src/report/channels.ts'
+    `import { CHANNELS } from './src/report/channels.ts'
+    import { DEFAULT_PUBLICATIONS } from './src/report/publications.ts'
     import { SETTINGS } from './src/settings/settings.ts'
     const { kind, help } = SETTINGS.publish
     console.log(kind.parse('active').ok, help.includes('active (kubelet-cfg-agent.io/active)'), DEFAULT_PUBLICATIONS.includes('active'))
-    const { body } = ACTIVE.write('n', ACTIVE.says({ status: { active: 'local' } }))
-    console.log(CHANNELS.active.isShown(body), CHANNELS.active.isShown({}))`,
-    'true true false\ntrue false',
+    const annotations = { 'kubelet-cfg-agent.io/active': 'local' }
+    console.log(CHANNELS.active.isShown({ metadata: { annotations } }), CHANNELS.active.isShown({}), CHANNELS.active.remove('n').byHand)`,
+    'true true false\ntrue false kubectl annotate node n kubelet-cfg-agent.io/active-',
   ],
   'A kind of evidence': [
     `import { failureError } from './src/decision/status-texts.ts'
