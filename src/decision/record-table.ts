@@ -33,7 +33,7 @@ interface Entry {
   readonly spare?: string
 }
 
-export const RECORDS = {
+const RECORDS = {
   assigned: { place: 'meta', file: 'assigned', shape: isConfigSource },
   'last-known-good': { place: 'meta', file: 'last-known-good', shape: isConfigSource },
   previous: { place: 'meta', file: 'previous', shape: isConfigSource },

@@ -213,7 +213,7 @@ export function refuse(detail: string): Parsed<never> {
 const CONTROL_CHARACTERS = /\p{Cc}/gu
 
 /** A row in the table of settings. */
-export interface Setting<T> {
+interface Setting<T> {
   /** As in `trial-duration`. */
   readonly name: string
   readonly group: SettingGroup
