@@ -94,7 +94,7 @@ export function documentReport(candidate: string, { outcome, parts, findings }: 
   }
 }
 
-function documentFinding({ rule, severity, reason, path, position, problem, advice, layer }: Finding) {
+export function documentFinding({ rule, severity, reason, path, position, problem, advice, layer }: Finding) {
   return {
     rule,
     severity,

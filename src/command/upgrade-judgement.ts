@@ -47,11 +47,11 @@ export function judgeUpgrade(configs: readonly JudgedConfig[]): UpgradeJudgement
 }
 
 /**
- * Whether a config changes the node, whether the node's policy lets it, and whether a drop-in wins
- * over it, has nothing to do with the kubelet that reads it.
+ * Whether a config changes the node, whether the node's policy lets it, and which drop-ins win over
+ * it or are skipped, has nothing to do with the kubelet that reads it.
  */
 export function withoutChanges({ parts, findings }: Report, demanded: readonly string[]): Report {
-  const kept = findings.filter(({ rule }) => !/^(?:change|policy)\/|^drop-ins\/(?:overridden|no-effect)$/.test(rule))
+  const kept = findings.filter(({ rule }) => !/^(?:change|policy)\/|^drop-ins\/(?:overridden|no-effect|skipped)$/.test(rule))
   const isRead = (part: string) => part !== 'change' && (part !== 'drop-ins' || kept.some(({ rule }) => rule.startsWith('drop-ins/')))
   return assembleReport(
     parts.filter(({ part }) => isRead(part)),

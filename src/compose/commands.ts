@@ -74,6 +74,7 @@ export function openNode(settings: Settings, programs: Programs, terminal: Termi
     nodeName,
     readConfigz: async () => inspection.readConfigz(await ownKubelet()),
     readMisread: inspection.readMisread,
+    readEffects: inspection.readEffects,
     checkpoints: stores.checkpoints,
     files,
     readInput,

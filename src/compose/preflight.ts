@@ -26,7 +26,7 @@ interface InspectionWorld {
   /** The settings in force: some change while the agent runs. */
   settings(): Settings
   readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml' | 'besideDocker' | 'activation' | 'lastWords'>
-  readonly runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver'>
+  readonly runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver' | 'imageDirectory'>
   readonly kubeconfig: ClientIdentity
   readonly api: Pick<KubeApi, 'request'>
   nodeName(): string

@@ -46,7 +46,7 @@ export function inspectWith(
     const { dropIns } = recipient
     const assigned = taken.document
     const document = mergeDocument(assigned, dropIns, recipient.version)
-    const able = isDoubtful ? parts.filter(({ name }) => isKubelets(name)) : parts
+    const able = parts.filter(({ name }) => (options.parts?.includes(name) ?? true) && (!isDoubtful || isKubelets(name)))
     const { quick, slow } = await runAll(able, { ...recipient, config, assigned, document, options, yaml })
     const results = [...doubts, ...quick.results, ...slow.results]
     const demanded = listDemanded(options)

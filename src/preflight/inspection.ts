@@ -8,6 +8,7 @@ import type { FieldPath } from '../kubelet/field-path.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { ConfigMapData } from '../subject/config-source.ts'
 import type { Incomplete, KnownUnit, KubeletCommand } from '../subject/unit-state.ts'
+import type { Effect } from './change/effects.ts'
 import type { ConfigDocument } from './document.ts'
 import type { ConfigPlace, DropInsHere, MergeOrder } from './drop-ins/read-drop-ins.ts'
 import type { Finding, PartResult, Report } from './finding.ts'
@@ -47,6 +48,8 @@ export interface InspectOptions {
   readonly deep: 'no' | 'if-possible' | 'demanded'
   /** Whether the config is for this machine: use its facts, active config and kubelet flags. */
   readonly node: boolean
+  /** Names of those that are run. Default: all that apply. */
+  readonly parts?: readonly string[]
 }
 
 export type Inspect = (config: InspectedConfig, options: InspectOptions) => Promise<Report>
@@ -140,6 +143,8 @@ export interface ConfigChange {
   readonly risk: string
   /** What that class means, in one line. */
   readonly meaning: string | undefined
+  /** What the change does not do, or does besides, and what to do about it. */
+  readonly effect?: Pick<Effect, 'problem' | 'advice'> | undefined
   /**
    * Decision of this agent's change policy; `rule` names the deciding rule. undefined: not
    * evaluated.

@@ -12,6 +12,7 @@ import { mergePatch } from '../values/merge-patch.ts'
 import { formatSide, type Side } from './change/change.ts'
 import { findMisread } from './change/check-same.ts'
 import { compareConfigs } from './change/compare.ts'
+import { findEffects } from './change/effects.ts'
 import {
   collectFlags,
   findOverridden,
@@ -147,7 +148,7 @@ function checkChangeRules({ document, node, version, config }: PartInput, policy
   })
   const leaving = own === undefined || !restricts(policy) ? [] : listLeaving(document.config).map((path) => refuseLeaving(path, document))
   const report = conclude(
-    [...findings, ...leaving, ...overridden, ...drain],
+    [...findings, ...leaving, ...overridden, ...findEffects(changes, document.config, flags, document), ...drain],
     `${changes.length} ${changes.length === 1 ? 'field changes' : 'fields change'}${lacksKeys(candidate) ? '; the other keys of the ConfigMap are not known here' : ''}`,
   )
   return { ...report, ...(changed && { changed }) }

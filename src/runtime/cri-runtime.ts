@@ -6,7 +6,7 @@
 
 import type { CgroupDriver, ContainerRuntime, RuntimeAnswer, RuntimeFault, RuntimePods, RuntimeStatus } from '../ports/probes.ts'
 import { codedError, errorCode, errorMessage } from '../values/errors.ts'
-import { decodeCgroupDriver, decodePods, decodeStatus } from './cri-messages.ts'
+import { decodeCgroupDriver, decodeImageDirectory, decodePods, decodeStatus } from './cri-messages.ts'
 import type { GrpcAnswer } from './grpc-channel.ts'
 
 /** A connection to a runtime. */
@@ -17,7 +17,7 @@ export interface RuntimeConnection {
 
 const VERSIONS = ['v1', 'v1alpha2'] as const
 type CriVersion = (typeof VERSIONS)[number]
-type Method = 'Status' | 'ListPodSandbox' | 'ListContainers' | 'RuntimeConfig'
+type Method = 'Status' | 'ListPodSandbox' | 'ListContainers' | 'RuntimeConfig' | 'ImageFsInfo'
 
 export class CriRuntime implements ContainerRuntime {
   readonly #connect: (socket: string) => RuntimeConnection
@@ -53,6 +53,10 @@ export class CriRuntime implements ContainerRuntime {
       const answer = await session.tryCall('RuntimeConfig')
       return answer === undefined ? 'not-offered' : (decodeCgroupDriver(answer) ?? 'not-offered')
     })
+  }
+
+  imageDirectory(socket: string): Promise<RuntimeAnswer<string | undefined>> {
+    return this.#over(socket, async (session) => decodeImageDirectory(await session.call('ImageFsInfo')))
   }
 
   async #over<T>(socket: string, ask: (session: Session) => Promise<T>): Promise<RuntimeAnswer<T>> {
@@ -99,7 +103,8 @@ class Session {
 
   #call(method: Method, version: CriVersion): Promise<GrpcAnswer> {
     this.lastMethod = method
-    return this.#channel.call(`/runtime.${version}.RuntimeService/${method}`)
+    const service = method === 'ImageFsInfo' ? 'ImageService' : 'RuntimeService'
+    return this.#channel.call(`/runtime.${version}.${service}/${method}`)
   }
 }
 

@@ -83,6 +83,18 @@ t.test('the cgroup driver', async (t) => {
   t.match(await runtime.cgroupDriver(fake.socket), { ok: false, detail: /RuntimeConfig of .*: gRPC status 14: unavailable/ })
 })
 
+t.test('where images are kept', async (t) => {
+  const fake = await fakeRuntime(t, (stream, path) => {
+    if (path === '/runtime.v1.ImageService/ImageFsInfo') answerWith(stream, message({ 1: message({ 1: 7, 2: message({ 1: '/images' }) }) }))
+    else answerStatus(stream, 12)
+  })
+  t.strictSame(await open().imageDirectory(fake.socket), { ok: true, value: '/images' })
+  for (const body of [message({}), message({ 1: message({ 1: 7 }) }), message({ 1: message({ 2: message({}) }) })]) {
+    fake.behaviour = (stream) => answerWith(stream, body)
+    t.strictSame(await open().imageDirectory(fake.socket), { ok: true, value: undefined })
+  }
+})
+
 t.test('a runtime that is not there, or not a runtime', async (t) => {
   const runtime = open()
   const socket = socketPath(t)

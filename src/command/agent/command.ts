@@ -15,6 +15,7 @@ import type { Unit } from '../../ports/unit.ts'
 import type { Difference } from '../../preflight/change/check-same.ts'
 import type { Compare, Inspect, MergeHere } from '../../preflight/inspection.ts'
 import type { KubeletVersion } from '../../preflight/kubelet-version.ts'
+import type { RunningEffects } from '../../preflight/running-effects.ts'
 import type { HistoryReading } from '../../report/history.ts'
 import type { LastReport } from '../../report/last-report.ts'
 import type { SettingsResolution } from '../../settings/resolve-settings.ts'
@@ -86,6 +87,8 @@ export interface CommandContext {
    * cannot be read.
    */
   readMisread(): Promise<readonly Difference[] | undefined>
+  /** Of the config that kubelet runs. undefined: no kubelet runs, or it is not known. */
+  readEffects(): Promise<RunningEffects | undefined>
   readonly checkpoints: Pick<Checkpoints, 'data'>
   readonly files: Pick<Files, 'read'>
   /** @param path undefined: standard input */

@@ -17,8 +17,13 @@ import type { PathNeed, PathRight, Vantage } from './rights.ts'
 /** What the API server was asked. `grants`: what it lets the agent do. */
 type ClusterTopic = 'api server' | 'identity' | 'assignment' | 'grants'
 
+type NodeTopic = 'settings' | 'unit' | 'distribution' | 'drop-in' | 'kubelet' | 'runtime' | 'rights' | 'node' | 'agent'
+
+/** What the config that runs does not do. */
+type EffectTopic = 'shutdown' | 'config-dir' | 'certificate'
+
 export interface SelfCheckResult {
-  readonly topic: 'settings' | 'unit' | 'distribution' | 'drop-in' | 'kubelet' | 'runtime' | 'rights' | 'node' | 'agent' | ClusterTopic
+  readonly topic: NodeTopic | ClusterTopic | EffectTopic
   /** `fail`: the agent cannot work like this. */
   readonly level: 'ok' | 'warn' | 'fail'
   readonly text: string

@@ -20,8 +20,10 @@ import {
   requiredCgroups,
   subordinateNeeds,
 } from './check-machine.ts'
+import { checkPressure, pressureNeeds } from './check-pressure.ts'
 import { checkReservations } from './check-reservations.ts'
 import { checkRuntime, imageSocket, runtimeSocket } from './check-runtime.ts'
+import { checkShutdown, shutdownPeriod } from './check-shutdown.ts'
 import { checkStates, describeStates } from './check-states.ts'
 import { type NodeOptions, NodeView, stateFile, toFinding, usesCpuManager, usesMemoryManager } from './node-view.ts'
 import { NOTHING_NEEDED, type SurroundingNeeds, type Surroundings } from './surroundings.ts'
@@ -30,20 +32,23 @@ export function findNeeds(config: KubeletConfig, options: NodeOptions): Surround
   const view = new NodeView(config, options)
   const left = leftManifests(view)
   const ids = subordinateNeeds(view)
+  const pressure = pressureNeeds(view)
   return {
     memory: true,
     topology: needsTopology(view),
     cgroups: [...new Set(requiredCgroups(view).flatMap(({ spellings }) => spellings))],
     paths: [...filesToFind(view), ...ids.paths],
+    fileSystems: pressure.fileSystems,
     runtimeSocket: runtimeSocket(view),
     imageSocket: imageSocket(view),
-    texts: [...listStateFiles(view), ...ids.texts, ...resolversToCompare(view)],
+    texts: [...listStateFiles(view), ...ids.texts, ...resolversToCompare(view), ...pressure.texts],
     manifests: left === undefined ? [] : [left],
-    cgroupUse: enforcedCgroups(view),
+    cgroupUse: [...enforcedCgroups(view), ...pressure.cgroupUse],
     localAddresses: healthzAddress(view) !== undefined,
     listeners: (['port', 'readOnlyPort', 'healthzPort'] as const).some((field) => (view.number(field) ?? 0) > 0),
     kubeletPid: options.kubeletPid,
-    sysctls: view.is('protectKernelDefaults') ? [...KERNEL_SETTINGS.keys()] : [],
+    sysctls: [...(view.is('protectKernelDefaults') ? KERNEL_SETTINGS.keys() : []), ...pressure.sysctls],
+    logind: shutdownPeriod(view) !== undefined,
   }
 }
 
@@ -63,7 +68,7 @@ function needsTopology(view: NodeView): boolean {
 
 const CHECKS = [
   ...[checkReservations, checkMachine, checkFiles, checkPorts, checkRuntime, checkStates],
-  ...[checkStaticPods, checkHealthz, checkEnforced, checkServer],
+  ...[checkStaticPods, checkHealthz, checkEnforced, checkServer, checkPressure, checkShutdown],
 ]
 
 export function checkNode(

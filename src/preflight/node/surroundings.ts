@@ -21,6 +21,8 @@ export interface SurroundingNeeds {
   readonly runtimeSocket: string | undefined
   /** Of an image service other than the container runtime. undefined: it is not asked. */
   readonly imageSocket: string | undefined
+  /** The directories of kubelet and of its images, whose file systems are measured. */
+  readonly fileSystems: readonly string[]
   /** Text files to read. */
   readonly texts: readonly string[]
   /** Files or directories with manifests of static pods. */
@@ -34,12 +36,13 @@ export interface SurroundingNeeds {
   readonly kubeletPid: number | undefined
   /** Such as `vm.overcommit_memory`. */
   readonly sysctls: readonly string[]
+  readonly logind: boolean
 }
 
 export const NOTHING_NEEDED: SurroundingNeeds = {
-  ...{ memory: false, topology: false, localAddresses: false, listeners: false },
+  ...{ memory: false, topology: false, localAddresses: false, listeners: false, logind: false },
   ...{ cgroups: undefined, runtimeSocket: undefined, imageSocket: undefined, kubeletPid: undefined },
-  ...{ paths: [], texts: [], manifests: [], cgroupUse: [], sysctls: [] },
+  ...{ paths: [], fileSystems: [], texts: [], manifests: [], cgroupUse: [], sysctls: [] },
 }
 
 export interface Surroundings {
@@ -54,7 +57,8 @@ export interface Surroundings {
   readonly cgroups: ReadonlyMap<string, boolean>
   readonly paths: ReadonlyMap<string, PathState>
   readonly runtime: RuntimeFacts | undefined
-  readonly imageService: Pick<RuntimeFacts, 'fault'> | undefined
+  readonly imageService: ImageServiceFacts | undefined
+  readonly fileSystems: ReadonlyMap<string, FileSystem>
   /** null: the file does not exist. */
   readonly texts: ReadonlyMap<string, string | null>
   /** How many manifests of static pods there are. */
@@ -63,9 +67,33 @@ export interface Surroundings {
   readonly localAddresses: readonly LocalNetwork[] | undefined
   readonly listeners: readonly Listener[] | undefined
   readonly sysctls: ReadonlyMap<string, number>
+  readonly logind: LogindFacts | undefined
+}
+
+/** What systemd-logind has to do with the shutdown of the machine. */
+export interface LogindFacts {
+  /** The texts of its drop-ins in the order in which they count. One that is masked is empty. */
+  readonly dropIns: ReadonlyMap<string, string>
+  /** The files of its inhibitor locks, as `systemd-inhibit --list` shows them. */
+  readonly locks: readonly string[]
 }
 
 export type PathState = 'file' | 'directory' | 'other' | 'missing'
+
+/** What a file system has, and what of it processes other than root's may still take. */
+export interface FileSystem {
+  readonly bytes: Amount
+  /** undefined: it has no fixed number of them. */
+  readonly inodes: Amount | undefined
+}
+
+export interface Amount {
+  readonly capacity: number
+  readonly available: number
+}
+
+/** That of all processes, below the root of the hierarchy. */
+export const ROOT_CGROUP = '.'
 
 /** What the processes of a cgroup use now. undefined: unknown. */
 export interface CgroupUse {
@@ -86,7 +114,9 @@ export interface Listener {
 export const NOTHING_KNOWN: Surroundings = {
   ...{ memoryBytes: undefined, swapBytes: undefined, onlineCpus: undefined, presentCpus: undefined, numaNodes: undefined },
   ...{ cgroupVersion: undefined, runtime: undefined, imageService: undefined, localAddresses: undefined, listeners: undefined },
-  ...{ cgroups: new Map(), paths: new Map(), texts: new Map(), manifests: new Map(), cgroupUse: new Map(), sysctls: new Map() },
+  ...{ logind: undefined },
+  ...{ cgroups: new Map(), paths: new Map(), fileSystems: new Map(), texts: new Map(), manifests: new Map() },
+  ...{ cgroupUse: new Map(), sysctls: new Map() },
 }
 
 /** What a candidate's container runtime tells of itself, for the rules that need it. */
@@ -95,7 +125,11 @@ export interface RuntimeFacts {
   readonly fault: { readonly why: RuntimeFault; readonly detail: string } | undefined
   /** undefined: unknown. */
   readonly cgroup: RuntimeCgroup | undefined
+  /** Where it keeps images. undefined: unknown. */
+  readonly imageDirectory?: string | undefined
 }
+
+export type ImageServiceFacts = Pick<RuntimeFacts, 'fault' | 'imageDirectory'>
 
 /** `from`: the runtime's answer, which kubelet itself can ask for, or its config file. */
 export interface RuntimeCgroup {

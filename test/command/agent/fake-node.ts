@@ -88,6 +88,7 @@ export function fakeNode(fields: FakeNodeFields = {}): FakeNode {
     nodeName: () => 'node-1',
     readConfigz: async () => ({ kind: 'unreachable', detail: 'no connection' }),
     readMisread: async () => undefined,
+    readEffects: async () => undefined,
     checkpoints: { data: () => undefined },
     files: { read: () => undefined },
     readInput: async () => ({ kind: 'unreadable', code: 'ENOENT' }),

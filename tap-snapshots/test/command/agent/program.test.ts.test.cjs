@@ -9,11 +9,11 @@ exports[`test/command/agent/program.test.ts > TAP > help > of check 1`] = `
 Usage: kubelet-cfg-agent check [flags]
 
 Checks whether the agent can work on this node: whether it runs, kubelet's unit, the distribution
-that it looks like, the drop-in, the config that kubelet runs, the files that the agent needs, and
-the machine. Asks the API server who the agent is, whether the assigned config can be read, and
-which rights are missing. Files are checked from the sandbox of the running agent; where none runs,
-from outside. One line each. Changes nothing. A file in deploy/ is in
-/usr/share/doc/kubelet-cfg-agent/examples/ where the package is installed.
+that it looks like, the drop-in, the config that kubelet runs and what of it has no effect, the
+files that the agent needs, and the machine. Asks the API server who the agent is, whether the
+assigned config can be read, and which rights are missing. Files are checked from the sandbox of the
+running agent; where none runs, from outside. One line each. Changes nothing. A file in deploy/ is
+in /usr/share/doc/kubelet-cfg-agent/examples/ where the package is installed.
 
 Options:
   -o, --output <choice>  output format: a table for people, or JSON for programs (table, json;
@@ -40,7 +40,9 @@ Usage: kubelet-cfg-agent diff [FILE|-|configmap/NAME] [flags]
 
 Compares the config that runs on this node with another config, field by field: order, notation and
 comments do not matter. Kubelet's drop-ins (--config-dir) are merged with both, unless --against is
-given. Without an argument, the other config is the one that the cluster assigns to this node.
+given. Says what a change does not do on a node that is in the cluster, and, unless --against is
+given, what kubelet would do at once. Without an argument, the other config is the one that the
+cluster assigns to this node.
 
 Arguments:
   FILE|-|configmap/NAME        a file (a config, or the manifest of a ConfigMap), - for standard
@@ -447,7 +449,8 @@ Preflight:
   --guards-off <list>            guards that only warn instead of refusing a config that would take
                                  the node out of the cluster or end what runs on it: run-once,
                                  content-type, node-lease, static-pods, healthz, reservation,
-                                 resolv-conf, runtime-endpoint, cgroup-driver (default: none)
+                                 eviction, resolv-conf, runtime-endpoint, cgroup-driver (default:
+                                 none)
   --preflight <choice>           checks before kubelet gets a config: rules are the agent's own;
                                  load has kubelet load it in a sandbox too; start also starts
                                  kubelet there (rules, load, start; default: start)

@@ -459,6 +459,20 @@ t.test('diff of a node: with the kept version, and where none is kept with what 
   t.match(await run('diff', 'n2'), { code: 2, err: /no ConfigMap is assigned to n2/ })
 })
 
+t.test('says what a change does not do on a registered Node, unless it is up to the node whether it is one', async (t) => {
+  const { files, run } = await startPluginWorld(t)
+  const apply = async (text: string, name: string) => {
+    files.set('a', text)
+    return (await run('apply', '-f', 'a', name, '--yes')).out.replace(/\s+/g, ' ')
+  }
+  const effect = /has no effect on a registered Node: .* = change the Node itself: kubectl taint nodes NODE gpu:NoSchedule/
+  const taints = 'registerWithTaints: [{key: gpu, effect: NoSchedule}]\n'
+  await apply(WHOLE, 'whole')
+  t.match(await apply(`${WHOLE}${taints}`, 'whole'), effect)
+  await apply(`maxPods: 5\n${taints}`, 'part')
+  t.notMatch(await apply('maxPods: 5\n', 'part'), effect)
+})
+
 t.test('a namespace that a node makes up becomes no path', async (t) => {
   const world = await startPluginWorld(t)
   const { run, server } = world
