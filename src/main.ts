@@ -62,16 +62,17 @@ const terminal = {
   width: process.stdout.columns ?? 80,
   unread: unread.signal,
 }
+const platform = `node ${process.versions.node}, ${process.platform}/${process.arch}`
 
 if (isPluginStart(process.argv[1])) {
   const { completePlugin, startPlugin } = await import('./compose/plugin.ts')
   const start = isCompletion(process.argv[1]) ? completePlugin : startPlugin
-  await exitAfterOutput(await start(args, { terminal, yaml, env: process.env }))
+  await exitAfterOutput(await start(args, { terminal, platform, yaml, env: process.env }))
 }
 const world: AgentWorld = {
   terminal,
   version: AGENT_VERSION,
-  platform: `node ${process.versions.node}, ${process.platform}/${process.arch}`,
+  platform,
   env: () => process.env,
   readConfigFile,
   // Loaded only when a command asks for it.

@@ -323,6 +323,15 @@ t.test('an agent that waits has no tables of rules in its memory, no parser of Y
   )
 })
 
+t.test('the helper has nothing in its memory of what only the agent tells', async (t) => {
+  const loaded = [...loadedWith('compose/helper.ts')]
+  t.ok(loaded.includes('preflight/inspect-here.ts'))
+  t.same(
+    loaded.filter((name) => name.startsWith('report/')),
+    ['report/publications.ts'],
+  )
+})
+
 t.test('each library is known to one module', async (t) => {
   const users = new Map<string, Set<string>>()
   for (const module of each) {

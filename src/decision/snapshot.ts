@@ -67,11 +67,11 @@ export interface Snapshot {
    * one that they name.
    */
   readonly damagedFallbacks?: readonly FallbackName[] | undefined
-  /** Of what `LeftRecord` names. undefined: nothing is left, or the record is damaged. */
+  /** Of what `meta/left` names. undefined: nothing is left, or the record is damaged. */
   readonly left?: readonly HeldSource[] | undefined
   /** Its record was damaged, and has not been written since: it may name any checkpoint. */
   readonly leftDamaged?: boolean | undefined
-  /** As of `LeftRecord`. */
+  /** As of `meta/left`. */
   readonly triedLocalConfig?: string | undefined
   /**
    * Hash of the local config, as far as a return to local asks for it. undefined: nothing asks, or

@@ -92,7 +92,7 @@ export interface ReadRight {
 }
 
 /** Whether kubelet has reached the API server, as far as one kind tells. */
-export interface Contact {
+interface Contact {
   readonly isAsked: boolean
   /** It shows in the answers, if kubelet does. */
   readonly isKnowable: boolean

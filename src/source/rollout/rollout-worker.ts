@@ -252,7 +252,7 @@ const LONGEST_MS = 3_600_000
 /**
  * A sleep that can be ended from outside. What wakes it while nothing sleeps ends the next one.
  */
-export class Sleeper {
+class Sleeper {
   readonly #pace: Pick<WatchTiming, 'sleep'>
   #current: AbortController | undefined
   #isWoken = false
