@@ -11,9 +11,8 @@ import { MOST_KEYS } from './check-fields.ts'
 import { listKeys, readDocument } from './document.ts'
 import { mergeDocument, nameDropIn } from './drop-ins/check-drop-ins.ts'
 import { shorten } from './fields/complaint.ts'
-import type { Finding, PartResult } from './finding.ts'
+import { assembleReport, type Finding, type PartResult, refuseUnread } from './finding.ts'
 import type { Inspect, InspectedConfig, InspectOptions, InspectPart, PartInput, PartReport, Recipient } from './inspection.ts'
-import { assembleReport, refuseUnread } from './report.ts'
 
 const OF_A_PART = `if it is a part, which holds only what differs, give it as the manifest of a ConfigMap with the annotation ${BASE_ANNOTATION}`
 
