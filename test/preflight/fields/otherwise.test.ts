@@ -64,7 +64,7 @@ tap.test('evictionHard with fewer thresholds than the defaults', async (t) => {
   )
   t.notMatch(say(one, { minor: 32 }), /mergeDefault/, 'this kubelet does not know it')
   t.match(say(one, { minor: null }), /from kubelet 1\.33 on set mergeDefaultEvictionSettings: true/)
-  t.match(say(one, { unseen: 'local' }), /\(unless the node's local config .*; a drop-in of kubelet keeps the defaults$/)
+  t.match(say(one, { unseen: 'local' }), /\(unless the node's local config .*; in a drop-in of kubelet these lines keep the defaults$/)
 })
 
 tap.test('a soft threshold that the hard one comes before', async (t) => {
