@@ -64,7 +64,7 @@ tap.test('evictionHard with fewer thresholds than the defaults', async (t) => {
   )
   t.notMatch(say(one, { minor: 32 }), /mergeDefault/, 'this kubelet does not know it')
   t.match(say(one, { minor: null }), /from kubelet 1\.33 on set mergeDefaultEvictionSettings: true/)
-  t.match(say(one, { unseen: 'local' }), /\(unless the node's local config .*; in a drop-in of kubelet these lines keep the defaults$/)
+  t.match(say(one, { unseen: 'local' }), /\(the node's local config .*; in a drop-in of kubelet these lines keep the defaults$/)
 })
 
 tap.test('a soft threshold that the hard one comes before', async (t) => {
@@ -239,8 +239,8 @@ tap.test('fields that are nothing without others', async (t) => {
   ])
   t.equal(
     say({ staticPodURLHeader: { a: ['b'] } }, { unseen: 'local' }),
-    "kubelet starts, and ignores staticPodURLHeader: staticPodURL is not set (unless the node's local config or a flag of kubelet " +
-      'supplies what is missing); set staticPodURL, or remove it',
+    "kubelet starts, and ignores staticPodURLHeader: staticPodURL is not set (the node's local config or a flag of kubelet " +
+      'may supply what is missing); set staticPodURL, or remove it',
   )
 })
 
