@@ -5,9 +5,10 @@
  */
 
 import { posix } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { API_VERSION, KIND, type KubeletConfig } from '../kubelet/decode.ts'
-import { absolutePaths, type FieldPath, formatPath } from '../kubelet/field-path.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
+import { absolutePaths, type FieldPath, formatPath, valueAt } from '../kubelet/field-path.ts'
 import { cutToBytes } from '../values/cut.ts'
 import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
@@ -79,9 +80,12 @@ function checkFieldRules(
   const whose = version === undefined || isLater ? 'every kubelet version' : `kubelet ${formatVersion(version)}`
   // Findings about gates that only kubelet's flags name are not about the config.
   const gates = isObject(document.config.featureGates) ? document.config.featureGates : {}
-  const isOwn = ({ rule, path }: Finding) => {
+  const isOwn = ({ rule, path, severity }: Finding) => {
     const [field, gate] = path
-    if (rule.startsWith('otherwise/')) return overridingFlag(path.slice(0, 1), flags) === undefined
+    if (rule.startsWith('otherwise/') && overridingFlag(path.slice(0, 1), flags) !== undefined) return false
+    // A note on what runs already is no news.
+    if (rule.startsWith('otherwise/') && severity === 'info')
+      return node?.running === undefined || !agree(node.running, document.config, path)
     return field !== 'featureGates' || gate === undefined || Object.hasOwn(gates, gate)
   }
   const report = conclude(
@@ -130,6 +134,11 @@ async function checkNodeRules(
   const report = conclude(settleGuards(checkNode(document.config, document, found, options), guardsOff()), 'checked against this node')
   const fault = findNodeFault(document.config, found, options)
   return fault === undefined ? report : { ...report, outcome: 'cannot-start', detail: fault }
+}
+
+function agree(one: KubeletConfig, other: KubeletConfig, path: FieldPath): boolean {
+  const steps = path.map(String)
+  return isDeepStrictEqual(valueAt(one, steps), valueAt(other, steps))
 }
 
 /** The config is laid over the file of `--config`. */
