@@ -131,6 +131,27 @@ export function checkServer(view: NodeView): NodeProblem[] {
 }
 
 /**
+ * Without a kubeconfig kubelet has no client of the API server, and exits where it would have to ask
+ * whom to let in: `BuildAuthn` and `BuildAuthz`, cmd/kubelet/app/auth.go.
+ */
+const ASKING = [
+  ['authentication.webhook.enabled', true, 'false'],
+  ['authorization.mode', 'Webhook', 'AlwaysAllow'],
+] as const
+
+export function checkStandalone(view: NodeView): NodeProblem[] {
+  const isWhole = view.options.flagsKnown === true && view.flag('config') !== undefined
+  if (!isWhole || (view.flag('kubeconfig') ?? '') !== '') return []
+  return ASKING.flatMap(([at, asks, other]): NodeProblem[] => {
+    if (view.value(at) !== asks) return []
+    const which = view.isDefault(at) ? ' by default' : ''
+    const problem = `${view.called(at)} is ${asks}${which}, and kubelet has no --kubeconfig: kubelet does not start`
+    const advice = `set it to ${other}, or start kubelet with a kubeconfig`
+    return [{ rule: 'node/no-client', severity: 'refuse', at, problem, advice }]
+  })
+}
+
+/**
  * Guards the fields by which kubelet stays in touch with the API server. They need no facts about
  * the node, only what runs there, if it is known. Kubelet starts with any value.
  *
