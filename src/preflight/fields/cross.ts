@@ -151,7 +151,8 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
     complain('systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified', { path: ['systemCgroups'] })
   } else if (config.systemCgroups === '/') {
     // `setupNode`, pkg/kubelet/cm/container_manager_linux.go.
-    complain('systemCgroups (--system-cgroups) must not be the root cgroup: kubelet exits', { path: ['systemCgroups'], atStart: true })
+    const more = { path: ['systemCgroups'], advice: 'name another cgroup, such as /system, or remove it', atStart: true }
+    complain('systemCgroups (--system-cgroups) must not be the root cgroup: kubelet exits', more)
   }
   if (!isOn(config.cgroupsPerQOS, true) && enforced.length > 0) {
     const onlyNone = enforced.every((option) => option === 'none')
@@ -264,5 +265,5 @@ function checkPacketMarks({ config }: FieldRuleInput): FieldProblem[] {
 function checkManifests({ config }: FieldRuleInput): FieldProblem[] {
   if (textOf(config.staticPodPath) === '' || durationOf(config.fileCheckFrequency, 0n) >= 0n) return []
   const problem = `fileCheckFrequency ${shorten(textOf(config.fileCheckFrequency))} must not be negative where there is a staticPodPath: kubelet exits`
-  return [{ rule: 'range', path: ['fileCheckFrequency'], problem, atStart: true }]
+  return [{ rule: 'range', path: ['fileCheckFrequency'], problem, advice: 'remove it: the default is 20s', atStart: true }]
 }

@@ -4,7 +4,7 @@
  * cmd/kubelet/app/server.go). A port that the running kubelet's config names counts as kubelet's
  * own even if the owner of the socket is unknown.
  */
-import { hasLeadingZero, readIp } from '../../values/ip-address.ts'
+import { hasLeadingZero, meet, readIp } from '../../values/ip-address.ts'
 import type { NodeProblem, NodeView } from './node-view.ts'
 import { isLocalAddress, type Listener, type Surroundings } from './surroundings.ts'
 
@@ -55,18 +55,10 @@ function findForeign(
   { listeners }: Surroundings,
 ): { readonly owner: Listener['owner']; readonly certain: boolean } | undefined {
   if (address === undefined || listeners === undefined) return undefined
-  const taken = listeners.filter((listener) => listener.port === port && meets(listener.address, address))
+  const taken = listeners.filter((listener) => listener.port === port && meet(listener.address, address))
   const isOwn = PORTS.some((at) => view.running(at) === port)
   const foreign = taken.find(({ owner }) => owner === 'other') ?? (isOwn ? undefined : taken.find(({ owner }) => owner === 'unknown'))
   return foreign && { owner: foreign.owner, certain: !(isIpv6(foreign.address) && !isIpv6(address)) }
-}
-
-function meets(a: string, b: string): boolean {
-  return a === b || isAny(a) || isAny(b)
-}
-
-function isAny(address: string): boolean {
-  return address === '0.0.0.0' || address === '::'
 }
 
 const isIpv6 = (address: string) => address.includes(':')
@@ -131,8 +123,8 @@ export function checkServer(view: NodeView): NodeProblem[] {
 }
 
 /**
- * Without a kubeconfig kubelet has no client of the API server, and exits where it would have to ask
- * whom to let in: `BuildAuthn` and `BuildAuthz`, cmd/kubelet/app/auth.go.
+ * Without a kubeconfig kubelet has no client of the API server, and exits where it would have to
+ * ask whom to let in: `BuildAuthn` and `BuildAuthz`, cmd/kubelet/app/auth.go.
  */
 const ASKING = [
   ['authentication.webhook.enabled', true, 'false'],
