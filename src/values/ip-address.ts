@@ -3,11 +3,15 @@
  * k8s.io/utils/net, which is `net.ParseIP` of Go up to 1.16.
  */
 
+/** In characters. No address in use is as long. */
+const LONGEST = 100
+
 /**
  * In bits: an IPv4 address has 32, also one that is mapped into IPv6, and an IPv6 address 128.
  * undefined: not an address, or one with a zone.
  */
 export function readIp(text: string): string | undefined {
+  if (text.length > LONGEST) return undefined
   return text.includes(':') ? readIpv6(text) : readIpv4(text)
 }
 

@@ -165,6 +165,7 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
   if (enforced.includes('none') && enforced.length > 1)
     complain(`${FIELD} may not contain additional enforcements when "none" is specified`)
   const firsts = firstPlaces(enforced)
+  const isReserved = { systemReserved: hasKeys(config.systemReserved), kubeReserved: hasKeys(config.kubeReserved) }
   for (const [index, option] of enforced.entries()) {
     const path = config.enforceNodeAllocatable === undefined ? ['enforceNodeAllocatable'] : ['enforceNodeAllocatable', index]
     if (firsts.get(option) !== index) complain(`${FIELD} contains ${quote(option)} twice`, { path, from: 31 })
@@ -178,7 +179,7 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
     }
     if (cgroup !== undefined && textOf(config[cgroup]) === '')
       complain(`${cgroup} must be specified when ${JSON.stringify(option)} is in ${FIELD}`, { path })
-    else if (map !== undefined && !hasKeys(config[map])) {
+    else if (map !== undefined && !isReserved[map]) {
       const more = {
         path,
         advice: `set ${map}, or remove ${option}`,

@@ -191,7 +191,7 @@ function checkHealthzName(view: NodeView): NodeProblem[] {
   if (address === undefined || (view.number('healthzPort') ?? 0) <= 0) return []
   const isZeroed = hasLeadingZero(address) && view.minor !== undefined && view.minor >= STRICT_SINCE
   const isName = HOST.test(address) && !/(?:^|\.)\d+\.?$/.test(address)
-  if (isName || (readIp(address.replace(/%.+$/, '')) !== undefined && !isZeroed)) return []
+  if (isName || (readIp(address.split('%')[0] ?? '') !== undefined && !isZeroed)) return []
   const problem = `${view.called(at)} ${JSON.stringify(address.slice(0, 80))} is neither an IP address nor the name of a host: kubelet cannot serve its health endpoint there`
   const advice = 'name an address of this machine, as a rule 127.0.0.1'
   return [{ rule: 'guard/healthz', severity: view.running(at) === address ? 'warn' : 'refuse', at, problem, advice }]
