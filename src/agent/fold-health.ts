@@ -49,7 +49,7 @@ export async function foldHealth(ports: HealthPorts, before: HealthRecord | unde
 }
 
 /**
- * What to record where the content of the next start cannot be read:
+ * The record after a look that cannot read the content of the next start:
  * - Rule 5: its checkpoint is unreadable, and there is a record about another config: only the
  *   running process is recorded, so that it can still be identified after an activation.
  * - Its checkpoint is unreadable, and there is no such record: a record begins, under the name of

@@ -49,7 +49,7 @@ export function keepHeapSmall(everyMs = LOOK_MS): void {
 
 /** Decides when a collection is worthwhile, by the size of the heap in bytes. Pure. */
 export class HeapGrowth {
-  /** What the last collection left, or less. */
+  /** Bytes: the heap that the last collection left, or the smallest that was seen since. */
   #left = 0
   /** Whether the next collection is believed. The first one is. */
   #isConfirming = true

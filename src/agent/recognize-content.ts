@@ -84,7 +84,7 @@ function textOf(data: ConfigMapData, key: string): string | undefined {
   return Object.hasOwn(data, key) ? data[key] : undefined
 }
 
-/** What the cluster wants, and what is here. */
+/** The config that the cluster wants, and those that are here. */
 interface Assignment {
   readonly desired: Desired
   readonly unit: UnitState
@@ -109,7 +109,7 @@ export async function recognizeDesired(ports: RecognitionPorts, assignment: Assi
   const known = contentOf(data, key)
   const here = [...held, ...(lastProcess === undefined ? [] : [lastProcess])]
   const inUse = [...(running.kind === 'known' ? [running] : []), ...here].flatMap(({ content }) => content ?? [])
-  // What is in use keeps its name, whatever else is the same.
+  // A content that is in use keeps its name, whatever else is the same.
   if (inUse.includes(known)) return recognize(data, key, [], [known])
   const verdicts = records.verdicts()
   const isRefused = refusedOn(verdicts, unit)
