@@ -122,7 +122,8 @@ export class FileRecords implements Records {
   }
 
   /**
-   * What an agent that wrote no marker has left is marked as this one understands it.
+   * Writes the marker. Records of an agent that wrote no marker are marked as this agent reads
+   * them.
    *
    * @param written what one of the records will say
    */

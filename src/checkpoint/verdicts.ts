@@ -109,9 +109,9 @@ type ParsedVerdicts =
   | {
       readonly ok: true
       readonly verdicts: readonly Verdict[]
-      /** What the file holds of each, where that is more than this agent understands. */
+      /** The parsed JSON of each verdict that holds more than this agent understands. */
       readonly originals: ReadonlyMap<Verdict, unknown>
-      /** What is no verdict. */
+      /** How many entries of the file are no verdict. */
       readonly rest: number
     }
   | { readonly ok: false; readonly detail: string }
