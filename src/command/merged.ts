@@ -1,7 +1,7 @@
 /**
- * What a config is merged from on this node, kubelet's drop-ins included, and which layer each
- * field comes from: for the documents and texts of `validate`, `diff` and `status`. A text fits 80
- * columns, unless one name alone is longer. Pure.
+ * The layers that a config is merged from on this node, kubelet's drop-ins included, and the layer
+ * that each field comes from: for the documents and texts of `validate`, `diff` and `status`. A
+ * text fits 80 columns, unless one name alone is longer. Pure.
  */
 import type { LayeredField } from '../decision/desired.ts'
 import type { KubeletConfig } from '../kubelet/decode.ts'
@@ -37,7 +37,7 @@ interface OwnLayers {
   readonly names: readonly string[]
   /** Of all but the lowest. undefined: not known. */
   readonly fields: readonly LayeredField[] | undefined
-  /** What the lowest has, and perhaps what the others make of it. */
+  /** The content of the lowest layer, or that with the others merged over it. */
   readonly lowest: unknown
 }
 

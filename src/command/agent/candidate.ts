@@ -42,7 +42,7 @@ type LoadedCandidate =
     }
   /** Kubelet can never get this text. */
   | { readonly kind: 'refused'; readonly name: string; readonly report: Report }
-  /** It could not be loaded. */
+  /** The candidate could not be loaded. */
   | { readonly kind: 'failed'; readonly detail: string }
 
 /** As in the documentation, and as the agent's RBAC grants. */
@@ -108,7 +108,7 @@ export async function loadCandidate(
   }
 }
 
-/** What is needed to merge a part. */
+/** The readers that merging a part needs. */
 type PartReaders = Pick<CommandContext, 'api'> & MergeReaders
 
 async function readText(

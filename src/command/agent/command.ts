@@ -39,8 +39,8 @@ export interface PlainCommand extends Command<BuildInfo> {
 export interface NodeCommand extends Command<CommandContext> {
   readonly takes: 'node'
   /**
-   * It runs also with settings with which the agent does not start, if those that commands take can
-   * be used.
+   * The command runs also with settings with which the agent does not start, if those that commands
+   * take can be used.
    */
   readonly isLenient?: true
 }
@@ -57,7 +57,7 @@ interface BuildInfo {
   readonly platform: string
 }
 
-/** What `run` passes to the agent. */
+/** The parts that `run` passes to the agent. */
 export interface AgentStart {
   readonly settings: Settings
   /**
@@ -120,12 +120,12 @@ export interface CommandContext {
   /** Only for `release`. */
   takeOver(): Promise<TakeOver>
   readonly history: HistoryReader
-  /** What an agent said last in this boot. undefined: nothing. */
+  /** The last report of an agent in this boot. undefined: there is none. */
   lastReport(bootId: string): LastReport | undefined
   agent(): AgentPresence
-  /** What systemd says of the agent's own unit. Never rejects. */
+  /** The state of the agent's own unit, from systemd. Never rejects. */
   service(): Promise<AgentService>
-  /** What the kubeconfig names besides itself. */
+  /** The files that the kubeconfig names besides itself. */
   credentialFiles(): readonly PathNeed[]
   /** As `vantage` sees them. */
   rights(needs: readonly PathNeed[]): readonly PathRight[]

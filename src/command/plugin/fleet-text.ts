@@ -155,8 +155,8 @@ function formatCount(count: number): string {
 }
 
 /**
- * What introduces the cause, with the config in place of `NAME`, as `report/condition.ts` writes
- * it.
+ * The words before the cause, with the config in place of `NAME`, as `report/condition.ts` writes
+ * them.
  */
 const INTRODUCTIONS: readonly string[] = [
   '^NAME (?:was refused before a restart|was rolled back|failed), (?:falling back|\\S+ runs): ',

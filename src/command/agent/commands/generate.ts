@@ -216,7 +216,7 @@ const PER_MACHINE = [
   'tlsCertFile',
   'tlsPrivateKeyFile',
 ]
-/** What fits every machine. */
+/** Values that fit every machine. */
 const OF_NO_MACHINE: readonly unknown[] = ['', '0.0.0.0', '::', '/etc/resolv.conf']
 
 function isOfOneMachine(value: unknown): boolean {

@@ -65,7 +65,7 @@ function describe({ namespace, name, isSelected }: ConfigInUse, { able, wide, un
 }
 
 interface Editors {
-  /** Such as `Group system:masters`. */
+  /** Subjects that have the right, such as `Group system:masters`. */
   readonly able: readonly string[]
   /** Those of them that stand for everybody, for every pod or for every node. */
   readonly wide: readonly string[]

@@ -70,7 +70,7 @@ async function findRun(context: PluginContext, state: NodeState, versions: reado
   return undefined
 }
 
-/** What is only possible does not count: kubelet can be asked. */
+/** A node that only may run the config does not count: kubelet can be asked. */
 async function isRunning(context: PluginContext, state: NodeState, config: FoundConfig): Promise<boolean> {
   return runsContent(state, await knowContent(context, config)) === 'yes'
 }
@@ -98,7 +98,7 @@ async function readConfigz(context: PluginContext, name: string, wanted: FoundCo
   if (!isObject(reported)) throw new Failure(`kubelet on ${name} did not answer with its config (/configz)`)
   const merged = await mergeText(context, wanted)
   const isPartial = merged.ok && merged.isPartial
-  // What the part sets to null is not in the merged text.
+  // Fields that the part sets to null are not in the merged text.
   const texts = isPartial ? [merged.text, wanted.data[KEY] ?? ''] : []
   const parsed = await Promise.all(texts.map((text) => yaml.first(text)))
   const set = parsed.flatMap((reading) => (reading.ok && isObject(reading.value) ? Object.keys(reading.value) : []))
