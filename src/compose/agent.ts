@@ -207,7 +207,7 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
         reporter.decided(snapshot, step)
         const occasion = adoption.findOccasion(snapshot.unit)
         if (occasion !== undefined) over.abort(occasion)
-        // It starts while the config is saved.
+        // The helper starts while the config is saved.
         if (step.kind === 'assign') warm(helper, snapshot.unit)
         // Once the helper has been asked.
         if (step.kind === 'preflight') setImmediate(readRuntimesAhead, stores, step, snapshot)

@@ -19,7 +19,7 @@ import { AGENT_VERSION } from './kube-api.ts'
 import { openBeside } from './node.ts'
 import { openInspection } from './preflight.ts'
 
-/** What the agent says with each request. */
+/** The context that the agent sends with each request. */
 export interface HelperContext {
   /** Of the agent. */
   readonly version: string

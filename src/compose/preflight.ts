@@ -31,7 +31,7 @@ interface InspectionWorld {
   readonly api: Pick<KubeApi, 'request'>
   nodeName(): string
   readonly signal: AbortSignal
-  /** What is known of kubelets' versions. undefined: nothing. */
+  /** The answers about kubelets' versions that are known already. undefined: none. */
   readonly versions?: Map<string, VersionAnswer>
 }
 
