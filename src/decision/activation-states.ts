@@ -60,7 +60,7 @@ export function restOnTarget(situation: TargetSituation): Step {
   return { ...step, detail: `${step.detail}; ${awaiting.detail}`, untilUs }
 }
 
-/** What there is to do already for the config that waits for its turn in a rollout. */
+/** The steps that can be done already for a config that waits for its turn in a rollout. */
 function prepareAwaitingTurn(situation: TargetSituation): Action | Wait | undefined {
   const { awaitingTurn } = situation
   return awaitingTurn && run(start, { ...situation, target: awaitingTurn })

@@ -1,6 +1,6 @@
 /**
- * What a step does, as data. `effectsOf` lists the effects of a step, `perform` applies them to the
- * node, and `carryOut` folds them into a Snapshot. Types and small constructors only.
+ * The effects of a step, as data. `effectsOf` lists the effects of a step, `perform` applies them
+ * to the node, and `carryOut` folds them into a Snapshot. Types and small constructors only.
  */
 import { forgetExits, type HealthRecord } from '../health/fold.ts'
 import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, ContentHash } from '../subject/config-source.ts'

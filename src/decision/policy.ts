@@ -12,8 +12,8 @@ export interface Policy extends HealthPolicy {
 }
 
 /**
- * What follows where preflight refuses the assigned config while another one runs. `stay`: what
- * runs goes on, and so does its trial. `last-known-good`: the node returns to last-known-good at
+ * The reaction where preflight refuses the assigned config while another one runs. `stay`: the
+ * running config and its trial go on. `last-known-good`: the node returns to last-known-good at
  * once, as kubelet's own Dynamic Kubelet Configuration did.
  */
 export const WHEN_REFUSED = ['stay', 'last-known-good'] as const

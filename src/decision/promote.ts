@@ -71,18 +71,20 @@ export function promote({ snapshot, target }: TargetSituation): Step | undefined
 function findPrevious(snapshot: Snapshot, target: Target): ConfigSource | undefined {
   const displaced = findDisplaced(snapshot, target)
   if (displaced !== undefined || !isDamaged(snapshot, 'previous')) return displaced
-  // It becomes what it counts as: nothing is pruned while a record is damaged.
+  // The damaged record is written as the config that it counts as: nothing is pruned while a record
+  // is damaged.
   return snapshot.previous.source
 }
 
-/** What previous has to name from now on. undefined: what it names already. */
+/** The config that `previous` has to name from now on. undefined: the one that it names already. */
 function findDisplaced(snapshot: Snapshot, target: Target): ConfigSource | undefined {
   const { source, content } = snapshot.lastKnownGood
   // Nobody knows what it named, perhaps the target itself. What previous names did pass a trial.
   if (isDamaged(snapshot, 'last-known-good')) return undefined
   // A new version of the same content moves last-known-good along.
   if (content === target.content) return undefined
-  // What has failed since it was promoted is no fallback, and must not displace the one that works.
+  // A config that has failed since it was promoted is no fallback, and must not displace the one
+  // that works.
   const hasFailed = content !== undefined && findByKey(snapshot.verdicts, trialKey(content, identityOfKey(target.key))) !== undefined
   return hasFailed ? undefined : source
 }

@@ -18,15 +18,15 @@ interface Entry {
   readonly file: string
   readonly shape: Check<unknown>
   /**
-   * It forbids something as long as it stands: once it is damaged, nobody knows what, until it is
-   * written again. Any other damaged record counts as absent.
+   * The record forbids something as long as it stands: once it is damaged, nobody knows what, until
+   * it is written again. Any other damaged record counts as absent.
    */
   readonly forbids?: true
   /** `put` takes undefined, too, which removes it. */
   readonly ends?: true
   /**
-   * What is lost if it cannot be written: the agent can do without, logs that and goes on. Without
-   * this text, a failed write to `meta/` throws. One to /run never does.
+   * The loss if the record cannot be written: the agent can do without, logs this text and goes on.
+   * Without this text, a failed write to `meta/` throws. One to /run never does.
    */
   readonly spare?: string
 }
@@ -53,7 +53,9 @@ export const RECORDS = {
   spread: { place: 'run', file: 'spread', shape: isSpreadRecord },
   evidence: { place: 'run', file: 'evidence', shape: isEvidenceRecord },
   observation: { place: 'run', file: 'rollout', shape: isObservationRecord },
-  /** What was known of the record of a rollout last: for commands, which do not read it. */
+  /**
+   * The last known state of the record of a rollout: for commands, which do not read that record.
+   */
   'rollout-turn': { place: 'run', file: 'rollout-turn', shape: isRolloutKnowledge },
 } as const satisfies Readonly<Record<string, Entry>>
 
@@ -64,9 +66,9 @@ type NamesOf<Facts> = { [N in RecordName]: Records[N] extends Facts ? N : never 
 export type RunName = NamesOf<{ readonly place: 'run' }>
 
 type Value<N extends RecordName> = TypeOf<Records[N]['shape']>
-/** What `put` takes. */
+/** The values that `put` takes. */
 export type PutValue<N extends RecordName> = Value<N> | (N extends NamesOf<{ readonly ends: true }> ? undefined : never)
-/** What `get` answers. undefined: there is none, or it is damaged. */
+/** The answers of `get`. undefined: there is no record, or it is damaged. */
 export type GotValue<N extends RecordName> = Value<N> | undefined | (N extends NamesOf<{ readonly forbids: true }> ? 'damaged' : never)
 
 /** A change of one record. */

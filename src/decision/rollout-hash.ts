@@ -13,7 +13,7 @@ export function hashObject({ data, base, bases }: Pick<FoundConfigMap, 'data' | 
   return hashConfig(data, key, { base: base.text, under })
 }
 
-/** What makes a text a part. */
+/** The facts that make a text a part. */
 export interface PartOf {
   /** The annotation. */
   readonly base: string

@@ -65,7 +65,10 @@ export function findStartWait(snapshot: Ground, { source, content }: Startable):
   return { turn, isBeingConfirmed: turn !== UNREAD && snapshot.rollout?.turn.kind === 'go' }
 }
 
-/** What is in place where nothing runs was started before, as far as is known. */
+/**
+ * The wait for the end of a doubt. A config that is in place while nothing runs is not held up: as
+ * far as is known, it was started before.
+ */
 function findWaitInDoubt(snapshot: Ground, { source, content }: Startable): StartWait | undefined {
   const { running, nextStart } = snapshot
   const isInPlace = running.kind !== 'known' && nextStart.kind === 'known' && nextStart.held.content === content
@@ -149,10 +152,11 @@ export function owesProof(snapshot: Snapshot): boolean {
 }
 
 /**
- * What a node holds back while a record is damaged that could forbid it: `meta/rollouts` says
- * whether the assigned config has a rollout, and `meta/heard` whether the cluster pauses this node.
- * Until the cluster has been read again, nobody knows. Like a rollout, a doubt holds up only what
- * is assigned and has not been started: never what runs or is in place, and no falling back.
+ * The reason to hold back the assigned config while a damaged record could forbid it:
+ * `meta/rollouts` says whether the assigned config has a rollout, and `meta/heard` whether the
+ * cluster pauses this node. Until the cluster has been read again, nobody knows. Like a rollout, a
+ * doubt holds up only what is assigned and has not been started: never what runs or is in place,
+ * and no falling back.
  *
  * @returns why the assigned config must not be started yet. undefined: nothing is in doubt
  */

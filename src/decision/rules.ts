@@ -56,7 +56,7 @@ export const RULES: readonly Rule[] = [
   followAssignment,
   // The assigned config has a rollout, or no longer.
   recordStaging,
-  // What the cluster says about this node has changed.
+  // The cluster says something new about this node.
   recordChannelState,
   // Systemd does not answer, or the wanted config is unknown: nothing below can be decided.
   waitForKnowledge,
@@ -69,7 +69,7 @@ export const RULES: readonly Rule[] = [
   withTarget(learnFromFallback),
   // A config that may not be at fault has failed, and the fallback has been healthy for a while.
   withTarget(tryFailedAgain),
-  // What was tried again has been healthy for long.
+  // A config that had failed and was tried again has been healthy for long.
   withTarget(clearAfterLongHealth),
   // Every config has failed, and nothing has changed for long.
   withTarget(retryAfterRest),
@@ -126,7 +126,10 @@ function isPromotable({ snapshot, target }: TargetSituation, { content }: { read
   return !hasPassed(snapshot, target.key) && !standsIn(target)
 }
 
-/** What an operator asked for on the node: forget verdicts, or roll back what runs. */
+/**
+ * Carries out a request of an operator on the node: forget verdicts, or roll back the running
+ * config.
+ */
 function answerRequest(situation: TargetSituation): Step | undefined {
   const { snapshot, target } = situation
   const { requests, verdicts, suspendedVerdicts, now } = snapshot

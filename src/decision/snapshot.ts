@@ -17,10 +17,13 @@ import type { RolloutKnowledge, Staging } from './staging-state.ts'
 import type { Action } from './step.ts'
 import type { Acceptance, Verdict } from './verdict.ts'
 
-/** What kubelet starts with next, as kubelet.env, the replaced file or the agent's drop-in says. */
+/**
+ * The config that kubelet starts with next, as kubelet.env, the replaced file or the agent's
+ * drop-in says.
+ */
 export type NextStart =
   | { readonly kind: 'known'; readonly held: HeldSource }
-  /** It names neither local nor a checkpoint, or cannot be read. `absent`: there is nothing. */
+  /** The file names neither local nor a checkpoint, or cannot be read. `absent`: there is none. */
   | { readonly kind: 'unknown'; readonly detail: string; readonly absent?: boolean }
 
 /** Everything that the next decision depends on, read anew in each pass. */
@@ -47,15 +50,18 @@ export interface Snapshot {
    * commands know it without an API server.
    */
   readonly recordedChannelState: ChannelState | undefined
-  /** It was damaged, and has not been written since: nobody knows what it said. */
+  /**
+   * The channel state on disk was damaged, and has not been written since: nobody knows what it
+   * said.
+   */
   readonly channelStateDamaged?: boolean | undefined
-  /** What is remembered of configs that have a rollout. */
+  /** The node's memory of configs that have a rollout. */
   readonly stagings: readonly Staging[]
   /** They were damaged, and have not been written since: any config may have a rollout. */
   readonly stagingsDamaged?: boolean | undefined
   /**
-   * What is known of the record of the assigned config's rollout. undefined: nothing yet, or it has
-   * none.
+   * The record of the assigned config's rollout, as far as it is known. undefined: nothing is known
+   * yet, or it has none.
    */
   readonly rollout?: RolloutKnowledge | undefined
   readonly assigned: RecordState
@@ -78,7 +84,9 @@ export interface Snapshot {
    * it is not known.
    */
   readonly localConfig?: string | undefined
-  /** What passed its trial last. It may not be last-known-good yet. */
+  /**
+   * The content that passed its trial last, on which kubelet. It may not be last-known-good yet.
+   */
   readonly proven: TrialKey | undefined
   /** undefined: none was recorded since the last trial that ended. */
   readonly trialBoots?: TrialBoots | undefined
@@ -87,11 +95,11 @@ export interface Snapshot {
   /** Suspended: what they condemned is being tried again. */
   readonly suspendedVerdicts: ReadonlyMap<TrialKey, Verdict>
   readonly accepted: ReadonlyMap<TrialKey, Acceptance>
-  /** What preflight is still checking. */
+  /** Contents that preflight is still checking. */
   readonly preflightPending: ReadonlySet<TrialKey>
   /**
-   * What an acceptance or a refusal depends on besides content and kubelet: the settings of
-   * preflight, and the time. undefined: preflight is not available.
+   * The basis of an acceptance or a refusal besides content and kubelet: the settings of preflight,
+   * and the time. undefined: preflight is not available.
    */
   readonly basis: string | undefined
   /**

@@ -1,7 +1,7 @@
 /**
- * What this node remembers of a config that has a rollout. It is kept on disk, so the config keeps
- * its rollout while the annotation is missing or the record cannot be read. Only the value `off`
- * ends it. Pure.
+ * This node's memory of configs that have a rollout. It is kept on disk, so a config keeps its
+ * rollout while the annotation is missing or the record cannot be read. Only the value `off` ends
+ * it. Pure.
  */
 
 import { type Plan, parsePlan } from '../rollout/plan.ts'
@@ -16,7 +16,7 @@ import { findPresentVerdict, findVerdict, isOfFailure } from './verdict.ts'
 export const ROLLOUT_OFF = 'off'
 const CONTENTS_KEPT = 20
 
-/** What a content had before it failed counts no more in its rollout. */
+/** A failure of a content ends its proof and its request in the rollout. */
 export const CONDEMNED = { proved: false, requested: false } as const
 
 export function configOf({ namespace, name }: Pick<ConfigMapRef, 'namespace' | 'name'>): string {
@@ -43,7 +43,7 @@ export function latestContent({ contents }: Staging): StagedContent | undefined 
 }
 
 /**
- * What is remembered once this version is assigned.
+ * The memory of rollouts once this version is assigned.
  *
  * @returns undefined: nothing changes
  */
@@ -203,7 +203,8 @@ function findArrival(snapshot: Snapshot, source: ConfigMapSource, before: Stagin
   // Kubelet starts with an earlier content of it.
   if (nextStart.kind === 'known' && isOfConfig(nextStart.held.source)) return 'there'
   if (isAssigned) return before?.arrival ?? 'there'
-  // What the Node says is recorded once it is followed: nothing has been followed yet.
+  // The channel state of the Node is recorded once it is followed. Without a record, nothing has
+  // been followed yet.
   const isFirst = assigned.kind === 'source' && assigned.source === 'local' && recordedChannelState?.nodeHash === undefined
   return isFirst ? 'joined' : 'switched'
 }

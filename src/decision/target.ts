@@ -26,7 +26,7 @@ export interface Candidate {
 }
 
 export interface Target extends Candidate {
-  /** It is not the assigned config, or the assigned config is unknown. */
+  /** The target is not the assigned config, or the assigned config is unknown. */
   readonly fallback: boolean
   /**
    * A fallback that runs already: the assigned config was refused, waits for its turn in a rollout,
@@ -44,11 +44,11 @@ export interface Situation {
   /** undefined: systemd does not answer. */
   readonly unit: KnownUnit | undefined
   /**
-   * What could run, in the order of preference: the wanted config unless it waits for its turn,
-   * then its fallbacks. Empty: unit or wanted config unknown.
+   * Configs that could run, in the order of preference: the wanted config unless it waits for its
+   * turn, then its fallbacks. Empty: unit or wanted config unknown.
    */
   readonly candidates: readonly Candidate[]
-  /** What should run. undefined: unit or wanted config unknown. */
+  /** The config that should run. undefined: unit or wanted config unknown. */
   readonly target: Target | undefined
   /**
    * The assigned config while it waits for its turn in a rollout, and the target stands in for it.
@@ -177,8 +177,8 @@ function listFallbacks(snapshot: Ground, goingOn: HeldSource | undefined): reado
   const own = goingOn === undefined ? [] : [goingOn]
   if (isLocalAssigned(snapshot)) return [...own, ...listLeft(snapshot)]
   const fallbacks = [snapshot.lastKnownGood, snapshot.previous, LOCAL]
-  // What a return to local left has run here, and local may be what kubelet does not run with.
-  // Where it runs with local, nothing is restarted.
+  // Configs that a return to local has left have run here, and local may be the one that kubelet
+  // does not run with: they come before it. Where kubelet runs with local, nothing is restarted.
   const at = runsLocal(snapshot) ? fallbacks.length : fallbacks.findIndex(({ source }) => source === 'local')
   return [...own, ...fallbacks.toSpliced(at, 0, ...listLeft(snapshot))]
 }

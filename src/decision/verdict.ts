@@ -1,7 +1,4 @@
-/**
- * What the agent remembers of configs that failed or were refused, and what of it is in force.
- * Pure.
- */
+/** The agent's memory of configs that failed or were refused, and which of it is in force. Pure. */
 
 import { isDamage } from '../evidence/kind.ts'
 import { type EvidenceKind, isEvidenceKind } from '../evidence/kinds.ts'
@@ -38,7 +35,7 @@ export interface ConfigFailure extends Omit<HealthFailure, 'reason' | 'damage'> 
 }
 
 /**
- * What is remembered of one content on one kubelet (binary, flags and drop-ins).
+ * The agent's memory of one content on one kubelet (binary, flags and drop-ins).
  *
  * `refused`: preflight refused it, and kubelet never ran it. `provisional`: it failed, but no
  * fallback has been healthy since. `confirmed`: it failed and a fallback did not, or an operator
@@ -77,9 +74,9 @@ export const isVerdict = shape({
   /** How often it has been tried again since. */
   retrials: optional(isNumber),
   /**
-   * It was given another try since every config had failed, so that the node seemed at fault. That
-   * happens once: it stays a suspect, since what a config leaves on the node may be what the others
-   * fail with. The rule that clears a config is `clearAfterLongHealth`.
+   * The config was given another try since every config had failed, so that the node seemed at
+   * fault. That happens once: the config stays a suspect, since something that it leaves on the
+   * node may be what the others fail with. The rule that clears a config is `clearAfterLongHealth`.
    */
   acquitted: optional(isFlag),
   /**
@@ -102,7 +99,7 @@ export const isVerdict = shape({
    * time it is tried, too.
    */
   yielded: optional(isFlag),
-  /** It is being tried again: the verdict is not in force. */
+  /** The config is being tried again: the verdict is not in force. */
   suspended: optional(isFlag),
 })
 export type Verdict = TypeOf<typeof isVerdict>
@@ -110,7 +107,10 @@ export type Verdict = TypeOf<typeof isVerdict>
 /** How many verdicts are kept. */
 const KEPT = 100
 
-/** What it costs if a verdict is forgotten: a preflight, a restart, or what no restart undoes. */
+/**
+ * The cost of forgetting a verdict: a preflight (0), a restart (1), or damage that no restart
+ * undoes (2).
+ */
 function rank({ state, damage }: Verdict): 0 | 1 | 2 {
   if (damage === 'one-way') return 2
   return state === 'refused' ? 0 : 1
@@ -134,11 +134,14 @@ export function keepVerdicts(verdicts: readonly Verdict[], made: TrialKey): read
 export interface Acceptance {
   /** Fields that may change on a drained node only. */
   readonly drain: readonly string[]
-  /** What it changes of the content that ran then. undefined: not known. */
+  /**
+   * The fields that the content changes, compared with the content that ran then (`from`).
+   * undefined: not known.
+   */
   readonly changes?: { readonly from: ContentHash; readonly fields: readonly string[] } | undefined
-  /** What preflight warned of. Absent: nothing. */
+  /** Warnings of preflight. Absent: none. */
   readonly remarks?: readonly string[]
-  /** What it depends on (`Snapshot.basis`). undefined: content and kubelet only. */
+  /** The basis of the acceptance (`Snapshot.basis`). undefined: content and kubelet only. */
   readonly basis?: string | undefined
   /** Of local: what its file held (`Snapshot.localConfig`). */
   readonly localConfig?: string | undefined
