@@ -95,8 +95,8 @@ export const isVerdict = shape({
    */
   leavesState: optional(isFlag),
   /**
-   * When all were tried again last time, it was left out so that the others ran without it. This
-   * time it is tried, too.
+   * When all configs were tried again last time, this one was left out so that the others ran
+   * without it. Next time it is tried, too.
    */
   yielded: optional(isFlag),
   /** The config is being tried again: the verdict is not in force. */
