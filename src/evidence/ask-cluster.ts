@@ -1,6 +1,6 @@
 /**
- * What the API server knows of kubelet: its Lease, its Node, and the pods that failed on it. The
- * node's own identity may read all of it. Pure but for the requests, which never reject.
+ * The questions to the API server about kubelet: its Lease, its Node, and the pods that failed on
+ * it. The node's own identity may read all of it. Pure but for the requests, which never reject.
  */
 
 import type { Askers } from '../ports/evidence.ts'

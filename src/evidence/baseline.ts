@@ -68,7 +68,8 @@ export function findDisplaced(
 }
 
 /**
- * What a config that replaces one on trial has to bring back: how the node was before that one.
+ * The state that a config which replaces one on trial has to bring back: how the node was before
+ * that one.
  *
  * @returns undefined: what runs is not on trial, or has no baseline
  */
@@ -115,7 +116,9 @@ export function dropBaseline(record: EvidenceRecord, facts: BaselineFacts): Evid
   return { ...record, baseline: undefined, displaced: findDisplaced(record, undefined, facts) }
 }
 
-/** It is asked for again. What is not answered then stays as it was read before. */
+/**
+ * Has the baseline asked for again. A question that is not answered then keeps its earlier answer.
+ */
 export function renewBaseline(record: EvidenceRecord, { monotonicUs }: Snapshot['now']): EvidenceRecord {
   return changeBaseline(record, { sinceUs: monotonicUs, awaitedSinceUs: undefined, answered: [], unread: undefined })
 }
@@ -158,7 +161,7 @@ const OF_BOOT: readonly ('awaitedSinceUs' | 'unread' | keyof Taken)[] = [
 ]
 
 /**
- * What `meta/` has to hold by now. undefined: nothing.
+ * The baseline that `meta/` has to hold by now. undefined: none.
  *
  * @param candidate what kubelet is about to be restarted into
  * @param kept what it holds
@@ -170,7 +173,7 @@ export function keepBaseline(
   kept: KeptBaseline | undefined,
 ): KeptBaseline | undefined {
   const { bootId, baseline, displaced } = record ?? {}
-  // What runs, and what is assigned, may not be known for a moment.
+  // The running config and the assigned one may not be known for a moment.
   if (bootId === undefined || facts.running.kind !== 'known' || facts.assignedContent === undefined) return kept
   const needed = [baseline, displaced].filter((each) => each !== undefined && isBaselineNeeded(each, facts))
   if (baseline === undefined || (candidate === undefined && needed.length === 0)) return undefined

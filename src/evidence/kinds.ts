@@ -19,7 +19,7 @@ import { STATIC_PODS } from './static-pods.ts'
  */
 const KINDS = { node: READY, lease: LEASE, pods: PODS, runtime: RUNTIME, serving: SERVING, 'static-pods': STATIC_PODS }
 
-/** What all kinds record together, of a process or in the baseline. */
+/** The fields that all kinds record together, of a process or in the baseline. */
 function fieldsOf<Part extends 'seen' | 'taken'>(part: Part): FieldsOf<Part> {
   return Object.assign({}, ...Object.values(KINDS).map((kind) => kind[part]))
 }
@@ -89,7 +89,7 @@ export interface Fact {
   readonly seen: SeenFact
 }
 
-/** What is known of one kind of evidence, about the process that runs. */
+/** The standing of one kind of evidence, about the process that runs. */
 export interface EvidenceFinding extends Required<KindStanding> {
   readonly kind: EvidenceKind
   readonly damage: Damage
@@ -97,7 +97,7 @@ export interface EvidenceFinding extends Required<KindStanding> {
 
 const isQuestion = oneOf(...QUESTIONS)
 
-/** What was seen of one process of kubelet. */
+/** The observations of one process of kubelet. */
 const isProcessEvidence = shape({
   ...PROCESS,
   /** When each question was answered last. */
@@ -127,7 +127,7 @@ export type EarlierState = TypeOf<typeof isEarlierState>
 /** How the node was before kubelet was restarted into `candidate`. */
 const isBaseline = shape({
   ...BASELINE,
-  /** What was answered, if only with "not known". */
+  /** Questions that were answered, if only with "not known". */
   answered: listOf(isQuestion),
   /** Those of them that nothing could be read about. */
   unread: optional(listOf(isUnreadQuestion)),
@@ -162,7 +162,7 @@ export type EvidenceView = View<ProcessEvidence, Taken>
 export type EvidenceMoment = Moment<ProcessEvidence, Taken>
 
 type ContractOf<Said> = Contract<Said, ProcessEvidence, Taken> & { readonly needs?: Question }
-/** What the engine knows of each kind. */
+/** The contract of each kind, as the engine knows it. */
 export const CONTRACTS: { readonly [Q in Question]: ContractOf<Answers[Q]> & { readonly kind: OptionalKind } } = KINDS
 /** Without what reads an answer. */
 export const ALL_CONTRACTS: readonly Omit<(typeof CONTRACTS)[Question], 'take' | 'isTooEarly' | 'fold'>[] = Object.values(CONTRACTS)

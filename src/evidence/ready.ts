@@ -107,7 +107,7 @@ export const READY = {
   kind: 'ready',
   loss: 'the Node was not Ready',
   asksServer: true,
-  /** What kubelet says of the Node is read in the light of what the runtime says. */
+  /** The runtime is asked too: its answer tells how to read what kubelet says of the Node. */
   needs: 'runtime',
   seen: SEEN,
   taken: TAKEN,
@@ -124,7 +124,8 @@ export const READY = {
   take(answer, { healthyUs }) {
     if (answer.kind !== 'found') return {}
     const { ready, reportedAtMs, pressure } = answer
-    // What a process does not show right after its start is no lasting illness of the node.
+    // A condition that a process does not show right after its start is no lasting illness of the
+    // node.
     const isKnown = ready === 'True' || healthyUs >= NOT_READY_US
     return { ready: isKnown ? ready : undefined, reportedAtMs, pressure }
   },

@@ -31,9 +31,9 @@ const BLIND_US = 600e6
 const LONGEST_DETAIL = 200
 
 interface EvidenceFold extends BaselineFacts, Pick<Snapshot, 'now' | 'nodeName'>, Partial<Pick<Snapshot, 'restarts'>> {
-  /** What kubelet is about to be restarted into, for which a baseline is taken. */
+  /** The content that kubelet is about to be restarted into, for which a baseline is taken. */
   readonly candidate: TrialKey | undefined
-  /** What preflight says that the candidate changes. undefined: not known. */
+  /** The fields that the candidate changes, according to preflight. undefined: not known. */
   readonly changes?: Acceptance['changes']
   readonly startDeadlineUs: number
   /** Of the unit, as systemd counts them. */
@@ -88,7 +88,7 @@ function noteControlPlane(
 
 type KnownRunning = Extract<Running, { kind: 'known' }>
 
-/** What was paid in requests stays with the content, however often kubelet restarts with it. */
+/** The requests that were spent stay with the content, however often kubelet restarts with it. */
 function followProcess(
   before: ProcessEvidence | undefined,
   { invocationId, key, startedAtUs }: KnownRunning,
@@ -141,7 +141,7 @@ function openBaseline(
   const changed = fold.changes?.from === content ? fold.changes.fields : undefined
   if (before?.candidate === candidate && before.invocationId === invocationId) {
     const known = before.changed !== undefined || changed === undefined ? before : { ...before, changed }
-    // What has passed its trial since broke nothing.
+    // A config that has passed its trial since then broke nothing.
     return known.ofPromoted !== true && runsPromoted(fold) ? { ...known, earlier: undefined, ofPromoted: true } : known
   }
   const earlier = findEarlier(record, fold)
@@ -164,7 +164,7 @@ function noteWrite(process: ProcessEvidence, writtenAtUs: number | undefined): P
 
 /** Taken once, while the process from before the restart runs. */
 function foldBaseline<Q extends Question>(before: Baseline, seen: SeenFact<Q>, moment: EvidenceMoment): Baseline {
-  // It was asked for the previous baseline, and arrives late.
+  // The answer was asked for the previous baseline, and arrives late.
   if (moment.atUs < before.sinceUs) return before
   const { take, isTooEarly } = CONTRACTS[seen.question]
   const isKept = before.answered.includes(seen.question) || isTooEarly?.(seen.answer, moment) === true

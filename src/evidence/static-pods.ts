@@ -23,7 +23,7 @@ export interface StaticPod {
   readonly hash: string
   /** `namespace/name`; the name ends with the node's. */
   readonly name: string
-  /** It has a ready sandbox and a running container. */
+  /** The pod has a ready sandbox and a running container. */
   readonly isRunning: boolean
   /** Kubelet keeps a ready sandbox for it, and its containers have ended by themselves. */
   readonly isHeld?: boolean | undefined
