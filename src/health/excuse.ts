@@ -47,11 +47,11 @@ export const isExcuse = shape({
 })
 export type Excuse = TypeOf<typeof isExcuse>
 
-/** What is excused at this look. */
+/** Failures that are excused at this look. */
 export interface Excused {
-  /** What the subject does. */
+  /** Those of the subject. */
   readonly subject: boolean
-  /** What the process does that runs, or ran last. */
+  /** Those of the process that runs, or ran last. */
   readonly process: boolean
   /** This invocation of the unit, since its runtime was silent when it began. */
   readonly start: boolean
@@ -80,7 +80,7 @@ export function findExcused(fold: Fold<Excuse & Looks>, starts: Pick<Starts, 'st
 interface News {
   /** Kubelet needs its runtime no longer to start. */
   readonly isUp: boolean
-  /** It has run for a whole trial. */
+  /** Kubelet has run for a whole trial. */
   readonly isSettled: boolean
   /** How many exits are excused that are new. */
   readonly exits: number

@@ -16,13 +16,13 @@ import type { Starts } from './starts.ts'
 
 /** Of the time in which kubelet starts with the config: the time of another one does not count. */
 const WINDOW_US = 24 * HOUR_US
-/** So many exits within the window are a failure. No more are kept of one config. */
+/** This many exits within the window are a failure. No more are kept of one config. */
 const EXITS_THAT_FAIL = 10
 /** The exits of so many configs are kept. */
 const MOST_CONFIGS = 8
 /** Nobody upgrades a kubelet so often within a few minutes. */
 export const KUBELETS_OF_NO_UPGRADE = 3
-/** So many are worth a warning. */
+/** This many exits are worth a warning. */
 const EXITS_THAT_WARN = 5
 
 /** One exit of kubelet that was not requested. */
@@ -37,7 +37,7 @@ const isKubeletExit = shape({
   atUs: isNumber,
   /** For how long kubelet has started with other configs since then. */
   awayUs: optional(isNumber),
-  /** What kubelet said last. undefined: the journal could not be read, or has not been yet. */
+  /** The last words of kubelet. undefined: the journal could not be read, or has not been yet. */
   words: optional(isText),
   /** The signal that ended it. undefined: it exited by itself, or how it ended is not known. */
   killedBy: optional(isText),
@@ -167,7 +167,10 @@ function isAlive({ exitSeenOf, invocationId }: Pick<Starts & Exits, 'exitSeenOf'
   return exitSeenOf !== invocationId
 }
 
-/** What exits is what ran last, or systemd has started it from the same config since. */
+/**
+ * Whether the process that exits is the one that ran last, or systemd has started it from the same
+ * config since.
+ */
 function isOfWhatRanLast(known: (Starts & Process) | undefined, unit: KnownUnit): boolean {
   const last = known?.process
   if (known === undefined || last === undefined) return false

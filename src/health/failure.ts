@@ -20,7 +20,7 @@ export interface HealthFailure {
   readonly damage: 'transient'
   /** The node itself may be the cause. */
   readonly doubtful?: true
-  /** It happened over many starts, so one more start would show nothing. */
+  /** The failure happened over many starts, so one more start would show nothing. */
   readonly recurring?: true
   /** See `Verdict.anyKubelet`. */
   readonly anyKubelet?: true

@@ -37,7 +37,7 @@ interface Processes {
 }
 
 interface Continuity {
-  /** It is the same process as before. */
+  /** The process is the same as before. */
   readonly isSame: boolean
   /** Since when the illness of before goes on. undefined: there was none, or it is over. */
   readonly illBeforeUs: number | undefined

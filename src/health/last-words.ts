@@ -1,6 +1,6 @@
 /**
- * What kubelet said before it exited: why it did, and whether it exits again and again for the same
- * reason. Pure.
+ * The last words of kubelet before it exited: why it did, and whether it exits again and again for
+ * the same reason. Pure.
  */
 import { MINUTE_US } from '../values/durations.ts'
 import type { Exits, KubeletExit } from './exits.ts'
@@ -9,8 +9,8 @@ import type { Starts } from './starts.ts'
 type ExitRecord = Pick<Exits & Starts, 'recentExits' | 'subject'>
 
 /**
- * What differs from start to start: times and durations, process IDs, ports, addresses in memory,
- * identifiers. Numbers that come from the config are equal in both anyway.
+ * The parts of a message that differ from start to start: times and durations, process IDs, ports,
+ * addresses in memory, identifiers. Numbers that come from the config are equal in both anyway.
  */
 const CHANGING =
   /\b\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|[+-]\d\d:?\d\d)?|(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h))+\b|\b0x[0-9a-f]+|[0-9a-f]*\d[0-9a-f]*/gi

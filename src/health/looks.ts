@@ -37,7 +37,7 @@ export interface Fold<Before> {
   readonly sample: HealthSample
   readonly unit: KnownUnit
   readonly nowUs: number
-  /** What kubelet starts with next. */
+  /** The content that kubelet starts with next, on this kubelet. */
   readonly subject: TrialKey
   readonly policy: HealthPolicy
   /** The record of this boot. */

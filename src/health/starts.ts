@@ -10,7 +10,7 @@ import type { Fold } from './looks.ts'
 import { needsStart } from './sample.ts'
 
 export const isStarts = shape({
-  /** What this record is about: the content that kubelet starts with next, on this kubelet. */
+  /** The subject of this record: the content that kubelet starts with next, on this kubelet. */
   subject: isTrialKey,
   subjectSinceUs: isNumber,
   /**
@@ -103,8 +103,8 @@ export function foldStarts(fold: Fold<Starts>): Started {
 }
 
 /**
- * What is still expected of the restart that was requested. Rule 45: the request stays due through
- * the restarts that systemd does by itself, until the first other start.
+ * The state of the restart that was requested. Rule 45: the request stays due through the restarts
+ * that systemd does by itself, until the first other start.
  */
 function followRequest({ same, unit, isAutomatic }: Fold<Starts>): Pick<Starts, 'restartedFrom' | 'restartDueUntilUs'> {
   if (same === undefined) return {}
