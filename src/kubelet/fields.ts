@@ -16,8 +16,8 @@ export const OLDEST_MINOR = 20
 /** The newest minor that is released. */
 export const NEWEST_MINOR = 37
 /**
- * What the tables and rules end with: a pre-release of the minor after it, from which the release
- * may differ, or the newest release itself.
+ * The last version in the tables and rules: a pre-release of the minor after it, from which the
+ * release may differ, or the newest release itself.
  */
 export const LAST_IN_TABLES = { minor: 38, version: '1.38.0-beta.0' }
 

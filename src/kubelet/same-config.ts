@@ -15,7 +15,7 @@ const KEPT = 8
 
 export class SameConfigs {
   readonly #yaml: YamlReader
-  /** What texts mean, by their hash, so that each of them is parsed once. */
+  /** The meaning of each text, by its hash, so that it is parsed once. */
   readonly #meanings = new Map<string, string | undefined>()
 
   constructor(yaml: YamlReader) {
@@ -89,7 +89,7 @@ function hash(text: string): string {
 
 /** undefined: it cannot be decoded, or not without doubt. */
 async function readCertainly(text: string, yaml: YamlReader): Promise<unknown> {
-  // What stands for bytes that are not UTF-8: the texts may differ in them.
+  // The replacement character stands for bytes that are not UTF-8: the texts may differ in them.
   if (text.includes('\ufffd')) return undefined
   const isJson = looksLikeJson(text)
   const value = isJson ? readJson(text) : await readYaml(text, yaml)
@@ -116,7 +116,7 @@ function beginsAnother(text: string): boolean {
   return last !== undefined && /\S/.test(text.slice(0, last.index))
 }
 
-/** What may stand before and after a plain scalar. */
+/** Characters that may stand before and after a plain scalar. */
 const BEFORE = String.raw`(?:^|[\s,[{:?-])`
 const AFTER = String.raw`(?=[\s,\]}:]|$)`
 const DOUBTFUL: readonly RegExp[] = [
