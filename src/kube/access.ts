@@ -63,7 +63,7 @@ export interface TlsMaterial {
   readonly rejectUnauthorized: boolean
 }
 
-/** What client-node puts into the options of a request, as an Access. */
+/** The options that client-node makes for a request, as an Access. */
 export function toAccess(options: RequestOptions, proxyUrl: string | undefined): Access {
   const headers: Record<string, string> = {}
   for (const [name, value] of Object.entries(options.headers ?? {})) headers[name] = String(value)

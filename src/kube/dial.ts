@@ -20,7 +20,7 @@ const net = process.getBuiltinModule('node:net')
 const DIAL_TIMEOUT_MS = 30_000
 const TCP_KEEP_ALIVE_MS = 30_000
 
-/** What the agents of hpagent have, which client-node puts there for a proxy. */
+/** The members of hpagent's agents, which client-node puts there for a proxy. */
 type ProxyAgent = Omit<Agent, 'createConnection'> & {
   createConnection(options: ConnectionOptions & { timeout: number }, done: (error: Error | null, socket?: Socket | null) => void): void
 }

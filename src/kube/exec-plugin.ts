@@ -22,7 +22,10 @@ export interface ExecCredential {
   readonly expiresAtMs: number | undefined
 }
 
-/** What a plugin may be told of the cluster: `ConfigToExecCluster`, k8s.io/client-go/rest. */
+/**
+ * The facts about the cluster that a plugin may be told: `ConfigToExecCluster`,
+ * k8s.io/client-go/rest.
+ */
 interface PluginCluster {
   readonly server: string
   readonly tlsServerName?: string | undefined

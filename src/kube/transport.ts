@@ -1,5 +1,5 @@
 /**
- * What carries requests to the API server, as types: `kube-api.ts` sends over a Transport, and
+ * The transport of requests to the API server, as types: `kube-api.ts` sends over a Transport, and
  * `connections.ts` builds one from lines. A line is a connection, or a pool of connections that
  * carry one request at a time.
  */
