@@ -35,7 +35,7 @@ export interface EvidenceSubject {
   readonly serving: (HealthTarget & { readonly pid: number }) | undefined
   /** The socket of the container runtime. undefined: not known. */
   readonly runtimeSocket: string | undefined
-  /** What kubelet reads static pods from: a directory, or files. */
+  /** The paths that kubelet reads static pods from: a directory, or files. */
   readonly manifests: readonly string[]
 }
 

@@ -66,7 +66,7 @@ export interface ConfigFiles {
   /** The agent's drop-in in that directory, if it is not to count as it is there now. */
   readonly own?: {
     readonly path: string
-    /** What counts in its place. undefined: nothing */
+    /** The content that counts in its place. undefined: none. */
     readonly content: string | undefined
   }
 }

@@ -42,7 +42,7 @@ export interface Checkpoints {
   isUnreadable(file: CheckpointFile): boolean
   /** The content by which this one is known, of which it may be another wording. */
   knownAs(content: ContentHash): ContentHash
-  /** What `knownAs` answers is durable when it returns. Throws if it cannot be written. */
+  /** Makes the answers of `knownAs` durable before it returns. Throws if they cannot be written. */
   keepKnownAs(): void
   /**
    * undefined: the checkpoint does not exist, is incomplete or permanently unreadable. Throws if it
