@@ -1,7 +1,7 @@
 /**
- * What preflight warned of in the assigned config when it accepted it, for the annotation. Kept on
- * disk (`meta/warnings`), since an agent that starts again does not check what runs again. No
- * decision depends on it: nothing here throws.
+ * The warnings of preflight about the assigned config when it accepted it, for the annotation. Kept
+ * on disk (`meta/warnings`), since an agent that starts again does not check again the config that
+ * runs. No decision depends on them: nothing here throws.
  */
 import { dirname, join } from 'node:path'
 import type { Snapshot } from '../decision/snapshot.ts'
@@ -30,7 +30,9 @@ export class AcceptedWarnings {
   readonly #options: AcceptedWarningsOptions
   readonly #path: string
   #kept: Kept | undefined
-  /** What it was made from: an acceptance stays the same until its config is checked again. */
+  /**
+   * The acceptance that `#kept` was made from. It stays the same until its config is checked again.
+   */
   #seen: Acceptance | undefined
   #isWritten = true
   #warned = false

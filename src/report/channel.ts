@@ -10,7 +10,7 @@ import type { Condition } from './reasons.ts'
 import type { Work } from './report-worker.ts'
 import type { ConfigStatus } from './status.ts'
 
-/** What a pass of the loop has to say. What is not known well enough yet is absent. */
+/** The report of one pass of the loop. A part that is not known well enough yet is absent. */
 export interface NodeReport {
   readonly status?: ConfigStatus
   readonly condition?: Condition

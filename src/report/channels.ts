@@ -27,7 +27,9 @@ export const CHANNELS = {
 export type ChannelName = keyof typeof CHANNELS
 export const CHANNEL_NAMES = Object.keys(CHANNELS) as readonly ChannelName[]
 
-/** What the agent can publish: the channels, and events on a config about its rollout. */
+/**
+ * The things that the agent can publish: the channels, and events on a config about its rollout.
+ */
 export const PUBLICATIONS = [...CHANNEL_NAMES, 'rollout-events'] as const
 export type Publication = (typeof PUBLICATIONS)[number]
 

@@ -184,7 +184,7 @@ function parseLine(line: string): Transition | undefined {
   return { atNs, ...(isInstant(wallMs) && { wallMs }), kind, from, to, why }
 }
 
-/** What a Date can show. */
+/** Whether a Date can show the time. */
 function isInstant(wallMs: unknown): wallMs is number {
   return typeof wallMs === 'number' && Number.isFinite(new Date(wallMs).getTime())
 }

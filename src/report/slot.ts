@@ -15,12 +15,12 @@ import type { Condition } from './reasons.ts'
 /** A True about the version before is outdated for no longer. */
 const LONGEST_US = 30e6
 
-/** What a node has to tell, and when. */
+/** The condition that a node has to write, and when. */
 export interface Slot {
   readonly condition: Condition
   /** CLOCK_MONOTONIC. undefined, or in the past: at once. */
   readonly atUs: number | undefined
-  /** What the Node shows until then. undefined: this agent has told nothing yet. */
+  /** The condition that the Node shows until then. undefined: this agent has written none yet. */
   readonly shown: Condition | undefined
 }
 
