@@ -23,7 +23,7 @@ export const MOST_VETOES = 5
 /** A claim cannot hold a place for longer, whatever it says: 4 hours. */
 export const LONGEST_CLAIM_SECONDS = 14_400
 
-/** What the rollout is about, and how far it has come. */
+/** The subject of the rollout, and how far it has come. */
 export interface RolloutState {
   /** One more for each rollout. */
   readonly generation: number
@@ -38,7 +38,7 @@ export interface RolloutState {
   readonly retry: number
 }
 
-/** What one node says. */
+/** The entry of one node. */
 export type Entry = Claim | Proof | Veto
 
 /** Where the rollout stood when the node wrote this. */

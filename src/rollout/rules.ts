@@ -100,7 +100,7 @@ export function begin(standing: Standing): RolloutDecision | undefined {
 /** Control planes need no new generation: they claim in every stage. */
 function cameAfterwards({ node, plan, observation: { firstPosition }, rollout }: Standing): boolean {
   if (rollout === undefined || node.arrival !== 'switched' || node.controlPlane || node.promoted) return false
-  // It was among the nodes that this rollout was for, perhaps before a reboot.
+  // This node was among those that this rollout was for, perhaps before a reboot.
   if (node.sawUnfinished) return false
   const wasFinished = firstPosition.generation === rollout.state.generation && isFinished(plan, firstPosition.stage)
   return rollout.finished && wasFinished && rollout.mine === undefined

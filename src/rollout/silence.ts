@@ -22,7 +22,7 @@ const isPosition = shape({
 })
 type RolloutPosition = TypeOf<typeof isPosition>
 
-/** What this node has seen of one record over time. JSON. */
+/** The states of one record that this node has seen over time. JSON. */
 export const isObservation = shape({
   /** The record's `metadata.uid`. */
   recordUid: isText,

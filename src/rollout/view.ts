@@ -1,5 +1,5 @@
 /**
- * What one decision about a rollout needs, as data, and what it comes to. The record is read first,
+ * The input of one decision about a rollout, as data, and its result. The record is read first,
  * then the config, both at the newest (R3): where they differ, the config is newer. Pure.
  */
 import { anyOf, isNumber, isText, oneOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
@@ -68,10 +68,13 @@ export interface RolloutNode {
   readonly runs: boolean
   /** Kubelet runs it, its trial has passed, and the evidence for that is known. */
   readonly proven: boolean
-  /** It was last-known-good on this node, with the present kubelet and the present `retry`. */
+  /**
+   * The content was last-known-good on this node, with the present kubelet and the present `retry`.
+   */
   readonly promoted: boolean
   /**
-   * It was last-known-good on this node at some time, perhaps with another overlay or local config.
+   * The content was last-known-good on this node at some time, perhaps with another overlay or
+   * local config.
    */
   readonly workedBefore: boolean
   /**
@@ -101,7 +104,7 @@ export interface RolloutNode {
 
 export type EvidenceAccess =
   | { readonly kind: 'readable' }
-  /** It is asked for once a turn says so, since that costs requests. */
+  /** The evidence is asked for once a turn says so, since that costs requests. */
   | { readonly kind: 'unread' }
   | { readonly kind: 'unreadable'; readonly detail: string }
 
@@ -118,7 +121,10 @@ export const isTurn = anyOf(
   shape({ kind: oneOf('wait'), detail: isText, asks: optional(oneOf('evidence')) }),
   /** Nobody starts it until the config changes or `retry` is raised. */
   shape({ kind: oneOf('halted'), detail: isText }),
-  /** It failed on this node, which does not start it again. Its rollout is not halted for that. */
+  /**
+   * The content failed on this node, which does not start it again. Its rollout is not halted for
+   * that.
+   */
   shape({ kind: oneOf('failed'), detail: isText }),
 )
 export type RolloutTurn = TypeOf<typeof isTurn>
@@ -138,7 +144,7 @@ export interface RolloutWrite {
   readonly resourceVersion: string
   /** Never empty. null removes a key. */
   readonly data: Readonly<Record<string, string | null>>
-  /** What it says, for the log. */
+  /** The words that are written, for the log. */
   readonly detail: string
 }
 
