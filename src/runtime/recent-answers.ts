@@ -27,7 +27,7 @@ const MOST_SOCKETS = 4
 interface Asked {
   answer: { readonly outcome: Outcome; readonly atUs: number } | undefined
   question: { readonly done: Promise<void>; readonly sinceUs: number } | undefined
-  /** What was logged last. */
+  /** The outcome that was logged last. */
   said: Outcome | undefined
 }
 
