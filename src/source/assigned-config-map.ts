@@ -20,7 +20,7 @@ export interface AssignedConfigMapDeps {
   readonly watch: WatchDeps
   readonly gateOf: (path: string) => RequestGate
   readonly run: (task: () => Promise<void>) => void
-  /** What is read now is another ConfigMap, or none. */
+  /** Called when another ConfigMap is read from now on, or none. */
   readonly onSwitched: () => void
   readonly onChange: () => void
   readonly onFailed: (reason: Stale['reason']) => void

@@ -189,7 +189,10 @@ export class ClusterSource implements AssignmentSource {
     this.#followBases()
   }
 
-  /** What is known of the assigned ConfigMap, or of one that is merged with it, has changed. */
+  /**
+   * To be called when the view of the assigned ConfigMap, or of one that is merged with it, has
+   * changed.
+   */
   #followBases(): void {
     const resolution = this.#resolution
     this.#bases.follow(resolution?.kind === 'config-map' ? { ...resolution, object: this.#configMap.view } : undefined)
@@ -271,7 +274,7 @@ class Staleness {
   }
 
   /**
-   * It was read, or is no longer watched.
+   * The object was read, or is no longer watched.
    * @returns whether it was stale
    */
   clear(what: Stale['what'], path = ''): boolean {

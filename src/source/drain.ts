@@ -132,7 +132,7 @@ export class NodeDrain implements DrainProbe {
   /** Only metadata, which is a fraction of a pod and says who owns it. `next`: of the next page. */
   async #list(query: Query): Promise<{ readonly finding: Finding; readonly next: string }> {
     const { api, nodeName } = this.#deps
-    // What has ended stays, and may be much.
+    // Pods that have ended may stay for long, and there may be many.
     const fieldSelector = `spec.nodeName=${nodeName},status.phase!=Succeeded,status.phase!=Failed`
     const as = 'PartialObjectMetadataList'
     const pods = await api.request({ method: 'GET', path: '/api/v1/pods', query: { fieldSelector, ...query }, as })

@@ -45,7 +45,7 @@ const ALWAYS_WHOLE: Extent = { formOfRead: () => 'whole', formOfWatch: async () 
 export type ObjectView =
   | { readonly kind: 'found'; readonly object: JsonObject; readonly identity: ObjectIdentity; readonly form: Form }
   | { readonly kind: 'absent' }
-  /** It cannot be read. What was read before may stay in effect. */
+  /** The object cannot be read. An earlier version may stay in effect. */
   | { readonly kind: 'failed'; readonly reason: WatchFailure; readonly detail: string }
 
 interface WatchObserver {

@@ -26,7 +26,7 @@ import {
   type WatchRequest,
 } from './reflect.ts'
 
-/** What is watched, and the callbacks of its owner. */
+/** The watched object, and the callbacks of its owner. */
 export interface Followed {
   /** For the log: `/api/v1/nodes/n1`. */
   readonly what: string

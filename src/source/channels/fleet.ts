@@ -43,7 +43,7 @@ interface FleetMatch {
   readonly problem: string | undefined
 }
 
-/** It could be the highest. */
+/** A ConfigMap whose priority cannot be read could be the highest. */
 const UNREADABLE_PRIORITY = Number.POSITIVE_INFINITY
 
 /** Each takes a watch of its own on every node. */

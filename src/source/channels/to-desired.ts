@@ -19,7 +19,7 @@ interface DesiredFacts {
   readonly node: NodeFacts
 }
 
-/** What an assignment needs of the Node, besides its channels. */
+/** The facts about the Node that an assignment needs, besides its channels. */
 export interface NodeFacts {
   /** See `ChannelState`. */
   readonly hash: string

@@ -54,7 +54,7 @@ export class RolloutWorker implements RolloutPort {
   #subject: RolloutSubject | undefined
   #watch: RecordWatch | undefined
   #last: Decided | undefined
-  /** What everything below is about: another content begins with a pause of its own. */
+  /** The subject of all fields below: another content begins with a pause of its own. */
   #about = ''
   #notBeforeMs = 0
   /** Everything has to be read anew, whatever the watch shows. */
@@ -138,7 +138,7 @@ export class RolloutWorker implements RolloutPort {
     const { found, config } = read
     // An event that came meanwhile may be the last one, so it must not be lost.
     if (this.#watch?.read(found, seen) === false) return RECORD_SPACING_MS
-    // What the node has to say may have changed meanwhile.
+    // The facts of the node may have changed meanwhile.
     const latest = this.#subject
     if (latest === undefined || this.#aboutOf(latest, ref) !== this.#about) return 0
     const decided = this.#deciding.decide(latest, { found, config, contactUs: this.#takeContactUs(), confirmedAtUs: sinceUs })
@@ -266,7 +266,7 @@ export class Sleeper {
     this.#current?.abort()
   }
 
-  /** What wakes it from now on ends the next sleep. */
+  /** A call of `wake` from now on ends the next sleep. */
   begin(): void {
     this.#isWoken = false
   }
