@@ -43,7 +43,9 @@ const FORMAT = { parse: parseDropInRecord, render: renderDropInRecord }
 interface Found {
   /** Empty where nothing can be read. */
   readonly record: DropInRecord
-  /** What is in place. undefined: something else wrote it, or nothing can be read of it. */
+  /**
+   * The config that is in place. undefined: something else wrote it, or nothing can be read of it.
+   */
   readonly placed: PlacedDropIn | undefined
   readonly hasRecord: boolean
   /** A record that is there and cannot be read. */

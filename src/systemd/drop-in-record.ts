@@ -13,7 +13,10 @@ export interface DropInRecord {
   readonly target: PlacedDropIn | undefined
   /** The staged fallback. */
   readonly fallback: PlacedDropIn | undefined
-  /** What was in place when `target` was recorded; it still is if the rename did not happen. */
+  /**
+   * The drop-in that was in place when `target` was recorded; it still is if the rename did not
+   * happen.
+   */
   readonly before: PlacedDropIn | undefined
   /** undefined: recorded by an agent that kept it in /run alone. */
   readonly stamp?: Stamp | undefined

@@ -98,7 +98,9 @@ export class FileActivation implements KindOfActivation {
     return bytes !== undefined && hashOf(bytes) !== hash
   }
 
-  /** What is in place, unless the agent has put it there: then the original that is kept. */
+  /**
+   * The file that is in place, unless the agent has put it there: then the original that is kept.
+   */
   readLocal({ path: configPath }: ReadyWiring): Buffer | undefined {
     const found = this.#records.mustFind(configPath)
     const { record, bytes } = found

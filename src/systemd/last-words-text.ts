@@ -11,7 +11,7 @@ import { isObject } from '../values/is-object.ts'
 
 /** Enough for kubelet's message; it becomes part of conditions, events and annotations. */
 const LONGEST = 256
-/** What is looked at of a message. */
+/** Characters of a message that are looked at. */
 const MOST_READ = 8192
 /** An error this close to the end may explain it. Earlier ones are everyday errors. */
 const LATEST = 10
@@ -61,7 +61,7 @@ function choose(entries: readonly Entry[]): Entry | undefined {
   )
 }
 
-/** What `command failed` says is in its cause alone. */
+/** The error behind `command failed` is in its cause alone. */
 function describe({ message, cause }: Entry): string {
   if (cause === undefined || cause === '') return message.replace(/^Error: /, '')
   return EXIT_MESSAGE.test(message) ? cause : `${message}: ${cause}`

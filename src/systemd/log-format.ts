@@ -17,7 +17,7 @@ import { isObject } from '../values/is-object.ts'
 
 export type Level = 'debug' | 'info' | 'warn' | 'error'
 
-/** What the setting says. */
+/** The format as the setting names it. */
 type FormatChoice = 'auto' | 'json' | 'text'
 
 /** `journal` and `journal-json` have the priority in front, and leave the time to journald. */

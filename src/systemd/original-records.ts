@@ -1,6 +1,6 @@
 /**
- * What is recorded of a config file that the agent replaces, together with what is in its place:
- * the record is kept twice, and what is in place says which of the two counts.
+ * The record of a config file that the agent replaces, together with the file that is in its place:
+ * the record is kept twice, and the file says which of the two counts.
  */
 import { createHash } from 'node:crypto'
 import { join, normalize } from 'node:path'
@@ -14,7 +14,7 @@ import { readyPath } from './wiring-kinds.ts'
 
 const FORMAT = { parse: parseOriginalRecord, render: renderOriginalRecord }
 
-/** What is in place, and what is known of it. */
+/** The file that is in place, and the record of it. */
 export interface Found {
   readonly bytes: Buffer | undefined
   readonly hash: ContentHash | undefined
@@ -144,7 +144,8 @@ export interface OriginalRecord {
   /** The staged fallback. */
   readonly fallback: Placed | undefined
   /**
-   * What was in place when `target` was recorded; it still is if the replacement did not happen.
+   * The file that was in place when `target` was recorded; it still is if the replacement did not
+   * happen.
    */
   readonly before: Placed | undefined
   /** undefined: recorded by an agent that kept it in /run alone. */

@@ -21,7 +21,7 @@ export interface StampRecord {
   readonly keep: (stamp: Stamp) => void
 }
 
-/** What is put in place. */
+/** The config that is put in place. */
 interface Replacement {
   readonly hash: ContentHash
   readonly isLocal: boolean
@@ -61,8 +61,9 @@ export class ReplacementStamps {
   }
 
   /**
-   * What to record of a replacement that is about to begin. After a crash in it, another config
-   * that is found in place counts from then, and another wording since the first one was in place.
+   * The stamp to record for a replacement that is about to begin. After a crash in it, another
+   * config that is found in place counts from then, and another wording since the first one was in
+   * place.
    *
    * @param inPlace undefined: there is no file
    * @param kept in the record of what is in place

@@ -93,7 +93,7 @@ export function needsReset(last: UnitActivity | undefined, startLimited: boolean
 }
 
 /**
- * What a kubelet process was started with, from its `--config`.
+ * The config that a kubelet process was started with, from its `--config`.
  * @param configPath undefined: the process has no `--config`
  */
 export function describeProcess(dynamicConfigDir: string, pid: number, configPath: string | undefined): KubeletProcess {

@@ -1,5 +1,5 @@
 /**
- * What the agent needs to know about kubelet's unit, derived from its definition: above all,
+ * The facts about kubelet's unit that the agent needs, derived from its definition: above all,
  * whether the unit takes its config from the agent. Pure.
  */
 import { createHash } from 'node:crypto'
@@ -99,8 +99,8 @@ function describeInside(unit: UnitDefinition, envFile: string, inside: Inside): 
 const OF_LIBRARIES = /^(?:LD_|GLIBC_|OPENSSL_)/
 
 /**
- * What the words of kubelet are worth. Where the unit tells something else than the process, and
- * not all of it, either may be what the next start has.
+ * How far the words of kubelet's command line can be trusted. Where the unit tells something else
+ * than the process, and not all of it, either may be what the next start has.
  *
  * @param command of the unit
  * @param running of the process. undefined: there is none
