@@ -52,8 +52,8 @@ export class NodeDisk implements Disk {
   }
 
   write(path: string, bytes: Buffer, mode: number): void {
-    // Its sync form ignores `chown: false` and copies the owner of an existing file, so the path
-    // must not exist.
+    // The sync form of the library ignores `chown: false` and copies the owner of an existing file,
+    // so the path must not exist.
     writeFileAtomic.sync(path, bytes, { mode })
   }
 

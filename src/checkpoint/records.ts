@@ -31,7 +31,7 @@ class RecordError extends Error {
 
 interface RecordsOptions extends RecordFilesOptions {
   readonly layout: Layout
-  /** Those of this boot. */
+  /** The records of this boot. */
   readonly run: RecordStore<RunName>
 }
 

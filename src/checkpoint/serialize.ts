@@ -95,7 +95,7 @@ const WORDS = new Set(
 
 function resolvesToString(text: string): boolean {
   if (WORDS.has(text)) return false
-  // Here `strconv.ParseFloat` gets the underscores, and allows them between two digits.
+  // In such a text, `strconv.ParseFloat` gets the underscores, and allows them between two digits.
   if (text.startsWith('.')) return !isFloat(text.replaceAll(/(?<=[0-9])_(?=[0-9])/g, ''))
   if (!/^[-0-9]/.test(text)) return true
   // Everywhere else all underscores are removed before a number is parsed.

@@ -17,7 +17,7 @@ import { paint, plainText } from './terminal.ts'
 export interface MergedDocument {
   /** Names, the lowest first. Empty: this node does not merge the config. */
   readonly layers: readonly string[]
-  /** Those that do not come from the lowest layer. null: not known. */
+  /** The fields that do not come from the lowest layer. null: not known. */
   readonly fields: readonly FieldDocument[] | null
 }
 

@@ -95,7 +95,7 @@ export function openAssignment(world: SharedParts, counters: Counters, hooks: No
 export async function openReporting({ settings, stores, nodeName, api, pace, log }: SharedParts) {
   const { dynamicConfigDir: directory, runtimeDir, metricsAddress: address, metricsTextfile: path } = settings()
   const { files, clock } = stores
-  // They cost memory, so they are loaded only where somebody gets them.
+  // Metrics cost memory, so they are loaded only where somebody gets them.
   const isMeasured = address !== undefined || path !== undefined
   const metrics = isMeasured ? new (await import('../report/metrics.ts')).Metrics({ version: AGENT_VERSION }) : undefined
   const counters: Counters = metrics?.counters ?? NO_COUNTERS

@@ -268,7 +268,7 @@ function openRollout({ settings, stores, nodeName, api, pace, log }: SharedParts
 
 function warm(helper: Helper, unit: UnitState): void {
   const binary = unit.kind === 'known' ? unit.command?.path : undefined
-  // This only starts it early. The request that follows reports what is wrong.
+  // The request only starts the helper early. The one that follows reports what is wrong.
   helper.ask('warm', [binary], { check: isNothing, limitMs: FACTS_MS }).catch(() => {})
 }
 

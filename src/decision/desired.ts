@@ -37,7 +37,7 @@ export type ConfigMapView =
 /** A field that a layer above the lowest sets or removes. */
 const isLayeredField = shape({
   path: listOf(isText),
-  /** Its name, for people. */
+  /** The name of the layer, for people. */
   layer: isText,
   removed: optional(isFlag),
 })

@@ -37,7 +37,7 @@ export type StateEffect =
       readonly why: string
     }
   | { readonly kind: 'remove-checkpoint'; readonly checkpoint: CheckpointInfo }
-  /** Which contents are other wordings of one. Fails where it cannot be written. */
+  /** Writes down which contents are other wordings of one. Fails where it cannot be written. */
   | { readonly kind: 'keep-wordings' }
   /** One record of `RECORDS`. */
   | Put
@@ -59,7 +59,7 @@ export type StateEffect =
       readonly target: ConfigSource
       readonly wiring: ReadyWiring
       readonly orElseLocal: boolean
-      /** As `Activation` says. */
+      /** See `Activation`. */
       readonly isRewording: boolean
     }
 

@@ -109,7 +109,7 @@ export function retryAfterRest(situation: TargetSituation): Step | undefined {
   if (restsOn === undefined || findNodePause(snapshot) !== undefined || runtimeUp === false || health?.subject !== restsOn) return undefined
   if (now.monotonicUs - health.subjectSinceUs < REST_IN_TRIALS * policy.trialUs) return undefined
   const provisional = candidates.flatMap(({ verdict }) => (verdict?.state === 'provisional' ? [verdict] : []))
-  // There is nothing to try but what runs anyway.
+  // Where only the running config has failed, there is nothing to try but what runs anyway.
   const isRest = ({ key }: Verdict) => contentOfKey(key) === contentOfKey(restsOn)
   if (provisional.every(isRest)) return undefined
   const why = 'every config has failed, and nothing has changed for long: all are tried again'

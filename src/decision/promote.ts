@@ -58,7 +58,7 @@ export function promote({ snapshot, target }: TargetSituation): Step | undefined
   if (!hasPassed(snapshot, target.key)) {
     return trialOf(snapshot, target.key).kind === 'passed' ? { kind: 'prove', key: target.key } : undefined
   }
-  // Its checkpoint is gone: it could not be the fallback of another config.
+  // The checkpoint of the target is gone: it could not be the fallback of another config.
   if (nextStart.held.onlyInPlace === true) return undefined
   // A pause keeps the version that kubelet starts with, also where only the version is new.
   if (!sameSource(nextStart.held.source, target.source)) return undefined

@@ -58,7 +58,7 @@ export function listRequested({ rollback, retry, promote }: Requests): readonly 
   return REQUEST_NAMES.filter((name) => isRequested[name])
 }
 
-/** Its names become paths. */
+/** The names in a source become paths. */
 const isSafeSource: Check<ConfigMapSource> = (value): value is ConfigMapSource => isConfigMapSource(value) && checkSource(value).ok
 
 /**
@@ -105,7 +105,7 @@ export const isRestartRecord = shape({
 })
 export type RestartRecord = TypeOf<typeof isRestartRecord>
 
-/** Those of this boot, oldest first. */
+/** The restarts of this boot, oldest first. */
 export function listOfBoot(restarts: readonly RestartRecord[], { bootId }: { readonly bootId: string }): readonly RestartRecord[] {
   return restarts.filter((record) => record.bootId === bootId)
 }

@@ -22,7 +22,7 @@ export interface PartOf {
 }
 
 interface UnderPart {
-  /** Its annotation. undefined: it holds a whole config. */
+  /** The annotation of this ConfigMap. undefined: it holds a whole config. */
   readonly base: string | undefined
   /** undefined: it cannot be read. */
   readonly text: string | undefined

@@ -77,7 +77,8 @@ export const RULES: readonly Rule[] = [
   withTarget(recheckRefusal),
   // The target's trial has passed.
   withTarget(promote),
-  // Its evidence was not known then, and is now: a rollout waits for that proof.
+  // The evidence for a trial that has passed was not known then, and is now: a rollout waits for
+  // that proof.
   withTarget(proveLate),
   // Kubelet does not run the target yet, or is not set to start with it.
   withTarget(reachTarget),

@@ -57,7 +57,7 @@ export interface Snapshot {
   readonly channelStateDamaged?: boolean | undefined
   /** The node's memory of configs that have a rollout. */
   readonly stagings: readonly Staging[]
-  /** They were damaged, and have not been written since: any config may have a rollout. */
+  /** `stagings` were damaged, and have not been written since: any config may have a rollout. */
   readonly stagingsDamaged?: boolean | undefined
   /**
    * The record of the assigned config's rollout, as far as it is known. undefined: nothing is known
@@ -69,13 +69,15 @@ export interface Snapshot {
   readonly lastKnownGood: HeldSource
   readonly previous: HeldSource
   /**
-   * Those of the two whose records are damaged. They count as local, and any checkpoint may be the
-   * one that they name.
+   * The records of the two that are damaged. They count as local, and any checkpoint may be the one
+   * that they name.
    */
   readonly damagedFallbacks?: readonly FallbackName[] | undefined
   /** Of what `LeftRecord` names. undefined: nothing is left, or the record is damaged. */
   readonly left?: readonly HeldSource[] | undefined
-  /** Its record was damaged, and has not been written since: it may name any checkpoint. */
+  /**
+   * The record of `left` was damaged, and has not been written since: it may name any checkpoint.
+   */
   readonly leftDamaged?: boolean | undefined
   /** As of `LeftRecord`. */
   readonly triedLocalConfig?: string | undefined

@@ -176,7 +176,10 @@ function hasSeenUnfinished(snapshot: Snapshot, source: ConfigMapSource, before: 
   return before.sawUnfinished === true || (isAbout && rollout.progress?.finished === false)
 }
 
-/** Those that a rollout under way began with stay, however the plan is edited. */
+/**
+ * The waves that the rollout goes by. Those that a rollout under way began with stay, however the
+ * plan is edited.
+ */
 function findWaves(
   snapshot: Snapshot,
   source: ConfigMapSource,

@@ -200,7 +200,7 @@ function admitLocal(snapshot: Ground, candidates: readonly Candidate[]): readonl
 function chooseTarget(snapshot: Ground, candidates: readonly Candidate[], goingOn: HeldSource | undefined): Target | undefined {
   const [first] = candidates
   if (first === undefined) return undefined
-  // There is nothing else to run, whatever its verdict says.
+  // Where local is wanted and nothing else can run, local is the target, whatever its verdict says.
   if (isLocalWanted(snapshot) && candidates.length === 1) return { ...first, fallback: false, goesOn: false, atFault: false }
   // While the assigned config is unknown, every target is a fallback: nothing is promoted then.
   const isFallback = (candidate: Candidate) => candidate.content !== snapshot.assignedContent

@@ -129,7 +129,7 @@ const isBaseline = shape({
   ...BASELINE,
   /** Questions that were answered, if only with "not known". */
   answered: listOf(isQuestion),
-  /** Those of them that nothing could be read about. */
+  /** Questions among these that nothing could be read about. */
   unread: optional(listOf(isUnreadQuestion)),
   ...TAKEN,
   earlier: optional(isEarlierState),

@@ -49,11 +49,11 @@ export type Excuse = TypeOf<typeof isExcuse>
 
 /** Failures that are excused at this look. */
 export interface Excused {
-  /** Those of the subject. */
+  /** Failures of the subject. */
   readonly subject: boolean
-  /** Those of the process that runs, or ran last. */
+  /** Failures of the process that runs, or ran last. */
   readonly process: boolean
-  /** This invocation of the unit, since its runtime was silent when it began. */
+  /** The start of this invocation of the unit, since its runtime was silent when it began. */
   readonly start: boolean
   /** Kubelet is down, since its runtime is silent. */
   readonly down: boolean

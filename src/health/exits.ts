@@ -162,7 +162,7 @@ function isCountDue(known: Starts & Exits): boolean {
   return !isAlive(known) && known.lastNRestarts === (known.firstNRestarts ?? known.lastNRestarts)
 }
 
-/** Its process had not ended at the last look. */
+/** Whether the process of the record had not ended at the last look. */
 function isAlive({ exitSeenOf, invocationId }: Pick<Starts & Exits, 'exitSeenOf' | 'invocationId'>): boolean {
   return exitSeenOf !== invocationId
 }

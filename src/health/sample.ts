@@ -131,7 +131,7 @@ export function isDown(activity: UnitActivity): boolean {
   return needsStart(activity) || activity === 'auto-restart' || activity === 'starting' || activity === 'queued'
 }
 
-/** Its process has exited by itself. */
+/** Whether kubelet's process has exited by itself. */
 export function hasEnded(activity: UnitActivity): boolean {
   return activity === 'failed' || activity === 'exited' || activity === 'auto-restart'
 }

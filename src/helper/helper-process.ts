@@ -51,7 +51,7 @@ interface Pending {
 interface Running {
   readonly program: RunningProgram
   readonly pending: Map<number, Pending>
-  /** They are not wanted any more, and the helper may still work on them. */
+  /** Requests that are not wanted any more. The helper may still work on them. */
   readonly cancelled: Set<number>
 }
 

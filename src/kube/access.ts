@@ -50,7 +50,10 @@ export type AccessOutcome = { readonly ok: true; readonly access: Access } | { r
 export interface Access {
   readonly headers: Readonly<Record<string, string>>
   readonly tls: TlsMaterial
-  /** Both are set if there is a proxy. The agent opens tunnels; it is another one each time. */
+  /**
+   * The proxy's address and agent, both set if there is one. The agent opens tunnels; it is another
+   * one each time.
+   */
   readonly proxyUrl: string | undefined
   readonly proxyAgent: Agent | undefined
 }

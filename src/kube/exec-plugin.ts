@@ -33,7 +33,7 @@ interface PluginCluster {
   readonly proxyUrl?: string | undefined
   /** In base64, also where the kubeconfig names a file. Throws if that cannot be read. */
   authority(): string | undefined
-  /** Its section of the kubeconfig, for what client-node drops. */
+  /** The section of the kubeconfig about the cluster, for what client-node drops. */
   readonly section: Readonly<Record<string, unknown>>
 }
 

@@ -57,7 +57,7 @@ export class Http2Line implements Line {
         resolve()
       })
     })
-    // Its streams get the error.
+    // The streams of the session get the error.
     session.on('error', () => {})
     session.on('goaway', onEnd)
     session.once('close', () => {

@@ -13,7 +13,10 @@ interface JsonNode {
   readonly items?: JsonNode[]
 }
 
-/** Its path is made when it is asked for: the paths of a long text together take much memory. */
+/**
+ * A place whose path is made when it is asked for: the paths of a long text together take much
+ * memory.
+ */
 interface Place {
   readonly path: FieldPath
 }

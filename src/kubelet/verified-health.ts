@@ -12,7 +12,7 @@ import type { HealthProbe, HealthTarget, PortHolder, PortHolders } from '../port
 export interface PortHealth {
   readonly ok: boolean
   readonly detail: string
-  /** There was no connection. */
+  /** Why there was no connection. Absent: there was one. */
   readonly unreached?: 'refused' | 'other'
 }
 

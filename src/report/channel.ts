@@ -14,7 +14,7 @@ import type { ConfigStatus } from './status.ts'
 export interface NodeReport {
   readonly status?: ConfigStatus
   readonly condition?: Condition
-  /** Its error is that of the condition. */
+  /** The annotation's error is that of the condition. */
   readonly annotation?: string
   /** CLOCK_MONOTONIC: not to be written before. undefined: at once. */
   readonly slotUs?: number | undefined

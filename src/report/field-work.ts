@@ -28,8 +28,8 @@ export interface WorkOptions {
 /** When a value may be written. */
 export interface WantedWhen {
   /**
-   * Its cause also keeps it from being written, so it may be outdated once it can be. Then the Node
-   * is only read until the server has answered for a while.
+   * The cause of the value also keeps it from being written, so it may be outdated once it can be.
+   * Then the Node is only read until the server has answered for a while.
    */
   readonly cutOff?: boolean | undefined
   /** CLOCK_MONOTONIC. Not before: all nodes have something to write at the same moment. */

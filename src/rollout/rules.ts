@@ -298,7 +298,10 @@ function claimAt(standing: Standing, rollout: Rollout, atUs: number, until: stri
   return writeClaim(standing, rollout, { kind: 'wait', detail: `${detail}; this node becomes a witness now` })
 }
 
-/** This node knows of no failure: it was made anew, or the machine before it had its name. */
+/**
+ * The text about a veto of this node itself that it knows nothing of: the node was made anew, or
+ * the machine before it had its name.
+ */
 function describeVeto({ node }: Standing): string {
   return `the record has a veto of ${node.name}, and this node knows of no failure: if it was rebuilt since, raise retry in the plan`
 }

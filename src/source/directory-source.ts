@@ -41,7 +41,7 @@ interface TrackedFile {
   readonly bytes: Buffer | undefined
   /** Newer bytes that have not settled yet. */
   readonly settling: Unsettled<Buffer> | undefined
-  /** They have settled and are being parsed. */
+  /** The newer bytes have settled and are being parsed. */
   readonly isParsing?: boolean
   readonly identity: string
 }

@@ -99,8 +99,8 @@ export interface HeldSource {
    */
   readonly unreadable?: boolean
   /**
-   * Its checkpoint is gone. Kubelet starts with the file in place, which holds the content, but it
-   * can be no fallback.
+   * The checkpoint is gone. Kubelet starts with the file in place, which holds the content, but the
+   * config can be no fallback.
    */
   readonly onlyInPlace?: boolean
 }

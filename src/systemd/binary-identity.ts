@@ -24,7 +24,7 @@ const CHUNK_BYTES = 1 << 20
 const LASTING_US = 30e6
 /** And of one that is still being read: a disk that has just been started is slow. */
 const HANGING_US = 600e6
-/** Then it is read again after this time. */
+/** A file whose read has failed is read again after this time. */
 const AGAIN_US = 60e6
 
 /** `unread`: the binary could not be read, and the identity is its former name. */

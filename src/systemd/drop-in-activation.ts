@@ -149,7 +149,7 @@ export class DropInActivation implements KindOfActivation {
     return this.findOutside(NOT_ASKED).map((path) => ({ path, fault: undefined }))
   }
 
-  /** Both extents are the same here: the file is in a directory that belongs to the machine. */
+  /** Both extents of a withdrawal are the same here: the file is in a directory of the machine. */
   withdraw(_extent: Withdrawal, unit: UnitState, onWithdrawn: OnWithdrawn): void {
     for (const path of this.#listRecorded(unit)) {
       const isThere = this.#files.stat(path) !== undefined

@@ -169,7 +169,9 @@ export class FileActivation implements KindOfActivation {
     })
   }
 
-  /** Both extents are the same here: this kind of activation always replaces a file. */
+  /**
+   * Both extents of a withdrawal are the same here: this kind of activation always replaces a file.
+   */
   withdraw(_extent: Withdrawal, unit: UnitState, onWithdrawn: OnWithdrawn): void {
     for (const configPath of this.#records.list(unit)) {
       const found = this.#records.find(configPath)
@@ -289,8 +291,8 @@ export class FileActivation implements KindOfActivation {
   }
 
   /**
-   * Those of the file in place, so that a chmod of the administrator persists; the original's if it
-   * is missing.
+   * The mode and owner of the file in place, so that a chmod of the administrator persists; the
+   * original's if it is missing.
    */
   #attributes({ configPath, original }: OriginalRecord): { mode: number; uid: number; gid: number } {
     const facts = this.#files.stat(configPath)

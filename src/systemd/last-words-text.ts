@@ -30,7 +30,10 @@ const TRACE = /^(?:goroutine \d+ .*\[|created by |\[signal |main\.main\(\)|\t)/
 /** Of a terminal: ECMA-48, 5.4. They are removed whole. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them
 const ESCAPE_SEQUENCE = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b./g
-/** They control terminals and the direction of text (Unicode, UAX 9), or are no characters. */
+/**
+ * Characters that control terminals or the direction of text (Unicode, UAX 9), or are no
+ * characters.
+ */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\u{FFFD}\s]+/gu
 
 interface Entry {

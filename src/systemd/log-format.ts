@@ -251,7 +251,7 @@ function plainValue(value: unknown, depth: number): unknown {
       return '[function]'
     case 'object':
       if (value === null) return null
-      // This also ends circular references.
+      // The limit also ends circular references.
       if (depth > MAX_DEPTH) return '[...]'
       if (value instanceof Error) return plainError(value, depth)
       if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()

@@ -13,7 +13,8 @@ export function classifyActivity(unit: ShownState): UnitActivity {
   // systemd 254 and later leave it so where a unit that it requires fails at its automatic restart:
   // nothing is in the queue any more, and nothing starts it.
   if (unit.subState === 'auto-restart-queued' && !unit.hasJob) return 'left-down'
-  // They go through inactive or failed before an automatic restart, and may queue it.
+  // Before an automatic restart, a unit goes through these sub-states, inactive or failed by its
+  // active state, and its start may be queued.
   if (/^(dead|failed)-before-auto-restart$|^auto-restart(-queued)?$/.test(unit.subState)) return 'auto-restart'
   switch (unit.activeState) {
     case 'active':

@@ -138,7 +138,9 @@ function textsOf([, ...flags]: readonly Argument[]): readonly string[] {
 
 const K0S_ADVICE = 'set workerProfiles in the config of k0s, or run the agent where kubelet has a unit of its own'
 
-/** Its own `--config` is no KubeletConfiguration. */
+/**
+ * The wiring of a kubelet inside another program, whose own `--config` is no KubeletConfiguration.
+ */
 function findWiringInside({ host, choice, configDir }: Inside): Wiring {
   switch (host) {
     case 'k0s':

@@ -27,7 +27,7 @@ export async function checkEffects({ readEffects, api, nodeName, settings }: Eff
 }
 
 const SIGNER = 'kubernetes.io/kubelet-serving'
-/** Those that wait are kept for a day, and others for an hour. */
+/** Requests that wait are kept for a day, and others for an hour. */
 const MOST = 1000
 
 /** The newest of this node. undefined: there is none, or it cannot be read. */

@@ -192,7 +192,7 @@ export function configWord({ assigned, asked }: NodeState): string {
   return 'ref' in asked ? nameOf(asked.ref) : 'invalid'
 }
 
-/** Its `resourceVersion`. */
+/** The `resourceVersion` of the assigned ConfigMap. */
 export function versionOf({ assigned }: NodeState): string {
   return assigned === undefined || assigned === 'local' ? '-' : plainText(assigned.resourceVersion)
 }

@@ -72,7 +72,7 @@ export interface ConfigInUse extends ConfigName {
 }
 
 interface InUse {
-  /** Those that are assigned, those under them and those over them, by name. */
+  /** The ConfigMaps that are assigned, those under them and those over them, by name. */
   readonly configs: readonly ConfigInUse[]
   /** Why there may be more. undefined: there are no more. */
   readonly gap: string | undefined
