@@ -11,12 +11,12 @@ import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
 import { FIELDS, findMisfits, isKnown, LAST_IN_TABLES, listObjects, NEWEST_MINOR } from '../kubelet/fields.ts'
 import type { Position } from '../kubelet/yaml-document.ts'
 import { isObject } from '../values/is-object.ts'
-import { nearestPlausible } from '../values/nearest.ts'
 import type { ConfigDocument } from './document.ts'
 import { checkAtStart, checkLogRotation, checkSysctls } from './fields/at-start.ts'
 import { checkGates, findGateState } from './fields/check-gates.ts'
 import { describeRange, type FieldProblem, type FieldRuleInput, LONGEST_NAME, shorten, weigh } from './fields/complaint.ts'
 import { checkCross } from './fields/cross.ts'
+import { hint, listKnown } from './fields/hint.ts'
 import { checkLogging, checkTracing } from './fields/logging.ts'
 import { checkNewFields } from './fields/new-fields.ts'
 import { checkPolicyOptions } from './fields/policy-options.ts'
@@ -39,7 +39,7 @@ interface FieldOptions {
 }
 
 const MOST_FINDINGS = 500
-/** Searching the nearest of many names is slow. */
+/** Searching many names is slow. */
 const MOST_ADVICE = 20
 
 /** In the order of the text. */
@@ -94,7 +94,7 @@ function checkFor(document: ConfigDocument, options: FieldOptions, isAsked: (com
     ...checkGates(subject),
     ...listRules(subject),
   ]
-  const findings = adviseNearest(complaints.filter(isAsked).slice(0, MOST_FINDINGS)).flatMap((complaint) =>
+  const findings = adviseLikely(complaints.filter(isAsked).slice(0, MOST_FINDINGS)).flatMap((complaint) =>
     toFindings(complaint, document, version),
   )
   return [...findings, ...listRepeated(document, unknownKeys)].sort((a, b) => compare(a.position, b.position))
@@ -133,14 +133,13 @@ function checkTypes({ config, version }: FieldRuleInput): FieldProblem[] {
   }))
 }
 
-function adviseNearest(complaints: readonly FieldProblem[]): FieldProblem[] {
+function adviseLikely(complaints: readonly FieldProblem[]): FieldProblem[] {
   let left = MOST_ADVICE
   return complaints.map((complaint) => {
     const { mistyped } = complaint
     if (mistyped === undefined || mistyped.name.length > LONGEST_NAME || left === 0) return complaint
     left -= 1
-    const best = nearestPlausible(mistyped.name, mistyped.known)
-    return best === undefined ? complaint : { ...complaint, advice: `did you mean ${best}?` }
+    return { ...complaint, advice: hint(mistyped) }
   })
 }
 
@@ -193,7 +192,7 @@ function remarkOnKeys(config: KubeletConfig, newer: KubeletVersion, unknownKeys:
     const gone = fieldOf(path, fields)?.gone
     if (gone !== undefined) return { ...describeGone(path, gone, newer), severity: unknownKeys }
     const problem = `${shorten(formatPath(path))} is ${UNLISTED}, which cover ${IN_TABLES}: kubelet ${formatVersion(newer)} may know it`
-    return { rule: 'unlisted-key', path, problem, mistyped: nameKey(path, fields), severity }
+    return { rule: 'unlisted-key', path, problem, mistyped: nameKey(path, fields, LAST_IN_TABLES.minor), severity }
   })
   return more === 0
     ? remarks
@@ -228,7 +227,8 @@ function describeKey(path: FieldPath, fields: FieldTable, version: KubeletVersio
   const field = fieldOf(path, fields)
   const label = shorten(formatPath(path))
   if (field === undefined || version === undefined) {
-    return { rule: 'unknown-key', path, problem: `unknown field ${label}: kubelet ignores it`, mistyped: nameKey(path, fields) }
+    const mistyped = nameKey(path, fields, version?.minor)
+    return { rule: 'unknown-key', path, problem: `unknown field ${label}: kubelet ignores it`, mistyped }
   }
   if (field.gone !== undefined && field.gone <= version.minor) return describeGone(path, field.gone, version)
   const problem = `${label} is new in kubelet 1.${field.since ?? ''}: kubelet ${formatVersion(version)} ignores it`
@@ -245,7 +245,7 @@ function fieldOf(path: FieldPath, fields: FieldTable): Field | undefined {
   return Object.hasOwn(fields, name) ? fields[name] : undefined
 }
 
-function nameKey(path: FieldPath, fields: FieldTable): NonNullable<FieldProblem['mistyped']> {
-  const known = [...Object.keys(fields), ...(path.length === 1 ? ['kind', 'apiVersion'] : [])]
-  return { name: String(path.at(-1)), known }
+function nameKey(path: FieldPath, fields: FieldTable, minor: number | undefined): NonNullable<FieldProblem['mistyped']> {
+  const known = [...listKnown(fields, minor), ...(path.length === 1 ? ['kind', 'apiVersion'] : [])]
+  return { name: String(path.at(-1)), known, key: { path, minor } }
 }

@@ -140,6 +140,7 @@ function checkChangeRules({ document, node, version, config }: PartInput, policy
   const { findings, requiresDrain } = checkPolicy(changes, policy, document)
   const flags = collectFlags(node.flags)
   const overridden = findOverridden(changes, flags, document)
+  const effects = findEffects(changes, overlayFlags(document.config, flags, version).config, flags, document)
   const changed = listEffective(changes, flags)
   const drain = requiresDrain.map((path): Finding => {
     const problem = `${formatPath(path)} changes only on a drained node`
@@ -148,7 +149,7 @@ function checkChangeRules({ document, node, version, config }: PartInput, policy
   })
   const leaving = own === undefined || !restricts(policy) ? [] : listLeaving(document.config).map((path) => refuseLeaving(path, document))
   const report = conclude(
-    [...findings, ...leaving, ...overridden, ...findEffects(changes, document.config, flags, document), ...drain],
+    [...findings, ...leaving, ...overridden, ...effects, ...drain],
     `${changes.length} ${changes.length === 1 ? 'field changes' : 'fields change'}${lacksKeys(candidate) ? '; the other keys of the ConfigMap are not known here' : ''}`,
   )
   return { ...report, ...(changed && { changed }) }

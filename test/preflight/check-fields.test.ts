@@ -313,6 +313,19 @@ t.test('feature gates', async (t) => {
   t.match(await check('featureGates: {CPUManger: true}', '1.20'), [{ advice: 'did you mean CPUManager?' }])
 })
 
+t.test('a finding about an unknown field says what was meant, for every kubelet', async (t) => {
+  const cases: [lines: string, version: string | undefined, rule: string, advice: string | undefined][] = [
+    ['podMaxPids: 100', '1.34', 'unknown-key', 'did you mean podPidsLimit?'],
+    ['clientCAFile: /x', undefined, 'unknown-key', 'did you mean authentication.x509.clientCAFile?'],
+    ['authentication: {anonymous: {enable: false}}', '1.30', 'unknown-key', 'did you mean enabled?'],
+    ['logging: {format: text, maxPods: 5}', '1.30', 'unknown-key', 'did you mean maxPods at the top of the config?'],
+    ['imageGCPolicy: {}', '1.34', 'unknown-key', undefined],
+    ['swapBehavior: NoSwap', '1.45', 'unlisted-key', 'did you mean memorySwap.swapBehavior?'],
+    ['max-pods: 5', '2.1', 'unlisted-key', 'did you mean maxPods?'],
+  ]
+  for (const [lines, version, rule, advice] of cases) t.match(await check(lines, version), [{ rule: `fields/${rule}`, advice }], lines)
+})
+
 t.test('unsafe sysctls must be namespaced', async (t) => {
   const cases: [sysctl: string, version: string | undefined, findings: string[]][] = [
     ['vm.nr_hugepages', '1.20', ['refuse fields/value']],

@@ -34,6 +34,13 @@ t.test('every part gets the text; results are in the order of the parts', async 
   t.equal(report.outcome, 'accepted')
 })
 
+t.test('only the parts that are asked for are run', async (t) => {
+  const inspect = inspectBy(part('fields', accepts), part('node', accepts), part('kubelet', accepts))
+  const run = async (parts: readonly string[]) => (await inspect(config, { ...options, parts })).parts.map((each) => each.part)
+  t.same(await run(['kubelet', 'node']), ['node', 'kubelet'])
+  t.same(await run([]), [])
+})
+
 t.test('a config without a kind may be a part, and then another file is needed', async (t) => {
   const check = async (text: string) =>
     (await inspectBy(part('fields', accepts))({ ...config, files: { kubelet: text } }, options)).findings

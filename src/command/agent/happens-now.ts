@@ -6,6 +6,7 @@
 import type { Finding } from '../../preflight/finding.ts'
 import type { KubeletVersion } from '../../preflight/kubelet-version.ts'
 import type { CommandContext } from './command.ts'
+import { isNode } from './config-layers.ts'
 import type { ConfigText } from './config-text.ts'
 
 const RULES = /^(?:(?:guard|node)\/eviction|node\/(?:eviction-soft|image-gc|shutdown)|drop-ins\/skipped)$/
@@ -17,7 +18,7 @@ export async function listHappensNow(
   version: KubeletVersion | undefined,
   { inspect, unit }: Pick<CommandContext, 'inspect' | 'unit'>,
 ): Promise<readonly Finding[]> {
-  if (!config.ok || (await unit.observe()).kind === 'unknown') return []
+  if (!config.ok || !isNode(await unit.observe())) return []
   const { name, text, files, place } = config
   const inspected = {
     ...{ name, key: KEY, isAlone: files === 'unknown', localPath: place === 'local' ? name : undefined },

@@ -4,7 +4,8 @@
  *
  * Registration: kubelet sends these fields with the Node that it creates (`initialNode`,
  * pkg/kubelet/kubelet_node_status.go, 1.20 to 1.37). Of a Node that is there it only reconciles an
- * annotation, some labels, extended resources and huge pages (`tryRegisterWithAPIServer`).
+ * annotation, some labels, extended resources and huge pages (`tryRegisterWithAPIServer`), and with
+ * registerNode: false not even these.
  *
  * The serving certificate: a kubelet with serverTLSBootstrap makes none itself (`InitializeTLS`,
  * cmd/kubelet/app/server.go), and nothing in Kubernetes approves its request. Until then it serves
@@ -25,25 +26,31 @@ export interface Effect {
   readonly advice: string
 }
 
+const KEEPS_ID = 'the Node keeps its spec.providerID, which nobody can change once it is set'
 const AGAIN = 'drain the node, delete its Node and restart kubelet, which then creates it anew'
 
-const EFFECTS: Partial<Readonly<Record<RowName, (change: Change, after: KubeletConfig) => Effect | undefined>>> = {
-  registerWithTaints: ({ before, after }) => registration('registerWithTaints', `${describeTaints(before, after)}; or ${AGAIN}`),
-  registerNode: () => registration('registerNode', 'leave it as it is, unless the Node is to be deleted'),
-  providerID: () =>
-    registration('providerID', `the Node keeps its spec.providerID, which nobody can change once it is set; for another one, ${AGAIN}`),
-  serverTLSBootstrap: ({ before, after }, { tlsCertFile }) =>
-    before?.value === true || after?.value !== true || tlsCertFile ? undefined : SERVING,
-}
+type FindEffect = (change: Change, after: KubeletConfig) => Effect | undefined
+
+const EFFECTS: ReadonlyMap<string, FindEffect> = new Map<RowName, FindEffect>([
+  ['registerWithTaints', ({ before, after }) => registration('registerWithTaints', `${describeTaints(before, after)}; or ${AGAIN}`)],
+  ['registerNode', () => registration('registerNode', 'leave it as it is, unless the Node is to be deleted')],
+  ['providerID', () => registration('providerID', `${KEEPS_ID}; for another one, ${AGAIN}`)],
+  [
+    'enableControllerAttachDetach',
+    ({ after }, { registerNode }) => (registerNode === false ? leftAnnotation(after?.value === true) : undefined),
+  ],
+  [
+    'serverTLSBootstrap',
+    ({ before, after }, { tlsCertFile }) => (before?.value === true || after?.value !== true || tlsCertFile ? undefined : SERVING),
+  ],
+])
 
 /** undefined: the value of the field tells all. */
 export function effectOf(change: Change, after: KubeletConfig): Effect | undefined {
-  const { path, risk } = change
-  const effect = risk === 'none' ? undefined : new Map(Object.entries(EFFECTS)).get(path.join('.'))
-  return effect?.(change, after)
+  return change.risk === 'none' ? undefined : EFFECTS.get(change.path.join('.'))?.(change, after)
 }
 
-/** @param after the config with the changes */
+/** @param after the config with the changes, and with kubelet's flags */
 export function findEffects(
   changes: readonly Change[],
   after: KubeletConfig,
@@ -60,6 +67,16 @@ export function findEffects(
 function registration(field: RowName, advice: string): Effect {
   const problem = `changing ${field} has no effect on a registered Node: kubelet reads it only when it creates its Node`
   return { rule: 'change/registration', problem, advice }
+}
+
+/** `initialNode` sets it, and only a kubelet that registers its Node reconciles it. */
+function leftAnnotation(isOn: boolean): Effect {
+  const annotation = 'volumes.kubernetes.io/controller-managed-attach-detach'
+  return {
+    rule: 'change/registration',
+    problem: `with registerNode: false, kubelet leaves the annotation ${annotation} as it is, and the controller that attaches volumes goes by that`,
+    advice: `change the Node itself at the same time: kubectl annotate node NODE ${isOn ? `${annotation}=true` : `${annotation}-`}`,
+  }
 }
 
 const SERVING: Effect = {

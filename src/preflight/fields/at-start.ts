@@ -43,7 +43,8 @@ function checkQosReserved(reserved: TextMap): FieldProblem[] {
   })
 }
 
-const SIGNALS = [
+/** Of every kubelet. */
+export const SIGNALS = [
   ...['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree'],
   ...['allocatableMemory.available', 'pid.available'],
 ]

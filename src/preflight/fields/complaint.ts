@@ -15,8 +15,8 @@ export interface FieldProblem {
   readonly path: FieldPath
   readonly problem: string
   readonly advice?: string | undefined
-  /** Instead of advice: the name, and the known names it may be a typing error of. */
-  readonly mistyped?: { readonly name: string; readonly known: readonly string[] }
+  /** Instead of advice: the name, and those that may be meant. */
+  readonly mistyped?: Mistyped
   readonly reason?: Finding['reason']
   /** The first minor of 1.x whose kubelet rejects it. Default: all do. */
   readonly from?: number | undefined
@@ -30,6 +30,14 @@ export interface FieldProblem {
   readonly byList?: boolean
   /** It depends on something unknown, such as the effect of `AllAlpha`: at most a warning. */
   readonly unsure?: boolean
+}
+
+export interface Mistyped {
+  readonly name: string
+  /** The names that its place knows. */
+  readonly known: readonly string[]
+  /** Of a field: where it stands, and for which minor of kubelet. */
+  readonly key?: { readonly path: FieldPath; readonly minor: number | undefined }
 }
 
 /** Longer names are cut, and get no suggestion. */

@@ -13,8 +13,8 @@ import { type NodeProblem, type NodeView, rootDirectory } from './node-view.ts'
 import { type Amount, ROOT_CGROUP, type SurroundingNeeds, type Surroundings } from './surroundings.ts'
 
 /**
- * From a gap of this share of the whole on, single evictions do not close it, and kubelet goes on
- * until few pods are left.
+ * A gap of more than this share of the whole is far: single evictions do not close it, and kubelet
+ * goes on until few pods are left.
  */
 const FAR = 0.1
 

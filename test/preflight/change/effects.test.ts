@@ -33,6 +33,14 @@ t.test('fields that count at registration alone', async (t) => {
   t.same(effects({}, { registerNode: true }), [], 'the default')
 })
 
+t.test('an annotation that a kubelet which does not register leaves as it is', async (t) => {
+  const alone = { registerNode: false }
+  const off = { enableControllerAttachDetach: false }
+  t.match(effects(alone, { ...alone, ...off }), [/^change\/registration .*kubectl annotate node NODE volumes\.\S+attach-detach-$/])
+  t.match(effects({ ...alone, ...off }, alone), [/attach-detach=true$/])
+  t.same(effects({}, off), [], 'kubelet reconciles it')
+})
+
 t.test('a serving certificate that somebody has to approve', async (t) => {
   const found = [/^change\/serving-certificate serverTLSBootstrap: approve the request/]
   t.match(effects({}, { serverTLSBootstrap: true }), found)

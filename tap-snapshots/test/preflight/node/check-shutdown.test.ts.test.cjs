@@ -14,5 +14,5 @@ kubelet holds no lock of logind, so no shutdown waits for pods, although shutdow
 `
 
 exports[`test/preflight/node/check-shutdown.test.ts > TAP > a kubelet that runs without its shutdown manager > must match snapshot 3`] = `
-kubelet holds no lock of logind, so no shutdown waits for pods, although shutdownGracePeriod is 15m: its log says why (shutdown manager); systemctl restart systemd-logind kubelet may help
+kubelet holds no lock of logind, so no shutdown waits for pods, although shutdownGracePeriod is 15m: kubelet's log says why ("Failed to start node shutdown manager"); a restart of kubelet tries again
 `

@@ -290,4 +290,6 @@ t.test('says what kubelet would do at once, and what it skips, of what is for th
     { rule: 'drop-ins/skipped' },
   ])
   t.notMatch((await diff('same.json', { against: 'new.yaml' }, { inspect })).out, 'is found')
+  const observe = async () => ({ kind: 'unknown', detail: 'no systemctl' }) as const
+  t.notMatch((await diff('same.json', {}, { inspect, unit: { observe } })).out, 'is found', 'this is no node')
 })
