@@ -61,9 +61,9 @@ export function checkFields(document: ConfigDocument, options: FieldOptions): Fi
 const LASTING = ['fields/range', 'fields/repeated-key']
 
 /**
- * What a kubelet that is newer than the tables refuses as well as they can tell. A pre-release may
- * still change, so the newest release has to refuse the same. Of a later kubelet only its limits
- * are known, those of every kubelet so far. Either may have longer lists of names.
+ * The findings that a kubelet newer than the tables refuses as well, as far as they can tell. A
+ * pre-release may still change, so the newest release has to refuse the same. Of a later kubelet
+ * only its limits are known, those of every kubelet so far. Either may have longer lists of names.
  */
 function listSure(document: ConfigDocument, options: FieldOptions, version: KubeletVersion): ReadonlySet<string> {
   const isNext = isPreRelease(version)

@@ -12,7 +12,7 @@ import { NOTHING_KNOWN } from './node/surroundings.ts'
 import { listParts } from './parts.ts'
 import { describeChanges } from './policy/check-policy.ts'
 
-/** What an agent's policy allows is known on its node alone. */
+/** The change policy of an agent is known on its node alone: here, everything is allowed. */
 const OPEN = { base: 'open', allow: [], deny: [], requireDrain: [] } as const
 
 export async function inspectConfig(

@@ -124,7 +124,9 @@ async function checkNodeRules(
   return fault === undefined ? report : { ...report, outcome: 'cannot-start', detail: fault }
 }
 
-/** What is not known is not missing. */
+/**
+ * The keys that the ConfigMap may have. Where its other keys are not known, none counts as missing.
+ */
 function listKeysOf({ files, isAlone = false }: PartInput['config'], config: KubeletConfig): readonly string[] {
   return isAlone ? [...Object.keys(files), ...listNamed(config)] : Object.keys(files)
 }
@@ -155,7 +157,7 @@ function checkChangeRules({ document, node, version, config }: PartInput, policy
   return { ...report, ...(changed && { changed }) }
 }
 
-/** What is there may change without any edit of the config. */
+/** A file outside of the ConfigMap may change without any edit of the config. */
 function refuseLeaving(path: FieldPath, document: PartInput['document']): Finding {
   const problem = `${formatPath(path)} leads out of the ConfigMap, where the change policy does not see what changes`
   const advice = 'name a key of the ConfigMap, or write an absolute path'

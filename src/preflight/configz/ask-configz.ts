@@ -76,8 +76,8 @@ function hasStart(text: string): boolean {
 }
 
 /**
- * What this process of kubelet logged. undefined: it is older, or its log cannot be read or no
- * longer has the start.
+ * The config that this process of kubelet logged. undefined: it is older, or its log cannot be read
+ * or no longer has the start.
  */
 async function readLogged(
   { unit, version }: Pick<RunningKubelet, 'unit' | 'version'>,

@@ -28,7 +28,10 @@ export interface FieldProblem {
   readonly atStart?: boolean | undefined
   /** A list of names decides, which has grown before: a later kubelet may have a longer one. */
   readonly byList?: boolean
-  /** It depends on something unknown, such as the effect of `AllAlpha`: at most a warning. */
+  /**
+   * The complaint depends on something unknown, such as the effect of `AllAlpha`: at most a
+   * warning.
+   */
   readonly unsure?: boolean
 }
 

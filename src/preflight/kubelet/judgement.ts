@@ -47,7 +47,9 @@ export interface JudgeRequest extends TargetKubelet {
   readonly files: ConfigMapData
   readonly key: string
   readonly stage: JudgeStage
-  /** What else the judgement depends on: the drop-ins that kubelet merges with the config. */
+  /**
+   * Further facts that the judgement depends on: the drop-ins that kubelet merges with the config.
+   */
   readonly others?: unknown
   readonly signal: AbortSignal
 }
@@ -137,10 +139,10 @@ export const UNREACHABLE_KUBECONFIG = JSON.stringify({
 })
 
 /**
- * What the deep stage is good for on a kubelet. From 1.28 on, kubelet asks the container runtime
- * for its cgroup driver before it parses reservations, eviction signals and cgroups (`run`,
- * cmd/kubelet/app/server.go). Without a runtime it ends there, and has found no more in a config
- * than in the load stage.
+ * The first minor whose kubelet needs a container runtime for the deep stage. From 1.28 on, kubelet
+ * asks the runtime for its cgroup driver before it parses reservations, eviction signals and
+ * cgroups (`run`, cmd/kubelet/app/server.go). Without a runtime it ends there, and has found no
+ * more in a config than in the load stage.
  */
 const FIRST_MINOR = 28
 

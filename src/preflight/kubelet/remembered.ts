@@ -85,7 +85,7 @@ export function requestKey({ files, key, flags, stage, others = null }: JudgeReq
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex')
 }
 
-/** What cannot be read or written is asked for again. */
+/** A judgement that cannot be read or written is asked for again. */
 function tolerate<T>(use: () => T): T | undefined {
   try {
     return use()

@@ -177,7 +177,7 @@ export function checkEnforced(view: NodeView, { cgroupUse }: Surroundings): Node
     return RESOURCES.flatMap(({ key, read, effect }): NodeProblem[] => {
       const limit = view.quantity(at, key)
       const used = use === undefined ? undefined : read(use)
-      // What is not reserved is not limited.
+      // A resource that is not reserved is not limited.
       if (limit === undefined || used === undefined || !Object.hasOwn(view.map(at), key) || BigInt(used) * NANOS <= limit) return []
       const before = limitBefore(view, option, at, key)
       const severity = before !== undefined && before <= limit ? 'warn' : 'refuse'

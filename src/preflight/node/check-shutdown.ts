@@ -59,7 +59,10 @@ export function describeShutdown(view: NodeView, { logind }: Surroundings): stri
   return `${what}: ${describeCap(cap)}; ${remedyFor(cap)}, and restart kubelet`
 }
 
-/** Such as `WHO=kubelet`, of which the values have escapes of C where they need them. */
+/**
+ * Whether a lock is kubelet's. Its fields are as in `WHO=kubelet`; values have escapes of C where
+ * they need them.
+ */
 function isKubelets(lock: string): boolean {
   return /^WHO=kubelet$/m.test(lock) && /^MODE=delay$/m.test(lock) && /^WHAT=.*\bshutdown\b/m.test(lock)
 }

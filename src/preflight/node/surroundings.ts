@@ -34,7 +34,7 @@ export interface SurroundingNeeds {
   readonly listeners: boolean
   /** The running kubelet, to tell its ports from those of others. undefined: unknown. */
   readonly kubeletPid: number | undefined
-  /** Such as `vm.overcommit_memory`. */
+  /** Names of kernel settings, such as `vm.overcommit_memory`. */
   readonly sysctls: readonly string[]
   readonly logind: boolean
 }
@@ -70,7 +70,7 @@ export interface Surroundings {
   readonly logind: LogindFacts | undefined
 }
 
-/** What systemd-logind has to do with the shutdown of the machine. */
+/** The facts about systemd-logind that matter to the shutdown of the machine. */
 export interface LogindFacts {
   /** The texts of its drop-ins in the order in which they count. One that is masked is empty. */
   readonly dropIns: ReadonlyMap<string, string>
@@ -80,7 +80,7 @@ export interface LogindFacts {
 
 export type PathState = 'file' | 'directory' | 'other' | 'missing'
 
-/** What a file system has, and what of it processes other than root's may still take. */
+/** The size of a file system, and how much of it processes other than root's may still take. */
 export interface FileSystem {
   readonly bytes: Amount
   /** undefined: it has no fixed number of them. */
@@ -92,10 +92,10 @@ export interface Amount {
   readonly available: number
 }
 
-/** That of all processes, below the root of the hierarchy. */
+/** The cgroup of all processes, below the root of the hierarchy. */
 export const ROOT_CGROUP = '.'
 
-/** What the processes of a cgroup use now. undefined: unknown. */
+/** The present use of a cgroup by its processes. undefined: unknown. */
 export interface CgroupUse {
   /** Without the page cache that the kernel takes first, as kubelet counts it. */
   readonly memoryBytes: number | undefined
@@ -119,7 +119,7 @@ export const NOTHING_KNOWN: Surroundings = {
   ...{ cgroupUse: new Map(), sysctls: new Map() },
 }
 
-/** What a candidate's container runtime tells of itself, for the rules that need it. */
+/** The facts that a candidate's container runtime tells of itself, for the rules that need them. */
 export interface RuntimeFacts {
   /** undefined: it answers. */
   readonly fault: { readonly why: RuntimeFault; readonly detail: string } | undefined
