@@ -267,10 +267,10 @@ function withinBudget(wanted: readonly Question[], snapshot: Snapshot, view: Evi
 
 /**
  * Whether the evidence that a proof needs can be read, before this node claims to be a witness of a
- * rollout: what cannot be read while the config before it runs cannot be read in the trial either.
- * What the answers say is no matter here, since another config may change it.
+ * rollout: evidence that cannot be read while the config before it runs cannot be read in the trial
+ * either. The answers themselves do not matter here, since another config may change them.
  *
- * @param candidate what the node would claim to start
+ * @param candidate the content that the node would claim to start
  */
 export function findEvidenceAccess(snapshot: Snapshot, candidate: TrialKey): RolloutNode['evidence'] {
   const { evidence, running, unit, policy } = snapshot

@@ -36,8 +36,8 @@ export interface Checkpoints {
    */
   hasKey(file: CheckpointFile): boolean
   /**
-   * When it was last read, `content` was undefined because the disk has been failing for a while.
-   * It may not be lost.
+   * Whether `content` was undefined at the last read because the disk has been failing for a while.
+   * The checkpoint may not be lost.
    */
   isUnreadable(file: CheckpointFile): boolean
   /** The content by which this one is known, of which it may be another wording. */

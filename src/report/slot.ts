@@ -3,7 +3,7 @@
  * reaches all nodes at the same moment, and each would write to its Node several times within two
  * seconds: that it checks the config, and then that it waits, or that it follows a new version of
  * what it runs. So each tells of that at a time of its own, and of what it has come to by then.
- * What happens on the node in its turn is told at once.
+ * The events on the node in its own turn are told at once.
  */
 
 import { PHASES, type Phase } from '../decision/phases.ts'
