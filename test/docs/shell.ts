@@ -13,7 +13,7 @@ export interface CommandLine {
   readonly isInline: boolean
 }
 
-/** What ends a command within a line. */
+/** Words that end a command within a line. */
 const SEPARATORS: readonly string[] = ['|', '||', '&&', ';', '>', '>>', '<', '<<']
 
 /** Those in code blocks for the shell, after the prompt of a session, and in inline code. */

@@ -1,4 +1,4 @@
-/** What the bundle brings along has licences that were looked at, and the packages name them. */
+/** The licences of everything in the bundle were looked at, and the packages name them. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -44,7 +44,7 @@ for (const [name, run] of VARIANTS) {
   })
 
   t.test(`${name}: a command that exceeds its time is killed`, async (t) => {
-    // It never ends by itself.
+    // This program never ends by itself.
     t.match(await run(process.execPath, HANG, { ...LIMITS, timeoutMs: 100 }), { end: { kind: 'timed-out', timeoutMs: 100 } })
   })
 
