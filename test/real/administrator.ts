@@ -37,7 +37,7 @@ export interface ConfigMapMetadata {
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** What the agent says of the node by the condition `KubeletConfigReady`. */
+/** The agent's report on the node by the condition `KubeletConfigReady`. */
 export interface Condition {
   readonly status: string
   readonly reason: string

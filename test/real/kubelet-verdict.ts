@@ -1,5 +1,5 @@
 /**
- * What a real kubelet says of a config, asked by hand as a person would: its binary with the
+ * The verdict of a real kubelet on a config, asked by hand as a person would: its binary with the
  * candidate, in a directory that is thrown away and without a network. A kubeconfig that does not
  * exist ends it as soon as it has loaded and validated the config; one that nobody answers, and a
  * runtime that answers only at first, once it has started most of what there is.
@@ -104,7 +104,7 @@ function run(kubelet: string, flags: readonly string[]): Promise<string> {
     timeout: LIMIT_MS,
     maxBuffer: MOST_OUTPUT,
     killSignal: 'SIGKILL',
-    // It ends so soon that to collect garbage only takes CPU.
+    // The kubelet ends so soon that to collect garbage only takes CPU.
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', GOGC: 'off' },
   } as const
   return new Promise((resolve, reject) => {

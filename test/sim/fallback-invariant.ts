@@ -34,7 +34,7 @@ export class FallbackInvariant {
   #killers: ReadonlySet<string> = new Set()
   #wasLeftDown = false
   #wish: string | undefined
-  /** It has been what kubelet starts with next, at least once. */
+  /** The wanted config has been the one that kubelet starts with next, at least once. */
   #isWishActive = false
   #suspensions = 0
   #lastStep: Step | undefined
@@ -99,7 +99,7 @@ export class FallbackInvariant {
     if (unit.leavings.isKilling) return true
     // Without systemctl no restart is possible, and where the config cannot be changed none helps.
     if (unit.systemctl.refuses || faults.readOnly) return true
-    // What does not run misses no deadline.
+    // A machine that was suspended misses no deadline.
     if (this.#suspensions !== this.#world.clock.suspensions) {
       this.#suspensions = this.#world.clock.suspensions
       return true

@@ -6,7 +6,10 @@ import { errorMessage } from '../../src/values/errors.ts'
 import { runSchedule } from './run.ts'
 import type { Schedule, Timed } from './schedule.ts'
 
-/** Such as `invariant 6`: the text after it names configs and times. */
+/**
+ * The invariant that the schedule breaks, such as `invariant 6`: the text after it names configs
+ * and times.
+ */
 export async function findBroken(schedule: Schedule): Promise<string | undefined> {
   try {
     await runSchedule(schedule)

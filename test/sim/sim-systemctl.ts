@@ -2,7 +2,7 @@
 export type SystemctlFault =
   /** Its state cannot be asked for, and it refuses commands. */
   | 'down'
-  /** It refuses commands. */
+  /** Systemd refuses commands. */
   | 'refuses'
   /** A command is carried out, but the agent gets no answer in time. */
   | 'late'

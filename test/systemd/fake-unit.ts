@@ -157,7 +157,7 @@ export class FakeUnit implements Unit {
     return healthyAfterUs <= ranUs && ranUs < unhealthyAfterUs
   }
 
-  /** What an operator does with systemctl. */
+  /** An operator starts the unit with systemctl. */
   start(): void {
     this.#machine.command('start', this.#nowUs)
   }

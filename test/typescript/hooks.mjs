@@ -51,7 +51,7 @@ export function resolve(specifier, context, nextResolve) {
   return { url: pathToFileURL(path).href, format: 'module', shortCircuit: true }
 }
 
-/** It has the version. */
+/** The manifest, which has the version. */
 function readManifest(name) {
   return readFileSync(`${ROOT}node_modules/${name}/package.json`, 'utf8')
 }

@@ -28,7 +28,7 @@ cloud_init_modules: [write-files]
 cloud_config_modules: [runcmd]
 cloud_final_modules: [scripts-user]
 `
-/** It joins as far as a test can see: kubelet gets its identity and starts. */
+/** A kubeadm that joins as far as a test can see: kubelet gets its identity and starts. */
 const KUBEADM = `#!/bin/sh
 set -eu
 systemctl is-active ${AGENT} >/root/agent-at-join || :
