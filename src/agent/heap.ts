@@ -24,7 +24,7 @@ const FLAGS = [
 const LOOK_MS = 60_000
 /**
  * A collection takes some 45 ms, and an agent that waits grows after each one by the half of this,
- * since code that runs now and then is compiled again. What changes leave is more.
+ * since code that runs now and then is compiled again. Garbage from changes of the config is more.
  */
 const WORTHWHILE_BYTES = 1 << 20
 

@@ -2,7 +2,7 @@
  * Recognizes a config that the cluster assigns as one that is here already, in other bytes: a
  * comment, quotes or the order of keys has changed. Before it is assigned, its text is compared as
  * kubelet decodes it with those that the records, the running process and kubelet's next start
- * name, and with those that failed. What is not recognized then stays another content.
+ * name, and with those that failed. A text that is not recognized then stays another content.
  */
 
 import type { Desired } from '../decision/desired.ts'

@@ -69,9 +69,9 @@ const REBIND_MS = 60_000
 /** Delay of the self-check. It starts programs, and the agent finds its assignment first. */
 const SELF_CHECK_MS = 1000
 /**
- * How long the first pass of the loop waits until the Node is watched. It takes the processor from
- * the requests. What it decides without their answers, such as a fallback or the end of a restart
- * that a crash cut short, can wait that long.
+ * How long the first pass of the loop waits until the Node is watched. The pass takes the processor
+ * from the requests. Its decisions without their answers, such as a fallback or the end of a
+ * restart that a crash cut short, can wait that long.
  */
 const CONTACT_MS = 200
 /** Limit of a request to the helper that normally takes milliseconds. */

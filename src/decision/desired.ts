@@ -136,8 +136,8 @@ export const isChannelState = shape({
 export type ChannelState = TypeOf<typeof isChannelState>
 
 /**
- * An object that decides can no longer be read. What was read before stands. CLOCK_MONOTONIC, of
- * this boot.
+ * An object that decides can no longer be read. The version that was read before stands.
+ * CLOCK_MONOTONIC, of this boot.
  */
 export interface Stale {
   readonly what: 'Node' | 'ConfigMap' | 'base' | 'fleet'

@@ -84,8 +84,8 @@ const EFFECTS: EffectsOf = {
       // Before `assigned`, so that nothing is lost. Cut off after that, it stays as it is.
       ...(from === 'local' ? [] : leave(snapshot)),
       put('assigned', 'local'),
-      // A config that is assigned later has a whole trial again, even if it passed one before. What
-      // goes on because local is refused keeps what it has proved.
+      // A config that is assigned later has a whole trial again, even if it passed one before. A
+      // config that goes on because local is refused keeps its proof.
       ...(keepsProof ? [] : [put('proven', undefined)]),
       put('last-known-good', 'local'),
       put('previous', 'local'),

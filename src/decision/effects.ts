@@ -64,7 +64,7 @@ export type StateEffect =
     }
 
 /**
- * Asks something of kubelet or systemd. What follows depends on the answer: see
+ * Asks something of kubelet or systemd. The effects that follow depend on the answer: see
  * `effects-of-answer.ts`.
  */
 export type CommandEffect =

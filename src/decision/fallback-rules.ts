@@ -70,7 +70,7 @@ export function learnFromFallback({ snapshot, target, candidates }: TargetSituat
 
 /**
  * The wanted config, where the fallback that the node rests on died of what another config left
- * behind. That the fallback failed too then says nothing about the node, and it is healthy now that
+ * behind. The failure of the fallback then says nothing about the node, and it is healthy now that
  * the file is deleted. If the wanted config were tried again, it would write the file anew.
  */
 function findBlamed(target: Target, [wanted]: readonly Candidate[]): Verdict | undefined {

@@ -60,7 +60,7 @@ export function recordStaging({ snapshot }: Situation): Step | undefined {
 
 /**
  * Whether the new assignment comes from something that nodes share, so that many of them see it at
- * once. What a person sets on this Node alone is followed without a wait.
+ * once. An assignment that a person sets on this Node alone is followed without a wait.
  */
 function isShared(snapshot: Snapshot, source: ConfigMapSource): boolean {
   const { assigned: record, recordedChannelState: before, desired } = snapshot

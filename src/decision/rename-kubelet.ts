@@ -1,5 +1,5 @@
 /**
- * Records that name this kubelet as an earlier agent did. What they say stays true: a verdict that
+ * Records that name this kubelet as an earlier agent did. Their verdicts stay true: a verdict that
  * was forgotten would have its config tried again on every node at once. Pure.
  */
 import type { HealthRecord } from '../health/fold.ts'

@@ -113,7 +113,7 @@ export function isOwnEdit(snapshot: Ground, assigned: ConfigSource): boolean {
 
 /**
  * Kubelet was started with it and does not run at the moment, as between two automatic restarts or
- * while the node boots. What was activated, and not started, has not run here.
+ * while the node boots. A content that was activated, and not started, has not run here.
  */
 function isStarted(snapshot: Ground, content: ContentHash): boolean {
   const { nextStart, running, health, assigned } = snapshot

@@ -119,8 +119,8 @@ function recordBoot({ snapshot, unit, target }: TargetSituation): Step | undefin
 }
 
 /**
- * Not what is no longer wanted, and nothing that stands in for it. What is to be promoted has to
- * pass its trial first.
+ * Not a config that is no longer wanted, nor one that stands in for the wanted one. A config has to
+ * pass its trial before it is promoted.
  */
 function isPromotable({ snapshot, target }: TargetSituation, { content }: { readonly content: ContentHash }): boolean {
   if (target.content !== content || target.source === 'local' || target.verdict !== undefined) return false

@@ -79,7 +79,7 @@ export function stageAssigned(snapshot: Snapshot, source: ConfigMapSource, objec
 }
 
 /**
- * A retry that is raised asks for a whole trial. What an operator requested was for the assignment
+ * A retry that is raised asks for a whole trial. A request of an operator was for the assignment
  * before.
  */
 function assignAnew(known: StagedContent, planned: number, isNew: boolean): StagedContent {

@@ -1,9 +1,10 @@
 /**
  * Which config should run: the assigned one, unless it was refused or failed on this kubelet, or
  * waits for its turn in a rollout. If it was refused or waits, the running config stays. If it
- * failed, the target is the first of last-known-good, previous and local without a verdict. What a
- * return to local left comes before local, and where local is assigned, it takes their place.
- * Falling back is nothing more than a verdict that makes this function choose another target.
+ * failed, the target is the first of last-known-good, previous and local without a verdict. Configs
+ * that a return to local left come before local, and where local is assigned, they take the place
+ * of the other fallbacks. Falling back is nothing more than a verdict that makes this function
+ * choose another target.
  *
  * The Situation holds that, and is what the rules look at. Pure.
  */
@@ -63,8 +64,8 @@ export interface TargetSituation extends Situation {
 }
 
 /**
- * Whether it only stands in for the assigned config, which failed. What goes on is no stand-in: its
- * trial and its promotion go on.
+ * Whether the target only stands in for the assigned config, which failed. A config that goes on is
+ * no stand-in: its trial and its promotion go on.
  */
 export function standsIn({ fallback, goesOn }: Pick<Target, 'fallback' | 'goesOn'>): boolean {
   return fallback && !goesOn
@@ -209,7 +210,7 @@ function chooseTarget(snapshot: Ground, candidates: readonly Candidate[], goingO
     return { ...free, fallback: isFallback(free), goesOn: free.content === goingOn?.content, atFault: false }
   }
   // Rest on the best fallback whose verdict is not confirmed: a broken node gives a provisional
-  // verdict to every config. What kubelet is healthy with is better than any.
+  // verdict to every config. The config that kubelet is healthy with is better than any.
   const provisional = candidates.filter((candidate) => candidate.verdict?.state === 'provisional')
   const best = listLeft(snapshot)[0] ?? snapshot.lastKnownGood
   const rest =

@@ -105,8 +105,8 @@ interface NextConfig {
 
 /**
  * The record as it should be. Where another config is assigned by now, or is on trial, the former
- * one's is dropped: its next trial begins anew. What runs for a moment in the place of the assigned
- * config drops nothing, as a file that is written at each boot.
+ * one's is dropped: its next trial begins anew. A config that runs for a moment in the place of the
+ * assigned one drops nothing, such as a file that is written at each boot.
  *
  * @param next what kubelet starts with next
  */

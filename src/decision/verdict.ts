@@ -160,6 +160,12 @@ export function isOfFailure(verdict: Verdict | undefined): boolean {
   return verdict !== undefined && verdict.state !== 'refused'
 }
 
+/**
+ * The words of a remark about a config that kubelet takes, and makes something else of. The report
+ * on the node tells such remarks by these words.
+ */
+export const OTHERWISE = 'kubelet starts, and'
+
 export type PreflightResult =
   /** `drain`: changed fields that may change on a drained node only. */
   | {

@@ -1,7 +1,7 @@
 /**
  * Why kubelet's unit is down. Systemd shows the same of a unit that a person stopped and of one
- * whose start came to nothing, so each cause but a person needs proof of its own. What nothing
- * proves counts as a person's doing. Measured with systemd 252 and 257. Pure.
+ * whose start came to nothing, so each cause but a person needs proof of its own. A stop without
+ * such a proof counts as a person's doing. Measured with systemd 252 and 257. Pure.
  */
 
 import type { HealthRecord } from '../health/fold.ts'

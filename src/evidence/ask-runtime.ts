@@ -60,7 +60,7 @@ export function findStaticPods({ sandboxes, containers }: RuntimePods): readonly
   return [...pods.values()]
 }
 
-/** @param paths directories and files. What cannot be read is left out. */
+/** @param paths directories and files. Those that cannot be read are left out. */
 function readManifests(files: ManifestFiles, paths: readonly string[]): readonly Manifest[] {
   const found = paths.flatMap((path) => listFiles(files, path)).slice(0, MOST_MANIFESTS)
   return found.flatMap((path) => readManifest(files, path) ?? [])

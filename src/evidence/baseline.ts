@@ -29,7 +29,10 @@ function isProven({ proven }: BaselineFacts, content: ContentHash): boolean {
   return proven !== undefined && contentOfKey(proven) === content
 }
 
-/** Whether local runs, or what has been promoted here. What is wrong then is not its doing. */
+/**
+ * Whether local runs, or a config that has been promoted here. A fault of the node is not its doing
+ * then.
+ */
 export function runsPromoted({ running, proven, lastKnownGood, previous }: BaselineFacts): boolean {
   if (running.kind !== 'known') return false
   const { content } = running
@@ -111,7 +114,7 @@ function joinAll(ofKind: (contract: (typeof ALL_CONTRACTS)[number]) => Partial<T
   return Object.assign({}, ...ALL_CONTRACTS.map(ofKind))
 }
 
-/** The baseline is to be taken again. What runs keeps the one that concerns it. */
+/** The baseline is to be taken again. The running config keeps the one that concerns it. */
 export function dropBaseline(record: EvidenceRecord, facts: BaselineFacts): EvidenceRecord {
   return { ...record, baseline: undefined, displaced: findDisplaced(record, undefined, facts) }
 }

@@ -131,8 +131,9 @@ function findServing({ healthz, health, policy }: Snapshot, { sinceUs }: Process
 }
 
 /**
- * A gap between two looks begins the time of a healthy process anew. What does not answer on its
- * health port is the business of kind `healthz`. Where that port is not known, neither is a gap.
+ * A gap between two looks begins the time of a healthy process anew. A process that does not answer
+ * on its health port is the business of kind `healthz`. Where that port is not known, neither is a
+ * gap.
  */
 function findRenewing(snapshot: Snapshot): number | undefined {
   const process = healthOfRunning(snapshot)

@@ -189,8 +189,8 @@ function foldProcess<Q extends Question>(before: ProcessEvidence, seen: SeenFact
 }
 
 /**
- * Counts the request, and whether the API server was reachable all the while. What did not reach it
- * cost it nothing, and the questions of a trial must not be used up by an outage.
+ * Counts the request, and whether the API server was reachable all the while. A request that did
+ * not reach it cost it nothing, and the questions of a trial must not be used up by an outage.
  */
 function noteAnswer(before: ProcessEvidence, atUs: number, { question, answer }: AnySeen): ProcessEvidence {
   if (!CONTRACTS[question].asksServer || answer.kind === 'not-asked') return before

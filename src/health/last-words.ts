@@ -58,8 +58,8 @@ export function withLastWords(what: string, record: ExitRecord): string {
 
 /**
  * Whether the subject's two latest exits were alike: with the same last words, each within a minute
- * of its start, and one start right after the other exit. That is a crash loop. What a process said
- * before a signal ended it does not explain its end.
+ * of its start, and one start right after the other exit. That is a crash loop. The words of a
+ * process before a signal ended it do not explain its end.
  */
 export function areLatestAlike({ recentExits = [], subject }: ExitRecord): boolean {
   const [before, after] = recentExits.filter(({ key }) => key === subject).slice(-2)

@@ -97,8 +97,8 @@ export function areLate({ lateLooks = 0 }: Pick<Looks, 'lateLooks'>): boolean {
 
 /** While systemd waits to restart kubelet (`RestartSec=`), that is no illness. */
 function findWaitedUs({ lastSampleUs, restartsAtUs = 0 }: Looks, { activity, restartWait }: KnownUnit, nowUs: number): number {
-  // A start waits in systemd's queue for other units, or for the agent itself. What ran before that
-  // may have been ill.
+  // A start waits in systemd's queue for other units, or for the agent itself. The process that ran
+  // before that may have been ill.
   if (activity === 'queued') return nowUs - Math.max(lastSampleUs, restartWait?.sinceUs ?? lastSampleUs)
   const fromUs = restartsAtUs > lastSampleUs ? lastSampleUs : Math.max(lastSampleUs, restartWait?.sinceUs ?? nowUs)
   return Math.max(0, Math.min(nowUs, restartWait?.untilUs ?? restartsAtUs) - fromUs)

@@ -137,8 +137,8 @@ function followAbsent(fold: Fold<Process>, isExcused: boolean, charged: number):
 }
 
 /**
- * Rule 34: between two starts kubelet is ill with what ran last. What cannot be read is unknown: no
- * health, and no more illness than before.
+ * Rule 34: between two starts kubelet is ill with the config that ran last. Health that cannot be
+ * read is unknown: no health, and no more illness than before.
  */
 function classifyAbsent({ sample, unit }: Fold<Process>, wasIll: boolean): SampleHealth {
   const isDown = unit.activity === 'auto-restart' || unit.activity === 'failed' || unit.activity === 'starting'

@@ -1,8 +1,8 @@
 /**
  * The exec plugin of a kubeconfig: how it is run, and what its output says. Pure. Rules:
  * `Authenticator`, k8s.io/client-go/plugin/pkg/client/auth/exec. The library would run it without
- * limits of time and output: a plugin that prints without end would end the agent. What a plugin
- * prints is never quoted, since it may be a credential.
+ * limits of time and output: a plugin that prints without end would end the agent. The output of a
+ * plugin is never quoted, since it may be a credential.
  */
 import { resolve } from 'node:path'
 import { isObject } from '../values/is-object.ts'

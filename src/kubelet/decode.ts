@@ -44,7 +44,7 @@ export function decodeConfig(text: string, parseYaml: YamlParser): Decoded {
   const isJson = looksLikeJson(text)
   const parsed = isJson ? { remarks: [], ...parseJsonText(text) } : parseYaml(text)
   if (!parsed.ok) return { ok: false, detail: parsed.detail, unjudged: parsed.unjudged }
-  const problem = findProblem(parsed.value, isJson ? text : undefined)
+  const problem = describeEmptyFirst(parsed.value, text) ?? findProblem(parsed.value, isJson ? text : undefined)
   if (problem !== undefined) return { ok: false, detail: problem.detail }
   const config = isObject(parsed.value) ? parsed.value : {}
   const unknown = Object.keys(config).filter((name) => !isKindKey(name) && !isFieldName(name))
@@ -175,6 +175,47 @@ function kindOfYaml(text: string): string | undefined {
   const indent = /^ */.exec(content[0] ?? '')?.[0] ?? ''
   const found = content.map((line) => KIND_LINE.exec(line)).filter((match) => match?.[1] === indent)
   return kindOfScalar(found.at(-1)?.[2] ?? '')
+}
+
+interface DocumentStart {
+  /** Counted from 1. */
+  readonly line: number
+  /** The document has comments at most. */
+  readonly isEmpty: boolean
+}
+
+/**
+ * The documents of a text in YAML. Content is indented or begins otherwise, so that a line that
+ * begins like a mark of documents is one.
+ */
+export function listDocuments(text: string): readonly DocumentStart[] {
+  const starts: { line: number; isEmpty: boolean }[] = []
+  let hasEnded = true
+  for (const [index, whole] of text
+    .replace(/^\ufeff/, '')
+    .split(/\r\n|\n/)
+    .entries()) {
+    const isMark = /^---(?:[ \t]|$)/.test(whole)
+    if (!isMark && DOCUMENT_END.test(whole)) hasEnded = true
+    else if (isMark || (hasEnded && !BEFORE_CONTENT.test(whole))) {
+      starts.push({ line: index + 1, isEmpty: BEFORE_CONTENT.test(whole) })
+      hasEnded = false
+    } else if (!BEFORE_CONTENT.test(whole)) {
+      const last = starts.at(-1)
+      if (last !== undefined) last.isEmpty = false
+    }
+  }
+  return starts
+}
+
+/** Kubelet takes the first document of a text, also where that is empty. */
+export function describeEmptyFirst(value: unknown, text: string): { readonly detail: string; readonly line: number } | undefined {
+  const documents = value === null ? listDocuments(text) : []
+  const at = documents.findIndex(({ isEmpty }) => !isEmpty)
+  const line = documents[at]?.line
+  if (line === undefined || at === 0) return undefined
+  const what = `remove what is before document ${at + 1}, which begins`
+  return { detail: `the first document of this text is empty, and kubelet reads no other: ${what} at line ${line}, column 1`, line }
 }
 
 function kindOfScalar(text: string): string | undefined {

@@ -15,7 +15,7 @@ export interface EvidenceProbe {
   /** Waits until nothing is being asked, for at most so long. */
   answered(limitMs: number): Promise<void>
   /**
-   * CLOCK_MONOTONIC of when this agent began to ask. What an earlier one asked is answered to
+   * CLOCK_MONOTONIC of when this agent began to ask. A question of an earlier agent is answered to
    * nobody.
    */
   asksSinceUs(): number

@@ -60,8 +60,8 @@ export interface Checkpoints {
 export interface RecordStore<Names extends RecordName = RecordName> {
   get<N extends Exclude<Names, SourceName>>(name: N): GotValue<N>
   /**
-   * Writes only if the record changes. What cannot be written to /run is kept in memory: nothing is
-   * thrown.
+   * Writes only if the record changes. A record that cannot be written to /run is kept in memory:
+   * nothing is thrown.
    */
   put<N extends Names>(name: N, value: PutValue<N>): void
 }

@@ -5,24 +5,39 @@
  * for keys, `DecodeKubeletConfiguration`, pkg/kubelet/kubeletconfig/util/codec, decodes strictly
  * first, and leniently when that fails.
  */
+import { OTHERWISE } from '../decision/verdict.ts'
 import { describeMisfit, type KubeletConfig } from '../kubelet/decode.ts'
 import type { Field, FieldTable } from '../kubelet/field.ts'
 import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
 import { FIELDS, findMisfits, isKnown, LAST_IN_TABLES, listObjects, NEWEST_MINOR } from '../kubelet/fields.ts'
 import type { Position } from '../kubelet/yaml-document.ts'
-import { isObject } from '../values/is-object.ts'
+import { type KubeletFlags, NO_FLAGS, overlayFlags } from './change/kubelet-flags.ts'
 import type { ConfigDocument } from './document.ts'
 import { checkAtStart, checkLogRotation, checkSysctls } from './fields/at-start.ts'
 import { checkGates, findGateState } from './fields/check-gates.ts'
-import { describeRange, type FieldProblem, type FieldRuleInput, LONGEST_NAME, shorten, weigh } from './fields/complaint.ts'
+import {
+  describeRange,
+  type FieldProblem,
+  type FieldRuleInput,
+  LONGEST_NAME,
+  SUPPLIED_BY,
+  shorten,
+  type Unseen,
+  type WholeInput,
+  weigh,
+} from './fields/complaint.ts'
 import { checkCross } from './fields/cross.ts'
 import { hint, listKnown } from './fields/hint.ts'
+import { checkListeners } from './fields/listeners.ts'
 import { checkLogging, checkTracing } from './fields/logging.ts'
 import { checkNewFields } from './fields/new-fields.ts'
+import { checkOtherwise } from './fields/otherwise.ts'
 import { checkPolicyOptions } from './fields/policy-options.ts'
 import { checkChoices, checkCurves, checkQuotaPeriod, checkRanges } from './fields/single-fields.ts'
+import { checkSupplied } from './fields/supplied.ts'
 import { type Finding, locateNearest } from './finding.ts'
 import { describeJudgedBy, formatVersion, IN_TABLES, isNewer, isPreRelease, type KubeletVersion } from './kubelet-version.ts'
+import { NodeView } from './node/node-view.ts'
 
 interface FieldOptions {
   /**
@@ -32,10 +47,12 @@ interface FieldOptions {
   readonly version: KubeletVersion | undefined
   /** Severity of keys that kubelet would ignore. */
   readonly unknownKeys: 'warn' | 'refuse'
-  /**
-   * Values that kubelet's flags set, by field. They override the config; feature gates one by one.
-   */
-  readonly overrides?: KubeletConfig
+  /** Of kubelet. They override the config. */
+  readonly flags?: KubeletFlags
+  /** Default: nothing. */
+  readonly unseen?: Unseen | undefined
+  /** Default: no. */
+  readonly isDropIn?: boolean
 }
 
 const MOST_FINDINGS = 500
@@ -82,10 +99,12 @@ function identify({ rule, path, problem }: Finding): string {
 const NEWEST: KubeletVersion = { major: 1, minor: LAST_IN_TABLES.minor, patch: 0 }
 
 function checkFor(document: ConfigDocument, options: FieldOptions, isAsked: (complaint: FieldProblem) => boolean = () => true): Finding[] {
-  const { version: given, unknownKeys, overrides = {} } = options
+  const { version: given, unknownKeys, flags = NO_FLAGS, unseen, isDropIn = false } = options
   const version = given !== undefined && given.major > 1 ? NEWEST : given
-  const config = override(document.config, overrides)
-  const subject: FieldRuleInput = { config, version, gate: (name) => findGateState(name, config, version?.minor) }
+  const { config } = overlayFlags(document.config, flags, version)
+  const view = new NodeView(document.config, { version, flags, folder: '/', files: [] })
+  const gate = (name: string) => findGateState(name, config, version?.minor)
+  const subject: WholeInput = { config, version, gate, view, unseen, isDropIn }
   const complaints = [
     ...(given !== undefined && isNewer(given)
       ? remarkOnKeys(document.config, given, unknownKeys)
@@ -93,17 +112,13 @@ function checkFor(document: ConfigDocument, options: FieldOptions, isAsked: (com
     ...checkTypes(subject),
     ...checkGates(subject),
     ...listRules(subject),
+    ...checkSupplied(subject),
+    ...checkOtherwise(subject),
   ]
   const findings = adviseLikely(complaints.filter(isAsked).slice(0, MOST_FINDINGS)).flatMap((complaint) =>
-    toFindings(complaint, document, version),
+    toFindings(complaint, document, { version, unseen }),
   )
-  return [...findings, ...listRepeated(document, unknownKeys)].sort((a, b) => compare(a.position, b.position))
-}
-
-/** `kubeletConfigFlagPrecedence`, cmd/kubelet/app/server.go. */
-function override(config: KubeletConfig, overrides: KubeletConfig): KubeletConfig {
-  if (!isObject(config.featureGates) || !isObject(overrides.featureGates)) return { ...config, ...overrides }
-  return { ...config, ...overrides, featureGates: { ...config.featureGates, ...overrides.featureGates } }
+  return [...findings, ...listRepeated(document, unknownKeys), ...listIgnored(document)].sort((a, b) => compare(a.position, b.position))
 }
 
 /** The rules of kubelet's validation and start, as far as possible in kubelet's own order. */
@@ -116,7 +131,7 @@ export function listRules(subject: FieldRuleInput): FieldProblem[] {
     ...checkNewFields(subject),
     ...checkLogging(subject),
     ...checkTracing(subject),
-    ...[checkCurves, checkLogRotation, checkPolicyOptions, checkSysctls, checkAtStart]
+    ...[checkListeners, checkCurves, checkLogRotation, checkPolicyOptions, checkSysctls, checkAtStart]
       .flatMap((check) => check(subject))
       .map((problem): FieldProblem => ({ ...problem, atStart: true })),
   ]
@@ -143,14 +158,31 @@ function adviseLikely(complaints: readonly FieldProblem[]): FieldProblem[] {
   })
 }
 
-function toFindings(complaint: FieldProblem, document: ConfigDocument, version: KubeletVersion | undefined): Finding[] {
-  const severity = weigh(complaint, version?.minor)
-  if (severity === undefined) return []
-  const { rule, path, reason = 'validate', problem, advice, atStart } = complaint
+function toFindings(
+  complaint: FieldProblem,
+  document: ConfigDocument,
+  { version, unseen }: Pick<WholeInput, 'version' | 'unseen'>,
+): Finding[] {
+  const weight = weigh(complaint, version?.minor)
+  if (weight === undefined) return []
+  const { rule: name, path, reason = 'validate', problem, advice, atStart, supplied } = complaint
+  const rule = name.includes('/') ? name : `fields/${name}`
+  const isOpen = supplied === true && unseen !== undefined
+  const severity = isOpen && weight === 'refuse' ? 'warn' : weight
+  // A flag that may say otherwise is worth a word only where it decides.
+  const unless = isOpen && (weight === 'refuse' || unseen === 'local') ? ` (${SUPPLIED_BY[unseen]})` : ''
   const range = version === undefined ? describeRange(complaint) : ''
   const place = { path, position: locateNearest(document, path) }
   const isAtStart = atStart === true && version !== undefined && isNewer(version)
-  return [{ rule: `fields/${rule}`, severity, reason, ...place, problem: `${problem}${range}`, advice, ...(isAtStart && { isAtStart }) }]
+  return [{ rule, severity, reason, ...place, problem: `${problem}${unless}${range}`, advice, ...(isAtStart && { isAtStart }) }]
+}
+
+/** `DecodeKubeletConfiguration` reads one document, as sigs.k8s.io/yaml does. */
+function listIgnored({ second: position }: ConfigDocument): Finding[] {
+  if (position === undefined) return []
+  const problem = `${OTHERWISE} reads the first document of this text alone: the second begins at line ${position.line}`
+  const advice = 'remove what is not for kubelet, or merge it into the first'
+  return [{ rule: 'otherwise/documents', severity: 'warn', reason: 'validate', path: [], position, problem, advice }]
 }
 
 function listRepeated({ repeated }: ConfigDocument, severity: Finding['severity']): Finding[] {

@@ -5,9 +5,17 @@
  */
 
 import type { PreflightResult } from '../decision/verdict.ts'
-import { decodeText, EMPTY_CONFIG, findProblem, type KubeletConfig, looksLikeJson } from '../kubelet/decode.ts'
+import {
+  decodeText,
+  describeEmptyFirst,
+  EMPTY_CONFIG,
+  findProblem,
+  type KubeletConfig,
+  listDocuments,
+  looksLikeJson,
+} from '../kubelet/decode.ts'
 import { findOffset, layOut, parseJsonText } from '../kubelet/json.ts'
-import { type LocatedYaml, positionsIn, type YamlFailure, type YamlReader } from '../kubelet/yaml-document.ts'
+import { type LocatedYaml, type Position, positionsIn, type YamlFailure, type YamlReader } from '../kubelet/yaml-document.ts'
 import { keyOf, type PreflightRequest } from '../ports/preflight.ts'
 import { isObject } from '../values/is-object.ts'
 
@@ -18,6 +26,8 @@ export interface ConfigDocument extends Pick<LocatedYaml, 'locate' | 'repeated'>
    * `checkFields` checks the types of newer fields.
    */
   readonly config: KubeletConfig
+  /** Where another document begins that is not empty: kubelet reads the first one alone. */
+  readonly second?: Position | undefined
 }
 
 type DocumentResult = { readonly ok: true; readonly document: ConfigDocument } | YamlFailure
@@ -31,9 +41,14 @@ async function readYaml(text: string, yaml: Pick<YamlReader, 'first'>, signal: A
   const parsed = await yaml.first(text, signal)
   if (!parsed.ok) return parsed
   const { value, locate, repeated } = parsed
+  const empty = describeEmptyFirst(value, text)
+  if (empty !== undefined) return { ok: false, detail: empty.detail, position: { line: empty.line, column: 1 } }
   const problem = findProblem(value, undefined)
   if (problem !== undefined) return { ok: false, detail: problem.detail, position: locate(problem.path) }
-  return { ok: true, document: { text, config: asConfig(value), locate, repeated } }
+  const [, ...others] = listDocuments(text)
+  const line = others.find(({ isEmpty }) => !isEmpty)?.line
+  const second = line === undefined ? undefined : { line, column: 1 }
+  return { ok: true, document: { text, config: asConfig(value), locate, repeated, second } }
 }
 
 function readJson(text: string): DocumentResult {

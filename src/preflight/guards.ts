@@ -11,7 +11,7 @@ export const GUARDS = {
   'content-type': 'a contentType in which kubelet cannot talk to the API server',
   'node-lease': 'a nodeLeaseDurationSeconds with which kubelet renews its lease more seldom than node controllers wait',
   'static-pods': 'a staticPodPath that is removed or moved away from a directory with manifests',
-  healthz: 'a healthzPort that another process has, or a healthzBindAddress that is not of this machine',
+  healthz: 'a healthzPort that another process has, or a healthzBindAddress that is not of this machine or no address',
   reservation: 'enforceNodeAllocatable with less reserved than a cgroup uses now',
   eviction: 'an eviction threshold that is new and by far above what the node has left',
   'resolv-conf': 'a resolvConf that does not exist, or one whose nameservers are new and loopback addresses, which no pod reaches',

@@ -23,6 +23,8 @@ export interface InspectedConfig {
   readonly key: string
   /** The config was given without its ConfigMap: the other files are not known. */
   readonly isAlone?: boolean
+  /** Each node merges it over its local config, which is not known here. */
+  readonly isPart?: boolean
   /**
    * Of a local config: the file that kubelet reads it from. A check of its copy elsewhere resolves
    * relative paths as there. undefined: it is a checkpoint's.

@@ -63,21 +63,28 @@ export function listParts(sources: PartSources): readonly InspectPart[] {
   ]
 }
 
-function checkFieldRules({ document, version: given, unknownKeys, node, kubelet }: PartInput, { guardsOff }: PartSources): PartReport {
+function checkFieldRules(
+  { document, version: given, unknownKeys, node, kubelet, config, dropIns }: PartInput,
+  { guardsOff }: PartSources,
+): PartReport {
   // For a kubelet older than the tables, only the rules that hold for every version apply.
   const version = given !== undefined && (isCovered(given) || isNewer(given)) ? given : undefined
   const flags = collectFlags((node ?? kubelet)?.flags ?? [])
-  // The whole config: a flag may set only a part of a field.
-  const { config: overrides } = overlayFlags(document.config, flags, version)
+  const isKnown = node !== undefined && node.incomplete === undefined
+  const unseen = config.isPart === true ? 'local' : isKnown ? undefined : 'flags'
   const count = Object.keys(document.config).filter((name) => name !== 'apiVersion' && name !== 'kind').length
   const isLater = version !== undefined && isNewer(version) && !isPreRelease(version)
   const whose = version === undefined || isLater ? 'every kubelet version' : `kubelet ${formatVersion(version)}`
   // Findings about gates that only kubelet's flags name are not about the config.
   const gates = isObject(document.config.featureGates) ? document.config.featureGates : {}
-  const isOwn = ({ path: [field, gate] }: Finding) => field !== 'featureGates' || gate === undefined || Object.hasOwn(gates, gate)
+  const isOwn = ({ rule, path }: Finding) => {
+    const [field, gate] = path
+    if (rule.startsWith('otherwise/')) return overridingFlag(path.slice(0, 1), flags) === undefined
+    return field !== 'featureGates' || gate === undefined || Object.hasOwn(gates, gate)
+  }
   const report = conclude(
     [
-      ...checkFields(document, { version, unknownKeys, overrides }).filter(isOwn),
+      ...checkFields(document, { version, unknownKeys, flags, unseen, isDropIn: isDropIn(dropIns) }).filter(isOwn),
       ...settleGuards(guardClient(document, { version, flags, folder: '/', files: [], running: node?.running }), guardsOff()),
     ],
     `${count} ${count === 1 ? 'field' : 'fields'} checked against the rules of ${whose}`,
@@ -115,13 +122,17 @@ async function checkNodeRules(
   if (node === undefined) return undefined
   const { flags, running, kubeletPid } = node
   // Kubelet resolves relative paths of a drop-in nowhere: they begin in its working directory.
-  const isDropIn = dropIns?.kind === 'usable' && dropIns.order.base !== undefined
-  const place = isDropIn ? { folder: '/', files: [] } : { folder: node.folder, files: listKeysOf(config, document.config) }
+  const place = isDropIn(dropIns) ? { folder: '/', files: [] } : { folder: node.folder, files: listKeysOf(config, document.config) }
   const options: NodeOptions = { version, flags: collectFlags(flags), ...place, running, kubeletPid }
   const found = await surroundings(findNeeds(document.config, options))
   const report = conclude(settleGuards(checkNode(document.config, document, found, options), guardsOff()), 'checked against this node')
   const fault = findNodeFault(document.config, found, options)
   return fault === undefined ? report : { ...report, outcome: 'cannot-start', detail: fault }
+}
+
+/** The config is laid over the file of `--config`. */
+function isDropIn(dropIns: PartInput['dropIns']): boolean {
+  return dropIns?.kind === 'usable' && dropIns.order.base !== undefined
 }
 
 /**

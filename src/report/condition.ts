@@ -35,12 +35,24 @@ const MESSAGE_BYTES = 1024
  */
 export const NODE_UNREADABLE = conditionOf('KubeletUnknown', 'the agent cannot read the state of this node and changes nothing')
 
-/** @param wait the wait in which the last pass of the loop ended */
-export function describeCondition(snapshot: Snapshot, wait: Pick<Wait, 'phase' | 'detail'>, deadlines: Deadlines): Condition {
+/** Kubelet runs what is assigned, and may do something else with it. */
+const OF_WHAT_RUNS: readonly ConditionReason[] = ['InTrial', 'Promoted']
+
+/**
+ * @param wait the wait in which the last pass of the loop ended
+ * @param otherwise what kubelet does otherwise than the assigned config says
+ */
+export function describeCondition(
+  snapshot: Snapshot,
+  wait: Pick<Wait, 'phase' | 'detail'>,
+  deadlines: Deadlines,
+  otherwise?: string,
+): Condition {
   const active = runningSource(snapshot)
   const fault = findFault(snapshot, active, wait.phase)
   const [reason, message] = describeReason(snapshot, wait, deadlines, fault, active)
-  const condition = conditionOf(reason, cutToBytes(onOneLine(`${message}${sayLate(snapshot)}`), MESSAGE_BYTES))
+  const remark = otherwise !== undefined && OF_WHAT_RUNS.includes(reason) ? `; ${otherwise}` : ''
+  const condition = conditionOf(reason, cutToBytes(onOneLine(`${message}${remark}${sayLate(snapshot)}`), MESSAGE_BYTES))
   const isRequested = reason === 'RolledBack' && findAssignedVerdict(snapshot)?.reason === 'requested'
   if (isRequested) return { ...condition, deliberate: true }
   const isUnread = reason === 'AssignmentUnknown' || reason === 'DownloadFailed'

@@ -41,7 +41,7 @@ interface ReporterOptions {
   /** Told of each condition, before it is kept back for a while. */
   readonly syncFaults: Pick<SyncFaults, 'see'>
   /** Told of each snapshot; returns what preflight warned of in what is assigned. */
-  readonly warnings: Pick<AcceptedWarnings, 'see'>
+  readonly warnings: Pick<AcceptedWarnings, 'see' | 'otherwise'>
   /** Publishes the condition alone, if nothing else is known. */
   readonly publishCondition: (condition: Condition) => void
 }
@@ -112,9 +112,9 @@ export class Reporter {
     this.#firstLookUs ??= nowUs
     if (!this.#hasReadAssignment && nowUs - this.#firstLookUs < START_GRACE_US) return undefined
     this.#deadlines = findDeadlines(snapshot, wait.phase, this.#deadlines)
-    const condition = describeCondition(snapshot, wait, this.#deadlines)
-    syncFaults.see(snapshot, condition)
     const seenWarnings = warnings.see(snapshot)
+    const condition = describeCondition(snapshot, wait, this.#deadlines, warnings.otherwise(snapshot))
+    syncFaults.see(snapshot, condition)
     const wanted = resolveDesired(snapshot.desired)
     if (!isTransient(condition, wait, snapshot)) this.#transientSinceUs = undefined
     else if (this.#keepsLast(wanted, nowUs)) return this.#last?.summary

@@ -62,8 +62,8 @@ function findSharedSlot({ now, nodeName, policy, spread }: Snapshot, wanted: Con
 
 /**
  * Whether all nodes may have this to tell at the same moment: before their turn, and where the
- * change leaves the content as it is. What runs was proven before then, and still is: a promotion
- * follows a trial, which is Unknown.
+ * change leaves the content as it is. The running content was proven before then, and still is: a
+ * promotion follows a trial, which is Unknown.
  */
 function isShared(phase: Phase, condition: Condition, shown: Condition | undefined): boolean {
   if (phase === 'settled') return condition.status === 'True' && shown?.status === 'True'

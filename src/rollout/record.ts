@@ -8,8 +8,8 @@
  *               GENERATION STAGE proof
  *               GENERATION STAGE veto REASON...
  *
- * Other nodes write it, and not all may be honest or of this version. What cannot be read whole
- * means: wait. Other keys than these are left alone.
+ * Other nodes write it, and not all may be honest or of this version. A record that cannot be read
+ * whole means: wait. Other keys than these are left alone.
  */
 import { isObject } from '../values/is-object.ts'
 import { quote } from '../values/kubernetes-names.ts'

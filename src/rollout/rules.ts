@@ -134,9 +134,10 @@ function isOther(state: RolloutState, config: RolloutConfig): boolean {
 /**
  * R4, vetoes: the node reports that the content failed on it, as long as the record does not say
  * so. So a record that was deleted, recreated or restored learns it. A verdict from before `retry`
- * was raised does not count. What fails when its rollout is over, or was last-known-good here
- * before the record was about another content, fails late. That begins no rollout, and halts no
- * later one of the same content, as of a revert to it: all nodes may have run it for long.
+ * was raised does not count. A content that fails when its rollout is over, or that was
+ * last-known-good here before the record was about another content, fails late. That begins no
+ * rollout, and halts no later one of the same content, as of a revert to it: all nodes may have run
+ * it for long.
  */
 export function tellFailure(standing: Standing): RolloutDecision | undefined {
   const { node, plan, rollout } = standing

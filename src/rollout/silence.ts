@@ -78,8 +78,8 @@ export interface Sighting {
 }
 
 /**
- * @param known undefined: this node sees a record for the first time in this boot. What it knows of
- *   another record of another config does not count.
+ * @param known undefined: this node sees a record for the first time in this boot. Its knowledge of
+ *   another config's record does not count.
  */
 export function observeRecord(known: Observation | undefined, sighting: Sighting): Observation {
   const { record, recordUid, resourceVersion, assignment, nowUs } = sighting

@@ -260,9 +260,9 @@ export class ClusterSource implements AssignmentSource {
 }
 
 /**
- * Since when the Node, the ConfigMap, those under it and the fleet cannot be read. What was read
- * before stays in effect; only the condition of the Node depends on this. Each object is stale from
- * its first failure until the next successful answer.
+ * Since when the Node, the ConfigMap, those under it and the fleet cannot be read. The versions
+ * that were read before stay in effect; only the condition of the Node depends on this. Each object
+ * is stale from its first failure until the next successful answer.
  */
 class Staleness {
   readonly #stale = new Map<string, Stale>()

@@ -35,8 +35,8 @@ export type ConfigMapData = Readonly<Record<string, string>>
 
 /**
  * SHA-256 in hex of all files of a checkpoint and the key. For local it is LOCAL_CONTENT, whatever
- * the file holds, since the administrator owns that file. What cannot be hashed gets a name with a
- * tag, which equals no hash: the functions `name...` make one, and `is...` know it.
+ * the file holds, since the administrator owns that file. A content that cannot be hashed gets a
+ * name with a tag, which equals no hash: the functions `name...` make one, and `is...` know it.
  */
 export const isContentHash = isText
 export type ContentHash = TypeOf<typeof isContentHash>

@@ -7,7 +7,8 @@
  * former config before it puts another in place: nothing could roll that one back.
  *
  * Where the selected kind has something in place, that is what kubelet starts with, and what has to
- * be left if it fails. What a former kind left beside it must not stand in the way of that.
+ * be left if it fails. A config that a former kind left beside it must not stand in the way of
+ * that.
  */
 import { join, normalize } from 'node:path'
 import { FileError } from '../checkpoint/file-error.ts'

@@ -90,8 +90,8 @@ export class DropInActivation implements KindOfActivation {
   }
 
   /**
-   * Writes what an earlier agent did not: the copy, and which content it is. What cannot be written
-   * must not keep the agent from observing.
+   * Writes the records that an earlier agent did not: the copy, and which content it is. A failed
+   * write must not keep the agent from observing.
    * @returns the content of what is in place
    */
   #complete(placed: PlacedDropIn, { record, isIncomplete }: Found): ContentHash | undefined {

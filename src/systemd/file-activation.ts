@@ -7,7 +7,7 @@
  * resolve to another directory here than in its checkpoint.
  *
  * A program with kubelet inside has a `--config` too, which is not kubelet's: a file of another
- * kind is left alone. What the agent has put there itself may be of any kind.
+ * kind is left alone. A file that the agent has put there itself may be of any kind.
  *
  * After a crash at any point the file is complete, and its content is in the record or is the
  * original's. The order is therefore: store the original, record the target, rename, stamp.
@@ -79,8 +79,8 @@ export class FileActivation implements KindOfActivation {
   }
 
   /**
-   * Writes what an earlier agent did not: the copy, the original beside it, and which content it
-   * is. What cannot be written must not keep the agent from observing.
+   * Writes the records that an earlier agent did not: the copy, the original beside it, and which
+   * content it is. A failed write must not keep the agent from observing.
    * @returns the content of what is in place
    */
   #complete(source: ConfigMapSource, { record, meaning, isIncomplete }: Found): ContentHash | undefined {

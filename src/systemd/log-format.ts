@@ -87,8 +87,8 @@ export function terminalLine(level: Level, message: string, fields: PlainFields,
 
 /**
  * The fields of a log line as text behind its message, as klog writes structured values:
- * `reason=crash-loop detail="kubelet exited 2 times"`. A config is named as messages name it. What
- * the message says already is not repeated.
+ * `reason=crash-loop detail="kubelet exited 2 times"`. A config is named as messages name it.
+ * Values that the message has already are not repeated.
  * @returns '' or the pairs, separated by spaces
  */
 export function fieldsText(message: string, fields: PlainFields): string {

@@ -17,6 +17,7 @@ export const FOREIGN_FLAGS: readonly string[] = [
   '--despite-audit',
   '--force-confold',
   '--jitless',
+  '--kube-reserved',
   '--kubelet-arg',
   '--minutes',
   '--modes',

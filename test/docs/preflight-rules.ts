@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { ROOT } from './pages.ts'
 
 const FOLDER = join(ROOT, 'src/preflight')
-const WHOLE = /'((?:fields|node|guard|change|policy|kubelet|source|drop-ins|meaning)\/[a-z-]+)'/g
+const WHOLE = /'((?:fields|node|guard|change|policy|kubelet|source|drop-ins|meaning|otherwise)\/[a-z-]+)'/g
 /** The rules of fields are written without their prefix. */
 const SHORT = /rule: '([a-z-]+)'/g
 

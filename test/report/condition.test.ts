@@ -425,6 +425,14 @@ t.test('a kubelet in a crash loop is unhealthy between its starts too', async (t
   t.equal(describe(onTrial, 'in-trial').reason, 'Restarting')
 })
 
+t.test('what kubelet does otherwise is said of what it runs alone', async (t) => {
+  const tell = (of: Snapshot, phase: Phase) => describeCondition(of, { phase, detail: 'DETAIL' }, NO_DEADLINES, 'a warning: x').message
+  t.match(tell(following(good, { proven }), 'settled'), /has passed its trial; a warning: x$/)
+  t.match(tell(following(good), 'in-trial'), /^trial of .*; a warning: x$/)
+  t.notMatch(tell(behind(), 'rollout'), 'a warning')
+  t.notMatch(tell(snapshot(), 'settled'), 'a warning', 'the local config')
+})
+
 t.test('that looks come late is said, whatever else there is to say', async (t) => {
   const { now, policy } = snapshot()
   const sample = { at: now, unit: unit(), running: runningContent('local'), runtimeUp: true, healthz: { ok: true, detail: '' } }

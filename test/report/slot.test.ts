@@ -37,7 +37,7 @@ function openNode(time: FakeTime, nodeName: string) {
     log,
     counters: NO_COUNTERS,
     agentVersion: '1.2.3',
-    warnings: { see: () => [] },
+    warnings: { see: () => [], otherwise: () => undefined },
     syncFaults: { see: () => {} },
     publish: (status, _trial, summary) => publisher.publish(status, summary),
     publishCondition: (condition) => publisher.publishCondition(condition),

@@ -73,8 +73,8 @@ export interface CommandContext {
   readonly settings: Settings
   readonly terminal: Terminal
   /**
-   * Observes the node as the agent does, through read-only stores. What the cluster wants is known
-   * only if it is passed in.
+   * Observes the node as the agent does, through read-only stores. The assignment of the cluster is
+   * known only if it is passed in.
    */
   observe(desired?: Desired): Promise<Snapshot>
   /**

@@ -5,7 +5,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import type { Report } from '../../preflight/finding.ts'
-import { formatVersion } from '../../preflight/kubelet-version.ts'
+import { formatVersion, type KubeletVersion } from '../../preflight/kubelet-version.ts'
 import { isObject } from '../../values/is-object.ts'
 import { Failure, orElse } from '../command.ts'
 import { LONGEST_BYTES, type PlaceInFile, readManifestText } from '../manifest-text.ts'
@@ -93,7 +93,7 @@ interface Subject {
 async function inspectMerged(
   context: PluginContext,
   { name, text, place }: Subject,
-  { data }: Extract<MergedText, { ok: true }>,
+  { data, isPartial: isPart }: Extract<MergedText, { ok: true }>,
   nodes: readonly NodeState[],
 ): Promise<Outcome> {
   const { terminal } = context
@@ -101,7 +101,7 @@ async function inspectMerged(
   const look = { color: terminal.color, width: terminal.width ?? 80 }
   let outcome: Outcome = 'accepted'
   for (const version of versions.length === 0 ? [undefined] : versions) {
-    const report = await context.inspect({ name, files: data, key: KEY }, version)
+    const report = await context.inspect({ name, files: data, key: KEY, isPart }, version)
     const whose = version === undefined ? 'the rules of every kubelet' : `the rules of kubelet ${formatVersion(version)}`
     const unchecked = report.parts.find(({ part, outcome }) => part === 'fields' && outcome === 'unjudged')
     const says = report.outcome === 'unjudged' ? `not checked by ${whose}: ${unchecked?.detail}` : `${report.outcome} by ${whose}`
@@ -110,6 +110,25 @@ async function inspectMerged(
     if (report.outcome === 'refused') outcome = 'refused'
   }
   return outcome
+}
+
+/**
+ * The values of a ConfigMap that kubelet takes, and does something else with than they say. None
+ * where the ConfigMap cannot be merged.
+ */
+export async function renderOtherwise(
+  context: PluginContext,
+  name: string,
+  content: ConfigContent,
+  version: KubeletVersion | undefined,
+): Promise<readonly string[]> {
+  const merged = await mergeText(context, content)
+  if (!merged.ok) return []
+  const { data: files, isPartial: isPart } = merged
+  const report = withoutPlaces(await context.inspect({ name, files, key: KEY, isPart }, version))
+  const { color, width = 80 } = context.terminal
+  const findings = report.findings.filter(({ rule }) => rule.startsWith('otherwise/'))
+  return renderFindings(name, undefined, findings, { color, width })
 }
 
 /** A place in a merged text is no place in the file. */

@@ -27,7 +27,7 @@ const PATH = '/configz'
 
 interface ProvingPort {
   readonly target: HealthTarget
-  /** PEM: one of these is what kubelet serves. What follows the first certificate is ignored. */
+  /** PEM: one of these is what kubelet serves. Text after the first certificate is ignored. */
   readonly certificates: readonly string[]
 }
 

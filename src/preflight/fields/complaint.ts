@@ -2,15 +2,17 @@
  * The result of a field rule before its severity is known, with the kubelet versions it applies to
  * and whether it is certain. Pure.
  */
+import { OTHERWISE } from '../../decision/verdict.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { FieldPath } from '../../kubelet/field-path.ts'
 import { OLDEST_MINOR } from '../../kubelet/fields.ts'
 import { parseGoDuration } from '../../values/go-syntax.ts'
 import type { Finding, Severity } from '../finding.ts'
 import type { KubeletVersion } from '../kubelet-version.ts'
+import type { NodeView } from '../node/node-view.ts'
 
 export interface FieldProblem {
-  /** Without the prefix `fields/`. */
+  /** Without the prefix `fields/`, unless it is of another family, as in `otherwise/zero`. */
   readonly rule: string
   readonly path: FieldPath
   readonly problem: string
@@ -33,6 +35,8 @@ export interface FieldProblem {
    * warning.
    */
   readonly unsure?: boolean
+  /** Something is missing, and what is unseen may supply it: at most a warning then. */
+  readonly supplied?: boolean
 }
 
 export interface Mistyped {
@@ -41,6 +45,28 @@ export interface Mistyped {
   readonly known: readonly string[]
   /** Of a field: where it stands, and for which minor of kubelet. */
   readonly key?: { readonly path: FieldPath; readonly minor: number | undefined }
+}
+
+/**
+ * The settings that count beside the config, and are not known: the flags of its kubelet, or also
+ * the local config of each node, over which a part is merged.
+ */
+export type Unseen = 'flags' | 'local'
+
+export const SUPPLIED_BY: Readonly<Record<Unseen, string>> = {
+  flags: 'unless a flag of kubelet supplies what is missing',
+  local: "unless the node's local config or a flag of kubelet supplies what is missing",
+}
+
+/** Kubelet takes the config, and does this instead of what the field says. */
+export function otherwise(
+  rule: `otherwise/${string}`,
+  path: FieldPath,
+  effect: string,
+  advice: string,
+  severity: Exclude<Severity, 'refuse'> = 'warn',
+): FieldProblem {
+  return { rule, path, problem: `${OTHERWISE} ${effect}`, advice, severity }
 }
 
 /** Longer names are cut, and get no suggestion. */
@@ -62,6 +88,15 @@ export interface FieldRuleInput {
   readonly version: KubeletVersion | undefined
   /** Whether a feature gate is on. undefined: unknown. */
   readonly gate: (name: string) => boolean | undefined
+}
+
+/** The input of rules about what else counts for kubelet. */
+export interface WholeInput extends FieldRuleInput {
+  /** The same config, with defaults. */
+  readonly view: NodeView
+  readonly unseen: Unseen | undefined
+  /** Kubelet merges it over another file, whose defaults are filled in before. */
+  readonly isDropIn: boolean
 }
 
 /**

@@ -5,6 +5,7 @@
  */
 
 import { valueAt } from '../../kubelet/field-path.ts'
+import { isObject } from '../../values/is-object.ts'
 import { parseCpuList } from '../cpu-set.ts'
 import {
   asList,
@@ -16,6 +17,7 @@ import {
   numberOf,
   quoteText,
   SECOND_NS,
+  shorten,
   textOf,
   textsOf,
 } from './complaint.ts'
@@ -30,7 +32,8 @@ export function checkCross(subject: FieldRuleInput): FieldProblem[] {
 /** As far as possible in kubelet's own order. */
 const CHECKS = [
   ...[checkImageCollection, checkServerCertificate, checkKeyAlgorithms, checkTopology, checkShutdown, checkSwap, checkEnforcement],
-  ...[checkReservedCpus, checkImagePulls, checkLogQuery, checkRunOnce, checkHiddenMetrics],
+  ...[checkReservedCpus, checkImagePulls, checkLogQuery, checkRunOnce, checkHiddenMetrics, checkSeccomp],
+  ...[checkPacketMarks, checkManifests],
 ]
 
 function checkImageCollection({ config, gate }: FieldRuleInput): FieldProblem[] {
@@ -133,7 +136,11 @@ function checkSwap({ config, gate }: FieldRuleInput): FieldProblem[] {
 }
 
 const FIELD = 'enforceNodeAllocatable (--enforce-node-allocatable)'
-const CGROUP_OF = { 'system-reserved': 'systemReservedCgroup', 'kube-reserved': 'kubeReservedCgroup' } as const
+/** Without a map kubelet has no limits to set: `enforceExistingCgroup`, pkg/kubelet/cm. */
+const ENFORCED = {
+  'system-reserved': { cgroup: 'systemReservedCgroup', map: 'systemReserved' },
+  'kube-reserved': { cgroup: 'kubeReservedCgroup', map: 'kubeReserved' },
+} as const
 
 function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
   const enforced = textsOf(config.enforceNodeAllocatable) ?? ['pods']
@@ -142,6 +149,9 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
     complaints.push({ rule: 'cross', path: ['enforceNodeAllocatable'], problem, ...more })
   if (textOf(config.systemCgroups) !== '' && textOf(config.cgroupRoot) === '') {
     complain('systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified', { path: ['systemCgroups'] })
+  } else if (config.systemCgroups === '/') {
+    // `setupNode`, pkg/kubelet/cm/container_manager_linux.go.
+    complain('systemCgroups (--system-cgroups) must not be the root cgroup: kubelet exits', { path: ['systemCgroups'], atStart: true })
   }
   if (!isOn(config.cgroupsPerQOS, true) && enforced.length > 0) {
     const onlyNone = enforced.every((option) => option === 'none')
@@ -158,7 +168,7 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
     const path = config.enforceNodeAllocatable === undefined ? ['enforceNodeAllocatable'] : ['enforceNodeAllocatable', index]
     if (firsts.get(option) !== index) complain(`${FIELD} contains ${quoteText(option)} twice`, { path, from: 31 })
     const plain = option.replace(/-compressible$/, '')
-    const cgroup = plain === 'system-reserved' || plain === 'kube-reserved' ? CGROUP_OF[plain] : undefined
+    const { cgroup, map } = plain === 'system-reserved' || plain === 'kube-reserved' ? ENFORCED[plain] : NOT_ENFORCED
     if (cgroup === undefined && !['pods', 'none'].includes(option))
       complain(`option ${quoteText(option)} specified for ${FIELD} is not valid`, { path, rule: 'value' })
     if (cgroup !== undefined && plain !== option) {
@@ -167,8 +177,24 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
     }
     if (cgroup !== undefined && textOf(config[cgroup]) === '')
       complain(`${cgroup} must be specified when ${JSON.stringify(option)} is in ${FIELD}`, { path })
+    else if (map !== undefined && !hasKeys(config[map])) {
+      const more = {
+        path,
+        advice: `set ${map}, or remove ${option}`,
+        supplied: true,
+        atStart: true,
+        ...(plain !== option && { from: 32 }),
+      }
+      complain(`${JSON.stringify(option)} in ${FIELD} needs ${map}, which is empty: kubelet exits`, more)
+    }
   }
   return complaints
+}
+
+const NOT_ENFORCED = { cgroup: undefined, map: undefined }
+
+function hasKeys(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length > 0
 }
 
 function checkReservedCpus({ config }: FieldRuleInput): FieldProblem[] {
@@ -214,4 +240,29 @@ function checkHiddenMetrics({ config, version }: FieldRuleInput): FieldProblem[]
   if (wanted === previous || (previous === undefined && /^\d+\.\d+$/.test(wanted))) return []
   const problem = `showHiddenMetricsForVersion must be omitted or have the value '${previous ?? 'MAJOR.MINOR'}': only the previous minor version is allowed`
   return [{ rule: 'value', path: ['showHiddenMetricsForVersion'], problem }]
+}
+
+/** `RunKubelet`, cmd/kubelet/app/server.go, up to 1.26. */
+function checkSeccomp({ config, gate }: FieldRuleInput): FieldProblem[] {
+  const isOnHere = gate('SeccompDefault')
+  if (config.seccompDefault !== true || isOnHere === true) return []
+  const problem = 'seccompDefault requires feature gate SeccompDefault: kubelet exits'
+  const advice = 'remove it, or enable the feature gate'
+  return [{ rule: 'cross', path: ['seccompDefault'], problem, advice, from: 22, to: 26, unsure: isOnHere === undefined, atStart: true }]
+}
+
+/** `NewMainKubelet`, pkg/kubelet/kubelet.go, up to 1.27. Later kubelets use neither. */
+function checkPacketMarks({ config }: FieldRuleInput): FieldProblem[] {
+  const [drop, masquerade] = [numberOf(config.iptablesDropBit, 15), numberOf(config.iptablesMasqueradeBit, 14)]
+  if (drop !== masquerade || !isOn(config.makeIPTablesUtilChains, true)) return []
+  const field = config.iptablesMasqueradeBit === undefined ? 'iptablesDropBit' : 'iptablesMasqueradeBit'
+  const problem = `iptablesMasqueradeBit (--iptables-masquerade-bit) and iptablesDropBit (--iptables-drop-bit) must be different, and both are ${drop}: kubelet exits`
+  return [{ rule: 'cross', path: [field], problem, to: 27, atStart: true }]
+}
+
+/** `newSourceFile`, pkg/kubelet/config/file.go: Go panics over a ticker without a period. */
+function checkManifests({ config }: FieldRuleInput): FieldProblem[] {
+  if (textOf(config.staticPodPath) === '' || durationOf(config.fileCheckFrequency, 0n) >= 0n) return []
+  const problem = `fileCheckFrequency ${shorten(textOf(config.fileCheckFrequency))} must not be negative where there is a staticPodPath: kubelet exits`
+  return [{ rule: 'range', path: ['fileCheckFrequency'], problem, atStart: true }]
 }

@@ -2,9 +2,10 @@
  * Rules about rarely used fields that are newer than 1.20. Pure. Source:
  * `ValidateKubeletConfiguration`, pkg/kubelet/apis/config/validation.
  */
+import { valueAt } from '../../kubelet/field-path.ts'
 import { parseQuantity } from '../../kubelet/quantity.ts'
 import { isObject } from '../../values/is-object.ts'
-import { asList, durationOf, type FieldProblem, type FieldRuleInput, quoteText, SECOND_NS, textOf, textsOf } from './complaint.ts'
+import { asList, durationOf, type FieldProblem, type FieldRuleInput, numberOf, quoteText, SECOND_NS, textOf, textsOf } from './complaint.ts'
 
 export function checkNewFields(subject: FieldRuleInput): FieldProblem[] {
   const { config } = subject
@@ -12,7 +13,7 @@ export function checkNewFields(subject: FieldRuleInput): FieldProblem[] {
     ...checkReservedMemory(config.reservedMemory),
     ...checkTaints(config.registerWithTaints),
     ...checkCrashLoop(subject),
-    ...checkUserNamespaces(config.userNamespaces),
+    ...checkUserNamespaces(subject),
     ...checkImageCredentials(subject),
     ...checkMemoryQos(subject),
     ...checkLogsDirectory(config.podLogsDir),
@@ -82,11 +83,44 @@ function checkCrashLoop({ config: { crashLoopBackOff }, gate }: FieldRuleInput):
   return [{ rule: 'range', path, problem: 'crashLoopBackOff.maxContainerRestartPeriod must be between 1s and 300s', from: 32 }]
 }
 
-function checkUserNamespaces(value: unknown): FieldProblem[] {
-  const ids = isObject(value) ? value.idsPerPod : undefined
-  if (typeof ids !== 'number' || (ids >= 65536 && ids % 65536 === 0 && ids <= 4294967295)) return []
-  const problem = 'userNamespaces.idsPerPod must be a multiple of 65536, and at most 4294967295'
-  return [{ rule: 'range', path: ['userNamespaces', 'idsPerPod'], problem, from: 33 }]
+/** The ids of a pod by default, all of a machine, and the first minor that reads `idsPerPod`. */
+const POD_IDS = 65536
+const ALL_IDS = 2 ** 32
+const READS_IDS_SINCE = 35
+
+/**
+ * Where the node gives kubelet no ids of its own, it takes all but the first `idsPerPod`, and exits
+ * if they are no multiple of it, or too few: `MakeUserNsManager`, pkg/kubelet/userns.
+ */
+function checkUserNamespaces({ config, gate }: FieldRuleInput): FieldProblem[] {
+  const ids = valueAt(config, ['userNamespaces', 'idsPerPod']) ?? POD_IDS
+  const path = ['userNamespaces', 'idsPerPod']
+  if (typeof ids !== 'number') return []
+  if (ids < POD_IDS || ids % POD_IDS !== 0 || ids >= ALL_IDS)
+    return [{ rule: 'range', path, problem: 'userNamespaces.idsPerPod must be a multiple of 65536, and at most 4294967295', from: 33 }]
+  const early: FieldProblem[] = checkPodCount(config, POD_IDS, { from: 30, to: READS_IDS_SINCE - 1 })
+  if (ids !== POD_IDS) {
+    const problem = `kubelet starts, and gives each pod ${POD_IDS} ids: it reads userNamespaces.idsPerPod only from 1.${READS_IDS_SINCE} on`
+    early.push({ rule: 'value', path, problem, from: 33, to: READS_IDS_SINCE - 1, severity: 'warn' })
+  }
+  if (gate('UserNamespacesSupport') === false) return early
+  const isPower = ALL_IDS % ids === 0
+  const problem = `userNamespaces.idsPerPod ${ids} is no power of two: kubelet exits, unless the node gives the user kubelet ids that are a multiple of it`
+  const advice = `write a power of two, such as ${2 ** Math.ceil(Math.log2(ids))}`
+  return [
+    ...early,
+    ...checkPodCount(config, ids, { from: READS_IDS_SINCE }),
+    ...(isPower ? [] : [{ rule: 'range', path, problem, advice, from: READS_IDS_SINCE, severity: 'warn', atStart: true } as const]),
+  ]
+}
+
+function checkPodCount({ maxPods }: FieldRuleInput['config'], ids: number, range: Pick<FieldProblem, 'from' | 'to'>): FieldProblem[] {
+  const pods = numberOf(maxPods, 0) || 110
+  const most = Math.floor(ALL_IDS / ids) - 1
+  if (pods <= most) return []
+  const path = typeof maxPods === 'number' ? ['maxPods'] : ['userNamespaces', 'idsPerPod']
+  const problem = `maxPods ${pods} is more than ${most}, the pods for which there are ${ids} ids each in user namespaces: kubelet exits`
+  return [{ rule: 'cross', path, problem, ...range, atStart: true }]
 }
 
 const POLICIES = ['NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllowlistedImages', 'AlwaysVerify']

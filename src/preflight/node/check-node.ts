@@ -9,15 +9,16 @@
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { ConfigDocument } from '../document.ts'
 import type { Finding } from '../finding.ts'
-import { checkClient, checkHealthz, checkPorts, checkServer, healthzAddress } from './check-endpoints.ts'
+import { checkClient, checkHealthz, checkPorts, checkServer, healthzAddress, serverAddress } from './check-endpoints.ts'
 import { checkFiles, checkStaticPods, filesToFind, leftManifests, resolversToCompare } from './check-files.ts'
 import {
+  cgroupsToFind,
   checkEnforced,
   checkMachine,
   enforcedCgroups,
   findSubordinateFault,
   KERNEL_SETTINGS,
-  requiredCgroups,
+  MOST_FILES,
   subordinateNeeds,
 } from './check-machine.ts'
 import { checkPressure, pressureNeeds } from './check-pressure.ts'
@@ -36,7 +37,7 @@ export function findNeeds(config: KubeletConfig, options: NodeOptions): Surround
   return {
     memory: true,
     topology: needsTopology(view),
-    cgroups: [...new Set(requiredCgroups(view).flatMap(({ spellings }) => spellings))],
+    cgroups: cgroupsToFind(view),
     paths: [...filesToFind(view), ...ids.paths],
     fileSystems: pressure.fileSystems,
     runtimeSocket: runtimeSocket(view),
@@ -44,10 +45,14 @@ export function findNeeds(config: KubeletConfig, options: NodeOptions): Surround
     texts: [...listStateFiles(view), ...ids.texts, ...resolversToCompare(view), ...pressure.texts],
     manifests: left === undefined ? [] : [left],
     cgroupUse: [...enforcedCgroups(view), ...pressure.cgroupUse],
-    localAddresses: healthzAddress(view) !== undefined,
+    localAddresses: healthzAddress(view) !== undefined || serverAddress(view) !== undefined,
     listeners: (['port', 'readOnlyPort', 'healthzPort'] as const).some((field) => (view.number(field) ?? 0) > 0),
     kubeletPid: options.kubeletPid,
-    sysctls: [...(view.is('protectKernelDefaults') ? KERNEL_SETTINGS.keys() : []), ...pressure.sysctls],
+    sysctls: [
+      ...(view.is('protectKernelDefaults') ? KERNEL_SETTINGS.keys() : []),
+      ...(view.isDefault('maxOpenFiles') ? [] : [MOST_FILES]),
+      ...pressure.sysctls,
+    ],
     logind: shutdownPeriod(view) !== undefined,
   }
 }
@@ -63,7 +68,8 @@ function listStateFiles(view: NodeView): string[] {
 function needsTopology(view: NodeView): boolean {
   const reserved = (['systemReserved', 'kubeReserved'] as const).some((field) => Object.hasOwn(view.map(field), 'cpu'))
   const isStatic = view.value('cpuManagerPolicy') === 'static' || view.value('memoryManagerPolicy') === 'Static'
-  return reserved || isStatic || view.text('reservedSystemCPUs') !== undefined
+  const isAligned = (view.text('topologyManagerPolicy') ?? 'none') !== 'none'
+  return reserved || isStatic || isAligned || view.text('reservedSystemCPUs') !== undefined
 }
 
 const CHECKS = [

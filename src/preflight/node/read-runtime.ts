@@ -87,7 +87,7 @@ async function expand(path: string, root: string): Promise<string[]> {
 /**
  * Which cgroup driver containerd's config file gives to its default runtime. Needed where
  * containerd does not tell kubelet (before 2.0). Reads the versions 2 and 3 of the file
- * (containerd's docs/PLUGINS.md and docs/cri/config.md). What is unusual is unknown.
+ * (containerd's docs/PLUGINS.md and docs/cri/config.md). An unusual file counts as unknown.
  */
 const CONTAINERD_CONFIG = '/etc/containerd/config.toml'
 /** Where containerd listens if its config names no other (`grpc.address`). */

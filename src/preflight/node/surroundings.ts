@@ -5,6 +5,7 @@
  */
 
 import type { CgroupDriver, RuntimeFault } from '../../ports/probes.ts'
+import { hexToBits, readIp } from '../../values/ip-address.ts'
 import type { CpuSet } from '../cpu-set.ts'
 
 export interface SurroundingNeeds {
@@ -152,7 +153,7 @@ export function parseFibTrie(text: string): LocalNetwork[] {
   let bits: string | undefined
   for (const line of text.split('\n')) {
     const [, leaf] = /^\s*\|-- (\d+\.\d+\.\d+\.\d+)$/.exec(line) ?? []
-    if (leaf !== undefined) bits = readIpv4(leaf)
+    if (leaf !== undefined) bits = readIp(leaf)
     const [, length] = /^\s*\/(\d+) \w+ LOCAL\b/.exec(line) ?? []
     if (length !== undefined && bits !== undefined) networks.push({ bits, prefixLength: Number(length) })
   }
@@ -169,28 +170,7 @@ export function parseIfInet6(text: string): LocalNetwork[] {
 
 /** Addresses that cannot be parsed count as local: nothing is known about them. */
 export function isLocalAddress(address: string, networks: readonly LocalNetwork[]): boolean {
-  const bits = address.includes(':') ? readIpv6(address) : readIpv4(address)
+  const bits = readIp(address)
   if (bits === undefined) return true
   return networks.some((network) => network.bits.length === bits.length && bits.startsWith(network.bits.slice(0, network.prefixLength)))
-}
-
-function readIpv4(text: string): string | undefined {
-  const bytes = text.split('.').map(Number)
-  if (bytes.length !== 4 || !bytes.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255)) return undefined
-  return bytes.map((byte) => byte.toString(2).padStart(8, '0')).join('')
-}
-
-/** undefined also for an address with a zone. */
-function readIpv6(text: string): string | undefined {
-  if (!URL.canParse(`http://[${text}]`)) return undefined
-  // The canonical form of RFC 5952: lower case, and at most one `::`.
-  const [head = '', tail] = new URL(`http://[${text}]`).hostname.slice(1, -1).split('::')
-  const groups = (part: string) => (part === '' ? [] : part.split(':'))
-  const [left, right] = [groups(head), groups(tail ?? '')]
-  const middle = Array.from({ length: tail === undefined ? 0 : 8 - left.length - right.length }, () => '0')
-  return hexToBits([...left, ...middle, ...right].map((group) => group.padStart(4, '0')).join(''))
-}
-
-function hexToBits(hex: string): string {
-  return [...hex].map((digit) => Number.parseInt(digit, 16).toString(2).padStart(4, '0')).join('')
 }

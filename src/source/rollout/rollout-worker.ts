@@ -2,10 +2,10 @@
  * Follows the record of a rollout in the background, and writes what this node has to say. The loop
  * hands it the subject and takes what is known; it never waits for the API server.
  *
- * A watch only wakes. What it shows is decided on without a request, and most often says: wait.
- * Only where that decision is a write or a start, the record and then the config are read at their
- * newest, and the same function decides again (R3). After a write, a conflict, or an answer that
- * was lost, everything is read anew.
+ * A watch only wakes. The state that it shows is decided on without a request, and most often the
+ * decision is to wait. Only where that decision is a write or a start, the record and then the
+ * config are read at their newest, and the same function decides again (R3). After a write, a
+ * conflict, or an answer that was lost, everything is read anew.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { RolloutSubject } from '../../decision/rollout-subject.ts'
@@ -250,7 +250,8 @@ export class RolloutWorker implements RolloutPort {
 const LONGEST_MS = 3_600_000
 
 /**
- * A sleep that can be ended from outside. What wakes it while nothing sleeps ends the next one.
+ * A sleep that can be ended from outside. A call of `wake` while nothing sleeps ends the next
+ * sleep.
  */
 export class Sleeper {
   readonly #pace: Pick<WatchTiming, 'sleep'>

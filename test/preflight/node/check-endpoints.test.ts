@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Listener } from '../../../src/preflight/node/surroundings.ts'
+import { type Listener, parseFibTrie } from '../../../src/preflight/node/surroundings.ts'
 import { optionsOf, verdicts } from './node-options.ts'
 
 const listening = (port: number, owner: Listener['owner'], address = '0.0.0.0') => ({ listeners: [{ port, owner, address }] })
@@ -18,6 +18,16 @@ t.test('ports by address', async (t) => {
   t.same(verdicts({ healthzPort: 8080 }, listening(8080, 'other', '127.0.0.2')), [], 'another loopback')
   t.same(verdicts({ address: '10.0.0.1' }, listening(10250, 'other', '10.0.0.1')), ['refuse node/port port'])
   t.same(verdicts({ address: '10.0.0.1' }, listening(10250, 'other', '::')), ['warn node/port port'], 'perhaps for IPv6 only')
+})
+
+t.test("an address of another machine for kubelet's server", async (t) => {
+  const localAddresses = parseFibTrie('     |-- 10.0.0.1\n        /32 host LOCAL\n')
+  t.same(verdicts({ address: '10.0.0.2' }, { localAddresses }), ['refuse node/address address'])
+  t.same(verdicts({ address: '10.0.0.1' }, { localAddresses }), [])
+  t.same(verdicts({ address: '10.0.0.2', enableServer: false }, { localAddresses }), [], 'it does not serve')
+  t.same(verdicts({ address: '10.0.0.2', enableServer: false, readOnlyPort: 1 }, { localAddresses }), ['refuse node/address address'])
+  t.same(verdicts({ address: '::' }, { localAddresses }), [])
+  t.same(verdicts({ address: '10.0.0.2' }, {}), [], 'unknown')
 })
 
 t.test('a port of the running kubelet counts as its own', async (t) => {

@@ -68,7 +68,7 @@ async function refusesBrick(step: Step, node: Node, admin: Administrator, good: 
       what: 'the config that bricks nodes is refused, and kubelet is not restarted',
       name: 'brick',
       changes: BRICK,
-      detail: `.*${quoteForRegExp(NO_CGROUP)}`,
+      detail: `.*${quoteForRegExp(NO_CGROUP)}.*`,
     },
     {
       what: 'so is one that only kubelet itself knows to be fatal, and only when it starts',

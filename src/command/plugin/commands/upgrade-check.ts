@@ -87,7 +87,7 @@ async function judge(context: PluginContext, config: UsedConfig, version: Kubele
       continue
     }
     const { files, key, isWhole, isPartial } = read
-    const report = await context.inspect({ name, files, key }, version, kubelet)
+    const report = await context.inspect({ name, files, key, isPart: isPartial }, version, kubelet)
     const text = isWhole && Object.hasOwn(files, key) ? files[key] : undefined
     const known = isPartial ? withoutUnset(report) : report
     judged.push({ ...common, text, isPartial, report: isWhole ? known : withoutPlaces(known) })

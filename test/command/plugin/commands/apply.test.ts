@@ -146,6 +146,36 @@ t.test('what kubelet would refuse is not written', async (t) => {
   t.equal(writes(world), 0)
 })
 
+t.test('what kubelet takes and does otherwise is said before it is written, and by diff', async (t) => {
+  const world = await startPluginWorld(t)
+  const { files, run, server } = world
+  const part = 'evictionHard:\n  memory.available: 300Mi\n'
+  const says = /warning: kubelet starts, and evicts nothing for nodefs\.available, .* \[otherwise\/eviction-defaults\]/
+  const local = /\(unless the node's local config or a flag of kubelet supplies what is missing\)/
+  server.objects.put(nodeObject('n1', { config: 'part', said: { contentHash: 'ff' }, kubeletVersion: 'v1.34.1' }))
+  files.set('part', part)
+  world.consent = 'no'
+  const asked = await run('apply', '-f', 'part', 'part')
+  t.match(asked, { code: 1, out: says })
+  t.match(asked.out, local)
+  t.match(asked.out, /accepted by the rules of kubelet 1\.34\.1/)
+  t.equal(writes(world), 0)
+  files.set('whole', `${WHOLE}${part}`)
+  const whole = await run('apply', '-f', 'whole', 'whole', '--yes')
+  t.match(whole, { code: 0, out: /whole:3:1: warning: kubelet starts, and evicts nothing/ })
+  t.notMatch(whole.out, local)
+  putConfigMap(world, 'before', `${WHOLE}maxPods: 5\n`)
+  server.objects.put(
+    nodeObject('n2', {
+      config: 'whole',
+      active: sourceOf('before'),
+      said: { contentHash: contentHash({ kubelet: `${WHOLE}maxPods: 5\n` }, 'kubelet') },
+      kubeletVersion: 'v1.34.1',
+    }),
+  )
+  t.match(await run('diff', 'n2'), { code: 1, out: /^ConfigMap kube-system\/whole:kubelet: warning: kubelet starts, and/m })
+})
+
 t.test('it is checked for each version of kubelet that uses it', async (t) => {
   const world = await startPluginWorld(t)
   const { server, files, run } = world
