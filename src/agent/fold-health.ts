@@ -84,8 +84,9 @@ function recordPort(health: HealthRecord, { running, port, healthz }: Look['samp
 }
 
 /**
- * Named when it is first seen: the records may change before the process ends. Where they name only
- * a later version with the same content, the process itself says which one it was started from.
+ * Names the process when it is first seen: the records may change before it ends. Where they name
+ * only a later version with the same content, the process itself says which version it was started
+ * from.
  */
 function nameProcess(health: HealthRecord, { process }: KnownUnit, held: readonly HeldSource[]): HealthRecord {
   const { lastProcess } = health

@@ -89,7 +89,9 @@ export class NodeDisk implements Disk {
  * it, which is read-only and stays so, whatever is made in its place.
  */
 export interface HeldDirectory {
-  /** Whether it was removed. One that is mounted read-only, or has another name, was not. */
+  /**
+   * Whether the directory was removed. One that is mounted read-only, or has another name, was not.
+   */
   isUnlinked(): boolean
 }
 

@@ -30,7 +30,9 @@ export class FileRuntimeRecords implements RecordStore<RunName> {
     return (bytes && parseJson(bytes, entryOf(name).shape)) as GotValue<N>
   }
 
-  /** With those that could not be written before: health is written at each look. */
+  /**
+   * Writes the record, and those that could not be written before: health is written at each look.
+   */
   put<N extends RunName>(name: N, value: PutValue<N>): void {
     this.#write(name, JSON.stringify(value))
     for (const [other, text] of [...this.#unwritten]) if (other !== name) this.#write(other, text)

@@ -76,7 +76,7 @@ export class SameContents {
     }
   }
 
-  /** Durable when it returns. Throws if it cannot be written. */
+  /** Writes the entries, which are durable when it returns. Throws if they cannot be written. */
   keep(): void {
     if (!this.#isWritten) this.#writeTo(this.#layout.sameContents)
   }

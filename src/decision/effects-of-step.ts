@@ -79,9 +79,10 @@ const EFFECTS: EffectsOf = {
     return [
       log('info', `${subject}, will reset assigned and last-known-good to defaults`),
       history('assigned', from, 'local', why),
-      // Cut off after `assigned` was written, it goes on by the turn that it had.
+      // A return that is cut off after `assigned` was written goes on by the turn that it had.
       ...(from === 'local' ? [] : startSpread('local', shared, snapshot)),
-      // Before `assigned`, so that nothing is lost. Cut off after that, it stays as it is.
+      // Written before `assigned`, so that nothing is lost. A return that is cut off after that
+      // stays as it is.
       ...(from === 'local' ? [] : leave(snapshot)),
       put('assigned', 'local'),
       // A config that is assigned later has a whole trial again, even if it passed one before. A

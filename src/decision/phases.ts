@@ -13,7 +13,7 @@ interface PhaseRow {
    * rarely, the longer kubelet has been healthy.
    */
   readonly looks: number | 'by-illness' | 'by-age'
-  /** Of its line in `status`. */
+  /** The tone of the phase's line in `status`. */
   readonly tone: 'good' | 'plain' | 'warning' | 'bad'
   readonly log: 'info' | 'warn'
   /**

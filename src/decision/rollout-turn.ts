@@ -42,7 +42,7 @@ export function findRolloutTurn(snapshot: Ground, source: ConfigSource, content:
 interface StartWait {
   readonly turn: Exclude<RolloutTurn, { kind: 'go' }>
   readonly isPaused?: true
-  /** Whether it has to wait is not known: see `findDoubt`. */
+  /** Whether the version has to wait is not known: see `findDoubt`. */
   readonly isInDoubt?: true
   /** As far as is known it has its turn: that is read once more, and takes a moment. */
   readonly isBeingConfirmed: boolean

@@ -92,9 +92,9 @@ export interface Snapshot {
   readonly proven: TrialKey | undefined
   /** undefined: none was recorded since the last trial that ended. */
   readonly trialBoots?: TrialBoots | undefined
-  /** In force. */
+  /** The verdicts in force. */
   readonly verdicts: ReadonlyMap<TrialKey, Verdict>
-  /** Suspended: what they condemned is being tried again. */
+  /** Suspended verdicts: the configs that they condemned are being tried again. */
   readonly suspendedVerdicts: ReadonlyMap<TrialKey, Verdict>
   readonly accepted: ReadonlyMap<TrialKey, Acceptance>
   /** Contents that preflight is still checking. */

@@ -76,7 +76,7 @@ export const isRolloutKnowledge = shape({
    * which comes from what a watch showed.
    */
   confirmedAtUs: orUndefined(isNumber),
-  /** When it failed on this node, as far as this turn tells. */
+  /** When the content failed on this node, as far as this turn tells. */
   failed: optional(isWhenFailed),
   /** undefined: the record cannot be read, or is about another content. */
   progress: orUndefined(isProgress),

@@ -124,7 +124,7 @@ export function updateTrialBoots(snapshot: Snapshot, { source, content, key }: N
   return { content, boots: all.filter((_, index) => index === 0 || index >= all.length - LATER_BOOTS_KEPT) }
 }
 
-/** Also while it is not known what is assigned. */
+/** The boots of the assigned config, also while it is not known which config is assigned. */
 function keepOfAssigned({ trialBoots, assignedContent }: Snapshot): TrialBoots | undefined {
   return assignedContent === undefined || assignedContent === trialBoots?.content ? trialBoots : undefined
 }

@@ -71,7 +71,7 @@ export const isVerdict = shape({
    * tried again before the verdict is confirmed.
    */
   doubtful: optional(isFlag),
-  /** How often it has been tried again since. */
+  /** How often the config has been tried again since. */
   retrials: optional(isNumber),
   /**
    * The config was given another try since every config had failed, so that the node seemed at

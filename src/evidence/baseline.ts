@@ -24,7 +24,7 @@ function concernsRunning({ candidate, invocationId, beforeBoot, earlier }: Basel
   return [...verdicts].some(([key, { state }]) => state === 'provisional' && contentOfKey(key) === content && !hasPassed(facts, key))
 }
 
-/** Whether it passed its trial last, on whatever kubelet. */
+/** Whether the content passed its trial last, on whatever kubelet. */
 function isProven({ proven }: BaselineFacts, content: ContentHash): boolean {
   return proven !== undefined && contentOfKey(proven) === content
 }

@@ -158,7 +158,8 @@ export function isObserved(snapshot: Snapshot): boolean {
 }
 
 /**
- * Without those that the health record decides about: it knows for how long kubelet may be ill.
+ * The required findings without those that the health record decides about: it knows for how long
+ * kubelet may be ill.
  */
 function listRequired(snapshot: Snapshot): readonly EvidenceFinding[] {
   const { evidence: policy } = snapshot.policy

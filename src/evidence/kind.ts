@@ -41,7 +41,7 @@ export interface NotAsked {
 export const PROCESS = {
   invocationId: isText,
   key: isTrialKey,
-  /** When it started. */
+  /** When the process started. */
   sinceUs: isNumber,
   /** Requests to the API server since `requestsSinceUs`, over all processes of this content. */
   requests: isNumber,
@@ -221,8 +221,8 @@ export interface KindStanding {
   /** Of a no: the node itself may be the cause, so that the verdict is doubtful. */
   readonly mayBeNodes?: boolean
   /**
-   * Doubtful since it is not known how the node was before: this process shows what would be a no
-   * if the node had been well.
+   * The standing is doubtful since the state of the node before is not known: this process shows
+   * what would be a no if the node had been well.
    */
   readonly isUncompared?: boolean
 }

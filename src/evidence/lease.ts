@@ -18,9 +18,9 @@ const isLeaseSeen = shape({
   /** undefined: no Lease was ever seen. */
   resourceVersion: optional(isText),
   durationSeconds: isNumber,
-  /** How often it had another resourceVersion than before. */
+  /** How often the Lease had another resourceVersion than before. */
   renewals: isNumber,
-  /** When it was first seen with this resourceVersion. */
+  /** When the Lease was first seen with this resourceVersion. */
   sameSinceUs: optional(isNumber),
   lastUs: isNumber,
   /** When kubelet renewed it last, by what the last sample says. */

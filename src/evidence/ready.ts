@@ -83,7 +83,7 @@ type Before = Taken & RuntimeTaken & ServingTaken
 type ReadyView = View<Process, Before>
 type ReadyMoment = Moment<Process, Before>
 
-/** Shorter, it may be a moment. */
+/** A shorter time may be a moment. */
 export const NOT_READY_US = 300e6
 /**
  * The shortest, also in a short trial: 1.20 always reports not Ready first, and Ready 10 s later.

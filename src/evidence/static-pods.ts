@@ -27,7 +27,7 @@ export interface StaticPod {
   readonly isRunning: boolean
   /** Kubelet keeps a ready sandbox for it, and its containers have ended by themselves. */
   readonly isHeld?: boolean | undefined
-  /** When its latest sandbox was created, by the clock of the node. */
+  /** When the pod's latest sandbox was created, by the clock of the node. */
   readonly startedAtMs?: number | undefined
 }
 
@@ -78,7 +78,7 @@ const isStaticPodBefore = shape({
 type StaticPodBefore = TypeOf<typeof isStaticPodBefore>
 const isIdleManifest = shape({
   ...manifestFile,
-  /** Of its pod, as in the file, or those in it that may be its name. */
+  /** The name of the manifest's pod, as in the file, or those in it that may be that name. */
   names: listOf(isText),
   /**
    * Kubelet had run for long, with local or a config that had been promoted: it is known that the

@@ -72,7 +72,7 @@ export function findExcused(fold: Fold<Excuse & Looks>, starts: Pick<Starts, 'st
   const start = ofProcess === undefined ? beganNow : ofProcess.beganExcused === true
   // Rule 40: systemd may give kubelet up at the very exit of which the runtime answers again.
   const isGivenUp = needsStart(unit.activity) && start
-  // Rule 39: what went down without its runtime is excused until it runs again.
+  // Rule 39: a kubelet that went down without its runtime is excused until it runs again.
   const down = isDown(unit.activity) && (subject || isGivenUp || ofProcess?.excused === true)
   return { subject, process: excuses(sinceUs, excusedExits, sample), start, down, silentSinceUs }
 }

@@ -33,7 +33,7 @@ const isKubeletExit = shape({
   invocationId: isText,
   /** undefined: not known. */
   startedAtUs: optional(isNumber),
-  /** When it was noticed. */
+  /** When the exit was noticed. */
   atUs: isNumber,
   /** For how long kubelet has started with other configs since then. */
   awayUs: optional(isNumber),

@@ -53,7 +53,7 @@ function findExits(
   const isLoop = exits >= policy.crashLimit || (exits > 1 && isRuntimeInnocent && areLatestAlike(record))
   if (isLoop && !isOutOfLoop(record, unit, nowUs, policy))
     return { ...failure, detail: withLastWords(`kubelet exited ${exits} times`, record), ...(varying > 0 && { anyKubelet: true }) }
-  // Rule 22: whatever their number, systemd has given kubelet up.
+  // Rule 22: systemd has given kubelet up, however many exits there were.
   if (unit.activity === 'failed' && !record.excused && !isStartRefused(record, unit, nowUs, policy))
     return { ...failure, detail: withLastWords(`systemd gave kubelet up: ${unit.summary}`, record) }
   const recurring = countRecurringExits(record, nowUs)

@@ -24,7 +24,10 @@ export function wasAddressTaken(record: ExitRecord): boolean {
   return last?.killedBy === undefined && last?.words?.includes('address already in use') === true
 }
 
-/** Where it could not listen. undefined: it did not say, or exited for something else. */
+/**
+ * The address where kubelet could not listen. undefined: it did not say, or exited for something
+ * else.
+ */
 export function findTakenAddress(record: ExitRecord): TakenAddress | undefined {
   if (!wasAddressTaken(record)) return undefined
   const words = lastOfSubject(record)?.words ?? ''

@@ -113,8 +113,8 @@ export function classifySample(sample: HealthSample, { hasBegun, runsSubject, is
       // Health that cannot be read is unknown: no health, and no illness.
       if (running.kind === 'unknown' || sample.healthz?.ok === 'unknown') return 'unclear'
       return isExcused ? 'excused' : 'ill'
-    // How long it waits there is no doing of the config: the agent makes it wait itself. Exits
-    // before it count.
+    // The time of its wait in the queue is no doing of the config: the agent makes it wait itself.
+    // Exits before that count.
     case 'queued':
     case 'exited':
     case 'left-down':

@@ -14,8 +14,8 @@ export const isStarts = shape({
   subject: isTrialKey,
   subjectSinceUs: isNumber,
   /**
-   * Since when it has been about this content, on whatever kubelet. undefined: an agent recorded it
-   * that did not record this.
+   * Since when the record has been about this content, on whatever kubelet. undefined: an agent
+   * wrote the record that did not write this.
    */
   contentSinceUs: optional(isNumber),
   /** Processes started since then. */
@@ -26,8 +26,8 @@ export const isStarts = shape({
    */
   started: isFlag,
   /**
-   * When `started` became true. undefined: it is false, or an agent recorded it that did not record
-   * this.
+   * When `started` became true. undefined: it is false, or an agent wrote the record that did not
+   * write this.
    */
   startedSinceUs: optional(isNumber),
   /**

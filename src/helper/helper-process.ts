@@ -18,7 +18,7 @@ export interface HelperOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
   /** The context that every request carries. */
   readonly context: () => unknown
-  /** How long it stays with nothing to do. */
+  /** How long the helper stays with nothing to do. */
   readonly idleMs?: number
 }
 

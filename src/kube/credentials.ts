@@ -114,7 +114,10 @@ interface ParsedKubeconfig {
   readonly plugin: ExecPlugin | undefined
   readonly isService: boolean
 }
-/** Mutable, since `token` is set from its file before each use: `KubeConfig` takes it from here. */
+/**
+ * A user that can be changed: `token` is set from its file before each use, and `KubeConfig` takes
+ * it from here.
+ */
 type MutableUser = { -readonly [K in keyof User]: User[K] }
 type MutableCluster = { -readonly [K in keyof Cluster]: Cluster[K] }
 

@@ -69,7 +69,7 @@ export function findProblem(
 }
 
 /**
- * Whether it is a KubeletConfiguration. undefined: it is.
+ * Whether the config is a KubeletConfiguration. undefined: it is.
  *
  * Kubelet ignores the case of these two keys (`SimpleMetaFactory`, by encoding/json). The last
  * spelling counts: in JSON the last in the text, in YAML the last in alphabetical order, in which

@@ -7,7 +7,7 @@ import { type FieldPath, formatPath } from './field-path.ts'
 
 /** A value in the text. */
 interface JsonNode {
-  /** Of its key, or of the list's item. */
+  /** The place of the value's key, or of the list's item. */
   readonly offset: number
   readonly members?: Map<string, JsonNode>
   readonly items?: JsonNode[]
@@ -57,7 +57,7 @@ function refuse(detail: string, offset?: number): ParsedJson {
 
 /** Kubelet 1.20 looks for it in 2048 bytes. */
 const FAR_BEHIND = /^\s{2000}/
-/** Of UTF-16, without its other half. */
+/** Half of a pair in UTF-16, without its other half. */
 const HALF_A_PAIR = /\p{Surrogate}/u
 
 /** A cheap test whether `layOut` could find any. */

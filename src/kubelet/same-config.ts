@@ -45,7 +45,7 @@ export class SameConfigs {
 }
 
 /**
- * Whether it is worth parsing two texts: that takes far longer than all else that is done with most
+ * Whether two texts are worth parsing: that takes far longer than all else that is done with most
  * changes. Comments, quotes, layout and the order of keys leave the letters and digits as many as
  * they are, apart from escapes, the case of `True` and `Null`, and a null that is left out. A
  * number with more zeros behind its point counts as another one.

@@ -17,7 +17,7 @@ export interface PatchSet {
   /** After `failed to sync: `. */
   readonly error: string
   isFor(assigned: Pick<FoundAssignment, 'ref' | 'object'>): boolean
-  /** Whether its files are named among what a config is merged from. */
+  /** Whether the files of the set are named among what a config is merged from. */
   readonly isLayer: boolean
   /** One of its files, for people. */
   nameFile(name: string): string

@@ -36,8 +36,9 @@ export interface PortHolders {
  */
 export interface RuntimeProbe {
   /**
-   * By its latest answer; a new one is sought in the background. Never rejects, and waits no longer
-   * than a pass may. undefined: not known, or no container runtime that knows CRI.
+   * Whether the runtime is up, by its latest answer; a new one is sought in the background. Never
+   * rejects, and waits no longer than a pass may. undefined: not known, or no container runtime
+   * that knows CRI.
    */
   isUp(socket: string): Promise<boolean | undefined>
 }

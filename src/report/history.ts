@@ -216,7 +216,7 @@ function sameOrAbsent(a: ConfigSource | undefined, b: ConfigSource | undefined):
   return a === undefined || b === undefined ? a === b : sameSource(a, b)
 }
 
-/** When it happened, to show. */
+/** When the transition happened, to show. */
 export function instantOf({ atNs, wallMs }: Pick<Transition, 'atNs' | 'wallMs'>): Date {
   return new Date(wallMs ?? Number(BigInt(atNs) / 1_000_000n))
 }

@@ -50,7 +50,7 @@ interface AtStage {
 /** The node starts the content. */
 export interface Claim extends AtStage {
   readonly kind: 'claim'
-  /** How long its trial may take. */
+  /** How long the trial of the claim may take. */
   readonly seconds: number
   /** Control planes claim one after another, beside the witnesses of the stage. */
   readonly controlPlane: boolean

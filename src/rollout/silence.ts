@@ -38,7 +38,7 @@ export const isObservation = shape({
   firstPosition: isPosition,
   /** The position that it saw last. */
   position: isPosition,
-  /** When it first saw `position`. */
+  /** When this node first saw `position`. */
   positionSinceUs: isNumber,
   /**
    * Since when all decisions have let this node go without a claim. undefined: the last one did
@@ -46,8 +46,8 @@ export const isObservation = shape({
    */
   letGoUs: optional(isNumber),
   /**
-   * When it found that the record had lost what it had seen there: somebody deleted and recreated
-   * it, or restored a backup. undefined: never.
+   * When this node found that the record had lost entries that it had seen there: somebody deleted
+   * and recreated it, or restored a backup. undefined: never.
    */
   lostUs: optional(isNumber),
   /**

@@ -143,7 +143,7 @@ export interface Tally {
 
 interface OpenClaim {
   readonly node: string
-  /** Contact time until it is silent; 0 or less: it is. */
+  /** Contact time until the claim is silent; 0 or less: it is. */
   readonly untilSilentUs: number
 }
 

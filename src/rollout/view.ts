@@ -20,11 +20,11 @@ export interface RolloutConfig {
   readonly uid: string
   readonly resourceVersion: string
   /**
-   * Of the content, in lower-case hex. Of the ConfigMap, not of what a node makes of it.
+   * The hash of the content, in lower-case hex: of the ConfigMap, not of what a node makes of it.
    */
   readonly hash: string
   readonly plan: ParsedPlan
-  /** By what it is paused. undefined: by nothing that was seen. */
+  /** The Node or ConfigMap that pauses the config. undefined: nothing that was seen. */
   readonly paused?: string | undefined
 }
 
@@ -88,8 +88,8 @@ export interface RolloutNode {
    */
   readonly waves: readonly number[] | undefined
   /**
-   * Whether nothing but its turn keeps this node from activating it: it is downloaded and accepted,
-   * and no pause, drain or window is waited for.
+   * Whether nothing but its turn keeps this node from activating the content: it is downloaded and
+   * accepted, and no pause, drain or window is waited for.
    */
   readonly ready: { readonly ok: true } | { readonly ok: false; readonly detail: string }
   /**

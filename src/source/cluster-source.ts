@@ -72,7 +72,7 @@ export class ClusterSource implements AssignmentSource {
   #fleet: Fleet = { kind: 'pending' }
   #fleetStopper: AbortController | undefined
   readonly #configMap: AssignedConfigMap
-  /** Under it, where it holds a part, and over it. */
+  /** The ConfigMaps under the assigned one, where it holds a part, and over it. */
   readonly #bases: BaseConfigMaps
 
   constructor(deps: ClusterSourceDeps) {

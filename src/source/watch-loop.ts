@@ -56,7 +56,8 @@ type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 interface OpenWatch {
   readonly form: Form
   /**
-   * Where it started. Empty: without a resourceVersion, so at whatever the server had in its cache.
+   * The resourceVersion that the watch started at. Empty: without one, so at whatever the server
+   * had in its cache.
    */
   readonly since: string
 }

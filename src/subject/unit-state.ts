@@ -127,8 +127,8 @@ export interface UnitDown {
   /** A unit that it was bound to (`BindsTo=`) ended, and systemd stopped it for that. */
   readonly endedWith?: string | undefined
   /**
-   * When its latest start came to nothing since a unit that it requires had failed. undefined:
-   * there was none, or nothing tells.
+   * When the unit's latest start came to nothing since a unit that it requires had failed.
+   * undefined: there was none, or nothing tells.
    */
   readonly dependencyFailedUs?: number | undefined
 }

@@ -29,7 +29,8 @@ export interface PlacedDropIn {
   readonly source: ConfigMapSource
   readonly hash: ContentHash
   /**
-   * Of its whole checkpoint. undefined: not known, or recorded by an agent that did not record it.
+   * The content of the drop-in's whole checkpoint. undefined: not known, or recorded by an agent
+   * that did not record it.
    */
   readonly content?: ContentHash | undefined
 }

@@ -154,7 +154,7 @@ export interface OriginalRecord {
   readonly revision: number
 }
 interface Original {
-  /** SHA-256 of its bytes, and the name under which it is stored. */
+  /** SHA-256 of the original's bytes, and the name under which it is stored. */
   readonly hash: ContentHash
   readonly mode: number
   readonly uid: number
@@ -165,7 +165,8 @@ export interface Placed {
   readonly source: ConfigSource
   readonly hash: ContentHash
   /**
-   * Of its whole checkpoint. undefined: not known, or recorded by an agent that did not record it.
+   * The content of the whole checkpoint. undefined: not known, or recorded by an agent that did not
+   * record it.
    */
   readonly content?: ContentHash | undefined
 }

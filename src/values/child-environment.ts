@@ -3,7 +3,7 @@
  */
 import { posix } from 'node:path'
 
-/** Where they are looked for. */
+/** The directories where programs are looked for. */
 const PATH_DIRECTORIES: readonly string[] = ['/usr/sbin', '/usr/bin', '/sbin', '/bin']
 
 export const CHILD_ENVIRONMENT = { PATH: PATH_DIRECTORIES.join(':'), LANG: 'C.UTF-8' } as const

@@ -31,9 +31,9 @@ const MOST_STEPS = 40
 
 /** Preflight's answers about contents on this kubelet. */
 export interface Foretold {
-  /** undefined: it accepts it. */
+  /** undefined: preflight accepts the content. */
   refusal(key: TrialKey): Verdict | undefined
-  /** Why it cannot be checked, so that the agent waits. undefined: it can. */
+  /** Why the content cannot be checked, so that the agent waits. undefined: it can. */
   obstacle(key: TrialKey): string | undefined
   /** Fields that wait for a drained node. */
   drain(key: TrialKey): readonly string[]

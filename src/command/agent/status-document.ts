@@ -156,8 +156,8 @@ function documentVerdict(verdict: Verdict, snapshot: Snapshot) {
 }
 
 /**
- * Whether it concerns nothing that this node runs, is assigned or falls back to, or another kubelet
- * than the present one.
+ * Whether the verdict concerns no config that this node runs, is assigned or falls back to, or
+ * another kubelet than the present one.
  */
 function isSuperseded(verdict: Verdict, snapshot: Snapshot): boolean {
   const { assigned, running, unit } = snapshot

@@ -61,7 +61,7 @@ function checkThresholds(field: string, thresholds: TextMap): FieldProblem[] {
   })
 }
 
-/** They turn a signal off. */
+/** Amounts that turn a signal off. */
 const OFF = ['0%', '100%']
 
 /** `UpdateContainerFsThresholds`, pkg/kubelet/eviction/helpers.go. */

@@ -168,7 +168,7 @@ function checkRunOnce(view: NodeView): NodeProblem[] {
 }
 
 const HOST = /^[\w-]{1,63}(?:\.[\w-]{1,63})*\.?$/
-/** Its Go reads no number with leading zeros: it looks for a host of that name. */
+/** Since this minor, Go reads no number with leading zeros: it looks for a host of that name. */
 const STRICT_SINCE = 23
 
 /** Kubelet looks up a name, and goes on without its health endpoint where there is no such host. */

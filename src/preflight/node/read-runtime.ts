@@ -105,7 +105,7 @@ interface ContainerdFile {
   readonly imports: readonly string[]
   /** `grpc.address`. undefined: the default. */
   readonly address: string | undefined
-  /** Whether it configures the CRI plugin. A file with that table replaces it as a whole. */
+  /** Whether the file configures the CRI plugin. A file with that table replaces it as a whole. */
   readonly hasPlugin: boolean
   /** undefined: unknown. */
   readonly driver: CgroupDriver | undefined

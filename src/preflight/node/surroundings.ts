@@ -126,7 +126,7 @@ export interface RuntimeFacts {
   readonly fault: { readonly why: RuntimeFault; readonly detail: string } | undefined
   /** undefined: unknown. */
   readonly cgroup: RuntimeCgroup | undefined
-  /** Where it keeps images. undefined: unknown. */
+  /** The directory of the images. undefined: unknown. */
   readonly imageDirectory?: string | undefined
 }
 
