@@ -36,8 +36,7 @@ export function readKubeconfig(path: string, nowMs: () => number): KubeconfigRea
 }
 
 /**
- * The files that the current context needs besides this one. Empty: the file is missing or
- * malformed.
+ * Files that the current context needs besides this one. Empty: this one is missing or malformed.
  */
 export function listNamedFiles(path: string): readonly NamedFile[] {
   const read = readFile(path)
@@ -50,9 +49,7 @@ export function listNamedFiles(path: string): readonly NamedFile[] {
   return plugin?.includes('/') === true ? [...files, { path: plugin, need: 'execute' }] : files
 }
 
-/**
- * The kubeconfigs and the context that a person names on the command line, as kubectl takes them.
- */
+/** The files and the context that a person names on the command line, as kubectl takes them. */
 interface ContextChoice {
   /**
    * Merged: of two entries with one name, the first counts. Files that do not exist are left out.
@@ -114,10 +111,7 @@ interface ParsedKubeconfig {
   readonly plugin: ExecPlugin | undefined
   readonly isService: boolean
 }
-/**
- * A user that can be changed: `token` is set from its file before each use, and `KubeConfig` takes
- * it from here.
- */
+/** `token` is set from its file before each use, and `KubeConfig` takes it from here. */
 type MutableUser = { -readonly [K in keyof User]: User[K] }
 type MutableCluster = { -readonly [K in keyof Cluster]: Cluster[K] }
 

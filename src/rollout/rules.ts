@@ -134,7 +134,7 @@ function isOther(state: RolloutState, config: RolloutConfig): boolean {
 /**
  * R4, vetoes: the node reports that the content failed on it, as long as the record does not say
  * so. So a record that was deleted, recreated or restored learns it. A verdict from before `retry`
- * was raised does not count. A content that fails when its rollout is over, or that was
+ * was raised does not count. A content that fails when its rollout is over, or was
  * last-known-good here before the record was about another content, fails late. That begins no
  * rollout, and halts no later one of the same content, as of a revert to it: all nodes may have run
  * it for long.
@@ -299,10 +299,7 @@ function claimAt(standing: Standing, rollout: Rollout, atUs: number, until: stri
   return writeClaim(standing, rollout, { kind: 'wait', detail: `${detail}; this node becomes a witness now` })
 }
 
-/**
- * The text about a veto of this node itself that it knows nothing of: the node was made anew, or
- * the machine before it had its name.
- */
+/** A node that knows nothing of its own veto was made anew, or took the name of another machine. */
 function describeVeto({ node }: Standing): string {
   return `the record has a veto of ${node.name}, and this node knows of no failure: if it was rebuilt since, raise retry in the plan`
 }
