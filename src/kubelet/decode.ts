@@ -10,10 +10,13 @@
 import { foldName } from '../values/go-syntax.ts'
 import { isObject } from '../values/is-object.ts'
 import type { Field, FieldTable } from './field.ts'
-import { formatPath } from './field-path.ts'
+import { type FieldPath, formatPath } from './field-path.ts'
 import { FIELDS, findMisfits, isFieldName, type Misfit } from './fields.ts'
 import { layOut, mayHoldUnlikeIntegers, parseJsonText } from './json.ts'
-import type { YamlReader } from './yaml-document.ts'
+import { describeMark } from './left-marks.ts'
+import { explainJson } from './unreadable.ts'
+import { describeWrapper } from './wrappers.ts'
+import type { YamlFailure, YamlReader } from './yaml-document.ts'
 
 export const API_VERSION = 'kubelet.config.k8s.io/v1beta1'
 export const KIND = 'KubeletConfiguration'
@@ -42,7 +45,7 @@ export function looksLikeJson(text: string): boolean {
 export function decodeConfig(text: string, parseYaml: YamlParser): Decoded {
   if (text.trim() === '') return { ok: false, detail: EMPTY_CONFIG }
   const isJson = looksLikeJson(text)
-  const parsed = isJson ? { remarks: [], ...parseJsonText(text) } : parseYaml(text)
+  const parsed = isJson ? readJson(text) : parseYaml(text)
   if (!parsed.ok) return { ok: false, detail: parsed.detail, unjudged: parsed.unjudged }
   const problem = describeEmptyFirst(parsed.value, text) ?? findProblem(parsed.value, isJson ? text : undefined)
   if (problem !== undefined) return { ok: false, detail: problem.detail }
@@ -55,17 +58,30 @@ export function decodeConfig(text: string, parseYaml: YamlParser): Decoded {
   }
 }
 
-/** Why kubelet cannot decode this value, and where. `json` is its text if that is JSON. */
-export function findProblem(
-  value: unknown,
-  json: string | undefined,
-): { readonly detail: string; readonly path: Misfit['path'] } | undefined {
-  if (!isObject(value)) return { detail: 'the config is not an object', path: [] }
+function readJson(text: string): { readonly ok: true; readonly value: unknown; readonly remarks: readonly string[] } | YamlFailure {
+  const parsed = parseJsonText(text)
+  return parsed.ok ? { ...parsed, remarks: [] } : explainJson(text, parsed)
+}
+
+/** Why kubelet cannot decode a value. */
+export interface DecodeProblem {
+  readonly detail: string
+  readonly path: FieldPath
+  /** All values of a wrong type, where that is why. Kubelet stops at one of them. */
+  readonly misfits: readonly Misfit[]
+}
+
+/** `json` is its text if that is JSON. */
+export function findProblem(value: unknown, json: string | undefined): DecodeProblem | undefined {
+  if (!isObject(value)) return { detail: 'the config is not an object', path: [], misfits: [] }
   const kind = checkKind(value, json !== undefined)
-  if (kind !== undefined) return kind
-  const [first, ...others] = [...findMisfits(value, FIELDS, undefined), ...(json === undefined ? [] : findInText(json))]
-  if (first === undefined) return undefined
-  return { detail: [first, ...others.slice(0, 9)].map(describeMisfit).join('; '), path: first.path }
+  if (kind !== undefined) {
+    const why = describeWrapper(value) ?? describeMark(value[String(kind.path[0])])
+    return { ...kind, detail: why === undefined ? kind.detail : `${kind.detail}; ${why}`, misfits: [] }
+  }
+  const misfits = [...findMisfits(value, FIELDS, undefined), ...(json === undefined ? [] : findInText(json))]
+  const [first] = misfits
+  return first && { detail: misfits.slice(0, 10).map(describeMisfit).join('; '), path: first.path, misfits }
 }
 
 /**
@@ -75,7 +91,7 @@ export function findProblem(
  * spelling counts: in JSON the last in the text, in YAML the last in alphabetical order, in which
  * Go writes the keys when it converts YAML to JSON.
  */
-export function checkKind(config: KubeletConfig, isJson: boolean): { detail: string; path: Misfit['path'] } | undefined {
+export function checkKind(config: KubeletConfig, isJson: boolean): { detail: string; path: FieldPath } | undefined {
   const entries = Object.entries(config)
   if (!isJson) entries.sort(([a], [b]) => (a < b ? -1 : 1))
   const wrong = entries.find(([key, value]) => isKindKey(key) && value !== null && typeof value !== 'string')
@@ -101,12 +117,14 @@ function isKindKey(name: string): boolean {
 function findInText(json: string): Misfit[] {
   if (!mayHoldUnlikeIntegers(json)) return []
   return layOut(json).unlikeIntegers.flatMap(({ path }): Misfit[] =>
-    /^u?int\d/.test(findField(path)?.type ?? '') ? [{ path, wanted: 'an integer without a fraction or an exponent' }] : [],
+    /^u?int\d/.test(findField(path)?.type ?? '')
+      ? [{ path, wanted: 'an integer without a fraction or an exponent', advice: 'write it in plain digits' }]
+      : [],
   )
 }
 
 /** The field at a path of keys and indices. */
-function findField(path: Misfit['path']): Field | undefined {
+function findField(path: FieldPath): Field | undefined {
   let fields: FieldTable | undefined = FIELDS
   let field: Field | undefined
   for (const step of path) {

@@ -28,6 +28,7 @@ import {
 } from './fields/complaint.ts'
 import { checkCross } from './fields/cross.ts'
 import { hint, listKnown } from './fields/hint.ts'
+import { adviseMarks } from './fields/left-in-values.ts'
 import { checkListeners } from './fields/listeners.ts'
 import { checkLogging, checkTracing } from './fields/logging.ts'
 import { checkNewFields } from './fields/new-fields.ts'
@@ -105,19 +106,16 @@ function checkFor(document: ConfigDocument, options: FieldOptions, isAsked: (com
   const view = new NodeView(document.config, { version, flags, folder: '/', files: [] })
   const gate = (name: string) => findGateState(name, config, version?.minor)
   const subject: WholeInput = { config, version, gate, view, unseen, isDropIn }
+  const types = checkTypes(subject)
   const complaints = [
     ...(given !== undefined && isNewer(given)
       ? remarkOnKeys(document.config, given, unknownKeys)
       : checkKeys(document.config, version, unknownKeys)),
-    ...checkTypes(subject),
-    ...checkGates(subject),
-    ...listRules(subject),
-    ...checkSupplied(subject),
-    ...checkOtherwise(subject),
+    ...types,
+    ...withoutMisread([...checkGates(subject), ...listRules(subject), ...checkSupplied(subject), ...checkOtherwise(subject)], types),
   ]
-  const findings = adviseLikely(complaints.filter(isAsked).slice(0, MOST_FINDINGS)).flatMap((complaint) =>
-    toFindings(complaint, document, { version, unseen }),
-  )
+  const asked = adviseMarks(complaints.filter(isAsked).slice(0, MOST_FINDINGS), subject)
+  const findings = adviseLikely(asked).flatMap((complaint) => toFindings(complaint, document, { version, unseen }))
   return [...findings, ...listRepeated(document, unknownKeys), ...listIgnored(document)].sort((a, b) => compare(a.position, b.position))
 }
 
@@ -143,9 +141,17 @@ function checkTypes({ config, version }: FieldRuleInput): FieldProblem[] {
     rule: 'type',
     path: misfit.path,
     problem: describeMisfit(misfit),
+    advice: misfit.advice,
     reason: 'load',
-    unsure: version === undefined,
+    from: misfit.since,
   }))
+}
+
+/** A rule about a value of a wrong type has read another value than is there. */
+function withoutMisread(complaints: readonly FieldProblem[], misfits: readonly FieldProblem[]): readonly FieldProblem[] {
+  if (misfits.length === 0) return complaints
+  const wrong = new Set(misfits.map(({ path }) => JSON.stringify(path)))
+  return complaints.filter(({ path }) => !path.some((_, at) => wrong.has(JSON.stringify(path.slice(0, at + 1)))))
 }
 
 function adviseLikely(complaints: readonly FieldProblem[]): FieldProblem[] {

@@ -4,8 +4,7 @@
  * whether the candidate is accepted.
  */
 import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
-import type { Position } from '../kubelet/yaml-document.ts'
-import type { ConfigDocument } from './document.ts'
+import type { LocatedYaml, Position } from '../kubelet/yaml-document.ts'
 
 /** The rule of findings about changes that wait for a drained node. */
 export const REQUIRE_DRAIN = 'policy/require-drain'
@@ -73,7 +72,7 @@ export interface Report {
 }
 
 /** Finds the position of a path: its own, or that of the nearest enclosing path. */
-export function locateNearest(document: Pick<ConfigDocument, 'locate'> | undefined, path: FieldPath): Position | undefined {
+export function locateNearest(document: Pick<LocatedYaml, 'locate'> | undefined, path: FieldPath): Position | undefined {
   for (let length = path.length; length > 0; length--) {
     const position = document?.locate(path.slice(0, length))
     if (position !== undefined) return position

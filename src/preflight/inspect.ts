@@ -3,16 +3,17 @@
  * parts.
  */
 import { BASE_ANNOTATION } from '../decision/channels.ts'
-import { NO_KIND } from '../kubelet/decode.ts'
+import { describeMisfit, NO_KIND } from '../kubelet/decode.ts'
 import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
 import { isFieldName } from '../kubelet/fields.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import { MOST_KEYS } from './check-fields.ts'
-import { listKeys, readDocument } from './document.ts'
+import { type DocumentFailure, listKeys, readDocument } from './document.ts'
 import { mergeDocument, nameDropIn } from './drop-ins/check-drop-ins.ts'
-import { shorten } from './fields/complaint.ts'
-import type { Finding, PartResult } from './finding.ts'
+import { describeRange, type FieldProblem, shorten, weigh } from './fields/complaint.ts'
+import type { Finding, PartResult, Report } from './finding.ts'
 import type { Inspect, InspectedConfig, InspectOptions, InspectPart, PartInput, PartReport, Recipient } from './inspection.ts'
+import type { KubeletVersion } from './kubelet-version.ts'
 import { assembleReport, refuseUnread } from './report.ts'
 
 const OF_A_PART = `if it is a part, which holds only what differs, give it as the manifest of a ConfigMap with the annotation ${BASE_ANNOTATION}`
@@ -38,7 +39,8 @@ export function inspectWith(
     const doubts: PartResult[] = isDoubtful ? [{ part: 'source', outcome: 'unjudged', detail: read.detail }] : []
     if (isDoubtful && !taken.ok) return assembleReport(doubts, [])
     if (!taken.ok) {
-      const { detail, position } = taken
+      const { detail, position, misfits } = taken
+      if (misfits.length > 0) return refuseMisfits(detail, misfits, options.version)
       const advice = detail === NO_KIND ? OF_A_PART : undefined
       return refuseUnread('fields/load', withoutPosition(detail, position), position, advice)
     }
@@ -113,6 +115,23 @@ function isRefused({ results, findings }: Results): boolean {
 /** If kubelet could not run the load stage, it cannot run the start stage either. */
 function isKubeletUnavailable({ results }: Results): boolean {
   return results.some(({ part, outcome }) => part === 'kubelet' && (outcome === 'unjudged' || outcome === 'cannot-start'))
+}
+
+/**
+ * One finding for each value of a wrong type. Where it is not known that kubelet has the field, it
+ * is a warning: the other ones refuse the config anyway.
+ */
+function refuseMisfits(detail: string, misfits: DocumentFailure['misfits'], version: KubeletVersion | undefined): Report {
+  const findings = misfits.flatMap((misfit): Finding[] => {
+    const { path, position, advice, since } = misfit
+    const complaint: FieldProblem = { rule: 'type', path, problem: describeMisfit(misfit), from: since }
+    const severity = weigh(complaint, version?.minor)
+    const range = version === undefined ? describeRange(complaint) : ''
+    return severity === undefined
+      ? []
+      : [{ rule: 'fields/type', severity, reason: 'load', path, position, problem: `${complaint.problem}${range}`, advice }]
+  })
+  return assembleReport([{ part: 'source', outcome: 'refused', detail }], findings)
 }
 
 /** A report shows the position separately. */

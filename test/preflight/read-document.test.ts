@@ -85,7 +85,7 @@ t.test('errors have a text and a position', async (t) => {
     [`${HEAD}a: \u0007\n`, /control characters/, 3, 4],
     [`${HEAD}${'['.repeat(200)}`, /nested/, 3, 102],
     [`{\n${JSON_HEAD},\n "port": 1e1}`, 'port must be an integer without a fraction or an exponent', 3, 2],
-    [`{\n${JSON_HEAD},\n}`, 'starts with { but is not valid JSON', 3, 1],
+    [`{\n${JSON_HEAD},\n}`, 'starts with { but is not valid JSON: remove this comma', 2, 75],
     [`%YAML 1.2\n---\n${HEAD}`, /a directive differently: remove the line/, 1, 1],
     [`${HEAD}? [a]\n: b\n`, /a question mark before a key differently/, 3, 1],
     [`{\n${JSON_HEAD},\n "a": {"b": 1,\n "b": 2}}`, 'repeated key a.b: kubelet may mix its values; keep one of them', 4, 2],

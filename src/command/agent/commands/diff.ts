@@ -112,8 +112,9 @@ async function loadText(text: string, context: CommandContext, overlaid: boolean
     case 'refused':
       return { ok: false, detail: `${loaded.name}: ${loaded.report.findings.map(({ problem }) => problem).join('; ')}` }
     case 'loaded': {
-      const { config, layers = [] } = loaded
-      const { name, files, key, isAlone = false } = config
+      const { config, layers = [], taken } = loaded
+      const { files, key, isAlone = false } = config
+      const name = taken === undefined ? config.name : `${config.name} (${taken})`
       const value = Object.hasOwn(files, key) ? files[key] : undefined
       return value === undefined
         ? { ok: false, detail: `${name}: no such key` }

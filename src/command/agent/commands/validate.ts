@@ -51,7 +51,7 @@ export const validateCommand: NodeCommand = {
   group: 'Check configs',
   summary: 'check whether kubelet would accept a config',
   description:
-    'Checks a KubeletConfiguration, alone or in the manifest of a ConfigMap, with every part of preflight that applies ' +
+    'Checks a KubeletConfiguration, alone, in the manifest of a ConfigMap, or within what another tool has, with every part of preflight that applies ' +
     'here, and shows each problem, its place, and what to do. For a config that this node merges, it shows which layer each field comes ' +
     'from. On a node, this includes its kubelet and its hardware; ' +
     'elsewhere, as in CI, only the fields are checked. If you name a check (--kubelet, --deep) and it cannot run, the ' +
@@ -84,16 +84,16 @@ async function validate(context: CommandContext, { args: [candidate = ''], optio
     case 'failed':
       throw new Failure(loaded.detail)
     case 'refused':
-      terminal.out(render(options.output, loaded.name, undefined, loaded.report, context, NOT_MERGED))
+      terminal.out(render(options.output, loaded.name, loaded.text, loaded.report, context, NOT_MERGED))
       return EXIT_OF[loaded.report.outcome]
     case 'loaded': {
-      const { config, shown, layers = [] } = loaded
+      const { config, shown, layers = [], taken } = loaded
       const node = isNode(await context.unit.observe())
       const placed = placeFindings(await context.inspect(config, readInspectOptions(options, node)), shown.place)
       const { name, files, key } = config
       const text = Object.hasOwn(files, key) ? (files[key] ?? '') : ''
       const { around, merged } = await findLayersHere({ name, text, own: layers }, node, context)
-      const report = nameLayersIn(placed, layers, around)
+      const report = nameLayersIn(nameSource(placed, taken), layers, around)
       terminal.out(render(options.output, name, shown.text, report, context, merged))
       return EXIT_OF[report.outcome]
     }
@@ -113,8 +113,14 @@ function readInspectOptions(options: OptionValues, node: boolean): InspectOption
 
 /** Moves the places of findings from the config to the file that the user gave. */
 function placeFindings(report: Report, place: PlaceInFile): Report {
-  const findings = report.findings.map((finding) => ({ ...finding, position: finding.position && place(finding.position) }))
+  const findings = report.findings.map((finding) => ({ ...finding, position: finding.position && place(finding.position, finding.path) }))
   return { ...report, findings }
+}
+
+/** A text that is not all a config is not what was checked. */
+function nameSource(report: Report, taken: string | undefined): Report {
+  if (taken === undefined) return report
+  return { ...report, parts: [{ part: 'file', outcome: 'accepted', detail: `taken from ${taken}` }, ...report.parts] }
 }
 
 function render(

@@ -88,8 +88,8 @@ nodes/configz, use an administrator's kubeconfig with --kubeconfig, or pass the 
 --from-file.
 
 Options:
-  --from-file <path>           read the response of /configz from this file, or from standard input
-                               (-), instead of asking for it
+  --from-file <path>           read the response of /configz, or its kubeletconfig alone, from this
+                               file, or from standard input (-), instead of asking for it
   --kubelet-version <version>  of the kubelet whose response --from-file has, as in 1.36; without
                                it, defaults are not left out
   --all                        also print what is a mere default of this kubelet
@@ -589,11 +589,11 @@ Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
 exports[`test/command/agent/program.test.ts > TAP > help > of validate 1`] = `
 Usage: kubelet-cfg-agent validate FILE|-|configmap/NAME [flags]
 
-Checks a KubeletConfiguration, alone or in the manifest of a ConfigMap, with every part of preflight
-that applies here, and shows each problem, its place, and what to do. For a config that this node
-merges, it shows which layer each field comes from. On a node, this includes its kubelet and its
-hardware; elsewhere, as in CI, only the fields are checked. If you name a check (--kubelet, --deep)
-and it cannot run, the config counts as not checked.
+Checks a KubeletConfiguration, alone, in the manifest of a ConfigMap, or within what another tool
+has, with every part of preflight that applies here, and shows each problem, its place, and what to
+do. For a config that this node merges, it shows which layer each field comes from. On a node, this
+includes its kubelet and its hardware; elsewhere, as in CI, only the fields are checked. If you name
+a check (--kubelet, --deep) and it cannot run, the config counts as not checked.
 
 Arguments:
   FILE|-|configmap/NAME        a file (a config, or the manifest of a ConfigMap), - for standard

@@ -53,6 +53,42 @@ t.test('a new config is written with its version; an edit shows what changes, an
   t.match(await run('apply', '-f', 'a.yaml', 'pods'), { code: 0, out: /holds this already/ })
 })
 
+t.test('takes a config out of what another tool has, says so, and names what is none', async (t) => {
+  const world = await startPluginWorld(t)
+  const { run, files } = world
+  const config = '    maxPods: 50 # enough'
+  const nodeadm = `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n  ${config}\n`
+  files.set('node.yaml', nodeadm)
+  t.match(await run('apply', '-f', 'node.yaml', 'pods', '--yes'), {
+    code: 0,
+    out: /^node\.yaml: only what is in spec\.kubelet\.config of a NodeConfig of nodeadm, line 5 is taken\.\n[\s\S]*Each node checks it again, merged/,
+  })
+  t.same(dataOf(world, 'pods'), { kubelet: `${WHOLE}maxPods: 50 # enough\n` })
+  t.match(world.server.objects.get('ConfigMap', 'pods', NAMESPACE)?.metadata, { annotations: { 'kubelet-cfg-agent.io/base': 'local' } })
+  files.set('wrong.yaml', nodeadm.replace('50', 'many'))
+  t.match(await run('apply', '-f', 'wrong.yaml', 'pods', '--yes'), {
+    code: 1,
+    out: /^wrong\.yaml:6:7: error: maxPods must be a 32 bit integer \[fields\/type\]\n {3}6 \| {7}maxPods: many/m,
+  })
+  files.set('kubeadm.yaml', `apiVersion: kubeadm.k8s.io/v1beta3\nkind: InitConfiguration\n---\n${WHOLE}maxPod: 60\n`)
+  t.match(await run('apply', '-f', 'kubeadm.yaml', 'whole', '--yes'), {
+    code: 0,
+    out: /only what is in document 2, line 4 is taken[\s\S]*kubeadm\.yaml:6:1: warning: unknown field maxPod[\s\S]*6 \| maxPod: 60/,
+  })
+  t.same(dataOf(world, 'whole'), { kubelet: `${WHOLE}maxPod: 60\n` })
+  t.match(await run('apply', '-f', 'node.yaml', 'whole', '--yes'), {
+    code: 1,
+    err: /node\.yaml holds a part, and kube-system\/whole holds a whole config: give --base to make it a part, or give a whole config/,
+  })
+  const before = writes(world)
+  files.set('kops.yaml', 'apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\nspec:\n  kubelet: {maxPods: 5}\n')
+  t.match(await run('apply', '-f', 'kops.yaml', 'pods', '--yes'), {
+    code: 1,
+    err: /kops\.yaml, line 4: this is an object of kOps, and no KubeletConfiguration: those fields are kOps' own/,
+  })
+  t.equal(writes(world), before)
+})
+
 t.test('a file replaces the key of kubelet alone, and a manifest all keys', async (t) => {
   const world = await startPluginWorld(t)
   const data = { kubelet: `${WHOLE}maxPods: 50\n`, extra: 'kept' }
@@ -142,7 +178,7 @@ t.test('what kubelet would refuse is not written', async (t) => {
   t.match(out, /a\.yaml:3:1: error: maxPods .*must not be a negative number/)
   t.equal(writes(world), 0)
   world.files.set('b.yaml', 'maxPods: -1\n')
-  t.match(await world.run('apply', '-f', 'b.yaml', 'part', '--yes'), { code: 1, out: /b\.yaml: error: maxPods/ })
+  t.match(await world.run('apply', '-f', 'b.yaml', 'part', '--yes'), { code: 1, out: /b\.yaml:1:1: error: maxPods/ })
   t.equal(writes(world), 0)
 })
 
