@@ -92,7 +92,7 @@ interface Loaded {
   readonly data: ConfigMapData
   readonly localPath?: string
   readonly localConfig?: string | undefined
-  /** Of what is known without a check. */
+  /** The result, where it is known without a check. */
   readonly result?: PreflightResult
 }
 

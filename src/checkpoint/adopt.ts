@@ -81,9 +81,9 @@ function isAdoptionOpen(files: Files, layout: Layout): boolean {
 
 interface RecordPair {
   readonly name: (typeof RECORDS)[number]
-  /** Of kubelet's record. */
+  /** The bytes of kubelet's record. */
   readonly bytes: Buffer | undefined
-  /** Of the agent's. */
+  /** The bytes of the agent's own record. */
   readonly own: Buffer | undefined
 }
 

@@ -18,7 +18,9 @@ const isBinding = shape({
    * directory of manifests.
    */
   caHashes: listOf(isText),
-  /** Of the machine's ID. undefined: it is not known, or an older agent wrote the record. */
+  /**
+   * The hash of the machine's ID. undefined: it is not known, or an older agent wrote the record.
+   */
   machineHash: optional(isText),
 })
 export type Binding = TypeOf<typeof isBinding>

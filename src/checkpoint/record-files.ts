@@ -91,7 +91,7 @@ export class RecordFiles {
   }
 
   /**
-   * Of a missing record.
+   * Says how a record came to be missing.
    *
    * @returns undefined: it was never written, and not set aside
    */

@@ -27,7 +27,7 @@ interface SameContentsOptions {
   readonly layout: Layout
   readonly log: Log
   readonly faults: LastingFaults
-  /** Of what ends with the boot. */
+  /** The directory of files that end with the boot. */
   readonly runtimeDir: string
 }
 

@@ -27,7 +27,7 @@ export class KeptVerdicts {
   readonly #faults: LastingFaults
   /** As last read, valid while their file keeps its identity. */
   #read: { readonly identity: string | undefined; readonly verdicts: ReadonlyMap<TrialKey, Verdict> } | undefined
-  /** Of verdicts that a newer agent wrote, what is written again in their place. */
+  /** The JSON of verdicts that a newer agent wrote: it is written again in their place. */
   #originals: ReadonlyMap<Verdict, unknown> = new Map()
   /** All verdicts while one of them could not be written; they are in force until it can. */
   #unwritten: ReadonlyMap<TrialKey, Verdict> | undefined

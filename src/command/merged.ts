@@ -35,7 +35,7 @@ export const NOT_MERGED: MergedDocument = { layers: [], fields: [] }
 interface OwnLayers {
   /** The lowest first: at least one. */
   readonly names: readonly string[]
-  /** Of all but the lowest. undefined: not known. */
+  /** The fields of all layers but the lowest. undefined: not known. */
   readonly fields: readonly LayeredField[] | undefined
   /** The content of the lowest layer, or that with the others merged over it. */
   readonly lowest: unknown
@@ -86,7 +86,7 @@ export function documentField({ path, layer, removed = false }: LayeredField): F
 
 const COLUMNS = 80
 const MARGIN = '    '
-/** Of one layer. */
+/** The most fields that are shown of one layer. */
 const MOST_FIELDS = 100
 
 /** No line: this node does not merge the config. */

@@ -21,7 +21,7 @@ import { openInspection } from './preflight.ts'
 
 /** The context that the agent sends with each request. */
 export interface HelperContext {
-  /** Of the agent. */
+  /** The version of the agent. */
   readonly version: string
   readonly settings: Settings
   readonly besideDocker: readonly string[]

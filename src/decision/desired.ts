@@ -128,9 +128,12 @@ export const isChannelState = shape({
    * recorded by an earlier agent.
    */
   nodeHash: optional(isText),
-  /** Of the part that was assigned last. undefined: none was, or an earlier agent recorded this. */
+  /**
+   * The layers of the part that was assigned last. undefined: none was, or an earlier agent
+   * recorded this.
+   */
   layers: optional(listOf(isText)),
-  /** Of the config that was assigned last, with its overlay: as `layers`. */
+  /** The fields of the config that was assigned last, with its overlay: as `layers`. */
   fields: optional(listOf(isLayeredField)),
 })
 export type ChannelState = TypeOf<typeof isChannelState>

@@ -73,7 +73,7 @@ export interface Snapshot {
    * that they name.
    */
   readonly damagedFallbacks?: readonly FallbackName[] | undefined
-  /** Of what `LeftRecord` names. undefined: nothing is left, or the record is damaged. */
+  /** The configs that `LeftRecord` names. undefined: nothing is left, or the record is damaged. */
   readonly left?: readonly HeldSource[] | undefined
   /**
    * The record of `left` was damaged, and has not been written since: it may name any checkpoint.
@@ -118,15 +118,15 @@ export interface Snapshot {
   readonly nextStart: NextStart
   readonly running: Running
   readonly health: HealthRecord | undefined
-  /** Of the latest sample. undefined also: kubelet has no process. */
+  /** The health of the latest sample. undefined also: kubelet has no process. */
   readonly healthz: HealthSample['healthz']
   /** undefined: nothing was asked in this boot. */
   readonly evidence: EvidenceRecord | undefined
-  /** Of the latest sample. */
+  /** Whether the runtime answered in the latest sample. */
   readonly runtimeUp: boolean | undefined
-  /** Of the latest sample. */
+  /** The fact of this name in the latest sample. */
   readonly changesRuntime?: boolean | undefined
-  /** Of the latest sample. */
+  /** The owner of a port that kubelet needs, in the latest sample. */
   readonly portTaken?: string | undefined
   /**
    * Where the config that kubelet starts with next names another runtime endpoint than the

@@ -5,7 +5,7 @@ import { isContentHash } from '../subject/config-source.ts'
 import { isFlag, isNumber, isText, listOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
 
 const isStagedContent = shape({
-  /** Of the ConfigMap, by which a rollout knows it. */
+  /** The hash of the ConfigMap, by which a rollout knows the content. */
   hash: isText,
   /** The content that this node makes of the ConfigMap. */
   content: isContentHash,
@@ -68,7 +68,7 @@ export const isStagings = listOf(isStaging)
 export const isRolloutKnowledge = shape({
   /** `namespace/name`. */
   config: isText,
-  /** Of the content that this is about. */
+  /** The hash of the content that this is about. */
   hash: isText,
   turn: isTurn,
   /**

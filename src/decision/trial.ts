@@ -89,7 +89,10 @@ export function describeTrial(snapshot: Snapshot, target: { source: ConfigSource
 
 /** Fewer may be the work of a person, or of a program that sets up the node. */
 const TOO_MANY_REBOOTS = 3
-/** Of a config that was given up for that, and is tried again. One may be planned. */
+/**
+ * The reboots that end the trial of a config which was given up for reboots, and is tried again.
+ * One may be planned.
+ */
 const TOO_MANY_IN_RETRIAL = 2
 /** Reboots further apart have other causes. A longer trial has room for longer pauses. */
 const windowUs = ({ trialUs, startDeadlineUs }: Policy) => Math.max(HOUR_US, 4 * (trialUs + startDeadlineUs))

@@ -52,14 +52,11 @@ export const isVerdict = shape({
    * The boot in which it failed. undefined: a refusal, or an earlier agent did not write it down.
    */
   bootId: optional(isText),
-  /**
-   * Of a refusal: what else it depends on (`Snapshot.basis`). When that has changed, preflight runs
-   * again.
-   */
+  /** The basis of a refusal (`Snapshot.basis`). When that has changed, preflight runs again. */
   basis: optional(isText),
   /** On the local config: what it held (`Snapshot.localConfig`). undefined: not known. */
   localConfig: optional(isText),
-  /** Of the reason `evidence`: which kind said no. */
+  /** The kind of evidence that said no, where the reason is `evidence`. */
   evidence: optional(isEvidenceKind),
   /**
    * `one-way`: what it did cannot be undone by another restart, so this content is never tried
@@ -143,13 +140,13 @@ export interface Acceptance {
   readonly remarks?: readonly string[]
   /** The basis of the acceptance (`Snapshot.basis`). undefined: content and kubelet only. */
   readonly basis?: string | undefined
-  /** Of local: what its file held (`Snapshot.localConfig`). */
+  /** The hash of the local config's file, where the content is local (`Snapshot.localConfig`). */
   readonly localConfig?: string | undefined
 }
 
 /**
- * Of a config that kubelet ran: whether kubelet's health shows what it failed with. With the other
- * reasons, kubelet is healthy all the while.
+ * Whether kubelet's health shows the failure of a config that it ran. With the other reasons,
+ * kubelet is healthy all the while.
  */
 export function isSeenByHealth(reason: FailureReason): boolean {
   return reason !== 'evidence' && reason !== 'reboots' && reason !== 'requested'

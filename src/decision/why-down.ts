@@ -79,7 +79,7 @@ function hasSystemdStarted(unit: KnownUnit, { health }: Past): boolean {
   return health !== undefined && health.invocationId === unit.invocationId && isStartedBySystemd(health, unit)
 }
 
-/** Of a unit that the agent starts again. */
+/** Why the unit is down, where the agent starts it again. */
 export function describeDown({ activity, down }: KnownUnit): string {
   switch (activity) {
     case 'exited':
@@ -95,7 +95,7 @@ export function describeDown({ activity, down }: KnownUnit): string {
 const KEEP_DOWN = ' (kubelet-cfg-agent pause keeps it down)'
 
 /**
- * Of a unit that the agent leaves as it is, with the command that starts it.
+ * Why the unit is down, where the agent leaves it so, with the command that starts it.
  *
  * @param what the config that it then starts with
  */

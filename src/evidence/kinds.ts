@@ -75,7 +75,7 @@ export type SeenFact<Asked extends Question = Question> = {
   readonly [Q in Asked]: { readonly question: Q; readonly answer: Answers[Q] }
 }[Asked]
 
-/** Of any kind. */
+/** An answer of any kind. */
 export interface AnySeen {
   readonly question: Question
   readonly answer: Answers[Question]

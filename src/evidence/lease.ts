@@ -27,7 +27,7 @@ const isLeaseSeen = shape({
   renewedUs: optional(isNumber),
   /** When a sample last showed one that was not renewed for as long as node controllers wait. */
   slowUs: optional(isNumber),
-  /** Of the second renewal. */
+  /** When the second renewal was seen. */
   provenAtUs: optional(isNumber),
   /** Why the last sample has no Lease; empty: it has. */
   problem: isText,

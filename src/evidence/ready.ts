@@ -26,7 +26,7 @@ import { judgeServing, needsServersWord, type ServingSeen, type ServingTaken } f
 
 export interface NodeAnswer {
   readonly kind: 'found'
-  /** Of the condition Ready. */
+  /** The status of the condition Ready. */
   readonly ready: 'True' | 'False' | 'Unknown' | 'absent'
   readonly message: string
   /** When kubelet last wrote the status, by the clock of the API server. undefined: not known. */

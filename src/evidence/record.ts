@@ -36,7 +36,7 @@ interface EvidenceFold extends BaselineFacts, Pick<Snapshot, 'now' | 'nodeName'>
   /** The fields that the candidate changes, according to preflight. undefined: not known. */
   readonly changes?: Acceptance['changes']
   readonly startDeadlineUs: number
-  /** Of the unit, as systemd counts them. */
+  /** The automatic restarts of the unit, as systemd counts them. */
   readonly nRestarts?: number
   /** Since when the process that runs is healthy. undefined: it is not, or that is not known. */
   readonly healthySinceUs: number | undefined

@@ -44,7 +44,7 @@ const isServingSeen = shape({
   sinceUs: isNumber,
   lastUs: isNumber,
   /**
-   * Of that time, since when the API server answered each request, and took the agent's
+   * Since when, within that time, the API server answered each request, and took the agent's
    * credentials.
    */
   serverUpSinceUs: optional(isNumber),

@@ -14,7 +14,10 @@ import type { Process, ProcessHealth } from './process.ts'
 import { hasEnded, type SampleHealth } from './sample.ts'
 import type { Starts } from './starts.ts'
 
-/** Of the time in which kubelet starts with the config: the time of another one does not count. */
+/**
+ * The window of exits. Only the time in which kubelet starts with the config counts, not that of
+ * another one.
+ */
 const WINDOW_US = 24 * HOUR_US
 /** This many exits within the window are a failure. No more are kept of one config. */
 const EXITS_THAT_FAIL = 10
@@ -178,7 +181,8 @@ function isOfWhatRanLast(known: (Starts & Process) | undefined, unit: KnownUnit)
 }
 
 /**
- * Of the same content, started as another kubelet than is installed: what exits is charged to it.
+ * The process of the same content that was started as another kubelet than is installed: its exit
+ * is charged to it.
  */
 function findFormer({ known, subject, interval }: Fold<Process>): ProcessHealth | undefined {
   const process = known?.process
@@ -226,7 +230,7 @@ export function logExits(
   ])
 }
 
-/** Of each config by itself: the exits of another must not push its own out. */
+/** The latest exits of each config by itself: the exits of another must not push its own out. */
 function keepLatest(exits: readonly KubeletExit[]): readonly KubeletExit[] {
   const newestFirst = exits.toReversed()
   const keys = [...new Set(newestFirst.map(({ key }) => key))].slice(0, MOST_CONFIGS)

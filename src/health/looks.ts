@@ -56,7 +56,7 @@ export interface Fold<Before> {
 
 /** The time between this look and the one before. */
 interface Interval {
-  /** Of the look before. undefined: there was none. */
+  /** The time of the look before. undefined: there was none. */
   readonly lastUs: number | undefined
   readonly nowUs: number
   /** Nobody looked for longer than is tolerated. */

@@ -39,7 +39,7 @@ export type SeenProcess = TypeOf<typeof isSeenProcess>
 const isProcessHealth = shape({
   ...isTimes.fields,
   key: isTrialKey,
-  /** Of the last of them. */
+  /** The last process of these. */
   invocationId: isText,
   startedAtUs: isNumber,
   /** Unrequested exits since it last ran for a whole trial, or while nobody looked. */
@@ -55,7 +55,7 @@ export type ProcessHealth = TypeOf<typeof isProcessHealth>
 export const isProcess = shape({
   /** The last process seen, by InvocationID. */
   lastProcess: orUndefined(isSeenProcess),
-  /** Of the process that runs, or ran last. */
+  /** The health of the process that runs, or ran last. */
   process: optional(isProcessHealth),
 })
 export type Process = TypeOf<typeof isProcess>

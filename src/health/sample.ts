@@ -45,7 +45,10 @@ export type HealthAnswer =
     }
   | undefined
 
-/** Of the file that kubelet was started with, or a drop-in, nothing was ever read without doubt. */
+/**
+ * The answer where the file that kubelet was started with, or a drop-in, was never read without
+ * doubt.
+ */
 export const PORT_NOT_KNOWN = {
   ok: 'unknown',
   isUnasked: true,

@@ -22,7 +22,7 @@ export interface ConfigLayer {
 }
 
 interface LayeredConfig {
-  /** Of the assigned text, for people. */
+  /** The name of the assigned text, for people. */
   readonly name: string
   readonly key: string
   readonly object: Pick<FoundConfigMap, 'data'> & Merged

@@ -77,7 +77,7 @@ export function namePatches(
   return applied.map(({ name, patch }) => ({ name: nameFile(name), value: patch }))
 }
 
-/** Of several sets, one after the other, over this config. */
+/** The patches of several sets, one after the other, over this config. */
 export function nameAllPatches(sets: readonly NodePatches[], config: unknown): ReturnType<typeof namePatches> {
   let merged = config
   return sets.flatMap(({ patches, view }) => {

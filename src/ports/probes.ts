@@ -62,7 +62,7 @@ export interface ServingPort extends HealthTarget {
 export interface ConfigFiles {
   /** The file of `--config`. undefined: kubelet starts from its defaults */
   readonly path: string | undefined
-  /** Of `--config-dir`. undefined: kubelet has none */
+  /** The directory of `--config-dir`. undefined: kubelet has none. */
   readonly directory?: string | undefined
   /** The agent's drop-in in that directory, if it is not to count as it is there now. */
   readonly own?: {
@@ -146,7 +146,7 @@ export interface RuntimePods {
  */
 export interface PodSandbox {
   readonly id: string
-  /** Of the pod. For a static pod it is the config hash, unless its manifest sets another. */
+  /** The pod's uid. For a static pod it is the config hash, unless its manifest sets another. */
   readonly uid: string
   readonly name: string
   readonly namespace: string

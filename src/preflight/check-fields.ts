@@ -48,7 +48,7 @@ interface FieldOptions {
   readonly version: KubeletVersion | undefined
   /** Severity of keys that kubelet would ignore. */
   readonly unknownKeys: 'warn' | 'refuse'
-  /** Of kubelet. They override the config. */
+  /** The flags of kubelet. They override the config. */
   readonly flags?: KubeletFlags
   /** Default: nothing. */
   readonly unseen?: Unseen | undefined

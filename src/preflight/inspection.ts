@@ -87,7 +87,10 @@ export interface TargetNode extends Pick<TargetKubelet, 'flags' | 'incomplete'> 
 export interface Recipient {
   readonly kubelet: TargetKubelet | undefined
   readonly version: KubeletVersion | undefined
-  /** Of the kubelet that has the config now. undefined: not asked for, or there is no kubelet. */
+  /**
+   * The version of the kubelet that has the config now. undefined: not asked for, or there is no
+   * kubelet.
+   */
   readonly from?: KubeletVersion | 'unknown' | undefined
   /** undefined: the config is not for a particular node. */
   readonly node: TargetNode | undefined

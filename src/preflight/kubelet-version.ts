@@ -35,7 +35,7 @@ export function isPreRelease({ major, minor }: KubeletVersion): boolean {
 
 export const COVERED = `kubelet 1.${OLDEST_MINOR} to 1.${NEWEST_MINOR}`
 
-/** Of gates and fields; the rules cover what is released. */
+/** The versions in the tables of gates and fields; the rules cover what is released. */
 export const IN_TABLES = `kubelet 1.${OLDEST_MINOR} to ${LAST_IN_TABLES.version}`
 
 /** By which rules a kubelet that the tables do not cover is judged. */

@@ -27,10 +27,13 @@ const isKept = shape({
 })
 type Kept = TypeOf<typeof isKept>
 
-/** Of all warnings together: the annotation has 4 KiB for everything. The log has all of them. */
+/**
+ * The most bytes of all warnings together: the annotation has 4 KiB for everything. The log has all
+ * of them.
+ */
 const MOST_BYTES = 512
 const MOST_BYTES_EACH = 200
-/** Of the sentence for the condition. */
+/** The most bytes of the sentence for the condition. */
 const MOST_BYTES_OTHERWISE = 300
 
 export class AcceptedWarnings {

@@ -29,9 +29,9 @@ export interface RolloutState {
   readonly generation: number
   /** From 0. The share of the nodes that is free in it follows from the plan: `freeShare`. */
   readonly stage: number
-  /** Of the config's content. */
+  /** The hash of the config's content. */
   readonly hash: string
-  /** Of the config when the generation began. */
+  /** The uid and version of the config when the generation began. */
   readonly configUid: string
   readonly configVersion: string
   /** `retry` of the plan when the generation began. */

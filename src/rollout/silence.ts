@@ -15,7 +15,7 @@ import type { Claim, RolloutRecord } from './record.ts'
 const isPosition = shape({
   configUid: isText,
   hash: isText,
-  /** Of the plan: raised, it asks for the same content anew. */
+  /** The `retry` of the plan: raised, it asks for the same content anew. */
   retry: isNumber,
   generation: isNumber,
   stage: isNumber,
@@ -30,9 +30,9 @@ export const isObservation = shape({
   contactUs: isNumber,
   /** When this node saw the record change last. CLOCK_MONOTONIC, as all times that end in Us. */
   changedUs: isNumber,
-  /** Of the record when it was seen last. */
+  /** The version of the record when it was seen last. */
   resourceVersion: isText,
-  /** Of which assignment of the config to this node it is. undefined: 0. */
+  /** The assignment of the config to this node that the observation is of. undefined: 0. */
   assignment: optional(isNumber),
   /** The position when this node first saw this content in this assignment. */
   firstPosition: isPosition,
@@ -67,7 +67,7 @@ export interface Sighting {
   readonly hash: string
   /** One more each time that the config is assigned to this node in place of another. */
   readonly assignment: number
-  /** Of the plan; 0 where that cannot be read. */
+  /** The `retry` of the plan; 0 where that cannot be read. */
   readonly retry: number
   readonly nowUs: number
   /**

@@ -15,7 +15,7 @@ import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { errorCode, errorMessage } from '../values/errors.ts'
 
 interface ChannelLimits {
-  /** Of each call, and of the connection before it. */
+  /** The time for each call, and for the connection before it. */
   readonly timeoutMs: number
   readonly maxAnswerBytes: number
 }

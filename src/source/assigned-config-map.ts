@@ -15,7 +15,7 @@ import { toReadFailure } from './reflect.ts'
 import type { RequestGate, WatchDeps } from './watch-loop.ts'
 
 export interface AssignedConfigMapDeps {
-  /** Of the ConfigMap, for the log. Default: it is the assigned one. */
+  /** The name of the ConfigMap's role, for the log. Default: it is the assigned one. */
   readonly what?: string
   readonly watch: WatchDeps
   readonly gateOf: (path: string) => RequestGate

@@ -24,7 +24,7 @@ const NOT_CORDONED_MS = 60_000
 const CONFIRMED_US = 60e6
 /** While a change waits, it is asked more often. Later the node may have pods again. */
 const OLD_US = 60e6
-/** Of pods in one consistent answer, so that it stays below the limit of one. */
+/** The number of pods in one consistent answer, so that it stays below the limit of one. */
 const PAGE = '200'
 /** More pods than any node has. */
 const MOST_PAGES = 50

@@ -66,7 +66,7 @@ export async function watchObject(
   const query = { fieldSelector: `metadata.name=${name}` }
   const requestedAs = (form: Form): Requested => ({ kind, namespace, name, form })
   const deliver = (view: ObjectView) => () => observer.onView(view)
-  // Of the object in the last read. Empty: it did not exist.
+  // The version of the object in the last read. Empty: it did not exist.
   let readVersion = ''
   const followed: Followed = {
     what: `${collection}/${name}`,

@@ -116,7 +116,7 @@ export interface RestartWait {
 
 /** All times are CLOCK_MONOTONIC; 0: not in this boot. */
 export interface UnitDown {
-  /** Of the unit, for messages. */
+  /** The name of the unit, for messages. */
   readonly name: string
   /** The unit ceased to be active: its stop began, or its process ended by itself. */
   readonly activeExitUs: number

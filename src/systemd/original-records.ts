@@ -108,8 +108,8 @@ export class OriginalRecords {
   }
 
   /**
-   * Of the originals: one directory per config file, so that the first is not lost if the unit's
-   * `--config` changes.
+   * The directory of the originals: one per config file, so that the first is not lost if the
+   * unit's `--config` changes.
    */
   directoryOf(configPath: string): string {
     return join(this.#keptDir, hashOf(Buffer.from(configPath)).slice(0, 16))
@@ -186,8 +186,8 @@ function listClaims({ target, fallback, before }: OriginalRecord): readonly Plac
 }
 
 /**
- * Of the two records of a file, the newer first: the one that knows this content. Content that the
- * agent has put in place is never taken for the original, whatever the other record says.
+ * Chooses from the two records of a file, the newer first: the one that knows this content. Content
+ * that the agent has put in place is never taken for the original, whatever the other record says.
  */
 function chooseRecord(records: readonly OriginalRecord[], hash: ContentHash): OriginalRecord | undefined {
   const known = records.filter((record) => findMeaning(record, hash) !== undefined)

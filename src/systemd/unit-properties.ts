@@ -56,7 +56,7 @@ export interface UnitProperties {
   readonly invocationId: string
   readonly nRestarts: number
   readonly startedAtUs: number
-  /** Of `UnitDown`, whatever the unit does now. */
+  /** The facts of `UnitDown`, whatever the unit does now. */
   readonly down: Omit<UnitDown, 'name'>
   readonly hazards: UnitHazards
   /** RestartSec=, from the present state on. undefined: it has no end, or is not known. */

@@ -84,7 +84,7 @@ interface Inside {
   readonly distribution: Distribution | undefined
   readonly choice: ActivationChoice
   readonly configDir: string | undefined
-  /** Of kubelet. */
+  /** The flags of kubelet. */
   readonly flags: readonly Argument[]
 }
 

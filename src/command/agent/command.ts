@@ -98,7 +98,9 @@ export interface CommandContext {
    * cannot be read.
    */
   readMisread(): Promise<readonly Difference[] | undefined>
-  /** Of the config that kubelet runs. undefined: no kubelet runs, or it is not known. */
+  /**
+   * The effects of the config that kubelet runs. undefined: no kubelet runs, or it is not known.
+   */
   readEffects(): Promise<RunningEffects | undefined>
   readonly checkpoints: Pick<Checkpoints, 'data'>
   readonly files: Pick<Files, 'read'>
@@ -109,7 +111,7 @@ export interface CommandContext {
   readonly inspect: Inspect
   readonly compare: Compare
   readonly mergeHere: MergeHere
-  /** Of the kubelet that runs here. undefined: not known. */
+  /** The version of the kubelet that runs here. undefined: not known. */
   runningVersion(): Promise<KubeletVersion | undefined>
   /** This program's. */
   readonly version: string

@@ -18,10 +18,11 @@ export interface Explanation {
   /** `due`: there is a step to do, which a running agent does at once. */
   readonly phase: Phase | 'due'
   readonly detail: string
-  /** Of the present trial. */
+  /** The time that is left of the present trial. */
   readonly trialRemainingUs: number | undefined
   /**
-   * Of a wait that ends by itself: this node's turn in a spread, or the hourly limit of restarts.
+   * The time that is left of a wait that ends by itself: this node's turn in a spread, or the
+   * hourly limit of restarts.
    */
   readonly waitRemainingUs: number | undefined
 }

@@ -85,7 +85,9 @@ export function documentStatus(snapshot: Snapshot, { agent, lastReport, merged, 
     evidence: listObserved(snapshot).map((finding) => documentFinding(finding, snapshot)),
     trial:
       trialRemainingUs === undefined ? null : { remainingSeconds: seconds(trialRemainingUs), durationSeconds: seconds(policy.trialUs) },
-    /** Of a wait that ends by itself (phases `spread` and `restart-limit`). */
+    /**
+     * The time that is left of a wait that ends by itself (phases `spread` and `restart-limit`).
+     */
     waitRemainingSeconds: waitRemainingUs === undefined ? null : seconds(waitRemainingUs),
     restarts: countRestarts(snapshot),
     verdicts: [...snapshot.verdicts.values()].sort((a, b) => a.atWallMs - b.atWallMs).map((verdict) => documentVerdict(verdict, snapshot)),

@@ -18,7 +18,10 @@ import { type Effective, type EffectiveConfig, effectiveConfig } from './effecti
 import { type FieldRow, ROWS } from './field-rows.ts'
 
 interface MeaningChange {
-  /** Of what the config sets, of a default, or of a feature gate that the config does not set. */
+  /**
+   * The kind of value whose meaning changes: one that the config sets, a default, or a feature gate
+   * that the config does not set.
+   */
   readonly kind: 'value' | 'default' | 'gate'
   readonly path: FieldPath
   /** To the first kubelet, and to the second. */

@@ -49,7 +49,8 @@ export class KubeletBinaries {
   }
 
   /**
-   * Of the program that a process runs, which the disk may not have any more. Never rejects.
+   * The version of the program that a process runs, which the disk may not have any more. Never
+   * rejects.
    *
    * @param binary what the process was started from, and what is on disk there now
    */

@@ -26,7 +26,10 @@ export function checkPorts(view: NodeView, found: Surroundings): NodeProblem[] {
   ]
 }
 
-/** Of kubelet's server. undefined: it has none, or its address needs no look at the machine. */
+/**
+ * The address of kubelet's server. undefined: it has none, or its address needs no look at the
+ * machine.
+ */
 export function serverAddress(view: NodeView): string | undefined {
   const isServing = view.is('enableServer') || (view.number('readOnlyPort') ?? 0) > 0
   return isServing ? addressToFind(view, 'address') : undefined

@@ -123,8 +123,8 @@ export function readContainerdFile(text: string): ContainerdFile | undefined {
 }
 
 /**
- * Of the main file and those that it imports. An imported file with the CRI plugin replaces that
- * table in some releases and merges it in others: then both have to agree.
+ * The driver in the main file and those that it imports. An imported file with the CRI plugin
+ * replaces that table in some releases and merges it in others: then both have to agree.
  */
 export function findCgroupDriver(files: readonly (ContainerdFile | undefined)[]): CgroupDriver | undefined {
   if (files.some((file) => file === undefined)) return undefined

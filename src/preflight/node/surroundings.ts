@@ -18,9 +18,11 @@ export interface SurroundingNeeds {
    */
   readonly cgroups: readonly string[] | undefined
   readonly paths: readonly string[]
-  /** Of the container runtime. undefined: it is not asked. */
+  /** The socket of the container runtime. undefined: it is not asked. */
   readonly runtimeSocket: string | undefined
-  /** Of an image service other than the container runtime. undefined: it is not asked. */
+  /**
+   * The socket of an image service other than the container runtime. undefined: it is not asked.
+   */
   readonly imageSocket: string | undefined
   /** The directories of kubelet and of its images, whose file systems are measured. */
   readonly fileSystems: readonly string[]

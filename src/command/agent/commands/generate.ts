@@ -149,7 +149,10 @@ async function convert(answer: unknown, defaultsOf: KubeletVersion | undefined, 
   return { text: await formatConfig(config), config }
 }
 
-/** Of the whole answer, or of what `jq .kubeletconfig` left of it, perhaps with a kind. */
+/**
+ * Finds the config in the whole answer, or in what `jq .kubeletconfig` left of it, perhaps with a
+ * kind.
+ */
 function findReported(answer: unknown): JsonObject | undefined {
   if (!isObject(answer)) return undefined
   if (isObject(answer.kubeletconfig)) return answer.kubeletconfig

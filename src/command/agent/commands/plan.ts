@@ -166,7 +166,7 @@ function documentPlan({ snapshot, agent, foresight, afterResume, report, compare
      * held.
      */
     afterResume: afterResume === undefined ? null : documentCourse(afterResume),
-    /** Of what is wanted. null: nothing to check. */
+    /** The report on the wanted config. null: nothing to check. */
     preflight: report === undefined ? null : documentReport(report.name, report.report),
     /** From what runs to what is wanted. null: unknown, and `changesDetail` says why. */
     changes: compared.ok ? compared.changes.map(documentChange) : null,

@@ -59,7 +59,7 @@ async function diff(context: PluginContext, { args: [name = ''] }: CommandLine):
   return isSame ? EXIT.fine : EXIT.failed
 }
 
-/** Of the config that is asked for, or of the one that runs. */
+/** The version that runs, of the config that is asked for or of the one that runs. */
 async function findRunning(context: PluginContext, state: NodeState, there: PluginContext, name: string): Promise<FoundConfig | undefined> {
   const { active } = state
   const own = await findRun(there, state, await listVersions(there, name))
