@@ -122,11 +122,11 @@ export interface Snapshot {
   readonly healthz: HealthSample['healthz']
   /** undefined: nothing was asked in this boot. */
   readonly evidence: EvidenceRecord | undefined
-  /** Whether the runtime answered in the latest sample. */
+  /** Whether the fallback's container runtime answered, in the latest sample. */
   readonly runtimeUp: boolean | undefined
-  /** The fact of this name in the latest sample. */
+  /** The next config names another runtime endpoint than the fallback, in the latest sample. */
   readonly changesRuntime?: boolean | undefined
-  /** The owner of a port that kubelet needs, in the latest sample. */
+  /** Who has a port for which kubelet exits, in the latest sample. */
   readonly portTaken?: string | undefined
   /**
    * Where the config that kubelet starts with next names another runtime endpoint than the

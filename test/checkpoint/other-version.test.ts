@@ -54,7 +54,7 @@ const ROWS: readonly Row[] = [
   {
     path: 'meta/local',
     text: '{"local":["assigned","previous"]}',
-    // Both are empty files.
+    // Both records are empty files.
     read: ({ records, disk, layout }) => {
       for (const name of ['assigned', 'previous'] as const) disk.plant(layout.record(name), '')
       return [records.read('assigned'), records.read('previous')]

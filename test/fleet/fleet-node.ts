@@ -11,9 +11,9 @@ export interface Traits {
   readonly uid: string
   readonly canary: boolean
   readonly controlPlane: boolean
-  /** Its agent is from before rollouts. */
+  /** The node's agent is from before rollouts. */
   readonly old: boolean
-  /** Its trials take so many times as long. */
+  /** How many times as long the node's trials take. */
   readonly slowness: number
   /** The node takes part in no rollout, and writes what it likes. */
   readonly liar: boolean

@@ -233,7 +233,7 @@ t.test('what the agent served as it was: nothing fires on a node that is well, a
     {
       name: 'refused',
       series: standing(capture.refused, 200),
-      // Its rollout waits for a node that takes it.
+      // The config's rollout waits for a node that takes it.
       expressions: [firing('30m', []), firing('3h', ['KubeletConfigRefused', 'KubeletConfigRolloutStuck'])],
     },
     {

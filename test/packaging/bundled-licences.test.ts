@@ -6,7 +6,9 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { readComponents } from '../../scripts/package/payload.ts'
 
-/** They ask for their text and the names of the authors, which THIRD-PARTY-LICENCES has. */
+/**
+ * These licences ask for their text and the names of the authors, which THIRD-PARTY-LICENCES has.
+ */
 const LOOKED_AT = ['Apache-2.0', 'ISC', 'MIT']
 
 t.test('each library in the bundle', async (t) => {

@@ -23,7 +23,7 @@ const flood = (stream: 'stdout' | 'stderr', bytes: number) =>
   node(`process.${stream}.write('x'.repeat(${bytes})); setInterval(() => {}, 1000)`)
 const HANG = node('setInterval(() => {}, 1000)')
 
-/** Both variants, under one test each. */
+/** The two variants, under one test each. */
 const VARIANTS = [
   ['runCommand', runCommand],
   ['runCommandSync', async (...parameters: Parameters<typeof runCommandSync>): Promise<CommandResult> => runCommandSync(...parameters)],

@@ -59,7 +59,7 @@ export class Administrator {
     this.#node = node
   }
 
-  /** Its key is `kubelet` where `data` is a text. */
+  /** Creates a ConfigMap, whose key is `kubelet` where `data` is a text. */
   async createConfigMap(name: string, data: string | Readonly<Record<string, string>>): Promise<Source> {
     const files = typeof data === 'string' ? { kubelet: data } : data
     const literals = Object.entries(files).map(([key, text]) => `--from-literal=${key}=${text}`)

@@ -64,7 +64,7 @@ export type Stage = 'load' | 'start' | 'serve'
 export interface AskedKubelet {
   /** The path of the binary. */
   readonly binary: string
-  /** Its version is 1.`minor`. */
+  /** The kubelet's version is 1.`minor`. */
   readonly minor: number
   /** Called for each config that it accepts, with all that it printed. */
   readonly onAccepted?: (text: string, output: string, flags: readonly string[]) => Promise<void>

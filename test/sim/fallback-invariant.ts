@@ -30,7 +30,10 @@ export class FallbackInvariant {
   #failedSinceUs: number | undefined
   /** Everything has failed, and the agent rests before it tries again. */
   #rested = false
-  /** They took the runtime down, one after the other: the agent cannot know that of any at once. */
+  /**
+   * Configs that took the runtime down, one after the other: the agent cannot know that of any at
+   * once.
+   */
   #killers: ReadonlySet<string> = new Set()
   #wasLeftDown = false
   #wish: string | undefined
@@ -113,7 +116,8 @@ export class FallbackInvariant {
       this.#isWishActive = false
       return true
     }
-    // Its deadline begins when kubelet gets it, which a preflight that fails delays.
+    // The deadline of the wanted config begins when kubelet gets it, which a preflight that fails
+    // delays.
     if (!this.#isWishActive && this.#activatesWish()) {
       this.#isWishActive = true
       return true

@@ -425,7 +425,7 @@ export const REGRESSIONS: Readonly<Record<string, Schedule>> = {
     [0, { kind: 'touch-metadata', name: 'red' }],
     [0, { kind: 'restart-kubelet' }],
   ),
-  // Its last exit without the runtime was taken off its start deadline.
+  // Kubelet's last exit without the runtime was taken off its start deadline.
   'the container runtime answers a moment before kubelet exits for it': schedule(
     80049092,
     [0, { kind: 'assign', name: 'red' }],

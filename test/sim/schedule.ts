@@ -260,7 +260,7 @@ function makeDown(random: Random): WorldEvent {
   ])
 }
 
-/** These go on for hours of simulated time: few are enough. */
+/** Behaviours that go on for hours of simulated time: few are enough. */
 const LONG: readonly Behaviour[] = ['kills-runtime', 'slow-crash-loop']
 
 function pickBehaviour(random: Random): Behaviour {

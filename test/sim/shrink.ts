@@ -32,7 +32,7 @@ export async function shrink(schedule: Schedule): Promise<Schedule> {
   for (let before = -1; before !== measure(shortest); ) {
     before = measure(shortest)
     for (let at = shortest.events.length - 1; at >= 0; at -= 1) {
-      // Its pause stays, so that the others happen at the same time; or goes with it.
+      // The event's pause stays, so that the others happen at the same time; or goes with it.
       if (!(await tries(withoutEvent(shortest.events, at, true)))) await tries(withoutEvent(shortest.events, at, false))
     }
     for (let at = 0; at < shortest.events.length; at += 1) {

@@ -1,6 +1,6 @@
 /** How systemctl answers the agent. */
 export type SystemctlFault =
-  /** Its state cannot be asked for, and it refuses commands. */
+  /** The unit's state cannot be asked for, and systemd refuses commands. */
   | 'down'
   /** Systemd refuses commands. */
   | 'refuses'

@@ -175,7 +175,7 @@ export class FakeUnit implements Unit {
     this.#endedWith = name
     this.#machine.command('stop', this.#nowUs)
   }
-  /** Its process ends without an error, and nobody asked for it. */
+  /** The unit's process ends without an error, and nobody asked for it. */
   endCleanly(): void {
     if (this.#process !== undefined) this.#process.exit = { atUs: this.#nowUs, result: 'success' }
     this.advanceTo(this.#nowUs)

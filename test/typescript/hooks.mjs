@@ -11,7 +11,7 @@ import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const require = createRequire(import.meta.url)
-/** These are loaded only where a text is not in the cache. */
+/** Compilers that are loaded only where a text is not in the cache. */
 const esbuild = () => require('esbuild')
 const tsBlankSpace = () => require('ts-blank-space').default
 

@@ -72,7 +72,7 @@ export interface Release {
   readonly version: string
   /** Import paths. */
   readonly commands: readonly string[]
-  /** Its folder. */
+  /** The folder of the module. */
   readonly module: string
   /** Hashes that pin everything that goes into the build. */
   readonly pins: readonly string[]

@@ -70,7 +70,10 @@ export async function addCloudInitScenarios(plane: ControlPlane, program: string
   )
 }
 
-/** Its stages, one after the other, as its units start them on a machine that never had it. */
+/**
+ * Runs the stages of cloud-init, one after the other, as its units start them on a machine that
+ * never had it.
+ */
 async function boots(node: Node, instance: string, url: string, sha256: string): Promise<void> {
   await node.systemctl('stop', 'kubelet')
   await rename(node.host(KUBECONFIG), node.host(KEPT))

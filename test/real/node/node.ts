@@ -72,7 +72,7 @@ export class Node {
   readonly kubeletMinor: number
   readonly #plane: ControlPlane
   readonly #root: NodeRoot
-  /** Its root, and what is mounted on it. */
+  /** The node's root, and the storage that is mounted on it. */
   readonly #storage: readonly [Storage, ...Storage[]]
   readonly #ports: NodePorts
   readonly #unit: UnitKind

@@ -49,7 +49,7 @@ const recipeOf = (suite: Suite): RootRecipe => ({
     ...['systemd', 'systemd-sysv', 'dbus', 'ca-certificates', 'iproute2', 'procps', 'util-linux', 'mount', 'openssl'],
     ...['containerd', 'runc', 'systemd-container', 'e2fsprogs', 'rpm', 'busybox-static'],
   ],
-  // They would manage that network too.
+  // These units would manage that network too.
   mask: ['systemd-networkd.service', 'systemd-networkd.socket', 'systemd-resolved.service', 'apt-daily.timer', 'apt-daily-upgrade.timer'],
   drop: ['usr/share/locale', 'usr/share/man', 'usr/share/doc', 'etc/dpkg/dpkg.cfg.d/99mmdebstrap'],
 })
@@ -140,7 +140,7 @@ async function makeTree(recipe: RootRecipe, destination: string, report: (line: 
   await packages.unpack(['mmdebstrap'], join(work, 'tools'))
   const script = join(work, 'tools/usr/bin/mmdebstrap')
   const options = ['--quiet', '--mode=root', '--variant=minbase', `--include=${recipe.include.join(',')}`, '--format=directory']
-  // Its scratch directories may lie where the user _apt cannot look.
+  // The scratch directories of mmdebstrap may lie where the user _apt cannot look.
   await run('perl', [script, ...options, '--aptopt=APT::Sandbox::User "root"', recipe.suite, tree, packages.sourceLineOf(recipe.suite)], {
     timeoutMs: 20 * 60_000,
   })

@@ -107,7 +107,7 @@ async function playNamed(plane: ControlPlane, program: string): Promise<void> {
       admin.applyConfigMap({ name, namespace: 'kube-system' }, machine.config(`maxPods: ${maxPods}`))
     await put('kubelet-config', 41)
     await put('node-config', 51)
-    // Then no server remembers their versions.
+    // After a restart, no server remembers their versions.
     await plane.stopApiserver()
     await plane.startApiserver()
     await admin.kubectl('cordon', machine.name)
