@@ -77,7 +77,7 @@ const ADAPTERS: readonly string[] = [
   'kubelet/yaml-child.ts',
   'preflight/configz/kubelet-port.ts',
   'preflight/kubelet/binaries.ts',
-  'preflight/kubelet/docker-child.ts',
+  'preflight/kubelet/stand-in.ts',
   'preflight/kubelet/judge.ts',
   'preflight/node/read-runtime.ts',
   'preflight/node/read-surroundings.ts',
@@ -320,6 +320,15 @@ t.test('an agent that waits has no tables of rules in its memory, no parser of Y
   t.same(
     loaded.filter((name) => heavy.test(name) || name.startsWith('command/agent/commands/')),
     [],
+  )
+})
+
+t.test('the helper has nothing in its memory of what only the agent tells', async (t) => {
+  const loaded = [...loadedWith('compose/helper.ts')]
+  t.ok(loaded.includes('preflight/inspect-here.ts'))
+  t.same(
+    loaded.filter((name) => name.startsWith('report/')),
+    ['report/publications.ts'],
   )
 })
 

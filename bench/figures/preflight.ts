@@ -47,7 +47,7 @@ export async function measurePreflight(runs: number): Promise<Measured> {
       systemctl: '/usr/bin/systemctl',
       directory,
       direct: true,
-      besideDocker: [],
+      standIn: [],
       memory: { read: () => undefined, write: () => {} },
     })
     const parts = listParts({

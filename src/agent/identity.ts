@@ -32,7 +32,7 @@ interface IdentityParts extends Omit<NameSources, 'onUnread'> {
   readonly log: Log
 }
 
-export interface Identity {
+interface Identity {
   readonly nodeName: string
   /**
    * Why the state on disk is no longer this node's, or why the node has another name by now: from a

@@ -63,7 +63,7 @@ export function hold(source: ConfigMapSource, checkpoints: CheckpointContents): 
   return content === undefined && checkpoints.isUnreadable(source) ? { ...held, unreadable: true } : held
 }
 
-export interface Recorded {
+interface Recorded {
   /** The configs that the records name. */
   readonly named: readonly ConfigMapSource[]
   /** The content of last-known-good, now and before, and of what ran before a return to local. */

@@ -19,7 +19,7 @@ import { anyError, type LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 import { type OnSetAside, planSetAside, TREE_SET_ASIDE } from './set-aside.ts'
 
-export class CheckpointError extends Error {
+class CheckpointError extends Error {
   override readonly name = 'CheckpointError'
   readonly code: 'unsafe-name' | 'content-differs'
 

@@ -21,7 +21,7 @@ export interface RecordFilesOptions {
   readonly faults: LastingFaults
 }
 
-export interface Damaged {
+interface Damaged {
   readonly ok: false
   readonly detail: string
 }

@@ -143,7 +143,7 @@ interface LifeWorld extends AgentPrograms {
 
 /** Resolves with the reason why it ended. */
 export async function live(world: LifeWorld, stop: AbortSignal): Promise<string> {
-  const { liveSettings, heartbeat, clock, besideDocker, yamlChild, supervised, log } = world
+  const { liveSettings, heartbeat, clock, standIn, yamlChild, supervised, log } = world
   const over = new AbortController()
   stop.addEventListener('abort', () => over.abort(stop.reason), { once: true })
   const { signal } = over
@@ -155,7 +155,7 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
   const kubeconfig = openKubeconfig(atStart, log)
   const onSetAside: OnSetAside = ({ path, to, why }) => log.error(`set aside ${path} as ${to}: ${why}`)
   const signals = new BusSignals({ socket: atStart.systemBus, unit: atStart.kubeletUnit, clock, log, onHint: wake })
-  const helperContext = (): HelperContext => ({ version: AGENT_VERSION, settings: settings(), besideDocker, yamlChild })
+  const helperContext = (): HelperContext => ({ version: AGENT_VERSION, settings: settings(), standIn, yamlChild })
   const helper = new HelperProcess({ ...world.helperProgram, context: helperContext })
   const stores = openStores(atStart, { ...world, disk: new NodeDisk(), onSetAside, signals })
   settleDirectory(stores, log)

@@ -24,7 +24,7 @@ export interface HelperContext {
   /** The version of the agent. */
   readonly version: string
   readonly settings: Settings
-  readonly besideDocker: readonly string[]
+  readonly standIn: readonly string[]
   readonly yamlChild: string
 }
 
@@ -32,9 +32,9 @@ const memory = new Map<string, VersionAnswer>()
 const server = new HelperServer<HelperContext>({
   version: AGENT_VERSION,
   open(context, signal) {
-    const { settings: atStart, yamlChild, besideDocker } = context()
+    const { settings: atStart, yamlChild, standIn } = context()
     const yaml = new BoundedYaml({ child: yamlChild })
-    const beside = openBeside(atStart, { clock: new BootClock(), yaml, besideDocker })
+    const beside = openBeside(atStart, { clock: new BootClock(), yaml, standIn })
     // Writes what kubelets have judged.
     const stores = { ...beside.stores, files: new DurableFiles(new NodeDisk()) }
     const inspection = openInspection({ ...beside, settings: () => context().settings, stores, signal, versions: memory })

@@ -50,7 +50,7 @@ export interface Programs {
   readonly clock: Clock
   readonly yaml: YamlReader
   /** For `JudgeOptions`. */
-  readonly besideDocker: readonly string[]
+  readonly standIn: readonly string[]
 }
 
 export type Stores = ReturnType<typeof openStores>
@@ -66,7 +66,7 @@ const SILENT: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: ()
 /** For a process beside the agent, which has nothing to log and looks once. */
 const BESIDE_AGENT = { log: SILENT, onSetAside: () => {}, signals: DEAF } as const
 
-export function openStores(settings: Settings, { disk, clock, yaml, besideDocker, log, onSetAside, signals }: StoresWorld) {
+export function openStores(settings: Settings, { disk, clock, yaml, standIn, log, onSetAside, signals }: StoresWorld) {
   const files = new DurableFiles(disk)
   const mergedFiles = new MergedFiles(files)
   const layout = layoutOf(settings.dynamicConfigDir)
@@ -105,7 +105,7 @@ export function openStores(settings: Settings, { disk, clock, yaml, besideDocker
     contentOf: recognizer.contentOf.bind(recognizer),
     recognize: recognizer.recognize.bind(recognizer),
     yaml,
-    besideDocker,
+    standIn,
     owned: new NodeOwnedFiles(),
     defaultRuntimeSocket: findRuntimeSocket,
     clock,

@@ -8,7 +8,7 @@ import { setTimeout as after } from 'node:timers/promises'
 import { type CommandLine, EXIT, type ExitCode, Failure } from '../command/command.ts'
 import { complete, type ListNames } from '../command/complete.ts'
 import { ask } from '../command/plugin/ask.ts'
-import type { PluginCommand, PluginContext } from '../command/plugin/command.ts'
+import type { PluginContext } from '../command/plugin/command.ts'
 import { listNames } from '../command/plugin/config-maps.ts'
 import { USUAL_NAMESPACE } from '../command/plugin/options.ts'
 import { PLUGIN } from '../command/plugin/plugin-name.ts'
@@ -23,14 +23,18 @@ import { AGENT_VERSION, openKubeApi } from './kube-api.ts'
 
 interface PluginStart {
   readonly terminal: Terminal
+  /** As in `node 24.1.0, linux/x64`. */
+  readonly platform: string
   readonly yaml: YamlReader
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
 export function startPlugin(args: readonly string[], start: PluginStart): Promise<ExitCode> {
-  const { terminal } = start
-  const prepare = (command: PluginCommand, line: CommandLine) => preparePlugin((shared) => open(shared, start), command, line)
-  return runProgram(args, PLUGIN_PROGRAM, { terminal, version: AGENT_VERSION, prepare })
+  const build = { ...start, version: AGENT_VERSION }
+  return runProgram(args, PLUGIN_PROGRAM, {
+    ...build,
+    prepare: (command, line) => preparePlugin((shared) => open(shared, start), build, command, line),
+  })
 }
 
 /**

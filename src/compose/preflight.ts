@@ -25,7 +25,7 @@ import type { Stores } from './node.ts'
 interface InspectionWorld {
   /** The settings in force: some change while the agent runs. */
   settings(): Settings
-  readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml' | 'besideDocker' | 'activation' | 'lastWords'>
+  readonly stores: Pick<Stores, 'files' | 'unit' | 'checkpoints' | 'yaml' | 'standIn' | 'activation' | 'lastWords'>
   readonly runtime: Pick<ContainerRuntime, 'probe' | 'cgroupDriver' | 'imageDirectory'>
   readonly kubeconfig: ClientIdentity
   readonly api: Pick<KubeApi, 'request'>
@@ -46,7 +46,7 @@ export function openInspection({ settings, stores, runtime, kubeconfig, api, nod
       systemctl,
       directory,
       direct,
-      besideDocker: stores.besideDocker,
+      standIn: stores.standIn,
       memory: { read: () => stores.files.read(judged), write: (text) => stores.files.replace(judged, text) },
     })
   return inspectHere({

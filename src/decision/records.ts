@@ -77,7 +77,6 @@ export const isLeft = shape({
    */
   localConfig: optional(isText),
 })
-export type LeftRecord = TypeOf<typeof isLeft>
 
 /**
  * A requested restart of kubelet, recorded before the request. Kept in /run, since a reboot
@@ -135,7 +134,6 @@ const isTrialBoot = shape({
   /** The node was paused when the config was first seen on trial in this boot. */
   paused: optional(isFlag),
 })
-export type TrialBoot = TypeOf<typeof isTrialBoot>
 
 /**
  * The boots in which one content was on trial, oldest first: that in which the trial began, and the
@@ -150,7 +148,6 @@ export type SpreadRecord = TypeOf<typeof isSpreadRecord>
 
 /** The states of a rollout's record that this node has seen in this boot. */
 export const isObservationRecord = shape({ bootId: isText, observation: isObservation })
-export type ObservationRecord = TypeOf<typeof isObservationRecord>
 
 export const TRANSITION_KINDS = [
   /** meta/assigned changed. */

@@ -34,9 +34,9 @@ import { updateTrialBoots } from './trial.ts'
 import type { Verdict } from './verdict.ts'
 import { ASSIGNED_DAMAGED, failedLately, wait } from './wait.ts'
 
-export type Rule = (situation: Situation) => Step | undefined
+type Rule = (situation: Situation) => Step | undefined
 
-export const RULES: readonly Rule[] = [
+const RULES: readonly Rule[] = [
   // Kubelet runs with --dynamic-config-dir: two controllers would fight, so the agent touches
   // nothing.
   yieldToDynamicConfigDir,

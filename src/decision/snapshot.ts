@@ -73,13 +73,13 @@ export interface Snapshot {
    * that they name.
    */
   readonly damagedFallbacks?: readonly FallbackName[] | undefined
-  /** The configs that `LeftRecord` names. undefined: nothing is left, or the record is damaged. */
+  /** The configs that `meta/left` names. undefined: nothing is left, or the record is damaged. */
   readonly left?: readonly HeldSource[] | undefined
   /**
    * The record of `left` was damaged, and has not been written since: it may name any checkpoint.
    */
   readonly leftDamaged?: boolean | undefined
-  /** As of `LeftRecord`. */
+  /** As of `meta/left`. */
   readonly triedLocalConfig?: string | undefined
   /**
    * Hash of the local config, as far as a return to local asks for it. undefined: nothing asks, or

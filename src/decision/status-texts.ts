@@ -8,7 +8,7 @@
 import { contractOf, type EvidenceKind } from '../evidence/kinds.ts'
 import type { ConfigMapRef, ConfigSource } from '../subject/config-source.ts'
 import type { WiringProblem } from '../subject/unit-state.ts'
-import type { Verdict } from './verdict.ts'
+import { REASONS, type Verdict } from './verdict.ts'
 
 export const LOAD_ERROR = 'failed to load config, see Kubelet log for details'
 export const VALIDATE_ERROR = 'failed to validate config, see Kubelet log for details'
@@ -87,17 +87,10 @@ export function failureError({ reason, evidence }: Pick<Verdict, 'reason' | 'evi
     case 'requested':
       return `config rolled back at the request of an operator of the node; ${REFUGES[refuge]}, ${SEE_LOG}`
     default: {
-      const what = reason === 'evidence' ? missingText(evidence) : FAILURES[reason]
+      const what = reason === 'evidence' ? missingText(evidence) : REASONS[reason].text
       return `failed to run config: ${what}; ${REFUGES[refuge]}, ${SEE_LOG}`
     }
   }
-}
-
-const FAILURES: Readonly<Record<Exclude<Verdict['reason'], 'load' | 'validate' | 'requested' | 'evidence'>, string>> = {
-  'crash-loop': 'kubelet crash-looped',
-  'start-deadline': 'kubelet did not become healthy in time',
-  'ill-health': 'kubelet lost its health',
-  reboots: 'the node was rebooted again and again',
 }
 
 function missingText(evidence: EvidenceKind | undefined): string {

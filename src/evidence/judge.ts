@@ -179,13 +179,7 @@ export function findEvidenceFailure(snapshot: Snapshot): ConfigFailure | undefin
   return { reason: 'evidence', detail: `${kind}: ${detail}`, damage, evidence: kind, ...(mayBeNodes && { doubtful: true }) }
 }
 
-/**
- * The kinds of evidence that a trial still waits for when its time is over. Empty: it has passed.
- */
-export function listMissingEvidence(snapshot: Snapshot): readonly EvidenceKind[] {
-  return listOpen(snapshot).map(({ kind }) => kind)
-}
-
+/** The evidence that a trial still waits for when its time is over. Empty: it has passed. */
 function listOpen(snapshot: Snapshot): readonly EvidenceFinding[] {
   const required = listRequired(snapshot)
   const open = required.filter(({ answer, isDoubtful }) => answer === 'no' || isDoubtful)

@@ -92,7 +92,7 @@ export interface ReadRight {
 }
 
 /** Whether kubelet has reached the API server, as far as one kind tells. */
-export interface Contact {
+interface Contact {
   readonly isAsked: boolean
   /** The answers show whether kubelet has reached the API server. */
   readonly isKnowable: boolean

@@ -17,7 +17,14 @@ import { STATIC_PODS } from './static-pods.ts'
  * Each kind by its question, which is its name in the records. In the order in which they are
  * asked.
  */
-const KINDS = { node: READY, lease: LEASE, pods: PODS, runtime: RUNTIME, serving: SERVING, 'static-pods': STATIC_PODS }
+const KINDS = {
+  node: READY,
+  lease: LEASE,
+  pods: PODS,
+  runtime: RUNTIME,
+  serving: SERVING,
+  'static-pods': STATIC_PODS,
+}
 
 /** The fields that all kinds record together, of a process or in the baseline. */
 function fieldsOf<Part extends 'seen' | 'taken'>(part: Part): FieldsOf<Part> {

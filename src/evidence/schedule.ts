@@ -51,7 +51,7 @@ const PER_LATER_TRIAL = 4
 /** For a Node that was seen Unknown. */
 const FOR_UNKNOWN = 2
 const SHORTEST_GAP_US = 1e6
-export interface Due {
+interface Due {
   readonly questions: readonly Question[]
   /** Only a write of the agent's own tells why a Lease is not renewed. */
   readonly write: boolean

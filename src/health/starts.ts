@@ -62,7 +62,7 @@ export const isStarts = shape({
 })
 export type Starts = TypeOf<typeof isStarts>
 
-export interface Started extends Starts {
+interface Started extends Starts {
   /** False also where the unit still shows what was before the restart that was requested. */
   readonly hasBegun: boolean
 }

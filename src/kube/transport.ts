@@ -33,7 +33,7 @@ export interface Answered {
 }
 
 /** Rejects if no response headers arrive: with the signal's reason after an abort. */
-export type Send = (outgoing: Outgoing, signal: AbortSignal) => Promise<Answered>
+type Send = (outgoing: Outgoing, signal: AbortSignal) => Promise<Answered>
 
 export interface Transport {
   send(target: ServerTarget, outgoing: Outgoing, signal: AbortSignal): Promise<Answered>

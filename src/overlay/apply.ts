@@ -107,7 +107,7 @@ type Assigned = Extract<Desired, { kind: 'config-map' }>
 type AssignedFound = Assigned & { readonly object: FoundConfigMap }
 
 /** Whether this node merges the assigned ConfigMap with anything but its overlay. */
-export function isMerged(desired: Desired): desired is AssignedFound {
+function isMerged(desired: Desired): desired is AssignedFound {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return false
   return desired.object.base !== undefined || desired.object.layers !== undefined
 }

@@ -27,7 +27,7 @@ export interface BaseTexts {
   readonly layers?: readonly Layer[]
 }
 
-export interface Root extends Layer {
+interface Root extends Layer {
   readonly kind: 'local' | 'config-map'
   /** kubelet itself merges the result over it. */
   readonly staysBelow?: boolean

@@ -9,7 +9,7 @@ import type { ConfigMapRef } from '../subject/config-source.ts'
 import { mergePatch } from '../values/merge-patch.ts'
 import { leaveOutSet, type NamedPatch, type OverlayView, RESOLVED } from './read-overlay.ts'
 
-export type FoundAssignment = Extract<Desired, { kind: 'config-map' }> & { readonly object: FoundConfigMap }
+type FoundAssignment = Extract<Desired, { kind: 'config-map' }> & { readonly object: FoundConfigMap }
 
 export interface PatchSet {
   /** For messages, after `this node's`. */

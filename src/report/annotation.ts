@@ -18,8 +18,10 @@ import { type ConfigStatus, findAssignedVerdict, findDynamicConfigDirFault } fro
 import { type EvidenceAnswers, knownRollout, turnKind } from './trial-report.ts'
 
 export const STATUS_ANNOTATION = 'kubelet-cfg-agent.io/status'
-/** Three sources with names of maximum length take some 2 KB; error and pause texts are cut. */
-export const ANNOTATION_BYTES = 4096
+/**
+ * The annotation stays within 4 KiB: three sources with names of maximum length take some 2 KB, and
+ * texts of errors and pauses are cut.
+ */
 const TEXT_BYTES = 512
 
 export const ANNOTATION = {

@@ -27,8 +27,6 @@ export interface ReportChannel<Wanted, Seen = Wanted> extends NodeField<Wanted, 
   says(report: NodeReport): Wanted | undefined
   /** Written in the slot of this node, and only once the server has answered for a while. */
   readonly takesItsTurn?: true
-  /** Published only where the settings name it. */
-  readonly byChoice?: true
   /** Removes it from the Node once the agent is gone. Absent: it stays, as with kubelet. */
   remove?(nodeName: string): Removal
 }
@@ -47,7 +45,7 @@ export interface OpenChannel {
 }
 
 /** The same for all channels, whatever they write. */
-export interface AnyChannel extends Pick<ReportChannel<unknown>, 'part' | 'grantedBy' | 'byChoice' | 'remove'> {
+export interface AnyChannel extends Pick<ReportChannel<unknown>, 'part' | 'grantedBy' | 'remove'> {
   isShown(node: unknown): boolean
   open(options: WorkOptions, isOn: () => boolean): OpenChannel
 }

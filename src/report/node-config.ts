@@ -9,7 +9,7 @@ import type { ReportChannel } from './channel.ts'
 import type { ConfigStatus } from './status.ts'
 
 /** As in the API: an absent source is local. */
-export interface NodeConfigStatus {
+interface NodeConfigStatus {
   readonly assigned?: WireSource
   readonly active?: WireSource
   readonly lastKnownGood?: WireSource

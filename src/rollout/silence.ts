@@ -59,7 +59,7 @@ export const isObservation = shape({
 export type Observation = TypeOf<typeof isObservation>
 
 /** One reading of the record, then of the config. */
-export interface Sighting {
+interface Sighting {
   readonly record: RolloutRecord
   readonly recordUid: string
   readonly resourceVersion: string

@@ -115,9 +115,9 @@ function detailOf(data: Readonly<Record<string, string | null>>): string {
 /**
  * In bytes, so that it has at most as many characters, which is what the admission policy counts.
  */
-export const LONGEST_REASON = 160
+const LONGEST_REASON = 160
 
-export function nodeKey(nodeName: string): string {
+function nodeKey(nodeName: string): string {
   return `${NODE_PREFIX}${nodeName}`
 }
 

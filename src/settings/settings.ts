@@ -4,7 +4,7 @@
  * `resolve-settings.ts` finds the values. Pure: reads neither files nor environment.
  */
 import type { Policy } from '../decision/policy.ts'
-import { DEFAULT_PUBLICATIONS } from '../report/channels.ts'
+import { DEFAULT_PUBLICATIONS, DESCRIBED_PUBLICATIONS } from '../report/publications.ts'
 import { ACTIVATION_KINDS } from '../systemd/activation-kinds.ts'
 import { PREFLIGHT_SETTINGS } from './preflight-settings.ts'
 import {
@@ -127,7 +127,7 @@ const REPORT_SETTINGS = settingTable({
     kind: publicationsKind,
     initial: DEFAULT_PUBLICATIONS,
     ...REPORT.RUN_ONLY_LIVE,
-    help: 'what the agent publishes, any of config (status.config), condition, annotation, label (kubelet-cfg-agent.io/state), rollout-events (on the config); empty: nothing',
+    help: `what the agent publishes, any of ${DESCRIBED_PUBLICATIONS.join(', ')}; empty: nothing`,
   },
   metricsAddress: {
     name: 'metrics-address',

@@ -7,7 +7,7 @@ import type { Bases, BaseView, ConfigMapView, FoundConfigMap } from '../decision
 import type { ConfigMapRef } from '../subject/config-source.ts'
 
 /** The most ConfigMaps under a part. */
-export const MOST_BASES = 4
+const MOST_BASES = 4
 
 /**
  * @param ref of `object`, which is assigned

@@ -126,7 +126,7 @@ export function renderAssignment(name: string, value: string): string {
 }
 
 /** @returns the names in a directory; undefined: it is none, or cannot be read */
-export type ListDirectory = (directory: string) => readonly string[] | undefined
+type ListDirectory = (directory: string) => readonly string[] | undefined
 
 const SPECIAL = /[*?[\\]/
 

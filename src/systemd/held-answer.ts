@@ -10,7 +10,7 @@ import type { UnitSignals } from '../ports/unit.ts'
  * How late a change that no signal tells of is seen at a node where nothing else happens: for
  * example, a file of the unit was changed and systemd has not read it.
  */
-export const HELD_US = 300e6
+const HELD_US = 300e6
 
 export class HeldAnswer<T> {
   readonly #signals: UnitSignals

@@ -30,7 +30,7 @@ interface Replacement {
 }
 
 /** `foundAt`: nobody recorded it, and the agent found what is in place at that time. */
-export interface Since {
+interface Since {
   readonly since: ActivationStamp | undefined
   readonly foundAt?: ActivationStamp
 }
@@ -201,7 +201,7 @@ function isSameStamp(a: Stamp | undefined, b: Stamp | undefined): boolean {
 }
 
 /** Whether this record tells as much as the stamp, once /run is lost. */
-export function isKept(stamp: Stamp, kept: Stamp | undefined): boolean {
+function isKept(stamp: Stamp, kept: Stamp | undefined): boolean {
   if (kept === undefined || kept.rewording !== undefined || kept.next !== undefined) return false
   const isSame = kept.hash === stamp.hash || (stamp.isLocal === true && kept.isLocal === true)
   if (kept.bootId !== stamp.bootId) return isSame && stamp.sinceUs === undefined && stamp.foundUs === undefined

@@ -4,7 +4,8 @@
  */
 
 import type { ChannelState } from '../../src/decision/desired.ts'
-import type { LeftRecord, ObservationRecord, RestartRecord, SpreadRecord, Transition, TrialBoots } from '../../src/decision/records.ts'
+import type { PutValue } from '../../src/decision/record-table.ts'
+import type { RestartRecord, SpreadRecord, Transition, TrialBoots } from '../../src/decision/records.ts'
 import type { RolloutKnowledge, Staging } from '../../src/decision/staging-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import type { EvidenceRecord, KeptBaseline } from '../../src/evidence/kinds.ts'
@@ -208,7 +209,7 @@ export const KEPT_BASELINE: KeptBaseline = {
   displaced: KEPT,
 }
 
-export const LEFT: LeftRecord = { sources: [OVERLAID, SOURCE], localConfig: HASH }
+export const LEFT: PutValue<'left'> = { sources: [OVERLAID, SOURCE], localConfig: HASH }
 
 export const EVIDENCE: EvidenceRecord = {
   bootId: BOOT,
@@ -262,7 +263,7 @@ export const EVIDENCE: EvidenceRecord = {
 
 const POSITION = { configUid: SOURCE.uid, hash: HASH, retry: 1, generation: 2, stage: 3 }
 
-export const OBSERVATION: ObservationRecord = {
+export const OBSERVATION: PutValue<'observation'> = {
   bootId: BOOT,
   observation: {
     recordUid: 'r',

@@ -42,7 +42,7 @@ function open(t: Test, version = AGENT_VERSION): HelperProcess {
   }
   const resolved = resolveSettings({ flags, env: {}, file: { kind: 'absent', path: '' } })
   if (!resolved.ok) throw new Error(resolved.problems.join())
-  const context = { version, settings: resolved.settings, besideDocker: [], yamlChild: join(SRC, 'kubelet/yaml-child.ts') }
+  const context = { version, settings: resolved.settings, standIn: [], yamlChild: join(SRC, 'kubelet/yaml-child.ts') }
   const command = [process.execPath, ...process.execArgv, '--max-old-space-size=160', join(SRC, 'compose/helper.ts')]
   const helper = new HelperProcess({ command, context: () => context })
   t.teardown(() => helper.end())

@@ -291,7 +291,6 @@ t.test('a verdict is doubtful where the config had worked, or something else may
     ['the runtime does not answer', { health: health(B, { runtimeDownSinceUs: NOW_US - SECOND_US }) }],
     ['it was doubtful before', tried({ doubtful: true })],
     ['the node may be the cause', {}, { doubtful: true }],
-    ['the node was rebooted', {}, { reason: 'reboots' }],
   ]
   for (const [why, facts, failure] of doubtful) t.match(judge(facts, failure), { doubtful: true }, why)
   t.equal(judge().doubtful, undefined)

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check'
 import t from 'tap'
-import { findEvidenceFailure, judgeEvidence, listMissingEvidence } from '../../src/evidence/judge.ts'
+import { describeMissingEvidence, findEvidenceFailure, judgeEvidence } from '../../src/evidence/judge.ts'
 import type { Fact, Question, SeenFact } from '../../src/evidence/kinds.ts'
 import { recordFacts } from '../../src/evidence/record.ts'
 import { dueEvidence } from '../../src/evidence/schedule.ts'
@@ -114,7 +114,7 @@ function runTrial(outage: Outage): { readonly failure?: string; readonly promote
       .join()
     if (isUp && (write || answers !== shown)) writtenAtUs = nowUs + 1
     shown = answers
-    if (at >= 600 && listMissingEvidence(snapshot).length === 0) return { promotedAt: at, requests }
+    if (at >= 600 && describeMissingEvidence(snapshot, running.key) === undefined) return { promotedAt: at, requests }
   }
   return { requests: record.process?.requests ?? 0 }
 }

@@ -40,7 +40,7 @@ function openHere(here: KnownUnit, directory: string, settings: ReturnType<World
       unit: { observe: async () => here },
       checkpoints: { path: ({ resourceVersion }: CheckpointFile) => join(directory, `checkpoints/u/${resourceVersion}/kubelet`) },
       yaml: IN_PLACE,
-      besideDocker: [],
+      standIn: [],
       activation: { read: () => ({ kind: 'local', since: undefined }) },
     } as unknown as World['stores'],
     runtime: {

@@ -1,4 +1,5 @@
 /** All commands, for the parser, the man pages and completion. */
+import { PLAIN_COMMANDS } from '../plain-commands.ts'
 import type { AgentCommand } from './command.ts'
 import { checkCommand } from './commands/check.ts'
 import { diffCommand } from './commands/diff.ts'
@@ -11,7 +12,7 @@ import { pauseCommand, promoteCommand, resetCommand, resumeCommand, retryCommand
 import { rolloutCommand } from './commands/rollout.ts'
 import { statusCommand } from './commands/status.ts'
 import { validateCommand } from './commands/validate.ts'
-import { runAgentCommand, versionCommand } from './program.ts'
+import { runAgentCommand } from './program.ts'
 
 /** In the order of the help. */
 export const COMMANDS: readonly AgentCommand[] = [
@@ -20,7 +21,7 @@ export const COMMANDS: readonly AgentCommand[] = [
   historyCommand,
   rolloutCommand,
   checkCommand,
-  versionCommand,
+  ...PLAIN_COMMANDS,
   validateCommand,
   diffCommand,
   planCommand,

@@ -24,16 +24,12 @@ import type { ContentHash } from '../../subject/config-source.ts'
 import type { KnownUnit } from '../../subject/unit-state.ts'
 import type { AgentService } from '../../systemd/agent-service.ts'
 import type { Command, ExitCode } from '../command.ts'
+import type { PlainCommand } from '../plain-commands.ts'
 import type { InputReading } from '../read-input.ts'
 import type { Terminal } from '../terminal.ts'
 import type { PathNeed, PathRight, Vantage } from './rights.ts'
 
 export type AgentCommand = PlainCommand | NodeCommand | RunCommand
-
-/** Needs neither the node nor valid settings. */
-export interface PlainCommand extends Command<BuildInfo> {
-  readonly takes: 'nothing'
-}
 
 /** Reads the state of the node, or leaves a request on it. Takes the flags for paths and names. */
 export interface NodeCommand extends Command<CommandContext> {
@@ -48,13 +44,6 @@ export interface NodeCommand extends Command<CommandContext> {
 /** The agent itself, which is passed in. Takes every flag. */
 export interface RunCommand extends Command<{ readonly start: AgentStart; readonly runAgent: RunAgent }> {
   readonly takes: 'all'
-}
-
-interface BuildInfo {
-  readonly terminal: Terminal
-  readonly version: string
-  /** As in `node 24.1.0, linux/x64`. */
-  readonly platform: string
 }
 
 /** The parts that `run` passes to the agent. */

@@ -23,9 +23,10 @@ import {
   variableName,
 } from '../../settings/settings.ts'
 import type { CommandLine, CommandOption, ExitCode, Program } from '../command.ts'
+import type { BuildInfo } from '../plain-commands.ts'
 import type { Prepared } from '../run-program.ts'
-import { plainText, type Terminal } from '../terminal.ts'
-import type { AgentCommand, CommandContext, PlainCommand, RunAgent, RunCommand } from './command.ts'
+import { plainText } from '../terminal.ts'
+import type { AgentCommand, CommandContext, RunAgent, RunCommand } from './command.ts'
 
 export const AGENT_NAME = 'kubelet-cfg-agent'
 
@@ -81,11 +82,7 @@ function optionOf(property: SettingName, isHidden: boolean): CommandOption {
 }
 
 /** The parts of the process and of the composition that the command line needs. */
-export interface AgentWorld {
-  readonly terminal: Terminal
-  readonly version: string
-  /** As in `node 24.1.0, linux/x64`. */
-  readonly platform: string
+export interface AgentWorld extends BuildInfo {
   /** Called again for each reread of the settings. */
   env(): Environment
   readConfigFile(path: string): Promise<ConfigFile>
@@ -94,7 +91,7 @@ export interface AgentWorld {
 }
 
 export async function prepareAgent(world: AgentWorld, command: AgentCommand, line: CommandLine): Promise<Prepared> {
-  if (command.takes === 'nothing') return { problems: [], execute: () => command.execute(world, line) }
+  if (command.takes === 'nothing') return { problems: [], execute: () => command.execute({ ...world, program: AGENT_NAME }, line) }
   const flags = readFlags(command, line)
   const resolution = await resolve(flags, world)
   const { settings } = resolution
@@ -139,18 +136,4 @@ export const runAgentCommand: RunCommand = {
     ['run --trial-duration 30m --spread 10m', 'be more careful than the defaults'],
   ],
   execute: ({ start, runAgent }) => runAgent(start),
-}
-
-export const versionCommand: PlainCommand = {
-  name: 'version',
-  takes: 'nothing',
-  group: 'Inspect',
-  summary: 'print the version',
-  description: 'Prints the version of the agent and of the Node.js that runs it.',
-  options: [],
-  examples: [],
-  async execute({ terminal, version, platform }) {
-    terminal.out(`${AGENT_NAME} ${version} (${platform})\n`)
-    return 0
-  },
 }

@@ -18,7 +18,7 @@ interface KnownContent {
   readonly merged: ConfigMapData | undefined
 }
 
-export type Runs = 'yes' | 'no' | 'unknown'
+type Runs = 'yes' | 'no' | 'unknown'
 
 /** @param supposed see mergeText */
 export async function knowContent(context: PluginContext, config: FoundConfig, supposed?: Supposed): Promise<KnownContent> {

@@ -253,7 +253,7 @@ const LONGEST_MS = 3_600_000
  * A sleep that can be ended from outside. A call of `wake` while nothing sleeps ends the next
  * sleep.
  */
-export class Sleeper {
+class Sleeper {
   readonly #pace: Pick<WatchTiming, 'sleep'>
   #current: AbortController | undefined
   #isWoken = false

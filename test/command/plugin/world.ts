@@ -116,10 +116,10 @@ export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}
     run: async (...args) => {
       written.out = ''
       written.err = ''
+      const build = { terminal: context.terminal, version: '1.2.3', platform: 'node 24.0.0, linux/x64' }
       const code = await runProgram(args, PLUGIN_PROGRAM, {
-        terminal: context.terminal,
-        version: '1.2.3',
-        prepare: (command, line) => preparePlugin(({ namespace = NAMESPACE }) => ({ ...context, namespace }), command, line),
+        ...build,
+        prepare: (command, line) => preparePlugin(({ namespace = NAMESPACE }) => ({ ...context, namespace }), build, command, line),
       })
       return { code, ...written }
     },

@@ -22,7 +22,8 @@ async function asked(question: Partial<EarlyQuestion>): Promise<string[]> {
 t.test('both stages are asked, as far as they are wanted and find something', async (t) => {
   t.same(await asked({}), ['load', 'deep'])
   t.same(await asked({ deep: 'no' }), ['load'])
-  t.same(await asked({ version: kubelet(28) }), ['load'], 'it asks its runtime first')
+  for (const minor of [28, 29]) t.same(await asked({ version: kubelet(minor) }), ['load'], 'it asks its runtime first')
+  t.same(await asked({ version: kubelet(30) }), ['load', 'deep'], 'something stands in for its runtime')
   t.same(await asked({ version: undefined }), ['load', 'deep'])
   t.same(await asked({ version: kubelet(28), deep: 'demanded' }), ['load', 'deep'])
 })

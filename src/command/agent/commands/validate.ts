@@ -141,7 +141,7 @@ function render(
   }
 }
 
-export const SARIF_SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
+const SARIF_SCHEMA = 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
 
 const LEVELS: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = { refuse: 'error', warn: 'warning', info: 'note' }
 

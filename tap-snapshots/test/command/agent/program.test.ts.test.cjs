@@ -483,8 +483,9 @@ Trial and rollback:
 
 Reports:
   --publish <list>               what the agent publishes, any of config (status.config), condition,
-                                 annotation, label (kubelet-cfg-agent.io/state), rollout-events (on
-                                 the config); empty: nothing (default:
+                                 annotation (kubelet-cfg-agent.io/status), label
+                                 (kubelet-cfg-agent.io/state), rollout-events (on the config);
+                                 empty: nothing (default:
                                  config,condition,annotation,rollout-events)
   --metrics-address <host:port>  address that serves /metrics, /healthz and /readyz; empty: off
                                  (default: 127.0.0.1:10270)
@@ -637,10 +638,14 @@ Exit codes: 0 accepted, 1 refused, 2 not checked, or invalid arguments, flags or
 exports[`test/command/agent/program.test.ts > TAP > help > of version 1`] = `
 Usage: kubelet-cfg-agent version [flags]
 
-Prints the version of the agent and of the Node.js that runs it.
+Prints the version of this program and of the Node.js that runs it.
 
 Options:
   -h, --help  show help for the program or a command
+
+Examples:
+  kubelet-cfg-agent version
+      for a report of a fault
 
 Exit codes: 0 success, 1 failure, 2 invalid flags or settings.
 

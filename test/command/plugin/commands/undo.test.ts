@@ -1,5 +1,5 @@
 import t from 'tap'
-import { hashVersion, PREVIOUS_ANNOTATION } from '../../../../src/command/plugin/kept-versions.ts'
+import { hashVersion } from '../../../../src/command/plugin/kept-versions.ts'
 import { BASE_ANNOTATION } from '../../../../src/decision/channels.ts'
 import { editConfigMap, NAMESPACE, type PluginWorld, putConfigMap, startPluginWorld } from '../world.ts'
 
@@ -45,9 +45,9 @@ t.test('undo refuses after an edit that brought back a kept text', async (t) => 
 t.test('an annotation of an earlier plugin counts where what is there now is kept', async (t) => {
   const world = await startPluginWorld(t)
   await applyEach(world, 50, 60)
-  putConfigMap(world, 'pods', textOf(60), { [PREVIOUS_ANNOTATION]: hashOf(50) })
+  putConfigMap(world, 'pods', textOf(60), { 'kubelet-cfg-agent.io/previous-version': hashOf(50) })
   t.match(await world.run('undo', 'pods', '--dry-run'), { code: 0, out: /maxPods +60 +50/ })
-  putConfigMap(world, 'pods', textOf(70), { [PREVIOUS_ANNOTATION]: hashOf(50) })
+  putConfigMap(world, 'pods', textOf(70), { 'kubelet-cfg-agent.io/previous-version': hashOf(50) })
   t.match(await world.run('undo', 'pods', '--dry-run'), { code: 1, err: /changed by something else/ })
 })
 
