@@ -4,8 +4,7 @@
  */
 
 import { startedSource } from '../decision/held-sources.ts'
-import type { Policy } from '../decision/policy.ts'
-import type { NextStart } from '../decision/snapshot.ts'
+import type { NextStart, Policy } from '../decision/snapshot.ts'
 import type { KubeletExit } from '../health/exits.ts'
 import { forgetIllness, type HealthRecord, recordProcess, recordSample } from '../health/fold.ts'
 import { type HealthSample, isFailing } from '../health/sample.ts'

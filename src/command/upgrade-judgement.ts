@@ -5,7 +5,7 @@
 
 import { formatPath } from '../kubelet/field-path.ts'
 import type { Finding, Report } from '../preflight/finding.ts'
-import { assembleReport } from '../preflight/report.ts'
+import { assembleReport } from '../preflight/finding.ts'
 import { EXIT, type ExitCode } from './command.ts'
 
 /** In the order in which a node falls back. `left`: what a return to local left. */

@@ -3,15 +3,15 @@
  * does I/O.
  */
 
-import type { EvidenceRecord } from '../evidence/kinds.ts'
+import type { EvidencePolicy, EvidenceRecord } from '../evidence/kinds.ts'
 import type { HealthRecord } from '../health/fold.ts'
+import type { HealthPolicy } from '../health/looks.ts'
 import type { HealthSample, Running } from '../health/sample.ts'
 import type { CheckpointInfo, ContentHash, HeldSource } from '../subject/config-source.ts'
 import type { TrialKey } from '../subject/trial-key.ts'
 import type { UnitState } from '../subject/unit-state.ts'
 import type { Instant } from '../values/durations.ts'
 import type { ChannelState, Desired } from './desired.ts'
-import type { Policy } from './policy.ts'
 import type { FallbackName, RecordState, Requests, RestartRecord, SpreadRecord, TrialBoots } from './records.ts'
 import type { RolloutKnowledge, Staging } from './staging-state.ts'
 import type { Action } from './step.ts'
@@ -149,6 +149,23 @@ export interface Snapshot {
  * passes, and only the verdict on that changes the target.
  */
 export type Ground = Omit<Snapshot, 'evidence'>
+
+/** The limits of the decision. The settings set them. Durations are microseconds. */
+export interface Policy extends HealthPolicy {
+  readonly whenRefused: WhenRefused
+  readonly spreadUs: number
+  readonly restartsPerHour: number
+  readonly keepCheckpoints: number
+  readonly evidence: EvidencePolicy
+}
+
+/**
+ * The reaction where preflight refuses the assigned config while another one runs. `stay`: the
+ * running config and its trial go on. `last-known-good`: the node returns to last-known-good at
+ * once, as kubelet's own Dynamic Kubelet Configuration did.
+ */
+export const WHEN_REFUSED = ['stay', 'last-known-good'] as const
+export type WhenRefused = (typeof WHEN_REFUSED)[number]
 
 /** A step that could not be carried out. */
 export interface Trouble {

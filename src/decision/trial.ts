@@ -9,9 +9,8 @@ import { type ConfigSource, type ContentHash, describeSource } from '../subject/
 import { contentOfKey, hasPassed, type TrialKey } from '../subject/trial-key.ts'
 import { HOUR_US } from '../values/durations.ts'
 import { findNodePause } from './find-pause.ts'
-import type { Policy } from './policy.ts'
 import type { TrialBoots } from './records.ts'
-import type { Snapshot } from './snapshot.ts'
+import type { Policy, Snapshot } from './snapshot.ts'
 import { type ConfigFailure, findByKey, findSuspended } from './verdict.ts'
 
 const UNSETTLED_AFTER_US = 3600e6

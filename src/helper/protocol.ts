@@ -3,7 +3,7 @@
  * answers are checked, since it works on texts that others wrote.
  */
 import type { PreflightResult } from '../decision/verdict.ts'
-import type { MachineFacts, MachineFactsResult } from '../kubelet/describe-facts.ts'
+import type { MachineFacts, MachineFactsResult } from '../kubelet/node-facts.ts'
 import { isMaybePosition } from '../kubelet/yaml-document.ts'
 import type { ConfigzAnswer } from '../ports/preflight.ts'
 import type { Comparison, Difference } from '../preflight/change/check-same.ts'

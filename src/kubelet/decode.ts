@@ -232,8 +232,8 @@ export function describeEmptyFirst(value: unknown, text: string): { readonly det
   const at = documents.findIndex(({ isEmpty }) => !isEmpty)
   const line = documents[at]?.line
   if (line === undefined || at === 0) return undefined
-  const what = `remove what is before document ${at + 1}, which begins`
-  return { detail: `the first document of this text is empty, and kubelet reads no other: ${what} at line ${line}, column 1`, line }
+  const detail = `the first document of this text is empty, and kubelet reads no other: remove what is before document ${at + 1}`
+  return { detail: `${detail} at line ${line}, column 1`, line }
 }
 
 function kindOfScalar(text: string): string | undefined {

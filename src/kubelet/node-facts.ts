@@ -13,7 +13,20 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { arch, cpus, release } from 'node:os'
 import { errorMessage } from '../values/errors.ts'
-import type { MachineFactsResult } from './describe-facts.ts'
+
+export interface MachineFacts {
+  readonly memoryBytes: number
+  readonly memoryAvailableBytes: number
+  readonly swapBytes: number
+  readonly cpus: number
+  /** Node.js' name: `x64`, `arm64`. */
+  readonly architecture: string
+  /** PRETTY_NAME of os-release, such as `Debian GNU/Linux 12 (bookworm)`. */
+  readonly os: string
+  readonly kernel: string
+}
+
+export type MachineFactsResult = { readonly ok: true; readonly facts: MachineFacts } | { readonly ok: false; readonly detail: string }
 
 /** The sources of the facts; tests replace them. */
 export interface FactSources {

@@ -12,9 +12,9 @@ import { type DocumentFailure, listKeys, readDocument } from './document.ts'
 import { mergeDocument, nameDropIn } from './drop-ins/check-drop-ins.ts'
 import { describeRange, type FieldProblem, shorten, weigh } from './fields/complaint.ts'
 import type { Finding, PartResult, Report } from './finding.ts'
+import { assembleReport, type Finding, type PartResult, refuseUnread } from './finding.ts'
 import type { Inspect, InspectedConfig, InspectOptions, InspectPart, PartInput, PartReport, Recipient } from './inspection.ts'
 import type { KubeletVersion } from './kubelet-version.ts'
-import { assembleReport, refuseUnread } from './report.ts'
 
 const OF_A_PART = `if it is a part, which holds only what differs, give it as the manifest of a ConfigMap with the annotation ${BASE_ANNOTATION}`
 

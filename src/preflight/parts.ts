@@ -1,11 +1,14 @@
 /**
  * The parts of preflight behind their common interface: field rules, node rules, change rules, and
- * kubelet itself. The rules are in other modules; the facts they need are passed in.
+ * kubelet itself. The rules are in other modules; the facts they need are passed in. Away from its
+ * node, a config is inspected by the parts that need neither the node nor its kubelet.
  */
 
 import { posix } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { API_VERSION, KIND, type KubeletConfig } from '../kubelet/decode.ts'
-import { absolutePaths, type FieldPath, formatPath } from '../kubelet/field-path.ts'
+import type { YamlReader } from '../kubelet/yaml-document.ts'
+import { absolutePaths, type FieldPath, formatPath, valueAt } from '../kubelet/field-path.ts'
 import { cutToBytes } from '../values/cut.ts'
 import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
@@ -26,17 +29,17 @@ import { describeMeanings, listMeaningChanges } from './change/meaning.ts'
 import { type Beside, lacksKeys, listLeaving, listNamed, nameContents } from './change/named-files.ts'
 import { checkFields } from './check-fields.ts'
 import { checkDropIns } from './drop-ins/check-drop-ins.ts'
-import { type Finding, locateNearest, REQUIRE_DRAIN } from './finding.ts'
+import { type Finding, locateNearest, REQUIRE_DRAIN, type Report } from './finding.ts'
 import { type GuardName, settleGuards } from './guards.ts'
-import { nameField, UNLISTED } from './inspect.ts'
-import type { InspectPart, PartInput, PartReport } from './inspection.ts'
+import { inspectWith, nameField, UNLISTED } from './inspect.ts'
+import type { ConfigChange, InspectedConfig, InspectPart, PartInput, PartReport } from './inspection.ts'
 import { isStartAsked, type Judge, type JudgeRequest, type JudgeStage, type KubeletJudgement, placesIn } from './kubelet/judgement.ts'
 import { probeFlags } from './kubelet/probe-flags.ts'
-import { describeJudgedBy, formatVersion, IN_TABLES, isCovered, isNewer, isPreRelease } from './kubelet-version.ts'
+import { describeJudgedBy, formatVersion, IN_TABLES, isCovered, isNewer, isPreRelease, type KubeletVersion } from './kubelet-version.ts'
 import { checkNode, findNeeds, findNodeFault, guardClient } from './node/check-node.ts'
 import type { NodeOptions } from './node/node-view.ts'
-import type { SurroundingNeeds, Surroundings } from './node/surroundings.ts'
-import { type ChangePolicy, checkPolicy, restricts } from './policy/check-policy.ts'
+import { NOTHING_KNOWN, type SurroundingNeeds, type Surroundings } from './node/surroundings.ts'
+import { type ChangePolicy, checkPolicy, describeChanges, restricts } from './policy/check-policy.ts'
 
 export interface PartSources {
   surroundings(needs: SurroundingNeeds): Promise<Surroundings>
@@ -77,9 +80,12 @@ function checkFieldRules(
   const whose = version === undefined || isLater ? 'every kubelet version' : `kubelet ${formatVersion(version)}`
   // Findings about gates that only kubelet's flags name are not about the config.
   const gates = isObject(document.config.featureGates) ? document.config.featureGates : {}
-  const isOwn = ({ rule, path }: Finding) => {
+  const isOwn = ({ rule, path, severity }: Finding) => {
     const [field, gate] = path
-    if (rule.startsWith('otherwise/')) return overridingFlag(path.slice(0, 1), flags) === undefined
+    if (rule.startsWith('otherwise/') && overridingFlag(path.slice(0, 1), flags) !== undefined) return false
+    // A note on what runs already is no news.
+    if (rule.startsWith('otherwise/') && severity === 'info')
+      return node?.running === undefined || !agree(node.running, document.config, path)
     return field !== 'featureGates' || gate === undefined || Object.hasOwn(gates, gate)
   }
   const report = conclude(
@@ -128,6 +134,11 @@ async function checkNodeRules(
   const report = conclude(settleGuards(checkNode(document.config, document, found, options), guardsOff()), 'checked against this node')
   const fault = findNodeFault(document.config, found, options)
   return fault === undefined ? report : { ...report, outcome: 'cannot-start', detail: fault }
+}
+
+function agree(one: KubeletConfig, other: KubeletConfig, path: FieldPath): boolean {
+  const steps = path.map(String)
+  return isDeepStrictEqual(valueAt(one, steps), valueAt(other, steps))
 }
 
 /** The config is laid over the file of `--config`. */
@@ -273,4 +284,35 @@ function toProbe({ config, assigned, document, kubelet, dropIns }: PartInput): P
 
 function conclude(findings: readonly Finding[], detail: string): PartReport {
   return { outcome: findings.some(({ severity }) => severity === 'refuse') ? 'refused' : 'accepted', detail, findings }
+}
+
+/** The change policy of an agent is known on its node alone: here, everything is allowed. */
+const OPEN = { base: 'open', allow: [], deny: [], requireDrain: [] } as const
+
+/** For the kubectl plugin. */
+export async function inspectConfig(
+  config: InspectedConfig,
+  version: KubeletVersion | undefined,
+  yaml: YamlReader,
+  from?: KubeletVersion,
+): Promise<Report> {
+  const parts = listParts({
+    surroundings: async () => NOTHING_KNOWN,
+    policy: () => OPEN,
+    guardsOff: () => [],
+    judge: { judge: async () => ({ kind: 'unjudged', detail: 'there is no kubelet' }), forget: () => {} },
+    signal: new AbortController().signal,
+  }).filter(({ name }) => name === 'fields' || name === 'meaning')
+  const recipient = { kubelet: undefined, version, from, node: undefined, unknownKeys: 'warn' } as const
+  const options = { kubelet: undefined, version, unknownKeys: undefined, deep: 'no', node: false } as const
+  return inspectWith(parts, async () => recipient, yaml)(config, options)
+}
+
+export function listConfigChanges(
+  before: KubeletConfig,
+  after: KubeletConfig,
+  version: KubeletVersion | undefined,
+): readonly ConfigChange[] {
+  // Without the policy, which is that of an agent.
+  return describeChanges(before, after, version, OPEN).map((change) => ({ ...change, policy: undefined }))
 }

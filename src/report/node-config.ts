@@ -21,7 +21,7 @@ interface WireSource {
 type NodeConfigPatch = { readonly [field in keyof NodeConfigStatus]: NodeConfigStatus[field] | null }
 
 /** Unknown fields are left out, so the server keeps them. */
-export function patchOf(status: ConfigStatus): NodeConfigPatch {
+function patchOf(status: ConfigStatus): NodeConfigPatch {
   return {
     ...(status.assigned && { assigned: wireSource(status.assigned) }),
     ...(status.active && { active: wireSource(status.active) }),
@@ -67,7 +67,7 @@ function readSource(source: unknown): ConfigSource | undefined {
 }
 
 /** Whether the server already shows every known field. */
-export function shows(server: ConfigStatus, ours: ConfigStatus): boolean {
+function shows(server: ConfigStatus, ours: ConfigStatus): boolean {
   return (
     server.error === ours.error &&
     isShown(server.assigned, ours.assigned) &&
@@ -88,7 +88,7 @@ function asShown(source: ConfigSource): ConfigSource {
   return source === 'local' ? source : withoutOverlay(source)
 }
 
-export function sameStatus(a: ConfigStatus, b: ConfigStatus): boolean {
+function sameStatus(a: ConfigStatus, b: ConfigStatus): boolean {
   return shows(a, b) && shows(b, a)
 }
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type EvidencePorts, observeEvidence } from '../../src/agent/observe-evidence.ts'
+import { type EvidencePorts, observeEvidence } from '../../src/agent/observe-answers.ts'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { ConfigFileFacts } from '../../src/kubelet/config-file.ts'
 import type { EvidenceSubject } from '../../src/ports/evidence.ts'

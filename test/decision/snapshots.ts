@@ -5,10 +5,9 @@
  */
 
 import type { Desired } from '../../src/decision/desired.ts'
-import type { Policy } from '../../src/decision/policy.ts'
 import type { RestartRecord, TrialBoots } from '../../src/decision/records.ts'
 import { nextStep } from '../../src/decision/rules.ts'
-import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Policy, Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import { ALL_REQUIRED } from '../../src/evidence/kinds.ts'

@@ -1,6 +1,5 @@
 import { totalmem } from 'node:os'
 import t from 'tap'
-import { describeFacts } from '../../src/kubelet/describe-facts.ts'
 import { type FactSources, findPrettyName, readMachineFacts } from '../../src/kubelet/node-facts.ts'
 
 const sources: FactSources = {
@@ -14,14 +13,6 @@ t.test('this machine', async (t) => {
   t.equal(result.facts.memoryBytes, totalmem())
   t.ok(result.facts.cpus > 0 && result.facts.memoryAvailableBytes > 0)
   t.match(result.facts.kernel, /^\d/)
-})
-
-t.test('the facts in one line', async (t) => {
-  const result = await readMachineFacts(10_000, sources)
-  if (!result.ok) return t.fail(result.detail)
-  const facts = { ...result.facts, cpus: 1, kernel: '6.1.0', architecture: 'arm64' }
-  t.equal(describeFacts(facts), 'Debian GNU/Linux 12 (bookworm), kernel 6.1.0, 1 CPU (arm64), 16.0 GiB memory, 2.0 GiB swap')
-  t.match(describeFacts({ ...facts, swapBytes: 0, cpus: 2 }), '2 CPUs (arm64), 16.0 GiB memory, no swap')
 })
 
 t.test('os-release', async (t) => {

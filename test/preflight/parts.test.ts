@@ -106,6 +106,11 @@ t.test('fields: what counts beside the config decides what is missing', async (t
   const hard = 'evictionHard: {memory.available: 300Mi}\n'
   t.same(await rules(hard, { node: nodeWith() }), ['warn otherwise/eviction-defaults'])
   t.same(await rules(hard, { node: nodeWith({ flags: ['--eviction-hard=memory.available<1Gi'] }) }), [], 'the flag wins')
+  const tls = 'serverTLSBootstrap: true\n'
+  t.same(await rules(tls, { node: nodeWith() }), ['info otherwise/serving-certificate'])
+  t.same(await rules(tls, { node: nodeWith({ running: { serverTLSBootstrap: true } }) }), [], 'it runs already')
+  const running = { evictionHard: { 'memory.available': '300Mi' } }
+  t.same(await rules(hard, { node: nodeWith({ running }) }), ['warn otherwise/eviction-defaults'], 'a warning stays')
   const base = { path: '/b', config: {} }
   const dropIns = { kind: 'usable', directory: '/d', order: { base, below: [], above: [] } } as const
   const merged = await rules(`mergeDefaultEvictionSettings: true\n${hard}`, { node: nodeWith(), dropIns })

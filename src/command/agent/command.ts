@@ -2,7 +2,7 @@
 import type { LockHolder } from '../../checkpoint/lock.ts'
 import type { Desired } from '../../decision/desired.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
-import type { MachineFactsResult } from '../../kubelet/describe-facts.ts'
+import type { MachineFactsResult } from '../../kubelet/node-facts.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
 import type { OverlayView } from '../../overlay/read-overlay.ts'
 import type { Activation } from '../../ports/activation.ts'

@@ -4,7 +4,7 @@
  */
 
 import { dirname, isAbsolute, normalize } from 'node:path'
-import { describeFacts, type MachineFactsResult } from '../../kubelet/describe-facts.ts'
+import type { MachineFacts, MachineFactsResult } from '../../kubelet/node-facts.ts'
 import type { ActivationState } from '../../ports/activation.ts'
 import type { Log } from '../../ports/log.ts'
 import { describeSource, describeVersion } from '../../subject/config-source.ts'
@@ -278,4 +278,16 @@ export function logFindings(findings: readonly SelfCheckResult[], log: Log): voi
     else if (level === 'warn') log.warn(line)
     else log.error(line)
   }
+}
+
+/**
+ * One line, such as `Debian GNU/Linux 12, kernel 6.1.0, 4 CPUs (x64), 15.6 GiB memory, no swap`.
+ */
+function describeFacts({ os, kernel, cpus, architecture, memoryBytes, swapBytes }: MachineFacts): string {
+  const swap = swapBytes === 0 ? 'no swap' : `${gibibytes(swapBytes)} swap`
+  return `${os}, kernel ${kernel}, ${cpus} ${cpus === 1 ? 'CPU' : 'CPUs'} (${architecture}), ${gibibytes(memoryBytes)} memory, ${swap}`
+}
+
+function gibibytes(bytes: number): string {
+  return `${(bytes / 2 ** 30).toFixed(1)} GiB`
 }

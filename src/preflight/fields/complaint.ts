@@ -54,8 +54,8 @@ export interface Mistyped {
 export type Unseen = 'flags' | 'local'
 
 export const SUPPLIED_BY: Readonly<Record<Unseen, string>> = {
-  flags: 'unless a flag of kubelet supplies what is missing',
-  local: "unless the node's local config or a flag of kubelet supplies what is missing",
+  flags: 'a flag of kubelet may supply what is missing',
+  local: "the node's local config or a flag of kubelet may supply what is missing",
 }
 
 /** Kubelet takes the config, and does this instead of what the field says. */

@@ -147,7 +147,7 @@ function checkImageCredentials({ config, gate }: FieldRuleInput): FieldProblem[]
 }
 
 /** The default up to 1.36, which later kubelets still take from files that spell it out. */
-const FORMER_FACTOR = 0.9
+export const FORMER_FACTOR = 0.9
 
 function checkMemoryQos({ config: { memoryReservationPolicy, memoryThrottlingFactor: factor }, gate }: FieldRuleInput): FieldProblem[] {
   if (gate('MemoryQoS') !== false) return []

@@ -61,7 +61,7 @@ function checkDefaultThresholds({ config, version, view, unseen, isDropIn }: Who
     ...(merges ? [`${version === undefined ? `from kubelet 1.${MERGES_DEFAULTS} on ` : ''}set mergeDefaultEvictionSettings: true`] : []),
     'write 0% for a threshold that should be off',
   ].join(', or ')
-  const asDropIn = unseen === undefined ? '' : '; a drop-in of kubelet keeps the defaults'
+  const asDropIn = unseen === undefined ? '' : '; in a drop-in of kubelet these lines keep the defaults'
   const effect = `evicts nothing for ${names}: evictionHard replaces all default thresholds${where}`
   const found = otherwise('otherwise/eviction-defaults', ['evictionHard'], effect, `${advice}${asDropIn}`, isOfImages ? 'info' : 'warn')
   return [{ ...found, supplied: true }]

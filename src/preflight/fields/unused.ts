@@ -14,6 +14,7 @@ import { parseCpuSet } from '../cpu-set.ts'
 import { reservedCpu } from '../node/check-reservations.ts'
 import { textMap } from './at-start.ts'
 import { type FieldProblem, otherwise, textOf, type WholeInput } from './complaint.ts'
+import { FORMER_FACTOR } from './new-fields.ts'
 
 interface Unused extends Pick<FieldProblem, 'from' | 'to'> {
   readonly path: readonly string[]
@@ -64,6 +65,24 @@ const UNUSED: readonly Unused[] = [
     from: 22,
   },
   {
+    path: ['topologyManagerScope'],
+    why: ({ view }) => {
+      const isWide = view.text('topologyManagerScope') === 'pod'
+      return unless(!isWide || (view.text('topologyManagerPolicy') ?? 'none') !== 'none', 'topologyManagerPolicy is none')
+    },
+    advice: 'set topologyManagerPolicy, or remove it',
+    severity: 'info',
+  },
+  {
+    path: ['memoryThrottlingFactor'],
+    // Files spell the default out; a later kubelet refuses another one.
+    why: ({ config, gate }) =>
+      unless(config.memoryThrottlingFactor === FORMER_FACTOR || gate('MemoryQoS') !== false, 'the feature gate MemoryQoS is off'),
+    advice: 'enable the feature gate, or remove it',
+    from: 22,
+    to: 36,
+  },
+  {
     path: ['tlsCipherSuites'],
     why: ({ view }) =>
       unless(view.text('tlsMinVersion') !== 'VersionTLS13', 'TLS 1.3, which tlsMinVersion asks for, has suites of its own'),
@@ -99,7 +118,7 @@ export function checkUnused(subject: WholeInput): FieldProblem[] {
     const found = otherwise('otherwise/unused', path, `ignores ${path.join('.')}: ${cause}`, advice, severity)
     return [{ ...found, supplied, from, to }]
   })
-  return [...fields, ...checkSignals(subject), ...checkCounts(subject)]
+  return [...fields, ...checkSignals(subject), ...checkContainerThresholds(subject), ...checkCounts(subject)]
 }
 
 /** Zero, false and empty say no more than nothing. */
@@ -127,6 +146,24 @@ function checkSignals({ config, view, unseen }: WholeInput): FieldProblem[] {
     ...periods.map(([signal]) => complain('evictionSoftGracePeriod', signal, 'evictionSoft')),
     ...reclaims.map(([signal]) => complain('evictionMinimumReclaim', signal, 'evictionHard')),
   ]
+}
+
+/** The first minor that has the signals, and replaces their thresholds. */
+const CONTAINERFS_SINCE = 29
+
+/** `UpdateContainerFsThresholds`, pkg/kubelet/eviction/helpers.go. */
+function checkContainerThresholds({ config }: WholeInput): FieldProblem[] {
+  return ['evictionHard', 'evictionSoft', 'evictionMinimumReclaim'].flatMap((field) =>
+    textMap(config[field])
+      .filter(([signal]) => signal.startsWith('containerfs.'))
+      .map(([signal]): FieldProblem => {
+        const effect = `ignores ${field} for ${signal}: what nodefs has counts, or what imagefs has where images and containers share a file system of their own`
+        return {
+          ...otherwise('otherwise/unused', [field, signal], effect, 'remove it, and set nodefs and imagefs'),
+          from: CONTAINERFS_SINCE,
+        }
+      }),
+  )
 }
 
 /** `run`, cmd/kubelet/app/server.go: the number of CPUs in the set replaces what is reserved. */

@@ -128,7 +128,7 @@ export class NodeView {
 }
 
 export interface NodeProblem {
-  readonly rule: `node/${string}` | `guard/${GuardName}`
+  readonly rule: `node/${string}` | `guard/${GuardName}` | 'otherwise/eviction-soft'
   readonly severity: Severity
   readonly at: RowName
   /** Key within the field. */

@@ -7,7 +7,7 @@
 import { constants } from 'node:fs'
 import { open, readdir, readFile, readlink, stat, statfs } from 'node:fs/promises'
 import { posix } from 'node:path'
-import type { MachineFactsResult } from '../../kubelet/describe-facts.ts'
+import type { MachineFactsResult } from '../../kubelet/node-facts.ts'
 import { type ListeningSocket, parseListeners } from '../../kubelet/port-holder.ts'
 import { errorCode } from '../../values/errors.ts'
 import { parseCpuSet } from '../cpu-set.ts'

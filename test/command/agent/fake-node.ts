@@ -7,7 +7,7 @@ import type { AgentCommand, AgentPresence, CommandContext } from '../../../src/c
 import { reportFailure } from '../../../src/command/run-program.ts'
 import type { Hold } from '../../../src/decision/records.ts'
 import type { Snapshot } from '../../../src/decision/snapshot.ts'
-import type { MachineFactsResult } from '../../../src/kubelet/describe-facts.ts'
+import type { MachineFactsResult } from '../../../src/kubelet/node-facts.ts'
 import { inspectWith } from '../../../src/preflight/inspect.ts'
 import { NOTHING_KNOWN } from '../../../src/preflight/node/surroundings.ts'
 import { listParts } from '../../../src/preflight/parts.ts'

@@ -140,6 +140,12 @@ t.test('rights', async (t) => {
 })
 
 t.test('the machine', async (t) => {
+  const os = 'Debian GNU/Linux 12 (bookworm)'
+  const memory = { memoryBytes: 2 ** 34, memoryAvailableBytes: 2 ** 33, swapBytes: 2 ** 31 }
+  const facts = { os, kernel: '6.1.0', cpus: 1, architecture: 'arm64', ...memory }
+  const text = (changed: Partial<typeof facts>) => finding('node', { nodeFacts: { ok: true, facts: { ...facts, ...changed } } })?.text
+  t.equal(text({}), 'Debian GNU/Linux 12 (bookworm), kernel 6.1.0, 1 CPU (arm64), 16.0 GiB memory, 2.0 GiB swap')
+  t.match(text({ swapBytes: 0, cpus: 2 }), '2 CPUs (arm64), 16.0 GiB memory, no swap')
   t.match(finding('node', { nodeFacts: { ok: false, detail: 'no answer' } }), { level: 'warn', text: 'no answer' })
 })
 

@@ -13,7 +13,7 @@ import { runProgram } from '../../../src/command/run-program.ts'
 import { openKubeApi } from '../../../src/compose/kube-api.ts'
 import { readUserKubeconfig } from '../../../src/kube/credentials.ts'
 import { formatDocument } from '../../../src/kubelet/yaml.ts'
-import { inspectConfig, listConfigChanges } from '../../../src/preflight/inspect-away.ts'
+import { inspectConfig, listConfigChanges } from '../../../src/preflight/parts.ts'
 import { IN_PLACE } from '../../kubelet/in-place-yaml.ts'
 
 export const NAMESPACE = 'kube-system'

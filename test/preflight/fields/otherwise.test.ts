@@ -64,7 +64,7 @@ tap.test('evictionHard with fewer thresholds than the defaults', async (t) => {
   )
   t.notMatch(say(one, { minor: 32 }), /mergeDefault/, 'this kubelet does not know it')
   t.match(say(one, { minor: null }), /from kubelet 1\.33 on set mergeDefaultEvictionSettings: true/)
-  t.match(say(one, { unseen: 'local' }), /\(unless the node's local config .*; a drop-in of kubelet keeps the defaults$/)
+  t.match(say(one, { unseen: 'local' }), /\(the node's local config .*; in a drop-in of kubelet these lines keep the defaults$/)
 })
 
 tap.test('a soft threshold that the hard one comes before', async (t) => {
@@ -219,6 +219,13 @@ tap.test('fields that are nothing without others', async (t) => {
     [{ memorySwap: { swapBehavior: 'LimitedSwap' }, failSwapOn: false }, {}, []],
     [{ memorySwap: { swapBehavior: 'NoSwap' } }, {}, []],
     [{ tlsCipherSuites: ['TLS_AES_128_GCM_SHA256'], tlsMinVersion: 'VersionTLS13' }, {}, unused('tlsCipherSuites', 'info')],
+    [{ topologyManagerScope: 'pod' }, {}, unused('topologyManagerScope', 'info')],
+    [{ topologyManagerScope: 'container' }, {}, []],
+    [{ topologyManagerScope: 'pod', topologyManagerPolicy: 'restricted' }, {}, []],
+    [{ memoryThrottlingFactor: 0.8 }, { minor: 36 }, unused('memoryThrottlingFactor')],
+    [{ memoryThrottlingFactor: 0.8, featureGates: { MemoryQoS: true } }, { minor: 36 }, []],
+    [{ memoryThrottlingFactor: 0.9 }, { minor: 36 }, []],
+    [{ memoryThrottlingFactor: 0.8 }, { minor: 37 }, []],
     [{ kubeReservedCgroup: '/k' }, {}, unused('kubeReservedCgroup', 'info')],
     [{ kubeReservedCgroup: '/k', enforceNodeAllocatable: ['pods', 'kube-reserved-compressible'] }, {}, []],
     [{ systemReservedCgroup: '/s' }, {}, unused('systemReservedCgroup', 'info')],
@@ -232,6 +239,9 @@ tap.test('fields that are nothing without others', async (t) => {
     [{ evictionMinimumReclaim: { 'pid.available': '0' } }, {}, []],
     [{ evictionMinimumReclaim: { 'pid.available': '100' } }, {}, unused('evictionMinimumReclaim.pid.available')],
     [{ evictionMinimumReclaim: { 'pid.available': '100' } }, { unseen: 'local' }, []],
+    [{ evictionSoft: { 'containerfs.available': '10%' } }, { minor: 29 }, unused('evictionSoft.containerfs.available')],
+    [{ evictionSoft: { 'containerfs.available': '10%' } }, { minor: 28 }, []],
+    [{ evictionMinimumReclaim: { 'containerfs.available': '1Gi' } }, {}, unused('evictionMinimumReclaim.containerfs.available')],
     [{ reservedSystemCPUs: '0-3', systemReserved: { cpu: '500m' } }, {}, unused('systemReserved.cpu')],
     [{ reservedSystemCPUs: '0-3', kubeReserved: { cpu: '1' } }, {}, unused('kubeReserved.cpu')],
     [{ reservedSystemCPUs: '0-3', systemReserved: { cpu: '4' } }, {}, []],
@@ -239,8 +249,8 @@ tap.test('fields that are nothing without others', async (t) => {
   ])
   t.equal(
     say({ staticPodURLHeader: { a: ['b'] } }, { unseen: 'local' }),
-    "kubelet starts, and ignores staticPodURLHeader: staticPodURL is not set (unless the node's local config or a flag of kubelet " +
-      'supplies what is missing); set staticPodURL, or remove it',
+    "kubelet starts, and ignores staticPodURLHeader: staticPodURL is not set (the node's local config or a flag of kubelet " +
+      'may supply what is missing); set staticPodURL, or remove it',
   )
 })
 
@@ -302,6 +312,76 @@ tap.test('configs that are in order have no finding', async (t) => {
           judge(config, { minor, unseen }).filter(({ rule }) => rule !== 'fields/too-new'),
           [],
           `${name} on 1.${minor}, unseen: ${unseen}`,
+        )
+  }
+})
+
+/** In the shape of what distributions write, where a note is true and a warning would be none. */
+const DISTRIBUTIONS = {
+  eks: `
+evictionHard: {memory.available: 100Mi, nodefs.available: 10%, nodefs.inodesFree: 5%}
+kubeReserved: {cpu: 70m, ephemeral-storage: 1Gi, memory: 442Mi}
+kubeReservedCgroup: /runtime
+systemReservedCgroup: /system
+maxPods: 29
+serverTLSBootstrap: true
+clusterDNS: [10.100.0.10]
+shutdownGracePeriod: 45s
+shutdownGracePeriodCriticalPods: 15s
+`,
+  gke: `
+evictionHard: {memory.available: 100Mi, nodefs.available: 10%, nodefs.inodesFree: 5%, pid.available: 10%}
+kubeReserved: {cpu: 1060m, ephemeral-storage: 41Gi, memory: 1019Mi}
+clusterDNS: [10.4.0.10]
+readOnlyPort: 10255
+`,
+  aks: `
+evictionHard: {memory.available: 100Mi, nodefs.available: 10%, nodefs.inodesFree: 5%, pid.available: "2000"}
+kubeReserved: {cpu: 100m, memory: 1638Mi, pid: "1000"}
+containerLogMaxSize: 50M
+tlsCertFile: /etc/kubernetes/certs/kubeletserver.crt
+tlsPrivateKeyFile: /etc/kubernetes/certs/kubeletserver.key
+`,
+  kops: `
+evictionHard: {memory.available: 100Mi, nodefs.available: 10%, nodefs.inodesFree: 5%, imagefs.available: 10%, imagefs.inodesFree: 5%}
+shutdownGracePeriod: 30s
+`,
+  openshift: `
+systemReserved: {cpu: 500m, memory: 1Gi, ephemeral-storage: 1Gi}
+cgroupRoot: /
+systemCgroups: /system.slice
+serverTLSBootstrap: true
+maxPods: 250
+memorySwap: {}
+tlsMinVersion: VersionTLS12
+tlsCipherSuites: [TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]
+`,
+  talos: `
+systemReserved: {cpu: 50m, memory: 384Mi, pid: "100", ephemeral-storage: 256Mi}
+tlsMinVersion: VersionTLS13
+shutdownGracePeriod: 30s
+shutdownGracePeriodCriticalPods: 10s
+podPidsLimit: -1
+`,
+  kubespray: `
+kubeReserved: {cpu: 100m, memory: 256Mi, ephemeral-storage: 500Mi, pid: "1000"}
+kubeReservedCgroup: /kube.slice
+enforceNodeAllocatable: [pods]
+clusterDNS: [169.254.25.10]
+containerLogMaxSize: 10Mi
+`,
+} as const
+
+tap.test('the configs of distributions have notes at most', async (t) => {
+  for (const [name, text] of Object.entries(DISTRIBUTIONS)) {
+    const config: unknown = parse(text)
+    if (!isObject(config)) throw new Error(name)
+    for (const minor of [24, 30, NEWEST_MINOR])
+      for (const unseen of [undefined, 'flags', 'local'] as const)
+        t.same(
+          judge(config, { minor, unseen }).filter(({ severity }) => severity !== 'info'),
+          [],
+          `${name} on 1.${minor}`,
         )
   }
 })

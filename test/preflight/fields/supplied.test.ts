@@ -102,8 +102,8 @@ t.test('off the node a finding says who may supply what is missing', async (t) =
   const problems = (unseen?: 'flags' | 'local') => judge({ cpuManagerPolicy: 'static' }, { unseen }).map(({ problem }) => problem)
   const problem = 'cpuManagerPolicy is static, but no CPU is reserved: kubelet does not start'
   t.same(problems(), [problem])
-  t.same(problems('flags'), [`${problem} (unless a flag of kubelet supplies what is missing)`])
-  t.same(problems('local'), [`${problem} (unless the node's local config or a flag of kubelet supplies what is missing)`])
+  t.same(problems('flags'), [`${problem} (a flag of kubelet may supply what is missing)`])
+  t.same(problems('local'), [`${problem} (the node's local config or a flag of kubelet may supply what is missing)`])
 })
 
 t.test('a kubelet that is newer than the rules meets it after it has loaded the config', async (t) => {

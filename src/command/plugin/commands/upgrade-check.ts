@@ -1,8 +1,8 @@
 /** `upgrade-check`: what a kubelet of another version makes of the configs that nodes use. */
 
 import type { Finding, Report } from '../../../preflight/finding.ts'
+import { assembleReport } from '../../../preflight/finding.ts'
 import { describeJudgedBy, formatVersion, isPreRelease, type KubeletVersion, parseVersion } from '../../../preflight/kubelet-version.ts'
-import { assembleReport } from '../../../preflight/report.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { describeRef } from '../../../subject/config-source.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, Misuse } from '../../command.ts'

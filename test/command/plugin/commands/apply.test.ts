@@ -187,7 +187,7 @@ t.test('what kubelet takes and does otherwise is said before it is written, and 
   const { files, run, server } = world
   const part = 'evictionHard:\n  memory.available: 300Mi\n'
   const says = /warning: kubelet starts, and evicts nothing for nodefs\.available, .* \[otherwise\/eviction-defaults\]/
-  const local = /\(unless the node's local config or a flag of kubelet supplies what is missing\)/
+  const local = /\(the node's local config or a flag of kubelet may supply what is missing\)/
   server.objects.put(nodeObject('n1', { config: 'part', said: { contentHash: 'ff' }, kubeletVersion: 'v1.34.1' }))
   files.set('part', part)
   world.consent = 'no'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { defaultConfigFile } from '../../scripts/package/default-config.ts'
-import { parseLocated } from '../../src/kubelet/yaml.ts'
-import { readPlainFile } from '../../src/settings/plain-file.ts'
+import { defaultConfigFile } from '../../../scripts/package/default-config.ts'
+import { readPlainFile } from '../../../src/command/agent/config-file.ts'
+import { parseLocated } from '../../../src/kubelet/yaml.ts'
 
 t.test('the installed file is plain, and so is one with simple values', async (t) => {
   t.same(readPlainFile(defaultConfigFile()), { apiVersion: 'kubelet-cfg-agent.io/v1alpha1', kind: 'AgentConfiguration' })

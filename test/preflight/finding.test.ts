@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Finding, PartResult, Report } from '../../src/preflight/finding.ts'
-import { assembleReport } from '../../src/preflight/report.ts'
+import { assembleReport } from '../../src/preflight/finding.ts'
 
 const part = (name: string, outcome: PartResult['outcome']): PartResult => ({ part: name, outcome, detail: '' })
 
