@@ -7,8 +7,8 @@
 import { posix } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { API_VERSION, KIND, type KubeletConfig } from '../kubelet/decode.ts'
-import type { YamlReader } from '../kubelet/yaml-document.ts'
 import { absolutePaths, type FieldPath, formatPath, valueAt } from '../kubelet/field-path.ts'
+import type { YamlReader } from '../kubelet/yaml-document.ts'
 import { cutToBytes } from '../values/cut.ts'
 import { isObject } from '../values/is-object.ts'
 import { mergePatch } from '../values/merge-patch.ts'
@@ -126,10 +126,11 @@ async function checkNodeRules(
   { surroundings, guardsOff }: PartSources,
 ): Promise<PartReport | undefined> {
   if (node === undefined) return undefined
-  const { flags, running, kubeletPid } = node
+  const { flags, incomplete, running, kubeletPid } = node
   // Kubelet resolves relative paths of a drop-in nowhere: they begin in its working directory.
   const place = isDropIn(dropIns) ? { folder: '/', files: [] } : { folder: node.folder, files: listKeysOf(config, document.config) }
-  const options: NodeOptions = { version, flags: collectFlags(flags), ...place, running, kubeletPid }
+  const flagsKnown = incomplete === undefined
+  const options: NodeOptions = { version, flags: collectFlags(flags), flagsKnown, ...place, running, kubeletPid }
   const found = await surroundings(findNeeds(document.config, options))
   const report = conclude(settleGuards(checkNode(document.config, document, found, options), guardsOff()), 'checked against this node')
   const fault = findNodeFault(document.config, found, options)

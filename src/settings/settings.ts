@@ -3,8 +3,9 @@
  * defaults are all derived from it. Large groups have files of their own.
  * `resolve-settings.ts` finds the values. Pure: reads neither files nor environment.
  */
-import { DEFAULT_PUBLICATIONS, DESCRIBED_PUBLICATIONS } from '../report/publications.ts'
+
 import type { Policy } from '../decision/snapshot.ts'
+import { DEFAULT_PUBLICATIONS, DESCRIBED_PUBLICATIONS } from '../report/publications.ts'
 import { ACTIVATION_KINDS } from '../systemd/activation-kinds.ts'
 import { PREFLIGHT_SETTINGS } from './preflight-settings.ts'
 import {

@@ -3,17 +3,25 @@
  * k8s.io/utils/net, which is `net.ParseIP` of Go up to 1.16.
  */
 
+/** In characters. No address in use is as long. */
+const LONGEST = 100
+
 /**
  * In bits: an IPv4 address has 32, also one that is mapped into IPv6, and an IPv6 address 128.
  * undefined: not an address, or one with a zone.
  */
 export function readIp(text: string): string | undefined {
+  if (text.length > LONGEST) return undefined
   return text.includes(':') ? readIpv6(text) : readIpv4(text)
 }
 
-/** All addresses of the machine: `0.0.0.0` or `::`. */
-export function isAnyIp(bits: string): boolean {
-  return !bits.includes('1')
+/**
+ * Whether only one of two listeners on these addresses can have a port. To listen on all IPv4
+ * addresses, Go listens on all of IPv6, too. Of names nothing is known.
+ */
+export function meet(one: string, other: string): boolean {
+  const [a, b] = [readIp(one), readIp(other)]
+  return [a, b].some((bits) => bits?.includes('1') === false) || (a !== undefined && a === b)
 }
 
 /** In one of the numbers between dots. Go itself takes them up to 1.16 only. */

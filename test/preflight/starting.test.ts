@@ -21,11 +21,11 @@ import type { FoundByRule, StartRow } from './starting/row.ts'
 const ROWS = [...EARLY_EXITS, ...LATE_EXITS, ...GOES_ON]
 
 /** By the rules of fields, of which the flags are known, and of the node. */
-async function judge({ example, node, running }: FoundByRule, minor: number, flagsKnown: boolean): Promise<Finding[]> {
+async function judge({ example, node, running, flags = [] }: FoundByRule, minor: number, flagsKnown: boolean): Promise<Finding[]> {
   const read = await readDocument(withFields(example).text, IN_PLACE)
   if (!read.ok) throw new Error(read.detail)
   const { document } = read
-  const options = optionsOf(minor, [], running === undefined ? {} : { running: { ...running } })
+  const options = optionsOf(minor, flags, { flagsKnown, ...(running && { running: { ...running } }) })
   return [
     ...checkFields(document, { version: v(minor), unknownKeys: 'warn', unseen: flagsKnown ? undefined : 'flags' }),
     ...guardClient(document, options),

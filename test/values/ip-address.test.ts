@@ -1,5 +1,5 @@
 import t from 'tap'
-import { hasLeadingZero, isAnyIp, readIp } from '../../src/values/ip-address.ts'
+import { hasLeadingZero, meet, readIp } from '../../src/values/ip-address.ts'
 
 t.test('reads what kubelet reads', async (t) => {
   const hex = (text: string) => {
@@ -43,11 +43,22 @@ t.test('reads what kubelet reads', async (t) => {
   for (const [text, expected] of cases) t.equal(hex(text), expected, text)
 })
 
-t.test('all addresses, and leading zeros', async (t) => {
-  t.same(
-    ['0.0.0.0', '::', '0.0.0.1'].map((text) => isAnyIp(readIp(text) ?? '1')),
-    [true, true, false],
-  )
+t.test('two listeners meet on the same address, or if one has all', async (t) => {
+  const cases: [one: string, other: string, meet: boolean][] = [
+    ['10.0.0.1', '10.0.0.1', true],
+    ['10.0.0.1', '10.0.0.2', false],
+    ['10.0.0.1', '::ffff:10.0.0.1', true],
+    ['0.0.0.0', '10.0.0.1', true],
+    ['0.0.0.0', '::1', true],
+    ['::', '10.0.0.1', true],
+    ['name', '0.0.0.0', true],
+    ['name', '10.0.0.1', false],
+    ['name', 'name', false],
+  ]
+  for (const [one, other, expected] of cases) t.same([meet(one, other), meet(other, one)], [expected, expected], `${one} ${other}`)
+})
+
+t.test('leading zeros', async (t) => {
   t.same(['10.0.0.1', '0.0.0.0', '2001:0db8::', '::1', '10.200.30.100'].filter(hasLeadingZero), [])
   t.same(
     ['010.0.0.1', '10.0.0.01', '10.00.0.1', '::ffff:01.2.3.4'].filter((text) => !hasLeadingZero(text)),

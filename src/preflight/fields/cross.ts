@@ -151,7 +151,8 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
     complain('systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified', { path: ['systemCgroups'] })
   } else if (config.systemCgroups === '/') {
     // `setupNode`, pkg/kubelet/cm/container_manager_linux.go.
-    complain('systemCgroups (--system-cgroups) must not be the root cgroup: kubelet exits', { path: ['systemCgroups'], atStart: true })
+    const more = { path: ['systemCgroups'], advice: 'name another cgroup, such as /system, or remove it', atStart: true }
+    complain('systemCgroups (--system-cgroups) must not be the root cgroup: kubelet exits', more)
   }
   if (!isOn(config.cgroupsPerQOS, true) && enforced.length > 0) {
     const onlyNone = enforced.every((option) => option === 'none')
@@ -164,6 +165,7 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
   if (enforced.includes('none') && enforced.length > 1)
     complain(`${FIELD} may not contain additional enforcements when "none" is specified`)
   const firsts = firstPlaces(enforced)
+  const isReserved = { systemReserved: hasKeys(config.systemReserved), kubeReserved: hasKeys(config.kubeReserved) }
   for (const [index, option] of enforced.entries()) {
     const path = config.enforceNodeAllocatable === undefined ? ['enforceNodeAllocatable'] : ['enforceNodeAllocatable', index]
     if (firsts.get(option) !== index) complain(`${FIELD} contains ${quoteText(option)} twice`, { path, from: 31 })
@@ -177,7 +179,7 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
     }
     if (cgroup !== undefined && textOf(config[cgroup]) === '')
       complain(`${cgroup} must be specified when ${JSON.stringify(option)} is in ${FIELD}`, { path })
-    else if (map !== undefined && !hasKeys(config[map])) {
+    else if (map !== undefined && !isReserved[map]) {
       const more = {
         path,
         advice: `set ${map}, or remove ${option}`,
@@ -264,5 +266,5 @@ function checkPacketMarks({ config }: FieldRuleInput): FieldProblem[] {
 function checkManifests({ config }: FieldRuleInput): FieldProblem[] {
   if (textOf(config.staticPodPath) === '' || durationOf(config.fileCheckFrequency, 0n) >= 0n) return []
   const problem = `fileCheckFrequency ${shorten(textOf(config.fileCheckFrequency))} must not be negative where there is a staticPodPath: kubelet exits`
-  return [{ rule: 'range', path: ['fileCheckFrequency'], problem, atStart: true }]
+  return [{ rule: 'range', path: ['fileCheckFrequency'], problem, advice: 'remove it: the default is 20s', atStart: true }]
 }

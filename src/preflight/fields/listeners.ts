@@ -6,7 +6,8 @@
  * built with is not known: its own build files had 1.15 for 1.20, 1.16 for 1.21 and 1.22, 1.17 for
  * 1.23, and later ones since.
  */
-import { hasLeadingZero, isAnyIp, readIp } from '../../values/ip-address.ts'
+
+import { hasLeadingZero, meet, readIp } from '../../values/ip-address.ts'
 import { type FieldProblem, type FieldRuleInput, isOn, numberOf, quoteText, shorten, textOf, textsOf } from './complaint.ts'
 import { SUITES } from './single-fields.ts'
 
@@ -69,18 +70,11 @@ function checkPorts(subject: FieldRuleInput): FieldProblem[] {
     const earlier = listeners.slice(0, index).find(({ port, address }) => port === later.port && meet(address, later.address))
     if (earlier === undefined) return []
     const [at, other] = later.isSet ? [later, earlier] : [earlier, later]
-    const which = other.isSet ? '' : ' by default'
+    const which = other.isSet ? `that of ${other.at} too` : `the default of ${other.at}`
     const effect = later.at === 'healthzPort' ? 'exits or has no health endpoint' : 'exits'
-    const problem = `${at.at} ${at.port} is also ${other.at}${which}: kubelet cannot listen twice on one port, and ${effect}`
+    const problem = `${at.at} ${at.port} is ${which}: kubelet cannot listen twice on one port, and ${effect}`
     return [{ rule: 'cross', path: [at.at], problem, advice: 'choose another port' }]
   })
-}
-
-/** To listen on all IPv4 addresses, Go listens on all of IPv6, too. */
-function meet(one: string, other: string): boolean {
-  const [a, b] = [readIp(one), readIp(other)]
-  // Names are looked up only by kubelet.
-  return (a !== undefined && isAnyIp(a)) || (b !== undefined && isAnyIp(b)) || (a !== undefined && a === b)
 }
 
 const NEEDED = ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256']

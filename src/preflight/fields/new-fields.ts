@@ -105,7 +105,7 @@ function checkUserNamespaces({ config, gate }: FieldRuleInput): FieldProblem[] {
   }
   if (gate('UserNamespacesSupport') === false) return early
   const isPower = ALL_IDS % ids === 0
-  const problem = `userNamespaces.idsPerPod ${ids} is no power of two: kubelet exits, unless the node gives the user kubelet ids that are a multiple of it`
+  const problem = `userNamespaces.idsPerPod ${ids} is no power of two: kubelet exits, unless the node has a range of ids for its user kubelet that is a multiple of it`
   const advice = `write a power of two, such as ${2 ** Math.ceil(Math.log2(ids))}`
   return [
     ...early,
@@ -119,8 +119,8 @@ function checkPodCount({ maxPods }: FieldRuleInput['config'], ids: number, range
   const most = Math.floor(ALL_IDS / ids) - 1
   if (pods <= most) return []
   const path = typeof maxPods === 'number' ? ['maxPods'] : ['userNamespaces', 'idsPerPod']
-  const problem = `maxPods ${pods} is more than ${most}, the pods for which there are ${ids} ids each in user namespaces: kubelet exits`
-  return [{ rule: 'cross', path, problem, ...range, atStart: true }]
+  const problem = `maxPods ${pods} is too many: user namespaces have ids for ${most} pods, with ${ids} for each, and kubelet exits`
+  return [{ rule: 'cross', path, problem, advice: `set maxPods to at most ${most}, or idsPerPod to less`, ...range, atStart: true }]
 }
 
 const POLICIES = ['NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllowlistedImages', 'AlwaysVerify']

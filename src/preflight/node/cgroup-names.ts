@@ -5,14 +5,18 @@
  */
 import type { CgroupDriver } from '../../ports/probes.ts'
 
+/** `PATH_MAX` of Linux. */
+const LONGEST = 4096
+
 export type CgroupField = 'cgroupRoot' | 'systemReservedCgroup' | 'kubeReservedCgroup'
 
 /**
- * Below the root of the hierarchy, and empty for the root itself. Empty list: kubelet panics over
- * the name.
+ * Below the root of the hierarchy, and empty for the root itself. Empty list: there can be no such
+ * cgroup, and with systemd kubelet panics over the name.
  * @param driver undefined: either may be in use
  */
 export function pathsOf(at: CgroupField, name: string, driver: CgroupDriver | undefined): string[] {
+  if (name.length > LONGEST) return []
   const paths = [
     ...(driver === 'systemd' ? [] : [toPath(name)]),
     ...(driver === 'cgroupfs' ? [] : [at === 'cgroupRoot' ? toRootSlice(name) : toSlice(name)]),

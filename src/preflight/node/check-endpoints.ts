@@ -4,7 +4,7 @@
  * cmd/kubelet/app/server.go). A port that the running kubelet's config names counts as kubelet's
  * own even if the owner of the socket is unknown.
  */
-import { hasLeadingZero, readIp } from '../../values/ip-address.ts'
+import { hasLeadingZero, meet, readIp } from '../../values/ip-address.ts'
 import type { NodeProblem, NodeView } from './node-view.ts'
 import { isLocalAddress, type Listener, type Surroundings } from './surroundings.ts'
 
@@ -58,18 +58,10 @@ function findForeign(
   { listeners }: Surroundings,
 ): { readonly owner: Listener['owner']; readonly certain: boolean } | undefined {
   if (address === undefined || listeners === undefined) return undefined
-  const taken = listeners.filter((listener) => listener.port === port && meets(listener.address, address))
+  const taken = listeners.filter((listener) => listener.port === port && meet(listener.address, address))
   const isOwn = PORTS.some((at) => view.running(at) === port)
   const foreign = taken.find(({ owner }) => owner === 'other') ?? (isOwn ? undefined : taken.find(({ owner }) => owner === 'unknown'))
   return foreign && { owner: foreign.owner, certain: !(isIpv6(foreign.address) && !isIpv6(address)) }
-}
-
-function meets(a: string, b: string): boolean {
-  return a === b || isAny(a) || isAny(b)
-}
-
-function isAny(address: string): boolean {
-  return address === '0.0.0.0' || address === '::'
 }
 
 const isIpv6 = (address: string) => address.includes(':')
@@ -134,6 +126,27 @@ export function checkServer(view: NodeView): NodeProblem[] {
 }
 
 /**
+ * Without a kubeconfig kubelet has no client of the API server, and exits where it would have to
+ * ask whom to let in: `BuildAuthn` and `BuildAuthz`, cmd/kubelet/app/auth.go.
+ */
+const ASKING = [
+  ['authentication.webhook.enabled', true, 'false'],
+  ['authorization.mode', 'Webhook', 'AlwaysAllow'],
+] as const
+
+export function checkStandalone(view: NodeView): NodeProblem[] {
+  const isWhole = view.options.flagsKnown === true && view.flag('config') !== undefined
+  if (!isWhole || (view.flag('kubeconfig') ?? '') !== '') return []
+  return ASKING.flatMap(([at, asks, other]): NodeProblem[] => {
+    if (view.value(at) !== asks) return []
+    const which = view.isDefault(at) ? ' by default' : ''
+    const problem = `${view.called(at)} is ${asks}${which}, and kubelet has no --kubeconfig: kubelet does not start`
+    const advice = `set it to ${other}, or start kubelet with a kubeconfig`
+    return [{ rule: 'node/no-client', severity: 'refuse', at, problem, advice }]
+  })
+}
+
+/**
  * Guards the fields by which kubelet stays in touch with the API server. They need no facts about
  * the node, only what runs there, if it is known. Kubelet starts with any value.
  *
@@ -181,7 +194,7 @@ function checkHealthzName(view: NodeView): NodeProblem[] {
   if (address === undefined || (view.number('healthzPort') ?? 0) <= 0) return []
   const isZeroed = hasLeadingZero(address) && view.minor !== undefined && view.minor >= STRICT_SINCE
   const isName = HOST.test(address) && !/(?:^|\.)\d+\.?$/.test(address)
-  if (isName || (readIp(address.replace(/%.+$/, '')) !== undefined && !isZeroed)) return []
+  if (isName || (readIp(address.split('%')[0] ?? '') !== undefined && !isZeroed)) return []
   const problem = `${view.called(at)} ${JSON.stringify(address.slice(0, 80))} is neither an IP address nor the name of a host: kubelet cannot serve its health endpoint there`
   const advice = 'name an address of this machine, as a rule 127.0.0.1'
   return [{ rule: 'guard/healthz', severity: view.running(at) === address ? 'warn' : 'refuse', at, problem, advice }]

@@ -100,7 +100,7 @@ function missingCgroups(view: NodeView, { cgroups, runtime }: Surroundings): Nod
       { rule: 'node/cgroup', severity: 'refuse', at, problem: `${view.called(at)} ${problem}`, advice },
     ]
     const quoted = JSON.stringify(name.slice(0, 80))
-    if (paths.length === 0) return complain(`${quoted} is no name of a slice: kubelet does not start`, 'write it as in /kubelet.slice')
+    if (paths.length === 0) return complain(`${quoted} is no name of a cgroup: kubelet does not start`, 'write it as in /kubelet.slice')
     if (!paths.every((path) => cgroups.get(path) === false)) return []
     const place = `/${paths[0]}`
     const isAsWritten = driver === undefined || place === name

@@ -9,7 +9,7 @@
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import type { ConfigDocument } from '../document.ts'
 import type { Finding } from '../finding.ts'
-import { checkClient, checkHealthz, checkPorts, checkServer, healthzAddress, serverAddress } from './check-endpoints.ts'
+import { checkClient, checkHealthz, checkPorts, checkServer, checkStandalone, healthzAddress, serverAddress } from './check-endpoints.ts'
 import { checkFiles, checkStaticPods, filesToFind, leftManifests, resolversToCompare } from './check-files.ts'
 import {
   cgroupsToFind,
@@ -74,7 +74,7 @@ function needsTopology(view: NodeView): boolean {
 
 const CHECKS = [
   ...[checkReservations, checkMachine, checkFiles, checkPorts, checkRuntime, checkStates],
-  ...[checkStaticPods, checkHealthz, checkEnforced, checkServer, checkPressure, checkShutdown],
+  ...[checkStaticPods, checkHealthz, checkEnforced, checkServer, checkPressure, checkShutdown, checkStandalone],
 ]
 
 export function checkNode(

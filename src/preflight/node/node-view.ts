@@ -19,6 +19,8 @@ import type { KubeletVersion } from '../kubelet-version.ts'
 export interface NodeOptions {
   readonly version: KubeletVersion | undefined
   readonly flags: KubeletFlags
+  /** Whether these are all of them. */
+  readonly flagsKnown?: boolean
   /** Absolute directory of the config: relative paths start there. */
   readonly folder: string
   /** Names of the files that the ConfigMap puts there. */

@@ -41,3 +41,17 @@ t.test('a port of the running kubelet counts as its own', async (t) => {
   t.same(verdicts({}, listening(10250, 'unknown'), running), ['warn node/port port'])
   t.same(verdicts({}, listening(10250, 'unknown'), optionsOf(30, [], { running: {} })), [])
 })
+
+t.test('a kubelet without a client of the API server', async (t) => {
+  const found = (config: object, args: readonly string[], flagsKnown = true) => verdicts(config, {}, optionsOf(30, args, { flagsKnown }))
+  const both = ['refuse node/no-client authentication.webhook.enabled', 'refuse node/no-client authorization.mode']
+  const alone = { authentication: { webhook: { enabled: false } }, authorization: { mode: 'AlwaysAllow' } }
+  t.same(found({}, ['--config=/c']), both, 'by default')
+  t.same(found({}, ['--config=/c', '--kubeconfig=']), both)
+  t.same(found(alone, ['--config=/c']), [])
+  t.same(found({ ...alone, authorization: {} }, ['--config=/c']), both.slice(1))
+  t.same(found({}, ['--config=/c', '--authorization-mode=AlwaysAllow', '--authentication-token-webhook=false']), [], 'flags')
+  t.same(found({}, ['--config=/c', '--kubeconfig=/k']), [])
+  t.same(found({}, ['--config=/c'], false), [], 'some flags are not known')
+  t.same(found({}, []), [], 'none is')
+})

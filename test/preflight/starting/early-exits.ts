@@ -35,9 +35,7 @@ const DEPENDENCIES: readonly StartRow[] = [
     ['authentication.webhook.enabled', 'authorization.mode'],
     'they need a client, and there is no --kubeconfig',
     'BuildAuthn and BuildAuthz, cmd/kubelet/app/auth.go',
-    {
-      needs: 'whether the command line of kubelet is known as a whole',
-    },
+    { rule: 'node/no-client', example: {}, flags: ['--config=/c'] },
   ),
   exits(['authorization.mode'], 'a word that is no mode', 'BuildAuthz, cmd/kubelet/app/auth.go', {
     ...{ rule: 'fields/value', example: { authorization: { mode: 'RBAC' } } },

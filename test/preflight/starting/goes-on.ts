@@ -62,6 +62,19 @@ export const GOES_ON: readonly StartRow[] = [
   row(['contentType'], 'a type without an encoder', 'and reaches no API server', 'setContentTypeForClient, cmd/kubelet/app/server.go', {
     ...{ rule: 'guard/content-type', example: { contentType: 'text/plain' }, severity: 'refuse' },
   }),
+  row(
+    ['cgroupDriver'],
+    "another one than the container runtime's",
+    'and starts no pod',
+    'getCgroupDriverFromCRI, cmd/kubelet/app/server.go',
+    {
+      ...{ rule: 'guard/cgroup-driver', example: { cgroupDriver: 'systemd' }, running: { cgroupDriver: 'cgroupfs' }, severity: 'refuse' },
+      node: { runtime: { fault: undefined, cgroup: { driver: 'cgroupfs', from: 'file' } } },
+    },
+  ),
+  row(['serverTLSBootstrap'], 'true, and no --kubeconfig', 'without a serving certificate', 'Start, k8s.io/client-go/util/certificate', {
+    needs: 'a warning of the rules of the node',
+  }),
   row(['clusterDNS'], 'no IP address', 'without this nameserver', 'NewMainKubelet, pkg/kubelet/kubelet.go', {
     needs: 'a warning of the rules of fields',
   }),

@@ -9,6 +9,13 @@ import { exits, SERVER, type StartRow } from './row.ts'
 /** `NewMainKubelet` and `RunKubelet`. */
 const KUBELET: readonly StartRow[] = [
   exits(
+    ['cgroupDriver'],
+    'another one than that of Docker',
+    'NewDockerService, pkg/kubelet/dockershim',
+    { needs: 'the cgroup driver of Docker' },
+    { to: 23 },
+  ),
+  exits(
     ['seccompDefault'],
     'the gate SeccompDefault is off',
     `RunKubelet, ${SERVER}`,

@@ -30,8 +30,10 @@ export interface FoundByRule {
   readonly example: Readonly<Record<string, unknown>>
   /** Facts of the node, beside those of a healthy one. */
   readonly node?: Partial<Surroundings>
-  /** The config and flags that run there. */
+  /** The config that runs there. */
   readonly running?: Readonly<Record<string, unknown>>
+  /** All flags of its kubelet. */
+  readonly flags?: readonly string[]
   /** By default as what kubelet does: `refuse` where it exits, and `warn` where it goes on. */
   readonly severity?: 'refuse' | 'warn'
   /** A flag may mend it: only a warning where the flags of kubelet are not known. */
