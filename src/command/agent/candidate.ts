@@ -45,7 +45,7 @@ type LoadedCandidate =
     }
   /** Kubelet can never get this text. `text`: for excerpts. */
   | { readonly kind: 'refused'; readonly name: string; readonly report: Report; readonly text?: string }
-  /** It could not be loaded. */
+  /** The candidate could not be loaded. */
   | { readonly kind: 'failed'; readonly detail: string }
 
 /** As in the documentation, and as the agent's RBAC grants. */
@@ -111,7 +111,7 @@ export async function loadCandidate(
   }
 }
 
-/** What is needed to merge a part. */
+/** The readers that merging a part needs. */
 type PartReaders = Pick<CommandContext, 'api' | 'unit'> & MergeReaders
 
 async function readText(
