@@ -43,7 +43,7 @@ function checkQosReserved(reserved: TextMap): FieldProblem[] {
   })
 }
 
-/** Of every kubelet. */
+/** The signals of every kubelet. */
 export const SIGNALS = [
   ...['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree'],
   ...['allocatableMemory.available', 'pid.available'],
@@ -61,7 +61,7 @@ function checkThresholds(field: string, thresholds: TextMap): FieldProblem[] {
   })
 }
 
-/** They turn a signal off. */
+/** Amounts that turn a signal off. */
 const OFF = ['0%', '100%']
 
 /** `UpdateContainerFsThresholds`, pkg/kubelet/eviction/helpers.go. */
