@@ -1,8 +1,9 @@
 /** Selects what is worth a line of the timeline, and shortens it. Pure. */
-import type { ConfigSource } from '../src/decision/config-source.ts'
+
 import type { ConfigStatus } from '../src/report/status.ts'
 import { openPercent, type Plan } from '../src/rollout/plan.ts'
 import type { Entry, RolloutRecord } from '../src/rollout/record.ts'
+import type { ConfigSource } from '../src/subject/config-source.ts'
 import type { LogLine } from './agent-process.ts'
 
 /** Prefixes of the agent's log lines that are shown; warnings and errors are always shown. */

@@ -2,17 +2,17 @@
  * Folds one observation into the health record, and writes it. The record also says what the
  * process was started with, as far as that is known when the process is first seen.
  */
-import { type HeldSource, LOCAL_CONTENT, nameEarlier, nameMissing } from '../decision/config-source.ts'
+
 import { startedSource } from '../decision/held-sources.ts'
-import type { Policy } from '../decision/policy.ts'
-import type { NextStart } from '../decision/snapshot.ts'
-import { trialKey } from '../decision/trial-key.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
+import type { NextStart, Policy } from '../decision/snapshot.ts'
 import type { KubeletExit } from '../health/exits.ts'
 import { forgetIllness, type HealthRecord, recordProcess, recordSample } from '../health/fold.ts'
 import { type HealthSample, isFailing } from '../health/sample.ts'
 import type { RecordStore } from '../ports/store.ts'
 import type { LastWords } from '../ports/unit.ts'
+import { type HeldSource, LOCAL_CONTENT, nameEarlier, nameMissing } from '../subject/config-source.ts'
+import { trialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { isKubeletInside } from '../systemd/distribution.ts'
 import { MINUTE_US } from '../values/durations.ts'
 import type { KubeletObservation } from './observe-kubelet.ts'

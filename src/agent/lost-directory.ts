@@ -6,10 +6,10 @@
  */
 import { join } from 'node:path'
 import type { HeldDirectory } from '../checkpoint/node-disk.ts'
-import type { UnitState } from '../decision/unit-state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { Unit } from '../ports/unit.ts'
+import type { UnitState } from '../subject/unit-state.ts'
 import { MINUTE_US } from '../values/durations.ts'
 import { isNumber, isText, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 

@@ -4,14 +4,15 @@
  * kubelet decodes it with those that the records, the running process and kubelet's next start
  * name, and with those that failed. What is not recognized then stays another content.
  */
-import type { CheckpointFile, ConfigMapData, ContentHash, HeldSource } from '../decision/config-source.ts'
+
 import type { Desired } from '../decision/desired.ts'
-import { contentOfKey, type TrialKey, trialKey } from '../decision/trial-key.ts'
-import type { UnitState } from '../decision/unit-state.ts'
 import type { Verdict } from '../decision/verdict.ts'
 import type { SeenProcess } from '../health/process.ts'
 import type { Running } from '../health/sample.ts'
 import type { Checkpoints, Records } from '../ports/store.ts'
+import type { CheckpointFile, ConfigMapData, ContentHash, HeldSource } from '../subject/config-source.ts'
+import { contentOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
+import type { UnitState } from '../subject/unit-state.ts'
 
 /** The contents that are known as another one. */
 export interface KnownAlike {

@@ -10,15 +10,15 @@
  * prefix of `util/files`.
  */
 import { join } from 'node:path'
-import type { ConfigMapData } from '../decision/config-source.ts'
 import { SOURCE_NAMES, type SourceName } from '../decision/records.ts'
 import { checkKey, checkVersion } from '../decision/safe-names.ts'
-import type { UnitState } from '../decision/unit-state.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { Checkpoints } from '../ports/store.ts'
 import type { Unit } from '../ports/unit.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
+import type { UnitState } from '../subject/unit-state.ts'
 import { HOUR_US, MINUTE_US } from '../values/durations.ts'
 import type { Layout } from './layout.ts'
 import { parseMarker, renderMarker } from './serialize.ts'

@@ -8,18 +8,18 @@
  * `pkg/kubelet/kubeletconfig/checkpoint/store`.
  */
 import { basename, dirname, join } from 'node:path'
-import type { CheckpointFile, CheckpointInfo, ConfigMapData, ContentHash } from '../decision/config-source.ts'
 import { checkData, checkFile, checkKey, checkOverlay, checkVersion, type NameCheck } from '../decision/safe-names.ts'
 import type { Files } from '../ports/files.ts'
 import type { Checkpoints } from '../ports/store.ts'
+import type { CheckpointFile, CheckpointInfo, ConfigMapData, ContentHash } from '../subject/config-source.ts'
 import { contentHash, filesOf, hashFiles } from './content.ts'
 import type { TreeFiles } from './disk.ts'
-import { isDamage } from './file-error.ts'
+import { isDamagedPath } from './file-error.ts'
 import { anyError, type LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 import { type OnSetAside, planSetAside, TREE_SET_ASIDE } from './set-aside.ts'
 
-export class CheckpointError extends Error {
+class CheckpointError extends Error {
   override readonly name = 'CheckpointError'
   readonly code: 'unsafe-name' | 'content-differs'
 
@@ -224,7 +224,7 @@ function unlessUnreadable<T>(faults: LastingFaults, path: string, read: () => T)
     faults.worked(path)
     return found
   } catch (cause) {
-    if (isDamage(cause) || faults.hasLasted(path, cause)) return undefined
+    if (isDamagedPath(cause) || faults.hasLasted(path, cause)) return undefined
     throw cause
   }
 }
@@ -255,7 +255,7 @@ function listCheckpoints(files: Pick<Files, 'list' | 'stat'>, layout: Layout, fa
       faults.worked(path)
       return found
     } catch (cause) {
-      if (isDamage(cause)) return undefined
+      if (isDamagedPath(cause)) return undefined
       if (!faults.hasLasted(path, cause, anyError)) throw cause
       isWhole = false
       return undefined

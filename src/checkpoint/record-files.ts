@@ -7,7 +7,7 @@ import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import { errorMessage } from '../values/errors.ts'
 import { type Check, parseJson } from '../values/json-shape.ts'
-import { FileError, isDamage } from './file-error.ts'
+import { FileError, isDamagedPath } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 import type { OnSetAside } from './set-aside.ts'
@@ -21,7 +21,7 @@ export interface RecordFilesOptions {
   readonly faults: LastingFaults
 }
 
-export interface Damaged {
+interface Damaged {
   readonly ok: false
   readonly detail: string
 }
@@ -49,7 +49,7 @@ export class RecordFiles {
       faults.worked(path)
       return bytes && this.#parseOnce(path, bytes, parse)
     } catch (cause) {
-      if (isDamage(cause) || faults.hasLasted(path, cause)) return { ok: false, detail: errorMessage(cause) }
+      if (isDamagedPath(cause) || faults.hasLasted(path, cause)) return { ok: false, detail: errorMessage(cause) }
       throw cause
     }
   }

@@ -9,9 +9,10 @@
  * `pkg/kubelet/kubeletconfig/checkpoint/store`; upstream reads it leniently
  * (`DecodeRemoteConfigSource`, "non-strict so we don't error out on newer API keys").
  */
-import type { ConfigMapSource, ConfigSource } from '../decision/config-source.ts'
+
 import { SOURCE_NAMES, type SourceName } from '../decision/records.ts'
 import { checkSource } from '../decision/safe-names.ts'
+import type { ConfigMapSource, ConfigSource } from '../subject/config-source.ts'
 import { isText, listOf, parseJson, shape } from '../values/json-shape.ts'
 
 const HEADER = ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: SerializedNodeConfigSource', 'source:', '  configMap:']

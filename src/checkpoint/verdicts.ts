@@ -3,12 +3,13 @@
  * know. Such a verdict still condemns its config, so each is parsed by itself, and an unknown word
  * counts as the known one that keeps the config from kubelet for longest.
  */
-import type { TrialKey } from '../decision/trial-key.ts'
+
 import { isVerdict, keepVerdicts, type Verdict } from '../decision/verdict.ts'
 import type { Files } from '../ports/files.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
 import { type Check, isAny, isText, listOf, parseJson } from '../values/json-shape.ts'
-import { FileError, isDamage } from './file-error.ts'
+import { FileError, isDamagedPath } from './file-error.ts'
 import type { LastingFaults } from './lasting-faults.ts'
 import type { Layout } from './layout.ts'
 import type { RecordFiles } from './record-files.ts'
@@ -47,7 +48,7 @@ export class KeptVerdicts {
       else this.#read = { identity, verdicts: byKey(this.#load()) }
     } catch (cause) {
       // Those that were read stay in force: nobody else changes the file.
-      if (!isDamage(cause) && !this.#faults.hasLasted(this.#path, cause)) throw cause
+      if (!isDamagedPath(cause) && !this.#faults.hasLasted(this.#path, cause)) throw cause
     }
     return this.#read?.verdicts ?? new Map()
   }

@@ -8,12 +8,11 @@ import { choiceKind, type Kind, type Parsed, switchKind } from '../settings/sett
 export const EXIT = { fine: 0, failed: 1, usage: 2 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
-/** A command whose context both programs have is a command of both. */
 export interface Command<Context> {
   /** One word or two: `get`, `rollout status`. */
   readonly name: string
-  /** Heading in the list of commands. */
-  readonly group: string
+  /** Heading in the list of commands. Absent: that of `help`. */
+  readonly group?: string
   /** One line, for the list of commands. */
   readonly summary: string
   readonly description: string

@@ -2,10 +2,10 @@
  * What kubelet starts with once the agent is gone, when nothing watches that start and nothing can
  * roll it back. Pure; decided on the same records and verdicts as the loop's steps.
  */
-import { type ConfigSource, describeSource, type HeldSource, LOCAL, sameSource } from './config-source.ts'
+import { type ConfigSource, describeSource, type HeldSource, LOCAL, sameSource } from '../subject/config-source.ts'
+import type { KnownUnit, ReadyWiring } from '../subject/unit-state.ts'
 import { listLeft } from './left.ts'
 import type { Snapshot } from './snapshot.ts'
-import type { KnownUnit, ReadyWiring } from './unit-state.ts'
 import { findVerdict } from './verdict.ts'
 
 export type Release =

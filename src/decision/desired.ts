@@ -2,8 +2,9 @@
  * What the cluster wants of this node, and by which channel. Unknown is a value of its own here,
  * and is never taken for local. Pure.
  */
+
+import type { ConfigMapData, ConfigMapRef, ConfigMapSource, ConfigSource } from '../subject/config-source.ts'
 import { isFlag, isText, listOf, oneOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
-import type { ConfigMapData, ConfigMapRef, ConfigMapSource, ConfigSource } from './config-source.ts'
 
 /**
  * What is known of the assigned ConfigMap. `pending`: it has not been requested yet, which is not

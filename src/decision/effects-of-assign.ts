@@ -2,7 +2,7 @@
  * What assigning a version of a ConfigMap does: its checkpoint is saved, and `meta/assigned` moves
  * to it. And what a return to local does beside that. Pure.
  */
-import { describeChannel } from './channels.ts'
+
 import {
   type ConfigMapSource,
   type ConfigSource,
@@ -11,7 +11,9 @@ import {
   sameRef,
   sameVersion,
   withoutOverlay,
-} from './config-source.ts'
+} from '../subject/config-source.ts'
+import type { ReadyWiring } from '../subject/unit-state.ts'
+import { describeChannel } from './channels.ts'
 import type { Channel, Desired } from './desired.ts'
 import { dropCharges, type Effect, forgetLeft, history, log } from './effects.ts'
 import { stage } from './effects-of-staging.ts'
@@ -21,7 +23,6 @@ import { put } from './record-table.ts'
 import type { Snapshot } from './snapshot.ts'
 import { nameSource } from './status-texts.ts'
 import type { StepOf } from './step.ts'
-import type { ReadyWiring } from './unit-state.ts'
 
 export function assign(step: StepOf<'assign'>, snapshot: Snapshot): readonly Effect[] {
   const { source } = step

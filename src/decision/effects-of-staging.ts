@@ -1,7 +1,8 @@
 /**
  * What the steps change in what this node remembers of rollouts. Pure.
  */
-import type { ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
+import type { ConfigMapSource, ConfigSource, ContentHash } from '../subject/config-source.ts'
+import { contentOfKey, type TrialKey } from '../subject/trial-key.ts'
 import type { FoundConfigMap } from './desired.ts'
 import { dropCharges, type Effect, history, log, type StateEffect } from './effects.ts'
 import { put } from './record-table.ts'
@@ -10,7 +11,6 @@ import { isOwnEdit } from './rollout-turn.ts'
 import type { Snapshot } from './snapshot.ts'
 import { configOf, findStaging, latestContent, markContent, retryOf, stageAssigned } from './staging.ts'
 import type { StagedContent, Staging } from './staging-state.ts'
-import { contentOfKey, type TrialKey } from './trial-key.ts'
 
 /**
  * A version is assigned: whether it has a rollout, and the verdicts that `retry` of its plan lifts.

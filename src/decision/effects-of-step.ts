@@ -8,8 +8,9 @@
 
 import { isEvidenceKnown, listUncompared } from '../evidence/judge.ts'
 import { expectAnotherTry, expectStart } from '../health/fold.ts'
+import { type ConfigSource, describeSource, LOCAL_CONTENT } from '../subject/config-source.ts'
+import { contentOfKey, hasPassed, identityOfKey } from '../subject/trial-key.ts'
 import { describeChannel } from './channels.ts'
-import { type ConfigSource, describeSource, LOCAL_CONTENT } from './config-source.ts'
 import type { ClusterPause } from './desired.ts'
 import { dropCharges, type Effect, endTrialBoots, forgetLeft, history, log, putRestarts } from './effects.ts'
 import { assign, leave, prepareWayBack, startSpread } from './effects-of-assign.ts'
@@ -23,7 +24,6 @@ import { CONDEMNED } from './staging.ts'
 import type { StagedContent } from './staging-state.ts'
 import { nameSource, restartingMessage } from './status-texts.ts'
 import type { Action, StepOf } from './step.ts'
-import { contentOfKey, hasPassed, identityOfKey } from './trial-key.ts'
 import { findSuspended, type Verdict } from './verdict.ts'
 
 type EffectsOf = { readonly [K in Action['kind']]: (step: StepOf<K>, snapshot: Snapshot) => readonly Effect[] }

@@ -3,13 +3,13 @@
  * node, and `carryOut` folds them into a Snapshot. Types and small constructors only.
  */
 import { forgetExits, type HealthRecord } from '../health/fold.ts'
-import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
+import type { CheckpointInfo, ConfigMapData, ConfigMapSource, ConfigSource, ContentHash } from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
+import type { ReadyWiring } from '../subject/unit-state.ts'
 import { type Put, put } from './record-table.ts'
 import type { RequestName, RestartRecord, Transition } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
 import type { StepOf } from './step.ts'
-import type { TrialKey } from './trial-key.ts'
-import type { ReadyWiring } from './unit-state.ts'
 import type { Acceptance, Verdict } from './verdict.ts'
 
 export type Effect = StateEffect | CommandEffect

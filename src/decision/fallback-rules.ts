@@ -4,9 +4,10 @@
  */
 
 import { isBroughtBack } from '../evidence/judge.ts'
+import { type HeldSource, LOCAL_CONTENT, sameSource } from '../subject/config-source.ts'
+import { contentOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
 import { HOUR_US } from '../values/durations.ts'
 import { asCandidate, isOutOfReach } from './condemn-failure.ts'
-import { type HeldSource, LOCAL_CONTENT, sameSource } from './config-source.ts'
 import { findNodePause, findPause } from './find-pause.ts'
 import { isLocalAssigned } from './left.ts'
 import { findStartWait, isAwaitedByOthers } from './rollout-turn.ts'
@@ -14,7 +15,6 @@ import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import type { Candidate, Target, TargetSituation } from './target.ts'
 import { isSteady, measureHealth } from './trial.ts'
-import { contentOfKey, type TrialKey, trialKey } from './trial-key.ts'
 import { findByKey, findSuspended, type Verdict } from './verdict.ts'
 
 /** How long a node rests before its configs are tried again. */

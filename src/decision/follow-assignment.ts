@@ -3,7 +3,8 @@
  * checkpoint on disk. Pure.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { type ConfigMapData, type ConfigMapSource, LOCAL, sameRef, sameSource, sameVersion } from './config-source.ts'
+import { type ConfigMapData, type ConfigMapSource, LOCAL, sameRef, sameSource, sameVersion } from '../subject/config-source.ts'
+import { trialKey } from '../subject/trial-key.ts'
 import { type ChannelState, type Desired, type FoundConfigMap, resolveDesired, sourceOf } from './desired.ts'
 import { findPause, isConfigMapKnown, latestChannelState } from './find-pause.ts'
 import { isNamed } from './records.ts'
@@ -11,7 +12,6 @@ import type { Snapshot } from './snapshot.ts'
 import { stageAssigned } from './staging.ts'
 import type { Step } from './step.ts'
 import type { Situation } from './target.ts'
-import { trialKey } from './trial-key.ts'
 
 /** Applies whatever state kubelet is in. An unknown or invalid assignment changes nothing. */
 export function followAssignment({ snapshot }: Situation): Step | undefined {

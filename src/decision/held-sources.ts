@@ -13,10 +13,10 @@ import {
   LOCAL_CONTENT,
   sameSource,
   sameVersion,
-} from './config-source.ts'
+} from '../subject/config-source.ts'
+import type { KubeletProcess } from '../subject/unit-state.ts'
 import { resolveDesired } from './desired.ts'
-import type { Snapshot } from './snapshot.ts'
-import type { KubeletProcess } from './unit-state.ts'
+import type { Ground, Snapshot } from './snapshot.ts'
 
 type Records = Pick<Snapshot, 'assigned' | 'assignedContent' | 'lastKnownGood' | 'previous' | 'nextStart' | 'left'>
 
@@ -67,7 +67,7 @@ export function findContent(snapshot: Snapshot, source: ConfigSource): ContentHa
  * What runs, as a source that kubelet can be started with again. undefined: nothing known runs, or
  * it has no checkpoint any more.
  */
-export function findRunning(snapshot: Snapshot): HeldSource | undefined {
+export function findRunning(snapshot: Ground): HeldSource | undefined {
   const { running } = snapshot
   if (running.kind !== 'known') return undefined
   return [...heldSources(snapshot), LOCAL].find(({ content }) => content === running.content) ?? findStartedFrom(snapshot)
@@ -77,7 +77,7 @@ export function findRunning(snapshot: Snapshot): HeldSource | undefined {
  * The source that the running process was started from, if no record names it any more. A
  * checkpoint that no record names is never replaced by other content.
  */
-export function findStartedFrom(snapshot: Snapshot): HeldSource | undefined {
+export function findStartedFrom(snapshot: Ground): HeldSource | undefined {
   const { running, health, checkpoints } = snapshot
   const last = health?.lastProcess
   if (running.kind !== 'known' || running.lost || last?.source === undefined || last.content !== running.content) return undefined

@@ -3,9 +3,9 @@
  * what ran is kept on record as left: it goes on where preflight refuses the local config, and the
  * node goes back to it where kubelet fails with local, or with what is assigned next. Pure.
  */
-import { type ConfigMapSource, type HeldSource, LOCAL_CONTENT } from './config-source.ts'
+import { type ConfigMapSource, type HeldSource, LOCAL_CONTENT } from '../subject/config-source.ts'
 import { findRunning } from './held-sources.ts'
-import type { Snapshot } from './snapshot.ts'
+import type { Ground, Snapshot } from './snapshot.ts'
 import { findVerdict, isOfFailure, type Verdict } from './verdict.ts'
 
 type Assigned = Pick<Snapshot, 'assigned'>
@@ -54,6 +54,6 @@ export function chooseLeft(snapshot: Snapshot): readonly ConfigMapSource[] {
  * Whether preflight's refusal of local counts. It keeps local from replacing what runs. It holds
  * nothing up that an operator forces, nor a node that has nothing else to run.
  */
-export function isLocalRefused(snapshot: Snapshot, verdict: Verdict | undefined): boolean {
+export function isLocalRefused(snapshot: Ground, verdict: Verdict | undefined): boolean {
   return verdict?.state === 'refused' && isLocalAssigned(snapshot) && snapshot.requests.force !== true && !runsLocal(snapshot)
 }

@@ -2,7 +2,8 @@
 
 import { describeMissingEvidence, listUnknownEvidence } from '../evidence/judge.ts'
 import { outlivesTrials } from '../health/exits.ts'
-import { type ConfigSource, sameSource } from './config-source.ts'
+import { type ConfigSource, sameSource } from '../subject/config-source.ts'
+import { contentOfKey, hasPassed, identityOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
 import { isLocalAssigned } from './left.ts'
 import type { FallbackName } from './records.ts'
 import { owesProof } from './rollout-turn.ts'
@@ -10,7 +11,6 @@ import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import { standsIn, type Target, type TargetSituation } from './target.ts'
 import { measureTrial } from './trial.ts'
-import { contentOfKey, hasPassed, identityOfKey, type TrialKey, trialKey } from './trial-key.ts'
 import { findByKey, findSuspended } from './verdict.ts'
 
 /**

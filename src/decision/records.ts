@@ -3,7 +3,6 @@
  * write it.
  */
 import { isObservation } from '../rollout/silence.ts'
-import { type Check, isFlag, isNumber, isText, listOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
 import {
   type ConfigMapSource,
   type ConfigSource,
@@ -12,10 +11,11 @@ import {
   isConfigSource,
   isContentHash,
   sameSource,
-} from './config-source.ts'
+} from '../subject/config-source.ts'
+import { isTrialKey } from '../subject/trial-key.ts'
+import type { UnitState } from '../subject/unit-state.ts'
+import { type Check, isFlag, isNumber, isText, listOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
 import { checkSource } from './safe-names.ts'
-import { isTrialKey } from './trial-key.ts'
-import type { UnitState } from './unit-state.ts'
 
 /**
  * A record under `meta/`. `absent`: nothing was ever recorded. `unconfirmed`: it is empty, and
@@ -74,7 +74,6 @@ export const isLeft = shape({
    */
   localConfig: optional(isText),
 })
-export type LeftRecord = TypeOf<typeof isLeft>
 
 /**
  * A requested restart of kubelet, recorded before the request. Kept in /run, since a reboot
@@ -129,7 +128,6 @@ const isTrialBoot = shape({
   /** The node was paused when the config was first seen on trial in this boot. */
   paused: optional(isFlag),
 })
-export type TrialBoot = TypeOf<typeof isTrialBoot>
 
 /**
  * The boots in which one content was on trial, oldest first: that in which the trial began, and the
@@ -144,7 +142,6 @@ export type SpreadRecord = TypeOf<typeof isSpreadRecord>
 
 /** What this node has seen of the record of a rollout in this boot. */
 export const isObservationRecord = shape({ bootId: isText, observation: isObservation })
-export type ObservationRecord = TypeOf<typeof isObservationRecord>
 
 export const TRANSITION_KINDS = [
   /** meta/assigned changed. */

@@ -3,10 +3,10 @@
  * was forgotten would have its config tried again on every node at once. Pure.
  */
 import type { HealthRecord } from '../health/fold.ts'
+import { contentOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
+import type { UnitState } from '../subject/unit-state.ts'
 import type { Step } from './step.ts'
 import type { Situation } from './target.ts'
-import { contentOfKey, type TrialKey, trialKey } from './trial-key.ts'
-import type { UnitState } from './unit-state.ts'
 
 type Names = Extract<UnitState, { kind: 'known' }>
 

@@ -8,10 +8,12 @@
  *
  * Start reading here. A new rule is a function and a line in this list.
  */
+
+import type { ContentHash } from '../subject/config-source.ts'
+import { hasPassed } from '../subject/trial-key.ts'
 import { recheckRefusal } from './acceptance.ts'
 import { reachTarget, restOnTarget } from './activation-states.ts'
 import { asCandidate, condemnFailure, isBeingReplaced } from './condemn-failure.ts'
-import type { ContentHash } from './config-source.ts'
 import {
   clearAfterLongHealth,
   finishReturn,
@@ -29,13 +31,12 @@ import type { Snapshot } from './snapshot.ts'
 import type { Step } from './step.ts'
 import { assess, hasTarget, nextAfter, type Situation, standsIn, type TargetSituation } from './target.ts'
 import { updateTrialBoots } from './trial.ts'
-import { hasPassed } from './trial-key.ts'
 import type { Verdict } from './verdict.ts'
 import { ASSIGNED_DAMAGED, failedLately, wait } from './wait.ts'
 
-export type Rule = (situation: Situation) => Step | undefined
+type Rule = (situation: Situation) => Step | undefined
 
-export const RULES: readonly Rule[] = [
+const RULES: readonly Rule[] = [
   // Kubelet runs with --dynamic-config-dir: two controllers would fight, so the agent touches
   // nothing.
   yieldToDynamicConfigDir,

@@ -3,18 +3,18 @@
  * does I/O.
  */
 
-import type { EvidenceRecord } from '../evidence/kinds.ts'
+import type { EvidencePolicy, EvidenceRecord } from '../evidence/kinds.ts'
 import type { HealthRecord } from '../health/fold.ts'
+import type { HealthPolicy } from '../health/looks.ts'
 import type { HealthSample, Running } from '../health/sample.ts'
+import type { CheckpointInfo, ContentHash, HeldSource } from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
+import type { UnitState } from '../subject/unit-state.ts'
 import type { Instant } from '../values/durations.ts'
-import type { CheckpointInfo, ContentHash, HeldSource } from './config-source.ts'
 import type { ChannelState, Desired } from './desired.ts'
-import type { Policy } from './policy.ts'
 import type { FallbackName, RecordState, Requests, RestartRecord, SpreadRecord, TrialBoots } from './records.ts'
 import type { RolloutKnowledge, Staging } from './staging-state.ts'
 import type { Action } from './step.ts'
-import type { TrialKey } from './trial-key.ts'
-import type { UnitState } from './unit-state.ts'
 import type { Acceptance, Verdict } from './verdict.ts'
 
 /** What kubelet starts with next, as kubelet.env, the replaced file or the agent's drop-in says. */
@@ -67,11 +67,11 @@ export interface Snapshot {
    * one that they name.
    */
   readonly damagedFallbacks?: readonly FallbackName[] | undefined
-  /** Of what `LeftRecord` names. undefined: nothing is left, or the record is damaged. */
+  /** Of what `meta/left` names. undefined: nothing is left, or the record is damaged. */
   readonly left?: readonly HeldSource[] | undefined
   /** Its record was damaged, and has not been written since: it may name any checkpoint. */
   readonly leftDamaged?: boolean | undefined
-  /** As of `LeftRecord`. */
+  /** As of `meta/left`. */
   readonly triedLocalConfig?: string | undefined
   /**
    * Hash of the local config, as far as a return to local asks for it. undefined: nothing asks, or
@@ -133,6 +133,29 @@ export interface Snapshot {
    */
   readonly troubles: readonly Trouble[]
 }
+
+/**
+ * All of a Snapshot that says what should run. The evidence does not: by it a config fails or
+ * passes, and only the verdict on that changes the target.
+ */
+export type Ground = Omit<Snapshot, 'evidence'>
+
+/** The limits of the decision. The settings set them. Durations are microseconds. */
+export interface Policy extends HealthPolicy {
+  readonly whenRefused: WhenRefused
+  readonly spreadUs: number
+  readonly restartsPerHour: number
+  readonly keepCheckpoints: number
+  readonly evidence: EvidencePolicy
+}
+
+/**
+ * What follows where preflight refuses the assigned config while another one runs. `stay`: what
+ * runs goes on, and so does its trial. `last-known-good`: the node returns to last-known-good at
+ * once, as kubelet's own Dynamic Kubelet Configuration did.
+ */
+export const WHEN_REFUSED = ['stay', 'last-known-good'] as const
+export type WhenRefused = (typeof WHEN_REFUSED)[number]
 
 /** A step that could not be carried out. */
 export interface Trouble {

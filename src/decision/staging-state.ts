@@ -4,8 +4,8 @@
  */
 import { isProgress } from '../rollout/progress.ts'
 import { isArrival, isTurn, isWhenFailed } from '../rollout/view.ts'
+import { isContentHash } from '../subject/config-source.ts'
 import { isFlag, isNumber, isText, listOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
-import { isContentHash } from './config-source.ts'
 
 const isStagedContent = shape({
   /** Of the ConfigMap, by which a rollout knows it. */

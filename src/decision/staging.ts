@@ -5,7 +5,7 @@
  */
 
 import { type Plan, parsePlan } from '../rollout/plan.ts'
-import type { ConfigMapRef, ConfigMapSource, ConfigSource, ContentHash } from './config-source.ts'
+import type { ConfigMapRef, ConfigMapSource, ConfigSource, ContentHash } from '../subject/config-source.ts'
 import type { FoundConfigMap } from './desired.ts'
 import { hashObject } from './rollout-hash.ts'
 import type { Snapshot } from './snapshot.ts'

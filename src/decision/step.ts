@@ -11,12 +11,12 @@ import {
   type ConfigSource,
   type ContentHash,
   describeSource,
-} from './config-source.ts'
+} from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
+import type { ReadyWiring } from '../subject/unit-state.ts'
 import type { ChannelState, FoundConfigMap } from './desired.ts'
 import type { Phase } from './phases.ts'
 import type { RestartRecord, TrialBoots } from './records.ts'
-import type { TrialKey } from './trial-key.ts'
-import type { ReadyWiring } from './unit-state.ts'
 import type { ConfigFailure, Verdict } from './verdict.ts'
 
 export type Step =

@@ -9,13 +9,13 @@
  */
 
 import { healthOfRunning } from '../health/process.ts'
-import { type ConfigSource, type ContentHash, type HeldSource, LOCAL } from './config-source.ts'
+import { type ConfigSource, type ContentHash, type HeldSource, LOCAL } from '../subject/config-source.ts'
+import { type TrialKey, trialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { findRunning } from './held-sources.ts'
 import { isLocalAssigned, isLocalRefused, listLeft, runsLocal } from './left.ts'
 import { findStartWait } from './rollout-turn.ts'
-import type { Snapshot } from './snapshot.ts'
-import { type TrialKey, trialKey } from './trial-key.ts'
-import type { KnownUnit } from './unit-state.ts'
+import type { Ground, Snapshot } from './snapshot.ts'
 import { findVerdict, isSeenByHealth, type Verdict } from './verdict.ts'
 
 export interface Candidate {
@@ -75,7 +75,7 @@ export function standsIn({ fallback, goesOn }: Pick<Target, 'fallback' | 'goesOn
  * the cluster has not answered, what kubelet starts with next stands in for it, so that a kubelet
  * that fails does not have to wait for the answer. undefined: neither config is known.
  */
-function findWanted({ assigned, assignedContent, nextStart }: Snapshot): HeldSource | undefined {
+function findWanted({ assigned, assignedContent, nextStart }: Ground): HeldSource | undefined {
   if (assigned.kind === 'source') return { source: assigned.source, content: assignedContent }
   return nextStart.kind === 'known' ? nextStart.held : undefined
 }
@@ -85,7 +85,7 @@ function findWanted({ assigned, assignedContent, nextStart }: Snapshot): HeldSou
  * damaged record, it may itself be a fallback: a provisional verdict, or another fallback on
  * record, says so.
  */
-export function isLocalWanted(snapshot: Snapshot): boolean {
+export function isLocalWanted(snapshot: Ground): boolean {
   if (findWanted(snapshot)?.source !== 'local') return false
   if (snapshot.assigned.kind === 'source') return true
   const { lastKnownGood, previous, verdicts } = snapshot
@@ -99,7 +99,7 @@ export function isLocalWanted(snapshot: Snapshot): boolean {
  *
  * @returns undefined: it does not wait
  */
-function findAwaitingTurn(snapshot: Snapshot, unit: KnownUnit): Target | undefined {
+function findAwaitingTurn(snapshot: Ground, unit: KnownUnit): Target | undefined {
   const { nextStart, running } = snapshot
   const { source, content } = findWanted(snapshot) ?? {}
   if (source === undefined || content === undefined) return undefined
@@ -119,7 +119,7 @@ function findAwaitingTurn(snapshot: Snapshot, unit: KnownUnit): Target | undefin
  *
  * @returns undefined: neither is so
  */
-export function findUnavailable(snapshot: Snapshot, { kubeletIdentity }: KnownUnit): 'refused' | 'gone' | undefined {
+export function findUnavailable(snapshot: Ground, { kubeletIdentity }: KnownUnit): 'refused' | 'gone' | undefined {
   const content = findWanted(snapshot)?.content
   if (content === undefined) return 'gone'
   const verdict = snapshot.verdicts.get(trialKey(content, kubeletIdentity))
@@ -133,7 +133,7 @@ export function findUnavailable(snapshot: Snapshot, { kubeletIdentity }: KnownUn
  * the running config, or else that of the next start. undefined: the wanted one neither is
  * unavailable nor waits, or the agent could not start kubelet with the running config again.
  */
-function findGoingOn(snapshot: Snapshot, unit: KnownUnit, awaitingTurn: Target | undefined): HeldSource | undefined {
+function findGoingOn(snapshot: Ground, unit: KnownUnit, awaitingTurn: Target | undefined): HeldSource | undefined {
   if (awaitingTurn === undefined && findUnavailable(snapshot, unit) === undefined) return undefined
   const { running, nextStart } = snapshot
   const own = running.kind === 'known' ? findRunning(snapshot) : nextStart.kind === 'known' ? nextStart.held : undefined
@@ -144,7 +144,7 @@ function findGoingOn(snapshot: Snapshot, unit: KnownUnit, awaitingTurn: Target |
  * While the assigned config waits for its turn, a fallback does not go on in its own right: what it
  * stands in for is tried again.
  */
-function mayGoOn({ lastKnownGood, restarts, now }: Snapshot, unit: KnownUnit, { source, content }: HeldSource): boolean {
+function mayGoOn({ lastKnownGood, restarts, now }: Ground, unit: KnownUnit, { source, content }: HeldSource): boolean {
   if (content === undefined || content === lastKnownGood.content) return content !== undefined
   const last = restarts.at(-1)
   const hasFallenBack = last?.bootId === now.bootId && last.fallback && last.target === trialKey(content, unit.kubeletIdentity)
@@ -157,7 +157,7 @@ function mayGoOn({ lastKnownGood, restarts, now }: Snapshot, unit: KnownUnit, { 
  * unknown.
  */
 function listCandidates(
-  snapshot: Snapshot,
+  snapshot: Ground,
   unit: KnownUnit,
   awaitingTurn: Target | undefined,
   goingOn: HeldSource | undefined,
@@ -173,7 +173,7 @@ function listCandidates(
   return admitLocal(snapshot, candidates)
 }
 
-function listFallbacks(snapshot: Snapshot, goingOn: HeldSource | undefined): readonly HeldSource[] {
+function listFallbacks(snapshot: Ground, goingOn: HeldSource | undefined): readonly HeldSource[] {
   const own = goingOn === undefined ? [] : [goingOn]
   if (isLocalAssigned(snapshot)) return [...own, ...listLeft(snapshot)]
   const fallbacks = [snapshot.lastKnownGood, snapshot.previous, LOCAL]
@@ -187,7 +187,7 @@ function listFallbacks(snapshot: Snapshot, goingOn: HeldSource | undefined): rea
  * A refusal of local keeps it from replacing what runs. It never keeps it from being the last
  * resort: a kubelet that fails with everything else gets it all the same.
  */
-function admitLocal(snapshot: Snapshot, candidates: readonly Candidate[]): readonly Candidate[] {
+function admitLocal(snapshot: Ground, candidates: readonly Candidate[]): readonly Candidate[] {
   const isFree = candidates.some(({ verdict }) => verdict === undefined)
   return candidates.map((candidate) => {
     const { source, verdict } = candidate
@@ -197,7 +197,7 @@ function admitLocal(snapshot: Snapshot, candidates: readonly Candidate[]): reado
 }
 
 /** @param candidates as `listCandidates` returns them. undefined: there are none. */
-function chooseTarget(snapshot: Snapshot, candidates: readonly Candidate[], goingOn: HeldSource | undefined): Target | undefined {
+function chooseTarget(snapshot: Ground, candidates: readonly Candidate[], goingOn: HeldSource | undefined): Target | undefined {
   const [first] = candidates
   if (first === undefined) return undefined
   // There is nothing else to run, whatever its verdict says.
@@ -222,30 +222,39 @@ function chooseTarget(snapshot: Snapshot, candidates: readonly Candidate[], goin
 }
 
 /** Not where health says nothing of what it failed with. */
-function isHealthyWith(snapshot: Snapshot, { key, verdict }: Candidate): boolean {
+function isHealthyWith(snapshot: Ground, { key, verdict }: Candidate): boolean {
   const { running } = snapshot
   if (running.kind !== 'known' || running.key !== key || (verdict !== undefined && !isSeenByHealth(verdict.reason))) return false
   return healthOfRunning(snapshot)?.healthySinceUs !== undefined
 }
 
-/** By Snapshot, so that each is assessed once, whoever asks. */
+/** By Snapshot: a pass derives one Situation, whoever asks. */
 const ASSESSED = new WeakMap<Snapshot, Situation>()
 
 export function assess(snapshot: Snapshot): Situation {
   const known = ASSESSED.get(snapshot)
   if (known !== undefined) return known
-  const situation = derive(snapshot)
+  const situation = { ...derive(snapshot), snapshot }
   ASSESSED.set(snapshot, situation)
   return situation
 }
 
-function derive(snapshot: Snapshot): Situation {
+/** The Snapshot with newer evidence. No Situation depends on that, so it is handed on. */
+export function withEvidence(snapshot: Snapshot, evidence: Snapshot['evidence']): Snapshot {
+  if (evidence === snapshot.evidence) return snapshot
+  const newer = { ...snapshot, evidence }
+  const known = ASSESSED.get(snapshot)
+  if (known !== undefined) ASSESSED.set(newer, { ...known, snapshot: newer })
+  return newer
+}
+
+function derive(snapshot: Ground): Omit<Situation, 'snapshot'> {
   const { unit } = snapshot
-  if (unit.kind === 'unknown') return { snapshot, unit: undefined, candidates: [], target: undefined, awaitingTurn: undefined }
+  if (unit.kind === 'unknown') return { unit: undefined, candidates: [], target: undefined, awaitingTurn: undefined }
   const awaitingTurn = findAwaitingTurn(snapshot, unit)
   const goingOn = findGoingOn(snapshot, unit, awaitingTurn)
   const candidates = listCandidates(snapshot, unit, awaitingTurn, goingOn)
-  return { snapshot, unit, candidates, target: chooseTarget(snapshot, candidates, goingOn), awaitingTurn }
+  return { unit, candidates, target: chooseTarget(snapshot, candidates, goingOn), awaitingTurn }
 }
 
 export function hasTarget(situation: Situation): situation is TargetSituation {

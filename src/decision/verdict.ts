@@ -6,31 +6,37 @@
 import { isDamage } from '../evidence/kind.ts'
 import { type EvidenceKind, isEvidenceKind } from '../evidence/kinds.ts'
 import type { HealthFailure } from '../health/failure.ts'
+import { type ContentHash, isConfigSource } from '../subject/config-source.ts'
+import { contentOfKey, isTrialKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
+import type { KnownUnit, UnitState } from '../subject/unit-state.ts'
 import { isFlag, isNumber, isText, oneOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
-import { type ContentHash, isConfigSource } from './config-source.ts'
-import { contentOfKey, isTrialKey, type TrialKey, trialKey } from './trial-key.ts'
-import type { KnownUnit, UnitState } from './unit-state.ts'
 
-/**
- * `load` and `validate` come from preflight, `requested` from an operator, the others from what
- * happened while kubelet ran with it.
- */
-export const FAILURE_REASONS = [
-  'load',
-  'validate',
-  'crash-loop',
-  'start-deadline',
-  'ill-health',
-  'evidence',
-  'reboots',
-  'requested',
-] as const
+interface Reason {
+  /** `trial`: a rule of the trial itself, as in `findTrialFailure`. */
+  readonly foundBy: 'preflight' | 'health' | 'evidence' | 'trial' | 'operator'
+  /** What happened, in `Node.status.config.error`. Absent: that text has a form of its own. */
+  readonly text?: string
+}
+
+/** Why a config has a verdict. */
+export const REASONS = {
+  load: { foundBy: 'preflight' },
+  validate: { foundBy: 'preflight' },
+  'crash-loop': { foundBy: 'health', text: 'kubelet crash-looped' },
+  'start-deadline': { foundBy: 'health', text: 'kubelet did not become healthy in time' },
+  'ill-health': { foundBy: 'health', text: 'kubelet lost its health' },
+  evidence: { foundBy: 'evidence' },
+  reboots: { foundBy: 'trial', text: 'the node was rebooted again and again' },
+  requested: { foundBy: 'operator' },
+} as const satisfies Readonly<Record<string, Reason>>
+export type FailureReason = keyof typeof REASONS
+export const FAILURE_REASONS = Object.keys(REASONS) as readonly FailureReason[]
 const isFailureReason = oneOf(...FAILURE_REASONS)
-export type FailureReason = TypeOf<typeof isFailureReason>
+type FoundBy<By> = { [R in FailureReason]: (typeof REASONS)[R]['foundBy'] extends By ? R : never }[FailureReason]
 
 /** Why a config has failed while kubelet ran with it. */
 export interface ConfigFailure extends Omit<HealthFailure, 'reason' | 'damage'> {
-  readonly reason: Extract<FailureReason, HealthFailure['reason'] | 'evidence' | 'reboots'>
+  readonly reason: FoundBy<'health' | 'evidence' | 'trial'>
   /** See `Verdict.damage`. */
   readonly damage: NonNullable<Verdict['damage']>
   /** The kind of evidence that says no. */
@@ -149,13 +155,20 @@ export interface Acceptance {
  * reasons, kubelet is healthy all the while.
  */
 export function isSeenByHealth(reason: FailureReason): boolean {
-  return reason !== 'evidence' && reason !== 'reboots' && reason !== 'requested'
+  const { foundBy } = REASONS[reason]
+  return foundBy === 'health' || foundBy === 'preflight'
 }
 
 /** Whether the config failed while kubelet ran it, or was rolled back: not one that was refused. */
 export function isOfFailure(verdict: Verdict | undefined): boolean {
   return verdict !== undefined && verdict.state !== 'refused'
 }
+
+/**
+ * What a remark says of a config that kubelet takes, and makes something else of. The report on the
+ * node tells such remarks by these words.
+ */
+export const OTHERWISE = 'kubelet starts, and'
 
 export type PreflightResult =
   /** `drain`: changed fields that may change on a drained node only. */

@@ -6,11 +6,11 @@
 
 import type { HealthRecord } from '../health/fold.ts'
 import { isStartedBySystemd } from '../health/starts.ts'
+import { identityOfKey, type TrialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import type { Instant } from '../values/durations.ts'
 import { listOfBoot, type RestartRecord } from './records.ts'
 import type { Snapshot } from './snapshot.ts'
-import { identityOfKey, type TrialKey } from './trial-key.ts'
-import type { KnownUnit } from './unit-state.ts'
 
 interface Past {
   readonly health: HealthRecord | undefined

@@ -38,7 +38,7 @@ export function askCluster(api: Pick<KubeApi, 'request'> | undefined, nodeName: 
     node: () => get(node, (object, serverMs) => readNode(object, nodeName, serverMs)),
     lease: () => get(lease, (object) => readLease(object, nodeName)),
     pods: () => get('/api/v1/pods', readPods, failed),
-  } satisfies Pick<Askers, 'node' | 'lease' | 'pods'>
+  } satisfies Partial<Askers>
 }
 
 function describeFailure(answer: Exclude<KubeAnswer, { kind: 'ok' }>): NoAnswer {

@@ -3,9 +3,10 @@
  * of use. It belongs to the content of a config, on whatever kubelet, and outlives the boot and
  * what is lost in /run: a reboot is what people do first with a node that is not Ready. Pure.
  */
-import { type ContentHash, LOCAL_CONTENT } from '../decision/config-source.ts'
+
 import type { Snapshot } from '../decision/snapshot.ts'
-import { contentOfKey, hasPassed, identityOfKey } from '../decision/trial-key.ts'
+import { type ContentHash, LOCAL_CONTENT } from '../subject/config-source.ts'
+import { contentOfKey, hasPassed, identityOfKey } from '../subject/trial-key.ts'
 import { ALL_CONTRACTS, type Baseline, type EarlierState, type EvidenceRecord, type KeptBaseline, type Taken } from './kinds.ts'
 
 export type BaselineFacts = Pick<Snapshot, 'running' | 'verdicts' | 'proven' | 'lastKnownGood' | 'previous'>
@@ -145,11 +146,16 @@ export function recallBaseline(
 
 /** Begins CLOCK_MONOTONIC anew, and ends pods and pressure. */
 function acrossBoot(baseline: Baseline): Baseline {
-  const outlives = Object.entries(baseline).filter(([name]) => !OF_BOOT.includes(name))
-  return { ...(Object.fromEntries(outlives) as unknown as Baseline), sinceUs: 0, beforeBoot: true }
+  const outlives = { ...baseline, sinceUs: 0, beforeBoot: true }
+  for (const name of OF_BOOT) delete outlives[name]
+  return outlives
 }
 
-const OF_BOOT: readonly string[] = ['awaitedSinceUs', 'unread', ...ALL_CONTRACTS.flatMap(({ ofBoot = [] }) => ofBoot)]
+const OF_BOOT: readonly ('awaitedSinceUs' | 'unread' | keyof Taken)[] = [
+  'awaitedSinceUs',
+  'unread',
+  ...ALL_CONTRACTS.flatMap(({ ofBoot = [] }) => ofBoot),
+]
 
 /**
  * What `meta/` has to hold by now. undefined: nothing.

@@ -3,26 +3,27 @@
  * failed, whether a trial that is over may be promoted, and whether a fallback brought back what a
  * config had lost. Pure. `docs/evidence.md` has the table of what counts as yes, no and unknown.
  */
-import type { CheckpointInfo, ConfigSource } from '../decision/config-source.ts'
+
 import type { Snapshot } from '../decision/snapshot.ts'
 import { assess, standsIn } from '../decision/target.ts'
 import { measureHealth, measureTrial } from '../decision/trial.ts'
-import { contentOfKey, hasPassed, type TrialKey } from '../decision/trial-key.ts'
 import { type ConfigFailure, isSeenByHealth, type Verdict } from '../decision/verdict.ts'
 import { healthOfRunning } from '../health/process.ts'
+import type { CheckpointInfo, ConfigSource } from '../subject/config-source.ts'
+import { contentOfKey, hasPassed, type TrialKey } from '../subject/trial-key.ts'
 import { cutToBytes, onOneLine } from '../values/cut.ts'
 import { wallMsAt } from '../values/durations.ts'
 import { findBaseline, withEarlier } from './baseline.ts'
 import { type KindStanding, no, unknown, yes } from './kind.ts'
 import {
-  CONTRACTS,
+  ALL_CONTRACTS,
+  contractOf,
   EVIDENCE_KINDS,
   type EvidenceFinding,
   type EvidenceKind,
   type EvidenceView,
   levelOf,
   type ProcessEvidence,
-  questionOf,
 } from './kinds.ts'
 import { NOT_READY_US } from './ready.ts'
 
@@ -36,8 +37,7 @@ const FALLBACK_TRIALS = 1.5
 export function judgeEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
   const view = viewEvidence(snapshot)
   return EVIDENCE_KINDS.filter((kind) => levelOf(snapshot.policy.evidence, kind) !== 'off').map((kind): EvidenceFinding => {
-    const question = questionOf(kind)
-    const contract = question && CONTRACTS[question]
+    const contract = contractOf(kind)
     const standing = contract === undefined ? judgeByHealth(kind, snapshot) : view === undefined ? NOTHING : contract.judge(view)
     const { answer, sinceUs, isDoubtful = false, isUncompared = false } = standing
     // What was there before a boot, and is gone, may be late, or the doing of the boot.
@@ -171,13 +171,7 @@ export function findEvidenceFailure(snapshot: Snapshot): ConfigFailure | undefin
   return { reason: 'evidence', detail: `${kind}: ${detail}`, damage, evidence: kind, ...(mayBeNodes && { doubtful: true }) }
 }
 
-/**
- * The kinds of evidence that a trial still waits for when its time is over. Empty: it has passed.
- */
-export function listMissingEvidence(snapshot: Snapshot): readonly EvidenceKind[] {
-  return listOpen(snapshot).map(({ kind }) => kind)
-}
-
+/** What a trial still waits for when its time is over. Empty: it has passed. */
 function listOpen(snapshot: Snapshot): readonly EvidenceFinding[] {
   const required = listRequired(snapshot)
   const open = required.filter(({ answer, isDoubtful }) => answer === 'no' || isDoubtful)
@@ -218,8 +212,7 @@ export function listUnknownEvidence(snapshot: Snapshot): readonly EvidenceFindin
 
 /** A kind that says no only of pods that ran before. */
 function isOfPods(kind: EvidenceKind): boolean {
-  const question = questionOf(kind)
-  return question !== undefined && CONTRACTS[question].isOneWay !== undefined
+  return contractOf(kind)?.isOneWay !== undefined
 }
 
 /**
@@ -235,19 +228,18 @@ function startedFromNothing({ running, restarts, evidence, now }: Snapshot): boo
 }
 
 /**
- * Kubelet has to have reached the API server, wherever that can be found out: it renewed its Lease,
- * or it reported since its start, if only that a node which had not been Ready still is not.
- * Without a health port, nothing else tells whether kubelet works.
+ * Kubelet has to have reached the API server, wherever that can be found out: by a kind that says
+ * yes, or that saw it. Without a health port, nothing else tells whether kubelet works.
  */
 function listMissingContact(snapshot: Snapshot, required: readonly EvidenceFinding[]): readonly EvidenceFinding[] {
   const process = viewEvidence(snapshot)?.process
-  const contact = required.filter(({ kind }) => kind === 'lease' || kind === 'ready')
-  if (process === undefined || contact.some(({ answer }) => answer === 'yes')) return []
-  const { lease, node } = process
-  if (contact.some(({ kind }) => kind === 'ready') && node?.reportedAtUs !== undefined) return []
-  const isKnowable = lease?.resourceVersion !== undefined || node?.firstReportedAtMs !== undefined
-  const isBlind = snapshot.healthz === undefined && (lease !== undefined || node !== undefined)
-  return isKnowable || isBlind ? contact : []
+  if (process === undefined) return []
+  const showing = required.filter(({ kind }) => contractOf(kind)?.contact !== undefined)
+  if (showing.some(({ kind, answer }) => answer === 'yes' || contractOf(kind)?.contact?.(process).isMade === true)) return []
+  const contacts = ALL_CONTRACTS.flatMap(({ contact }) => (contact === undefined ? [] : [contact(process)]))
+  const isKnowable = contacts.some((contact) => contact.isKnowable)
+  const isBlind = snapshot.healthz === undefined && contacts.some((contact) => contact.isAsked)
+  return isKnowable || isBlind ? showing : []
 }
 
 /** undefined: the trial is not over, or waits for no evidence. */

@@ -1,9 +1,10 @@
 /**
- * A kind of evidence is one contract: what is asked and when, what is kept of it from before a
- * restart and since, how it is judged, and what it means. `kinds.ts` has the table of them. Each
- * kind has one answer, and `unknown` never condemns a config. Pure.
+ * A kind of evidence is one contract: what is asked and when, which right that takes, what is kept
+ * of it from before a restart and since, how it is judged, what it means, and how reports name it.
+ * `kinds.ts` has the table of them. Each kind has one answer, and `unknown` never condemns a
+ * config. Pure.
  */
-import { isTrialKey } from '../decision/trial-key.ts'
+import { isTrialKey } from '../subject/trial-key.ts'
 import { type Fields, isFlag, isNumber, isText, listOf, oneOf, optional, type Shaped, type TypeOf } from '../values/json-shape.ts'
 
 export type Answer = 'yes' | 'no' | 'unknown'
@@ -79,6 +80,26 @@ export const BASELINE = {
   beforeBoot: optional(isFlag),
 }
 
+/** A read of the API server, as in `resourceAttributes` of a SelfSubjectAccessReview. */
+export interface ReadRight {
+  readonly verb: 'get' | 'list'
+  readonly group?: string
+  readonly resource: string
+  readonly namespace?: string
+  readonly name?: string
+  /** Servers before 1.31 know no such field, and decide without it. */
+  readonly fieldSelector?: { readonly requirements: readonly { key: string; operator: 'In'; values: readonly string[] }[] }
+}
+
+/** Whether kubelet has reached the API server, as far as one kind tells. */
+interface Contact {
+  readonly isAsked: boolean
+  /** It shows in the answers, if kubelet does. */
+  readonly isKnowable: boolean
+  /** It has, although the kind may not say yes. */
+  readonly isMade: boolean
+}
+
 type BaselineOf<Taken> = Shaped<typeof BASELINE> & Taken & { readonly earlier?: Taken | undefined }
 
 /** When an answer arrives. */
@@ -130,8 +151,14 @@ export interface View<Process, Taken> {
  */
 export interface Contract<Said, Seen, Taken, Process = Seen, Before = Taken> {
   readonly kind: string
+  /** How reports say that a config failed with it. */
+  readonly loss: string
   /** The answer costs the API server a request. */
   readonly asksServer: boolean
+  /** What has to be granted for the question. Absent: no more than each agent needs. */
+  readonly rights?: (nodeName: string) => readonly ReadRight[]
+  /** The files of kubelet's static pods are read for it. */
+  readonly readsManifests?: true
   /** Another question that is asked for this kind, too. */
   readonly needs?: string
   readonly seen: Fields
@@ -149,6 +176,9 @@ export interface Contract<Said, Seen, Taken, Process = Seen, Before = Taken> {
   readonly isTooEarly?: (answer: Said, moment: Moment<Process, Before>) => boolean
   readonly fold: (answer: Said, moment: Moment<Process, Before>) => Partial<Seen>
   readonly judge: (view: View<Process, Before>) => KindStanding
+  /** Only a write of the agent's own tells more. */
+  readonly needsWrite?: (view: View<Process, Before>, nowUs: number) => boolean
+  readonly contact?: (process: Process) => Contact
   /**
    * Whether a no is damage that no restart undoes. Absent: it never is. Present: the kind says no
    * of pods that ran before, so a config that replaced nothing cannot have lost any.

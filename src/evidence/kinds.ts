@@ -17,9 +17,26 @@ import { STATIC_PODS } from './static-pods.ts'
  * Each kind by its question, which is its name in the records. In the order in which they are
  * asked.
  */
-const KINDS = { node: READY, lease: LEASE, pods: PODS, runtime: RUNTIME, serving: SERVING, 'static-pods': STATIC_PODS }
-const SEEN = { ...READY.seen, ...LEASE.seen, ...PODS.seen, ...RUNTIME.seen, ...SERVING.seen, ...STATIC_PODS.seen }
-const TAKEN = { ...READY.taken, ...PODS.taken, ...RUNTIME.taken, ...SERVING.taken, ...STATIC_PODS.taken }
+const KINDS = {
+  node: READY,
+  lease: LEASE,
+  pods: PODS,
+  runtime: RUNTIME,
+  serving: SERVING,
+  'static-pods': STATIC_PODS,
+}
+
+/** What all kinds record together, of a process or in the baseline. */
+function fieldsOf<Part extends 'seen' | 'taken'>(part: Part): FieldsOf<Part> {
+  return Object.assign({}, ...Object.values(KINDS).map((kind) => kind[part]))
+}
+
+type FieldsOf<Part extends 'seen' | 'taken'> = AllOf<(typeof KINDS)[keyof typeof KINDS][Part]>
+/** The intersection of a union. */
+type AllOf<Each> = (Each extends unknown ? (each: Each) => void : never) extends (all: infer All) => void ? All : never
+
+const SEEN = fieldsOf('seen')
+const TAKEN = fieldsOf('taken')
 
 export type Taken = Shaped<typeof TAKEN>
 export type Question = keyof typeof KINDS
@@ -51,6 +68,11 @@ export function levelOf(policy: EvidencePolicy, kind: EvidenceKind): EvidenceLev
 }
 
 /** undefined: a kind that the health record judges. */
+export function contractOf(kind: EvidenceKind): (typeof ALL_CONTRACTS)[number] | undefined {
+  return ALL_CONTRACTS.find((contract) => contract.kind === kind)
+}
+
+/** The same. */
 export function questionOf(kind: EvidenceKind): Question | undefined {
   return QUESTIONS.find((question) => KINDS[question].kind === kind)
 }

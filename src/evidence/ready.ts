@@ -105,6 +105,7 @@ const NAMES_RUNTIME = /network|\bcni\b|runtime|\bpleg\b/i
 
 export const READY = {
   kind: 'ready',
+  loss: 'the Node was not Ready',
   asksServer: true,
   /** What kubelet says of the Node is read in the light of what the runtime says. */
   needs: 'runtime',
@@ -129,6 +130,12 @@ export const READY = {
   },
   fold: (answer, moment) => ({ node: foldNode(answer, moment) }),
   judge: judgeReady,
+  /** Also by a report that a node which had not been Ready still is not. */
+  contact: ({ node }) => ({
+    isAsked: node !== undefined,
+    isKnowable: node?.firstReportedAtMs !== undefined,
+    isMade: node?.reportedAtUs !== undefined,
+  }),
   carry: ({ ready }) => ({ ready }),
   join: (earlier, later, isPromoted) => ({
     ready: [earlier, later].some((each) => each.ready === 'True') ? 'True' : (isPromoted ? earlier : later).ready,

@@ -2,11 +2,12 @@
  * Folds facts into the evidence record. Pure. A fact counts for the process that it was asked
  * about, and never for an earlier one or a later one.
  */
-import { LOCAL_CONTENT } from '../decision/config-source.ts'
+
 import type { Snapshot } from '../decision/snapshot.ts'
-import { identityOfKey, type TrialKey } from '../decision/trial-key.ts'
 import type { Acceptance } from '../decision/verdict.ts'
 import type { Running } from '../health/sample.ts'
+import { LOCAL_CONTENT } from '../subject/config-source.ts'
+import { identityOfKey, type TrialKey } from '../subject/trial-key.ts'
 import { wallMsAt } from '../values/durations.ts'
 import { type BaselineFacts, findDisplaced, findEarlier, runsPromoted, withEarlier } from './baseline.ts'
 import {

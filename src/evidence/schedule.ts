@@ -3,14 +3,15 @@
  * API server at most 13 requests, the baseline included, and 2 more where the Node is Unknown. Two
  * writes of the annotation come on top, and the Lease once before a claim in a rollout.
  */
-import type { ConfigSource, ContentHash } from '../decision/config-source.ts'
+
 import { findRolloutTurn, owesProof } from '../decision/rollout-turn.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { assess } from '../decision/target.ts'
 import { measureTrial } from '../decision/trial.ts'
-import { contentOfKey, type TrialKey } from '../decision/trial-key.ts'
 import { healthOfRunning } from '../health/process.ts'
 import type { RolloutNode } from '../rollout/view.ts'
+import type { ConfigSource, ContentHash } from '../subject/config-source.ts'
+import { contentOfKey, type TrialKey } from '../subject/trial-key.ts'
 import { isObserved, viewEvidence } from './judge.ts'
 import {
   ALL_CONTRACTS,
@@ -26,7 +27,6 @@ import {
   questionOf,
   type UnreadQuestion,
 } from './kinds.ts'
-import { needsWrite } from './lease.ts'
 import { isUnknownAtTimes } from './ready.ts'
 
 /** How long a restart waits for the baseline. */
@@ -51,7 +51,7 @@ const PER_LATER_TRIAL = 4
 /** For a Node that was seen Unknown. */
 const FOR_UNKNOWN = 2
 const SHORTEST_GAP_US = 1e6
-export interface Due {
+interface Due {
   readonly questions: readonly Question[]
   /** Only a write of the agent's own tells why a Lease is not renewed. */
   readonly write: boolean
@@ -201,10 +201,11 @@ function dueInTrial(snapshot: Snapshot): Due {
   const view = viewEvidence(snapshot)
   // After a trial, only a proof that is owed is asked for, and nothing is condemned by the answers.
   if (view === undefined || !(isObserved(snapshot) || owesProof(snapshot))) return NOTHING_DUE
-  const wanted = QUESTIONS.filter((question) => isAsked(question, policy.evidence) && isDue(question, snapshot, view))
+  const asked = QUESTIONS.filter((question) => isAsked(question, policy.evidence))
+  const wanted = asked.filter((question) => isDue(question, snapshot, view))
   return {
     questions: withinBudget(wanted, snapshot, view),
-    write: isAsked('lease', policy.evidence) && needsWrite(view, snapshot.now.monotonicUs),
+    write: asked.some((question) => CONTRACTS[question].needsWrite?.(view, snapshot.now.monotonicUs) === true),
   }
 }
 

@@ -75,6 +75,7 @@ const SERVES_WITHIN_US = 2e6
 
 export const SERVING = {
   kind: 'serving',
+  loss: "kubelet's TLS port did not serve the node",
   asksServer: false,
   seen: SEEN,
   taken: TAKEN,

@@ -6,7 +6,7 @@
  * pkg/kubelet/config/common.go): the same manifest in another directory is another pod, and
  * replaces the old one.
  */
-import { identityOfKey } from '../decision/trial-key.ts'
+import { identityOfKey } from '../subject/trial-key.ts'
 import { isFlag, isNumber, isText, listOf, optional, type Shaped, shape, type TypeOf } from '../values/json-shape.ts'
 import { type Contract, doubtful, type KindStanding, type Moment, type NotAsked, no, uncompared, unknown, type View, yes } from './kind.ts'
 import { NOT_READY_US } from './ready.ts'
@@ -103,7 +103,9 @@ const MOST_NAMES = 10
 
 export const STATIC_PODS = {
   kind: 'static-pods',
+  loss: 'static pods were lost',
   asksServer: false,
+  readsManifests: true,
   seen: SEEN,
   taken: TAKEN,
   firstUs: (trialUs) => Math.min(10e6, trialUs / 10),

@@ -3,8 +3,8 @@
  * latest of them. The latest show a crash loop that is slower than a trial, in which each process
  * stays healthy for long enough to be promoted. Pure.
  */
-import { contentOfKey, isTrialKey, type TrialKey } from '../decision/trial-key.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
+import { contentOfKey, isTrialKey, type TrialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { HOUR_US } from '../values/durations.ts'
 import { isNumber, isText, listOf, optional, shape, type TypeOf } from '../values/json-shape.ts'
 import type { Excuse, Excused } from './excuse.ts'

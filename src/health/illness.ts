@@ -1,7 +1,7 @@
 /**
  * Since when kubelet has been healthy, or ill: of what it starts with next, and of a process. Pure.
  */
-import type { TrialKey } from '../decision/trial-key.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
 import { isFlag, isNumber, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
 import type { Excuse } from './excuse.ts'
 import { type Fold, type HealthPolicy, illSinceUs } from './looks.ts'

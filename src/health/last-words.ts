@@ -51,7 +51,7 @@ function withoutChanging(words: string): string {
 }
 
 /** Adds what is known of the last exit to what happened. */
-export function explain(what: string, record: ExitRecord): string {
+export function withLastWords(what: string, record: ExitRecord): string {
   const { words, killedBy } = lastOfSubject(record) ?? {}
   return `${what}${killedBy === undefined ? '' : `, killed by ${killedBy}`}${words === undefined ? '' : `: ${words}`}`
 }

@@ -5,8 +5,8 @@
  * slow, and what was ill at both ends is taken for ill in between, for a part of that time. Pure;
  * CLOCK_MONOTONIC.
  */
-import type { TrialKey } from '../decision/trial-key.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { isNumber, optional, shape, type TypeOf } from '../values/json-shape.ts'
 import type { HealthSample } from './sample.ts'
 

@@ -4,8 +4,8 @@
  * flags or drop-ins change on disk, and when an operator resets the node. Pure; all times are
  * CLOCK_MONOTONIC of one boot.
  */
-import { isConfigSource, isContentHash, isMissing, LOCAL_CONTENT } from '../decision/config-source.ts'
-import { contentOfKey, isTrialKey } from '../decision/trial-key.ts'
+import { isConfigSource, isContentHash, isMissing, LOCAL_CONTENT } from '../subject/config-source.ts'
+import { contentOfKey, isTrialKey } from '../subject/trial-key.ts'
 import { anyOf, isFlag, isNumber, isText, oneOf, optional, orUndefined, shape, type TypeOf } from '../values/json-shape.ts'
 import { followTimes, healthyForUs, isOutOfLoop, isTimes } from './illness.ts'
 import { chargeExits, type Fold, type HealthPolicy } from './looks.ts'

@@ -1,9 +1,9 @@
 /**
  * What one look at kubelet sees, and what that says of the config that it starts with next. Pure.
  */
-import type { ContentHash } from '../decision/config-source.ts'
-import type { TrialKey } from '../decision/trial-key.ts'
-import type { UnitActivity, UnitState } from '../decision/unit-state.ts'
+import type { ContentHash } from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
+import type { UnitActivity, UnitState } from '../subject/unit-state.ts'
 import type { Instant } from '../values/durations.ts'
 
 /** What runs now, as content. `none`: no kubelet process. */

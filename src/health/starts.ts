@@ -2,9 +2,9 @@
  * Who started kubelet, with what, and what is still expected of a restart that was requested. Told
  * by the unit's InvocationID and NRestarts: systemd by itself, the agent, or somebody else. Pure.
  */
-import { isMissing } from '../decision/config-source.ts'
-import { contentOfKey, isTrialKey } from '../decision/trial-key.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
+import { isMissing } from '../subject/config-source.ts'
+import { contentOfKey, isTrialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 import { isFlag, isNumber, isText, optional, shape, type TypeOf } from '../values/json-shape.ts'
 import type { Fold } from './looks.ts'
 import { needsStart } from './sample.ts'
@@ -62,7 +62,7 @@ export const isStarts = shape({
 })
 export type Starts = TypeOf<typeof isStarts>
 
-export interface Started extends Starts {
+interface Started extends Starts {
   /** False also where the unit still shows what was before the restart that was requested. */
   readonly hasBegun: boolean
 }

@@ -7,7 +7,7 @@ import type { Agent } from 'node:http'
 import type { Socket } from 'node:net'
 import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import type { Access, TlsMaterial } from './access.ts'
-import type { Dial, Protocol, Target } from './transport.ts'
+import type { Dial, Protocol, ServerTarget } from './transport.ts'
 
 /**
  * Not imported: an import evaluates every export, and the list of root certificates takes 1 MB that
@@ -25,7 +25,7 @@ type ProxyAgent = Omit<Agent, 'createConnection'> & {
   createConnection(options: ConnectionOptions & { timeout: number }, done: (error: Error | null, socket?: Socket | null) => void): void
 }
 
-export function createDialer({ server, access }: Target): Dial {
+export function createDialer({ server, access }: ServerTarget): Dial {
   const host = server.hostname.replace(/^\[(.*)\]$/, '$1')
   const isPlain = server.protocol === 'http:'
   const address = { host, port: Number(server.port) || (isPlain ? 80 : 443) }

@@ -9,7 +9,7 @@ import type { Access } from './access.ts'
 import type { AnswerHeaders } from './answer.ts'
 
 /** Where a request goes, and as whom. */
-export interface Target {
+export interface ServerTarget {
   readonly server: URL
   readonly access: Access
 }
@@ -33,10 +33,10 @@ export interface Answered {
 }
 
 /** Rejects if no response headers arrive: with the signal's reason after an abort. */
-export type Send = (outgoing: Outgoing, signal: AbortSignal) => Promise<Answered>
+type Send = (outgoing: Outgoing, signal: AbortSignal) => Promise<Answered>
 
 export interface Transport {
-  send(target: Target, outgoing: Outgoing, signal: AbortSignal): Promise<Answered>
+  send(target: ServerTarget, outgoing: Outgoing, signal: AbortSignal): Promise<Answered>
 }
 
 export interface Line {

@@ -33,7 +33,7 @@ export interface Field {
   /** The minor of 1.x that removed it. */
   readonly gone?: number
   /** Fields of the object, or of each object of the list. */
-  readonly fields?: Fields
+  readonly fields?: FieldTable
 }
 
 /** What a field is where the config does not set it. */
@@ -49,4 +49,4 @@ export interface FieldDefaults {
   readonly zeroSince?: number
 }
 
-export type Fields = Readonly<Record<string, Field>>
+export type FieldTable = Readonly<Record<string, Field>>

@@ -25,18 +25,25 @@ interface JsonLayout {
   readonly unlikeIntegers: readonly Place[]
 }
 
-type ParsedJson =
+export type ParsedJson =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly detail: string; readonly offset: number | undefined; readonly unjudged?: true }
+  | {
+      readonly ok: false
+      readonly detail: string
+      readonly offset: number | undefined
+      readonly unjudged?: true
+      /** The text is not JSON at all. */
+      readonly isSyntax?: true
+    }
 
-export function parseJson(text: string): ParsedJson {
+export function parseJsonText(text: string): ParsedJson {
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch (error) {
     // The engine's error quotes the text, which may hold a secret: only the position is used.
     const position = error instanceof Error ? /at position (\d+)/.exec(error.message)?.[1] : undefined
-    return { ok: false, detail: 'starts with { but is not valid JSON', offset: position === undefined ? undefined : Number(position) }
+    return { ok: false, detail: NOT_JSON, offset: position === undefined ? undefined : Number(position), isSyntax: true }
   }
   if (FAR_BEHIND.test(text)) return refuse('white space of 2000 characters stands before the {: kubelet 1.20 would read it as YAML')
   const refused = findRefused(value)
@@ -52,6 +59,7 @@ function refuse(detail: string, offset?: number): ParsedJson {
   return { ok: false, detail, offset, unjudged: true }
 }
 
+const NOT_JSON = 'starts with { but is not valid JSON'
 /** Kubelet 1.20 looks for it in 2048 bytes. */
 const FAR_BEHIND = /^\s{2000}/
 /** Of UTF-16, without its other half. */
@@ -165,7 +173,7 @@ export function findOffset({ root }: JsonLayout, path: FieldPath): number | unde
 }
 
 /** The offset after the closing quote. */
-function findEnd(text: string, start: number): number {
+export function findEnd(text: string, start: number): number {
   let end = start + 1
   while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
   return end + 1

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import { isObject } from '../values/is-object.ts'
 import { findProblem, looksLikeJson } from './decode.ts'
-import { layOut, parseJson } from './json.ts'
+import { layOut, parseJsonText } from './json.ts'
 import type { YamlReader } from './yaml-document.ts'
 
 /** A change is compared with several texts, and each of them was new once. */
@@ -97,7 +97,7 @@ async function readCertainly(text: string, yaml: YamlReader): Promise<unknown> {
 }
 
 function readJson(text: string): unknown {
-  const parsed = parseJson(text)
+  const parsed = parseJsonText(text)
   if (!parsed.ok) return undefined
   return layOut(text).unlikeIntegers.length > 0 ? undefined : parsed.value
 }

@@ -4,14 +4,14 @@
  * is: neither local config nor a config without them is what was configured.
  */
 
-import type { ConfigMapData } from '../decision/config-source.ts'
 import type { ChannelState, Desired, FoundConfigMap, Rendered } from '../decision/desired.ts'
 import { BASE_ERROR, LAYER_ERROR, LOCAL_BASE_ERROR, PART_ERROR } from '../decision/status-texts.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { LocalConfigView } from '../ports/assignment-source.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
 import { findBases, type Merged, nameConfigMap, nameLayers } from './find-bases.ts'
 import { layOver, listFields } from './layers.ts'
-import { type BaseTexts, mergePart, type PartResult } from './merge-part.ts'
+import { type BaseTexts, type MergeResult, mergePart } from './merge-part.ts'
 import { type NodePatches, namePatches, OVERLAY, type PatchSet } from './patch-set.ts'
 import type { OverlayView, PresentOverlay, Rendering } from './read-overlay.ts'
 
@@ -66,9 +66,9 @@ type AppliedPart =
   | { readonly kind: 'faulty'; readonly desired: Desired; readonly detail: string }
 
 /** undefined: it is being merged. Returns the same object for the same arguments. */
-type MergePart = (bases: BaseTexts, data: ConfigMapData, key: string) => PartResult | undefined
+type MergePart = (bases: BaseTexts, data: ConfigMapData, key: string) => MergeResult | undefined
 
-const ERRORS: Readonly<Record<Extract<PartResult, { ok: false }>['fault'], string>> = {
+const ERRORS: Readonly<Record<Extract<MergeResult, { ok: false }>['fault'], string>> = {
   local: LOCAL_BASE_ERROR,
   base: BASE_ERROR,
   part: PART_ERROR,
@@ -107,7 +107,7 @@ type Assigned = Extract<Desired, { kind: 'config-map' }>
 type AssignedFound = Assigned & { readonly object: FoundConfigMap }
 
 /** Whether this node merges the assigned ConfigMap with anything but its overlay. */
-export function isMerged(desired: Desired): desired is AssignedFound {
+function isMerged(desired: Desired): desired is AssignedFound {
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') return false
   return desired.object.base !== undefined || desired.object.layers !== undefined
 }

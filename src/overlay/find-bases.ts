@@ -2,11 +2,11 @@
  * The texts that the assigned one is merged with, from what was read of its bases and layers. Pure.
  */
 import { BASE_ANNOTATION, LAYER_ANNOTATION, ROLLOUT_ANNOTATION } from '../decision/channels.ts'
-import { type ConfigMapRef, describeRef } from '../decision/config-source.ts'
 import type { Base, Bases, BaseView, FoundConfigMap, UnavailableReason } from '../decision/desired.ts'
 import { ROLLOUT_OFF } from '../decision/staging.ts'
 import { BASE_ERROR, LAYER_ERROR, LOCAL_BASE_ERROR } from '../decision/status-texts.ts'
 import type { LocalConfigView } from '../ports/assignment-source.ts'
+import { type ConfigMapRef, describeRef } from '../subject/config-source.ts'
 import type { BaseTexts, Layer } from './merge-part.ts'
 
 type BasesReading =

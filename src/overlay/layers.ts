@@ -5,7 +5,7 @@
 import type { FoundConfigMap, LayeredField } from '../decision/desired.ts'
 import { looksLikeJson } from '../kubelet/decode.ts'
 import { decides, type FieldPath, valueAt } from '../kubelet/field-path.ts'
-import { parseJson } from '../kubelet/json.ts'
+import { parseJsonText } from '../kubelet/json.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
 import type { LocalConfigView } from '../ports/assignment-source.ts'
 import { isObject, type JsonObject } from '../values/is-object.ts'
@@ -52,7 +52,7 @@ export async function listLayers(
 }
 
 async function parse(text: string, yaml: YamlReader): Promise<unknown> {
-  const read = looksLikeJson(text) ? parseJson(text) : await yaml.first(text)
+  const read = looksLikeJson(text) ? parseJsonText(text) : await yaml.first(text)
   return read.ok ? read.value : undefined
 }
 

@@ -2,20 +2,21 @@
  * The files on a node that are merged over what the cluster assigns: the overlay, which is for
  * every config, and the instance config of kubeadm, which is for the ConfigMap of kubeadm. Pure.
  */
-import type { ConfigMapRef } from '../decision/config-source.ts'
+
 import type { Desired, FoundConfigMap } from '../decision/desired.ts'
 import { INSTANCE_ERROR, OVERLAY_ERROR } from '../decision/status-texts.ts'
+import type { ConfigMapRef } from '../subject/config-source.ts'
 import { mergePatch } from '../values/merge-patch.ts'
 import { leaveOutSet, type NamedPatch, type OverlayView, RESOLVED } from './read-overlay.ts'
 
-export type AssignedConfigMap = Extract<Desired, { kind: 'config-map' }> & { readonly object: FoundConfigMap }
+type FoundAssignment = Extract<Desired, { kind: 'config-map' }> & { readonly object: FoundConfigMap }
 
 export interface PatchSet {
   /** For messages, after `this node's`. */
   readonly name: string
   /** After `failed to sync: `. */
   readonly error: string
-  isFor(assigned: Pick<AssignedConfigMap, 'ref' | 'object'>): boolean
+  isFor(assigned: Pick<FoundAssignment, 'ref' | 'object'>): boolean
   /** Whether its files are named among what a config is merged from. */
   readonly isLayer: boolean
   /** One of its files, for people. */

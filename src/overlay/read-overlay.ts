@@ -3,12 +3,12 @@
  * faulty, the whole overlay is: a partly read overlay is rejected.
  */
 import { contentHash } from '../checkpoint/content.ts'
-import type { ConfigMapData } from '../decision/config-source.ts'
 import type { Rendered } from '../decision/desired.ts'
 import { looksLikeJson } from '../kubelet/decode.ts'
-import { parseJson } from '../kubelet/json.ts'
+import { parseJsonText } from '../kubelet/json.ts'
 import { ParsedTexts } from '../kubelet/parsed-texts.ts'
 import type { LocatedReading, YamlReader } from '../kubelet/yaml-document.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
 import { errorMessage } from '../values/errors.ts'
 import { isObject } from '../values/is-object.ts'
 import { readPatch, render } from './render.ts'
@@ -74,7 +74,7 @@ function rememberRendering(patches: readonly NamedPatch[], parseConfig: ParseCon
   const known = new WeakMap<ConfigMapData, Map<string, Rendering>>()
   const renderNamed = (data: ConfigMapData, key: string, onRendered: () => void): Rendering | undefined => {
     const text = Object.hasOwn(data, key) ? data[key] : undefined
-    const parsed = text === undefined ? NO_TEXT : looksLikeJson(text) ? parseJson(text) : parseConfig(text, onRendered)
+    const parsed = text === undefined ? NO_TEXT : looksLikeJson(text) ? parseJsonText(text) : parseConfig(text, onRendered)
     if (parsed === undefined) return undefined
     // A text that is not a config takes no layers.
     const applied = parsed.ok && isObject(parsed.value) ? leaveOutSet(patches, parsed.value) : []

@@ -2,8 +2,8 @@
  * The port through which the agent sets what kubelet starts with next. Adapters:
  * `src/systemd/*-activation.ts`.
  */
-import type { ConfigMapSource, ConfigSource, ContentHash } from '../decision/config-source.ts'
-import type { ReadyWiring, UnitState } from '../decision/unit-state.ts'
+import type { ConfigMapSource, ConfigSource, ContentHash } from '../subject/config-source.ts'
+import type { ReadyWiring, UnitState } from '../subject/unit-state.ts'
 
 /**
  * What kubelet starts with next. The wiring passed to each call says which kind of activation its

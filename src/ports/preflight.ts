@@ -2,10 +2,11 @@
  * The ports that check a config before kubelet is restarted with it, and that ask kubelet what it
  * made of it. Adapters: `src/preflight/agent-preflight.ts`, `src/preflight/configz/`.
  */
-import type { ConfigSource } from '../decision/config-source.ts'
-import type { TrialKey } from '../decision/trial-key.ts'
-import type { KnownUnit } from '../decision/unit-state.ts'
+
 import type { PreflightResult } from '../decision/verdict.ts'
+import type { ConfigSource } from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
+import type { KnownUnit } from '../subject/unit-state.ts'
 
 export interface Preflight {
   /** `pending`: the check takes long and continues in the background; call again for the result. */

@@ -107,6 +107,8 @@ export interface ContainerRuntime {
   listPods(socket: string): Promise<RuntimeAnswer<RuntimePods>>
   /** `not-offered`: a runtime older than containerd 2.0 or CRI-O 1.28. */
   cgroupDriver(socket: string): Promise<RuntimeAnswer<CgroupDriver | 'not-offered'>>
+  /** `ImageFsInfo`, of which kubelet takes the first. undefined: it names none. */
+  imageDirectory(socket: string): Promise<RuntimeAnswer<string | undefined>>
 }
 
 export type RuntimeAnswer<T> =

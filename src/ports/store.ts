@@ -2,11 +2,12 @@
  * The ports for state on disk: the dynamic config directory and `/run`. Adapters:
  * `src/checkpoint/`, `src/report/history.ts`.
  */
-import type { CheckpointFile, CheckpointInfo, ConfigMapData, ContentHash } from '../decision/config-source.ts'
+
 import type { GotValue, PutValue, RecordName } from '../decision/record-table.ts'
 import type { RecordState, RequestName, Requests, SourceName, Transition } from '../decision/records.ts'
-import type { TrialKey } from '../decision/trial-key.ts'
 import type { Verdict } from '../decision/verdict.ts'
+import type { CheckpointFile, CheckpointInfo, ConfigMapData, ContentHash } from '../subject/config-source.ts'
+import type { TrialKey } from '../subject/trial-key.ts'
 
 /**
  * `checkpoints/<uid>/<resourceVersion>/<key>`, or with an overlay

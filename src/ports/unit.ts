@@ -3,7 +3,7 @@
  * `src/systemd/`.
  */
 import type { RestartOutcome } from '../decision/effects-of-answer.ts'
-import type { UnitState } from '../decision/unit-state.ts'
+import type { UnitState } from '../subject/unit-state.ts'
 
 export interface Unit {
   observe(): Promise<UnitState>

@@ -8,11 +8,11 @@
 import { createHash } from 'node:crypto'
 import { heldSources } from '../decision/held-sources.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
-import { identityOfKey, type TrialKey, trialKey } from '../decision/trial-key.ts'
 import type { PreflightResult } from '../decision/verdict.ts'
 import { formatPath } from '../kubelet/field-path.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Preflight, PreflightRequest } from '../ports/preflight.ts'
+import { identityOfKey, type TrialKey, trialKey } from '../subject/trial-key.ts'
 import { LimitError } from '../values/errors.ts'
 import { describeFinding, describeRefusal, REQUIRE_DRAIN, type Report, refusalReason } from './finding.ts'
 

@@ -13,6 +13,7 @@ export const GUARDS = {
   'static-pods': 'a staticPodPath that is removed or moved away from a directory with manifests',
   healthz: 'a healthzPort that another process has, or a healthzBindAddress that is not of this machine or no address',
   reservation: 'enforceNodeAllocatable with less reserved than a cgroup uses now',
+  eviction: 'an eviction threshold that is new and by far above what the node has left',
   'resolv-conf': 'a resolvConf that does not exist, or one whose nameservers are new and loopback addresses, which no pod reaches',
   'runtime-endpoint': "a containerRuntimeEndpoint or imageServiceEndpoint that is new and does not answer, or is not root's",
   'cgroup-driver': "a cgroupDriver that is new and not the container runtime's",

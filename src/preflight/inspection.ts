@@ -2,11 +2,13 @@
  * Input and output of preflight: the contract between its parts, the composition and the command
  * line. Types only. The daemon runs the same checks before each restart as `validate` does by hand.
  */
-import type { ConfigMapData } from '../decision/config-source.ts'
-import type { Incomplete, KnownUnit, KubeletCommand } from '../decision/unit-state.ts'
+
 import type { KubeletConfig } from '../kubelet/decode.ts'
 import type { FieldPath } from '../kubelet/field-path.ts'
 import type { YamlReader } from '../kubelet/yaml-document.ts'
+import type { ConfigMapData } from '../subject/config-source.ts'
+import type { Incomplete, KnownUnit, KubeletCommand } from '../subject/unit-state.ts'
+import type { Effect } from './change/effects.ts'
 import type { ConfigDocument } from './document.ts'
 import type { ConfigPlace, DropInsHere, MergeOrder } from './drop-ins/read-drop-ins.ts'
 import type { Finding, PartResult, Report } from './finding.ts'
@@ -21,6 +23,8 @@ export interface InspectedConfig {
   readonly key: string
   /** It was given without its ConfigMap: the other files are not known. */
   readonly isAlone?: boolean
+  /** Each node merges it over its local config, which is not known here. */
+  readonly isPart?: boolean
   /**
    * Of a local config: the file that kubelet reads it from. A check of its copy elsewhere resolves
    * relative paths as there. undefined: it is a checkpoint's.
@@ -46,6 +50,8 @@ export interface InspectOptions {
   readonly deep: 'no' | 'if-possible' | 'demanded'
   /** Whether the config is for this machine: use its facts, active config and kubelet flags. */
   readonly node: boolean
+  /** Names of those that are run. Default: all that apply. */
+  readonly parts?: readonly string[]
 }
 
 export type Inspect = (config: InspectedConfig, options: InspectOptions) => Promise<Report>
@@ -139,6 +145,8 @@ export interface ConfigChange {
   readonly risk: string
   /** What that class means, in one line. */
   readonly meaning: string | undefined
+  /** What the change does not do, or does besides, and what to do about it. */
+  readonly effect?: Pick<Effect, 'problem' | 'advice'> | undefined
   /**
    * Decision of this agent's change policy; `rule` names the deciding rule. undefined: not
    * evaluated.

@@ -20,15 +20,13 @@ export interface NodeReport {
   readonly slotUs?: number | undefined
 }
 
-export interface Channel<Wanted, Seen = Wanted> extends NodeField<Wanted, Seen> {
+export interface ReportChannel<Wanted, Seen = Wanted> extends NodeField<Wanted, Seen> {
   /** Which part of the Node it is in: each takes a right of its own to write. */
   readonly part: 'status' | 'metadata'
   /** undefined: what the Node shows stays. */
   says(report: NodeReport): Wanted | undefined
   /** Written in the slot of this node, and only once the server has answered for a while. */
   readonly takesItsTurn?: true
-  /** Published only where the settings name it. */
-  readonly byChoice?: true
   /** Removes it from the Node once the agent is gone. Absent: it stays, as with kubelet. */
   remove?(nodeName: string): Removal
 }
@@ -47,12 +45,12 @@ export interface OpenChannel {
 }
 
 /** The same for all channels, whatever they write. */
-export interface AnyChannel extends Pick<Channel<unknown>, 'part' | 'grantedBy' | 'byChoice' | 'remove'> {
+export interface AnyChannel extends Pick<ReportChannel<unknown>, 'part' | 'grantedBy' | 'remove'> {
   isShown(node: unknown): boolean
   open(options: WorkOptions, isOn: () => boolean): OpenChannel
 }
 
-export function anyChannel<Wanted, Seen>(channel: Channel<Wanted, Seen>): AnyChannel {
+export function anyChannel<Wanted, Seen>(channel: ReportChannel<Wanted, Seen>): AnyChannel {
   return {
     ...channel,
     isShown: (node) => channel.read(node) !== 'absent',
@@ -83,8 +81,8 @@ const MAPS = { annotation: 'annotations', label: 'labels' } as const
 export function metadataChannel(
   kind: keyof typeof MAPS,
   key: string,
-  says: Channel<string | null>['says'],
-): Channel<string | null, string> {
+  says: ReportChannel<string | null>['says'],
+): ReportChannel<string | null, string> {
   const name = `${kind} ${key}`
   const patch = (text: string | null) =>
     ({ contentType: 'application/merge-patch+json', body: { metadata: { [MAPS[kind]]: { [key]: text } } } }) as const

@@ -4,12 +4,12 @@
  * not be written stay in memory until the next append).
  */
 import { join } from 'node:path'
-import { type ConfigSource, isConfigSource, sameSource } from '../decision/config-source.ts'
 import { TRANSITION_KINDS, type Transition } from '../decision/records.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
 import type { History } from '../ports/store.ts'
+import { type ConfigSource, isConfigSource, sameSource } from '../subject/config-source.ts'
 import { isAny, isText, oneOf, orUndefined, parseJson, shape } from '../values/json-shape.ts'
 
 const DEFAULT_LIMIT = 1000

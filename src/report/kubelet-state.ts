@@ -3,11 +3,11 @@
  * starts, and whether it is ill while its node is paused. Pure.
  */
 
-import { describeSource, type HeldSource } from '../decision/config-source.ts'
 import { describePause, findNodePause, type Pause } from '../decision/find-pause.ts'
 import { lastRunSource } from '../decision/held-sources.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { isOutOfLoop } from '../health/illness.ts'
+import { describeSource, type HeldSource } from '../subject/config-source.ts'
 
 type Steadiness = 'steady' | 'starting' | 'unhealthy'
 

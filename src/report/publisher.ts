@@ -5,8 +5,9 @@
  * manifests).
  */
 import type { NodeReport, OpenChannel } from './channel.ts'
-import { CHANNEL_NAMES, CHANNELS, type ChannelName, DEFAULT_PUBLICATIONS, type Publication } from './channels.ts'
+import { CHANNEL_NAMES, CHANNELS, type ChannelName } from './channels.ts'
 import { EventWork, type EventWorkOptions } from './events.ts'
+import { DEFAULT_PUBLICATIONS, type Publication } from './publications.ts'
 import type { Condition } from './reasons.ts'
 import { ReportWorker, type Sleep } from './report-worker.ts'
 import type { ConfigStatus } from './status.ts'

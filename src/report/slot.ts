@@ -5,10 +5,11 @@
  * what it runs. So each tells of that at a time of its own, and of what it has come to by then.
  * What happens on the node in its turn is told at once.
  */
-import { type ConfigSource, sameSource } from '../decision/config-source.ts'
+
 import { PHASES, type Phase } from '../decision/phases.ts'
 import type { Snapshot } from '../decision/snapshot.ts'
 import { spreadDelayUs } from '../decision/wait.ts'
+import { type ConfigSource, sameSource } from '../subject/config-source.ts'
 import type { Condition } from './reasons.ts'
 
 /** A True about the version before is outdated for no longer. */

@@ -5,7 +5,6 @@
  * local.
  */
 
-import { type ConfigSource, type HeldSource, LOCAL, sameSource } from '../decision/config-source.ts'
 import { resolveDesired } from '../decision/desired.ts'
 import { findPause } from '../decision/find-pause.ts'
 import { runningSource } from '../decision/held-sources.ts'
@@ -18,6 +17,7 @@ import type { Action } from '../decision/step.ts'
 import { assess } from '../decision/target.ts'
 import { findPresentVerdict, type Verdict } from '../decision/verdict.ts'
 import { findStartObstacle } from '../decision/why-down.ts'
+import { type ConfigSource, type HeldSource, LOCAL, sameSource } from '../subject/config-source.ts'
 import { findUpcoming } from './kubelet-state.ts'
 import type { FaultReason } from './reasons.ts'
 import { describeReadFailure, isUnanswered } from './unknown-assignment.ts'

@@ -15,7 +15,7 @@ import { isObject } from '../values/is-object.ts'
 import { quote } from '../values/kubernetes-names.ts'
 
 /** In bytes of keys and values. A watch delivers the whole record to each node that waits. */
-export const MOST_BYTES = 6144
+export const MOST_RECORD_BYTES = 6144
 /**
  * Vetoes after the fifth are not written: they would fill the record, and five halt any rollout.
  */
@@ -100,7 +100,7 @@ export function parseRecord(data: unknown): ParsedRecord {
     if (typeof value !== 'string') return { ok: false, problem: `${quote(key)} is not a string` }
     texts.set(key, value)
   }
-  if (bytesOf(texts) > MOST_BYTES) return { ok: false, problem: `it is larger than ${MOST_BYTES} bytes` }
+  if (bytesOf(texts) > MOST_RECORD_BYTES) return { ok: false, problem: `it is larger than ${MOST_RECORD_BYTES} bytes` }
   const stateText = texts.get(STATE_KEY)
   const state = stateText === undefined ? undefined : parseState(stateText)
   if (stateText !== undefined && state === undefined) return { ok: false, problem: stateProblem(stateText) }

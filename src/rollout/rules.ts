@@ -62,7 +62,7 @@ function haltedBy({ state, vetoes }: Rollout): RolloutDecision {
 }
 
 /** @param retry with which the content failed */
-export function describeRemedy(retry: number): string {
+function describeRemedy(retry: number): string {
   return `fix the config, or set "retry: ${retry + 1}" in its annotation ${ROLLOUT_PLAN_ANNOTATION} to try it again`
 }
 
@@ -111,7 +111,7 @@ function cameAfterwards({ node, plan, observation: { firstPosition }, rollout }:
  * use two keys of one ConfigMap. If each side began anew, this would never end, and each time one
  * more node would start. The admission policy allows one content for each version of the config.
  */
-export function findDispute({ config, record: { state } }: Standing): string | undefined {
+function findDispute({ config, record: { state } }: Standing): string | undefined {
   if (state === undefined || state.hash === config.hash || isOther(state, config)) return undefined
   if (state.configVersion !== config.resourceVersion) return undefined
   const claim = `the record says that version ${config.resourceVersion} of the config has other content (hash ${state.hash.slice(0, 12)})`

@@ -59,7 +59,7 @@ export const isObservation = shape({
 export type Observation = TypeOf<typeof isObservation>
 
 /** One reading of the record, then of the config. */
-export interface Sighting {
+interface Sighting {
   readonly record: RolloutRecord
   readonly recordUid: string
   readonly resourceVersion: string
@@ -81,7 +81,7 @@ export interface Sighting {
  * @param known undefined: this node sees a record for the first time in this boot. What it knows of
  *   another record of another config does not count.
  */
-export function observe(known: Observation | undefined, sighting: Sighting): Observation {
+export function observeRecord(known: Observation | undefined, sighting: Sighting): Observation {
   const { record, recordUid, resourceVersion, assignment, nowUs } = sighting
   const position = positionOf(sighting)
   const before = known?.recordUid === recordUid || known?.position.configUid === position.configUid ? known : undefined

@@ -10,7 +10,7 @@ import {
   type Claim,
   type Entry,
   LONGEST_CLAIM_SECONDS,
-  MOST_BYTES,
+  MOST_RECORD_BYTES,
   NODE_PREFIX,
   parseEntry,
   parseState,
@@ -90,7 +90,7 @@ function write(standing: Standing, kind: RolloutWriteKind, turn: RolloutTurn, da
   }
   const unreadable = Object.entries(data).find(([key, value]) => !canBeRead(key, value))
   if (unreadable !== undefined) return waits(`the record cannot hold ${unreadable.map((word) => JSON.stringify(word)).join(': ')}`)
-  const most = kind === 'claim' ? MOST_BYTES - BYTES_FOR_VETOES : MOST_BYTES
+  const most = kind === 'claim' ? MOST_RECORD_BYTES - BYTES_FOR_VETOES : MOST_RECORD_BYTES
   if (bytesOf(after) > most) return waits(`the record is full: this would make it ${bytesOf(after)} bytes, of at most ${most}`)
   return { turn, write: { kind, resourceVersion, data, detail: detailOf(data) }, follow: true }
 }
@@ -115,9 +115,9 @@ function detailOf(data: Readonly<Record<string, string | null>>): string {
 /**
  * In bytes, so that it has at most as many characters, which is what the admission policy counts.
  */
-export const LONGEST_REASON = 160
+const LONGEST_REASON = 160
 
-export function nodeKey(nodeName: string): string {
+function nodeKey(nodeName: string): string {
   return `${NODE_PREFIX}${nodeName}`
 }
 

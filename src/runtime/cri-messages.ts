@@ -49,6 +49,14 @@ export function decodeCgroupDriver(message: Buffer): CgroupDriver | undefined {
   }
 }
 
+/** Message ImageFsInfoResponse. undefined: it names none. */
+export function decodeImageDirectory(message: Buffer): string | undefined {
+  const budget = { left: MOST_FIELDS }
+  const [usage] = submessages(message, 1, budget)
+  const [id] = usage === undefined ? [] : submessages(usage, 2, budget)
+  return id === undefined ? undefined : textOf(readFields(id, budget).get(1)) || undefined
+}
+
 function decodeItems<T>(message: Buffer, decode: (item: Buffer, budget: FieldBudget) => T): T[] {
   const budget = { left: MOST_FIELDS }
   const items: T[] = []

@@ -21,7 +21,7 @@ interface ChannelLimits {
 }
 
 /** `maxMsgSize`, pkg/kubelet/cri/remote/utils.go: kubelet itself takes no larger answer. */
-export const LIMITS: ChannelLimits = { timeoutMs: 10_000, maxAnswerBytes: 16 << 20 }
+export const CHANNEL_LIMITS: ChannelLimits = { timeoutMs: 10_000, maxAnswerBytes: 16 << 20 }
 
 const CLOSED = failure('the connection is closed')
 const CLOSED_BY_RUNTIME = failure('the runtime closed the connection')
@@ -32,7 +32,7 @@ export class GrpcChannel {
   /** Why the connection is of no use any more. */
   #broken: Failure | undefined
 
-  constructor(socket: string, limits: ChannelLimits = LIMITS) {
+  constructor(socket: string, limits: ChannelLimits = CHANNEL_LIMITS) {
     this.#limits = limits
     // grpc-go refuses an authority that is no host name: the path of a socket must not be one.
     this.#session = connectHttp2('http://localhost', {

@@ -60,6 +60,7 @@ export function trustedRuntime(
     probe: (socket) => over(socket, (runtime, path) => runtime.probe(path)),
     listPods: (socket) => over(socket, (runtime, path) => runtime.listPods(path)),
     cgroupDriver: (socket) => over(socket, (runtime, path) => runtime.cgroupDriver(path)),
+    imageDirectory: (socket) => over(socket, (runtime, path) => runtime.imageDirectory(path)),
   }
 }
 

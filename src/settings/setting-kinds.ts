@@ -10,7 +10,7 @@ import { posix } from 'node:path'
 import { SWITCHED_CHANNELS, type SwitchedChannel } from '../decision/channels.ts'
 import { GUARDS, type GuardName, isGuardName } from '../preflight/guards.ts'
 import { checkPattern } from '../preflight/policy/patterns.ts'
-import { PUBLICATIONS, type Publication } from '../report/channels.ts'
+import { PUBLICATIONS, type Publication } from '../report/publications.ts'
 import { readConfigMapName } from '../source/channels/metadata.ts'
 import { formatDuration, parseDuration } from '../values/durations.ts'
 import { formatListenAddress, type ListenAddress, parseListenAddress } from '../values/go-syntax.ts'
@@ -192,7 +192,7 @@ export const publicationsKind: Kind<readonly Publication[]> = {
 }
 
 /** Empty text means none. */
-export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
+export function orNone<T>(kind: Kind<T>): Kind<T | undefined> {
   return {
     ...kind,
     optional: true,
@@ -213,7 +213,7 @@ export function refuse(detail: string): Parsed<never> {
 const CONTROL_CHARACTERS = /\p{Cc}/gu
 
 /** A row in the table of settings. */
-export interface Setting<T> {
+interface Setting<T> {
   /** As in `trial-duration`. */
   readonly name: string
   readonly group: SettingGroup

@@ -3,9 +3,9 @@
  * was read of it last, and its pause.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { ConfigMapRef } from '../decision/config-source.ts'
 import type { ClusterPause, ConfigMapView, Stale } from '../decision/desired.ts'
 import { sourcePath } from '../decision/status-texts.ts'
+import type { ConfigMapRef } from '../subject/config-source.ts'
 import { type AssignedRefs, followBases, withBases } from './base-chain.ts'
 import { metadataOf, readPause } from './channels/metadata.ts'
 import { viewConfigMap } from './kube-object.ts'

@@ -32,7 +32,7 @@ export interface ManifestFile {
 }
 
 /** Of one file: it may hold several ConfigMaps. The parser of YAML takes no longer text. */
-export const MOST_BYTES = 4 << 20
+export const MOST_MANIFESTS_BYTES = 4 << 20
 
 export function isManifestName(name: string): boolean {
   return /^[^.].*\.(ya?ml|json)$/i.test(name)

@@ -80,7 +80,7 @@ export interface ReflectTiming {
 }
 
 const MINUTE_MS = 60_000
-export const POLL_MS = MINUTE_MS
+const POLL_MS = MINUTE_MS
 const WORKING_WATCH_MS = 10_000
 /** Right after an assignment, a 403 may come from an authorizer that has not seen it yet. */
 const FORBIDDEN_TRIES = 3

@@ -2,10 +2,11 @@
  * What a kind of activation consists of: functions that find its wiring in a unit, and a class that
  * implements the port.
  */
-import type { UnitState, Wiring } from '../decision/unit-state.ts'
+
 import type { Activation } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
+import type { UnitState, Wiring } from '../subject/unit-state.ts'
 import type { FileOwnership } from './file-ownership.ts'
 import type { WirableUnit } from './unit-definition.ts'
 

@@ -11,11 +11,11 @@
  */
 import { join, normalize } from 'node:path'
 import { FileError } from '../checkpoint/file-error.ts'
-import type { ConfigSource } from '../decision/config-source.ts'
-import type { ActivationKind, ReadyWiring, UnitState } from '../decision/unit-state.ts'
 import type { Activation, ActivationState, OnWithdrawn, Withdrawal } from '../ports/activation.ts'
 import type { Files } from '../ports/files.ts'
 import type { Log } from '../ports/log.ts'
+import type { ConfigSource } from '../subject/config-source.ts'
+import type { ActivationKind, ReadyWiring, UnitState } from '../subject/unit-state.ts'
 import { codedError, errorCode } from '../values/errors.ts'
 import { type ActivationParts, type KindOfActivation, NOT_ASKED } from './activation-kind.ts'
 import { openActivations } from './activation-kinds.ts'

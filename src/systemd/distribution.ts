@@ -5,7 +5,7 @@
  */
 
 import { posix } from 'node:path'
-import type { ActivationKind, Distribution } from '../decision/unit-state.ts'
+import type { ActivationKind, Distribution } from '../subject/unit-state.ts'
 import { type Argument, asArguments, findFlag, flagValue } from './command-line.ts'
 import { CONFIG_VARIABLE, type UnitDefinition } from './unit-definition.ts'
 

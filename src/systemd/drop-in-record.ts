@@ -3,7 +3,7 @@
  * in place. Pure. A fallback is recorded when it is staged, so falling back writes nothing here and
  * works on a full disk.
  */
-import { type ConfigMapSource, type ContentHash, sameSource } from '../decision/config-source.ts'
+import { type ConfigMapSource, type ContentHash, sameSource } from '../subject/config-source.ts'
 import { isStamp, type Stamp } from './replacement-stamps.ts'
 
 export interface DropInRecord {

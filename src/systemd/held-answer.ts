@@ -10,7 +10,7 @@ import type { UnitSignals } from '../ports/unit.ts'
  * What no signal tells, such as that a file of the unit was changed and systemd has not read it,
  * is seen this late at a node where nothing else happens.
  */
-export const HELD_US = 300e6
+const HELD_US = 300e6
 
 export class HeldAnswer<T> {
   readonly #signals: UnitSignals

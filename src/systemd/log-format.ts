@@ -11,7 +11,7 @@ import {
   describeVersion,
   isConfigMapRef,
   isConfigMapSource,
-} from '../decision/config-source.ts'
+} from '../subject/config-source.ts'
 import { cutToBytes } from '../values/cut.ts'
 import { isObject } from '../values/is-object.ts'
 
@@ -243,7 +243,7 @@ function isSecret(name: string, value: unknown): boolean {
 function plainValue(value: unknown, depth: number): unknown {
   switch (typeof value) {
     case 'string':
-      return plainText(value)
+      return safeText(value)
     case 'bigint':
     case 'symbol':
       return String(value)
@@ -273,15 +273,15 @@ function plainError(error: Error, depth: number): PlainFields {
   const isQuoted = error.cause instanceof Error && error.cause.message !== '' && error.message.includes(error.cause.message)
   const isBug = error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
   return {
-    message: plainText(error.name === 'Error' ? error.message : `${error.name}: ${error.message}`),
+    message: safeText(error.name === 'Error' ? error.message : `${error.name}: ${error.message}`),
     ...plainObject(own, depth),
-    ...(isBug && error.stack !== undefined && { stack: plainText(error.stack) }),
+    ...(isBug && error.stack !== undefined && { stack: safeText(error.stack) }),
     ...(error.cause !== undefined && !isQuoted && { cause: plainValue(error.cause, depth + 1) }),
   }
 }
 
 /** Redacts and shortens a text; used for messages too. */
-export function plainText(text: string): string {
+export function safeText(text: string): string {
   const safe = text
     .replaceAll(/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, `$1 ${REDACTED}`)
     .replaceAll(/-----BEGIN [^-]*PRIVATE KEY-----[\s\S]*?(-----END [^-]*PRIVATE KEY-----|$)/g, REDACTED)

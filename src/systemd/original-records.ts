@@ -4,15 +4,15 @@
  */
 import { createHash } from 'node:crypto'
 import { join, normalize } from 'node:path'
-import { type ConfigSource, type ContentHash, sameSource } from '../decision/config-source.ts'
-import type { UnitState } from '../decision/unit-state.ts'
 import type { Files } from '../ports/files.ts'
+import { type ConfigSource, type ContentHash, sameSource } from '../subject/config-source.ts'
+import type { UnitState } from '../subject/unit-state.ts'
 import { codedError } from '../values/errors.ts'
 import { isStamp, type Stamp, type StampRecord } from './replacement-stamps.ts'
 import { readTwin, type TwinFault, type TwinPaths, writeTwin } from './twin-record.ts'
 import { readyPath } from './wiring-kinds.ts'
 
-const FORMAT = { parse: parseRecord, render: renderRecord }
+const FORMAT = { parse: parseOriginalRecord, render: renderOriginalRecord }
 
 /** What is in place, and what is known of it. */
 export interface Found {
@@ -74,9 +74,10 @@ export class OriginalRecords {
 
   #saveOwn(configPath: string, change: (own: OriginalRecord) => OriginalRecord | undefined): void {
     const { own: path } = this.#pathsOf(configPath)
-    const own = parseRecord(this.#files.read(path)?.toString() ?? '')
+    const own = parseOriginalRecord(this.#files.read(path)?.toString() ?? '')
     const changed = own && change(own)
-    if (own !== undefined && changed !== undefined) this.#files.replace(path, renderRecord({ ...changed, revision: own.revision + 1 }))
+    if (own !== undefined && changed !== undefined)
+      this.#files.replace(path, renderOriginalRecord({ ...changed, revision: own.revision + 1 }))
   }
 
   /** The original is in place, and needs neither what is ready to replace it nor the copy. */
@@ -99,7 +100,7 @@ export class OriginalRecords {
   /** The config files with a record, in the agent's own directory or beside what the unit names. */
   list(unit: UnitState): readonly string[] {
     const own = (this.#files.list(this.#keptDir) ?? []).flatMap((name) => {
-      const record = parseRecord(this.#files.read(join(this.#keptDir, name, 'record.json'))?.toString() ?? '')
+      const record = parseOriginalRecord(this.#files.read(join(this.#keptDir, name, 'record.json'))?.toString() ?? '')
       return record === undefined ? [] : [record.configPath]
     })
     const named = unit.kind === 'known' && unit.localConfigPath !== undefined ? [normalize(unit.localConfigPath)] : []
@@ -208,7 +209,7 @@ export function means(record: OriginalRecord, { source, hash }: Placed): boolean
   return meaning !== undefined && sameSource(meaning.source, source)
 }
 
-export function renderRecord({ configPath, original, target, fallback, before, stamp, revision }: OriginalRecord): string {
+export function renderOriginalRecord({ configPath, original, target, fallback, before, stamp, revision }: OriginalRecord): string {
   return `${JSON.stringify({ configPath, original, target, fallback, before, stamp, revision }, undefined, 2)}\n`
 }
 
@@ -216,7 +217,7 @@ export function renderRecord({ configPath, original, target, fallback, before, s
  * undefined: damaged. Only the agent writes it, completely or not at all, so only its outline is
  * checked.
  */
-export function parseRecord(text: string): OriginalRecord | undefined {
+export function parseOriginalRecord(text: string): OriginalRecord | undefined {
   try {
     const { configPath, original, target, fallback, before, stamp, revision = 0 } = JSON.parse(text) as Partial<OriginalRecord>
     if (typeof configPath !== 'string' || !/^[0-9a-f]{64}$/.test(original?.hash ?? '') || original === undefined) return undefined

@@ -5,10 +5,10 @@
  * cannot be written is kept in memory: it must not keep a node from falling back.
  */
 import { dirname } from 'node:path'
-import type { ContentHash } from '../decision/config-source.ts'
 import type { ActivationStamp } from '../ports/activation.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files } from '../ports/files.ts'
+import type { ContentHash } from '../subject/config-source.ts'
 import type { Instant } from '../values/durations.ts'
 import { isFlag, isNumber, isText, optional, parseJson, shape, type TypeOf } from '../values/json-shape.ts'
 import { tolerateFaults } from './placed-content.ts'
@@ -30,7 +30,7 @@ interface Replacement {
 }
 
 /** `foundAt`: nobody recorded it, and the agent found what is in place at that time. */
-export interface Since {
+interface Since {
   readonly since: ActivationStamp | undefined
   readonly foundAt?: ActivationStamp
 }
@@ -200,7 +200,7 @@ function isSameStamp(a: Stamp | undefined, b: Stamp | undefined): boolean {
 }
 
 /** Whether this record tells as much as the stamp, once /run is lost. */
-export function isKept(stamp: Stamp, kept: Stamp | undefined): boolean {
+function isKept(stamp: Stamp, kept: Stamp | undefined): boolean {
   if (kept === undefined || kept.rewording !== undefined || kept.next !== undefined) return false
   const isSame = kept.hash === stamp.hash || (stamp.isLocal === true && kept.isLocal === true)
   if (kept.bootId !== stamp.bootId) return isSame && stamp.sinceUs === undefined && stamp.foundUs === undefined

@@ -17,11 +17,11 @@ export interface TwinPaths {
 }
 
 /** Each change has a higher one. 0: recorded by an agent that did not count. */
-export interface Revised {
+interface Revised {
   readonly revision: number
 }
 
-export interface Twin<R> {
+interface Twin<R> {
   /** Those that can be read, the newer one first. */
   readonly records: readonly R[]
   /** Those that are there and cannot be read. */
@@ -39,7 +39,7 @@ export interface TwinFault {
   readonly cause: FileError | undefined
 }
 
-export interface TwinFormat<R extends Revised> {
+interface TwinFormat<R extends Revised> {
   /** undefined: damaged. */
   readonly parse: (text: string) => R | undefined
   readonly render: (record: R) => string

@@ -4,7 +4,7 @@
  */
 
 import { findFile, layoutOf } from '../checkpoint/layout.ts'
-import type { KnownUnit, KubeletProcess, UnitActivity } from '../decision/unit-state.ts'
+import type { KnownUnit, KubeletProcess, UnitActivity } from '../subject/unit-state.ts'
 import type { UnitProperties } from './unit-properties.ts'
 
 type ShownState = Pick<UnitProperties, 'loadState' | 'activeState' | 'subState' | 'result' | 'mainPid' | 'startTimedOut' | 'hasJob'>

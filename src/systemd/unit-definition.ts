@@ -3,7 +3,7 @@
  * kubelet. Pure. Which assignment of a variable wins is in systemd.exec(5), "EnvironmentFile=".
  */
 import { posix } from 'node:path'
-import type { BrokenWiring, WiringProblem } from '../decision/unit-state.ts'
+import type { BrokenWiring, WiringProblem } from '../subject/unit-state.ts'
 import type { Argument } from './command-line.ts'
 import { parseEnvironmentFile } from './environment-file.ts'
 

@@ -3,7 +3,7 @@
  * (`print_property()` in src/systemctl/systemctl-show.c). It joins `argv[]` with single spaces and
  * without quotes, so a word of ExecStart that contains a space becomes two.
  */
-import type { RestartWait, UnitDown, UnitHazards } from '../decision/unit-state.ts'
+import type { RestartWait, UnitDown, UnitHazards } from '../subject/unit-state.ts'
 
 /** The properties that `systemctl show` is called with. */
 export const UNIT_PROPERTIES = [

@@ -3,7 +3,7 @@
  * not, why. Pure.
  */
 import { posix } from 'node:path'
-import type { BrokenWiring, ReadyWiring, Wiring } from '../decision/unit-state.ts'
+import type { BrokenWiring, ReadyWiring, Wiring } from '../subject/unit-state.ts'
 import { expandArguments, findFlag, flagValue } from './command-line.ts'
 import { parseEnvironmentFile } from './environment-file.ts'
 import { broken, CONFIG_VARIABLE, isSamePath, mergeEnvironment, type UnitDefinition, type WirableUnit } from './unit-definition.ts'

@@ -3,7 +3,7 @@
  * whether the unit takes its config from the agent. Pure.
  */
 import { createHash } from 'node:crypto'
-import type { Distribution, KubeletCommand, UnitState, Wiring } from '../decision/unit-state.ts'
+import type { Distribution, KubeletCommand, UnitState, Wiring } from '../subject/unit-state.ts'
 import { type ActivationChoice, findWiringOf } from './activation-kinds.ts'
 import { type Argument, asArguments, expandArguments, findFlag, flagValue, variablesIn } from './command-line.ts'
 import { findDistribution, findHost, type Host, kubeletFlags, localConfigIn } from './distribution.ts'

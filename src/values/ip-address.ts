@@ -35,6 +35,10 @@ function readIpv4(text: string): string | undefined {
   return bytes.map((byte) => Number(byte).toString(2).padStart(8, '0')).join('')
 }
 
+export function hexToBits(hex: string): string {
+  return [...hex].map((digit) => Number.parseInt(digit, 16).toString(2).padStart(4, '0')).join('')
+}
+
 const GROUPS = 8
 const MAPPED = `${'0'.repeat(80)}${'1'.repeat(16)}`
 

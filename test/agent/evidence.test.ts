@@ -1,8 +1,8 @@
 import t from 'tap'
-import type { ConfigMapSource, ConfigSource } from '../../src/decision/config-source.ts'
 import { ALL_REQUIRED, API_QUESTIONS, type Question, type SeenFact } from '../../src/evidence/kinds.ts'
-import { ETCD, lease, node, refused, serving, staticPods, unreachable } from '../decision/evidence-samples.ts'
+import type { ConfigMapSource, ConfigSource } from '../../src/subject/config-source.ts'
 import { A, B, C, configMap, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
+import { ETCD, lease, node, refused, serving, staticPods, unreachable } from '../evidence/samples.ts'
 import { ANSWERS_WELL, type Answer } from './fake-evidence.ts'
 import { SmallWorld } from './small-world.ts'
 

@@ -4,7 +4,7 @@
  */
 import t, { type Test } from 'tap'
 import { DurableFiles } from '../../src/checkpoint/files.ts'
-import type { ActivationKind } from '../../src/decision/unit-state.ts'
+import type { ActivationKind } from '../../src/subject/unit-state.ts'
 import { ACTIVATION_KINDS } from '../../src/systemd/activation-kinds.ts'
 import { A, A_EDITED, B, HOUR_US, MINUTE_US, SECOND_US, textOf } from '../decision/snapshots.ts'
 import { CRASHES, LOCAL_TEXT, SmallWorld } from './small-world.ts'

@@ -1,11 +1,11 @@
 import t from 'tap'
 import { type ObservationPorts, observe } from '../../src/agent/observe.ts'
-import type { ConfigSource } from '../../src/decision/config-source.ts'
 import type { RunName } from '../../src/decision/record-table.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
-import type { KubeletProcess, UnitState } from '../../src/decision/unit-state.ts'
 import { PORT_NOT_KNOWN } from '../../src/health/sample.ts'
 import type { ActivationState } from '../../src/ports/activation.ts'
+import type { ConfigSource } from '../../src/subject/config-source.ts'
+import type { KubeletProcess, UnitState } from '../../src/subject/unit-state.ts'
 import { fileWiring } from '../../src/systemd/wiring-kinds.ts'
 import {
   A,

@@ -11,7 +11,7 @@ import { DurableFiles } from '../../src/checkpoint/files.ts'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
 import { FileRecords } from '../../src/checkpoint/records.ts'
 import { parseDropInRecord } from '../../src/systemd/drop-in-record.ts'
-import { parseRecord } from '../../src/systemd/original-records.ts'
+import { parseOriginalRecord } from '../../src/systemd/original-records.ts'
 import { isObject } from '../../src/values/is-object.ts'
 import { MemoryRecords } from '../agent/memory-runtime.ts'
 import { DROP_IN, KEPT_BASELINE, LEFT, ORIGINAL, RESTARTS, SOURCE } from './agent-0.1.0.ts'
@@ -104,7 +104,7 @@ const ROWS: readonly Row[] = [
     (stamp): Row => ({
       path: 'local/0123456789abcdef/record.json',
       text: JSON.stringify({ ...ORIGINAL, stamp }),
-      read: (opened) => parseRecord(textAt(opened, 'local/0123456789abcdef/record.json')),
+      read: (opened) => parseOriginalRecord(textAt(opened, 'local/0123456789abcdef/record.json')),
       value: { ...ORIGINAL, stamp },
       withoutIt: { text: JSON.stringify(ORIGINAL), value: ORIGINAL },
       damaged: undefined,

@@ -4,16 +4,16 @@
  */
 import fc from 'fast-check'
 import { carryOut } from '../../src/decision/carry-out.ts'
-import { type ConfigSource, type HeldSource, sameSource } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
 import type { RecordState, RestartRecord } from '../../src/decision/records.ts'
 import type { NextStart, Snapshot, Trouble } from '../../src/decision/snapshot.ts'
 import type { Action } from '../../src/decision/step.ts'
-import { trialKey } from '../../src/decision/trial-key.ts'
-import type { UnitActivity, UnitState, Wiring } from '../../src/decision/unit-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import { type HealthRecord, recordSample } from '../../src/health/fold.ts'
 import type { Running } from '../../src/health/sample.ts'
+import { type ConfigSource, type HeldSource, sameSource } from '../../src/subject/config-source.ts'
+import { trialKey } from '../../src/subject/trial-key.ts'
+import type { UnitActivity, UnitState, Wiring } from '../../src/subject/unit-state.ts'
 import {
   A,
   A_EDITED,

@@ -1,11 +1,11 @@
 /** What steps do to the records, on paper: that nothing that was proven outlives its reason. */
 import t from 'tap'
-import type { ConfigSource } from '../../src/decision/config-source.ts'
 import type { Effect } from '../../src/decision/effects.ts'
 import { effectsOfRestart } from '../../src/decision/effects-of-answer.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Action } from '../../src/decision/step.ts'
+import type { ConfigSource } from '../../src/subject/config-source.ts'
 import {
   A,
   A_EDITED,

@@ -3,7 +3,6 @@
  * waits for one.
  */
 import t from 'tap'
-import type { ConfigMapSource } from '../../src/decision/config-source.ts'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
 import { hashConfig } from '../../src/decision/rollout-hash.ts'
 import { describeRolloutSubject } from '../../src/decision/rollout-subject.ts'
@@ -13,6 +12,7 @@ import type { RolloutKnowledge, StagedContent } from '../../src/decision/staging
 import { assess } from '../../src/decision/target.ts'
 import { DEFAULT_PLAN } from '../../src/rollout/plan.ts'
 import type { RolloutTurn } from '../../src/rollout/view.ts'
+import type { ConfigMapSource } from '../../src/subject/config-source.ts'
 import {
   A,
   accepts,

@@ -4,18 +4,17 @@
  * assignment has just become B.
  */
 
-import type { ConfigMapData, ConfigMapSource, ConfigSource, ContentHash, HeldSource } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
-import type { Policy } from '../../src/decision/policy.ts'
 import type { RestartRecord, TrialBoots } from '../../src/decision/records.ts'
 import { nextStep } from '../../src/decision/rules.ts'
-import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Policy, Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
-import { type TrialKey, trialKey } from '../../src/decision/trial-key.ts'
-import type { KnownUnit } from '../../src/decision/unit-state.ts'
 import type { Verdict } from '../../src/decision/verdict.ts'
 import { ALL_REQUIRED } from '../../src/evidence/kinds.ts'
 import type { HealthRecord } from '../../src/health/fold.ts'
+import type { ConfigMapData, ConfigMapSource, ConfigSource, ContentHash, HeldSource } from '../../src/subject/config-source.ts'
+import { type TrialKey, trialKey } from '../../src/subject/trial-key.ts'
+import type { KnownUnit } from '../../src/subject/unit-state.ts'
 import { envWiring } from '../../src/systemd/wiring-kinds.ts'
 
 export const SECOND_US = 1e6

@@ -99,7 +99,7 @@ t.test('every phase', async (t) => {
 })
 
 t.test('every way in which the wiring may be broken', async (t) => {
-  const problems = listUnion('src/decision/unit-state.ts', 'WiringProblem')
+  const problems = listUnion('src/subject/unit-state.ts', 'WiringProblem')
   t.ok(problems.length > 4)
   t.same(sorted(listFirstCells(read('docs/operations.md'), 'Wiring')), sorted(problems))
 })

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { UnitActivity } from '../../src/decision/unit-state.ts'
 import { isExcused, isExcuseUsedUp, RUNTIME_EXCUSE_US } from '../../src/health/excuse.ts'
 import { findFailure } from '../../src/health/failure.ts'
 import {
@@ -14,6 +13,7 @@ import {
 } from '../../src/health/fold.ts'
 import { isIllNow, isLongIll } from '../../src/health/process.ts'
 import { type HealthSample, PORT_NOT_KNOWN } from '../../src/health/sample.ts'
+import type { UnitActivity } from '../../src/subject/unit-state.ts'
 import {
   A,
   B,

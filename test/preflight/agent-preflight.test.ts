@@ -1,10 +1,10 @@
 import t from 'tap'
-import { identityOfKey, trialKey } from '../../src/decision/trial-key.ts'
 import type { PreflightResult } from '../../src/decision/verdict.ts'
 import type { PreflightRequest } from '../../src/ports/preflight.ts'
 import { AgentPreflight, toResult } from '../../src/preflight/agent-preflight.ts'
 import type { Finding, Report } from '../../src/preflight/finding.ts'
 import { COVERED } from '../../src/preflight/kubelet-version.ts'
+import { identityOfKey, trialKey } from '../../src/subject/trial-key.ts'
 import { LimitError } from '../../src/values/errors.ts'
 import { snapshot, source, unit } from '../report/build.ts'
 

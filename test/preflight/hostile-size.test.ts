@@ -5,7 +5,7 @@
  */
 import t from 'tap'
 import type { KubeletConfig } from '../../src/kubelet/decode.ts'
-import type { Field, Fields } from '../../src/kubelet/field.ts'
+import type { Field, FieldTable } from '../../src/kubelet/field.ts'
 import { FIELDS, NEWEST_MINOR } from '../../src/kubelet/fields.ts'
 import { checkFields } from '../../src/preflight/check-fields.ts'
 
@@ -60,7 +60,7 @@ function sampleOf({ type, fields }: Field, values: Values): unknown {
   }
 }
 
-function objectOf(fields: Fields, values: Values): Record<string, unknown> {
+function objectOf(fields: FieldTable, values: Values): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, sampleOf(field, values)]))
 }
 

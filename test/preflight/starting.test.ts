@@ -27,7 +27,7 @@ async function judge({ example, node, running, flags = [] }: FoundByRule, minor:
   const { document } = read
   const options = optionsOf(minor, flags, { flagsKnown, ...(running && { running: { ...running } }) })
   return [
-    ...checkFields(document, { version: v(minor), unknownKeys: 'warn', flagsKnown }),
+    ...checkFields(document, { version: v(minor), unknownKeys: 'warn', unseen: flagsKnown ? undefined : 'flags' }),
     ...guardClient(document, options),
     ...checkNode(document.config, document, { ...MACHINE, ...node }, options),
   ]

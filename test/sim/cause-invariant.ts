@@ -6,11 +6,11 @@
  */
 import assert from 'node:assert/strict'
 import { layoutOf } from '../../src/checkpoint/layout.ts'
-import { LOCAL_CONTENT } from '../../src/decision/config-source.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
-import { contentOfKey, type TrialKey, trialKey } from '../../src/decision/trial-key.ts'
 import { findSuspended, holdsOnAnyKubelet, type Verdict } from '../../src/decision/verdict.ts'
+import { LOCAL_CONTENT } from '../../src/subject/config-source.ts'
+import { contentOfKey, type TrialKey, trialKey } from '../../src/subject/trial-key.ts'
 import { isGood, meaningOf } from './behaviour.ts'
 import { isEditedSince, mayBeEarlier } from './lost-stamp.ts'
 import { DIRECTORY } from './paths.ts'

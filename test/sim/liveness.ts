@@ -6,8 +6,8 @@
 
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Wait } from '../../src/decision/step.ts'
-import { contentOfKey } from '../../src/decision/trial-key.ts'
 import { isOfFailure } from '../../src/decision/verdict.ts'
+import { contentOfKey } from '../../src/subject/trial-key.ts'
 import { isGood, isLocalText, isRefused, meaningOf } from './behaviour.ts'
 import type { SimWorld } from './sim-world.ts'
 import { lateUs, limitUs } from './times.ts'

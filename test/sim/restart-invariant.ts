@@ -4,11 +4,11 @@
  * stopped, and it never restarts endlessly.
  */
 import assert from 'node:assert/strict'
-import { LOCAL_CONTENT } from '../../src/decision/config-source.ts'
 import type { RestartRecord } from '../../src/decision/records.ts'
 import type { Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
-import { contentOfKey, type TrialKey } from '../../src/decision/trial-key.ts'
+import { LOCAL_CONTENT } from '../../src/subject/config-source.ts'
+import { contentOfKey, type TrialKey } from '../../src/subject/trial-key.ts'
 import { behaviourOf, isLocalText, meaningOf } from './behaviour.ts'
 import { isEditedSince, mayBeEarlier } from './lost-stamp.ts'
 import { POLICY } from './policy.ts'

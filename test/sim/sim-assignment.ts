@@ -3,13 +3,13 @@
  * merged by the agent's own source of parts; only the merging itself is simulated.
  */
 
-import type { ConfigMapData } from '../../src/decision/config-source.ts'
 import type { Desired } from '../../src/decision/desired.ts'
 import { applyOverlay, applyPart } from '../../src/overlay/apply.ts'
-import type { PartResult } from '../../src/overlay/merge-part.ts'
+import type { MergeResult } from '../../src/overlay/merge-part.ts'
 import { PartSource } from '../../src/overlay/part-source.ts'
 import { nameRendering, type OverlayView } from '../../src/overlay/read-overlay.ts'
 import type { LocalConfigView, ReadLocalConfig } from '../../src/ports/assignment-source.ts'
+import type { ConfigMapData } from '../../src/subject/config-source.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'
 import { baseOf, mergedText } from './behaviour.ts'
 import { LOCAL_PATH } from './paths.ts'
@@ -128,7 +128,7 @@ export class SimAssignment {
   }
 }
 
-function merge(local: string, data: ConfigMapData, key: string): PartResult {
+function merge(local: string, data: ConfigMapData, key: string): MergeResult {
   const part = data[key]
   if (part === undefined) return { ok: true, rendered: nameRendering(data, key), patches: [] }
   const text = mergedText(part, local)

@@ -1,6 +1,6 @@
 /** What a simulated unit needs of its node. */
 import type { Layout } from '../../src/checkpoint/layout.ts'
-import type { ReadyWiring } from '../../src/decision/unit-state.ts'
+import type { ReadyWiring } from '../../src/subject/unit-state.ts'
 import type { SimProcess } from './behaviour.ts'
 import type { NodeKind } from './node-kind.ts'
 import type { Random } from './random.ts'

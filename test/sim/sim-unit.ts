@@ -5,9 +5,9 @@
  */
 
 import type { RestartOutcome } from '../../src/decision/effects-of-answer.ts'
-import type { KubeletProcess, ReadyWiring, UnitActivity, UnitDown, UnitHazards, UnitState } from '../../src/decision/unit-state.ts'
 import type { HealthProbe, HealthTarget } from '../../src/ports/probes.ts'
 import type { Unit } from '../../src/ports/unit.ts'
+import type { KubeletProcess, ReadyWiring, UnitActivity, UnitDown, UnitHazards, UnitState } from '../../src/subject/unit-state.ts'
 import { HeldAnswer } from '../../src/systemd/held-answer.ts'
 import { describeProcess } from '../../src/systemd/unit-activity.ts'
 import {

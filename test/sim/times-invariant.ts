@@ -4,10 +4,9 @@
  * or excuses kubelet, starts the times anew, and ends nothing else.
  */
 import assert from 'node:assert/strict'
-import type { Policy } from '../../src/decision/policy.ts'
-import type { Snapshot } from '../../src/decision/snapshot.ts'
+import type { Policy, Snapshot } from '../../src/decision/snapshot.ts'
 import type { Step } from '../../src/decision/step.ts'
-import { contentOfKey } from '../../src/decision/trial-key.ts'
+import { contentOfKey } from '../../src/subject/trial-key.ts'
 import { isLocalText, type SimProcess } from './behaviour.ts'
 import { CONTAINERD } from './sim-runtime.ts'
 import { STARVED_US } from './sim-troubles.ts'

@@ -2,7 +2,7 @@
  * The table of times of docs/concepts.md, "How soon a failing config is left", by the settings of a
  * node. test/docs compares the two.
  */
-import type { Policy } from '../../src/decision/policy.ts'
+import type { Policy } from '../../src/decision/snapshot.ts'
 
 /** So near its start an exit counts as one of a crash loop by its words, and the next start too. */
 export const ALIKE_WITHIN_US = 60e6

@@ -132,7 +132,7 @@ class Recorder {
         this.add('history', transition)
         this.#tell({ ...transition, atNs: '0' })
       }, []),
-      warnings: { see: () => [] },
+      warnings: { see: () => [], otherwise: () => undefined },
       publish: (status, trial, summary) => {
         this.#report('status', status)
         this.#report('trial', trial)

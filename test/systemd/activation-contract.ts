@@ -1,10 +1,10 @@
 /** The contract of every kind of activation, and of the properties of its wiring. */
 import type { Test } from 'tap'
 import { contentHash } from '../../src/checkpoint/content.ts'
-import { type ConfigSource, sameSource } from '../../src/decision/config-source.ts'
-import type { ReadyWiring, UnitState } from '../../src/decision/unit-state.ts'
 import type { Activation } from '../../src/ports/activation.ts'
 import type { Files } from '../../src/ports/files.ts'
+import { type ConfigSource, sameSource } from '../../src/subject/config-source.ts'
+import type { ReadyWiring, UnitState } from '../../src/subject/unit-state.ts'
 import type { FakeDisk } from '../checkpoint/fake/fake-disk.ts'
 import { bytesOf, CONFIG, crashEverywhere, DIRECTORY, ORIGINAL, pathOf, sourceOf } from './disk.ts'
 

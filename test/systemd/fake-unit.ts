@@ -6,8 +6,8 @@
 
 import { type ExitResult, type MachineState, SHOWN_STATE, UnitMachine } from '../../demo/systemd/unit-machine.ts'
 import type { RestartOutcome } from '../../src/decision/effects-of-answer.ts'
-import type { KubeletProcess, UnitActivity, UnitDown, UnitState } from '../../src/decision/unit-state.ts'
 import type { Unit } from '../../src/ports/unit.ts'
+import type { KubeletProcess, UnitActivity, UnitDown, UnitState } from '../../src/subject/unit-state.ts'
 import {
   chooseVerb,
   classifyActivity,

@@ -3,8 +3,8 @@
  * leave a file outside the agent's own directory.
  */
 import { dirname } from 'node:path'
-import type { ConfigSource } from '../../src/decision/config-source.ts'
-import type { ReadyWiring } from '../../src/decision/unit-state.ts'
+import type { ConfigSource } from '../../src/subject/config-source.ts'
+import type { ReadyWiring } from '../../src/subject/unit-state.ts'
 import { UnitActivation } from '../../src/systemd/activation.ts'
 import { dropInWiring, fileWiring } from '../../src/systemd/wiring-kinds.ts'
 import { silentLog } from '../checkpoint/silent-log.ts'

@@ -3,7 +3,6 @@
  * runs. Pure.
  */
 
-import { describeSource } from '../../decision/config-source.ts'
 import type { Phase } from '../../decision/phases.ts'
 import { nextVisibleStep } from '../../decision/rules.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
@@ -11,6 +10,7 @@ import type { Step } from '../../decision/step.ts'
 import { assess, type Target } from '../../decision/target.ts'
 import { measureTrial } from '../../decision/trial.ts'
 import { findEndUs } from '../../decision/wait.ts'
+import { describeSource } from '../../subject/config-source.ts'
 
 export interface Explanation {
   /** What should run. undefined: unknown. */

@@ -4,12 +4,12 @@
  * for something that only time or kubelet can tell; a wait that ends by itself (a turn in a spread,
  * the hourly limit) is passed through.
  */
-import { type Answers, carryOut } from '../../decision/carry-out.ts'
+import { type CommandAnswers, carryOut } from '../../decision/carry-out.ts'
 import { nextVisibleStep } from '../../decision/rules.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
 import type { Step, Wait } from '../../decision/step.ts'
-import { type TrialKey, trialKey } from '../../decision/trial-key.ts'
 import type { PreflightResult, Verdict } from '../../decision/verdict.ts'
+import { type TrialKey, trialKey } from '../../subject/trial-key.ts'
 import { explain } from './explain.ts'
 
 interface ForeseenStep {
@@ -76,7 +76,7 @@ function passTime(snapshot: Snapshot, us: number): Snapshot {
   }
 }
 
-function answersFrom({ refusal, drain }: Foretold): Answers {
+function answersFrom({ refusal, drain }: Foretold): CommandAnswers {
   return {
     preflight({ key, source }, { basis, localConfig, now }) {
       const verdict = refusal(key)

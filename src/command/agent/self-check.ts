@@ -4,11 +4,11 @@
  */
 
 import { dirname, isAbsolute, normalize } from 'node:path'
-import { describeSource, describeVersion } from '../../decision/config-source.ts'
-import type { KnownUnit, UnitActivity, UnitState, WiringProblem } from '../../decision/unit-state.ts'
-import { describeFacts, type NodeFactsResult } from '../../kubelet/describe-facts.ts'
+import type { MachineFacts, MachineFactsResult } from '../../kubelet/node-facts.ts'
 import type { ActivationState } from '../../ports/activation.ts'
 import type { Log } from '../../ports/log.ts'
+import { describeSource, describeVersion } from '../../subject/config-source.ts'
+import type { KnownUnit, UnitActivity, UnitState, WiringProblem } from '../../subject/unit-state.ts'
 import { asArguments, flagValue } from '../../systemd/command-line.ts'
 import { isKubeletInside } from '../../systemd/distribution.ts'
 import type { CommandContext } from './command.ts'
@@ -17,8 +17,13 @@ import type { PathNeed, PathRight, Vantage } from './rights.ts'
 /** What the API server was asked. `grants`: what it lets the agent do. */
 type ClusterTopic = 'api server' | 'identity' | 'assignment' | 'grants'
 
+type NodeTopic = 'settings' | 'unit' | 'distribution' | 'drop-in' | 'kubelet' | 'runtime' | 'rights' | 'node' | 'agent'
+
+/** What the config that runs does not do. */
+type EffectTopic = 'shutdown' | 'config-dir' | 'certificate'
+
 export interface SelfCheckResult {
-  readonly topic: 'settings' | 'unit' | 'distribution' | 'drop-in' | 'kubelet' | 'runtime' | 'rights' | 'node' | 'agent' | ClusterTopic
+  readonly topic: NodeTopic | ClusterTopic | EffectTopic
   /** `fail`: the agent cannot work like this. */
   readonly level: 'ok' | 'warn' | 'fail'
   readonly text: string
@@ -36,7 +41,7 @@ export interface SelfCheckFacts {
   readonly otherKubeconfig?: string | undefined
   readonly vantage: Vantage
   readonly uid: number
-  readonly nodeFacts: NodeFactsResult
+  readonly nodeFacts: MachineFactsResult
   readonly runtimeDoubt?: string | undefined
 }
 
@@ -208,7 +213,7 @@ function judgeRights({ rights, uid, kubeconfig, otherKubeconfig }: SelfCheckFact
   return { level: 'ok', text: `root; may write ${writable.join(', ')}` }
 }
 
-function checkNode(result: NodeFactsResult): SelfCheckResult {
+function checkNode(result: MachineFactsResult): SelfCheckResult {
   if (!result.ok) return { topic: 'node', level: 'warn', text: `cannot read facts about the machine: ${result.detail}` }
   return { topic: 'node', level: 'ok', text: describeFacts(result.facts) }
 }
@@ -270,4 +275,16 @@ export function logFindings(findings: readonly SelfCheckResult[], log: Log): voi
     else if (level === 'warn') log.warn(line)
     else log.error(line)
   }
+}
+
+/**
+ * One line, such as `Debian GNU/Linux 12, kernel 6.1.0, 4 CPUs (x64), 15.6 GiB memory, no swap`.
+ */
+function describeFacts({ os, kernel, cpus, architecture, memoryBytes, swapBytes }: MachineFacts): string {
+  const swap = swapBytes === 0 ? 'no swap' : `${gibibytes(swapBytes)} swap`
+  return `${os}, kernel ${kernel}, ${cpus} ${cpus === 1 ? 'CPU' : 'CPUs'} (${architecture}), ${gibibytes(memoryBytes)} memory, ${swap}`
+}
+
+function gibibytes(bytes: number): string {
+  return `${(bytes / 2 ** 30).toFixed(1)} GiB`
 }

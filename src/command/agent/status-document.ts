@@ -8,8 +8,6 @@ import { heldSources } from '../../decision/held-sources.ts'
 import { isNamed, listOfBoot, listRequested, type RestartRecord } from '../../decision/records.ts'
 import { listCounted } from '../../decision/restart-limit.ts'
 import type { Snapshot } from '../../decision/snapshot.ts'
-import { contentOfKey, identityOfKey } from '../../decision/trial-key.ts'
-import type { UnitState } from '../../decision/unit-state.ts'
 import { holdsOnAnyKubelet, type Verdict } from '../../decision/verdict.ts'
 import { listObserved } from '../../evidence/judge.ts'
 import { type EvidenceFinding, levelOf } from '../../evidence/kinds.ts'
@@ -19,6 +17,8 @@ import type { LastReport } from '../../report/last-report.ts'
 import type { ConditionStatus } from '../../report/reasons.ts'
 import { describeStatus, findLastKnownGood } from '../../report/status.ts'
 import { CONFIG_API_VERSION } from '../../settings/resolve-settings.ts'
+import { contentOfKey, identityOfKey } from '../../subject/trial-key.ts'
+import type { UnitState } from '../../subject/unit-state.ts'
 import { HOUR_US, SECOND_US } from '../../values/durations.ts'
 import type { MergedDocument } from '../merged.ts'
 import type { Cell, Tone } from '../terminal.ts'
@@ -34,7 +34,7 @@ import {
   documentUnit,
   seconds,
   showSeconds,
-  unknown,
+  unknownDocument,
 } from './document-parts.ts'
 import { explain } from './explain.ts'
 
@@ -76,11 +76,11 @@ export function documentStatus(snapshot: Snapshot, { agent, lastReport, merged, 
     detail,
     assigned: documentAssigned(snapshot),
     active: documentActive(snapshot, status.active),
-    nextStart: nextStart.kind === 'known' ? documentHeld(nextStart.held) : unknown(nextStart.detail),
+    nextStart: nextStart.kind === 'known' ? documentHeld(nextStart.held) : unknownDocument(nextStart.detail),
     lastKnownGood: documentHeld(findLastKnownGood(snapshot)),
     previous: documentHeld(snapshot.previous),
     /** What should be active: `assigned`, unless that failed. */
-    target: target === undefined ? unknown(detail) : documentHeld(target),
+    target: target === undefined ? unknownDocument(detail) : documentHeld(target),
     /** What is known of the config on trial. Empty: nothing is on trial. */
     evidence: listObserved(snapshot).map((finding) => documentFinding(finding, snapshot)),
     trial:

@@ -10,7 +10,7 @@ import type { InputReading } from '../read-input.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** How people call it. */
-export const PROGRAM = 'kubectl kubelet-config'
+export const PLUGIN_NAME = 'kubectl kubelet-config'
 
 export type PluginCommand = Command<PluginContext>
 

@@ -1,8 +1,8 @@
 /** ConfigMaps that hold configs, read and written for commands. Pure but for the API. */
 import { BASE_ANNOTATION } from '../../decision/channels.ts'
-import type { ConfigMapData } from '../../decision/config-source.ts'
 import { metadataOf, readPause } from '../../source/channels/metadata.ts'
 import { dataOf, identityOf } from '../../source/kube-object.ts'
+import type { ConfigMapData } from '../../subject/config-source.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { type CommandArgument, Failure } from '../command.ts'

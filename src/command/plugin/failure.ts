@@ -20,7 +20,7 @@ export interface Asked {
 /** The API server does not answer, or not now. */
 export class Outage extends Failure {}
 
-export type Refused = Exclude<KubeAnswer, { kind: 'ok' }>
+type Refused = Exclude<KubeAnswer, { kind: 'ok' }>
 
 /** As people call one of them; what is not here has the name that RBAC gives it. */
 const SINGULAR: Readonly<Record<string, string>> = { configmaps: 'ConfigMap', nodes: 'Node' }

@@ -3,13 +3,13 @@
  * what assigns. Read from JSON of any shape, without trust: texts lose control characters. Pure.
  */
 import { CONFIG_LABEL, CONFIG_SOURCE_ANNOTATION } from '../../decision/channels.ts'
-import { type ConfigMapRef, type ConfigSource, describeSource } from '../../decision/config-source.ts'
 import { STATUS_ANNOTATION } from '../../report/annotation.ts'
 import { findCondition } from '../../report/node-conditions.ts'
 import { readConfig } from '../../report/node-config.ts'
 import { CONDITION_TYPE, DEGRADED_TYPE } from '../../report/reasons.ts'
 import { readAssignment, readSourceAnnotation } from '../../source/channels/config-source-field.ts'
 import { metadataOf } from '../../source/channels/metadata.ts'
+import { type ConfigMapRef, type ConfigSource, describeSource } from '../../subject/config-source.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { Failure } from '../command.ts'
@@ -175,12 +175,12 @@ function countOf(value: unknown): number | undefined {
 }
 
 /** The state in one word: the condition's reason. */
-export function stateOf({ ready }: NodeState): string {
+export function stateWord({ ready }: NodeState): string {
   return ready === undefined ? 'NoAgent' : ready.reason || ready.status
 }
 
 /** The config that the node is to run: what its agent follows, or else what the Node asks for. */
-export function configOf({ assigned, asked }: NodeState): string {
+export function configWord({ assigned, asked }: NodeState): string {
   if (assigned === 'local') return 'local'
   if (assigned !== undefined) return nameOf(assigned)
   if (asked === undefined) return '-'

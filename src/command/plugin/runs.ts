@@ -1,6 +1,6 @@
 /** Which content of a config each node runs, as far as the cluster knows. Pure but for the API. */
 import { contentHash } from '../../checkpoint/content.ts'
-import type { ConfigMapData } from '../../decision/config-source.ts'
+import type { ConfigMapData } from '../../subject/config-source.ts'
 import { orElse } from '../command.ts'
 import type { PluginContext } from './command.ts'
 import { type FoundConfig, findConfig } from './config-maps.ts'
@@ -15,7 +15,7 @@ interface KnownContent {
   readonly merged: ConfigMapData | undefined
 }
 
-export type Runs = 'yes' | 'no' | 'unknown'
+type Runs = 'yes' | 'no' | 'unknown'
 
 /** @param supposed see mergeText */
 export async function knowContent(context: PluginContext, config: FoundConfig, supposed?: Supposed): Promise<KnownContent> {
@@ -113,7 +113,7 @@ async function tallyGroup(
 }
 
 /** A sentence. undefined: it is known of all nodes. */
-export function describeUnknown({ unknown }: Tally): string | undefined {
+export function describeUnknownRuns({ unknown }: Tally): string | undefined {
   if (unknown === 0) return undefined
   const which = unknown === 1 ? 'which version it runs' : 'which version they run'
   return `Of ${countNodes(unknown)} it is not known ${which}, since what is merged there has other bytes: diff NODE asks kubelet.`

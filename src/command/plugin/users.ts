@@ -2,9 +2,10 @@
  * The nodes that use a config: those that it is assigned to, those with a part over it, and those
  * that it is laid over as a layer. Pure but for the API.
  */
-import type { ConfigMapRef } from '../../decision/config-source.ts'
+
 import { readBases } from '../../source/base-chain.ts'
 import { matchesLabels, parseLabelSelector } from '../../source/channels/label-selector.ts'
+import type { ConfigMapRef } from '../../subject/config-source.ts'
 import { isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { orElse } from '../command.ts'
 import type { PluginContext } from './command.ts'

@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
-import type { ConfigMapData } from '../../decision/config-source.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { type FieldPath, listRelativePaths, patchRelativePaths } from '../../kubelet/field-path.ts'
+import type { ConfigMapData } from '../../subject/config-source.ts'
 import { isObject } from '../../values/is-object.ts'
 import { mergePatch } from '../../values/merge-patch.ts'
 

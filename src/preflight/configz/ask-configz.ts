@@ -4,7 +4,6 @@
  * Pure; who asks is passed in.
  */
 import { posix } from 'node:path'
-import type { KnownUnit } from '../../decision/unit-state.ts'
 import type { KubeletConfig } from '../../kubelet/decode.ts'
 import { decides } from '../../kubelet/field-path.ts'
 import type { YamlReader } from '../../kubelet/yaml-document.ts'
@@ -12,6 +11,7 @@ import type { Files } from '../../ports/files.ts'
 import type { KubeApi } from '../../ports/kube-api.ts'
 import type { ConfigzAnswer } from '../../ports/preflight.ts'
 import type { FirstWords } from '../../ports/unit.ts'
+import type { KnownUnit } from '../../subject/unit-state.ts'
 import { isKubeletInside } from '../../systemd/distribution.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type Difference, findMisread } from '../change/check-same.ts'

@@ -8,14 +8,14 @@ import { valueAt } from '../../kubelet/field-path.ts'
 import { isObject } from '../../values/is-object.ts'
 import { parseCpuList } from '../cpu-set.ts'
 import {
+  asList,
   durationOf,
   type FieldProblem,
   type FieldRuleInput,
   firstPlaces,
   isOn,
-  listOf,
   numberOf,
-  quote,
+  quoteText,
   SECOND_NS,
   shorten,
   textOf,
@@ -65,14 +65,14 @@ function checkKeyAlgorithms({ config }: FieldRuleInput): FieldProblem[] {
   const complaints = ['clientCertificateKeyAlgorithm', 'serverCertificateKeyAlgorithm'].flatMap((field): FieldProblem[] => {
     const name = config[field]
     if (typeof name !== 'string' || ALGORITHMS.includes(name)) return []
-    const problem = `${field} ${quote(name)} is not a supported algorithm`
+    const problem = `${field} ${quoteText(name)} is not a supported algorithm`
     return [{ rule: 'value', path: [field], problem, mistyped: { name, known: ALGORITHMS }, from: 38 }]
   })
   const server = textOf(config.serverCertificateKeyAlgorithm)
   const least = textOf(config.tlsMinVersion)
   if (!server.startsWith('ML-DSA-') || !ALGORITHMS.includes(server) || !['', ...TLS_VERSIONS.slice(0, -1)].includes(least))
     return complaints
-  const problem = `tlsMinVersion ${quote(least)} is incompatible with serverCertificateKeyAlgorithm ${quote(server)}, ML-DSA requires VersionTLS13`
+  const problem = `tlsMinVersion ${quoteText(least)} is incompatible with serverCertificateKeyAlgorithm ${quoteText(server)}, ML-DSA requires VersionTLS13`
   const advice = 'set tlsMinVersion to VersionTLS13'
   return [...complaints, { rule: 'cross', path: ['serverCertificateKeyAlgorithm'], problem, advice, from: 38 }]
 }
@@ -113,7 +113,7 @@ function checkShutdown({ config, gate }: FieldRuleInput): FieldProblem[] {
 }
 
 function checkPriorities(value: unknown, isShutdownSet: boolean, gate: FieldRuleInput['gate']): FieldProblem[] {
-  if (listOf(value).length === 0) return []
+  if (asList(value).length === 0) return []
   const field = 'shutdownGracePeriodByPodPriority'
   const needed = 'GracefulNodeShutdownBasedOnPodPriority'
   const complain = (problem: string): FieldProblem[] => [{ rule: 'cross', path: [field], problem, from: 23 }]
@@ -129,7 +129,7 @@ function checkSwap({ config, gate }: FieldRuleInput): FieldProblem[] {
   const off = 'memorySwap.swapBehavior cannot be set when NodeSwap feature flag is disabled'
   if (isOnHere === false) return [{ rule: 'cross', path, problem: off, from: 22, to: 37 }]
   const complain = (words: readonly string[], from: number, to?: number): FieldProblem[] => {
-    const problem = `memorySwap.swapBehavior ${quote(behavior)} must be one of: "", ${words.join(', ')}`
+    const problem = `memorySwap.swapBehavior ${quoteText(behavior)} must be one of: "", ${words.join(', ')}`
     return words.includes(behavior) ? [] : [{ rule: 'value', path, problem, unsure: isOnHere === undefined, from, to }]
   }
   return [...complain(['LimitedSwap', 'UnlimitedSwap'], 22, 29), ...complain(['NoSwap', 'LimitedSwap'], 30)]
@@ -168,11 +168,11 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
   const isReserved = { systemReserved: hasKeys(config.systemReserved), kubeReserved: hasKeys(config.kubeReserved) }
   for (const [index, option] of enforced.entries()) {
     const path = config.enforceNodeAllocatable === undefined ? ['enforceNodeAllocatable'] : ['enforceNodeAllocatable', index]
-    if (firsts.get(option) !== index) complain(`${FIELD} contains ${quote(option)} twice`, { path, from: 31 })
+    if (firsts.get(option) !== index) complain(`${FIELD} contains ${quoteText(option)} twice`, { path, from: 31 })
     const plain = option.replace(/-compressible$/, '')
     const { cgroup, map } = plain === 'system-reserved' || plain === 'kube-reserved' ? ENFORCED[plain] : NOT_ENFORCED
     if (cgroup === undefined && !['pods', 'none'].includes(option))
-      complain(`option ${quote(option)} specified for ${FIELD} is not valid`, { path, rule: 'value' })
+      complain(`option ${quoteText(option)} specified for ${FIELD} is not valid`, { path, rule: 'value' })
     if (cgroup !== undefined && plain !== option) {
       complain(`option ${JSON.stringify(option)} specified for ${FIELD} is not valid before 1.32`, { path, rule: 'value', to: 31 })
       if (firsts.has(plain)) complain(`${FIELD} may not contain both ${plain} and ${option}`, { path, from: 32 })
@@ -183,7 +183,7 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
       const more = {
         path,
         advice: `set ${map}, or remove ${option}`,
-        unlessFlag: plain,
+        supplied: true,
         atStart: true,
         ...(plain !== option && { from: 32 }),
       }

@@ -6,8 +6,9 @@
  * built with is not known: its own build files had 1.15 for 1.20, 1.16 for 1.21 and 1.22, 1.17 for
  * 1.23, and later ones since.
  */
+
 import { hasLeadingZero, meet, readIp } from '../../values/ip-address.ts'
-import { type FieldProblem, type FieldRuleInput, isOn, numberOf, quote, shorten, textOf, textsOf } from './complaint.ts'
+import { type FieldProblem, type FieldRuleInput, isOn, numberOf, quoteText, shorten, textOf, textsOf } from './complaint.ts'
 import { SUITES } from './single-fields.ts'
 
 export function checkListeners(subject: FieldRuleInput): FieldProblem[] {
@@ -50,10 +51,12 @@ function checkAddress(subject: FieldRuleInput): FieldProblem[] {
   if (readIp(address) === undefined) {
     const meant = address.trim().split(/[/,;\s]/)[0] ?? ''
     const advice = readIp(meant) === undefined ? 'write an IP address of the node, or 0.0.0.0 for all' : `write ${meant}`
-    return [{ rule: 'value', path, problem: `address ${quote(address)} is not an IP address: kubelet cannot listen, and exits`, advice }]
+    return [
+      { rule: 'value', path, problem: `address ${quoteText(address)} is not an IP address: kubelet cannot listen, and exits`, advice },
+    ]
   }
   if (!hasLeadingZero(address)) return []
-  const problem = `address ${quote(address)} has leading zeros, which a kubelet that was built with Go 1.17 or later does not take`
+  const problem = `address ${quoteText(address)} has leading zeros, which a kubelet that was built with Go 1.17 or later does not take`
   return [{ rule: 'value', path, problem, advice: 'remove the zeros', to: READS_ZEROS_SINCE - 1, severity: 'warn' }]
 }
 

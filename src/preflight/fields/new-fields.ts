@@ -5,7 +5,7 @@
 import { valueAt } from '../../kubelet/field-path.ts'
 import { parseQuantity } from '../../kubelet/quantity.ts'
 import { isObject } from '../../values/is-object.ts'
-import { durationOf, type FieldProblem, type FieldRuleInput, listOf, numberOf, quote, SECOND_NS, textOf, textsOf } from './complaint.ts'
+import { asList, durationOf, type FieldProblem, type FieldRuleInput, numberOf, quoteText, SECOND_NS, textOf, textsOf } from './complaint.ts'
 
 export function checkNewFields(subject: FieldRuleInput): FieldProblem[] {
   const { config } = subject
@@ -22,7 +22,7 @@ export function checkNewFields(subject: FieldRuleInput): FieldProblem[] {
 
 function checkReservedMemory(value: unknown): FieldProblem[] {
   const seen = new Set<string>()
-  return listOf(value).flatMap((item, index) => {
+  return asList(value).flatMap((item, index) => {
     const limits = isObject(item) && isObject(item.limits) ? Object.entries(item.limits) : []
     const node = isObject(item) && typeof item.numaNode === 'number' ? item.numaNode : 0
     return limits.flatMap(([resource, amount]): FieldProblem[] => {
@@ -30,10 +30,10 @@ function checkReservedMemory(value: unknown): FieldProblem[] {
       const complaints: FieldProblem[] = []
       const complain = (problem: string) => complaints.push({ rule: 'value', path, problem, from: 21 })
       if (resource !== 'memory' && !resource.startsWith('hugepages-'))
-        complain(`the limit type ${quote(resource)} for NUMA node ${node} is not allowed, only memory or hugepages-*`)
-      if (isZero(amount)) complain(`reserved memory may not be zero for NUMA node ${node} and resource ${quote(resource)}`)
+        complain(`the limit type ${quoteText(resource)} for NUMA node ${node} is not allowed, only memory or hugepages-*`)
+      if (isZero(amount)) complain(`reserved memory may not be zero for NUMA node ${node} and resource ${quoteText(resource)}`)
       const key = `${node} ${resource}`
-      if (seen.has(key)) complain(`the reserved memory has a duplicate value for NUMA node ${node} and resource ${quote(resource)}`)
+      if (seen.has(key)) complain(`the reserved memory has a duplicate value for NUMA node ${node} and resource ${quoteText(resource)}`)
       seen.add(key)
       return complaints
     })
@@ -51,7 +51,7 @@ const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*
 
 /** `CheckTaintValidation`, pkg/util/taints: the rules of labels apply to key and value. */
 function checkTaints(value: unknown): FieldProblem[] {
-  return listOf(value).flatMap((item, index): FieldProblem[] => {
+  return asList(value).flatMap((item, index): FieldProblem[] => {
     if (!isObject(item)) return []
     const path = ['registerWithTaints', index]
     const [key, text, effect] = [item.key, item.value, item.effect].map(textOf)
@@ -127,7 +127,7 @@ const POLICIES = ['NeverVerify', 'NeverVerifyPreloadedImages', 'NeverVerifyAllow
 
 function checkImageCredentials({ config, gate }: FieldRuleInput): FieldProblem[] {
   const policy = textOf(config.imagePullCredentialsVerificationPolicy)
-  const hasList = listOf(config.preloadedImagesVerificationAllowlist).length > 0
+  const hasList = asList(config.preloadedImagesVerificationAllowlist).length > 0
   const [policyPath, listPath] = [['imagePullCredentialsVerificationPolicy'], ['preloadedImagesVerificationAllowlist']]
   const complain = (rule: string, path: string[], problem: string): FieldProblem => ({
     rule,
@@ -147,7 +147,7 @@ function checkImageCredentials({ config, gate }: FieldRuleInput): FieldProblem[]
 }
 
 /** The default up to 1.36, which later kubelets still take from files that spell it out. */
-const FORMER_FACTOR = 0.9
+export const FORMER_FACTOR = 0.9
 
 function checkMemoryQos({ config: { memoryReservationPolicy, memoryThrottlingFactor: factor }, gate }: FieldRuleInput): FieldProblem[] {
   if (gate('MemoryQoS') !== false) return []
@@ -191,7 +191,7 @@ function checkImagePatterns(patterns: readonly string[]): FieldProblem[] {
   return patterns.flatMap((pattern, index): FieldProblem[] => {
     const path = ['preloadedImagesVerificationAllowlist', index]
     const complain = (problem: string, range: Pick<FieldProblem, 'from' | 'to'>): FieldProblem[] => [
-      { rule: 'value', path, problem: `${quote(pattern)} ${problem}`, ...range },
+      { rule: 'value', path, problem: `${quoteText(pattern)} ${problem}`, ...range },
     ]
     if (!isPrefix(pattern) && !isName(pattern))
       return complain('is neither the name of an image without tag and digest nor a pattern that ends in /*', { from: 33 })

@@ -9,12 +9,12 @@ import { valueAt } from '../../kubelet/field-path.ts'
 import type { FieldName } from '../../kubelet/fields.ts'
 import { parseGoDuration } from '../../values/go-syntax.ts'
 import {
+  asList,
   type FieldProblem,
   type FieldRuleInput,
   firstPlaces,
-  listOf,
   MILLISECOND_NS,
-  quote,
+  quoteText,
   SECOND_NS,
   textOf,
   textsOf,
@@ -194,7 +194,7 @@ export function checkChoices({ config, gate, version }: FieldRuleInput): FieldPr
     const isOn = needed === undefined ? true : gate(needed)
     if (name === '' || words.includes(name) || isOn === false) return []
     const label = flag === undefined ? path.join('.') : `${path.join('.')} (${flag})`
-    const wrong = `${label} ${quote(name)} must be one of: ${words.map(quote).join(', ')}`
+    const wrong = `${label} ${quoteText(name)} must be one of: ${words.map(quoteText).join(', ')}`
     const mistyped = { name, known: words }
     if (instead !== undefined)
       return [{ rule: 'value', path, problem: `kubelet starts, and takes ${instead}: ${wrong}`, mistyped, severity: 'warn' }]
@@ -208,7 +208,7 @@ function checkCipherSuites(suites: readonly string[], version: FieldRuleInput['v
     if (SUITES.includes(name)) return []
     // A newer Go may support more suites.
     const byList = /^TLS_[A-Z0-9_]{3,80}$/.test(name)
-    const problem = `Cipher suite ${quote(name)} not supported or doesn't exist`
+    const problem = `Cipher suite ${quoteText(name)} not supported or doesn't exist`
     const unsure = byList && version === undefined
     return [{ rule: 'value', path: ['tlsCipherSuites', index], problem, mistyped: { name, known: SUITES }, unsure, byList }]
   })
@@ -223,7 +223,7 @@ const CURVES = [23, 24, 25, 29, 4587, 4588, 4589]
 const GREATEST = 65535
 
 export function checkCurves({ config }: FieldRuleInput): FieldProblem[] {
-  const ids = listOf(config.tlsCurvePreferences)
+  const ids = asList(config.tlsCurvePreferences)
   const firsts = firstPlaces(ids)
   return ids.flatMap((id, index): FieldProblem[] => {
     if (typeof id !== 'number') return []

@@ -21,8 +21,10 @@ import {
   MOST_FILES,
   subordinateNeeds,
 } from './check-machine.ts'
+import { checkPressure, pressureNeeds } from './check-pressure.ts'
 import { checkReservations } from './check-reservations.ts'
 import { checkRuntime, imageSocket, runtimeSocket } from './check-runtime.ts'
+import { checkShutdown, shutdownPeriod } from './check-shutdown.ts'
 import { checkStates, describeStates } from './check-states.ts'
 import { type NodeOptions, NodeView, stateFile, toFinding, usesCpuManager, usesMemoryManager } from './node-view.ts'
 import { NOTHING_NEEDED, type SurroundingNeeds, type Surroundings } from './surroundings.ts'
@@ -31,20 +33,27 @@ export function findNeeds(config: KubeletConfig, options: NodeOptions): Surround
   const view = new NodeView(config, options)
   const left = leftManifests(view)
   const ids = subordinateNeeds(view)
+  const pressure = pressureNeeds(view)
   return {
     memory: true,
     topology: needsTopology(view),
     cgroups: cgroupsToFind(view),
     paths: [...filesToFind(view), ...ids.paths],
+    fileSystems: pressure.fileSystems,
     runtimeSocket: runtimeSocket(view),
     imageSocket: imageSocket(view),
-    texts: [...listStateFiles(view), ...ids.texts, ...resolversToCompare(view)],
+    texts: [...listStateFiles(view), ...ids.texts, ...resolversToCompare(view), ...pressure.texts],
     manifests: left === undefined ? [] : [left],
-    cgroupUse: enforcedCgroups(view),
+    cgroupUse: [...enforcedCgroups(view), ...pressure.cgroupUse],
     localAddresses: healthzAddress(view) !== undefined || serverAddress(view) !== undefined,
     listeners: (['port', 'readOnlyPort', 'healthzPort'] as const).some((field) => (view.number(field) ?? 0) > 0),
     kubeletPid: options.kubeletPid,
-    sysctls: [...(view.is('protectKernelDefaults') ? KERNEL_SETTINGS.keys() : []), ...(view.isDefault('maxOpenFiles') ? [] : [MOST_FILES])],
+    sysctls: [
+      ...(view.is('protectKernelDefaults') ? KERNEL_SETTINGS.keys() : []),
+      ...(view.isDefault('maxOpenFiles') ? [] : [MOST_FILES]),
+      ...pressure.sysctls,
+    ],
+    logind: shutdownPeriod(view) !== undefined,
   }
 }
 
@@ -65,7 +74,7 @@ function needsTopology(view: NodeView): boolean {
 
 const CHECKS = [
   ...[checkReservations, checkMachine, checkFiles, checkPorts, checkRuntime, checkStates],
-  ...[checkStaticPods, checkHealthz, checkEnforced, checkServer, checkStandalone],
+  ...[checkStaticPods, checkHealthz, checkEnforced, checkServer, checkPressure, checkShutdown, checkStandalone],
 ]
 
 export function checkNode(

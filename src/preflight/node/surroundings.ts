@@ -5,7 +5,7 @@
  */
 
 import type { CgroupDriver, RuntimeFault } from '../../ports/probes.ts'
-import { readIp } from '../../values/ip-address.ts'
+import { hexToBits, readIp } from '../../values/ip-address.ts'
 import type { CpuSet } from '../cpu-set.ts'
 
 export interface SurroundingNeeds {
@@ -22,6 +22,8 @@ export interface SurroundingNeeds {
   readonly runtimeSocket: string | undefined
   /** Of an image service other than the container runtime. undefined: it is not asked. */
   readonly imageSocket: string | undefined
+  /** The directories of kubelet and of its images, whose file systems are measured. */
+  readonly fileSystems: readonly string[]
   /** Text files to read. */
   readonly texts: readonly string[]
   /** Files or directories with manifests of static pods. */
@@ -35,12 +37,13 @@ export interface SurroundingNeeds {
   readonly kubeletPid: number | undefined
   /** Such as `vm.overcommit_memory`. */
   readonly sysctls: readonly string[]
+  readonly logind: boolean
 }
 
 export const NOTHING_NEEDED: SurroundingNeeds = {
-  ...{ memory: false, topology: false, localAddresses: false, listeners: false },
+  ...{ memory: false, topology: false, localAddresses: false, listeners: false, logind: false },
   ...{ cgroups: undefined, runtimeSocket: undefined, imageSocket: undefined, kubeletPid: undefined },
-  ...{ paths: [], texts: [], manifests: [], cgroupUse: [], sysctls: [] },
+  ...{ paths: [], fileSystems: [], texts: [], manifests: [], cgroupUse: [], sysctls: [] },
 }
 
 export interface Surroundings {
@@ -55,7 +58,8 @@ export interface Surroundings {
   readonly cgroups: ReadonlyMap<string, boolean>
   readonly paths: ReadonlyMap<string, PathState>
   readonly runtime: RuntimeFacts | undefined
-  readonly imageService: Pick<RuntimeFacts, 'fault'> | undefined
+  readonly imageService: ImageServiceFacts | undefined
+  readonly fileSystems: ReadonlyMap<string, FileSystem>
   /** null: the file does not exist. */
   readonly texts: ReadonlyMap<string, string | null>
   /** How many manifests of static pods there are. */
@@ -64,9 +68,33 @@ export interface Surroundings {
   readonly localAddresses: readonly LocalNetwork[] | undefined
   readonly listeners: readonly Listener[] | undefined
   readonly sysctls: ReadonlyMap<string, number>
+  readonly logind: LogindFacts | undefined
+}
+
+/** What systemd-logind has to do with the shutdown of the machine. */
+export interface LogindFacts {
+  /** The texts of its drop-ins in the order in which they count. One that is masked is empty. */
+  readonly dropIns: ReadonlyMap<string, string>
+  /** The files of its inhibitor locks, as `systemd-inhibit --list` shows them. */
+  readonly locks: readonly string[]
 }
 
 export type PathState = 'file' | 'directory' | 'other' | 'missing'
+
+/** What a file system has, and what of it processes other than root's may still take. */
+export interface FileSystem {
+  readonly bytes: Amount
+  /** undefined: it has no fixed number of them. */
+  readonly inodes: Amount | undefined
+}
+
+export interface Amount {
+  readonly capacity: number
+  readonly available: number
+}
+
+/** That of all processes, below the root of the hierarchy. */
+export const ROOT_CGROUP = '.'
 
 /** What the processes of a cgroup use now. undefined: unknown. */
 export interface CgroupUse {
@@ -87,7 +115,9 @@ export interface Listener {
 export const NOTHING_KNOWN: Surroundings = {
   ...{ memoryBytes: undefined, swapBytes: undefined, onlineCpus: undefined, presentCpus: undefined, numaNodes: undefined },
   ...{ cgroupVersion: undefined, runtime: undefined, imageService: undefined, localAddresses: undefined, listeners: undefined },
-  ...{ cgroups: new Map(), paths: new Map(), texts: new Map(), manifests: new Map(), cgroupUse: new Map(), sysctls: new Map() },
+  ...{ logind: undefined },
+  ...{ cgroups: new Map(), paths: new Map(), fileSystems: new Map(), texts: new Map(), manifests: new Map() },
+  ...{ cgroupUse: new Map(), sysctls: new Map() },
 }
 
 /** What a candidate's container runtime tells of itself, for the rules that need it. */
@@ -96,7 +126,11 @@ export interface RuntimeFacts {
   readonly fault: { readonly why: RuntimeFault; readonly detail: string } | undefined
   /** undefined: unknown. */
   readonly cgroup: RuntimeCgroup | undefined
+  /** Where it keeps images. undefined: unknown. */
+  readonly imageDirectory?: string | undefined
 }
+
+export type ImageServiceFacts = Pick<RuntimeFacts, 'fault' | 'imageDirectory'>
 
 /** `from`: the runtime's answer, which kubelet itself can ask for, or its config file. */
 export interface RuntimeCgroup {
@@ -139,8 +173,4 @@ export function isLocalAddress(address: string, networks: readonly LocalNetwork[
   const bits = readIp(address)
   if (bits === undefined) return true
   return networks.some((network) => network.bits.length === bits.length && bits.startsWith(network.bits.slice(0, network.prefixLength)))
-}
-
-function hexToBits(hex: string): string {
-  return [...hex].map((digit) => Number.parseInt(digit, 16).toString(2).padStart(4, '0')).join('')
 }

@@ -13,7 +13,7 @@ import { decideRollout } from '../../rollout/decide.ts'
 import { keepWaves } from '../../rollout/plan.ts'
 import { type Progress, progressOf } from '../../rollout/progress.ts'
 import { parseRecord, type RolloutRecord } from '../../rollout/record.ts'
-import { type Observation, observe, observeTurn } from '../../rollout/silence.ts'
+import { type Observation, observeRecord, observeTurn } from '../../rollout/silence.ts'
 import type { RolloutConfig, RolloutDecision, RolloutTurn, RolloutWrite } from '../../rollout/view.ts'
 import type { FoundRecord } from './read-record.ts'
 
@@ -107,7 +107,7 @@ class RecordSightings {
     const { record, uid: recordUid, resourceVersion } = found
     const { uid: configUid, hash, plan } = config
     const retry = plan.ok ? plan.plan.retry : 0
-    const observation = observe(before, { record, recordUid, resourceVersion, configUid, hash, assignment, retry, nowUs, contactUs })
+    const observation = observeRecord(before, { record, recordUid, resourceVersion, configUid, hash, assignment, retry, nowUs, contactUs })
     this.#store.put('observation', { bootId, observation })
     return observation
   }

@@ -23,7 +23,7 @@ import { WATCH_LIMITS, type WatchLimits, type WatchTiming } from '../watch-loop.
 import { type Decided, Deciding, decidedWait, type ObservationStore } from './deciding.ts'
 import { findRecordRef, type RecordRef, readBoth } from './read-record.ts'
 import { RecordWatch } from './record-watch.ts'
-import { RecordWriter, type RolloutCounters, SPACING_MS } from './record-writer.ts'
+import { RECORD_SPACING_MS, RecordWriter, type RolloutCounters } from './record-writer.ts'
 import type { RolloutEvents } from './rollout-events.ts'
 
 interface RolloutWorkerDeps {
@@ -127,7 +127,7 @@ export class RolloutWorker implements RolloutPort {
     const { api, pace, clock } = this.#deps
     const pauseMs = this.#notBeforeMs - pace.nowMs()
     if (pauseMs > 0) return pauseMs
-    this.#notBeforeMs = pace.nowMs() + SPACING_MS
+    this.#notBeforeMs = pace.nowMs() + RECORD_SPACING_MS
     const sinceUs = clock.now().monotonicUs
     const seen = this.#watch?.seen()
     const read = await readBoth(api, ref, subject.config)
@@ -137,7 +137,7 @@ export class RolloutWorker implements RolloutPort {
     }
     const { found, config } = read
     // An event that came meanwhile may be the last one, so it must not be lost.
-    if (this.#watch?.read(found, seen) === false) return SPACING_MS
+    if (this.#watch?.read(found, seen) === false) return RECORD_SPACING_MS
     // What the node has to say may have changed meanwhile.
     const latest = this.#subject
     if (latest === undefined || this.#aboutOf(latest, ref) !== this.#about) return 0
@@ -252,7 +252,7 @@ const LONGEST_MS = 3_600_000
 /**
  * A sleep that can be ended from outside. What wakes it while nothing sleeps ends the next one.
  */
-export class Sleeper {
+class Sleeper {
   readonly #pace: Pick<WatchTiming, 'sleep'>
   #current: AbortController | undefined
   #isWoken = false

@@ -18,13 +18,15 @@ t.test('needs only the facts that the candidate is about', async (t) => {
     paths: ['/etc/resolv.conf', '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/'],
     runtimeSocket: undefined,
     imageSocket: undefined,
+    fileSystems: ['/var/lib/kubelet'],
     manifests: [],
-    cgroupUse: [],
+    cgroupUse: ['.'],
     localAddresses: false,
     texts: ['/var/lib/kubelet/cpu_manager_state'],
     listeners: true,
     kubeletPid: undefined,
     sysctls: [],
+    logind: false,
   })
   const needs = findNeeds(
     {

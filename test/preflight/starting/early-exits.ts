@@ -190,7 +190,7 @@ const CONTAINER_MANAGER: readonly StartRow[] = [
     'static, and no CPU is reserved',
     'NewManager, pkg/kubelet/cm/cpumanager',
     {
-      ...{ rule: 'node/static-policy', example: { cpuManagerPolicy: 'static' } },
+      ...{ rule: 'fields/static-policy', example: { cpuManagerPolicy: 'static' } },
     },
   ),
   exits(
@@ -208,7 +208,7 @@ const CONTAINER_MANAGER: readonly StartRow[] = [
     'validateReservedMemory, pkg/kubelet/cm/memorymanager',
     {
       ...{
-        rule: 'node/static-policy',
+        rule: 'fields/static-policy',
         example: { memoryManagerPolicy: 'Static', reservedMemory: [{ numaNode: 0, limits: { memory: '1Gi' } }] },
       },
     },

@@ -86,7 +86,7 @@ const KUBELET: readonly StartRow[] = [
     'only one is set',
     'ListenAndServeKubeletServer, pkg/kubelet/server',
     {
-      ...{ rule: 'node/missing-file', example: { tlsCertFile: '/a.crt' } },
+      ...{ rule: 'fields/certificate-pair', example: { tlsCertFile: '/a.crt' } },
     },
     { to: 35 },
   ),

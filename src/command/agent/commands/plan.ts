@@ -3,15 +3,18 @@
  * preflight on it, and simulates the agent's own decision from the node's current state. Changes
  * nothing, and does not contact a running agent.
  */
-import { LOCAL_CONTENT } from '../../../decision/config-source.ts'
+
+import { isDeepStrictEqual } from 'node:util'
 import { type Desired, resolveDesired } from '../../../decision/desired.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
 import type { Step } from '../../../decision/step.ts'
-import { trialKey } from '../../../decision/trial-key.ts'
 import { describeObstacle, toResult } from '../../../preflight/agent-preflight.ts'
 import type { Report } from '../../../preflight/finding.ts'
+import type { ConfigChange } from '../../../preflight/inspection.ts'
 import { describeStatus, findLastKnownGood } from '../../../report/status.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
+import { LOCAL_CONTENT } from '../../../subject/config-source.ts'
+import { trialKey } from '../../../subject/trial-key.ts'
 import { formatDuration } from '../../../values/durations.ts'
 import { documentChange, renderChanges } from '../../changes.ts'
 import { type CommandLine, EXIT, type ExitCode, OUTPUT } from '../../command.ts'
@@ -254,10 +257,13 @@ function describeRestart({ due, afterSeconds }: Course['restart']): string {
     : `Kubelet is restarted in ${showSeconds(afterSeconds)}.`
 }
 
-function renderDifference({ compared }: PlanFacts, color: boolean): string[] {
+function renderDifference({ compared, report }: PlanFacts, color: boolean): string[] {
   if (!compared.ok) return [paint({ text: `Cannot tell what would change: ${compared.detail}`, tone: 'warning' }, color)]
   if (compared.changes.length === 0) return ['No field changes.']
-  return [paint(toned('What changes:', 'strong'), color), ...renderChanges(compared.changes, color)]
+  const findings = report?.report.findings ?? []
+  const isSaid = ({ path }: ConfigChange) => findings.some((each) => each.rule.startsWith('change/') && isDeepStrictEqual(each.path, path))
+  const changes = compared.changes.map((change) => (isSaid(change) ? { ...change, effect: undefined } : change))
+  return [paint(toned('What changes:', 'strong'), color), ...renderChanges(changes, color)]
 }
 
 function describeTime(afterSeconds: number): string {

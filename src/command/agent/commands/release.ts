@@ -4,11 +4,11 @@
  * upgrade: the new agent continues the trial. Never restarts kubelet.
  */
 import { chooseRelease, type Release } from '../../../decision/choose-release.ts'
-import { describeSource } from '../../../decision/config-source.ts'
 import type { Snapshot } from '../../../decision/snapshot.ts'
 import type { Withdrawal } from '../../../ports/activation.ts'
 import type { KubeAnswer, KubeRequest } from '../../../ports/kube-api.ts'
 import { CHANNELS } from '../../../report/channels.ts'
+import { describeSource } from '../../../subject/config-source.ts'
 import { isObject } from '../../../values/is-object.ts'
 import { isObjectName } from '../../../values/kubernetes-names.ts'
 import { EXIT, type ExitCode, Failure } from '../../command.ts'

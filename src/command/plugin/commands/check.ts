@@ -14,7 +14,7 @@ const UNKNOWABLE =
   'Not known here: who is in a group, subjects that no binding names, and who may impersonate these or change RBAC. Admission ' +
   'policies may refuse more.'
 
-export const checkCommand: PluginCommand = {
+export const checkAccessCommand: PluginCommand = {
   name: 'check',
   group: 'Look',
   summary: 'say who may edit the configs that nodes run',

@@ -1,9 +1,10 @@
 /** `diff`: what the config that a node is to run changes against what it runs. */
 
-import { type ConfigMapRef, describeRef } from '../../../decision/config-source.ts'
 import { parseVersion } from '../../../preflight/kubelet-version.ts'
+import { type ConfigMapRef, describeRef } from '../../../subject/config-source.ts'
 import { isObject } from '../../../values/is-object.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure } from '../../command.ts'
+import { renderOtherwise } from '../check-config.ts'
 import type { PluginCommand, PluginContext } from '../command.ts'
 import { type FoundConfig, findConfig } from '../config-maps.ts'
 import { compareContents } from '../diff-text.ts'
@@ -13,13 +14,14 @@ import { KEY, mergeText } from '../merged-text.ts'
 import { describe, getNode, type NodeState } from '../node-state.ts'
 import { knowContent, runsContent } from '../runs.ts'
 
-export const diffCommand: PluginCommand = {
+export const diffConfigCommand: PluginCommand = {
   name: 'diff',
   group: 'Look',
   summary: 'show what the assigned config changes on a node',
   description:
     'Compares the ConfigMap that the Node asks for with what the node runs, field by field: with the kept version of that, or ' +
-    'else with what kubelet itself reports (/configz through the API server), where its flags and defaults count too.',
+    'else with what kubelet itself reports (/configz through the API server), where its flags and defaults count too. ' +
+    'Then it says what kubelet takes and does otherwise than the ConfigMap says.',
   arguments: [{ placeholder: 'NODE', required: true, completes: 'node' }],
   options: [],
   exits: { [EXIT.fine]: 'no difference', [EXIT.failed]: 'they differ', [EXIT.usage]: 'cannot compare, or invalid command line' },
@@ -52,6 +54,8 @@ async function diff(context: PluginContext, { args: [name = ''] }: CommandLine):
   )
   terminal.out(`${name} runs ${runs} (${how}) -> ${describeRef(ref)}@${wanted.resourceVersion}\n\n`)
   terminal.out(`${lines.join('\n')}\n`)
+  const remarks = await renderOtherwise(there, `ConfigMap ${describeRef(ref)}`, wanted, version)
+  if (remarks.length > 0) terminal.out(`\n${remarks.join('\n')}`)
   return isSame ? EXIT.fine : EXIT.failed
 }
 

@@ -1,10 +1,10 @@
 /** `upgrade-check`: what a kubelet of another version makes of the configs that nodes use. */
 
-import { describeRef } from '../../../decision/config-source.ts'
 import type { Finding, Report } from '../../../preflight/finding.ts'
+import { assembleReport } from '../../../preflight/finding.ts'
 import { describeJudgedBy, formatVersion, isPreRelease, type KubeletVersion, parseVersion } from '../../../preflight/kubelet-version.ts'
-import { assembleReport } from '../../../preflight/report.ts'
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
+import { describeRef } from '../../../subject/config-source.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure, Misuse } from '../../command.ts'
 import { documentReport, renderFindings } from '../../report.ts'
 import { paint, plainText } from '../../terminal.ts'
@@ -14,7 +14,7 @@ import type { PluginCommand, PluginContext } from '../command.ts'
 import { getConfig } from '../config-maps.ts'
 import { KEY, mergeText } from '../merged-text.ts'
 import type { NodeState } from '../node-state.ts'
-import { OUTPUT, print } from '../options.ts'
+import { OUTPUT_WITH_YAML, print } from '../options.ts'
 import { countNodes, listUsedConfigs, type UsedConfig } from '../users.ts'
 
 export const upgradeCheckCommand: PluginCommand = {
@@ -26,7 +26,7 @@ export const upgradeCheckCommand: PluginCommand = {
     'what it reads in another way than each version of kubelet that uses the config now. Lists the nodes once and asks none of them. ' +
     'On a node, kubelet-cfg-agent preflight-upgrade knows more: its local config, what it falls back to, and the new kubelet itself.',
   arguments: [{ placeholder: 'VERSION', required: true }],
-  options: [OUTPUT],
+  options: [OUTPUT_WITH_YAML],
   exits: {
     [EXIT.fine]: 'every config is accepted',
     [EXIT.failed]: 'a config is refused',
@@ -87,7 +87,7 @@ async function judge(context: PluginContext, config: UsedConfig, version: Kubele
       continue
     }
     const { files, key, isWhole, isPartial } = read
-    const report = await context.inspect({ name, files, key }, version, kubelet)
+    const report = await context.inspect({ name, files, key, isPart: isPartial }, version, kubelet)
     const text = isWhole && Object.hasOwn(files, key) ? files[key] : undefined
     const known = isPartial ? withoutUnset(report) : report
     judged.push({ ...common, text, isPartial, report: isWhole ? known : withoutPlaces(known) })
