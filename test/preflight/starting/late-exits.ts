@@ -167,7 +167,7 @@ const SERVING: readonly StartRow[] = [
     'more ephemeral storage than there is',
     'validateNodeAllocatable, pkg/kubelet/cm',
     {
-      needs: 'the size of the file system of --root-dir',
+      needs: 'a rule of the node, over the size of the file system of --root-dir',
     },
   ),
   exits(
