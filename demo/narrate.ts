@@ -38,7 +38,7 @@ export function tellStatus(status: ConfigStatus | 'absent'): readonly string[] {
   return error === '' ? [sources] : [sources, `error: ${error}`]
 }
 
-/** What nodes have written to the record of a rollout since. */
+/** The words that nodes have written to the record of a rollout since. */
 export function tellRecord(plan: Plan, before: RolloutRecord, after: RolloutRecord): readonly string[] {
   const { state } = after
   if (state === undefined) return []

@@ -67,9 +67,9 @@ const STUBS = [
  * or as little as is used of it.
  */
 const SMALL = [
-  // It would install and remove a dozen signal handlers at each write, to delete a half-written
-  // file. No signal handler runs during a synchronous write, and the agent deletes at its start
-  // what a kill left behind.
+  // The package would install and remove a dozen signal handlers at each write, to delete a
+  // half-written file. No signal handler runs during a synchronous write, and the agent deletes at
+  // its start what a kill left behind.
   { from: writeFileAtomic, module: 'signal-exit', contents: 'export const onExit = () => () => {}' },
   // The worker thread of pino's transports, which the agent does not use.
   { from: join(pino, 'lib'), module: 'thread-stream', contents: 'module.exports = undefined' },

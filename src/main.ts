@@ -1,7 +1,7 @@
 /**
- * The composition root. Adapters meet only here and in `compose/`; everything else
- * receives what it needs as arguments and reaches for no environment, clock or disk of its own.
- * What is needed rarely (YAML, metrics, node facts, preflight's rules) is loaded when it is needed.
+ * The composition root. Adapters meet only here and in `compose/`; everything else receives what it
+ * needs as arguments and reaches for no environment, clock or disk of its own. Parts that are
+ * needed rarely (YAML, metrics, node facts, preflight's rules) are loaded when they are needed.
  */
 import { fileURLToPath } from 'node:url'
 import type { AgentCommand } from './command/agent/command.ts'

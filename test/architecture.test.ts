@@ -237,7 +237,7 @@ function ownImports(module: Module, { late, types } = { late: true, types: false
 
 const allImports = (module: Module) => ownImports(module, { late: true, types: true })
 
-/** What is in memory as soon as one module is. */
+/** The modules in memory as soon as one is. */
 function loadedWith(name: string, found = new Set<string>()): ReadonlySet<string> {
   const module = MODULES.get(name)
   if (module === undefined || found.has(name)) return found

@@ -28,7 +28,7 @@ import { bold, example, italic, type PageHead, page, paragraph, section, subsect
 export const CONFIG_PAGE = `${AGENT_NAME}-config`
 const STATE = SETTINGS.dynamicConfigDir.initial
 
-/** What the agent reads and writes on its Node. */
+/** The labels and annotations that the agent reads and writes on its Node. */
 const NODE_TERMS: readonly (readonly [name: string, text: string])[] = [
   [`label ${CONFIG_LABEL}`, 'Names the ConfigMap that is assigned to this node. An administrator sets it; nodes may not.'],
   [`annotation ${CONFIG_SOURCE_ANNOTATION}`, 'Assigns a ConfigMap of any namespace and key, as NAMESPACE/NAME:KEY.'],

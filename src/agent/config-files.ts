@@ -25,7 +25,7 @@ export function listConfigFiles(unit: KnownUnit, checkpoint: string | undefined)
   return { path: localConfigPath, directory, own: { path: wiring.path, content } }
 }
 
-/** Of kubelet's drop-ins. A process that runs was started with what is in place. */
+/** The directory of kubelet's drop-ins. A process that runs was started with what is in place. */
 export function configDirectory({ wiring, command }: KnownUnit): string | undefined {
   if (wiring.kind === 'ready' && wiring.laysOverLocal) return posix.dirname(wiring.path)
   return flagValue(asArguments(command?.words ?? []), 'config-dir') || undefined

@@ -48,7 +48,7 @@ export async function foldHealth(ports: HealthPorts, before: HealthRecord | unde
 }
 
 /**
- * What to record where the content of the next start cannot be read:
+ * The record after a look that cannot read the content of the next start:
  * - Rule 5: its checkpoint is unreadable, and there is a record about another config: only the
  *   running process is recorded, so that it can still be identified after an activation.
  * - Its checkpoint is unreadable, and there is no such record: a record begins, under the name of
@@ -83,8 +83,9 @@ function recordPort(health: HealthRecord, { running, port, healthz }: Look['samp
 }
 
 /**
- * Named when it is first seen: the records may change before the process ends. Where they name only
- * a later version with the same content, the process itself says which one it was started from.
+ * Names the process when it is first seen: the records may change before it ends. Where they name
+ * only a later version with the same content, the process itself says which version it was started
+ * from.
  */
 function nameProcess(health: HealthRecord, { process }: KnownUnit, held: readonly HeldSource[]): HealthRecord {
   const { lastProcess } = health

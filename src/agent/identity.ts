@@ -42,7 +42,10 @@ interface Identity {
   findChange(): string | undefined
 }
 
-/** It may be another one's by now: the records of the agent say where its configs are. */
+/**
+ * Stands for the unit, which may be another one by now: the records of the agent say where its
+ * configs are.
+ */
 const ANY_UNIT: UnitState = { kind: 'unknown', detail: 'not asked yet' }
 
 const MACHINE_ID = '/etc/machine-id'

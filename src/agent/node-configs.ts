@@ -190,7 +190,7 @@ function nameOf({ uid, resourceVersion, overlay, kubeletConfigKey }: CheckpointF
   return JSON.stringify([uid, resourceVersion, overlay, kubeletConfigKey])
 }
 
-/** What shows that a checkpoint was assigned once. */
+/** The signs that a checkpoint was assigned once. */
 interface Traces {
   readonly unit: UnitState
   readonly activation: ActivationState

@@ -43,7 +43,7 @@ export async function observeAnswers(ports: AnswerPorts, before: Snapshot): Prom
   return rollout === known ? snapshot : { ...snapshot, rollout }
 }
 
-/** What the worker for the record knows. A turn may ask for evidence. */
+/** The record of the rollout as its worker knows it. A turn in it may ask for evidence. */
 function findKnownRollout({ rollout: port, records }: AnswerPorts, { stagings }: Snapshot): Snapshot['rollout'] {
   if (stagings.length === 0) return undefined
   if (port !== undefined) return port.known()

@@ -152,7 +152,7 @@ function findCannotStart({ preflight, records }: ObservationPorts, unit: UnitSta
   return preflight?.obstacle(unit.kubeletIdentity)
 }
 
-/** What kubelet starts with next, and the configs that the records name. */
+/** The config that kubelet starts with next, and the configs that the records name. */
 type Kept = Pick<Snapshot, 'nextStart' | 'lastKnownGood' | 'previous' | 'damagedFallbacks' | 'assigned' | 'assignedContent'>
 type Left = Pick<Snapshot, 'left' | 'leftDamaged' | 'triedLocalConfig'>
 
@@ -181,7 +181,7 @@ function readDisk(
   }
 }
 
-/** What a return to local has left. */
+/** The configs that a return to local has left. */
 function readLeft({ records }: ObservationPorts, checkpoints: CheckpointContents): Left {
   const record = records.get('left')
   if (record === 'damaged') return { leftDamaged: true }

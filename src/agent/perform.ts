@@ -1,6 +1,6 @@
 /**
- * Applies the effects of a step to the node, one after another. What a step does is decided in
- * `decision/effects-of-step.ts`; nothing here decides anything. An effect that cannot be applied
+ * Applies the effects of a step to the node, one after another. The effects of a step are decided
+ * in `decision/effects-of-step.ts`; nothing here decides anything. An effect that cannot be applied
  * throws, and the loop tries the step again later.
  */
 import { findBasePath } from '../decision/base-config.ts'
@@ -92,7 +92,7 @@ interface Loaded {
   readonly data: ConfigMapData
   readonly localPath?: string
   readonly localConfig?: string | undefined
-  /** Of what is known without a check. */
+  /** The result, where it is known without a check. */
   readonly result?: PreflightResult
 }
 

@@ -58,7 +58,7 @@ interface Starts {
   readonly next: HeldSource | undefined
   /** Kubelet runs that, and a stranger has its health port. */
   readonly lacksHealthPort?: boolean
-  /** Of this boot. */
+  /** The health record of this boot. */
   readonly health: Pick<HealthRecord, 'recentExits' | 'subject' | 'exits'> | undefined
 }
 

@@ -2,7 +2,7 @@
  * Recognizes a config that the cluster assigns as one that is here already, in other bytes: a
  * comment, quotes or the order of keys has changed. Before it is assigned, its text is compared as
  * kubelet decodes it with those that the records, the running process and kubelet's next start
- * name, and with those that failed. What is not recognized then stays another content.
+ * name, and with those that failed. A text that is not recognized then stays another content.
  */
 
 import type { Desired } from '../decision/desired.ts'
@@ -84,7 +84,7 @@ function textOf(data: ConfigMapData, key: string): string | undefined {
   return Object.hasOwn(data, key) ? data[key] : undefined
 }
 
-/** What the cluster wants, and what is here. */
+/** The config that the cluster wants, and those that are here. */
 interface Assignment {
   readonly desired: Desired
   readonly unit: UnitState
@@ -109,7 +109,7 @@ export async function recognizeDesired(ports: RecognitionPorts, assignment: Assi
   const known = contentOf(data, key)
   const here = [...held, ...(lastProcess === undefined ? [] : [lastProcess])]
   const inUse = [...(running.kind === 'known' ? [running] : []), ...here].flatMap(({ content }) => content ?? [])
-  // What is in use keeps its name, whatever else is the same.
+  // A content that is in use keeps its name, whatever else is the same.
   if (inUse.includes(known)) return recognize(data, key, [], [known])
   const verdicts = records.verdicts()
   const isRefused = refusedOn(verdicts, unit)

@@ -240,8 +240,9 @@ interface CheckpointList {
 }
 
 /**
- * By the names in the directory. What stays unreadable is left out: it must not keep the agent from
- * reading the others and deciding. After a single failure nothing is known, and the listing throws.
+ * By the names in the directory. A checkpoint that stays unreadable is left out: it must not keep
+ * the agent from reading the others and deciding. After a single failure nothing is known, and the
+ * listing throws.
  *
  * @param faults counted for nothing else: a directory can be listed although a file in it is broken
  */

@@ -29,7 +29,7 @@ export function checkDirectory(path: string): NameCheck {
 export interface Layout {
   readonly directory: string
   readonly meta: string
-  /** Of one that lies in `meta`. */
+  /** The path of a record in `meta`. */
   record(name: RecordName): string
   /** Which of the records of sources say local. */
   readonly localMarker: string

@@ -30,7 +30,10 @@ export class RecordFiles {
   readonly #options: RecordFilesOptions
   /** Nobody else sets a record aside, and listing the directory takes time. */
   readonly #neverWritten = new Set<string>()
-  /** What was parsed last, and of which bytes: few records have changed since the last look. */
+  /**
+   * The last parsed value of each record, with the bytes it came from: few records change between
+   * two looks.
+   */
   readonly #parsed = new Map<string, { readonly bytes: Buffer; readonly found: unknown }>()
   readonly #logged = new Set<string>()
 
@@ -88,7 +91,7 @@ export class RecordFiles {
   }
 
   /**
-   * Of a missing record.
+   * Says how a record came to be missing.
    *
    * @returns undefined: it was never written, and not set aside
    */

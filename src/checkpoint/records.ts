@@ -35,7 +35,7 @@ class RecordError extends Error {
 
 interface RecordsOptions extends RecordFilesOptions {
   readonly layout: Layout
-  /** Those of this boot. */
+  /** The records of this boot. */
   readonly run: RecordStore<RunName>
 }
 
@@ -126,7 +126,8 @@ export class FileRecords implements Records {
   }
 
   /**
-   * What an agent that wrote no marker has left is marked as this one understands it.
+   * Writes the marker. Records of an agent that wrote no marker are marked as this agent reads
+   * them.
    *
    * @param written what one of the records will say
    */

@@ -27,7 +27,7 @@ interface SameContentsOptions {
   readonly layout: Layout
   readonly log: Log
   readonly faults: LastingFaults
-  /** Of what ends with the boot. */
+  /** The directory of files that end with the boot. */
   readonly runtimeDir: string
 }
 
@@ -76,7 +76,7 @@ export class SameContents {
     }
   }
 
-  /** Durable when it returns. Throws if it cannot be written. */
+  /** Writes the entries, which are durable when it returns. Throws if they cannot be written. */
   keep(): void {
     if (!this.#isWritten) this.#writeTo(this.#layout.sameContents)
   }

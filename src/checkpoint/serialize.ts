@@ -95,7 +95,7 @@ const WORDS = new Set(
 
 function resolvesToString(text: string): boolean {
   if (WORDS.has(text)) return false
-  // Here `strconv.ParseFloat` gets the underscores, and allows them between two digits.
+  // In such a text, `strconv.ParseFloat` gets the underscores, and allows them between two digits.
   if (text.startsWith('.')) return !isFloat(text.replaceAll(/(?<=[0-9])_(?=[0-9])/g, ''))
   if (!/^[-0-9]/.test(text)) return true
   // Everywhere else all underscores are removed before a number is parsed.
@@ -158,8 +158,8 @@ export function parseMarker(bytes: Uint8Array): Marked | undefined {
  * Whether an empty record says local.
  *
  * An agent that wrote no marker left empty records, too. A fallback counts as local then: what else
- * it may have named is not known. What is assigned counts as local only where nothing shows that it
- * was something else, and that is for the reader to find out.
+ * it may have named is not known. An empty record of the assigned config counts as local only where
+ * nothing shows that another config was assigned, and that is for the reader to find out.
  *
  * @param marked undefined: there is no marker
  * @param sourceIn what the record says. undefined: there is none, or it is damaged

@@ -52,7 +52,7 @@ function renderEffect({ problem, advice }: NonNullable<ConfigChange['effect']>, 
 
 const BEFORE = 2
 const AFTER = 3
-/** What is shown of a beginning that both values share. */
+/** Characters shown of a beginning that both values share. */
 const LEAD = 6
 /** Less says nothing any more. */
 const SHORTEST_VALUE = 12

@@ -13,7 +13,7 @@ interface PlainContext {
   /** As in `node 24.1.0, linux/x64`. */
   readonly platform: string
 }
-/** What the process that runs either program knows of it. */
+/** The facts about either program that the process which runs it knows. */
 export type BuildInfo = Omit<PlainContext, 'program'>
 
 /** Takes no flags but its own. */

@@ -1,6 +1,6 @@
 /**
- * What a new kubelet makes of the configs that a node holds: which it refuses, what it ignores in
- * them, and what the node would fall back to. Pure.
+ * The verdict of a new kubelet on the configs that a node holds: which it refuses, which fields it
+ * ignores, and which config the node would fall back to. Pure.
  */
 
 import { formatPath } from '../kubelet/field-path.ts'
@@ -25,8 +25,8 @@ export interface UpgradeJudgement {
   readonly outcome: Report['outcome']
   readonly configs: readonly JudgedConfig[]
   /**
-   * What the node would fall back to where the new kubelet refuses what is assigned. undefined: it
-   * does not, or it refuses everything.
+   * The config that the node would fall back to where the new kubelet refuses the assigned one.
+   * undefined: it does not refuse that, or it refuses everything.
    */
   readonly fallback: string | undefined
 }

@@ -5,7 +5,7 @@
  * named, not translated.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { API_VERSION, KIND, looksLikeJson } from '../kubelet/decode.ts'
+import { API_VERSION, KIND, listDocuments, looksLikeJson } from '../kubelet/decode.ts'
 import { type FieldPath, formatPath } from '../kubelet/field-path.ts'
 import { findOffset, layOut, parseJsonText } from '../kubelet/json.ts'
 import { findWrapper, type HeldConfig, type Wrapped } from '../kubelet/wrappers.ts'
@@ -191,21 +191,18 @@ function contentOf(text: string): number {
   return text.split('\n').findIndex((line) => !WITHOUT_CONTENT.test(line.slice(0, 1000))) + 1
 }
 
-const MARK = /^---(?:\s|$)/
+const MARK = /^---\s*(?:#.*)?$/
 const WITHOUT_CONTENT = /^(?:%.*|---|\.\.\.)?\s*(?:#.*)?$/
 
-/** At the marks between documents, which can stand in no text of YAML. Without the empty ones. */
+/** Without the empty ones, and without a mark that stands alone. */
 function splitDocuments({ text, before }: Piece): Piece[] {
   const lines = text.split('\n')
-  const starts = [0, ...lines.flatMap((line, index) => (index > 0 && MARK.test(line) ? [index] : []))]
-  return starts.flatMap((start, index) => {
-    const end = starts[index + 1]
-    const own = lines.slice(start, end)
-    const content = own.findIndex((line) => !WITHOUT_CONTENT.test(line.slice(0, 1000)))
-    if (content < 0) return []
-    // Comments above it stay, but not the mark.
-    const first = MARK.test(own[0] ?? '') && content > 0 ? 1 : 0
-    return [{ text: `${own.slice(first).join('\n')}${end === undefined ? '' : '\n'}`, before: before + start + first }]
+  const starts = listDocuments(text)
+  return starts.flatMap(({ line, isEmpty }, index) => {
+    const end = starts[index + 1]?.line
+    const first = MARK.test((lines[line - 1] ?? '').slice(0, 1000)) ? line : line - 1
+    const own = lines.slice(first, end === undefined ? undefined : end - 1).join('\n')
+    return isEmpty ? [] : [{ text: end === undefined ? own : `${own}\n`, before: before + first }]
   })
 }
 

@@ -40,7 +40,7 @@ import { NodeDrain } from '../source/drain.ts'
 import { AGENT_VERSION } from './kube-api.ts'
 import type { Stores } from './node.ts'
 
-/** What the parts of an agent have in common. */
+/** The things that the parts of an agent have in common. */
 export interface SharedParts {
   /** Some of them change while the agent runs. */
   readonly settings: () => Settings
@@ -91,11 +91,11 @@ export function openAssignment(world: SharedParts, counters: Counters, hooks: No
   return patched(overlaid, INSTANCE_CONFIG, INSTANCE_DIRECTORY, (path) => readInstanceFile(path, owned, files, readLink))
 }
 
-/** What the agent says of itself: to the API server, to the history on disk, and as metrics. */
+/** The reports of the agent: to the API server, to the history on disk, and as metrics. */
 export async function openReporting({ settings, stores, nodeName, api, pace, log }: SharedParts) {
   const { dynamicConfigDir: directory, runtimeDir, metricsAddress: address, metricsTextfile: path } = settings()
   const { files, clock } = stores
-  // They cost memory, so they are loaded only where somebody gets them.
+  // Metrics cost memory, so they are loaded only where somebody gets them.
   const isMeasured = address !== undefined || path !== undefined
   const metrics = isMeasured ? new (await import('../report/metrics.ts')).Metrics({ version: AGENT_VERSION }) : undefined
   const counters: Counters = metrics?.counters ?? NO_COUNTERS

@@ -69,9 +69,9 @@ const REBIND_MS = 60_000
 /** Delay of the self-check. It starts programs, and the agent finds its assignment first. */
 const SELF_CHECK_MS = 1000
 /**
- * How long the first pass of the loop waits until the Node is watched. It takes the processor from
- * the requests. What it decides without their answers, such as a fallback or the end of a restart
- * that a crash cut short, can wait that long.
+ * How long the first pass of the loop waits until the Node is watched. The pass takes the processor
+ * from the requests. Its decisions without their answers, such as a fallback or the end of a
+ * restart that a crash cut short, can wait that long.
  */
 const CONTACT_MS = 200
 /** Limit of a request to the helper that normally takes milliseconds. */
@@ -207,7 +207,7 @@ export async function live(world: LifeWorld, stop: AbortSignal): Promise<string>
         reporter.decided(snapshot, step)
         const occasion = adoption.findOccasion(snapshot.unit)
         if (occasion !== undefined) over.abort(occasion)
-        // It starts while the config is saved.
+        // The helper starts while the config is saved.
         if (step.kind === 'assign') warm(helper, snapshot.unit)
         // Once the helper has been asked.
         if (step.kind === 'preflight') setImmediate(readRuntimesAhead, stores, step, snapshot)
@@ -268,7 +268,7 @@ function openRollout({ settings, stores, nodeName, api, pace, log }: SharedParts
 
 function warm(helper: Helper, unit: UnitState): void {
   const binary = unit.kind === 'known' ? unit.command?.path : undefined
-  // This only starts it early. The request that follows reports what is wrong.
+  // The request only starts the helper early. The one that follows reports what is wrong.
   helper.ask('warm', [binary], { check: isNothing, limitMs: FACTS_MS }).catch(() => {})
 }
 

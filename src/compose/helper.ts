@@ -19,9 +19,9 @@ import { AGENT_VERSION } from './kube-api.ts'
 import { openBeside } from './node.ts'
 import { openInspection } from './preflight.ts'
 
-/** What the agent says with each request. */
+/** The context that the agent sends with each request. */
 export interface HelperContext {
-  /** Of the agent. */
+  /** The version of the agent. */
   readonly version: string
   readonly settings: Settings
   readonly standIn: readonly string[]

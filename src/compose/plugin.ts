@@ -37,7 +37,10 @@ export function startPlugin(args: readonly string[], start: PluginStart): Promis
   })
 }
 
-/** What kubectl asks when somebody presses Tab. A cluster that does not answer has no names. */
+/**
+ * The completion that kubectl asks for when somebody presses Tab. A cluster that does not answer
+ * has no names.
+ */
 export async function completePlugin(args: readonly string[], start: PluginStart): Promise<ExitCode> {
   const list: ListNames = async (kind, shared) => listNames(open(shared, start), kind)
   const text = await complete(args, PLUGIN_PROGRAM, (kind, shared) => list(kind, shared).catch(() => []))

@@ -1,6 +1,6 @@
 /**
- * Preflight with its rules, this node, and kubelet's own binary. Loaded with the first config that
- * is checked: an agent that waits must not hold tables of rules in its memory.
+ * Composes preflight with its rules, this node, and kubelet's own binary. Loaded with the first
+ * config that is checked: an agent that waits must not hold tables of rules in its memory.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ interface InspectionWorld {
   readonly api: Pick<KubeApi, 'request'>
   nodeName(): string
   readonly signal: AbortSignal
-  /** What is known of kubelets' versions. undefined: nothing. */
+  /** The answers about kubelets' versions that are known already. undefined: none. */
   readonly versions?: Map<string, VersionAnswer>
 }
 

@@ -1,4 +1,4 @@
-/** What preflight said of a config, and whether it still counts. Pure. */
+/** The answer of preflight about a config, and whether it still counts. Pure. */
 
 import { type ConfigSource, isOther } from '../subject/config-source.ts'
 import { hasPassed } from '../subject/trial-key.ts'

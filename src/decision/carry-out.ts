@@ -127,7 +127,7 @@ function storeCheckpoint(snapshot: Snapshot, { source, content }: Extract<StateE
   }
 }
 
-/** What runs, once the checkpoint that it was started with is there again. */
+/** The running config, once the checkpoint that it was started with is there again. */
 function identifyAgain({ running }: Snapshot, source: ConfigMapSource, content: ContentHash): Snapshot['running'] {
   if (running.kind !== 'known' || running.content !== nameMissing(source)) return running
   const { lost: _, ...found } = running

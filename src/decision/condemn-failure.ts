@@ -86,8 +86,8 @@ export function isOutOfReach(snapshot: Snapshot, target: Target): boolean {
 }
 
 /**
- * What kubelet starts with next, as a candidate. A checkpoint that is lost has a content that
- * equals no other.
+ * The config that kubelet starts with next, as a candidate. A checkpoint that is lost has a content
+ * that equals no other.
  */
 export function asCandidate({ source, content = nameLost(source) }: HeldSource, unit: KnownUnit): Omit<Candidate, 'verdict'> {
   return { source, content, key: trialKey(content, unit.kubeletIdentity) }
@@ -150,7 +150,10 @@ function hasFailedAsOthers({ verdicts, suspendedVerdicts, now }: Snapshot, key: 
   return failed.filter(({ reason }) => reason !== 'requested').length + 1 >= KUBELETS_OF_NO_UPGRADE
 }
 
-/** What kubelet was set to start with, also where the file has changed since. */
+/**
+ * The hash of the local config that kubelet was set to start with, also where the file has changed
+ * since.
+ */
 function noteLocalConfig(snapshot: Snapshot): Pick<Verdict, 'localConfig'> {
   const localConfig = listLeft(snapshot).length === 0 ? undefined : (snapshot.triedLocalConfig ?? snapshot.localConfig)
   return localConfig === undefined ? {} : { localConfig }

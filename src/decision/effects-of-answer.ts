@@ -1,6 +1,6 @@
 /**
- * What follows from the answer to a command: preflight's result, and whether systemd took the
- * restart. Pure.
+ * The effects that follow from the answer to a command: preflight's result, and whether systemd
+ * took the restart. Pure.
  */
 
 import { describeSource } from '../subject/config-source.ts'

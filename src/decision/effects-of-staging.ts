@@ -1,6 +1,4 @@
-/**
- * What the steps change in what this node remembers of rollouts. Pure.
- */
+/** The changes that steps make to this node's memory of rollouts. Pure. */
 import type { ConfigMapSource, ConfigSource, ContentHash } from '../subject/config-source.ts'
 import { contentOfKey, type TrialKey } from '../subject/trial-key.ts'
 import type { FoundConfigMap } from './desired.ts'
@@ -42,7 +40,7 @@ function lift(snapshot: Snapshot, content: ContentHash): readonly Effect[] {
   if (keys.length === 0) return []
   return [
     history('retrying', undefined, undefined, 'retry was raised in the rollout plan'),
-    // It has a whole trial again, with all the evidence.
+    // The content has a whole trial again, with all the evidence.
     ...(proven !== undefined && contentOfKey(proven) === content ? [put('proven', undefined)] : []),
     ...keys.map((key): Effect => ({ kind: 'remove-verdict', key })),
     ...dropCharges(snapshot),
@@ -62,7 +60,7 @@ export function markRequested(snapshot: Snapshot, keys: readonly TrialKey[]): re
   return isDropped ? mark(snapshot, assignedContent, { requested: true }) : []
 }
 
-/** It has not been started since, and waits for a turn once more. */
+/** Marks the activated content as not started yet. The content waits for a turn once more. */
 export function markActivated(snapshot: Snapshot, target: ConfigSource): readonly StateEffect[] {
   const { stagings, assigned, assignedContent, running } = snapshot
   if (!isNamed(assigned, target) || assignedContent === undefined || (running.kind === 'known' && running.content === assignedContent))

@@ -44,8 +44,9 @@ export function followAssignment({ snapshot }: Situation): Step | undefined {
 }
 
 /**
- * What the record of rollouts lost, or an earlier agent did not write. One that was damaged is
- * written also where there is nothing to remember, which is known then.
+ * Completes the record of rollouts with the entries that it lost, or that an earlier agent did not
+ * write. A damaged record is written anew even where there is nothing to remember: from then on,
+ * that is known.
  */
 export function recordStaging({ snapshot }: Situation): Step | undefined {
   const { desired, assigned, stagings, stagingsDamaged } = snapshot
@@ -59,7 +60,7 @@ export function recordStaging({ snapshot }: Situation): Step | undefined {
 
 /**
  * Whether the new assignment comes from something that nodes share, so that many of them see it at
- * once. What a person sets on this Node alone is followed without a wait.
+ * once. An assignment that a person sets on this Node alone is followed without a wait.
  */
 function isShared(snapshot: Snapshot, source: ConfigMapSource): boolean {
   const { assigned: record, recordedChannelState: before, desired } = snapshot

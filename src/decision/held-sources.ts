@@ -21,8 +21,8 @@ import type { Ground, Snapshot } from './snapshot.ts'
 type Records = Pick<Snapshot, 'assigned' | 'assignedContent' | 'lastKnownGood' | 'previous' | 'nextStart' | 'left'>
 
 /**
- * What kubelet starts with next, assigned, last-known-good, previous, and what a return to local
- * left, each with the content it has on disk.
+ * The config that kubelet starts with next, assigned, last-known-good, previous, and those that a
+ * return to local left, each with the content it has on disk.
  */
 export function heldSources({ assigned, assignedContent, lastKnownGood, previous, nextStart, left = [] }: Records): readonly HeldSource[] {
   return [
@@ -64,8 +64,8 @@ export function findContent(snapshot: Snapshot, source: ConfigSource): ContentHa
 }
 
 /**
- * What runs, as a source that kubelet can be started with again. undefined: nothing known runs, or
- * it has no checkpoint any more.
+ * The running config, as a source that kubelet can be started with again. undefined: nothing known
+ * runs, or it has no checkpoint any more.
  */
 export function findRunning(snapshot: Ground): HeldSource | undefined {
   const { running } = snapshot
@@ -94,8 +94,8 @@ function isVersion(source: ConfigSource, { uid, resourceVersion, overlay }: Chec
 type CheckpointProcess = Extract<KubeletProcess, { kind: 'checkpoint' }>
 
 /**
- * What runs, as a source. Where the records have moved on, the process still names its checkpoint,
- * and the uid belongs to one ConfigMap.
+ * The source of the running config. Where the records have moved on, the process still names its
+ * checkpoint, and the uid belongs to one ConfigMap.
  */
 export function runningSource(snapshot: Snapshot): ConfigSource | undefined {
   if (snapshot.running.kind !== 'known') return undefined
@@ -118,7 +118,7 @@ function listKnownSources(snapshot: Snapshot): readonly ConfigMapSource[] {
   return [...namedSources(snapshot), ...others.filter((source) => source !== 'local')]
 }
 
-/** What runs, or what ran last where nothing runs. */
+/** The source that runs, or that ran last where nothing runs. */
 export function lastRunSource(snapshot: Snapshot): ConfigSource | undefined {
   const last = snapshot.running.kind === 'none' ? snapshot.health?.lastProcess : undefined
   return last === undefined ? runningSource(snapshot) : findSource(snapshot, last.content)

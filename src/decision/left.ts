@@ -23,17 +23,19 @@ export function runsLocal({ running }: Pick<Snapshot, 'running'>): boolean {
 }
 
 /**
- * What the node can go back to instead of local. Also from what is assigned after the return: until
- * that has passed its trial, nothing newer is known to work.
+ * The configs that the node can go back to instead of local. They are also the fallbacks of a
+ * config that is assigned after the return: until that has passed its trial, nothing newer is known
+ * to work.
  */
 export function listLeft({ left = [] }: Pick<Snapshot, 'left'>): readonly HeldSource[] {
   return left.filter(({ content }) => content !== undefined)
 }
 
 /**
- * What a return to local leaves: what runs, or what kubelet starts with next where nothing runs,
- * and then its fallbacks. Nothing of these where local runs already, since no restart of the agent
- * follows. Also what an earlier return left that is not over. Never what has failed.
+ * The configs that a return to local leaves. First the running one, or where nothing runs the one
+ * that kubelet starts with next, and then its fallbacks. None of these where local runs already,
+ * since no restart of the agent follows. Then those that an earlier return left, if it is not over.
+ * Never one that has failed.
  */
 export function chooseLeft(snapshot: Snapshot): readonly ConfigMapSource[] {
   const { nextStart, lastKnownGood, previous, unit } = snapshot

@@ -18,8 +18,8 @@ interface Entry {
   readonly file: string
   readonly shape: Check<unknown>
   /**
-   * It forbids something as long as it stands: once it is damaged, nobody knows what, until it is
-   * written again. Any other damaged record counts as absent.
+   * The record forbids something as long as it stands: once it is damaged, nobody knows what, until
+   * it is written again. Any other damaged record counts as absent.
    */
   readonly forbids?: true
   /** `put` takes undefined, too, which removes it. */
@@ -27,8 +27,8 @@ interface Entry {
   /** No step writes it, or no decision in the same pass rests on it. */
   readonly unseen?: true
   /**
-   * What is lost if it cannot be written: the agent can do without, logs that and goes on. Without
-   * this text, a failed write to `meta/` throws. One to /run never does.
+   * The loss if the record cannot be written: the agent can do without, logs this text and goes on.
+   * Without this text, a failed write to `meta/` throws. One to /run never does.
    */
   readonly spare?: string
 }
@@ -55,7 +55,7 @@ const RECORDS = {
   spread: { place: 'run', file: 'spread', shape: isSpreadRecord },
   evidence: { place: 'run', file: 'evidence', shape: isEvidenceRecord, unseen: true },
   observation: { place: 'run', file: 'rollout', shape: isObservationRecord, unseen: true },
-  /** What was known of the record of a rollout last: for commands, which do not read it. */
+  /** The last known state of a rollout's record: for commands, which do not read that record. */
   'rollout-turn': { place: 'run', file: 'rollout-turn', shape: isRolloutKnowledge, unseen: true },
 } as const satisfies Readonly<Record<string, Entry>>
 
@@ -67,9 +67,9 @@ export type RunName = NamesOf<{ readonly place: 'run' }>
 export type SeenName = Exclude<RecordName, NamesOf<{ readonly unseen: true }>>
 
 type Value<N extends RecordName> = TypeOf<Records[N]['shape']>
-/** What `put` takes. */
+/** The values that `put` takes. */
 export type PutValue<N extends RecordName> = Value<N> | (N extends NamesOf<{ readonly ends: true }> ? undefined : never)
-/** What `get` answers. undefined: there is none, or it is damaged. */
+/** The answers of `get`. undefined: there is no record, or it is damaged. */
 export type GotValue<N extends RecordName> = Value<N> | undefined | (N extends NamesOf<{ readonly forbids: true }> ? 'damaged' : never)
 
 /** A change of one record. */

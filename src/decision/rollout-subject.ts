@@ -1,5 +1,5 @@
 /**
- * What this node has to say about the rollout of its assigned config: handed to the worker for the
+ * The facts of this node about the rollout of its assigned config: handed to the worker for the
  * record in each pass. Pure.
  */
 
@@ -104,9 +104,10 @@ function isYoung({ desired, now }: Snapshot, createdMs: number | undefined): boo
 }
 
 /**
- * What other nodes are told of: a failure that a healthy fallback has confirmed, or damage that
- * cannot be undone. A provisional verdict may be the node's own fault, and is forgiven then; what
- * preflight refused was never started. Nor are they told of what this node's own overlay broke.
+ * Whether other nodes are told of a verdict: of a failure that a healthy fallback has confirmed, or
+ * of damage that cannot be undone. A provisional verdict may be the node's own fault, and is
+ * forgiven then; a config that preflight refused was never started. Nor are they told of a config
+ * that this node's own overlay broke.
  */
 function isForOthers({ state, damage }: Verdict, staging: Staging, staged: StagedContent): boolean {
   const isFailure = state === 'confirmed' || (state === 'provisional' && damage === 'one-way')

@@ -42,7 +42,7 @@ export function findRolloutTurn(snapshot: Ground, source: ConfigSource, content:
 interface StartWait {
   readonly turn: Exclude<RolloutTurn, { kind: 'go' }>
   readonly isPaused?: true
-  /** Whether it has to wait is not known: see `findDoubt`. */
+  /** Whether the version has to wait is not known: see `findDoubt`. */
   readonly isInDoubt?: true
   /** As far as is known it has its turn: that is read once more, and takes a moment. */
   readonly isBeingConfirmed: boolean
@@ -65,7 +65,10 @@ export function findStartWait(snapshot: Ground, { source, content }: Startable):
   return { turn, isBeingConfirmed: turn !== UNREAD && snapshot.rollout?.turn.kind === 'go' }
 }
 
-/** What is in place where nothing runs was started before, as far as is known. */
+/**
+ * The wait for the end of a doubt. A config that is in place while nothing runs is not held up: as
+ * far as is known, it was started before.
+ */
 function findWaitInDoubt(snapshot: Ground, { source, content }: Startable): StartWait | undefined {
   const { running, nextStart } = snapshot
   const isInPlace = running.kind !== 'known' && nextStart.kind === 'known' && nextStart.held.content === content
@@ -110,7 +113,7 @@ export function isOwnEdit(snapshot: Ground, assigned: ConfigSource): boolean {
 
 /**
  * Kubelet was started with it and does not run at the moment, as between two automatic restarts or
- * while the node boots. What was activated, and not started, has not run here.
+ * while the node boots. A content that was activated, and not started, has not run here.
  */
 function isStarted(snapshot: Ground, content: ContentHash): boolean {
   const { nextStart, running, health, assigned } = snapshot
@@ -149,10 +152,11 @@ export function owesProof(snapshot: Snapshot): boolean {
 }
 
 /**
- * What a node holds back while a record is damaged that could forbid it: `meta/rollouts` says
- * whether the assigned config has a rollout, and `meta/heard` whether the cluster pauses this node.
- * Until the cluster has been read again, nobody knows. Like a rollout, a doubt holds up only what
- * is assigned and has not been started: never what runs or is in place, and no falling back.
+ * The reason to hold back the assigned config while a damaged record could forbid it:
+ * `meta/rollouts` says whether the assigned config has a rollout, and `meta/heard` whether the
+ * cluster pauses this node. Until the cluster has been read again, nobody knows. Like a rollout, a
+ * doubt holds up only what is assigned and has not been started: never what runs or is in place,
+ * and no falling back.
  *
  * @returns why the assigned config must not be started yet. undefined: nothing is in doubt
  */

@@ -1,9 +1,10 @@
 /**
  * Which config should run: the assigned one, unless it was refused or failed on this kubelet, or
  * waits for its turn in a rollout. If it was refused or waits, the running config stays. If it
- * failed, the target is the first of last-known-good, previous and local without a verdict. What a
- * return to local left comes before local, and where local is assigned, it takes their place.
- * Falling back is nothing more than a verdict that makes this function choose another target.
+ * failed, the target is the first of last-known-good, previous and local without a verdict. Configs
+ * that a return to local left come before local, and where local is assigned, they take the place
+ * of the other fallbacks. Falling back is nothing more than a verdict that makes this function
+ * choose another target.
  *
  * The Situation holds that, and is what the rules look at. Pure.
  */
@@ -26,7 +27,7 @@ export interface Candidate {
 }
 
 export interface Target extends Candidate {
-  /** It is not the assigned config, or the assigned config is unknown. */
+  /** The target is not the assigned config, or the assigned config is unknown. */
   readonly fallback: boolean
   /**
    * A fallback that runs already: the assigned config was refused, waits for its turn in a rollout,
@@ -44,11 +45,11 @@ export interface Situation {
   /** undefined: systemd does not answer. */
   readonly unit: KnownUnit | undefined
   /**
-   * What could run, in the order of preference: the wanted config unless it waits for its turn,
-   * then its fallbacks. Empty: unit or wanted config unknown.
+   * Configs that could run, in the order of preference: the wanted config unless it waits for its
+   * turn, then its fallbacks. Empty: unit or wanted config unknown.
    */
   readonly candidates: readonly Candidate[]
-  /** What should run. undefined: unit or wanted config unknown. */
+  /** The config that should run. undefined: unit or wanted config unknown. */
   readonly target: Target | undefined
   /**
    * The assigned config while it waits for its turn in a rollout, and the target stands in for it.
@@ -63,8 +64,8 @@ export interface TargetSituation extends Situation {
 }
 
 /**
- * Whether it only stands in for the assigned config, which failed. What goes on is no stand-in: its
- * trial and its promotion go on.
+ * Whether the target only stands in for the assigned config, which failed. A config that goes on is
+ * no stand-in: its trial and its promotion go on.
  */
 export function standsIn({ fallback, goesOn }: Pick<Target, 'fallback' | 'goesOn'>): boolean {
   return fallback && !goesOn
@@ -177,8 +178,8 @@ function listFallbacks(snapshot: Ground, goingOn: HeldSource | undefined): reado
   const own = goingOn === undefined ? [] : [goingOn]
   if (isLocalAssigned(snapshot)) return [...own, ...listLeft(snapshot)]
   const fallbacks = [snapshot.lastKnownGood, snapshot.previous, LOCAL]
-  // What a return to local left has run here, and local may be what kubelet does not run with.
-  // Where it runs with local, nothing is restarted.
+  // Configs that a return to local has left have run here, and local may be the one that kubelet
+  // does not run with: they come before it. Where kubelet runs with local, nothing is restarted.
   const at = runsLocal(snapshot) ? fallbacks.length : fallbacks.findIndex(({ source }) => source === 'local')
   return [...own, ...fallbacks.toSpliced(at, 0, ...listLeft(snapshot))]
 }
@@ -200,7 +201,7 @@ function admitLocal(snapshot: Ground, candidates: readonly Candidate[]): readonl
 function chooseTarget(snapshot: Ground, candidates: readonly Candidate[], goingOn: HeldSource | undefined): Target | undefined {
   const [first] = candidates
   if (first === undefined) return undefined
-  // There is nothing else to run, whatever its verdict says.
+  // Where local is wanted and nothing else can run, local is the target, whatever its verdict says.
   if (isLocalWanted(snapshot) && candidates.length === 1) return { ...first, fallback: false, goesOn: false, atFault: false }
   // While the assigned config is unknown, every target is a fallback: nothing is promoted then.
   const isFallback = (candidate: Candidate) => candidate.content !== snapshot.assignedContent
@@ -209,7 +210,7 @@ function chooseTarget(snapshot: Ground, candidates: readonly Candidate[], goingO
     return { ...free, fallback: isFallback(free), goesOn: free.content === goingOn?.content, atFault: false }
   }
   // Rest on the best fallback whose verdict is not confirmed: a broken node gives a provisional
-  // verdict to every config. What kubelet is healthy with is better than any.
+  // verdict to every config. The config that kubelet is healthy with is better than any.
   const provisional = candidates.filter((candidate) => candidate.verdict?.state === 'provisional')
   const best = listLeft(snapshot)[0] ?? snapshot.lastKnownGood
   const rest =

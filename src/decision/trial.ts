@@ -88,7 +88,10 @@ export function describeTrial(snapshot: Snapshot, target: { source: ConfigSource
 
 /** Fewer may be the work of a person, or of a program that sets up the node. */
 const TOO_MANY_REBOOTS = 3
-/** Of a config that was given up for that, and is tried again. One may be planned. */
+/**
+ * The reboots that end the trial of a config which was given up for reboots, and is tried again.
+ * One may be planned.
+ */
 const TOO_MANY_IN_RETRIAL = 2
 /** Reboots further apart have other causes. A longer trial has room for longer pauses. */
 const windowUs = ({ trialUs, startDeadlineUs }: Policy) => Math.max(HOUR_US, 4 * (trialUs + startDeadlineUs))
@@ -104,8 +107,8 @@ interface NextConfig {
 
 /**
  * The record as it should be. Where another config is assigned by now, or is on trial, the former
- * one's is dropped: its next trial begins anew. What runs for a moment in the place of the assigned
- * config drops nothing, as a file that is written at each boot.
+ * one's is dropped: its next trial begins anew. A config that runs for a moment in the place of the
+ * assigned one drops nothing, such as a file that is written at each boot.
  *
  * @param next what kubelet starts with next
  */
@@ -123,7 +126,7 @@ export function updateTrialBoots(snapshot: Snapshot, { source, content, key }: N
   return { content, boots: all.filter((_, index) => index === 0 || index >= all.length - LATER_BOOTS_KEPT) }
 }
 
-/** Also while it is not known what is assigned. */
+/** The boots of the assigned config, also while it is not known which config is assigned. */
 function keepOfAssigned({ trialBoots, assignedContent }: Snapshot): TrialBoots | undefined {
   return assignedContent === undefined || assignedContent === trialBoots?.content ? trialBoots : undefined
 }

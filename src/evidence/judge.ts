@@ -40,7 +40,8 @@ export function judgeEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
     const contract = contractOf(kind)
     const standing = contract === undefined ? judgeByHealth(kind, snapshot) : view === undefined ? NOTHING : contract.judge(view)
     const { answer, sinceUs, isDoubtful = false, isUncompared = false } = standing
-    // What was there before a boot, and is gone, may be late, or the doing of the boot.
+    // A thing that was there before a boot, and is gone, may be late, or the boot may have removed
+    // it.
     const mayBeOfBoot = view?.baseline?.beforeBoot === true && contract?.carry !== undefined
     const mayBeNodes = standing.mayBeNodes === true || (answer === 'no' && mayBeOfBoot)
     const detail = cutToBytes(onOneLine(standing.detail), DETAIL_BYTES)
@@ -55,7 +56,10 @@ function judgeByHealth(kind: EvidenceKind, snapshot: Snapshot): KindStanding {
   return kind === 'process' ? judgeProcess(snapshot) : judgeHealthz(snapshot)
 }
 
-/** What the health record says. It decides about a failure by itself: see `findFailure`. */
+/**
+ * The answer of the health record. That record decides about a failure by itself: see
+ * `findFailure`.
+ */
 function judgeProcess({ unit, running, health }: Snapshot): KindStanding {
   if (unit.kind === 'unknown') return unknown('systemd does not answer')
   if (unit.activity === 'failed') return no('systemd gave kubelet up')
@@ -99,9 +103,10 @@ export function viewEvidence(snapshot: Snapshot): EvidenceView | undefined {
 }
 
 /**
- * What the node was before the first config that was not promoted arrived is no such config's
- * doing. A config's checkpoint is saved before kubelet gets it, and may be saved anew later. In the
- * first minutes of a boot, a node is not Ready in any case. undefined: not known.
+ * When the first config arrived that was not promoted: an illness of the node from before that is
+ * no such config's doing. A config's checkpoint is saved before kubelet gets it, and may be saved
+ * anew later. In the first minutes of a boot, a node is not Ready in any case. undefined: not
+ * known.
  *
  * @param startedUs the first start that is known of what runs, or before it
  */
@@ -126,8 +131,9 @@ function findServing({ healthz, health, policy }: Snapshot, { sinceUs }: Process
 }
 
 /**
- * A gap between two looks begins the time of a healthy process anew. What does not answer on its
- * health port is the business of kind `healthz`. Where that port is not known, neither is a gap.
+ * A gap between two looks begins the time of a healthy process anew. A process that does not answer
+ * on its health port is the business of kind `healthz`. Where that port is not known, neither is a
+ * gap.
  */
 function findRenewing(snapshot: Snapshot): number | undefined {
   const process = healthOfRunning(snapshot)
@@ -145,13 +151,15 @@ export function isObserved(snapshot: Snapshot): boolean {
   const { target, candidates } = assess(snapshot)
   if (running.kind !== 'known' || running.content !== target?.content) return false
   if (!target.atFault && !standsIn(target) && target.source !== 'local' && !hasPassed(snapshot, running.key)) return true
-  // What failed before, and is not wanted any more, is nothing that could be brought back.
+  // A config that failed before, and is not wanted any more, had nothing that could be brought
+  // back.
   const isSuspected = candidates.some(({ verdict }) => verdict?.state === 'provisional')
   return isSuspected && (target.atFault || now.monotonicUs - running.startedAtUs < FALLBACK_TRIALS * policy.trialUs)
 }
 
 /**
- * Without those that the health record decides about: it knows for how long kubelet may be ill.
+ * The required findings without those that the health record decides about: it knows for how long
+ * kubelet may be ill.
  */
 function listRequired(snapshot: Snapshot): readonly EvidenceFinding[] {
   const { evidence: policy } = snapshot.policy
@@ -171,7 +179,7 @@ export function findEvidenceFailure(snapshot: Snapshot): ConfigFailure | undefin
   return { reason: 'evidence', detail: `${kind}: ${detail}`, damage, evidence: kind, ...(mayBeNodes && { doubtful: true }) }
 }
 
-/** What a trial still waits for when its time is over. Empty: it has passed. */
+/** The evidence that a trial still waits for when its time is over. Empty: it has passed. */
 function listOpen(snapshot: Snapshot): readonly EvidenceFinding[] {
   const required = listRequired(snapshot)
   const open = required.filter(({ answer, isDoubtful }) => answer === 'no' || isDoubtful)
@@ -202,8 +210,9 @@ export function isEvidenceKnown(snapshot: Snapshot): boolean {
 }
 
 /**
- * What a proof still needs. Static pods and pods are compared with what ran before. Where nothing
- * ran before, the config cannot have lost anything, and the other evidence proves it.
+ * The evidence that a proof still needs. Static pods and pods are compared with those that ran
+ * before. Where nothing ran before, the config cannot have lost anything, and the other evidence
+ * proves it.
  */
 export function listUnknownEvidence(snapshot: Snapshot): readonly EvidenceFinding[] {
   const open = listRequired(snapshot).filter(({ answer }) => answer !== 'yes')
@@ -263,8 +272,8 @@ export function isBroughtBack(snapshot: Snapshot, { reason, evidence }: Verdict)
   const required = listRequired(snapshot)
   if (required.find(({ kind }) => kind === evidence)?.answer === 'yes') return true
   const trial = running.kind === 'known' ? measureHealth(snapshot, running.key) : undefined
-  // What cannot be compared speaks neither for nor against the config, but where it failed with
-  // that.
+  // Evidence that cannot be compared speaks neither for nor against the config, unless the config
+  // failed with that evidence.
   const isOpen = ({ kind, isDoubtful, isUncompared }: EvidenceFinding) => isDoubtful && (!isUncompared || kind === evidence)
   return trial?.remainingUs === 0 && required.every((each) => each.answer !== 'no' && !isOpen(each))
 }

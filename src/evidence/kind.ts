@@ -37,11 +37,11 @@ export interface NotAsked {
   readonly isStrangers?: true
 }
 
-/** What is recorded of each process of kubelet. */
+/** The fields that are recorded of each process of kubelet. */
 export const PROCESS = {
   invocationId: isText,
   key: isTrialKey,
-  /** When it started. */
+  /** When the process started. */
   sinceUs: isNumber,
   /** Requests to the API server since `requestsSinceUs`, over all processes of this content. */
   requests: isNumber,
@@ -54,7 +54,7 @@ export const PROCESS = {
   writtenAtUs: optional(isNumber),
 }
 
-/** What is recorded of each baseline: how the node was before kubelet was restarted. */
+/** The fields that are recorded of each baseline: how the node was before kubelet was restarted. */
 export const BASELINE = {
   candidate: isTrialKey,
   /** InvocationID of the process that ran then. */
@@ -94,9 +94,9 @@ export interface ReadRight {
 /** Whether kubelet has reached the API server, as far as one kind tells. */
 interface Contact {
   readonly isAsked: boolean
-  /** It shows in the answers, if kubelet does. */
+  /** The answers show whether kubelet has reached the API server. */
   readonly isKnowable: boolean
-  /** It has, although the kind may not say yes. */
+  /** Kubelet has reached the API server, although the kind may not say yes. */
   readonly isMade: boolean
 }
 
@@ -115,7 +115,10 @@ export interface Moment<Process, Taken> {
   readonly isPromoted: boolean
   /** As it was before the answer. */
   readonly process: Shaped<typeof PROCESS> & Process
-  /** What the process is compared with. undefined: nothing, since it runs from before a restart. */
+  /**
+   * The baseline that the process is compared with. undefined: none, since it runs from before a
+   * restart.
+   */
   readonly baseline: BaselineOf<Taken> | undefined
 }
 
@@ -155,7 +158,7 @@ export interface Contract<Said, Seen, Taken, Process = Seen, Before = Taken> {
   readonly loss: string
   /** The answer costs the API server a request. */
   readonly asksServer: boolean
-  /** What has to be granted for the question. Absent: no more than each agent needs. */
+  /** The rights that have to be granted for the question. Absent: no more than each agent needs. */
   readonly rights?: (nodeName: string) => readonly ReadRight[]
   /** The files of kubelet's static pods are read for it. */
   readonly readsManifests?: true
@@ -168,8 +171,8 @@ export interface Contract<Said, Seen, Taken, Process = Seen, Before = Taken> {
   /** Between two answers. Rarely once it is proven. */
   readonly gapUs: (view: View<Process, Before>) => number
   /**
-   * What the baseline has of the answer, while the process from before the restart runs. Absent:
-   * the kind needs no baseline.
+   * The part of the answer that the baseline keeps, while the process from before the restart runs.
+   * Absent: the kind needs no baseline.
    */
   readonly take?: (answer: Said, moment: Moment<Process, Before>) => Partial<Taken>
   /** Asked again while the restart waits. */
@@ -185,8 +188,8 @@ export interface Contract<Said, Seen, Taken, Process = Seen, Before = Taken> {
    */
   readonly isOneWay?: (view: View<Process, Before>) => boolean
   /**
-   * What a config that replaces one on trial has to bring back. Absent: nothing, nor does the
-   * baseline of this kind outlive a boot.
+   * The state that a config which replaces one on trial has to bring back. Absent: none, nor does
+   * the baseline of this kind outlive a boot.
    */
   readonly carry?: (before: Taken, isSameKubelet: boolean) => Partial<Taken>
   /**
@@ -195,7 +198,7 @@ export interface Contract<Said, Seen, Taken, Process = Seen, Before = Taken> {
    * @param isPromoted a config that had been promoted ran at the earlier time
    */
   readonly join?: (earlier: Taken, later: Taken, isPromoted: boolean) => Partial<Taken>
-  /** What of the baseline ends with the boot. */
+  /** The fields of the baseline that end with the boot. */
   readonly ofBoot?: readonly (keyof Taken & string)[]
   /** Before a claim in a rollout: the question counts as answered. */
   readonly isAnswered?: (baseline: Taken) => boolean
@@ -206,7 +209,7 @@ export interface Contract<Said, Seen, Taken, Process = Seen, Before = Taken> {
 /** How one kind of evidence stands, before its kind is named. */
 export interface KindStanding {
   readonly answer: Answer
-  /** What was seen, for people. */
+  /** The observation, for people. */
   readonly detail: string
   /** CLOCK_MONOTONIC since when the answer holds. undefined: not known. */
   readonly sinceUs?: number | undefined
@@ -218,8 +221,8 @@ export interface KindStanding {
   /** Of a no: the node itself may be the cause, so that the verdict is doubtful. */
   readonly mayBeNodes?: boolean
   /**
-   * Doubtful since it is not known how the node was before: this process shows what would be a no
-   * if the node had been well.
+   * The standing is doubtful since the state of the node before is not known: this process shows
+   * what would be a no if the node had been well.
    */
   readonly isUncompared?: boolean
 }

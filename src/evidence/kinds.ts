@@ -26,7 +26,7 @@ const KINDS = {
   'static-pods': STATIC_PODS,
 }
 
-/** What all kinds record together, of a process or in the baseline. */
+/** The fields that all kinds record together, of a process or in the baseline. */
 function fieldsOf<Part extends 'seen' | 'taken'>(part: Part): FieldsOf<Part> {
   return Object.assign({}, ...Object.values(KINDS).map((kind) => kind[part]))
 }
@@ -82,7 +82,7 @@ export type SeenFact<Asked extends Question = Question> = {
   readonly [Q in Asked]: { readonly question: Q; readonly answer: Answers[Q] }
 }[Asked]
 
-/** Of any kind. */
+/** An answer of any kind. */
 export interface AnySeen {
   readonly question: Question
   readonly answer: Answers[Question]
@@ -96,7 +96,7 @@ export interface Fact {
   readonly seen: SeenFact
 }
 
-/** What is known of one kind of evidence, about the process that runs. */
+/** The standing of one kind of evidence, about the process that runs. */
 export interface EvidenceFinding extends Required<KindStanding> {
   readonly kind: EvidenceKind
   readonly damage: Damage
@@ -104,7 +104,7 @@ export interface EvidenceFinding extends Required<KindStanding> {
 
 const isQuestion = oneOf(...QUESTIONS)
 
-/** What was seen of one process of kubelet. */
+/** The observations of one process of kubelet. */
 const isProcessEvidence = shape({
   ...PROCESS,
   /** When each question was answered last. */
@@ -134,9 +134,9 @@ export type EarlierState = TypeOf<typeof isEarlierState>
 /** How the node was before kubelet was restarted into `candidate`. */
 const isBaseline = shape({
   ...BASELINE,
-  /** What was answered, if only with "not known". */
+  /** Questions that were answered, if only with "not known". */
   answered: listOf(isQuestion),
-  /** Those of them that nothing could be read about. */
+  /** Questions among these that nothing could be read about. */
   unread: optional(listOf(isUnreadQuestion)),
   ...TAKEN,
   earlier: optional(isEarlierState),
@@ -169,7 +169,7 @@ export type EvidenceView = View<ProcessEvidence, Taken>
 export type EvidenceMoment = Moment<ProcessEvidence, Taken>
 
 type ContractOf<Said> = Contract<Said, ProcessEvidence, Taken> & { readonly needs?: Question }
-/** What the engine knows of each kind. */
+/** The contract of each kind, as the engine knows it. */
 export const CONTRACTS: { readonly [Q in Question]: ContractOf<Answers[Q]> & { readonly kind: OptionalKind } } = KINDS
 /** Without what reads an answer. */
 export const ALL_CONTRACTS: readonly Omit<(typeof CONTRACTS)[Question], 'take' | 'isTooEarly' | 'fold'>[] = Object.values(CONTRACTS)

@@ -18,16 +18,16 @@ const isLeaseSeen = shape({
   /** undefined: no Lease was ever seen. */
   resourceVersion: optional(isText),
   durationSeconds: isNumber,
-  /** How often it had another resourceVersion than before. */
+  /** How often the Lease had another resourceVersion than before. */
   renewals: isNumber,
-  /** When it was first seen with this resourceVersion. */
+  /** When the Lease was first seen with this resourceVersion. */
   sameSinceUs: optional(isNumber),
   lastUs: isNumber,
   /** When kubelet renewed it last, by what the last sample says. */
   renewedUs: optional(isNumber),
   /** When a sample last showed one that was not renewed for as long as node controllers wait. */
   slowUs: optional(isNumber),
-  /** Of the second renewal. */
+  /** When the second renewal was seen. */
   provenAtUs: optional(isNumber),
   /** Why the last sample has no Lease; empty: it has. */
   problem: isText,

@@ -118,8 +118,8 @@ function foldPods(answer: PodsAnswer | NoAnswer, { process, baseline, atUs }: Po
 }
 
 /**
- * It had been admitted before the baseline, and has failed since. Each clock is compared with
- * itself.
+ * Whether a pod had been admitted before the baseline, and has failed since. Each clock is compared
+ * with itself.
  */
 function isLost({ uid, reason, createdAtMs, startedAtMs }: FailedPod, baseline: Baseline | undefined): boolean {
   if (baseline?.podsAtMs === undefined || baseline.podsAtWallMs === undefined || startedAtMs === undefined) return false

@@ -27,7 +27,7 @@ const SEEN = { runtime: optional(isRuntimeSeen) }
 const TAKEN = {
   /** The container runtime's endpoint that kubelet used. */
   endpoint: optional(isText),
-  /** It did not answer there, as long as that process ran. undefined: not known. */
+  /** The runtime did not answer there, as long as that process ran. undefined: not known. */
   isRuntimeSilent: optional(isFlag),
 }
 export type RuntimeTaken = Shaped<typeof TAKEN>

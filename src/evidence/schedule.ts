@@ -60,8 +60,8 @@ interface Due {
 const NOTHING_DUE: Due = { questions: [], write: false }
 
 /**
- * What kubelet is about to be restarted into, or what the node would claim to start in a rollout. A
- * fallback never waits for evidence.
+ * The content that kubelet is about to be restarted into, or that the node would claim to start in
+ * a rollout. A fallback never waits for evidence.
  */
 export function findCandidateOfBaseline(snapshot: Snapshot): TrialKey | undefined {
   const { running, nextStart, unit } = snapshot
@@ -108,7 +108,7 @@ function findTaken({ evidence, running }: Snapshot, candidate: TrialKey): Baseli
   return isOfRunning && baseline.candidate === candidate ? baseline : undefined
 }
 
-/** What the API server did not answer, which it may answer while the restart waits. */
+/** Questions that the API server did not answer, and may answer while the restart waits. */
 function listUnreached({ unread = [] }: Baseline, policy: EvidencePolicy): readonly UnreadQuestion[] {
   return unread.filter(
     ({ question, kind }) => kind === 'unreachable' && isTaken(question) && API_QUESTIONS.includes(question) && isAsked(question, policy),
@@ -210,7 +210,7 @@ function dueInTrial(snapshot: Snapshot): Due {
 }
 
 /**
- * What has to be asked before a claim: the required questions that have no answer yet.
+ * The questions to ask before a claim: the required ones that have no answer yet.
  *
  * @param baseline undefined: none was taken
  */
@@ -258,7 +258,7 @@ function withinBudget(wanted: readonly Question[], snapshot: Snapshot, view: Evi
   const more = process.node?.unknownUs === undefined ? 0 : FOR_UNKNOWN
   const granted = AT_ONCE + IN_TRIAL * Math.min(1, trials) + PER_LATER_TRIAL * later + more
   const left = Math.max(0, Math.floor(granted) - process.requests)
-  // What was answered longest ago comes first, so that one question cannot use up the budget.
+  // The question that was answered longest ago comes first, so that no question uses up the budget.
   const lastUs = (question: Question) => process.answeredUs[question] ?? 0
   const paid = wanted.filter((question) => API_QUESTIONS.includes(question)).sort((a, b) => lastUs(a) - lastUs(b))
   const affordable = paid.slice(0, left)
@@ -267,10 +267,10 @@ function withinBudget(wanted: readonly Question[], snapshot: Snapshot, view: Evi
 
 /**
  * Whether the evidence that a proof needs can be read, before this node claims to be a witness of a
- * rollout: what cannot be read while the config before it runs cannot be read in the trial either.
- * What the answers say is no matter here, since another config may change it.
+ * rollout: evidence that cannot be read while the config before it runs cannot be read in the trial
+ * either. The answers themselves do not matter here, since another config may change them.
  *
- * @param candidate what the node would claim to start
+ * @param candidate the content that the node would claim to start
  */
 export function findEvidenceAccess(snapshot: Snapshot, candidate: TrialKey): RolloutNode['evidence'] {
   const { evidence, running, unit, policy } = snapshot

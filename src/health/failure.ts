@@ -20,7 +20,7 @@ export interface HealthFailure {
   readonly damage: 'transient'
   /** The node itself may be the cause. */
   readonly doubtful?: true
-  /** It happened over many starts, so one more start would show nothing. */
+  /** The failure happened over many starts, so one more start would show nothing. */
   readonly recurring?: true
   /** See `Verdict.anyKubelet`. */
   readonly anyKubelet?: true
@@ -53,7 +53,7 @@ function findExits(
   const isLoop = exits >= policy.crashLimit || (exits > 1 && isRuntimeInnocent && areLatestAlike(record))
   if (isLoop && !isOutOfLoop(record, unit, nowUs, policy))
     return { ...failure, detail: withLastWords(`kubelet exited ${exits} times`, record), ...(varying > 0 && { anyKubelet: true }) }
-  // Rule 22: whatever their number, systemd has given kubelet up.
+  // Rule 22: systemd has given kubelet up, however many exits there were.
   if (unit.activity === 'failed' && !record.excused && !isStartRefused(record, unit, nowUs, policy))
     return { ...failure, detail: withLastWords(`systemd gave kubelet up: ${unit.summary}`, record) }
   const recurring = countRecurringExits(record, nowUs)

@@ -10,12 +10,12 @@ import type { Fold } from './looks.ts'
 import { needsStart } from './sample.ts'
 
 export const isStarts = shape({
-  /** What this record is about: the content that kubelet starts with next, on this kubelet. */
+  /** The subject of this record: the content that kubelet starts with next, on this kubelet. */
   subject: isTrialKey,
   subjectSinceUs: isNumber,
   /**
-   * Since when it has been about this content, on whatever kubelet. undefined: an agent recorded it
-   * that did not record this.
+   * Since when the record has been about this content, on whatever kubelet. undefined: an agent
+   * wrote the record that did not write this.
    */
   contentSinceUs: optional(isNumber),
   /** Processes started since then. */
@@ -26,8 +26,8 @@ export const isStarts = shape({
    */
   started: isFlag,
   /**
-   * When `started` became true. undefined: it is false, or an agent recorded it that did not record
-   * this.
+   * When `started` became true. undefined: it is false, or an agent wrote the record that did not
+   * write this.
    */
   startedSinceUs: optional(isNumber),
   /**
@@ -103,8 +103,8 @@ export function foldStarts(fold: Fold<Starts>): Started {
 }
 
 /**
- * What is still expected of the restart that was requested. Rule 45: the request stays due through
- * the restarts that systemd does by itself, until the first other start.
+ * The state of the restart that was requested. Rule 45: the request stays due through the restarts
+ * that systemd does by itself, until the first other start.
  */
 function followRequest({ same, unit, isAutomatic }: Fold<Starts>): Pick<Starts, 'restartedFrom' | 'restartDueUntilUs'> {
   if (same === undefined) return {}

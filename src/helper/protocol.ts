@@ -1,6 +1,6 @@
 /**
- * What the agent and its helper say to each other, as JSON, one message a line. Pure. The helper's
- * answers are checked, since it works on what others wrote.
+ * The messages between the agent and its helper, as JSON, one message a line. Pure. The helper's
+ * answers are checked, since it works on texts that others wrote.
  */
 import type { PreflightResult } from '../decision/verdict.ts'
 import type { MachineFacts, MachineFactsResult } from '../kubelet/node-facts.ts'

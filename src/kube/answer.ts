@@ -98,8 +98,8 @@ export function jsonOrUndefined(text: string): unknown {
 }
 
 /**
- * What to say of a request that got no answer that can be used. The texts are fixed, since the
- * detail may contain a file of the node, an address or the output of a program.
+ * The texts about a request that got no answer that can be used. They are fixed, since the detail
+ * may contain a file of the node, an address or the output of a program.
  */
 export const SILENCE_TEXTS: Readonly<Record<'unreachable' | NonNullable<KubeSilence['reason']>, string>> = {
   unreachable: 'the API server does not answer',

@@ -1,5 +1,5 @@
 /**
- * What carries requests to the API server, as types: `kube-api.ts` sends over a Transport, and
+ * The transport of requests to the API server, as types: `kube-api.ts` sends over a Transport, and
  * `connections.ts` builds one from lines. A line is a connection, or a pool of connections that
  * carry one request at a time.
  */
@@ -16,7 +16,7 @@ export interface ServerTarget {
 
 export interface Outgoing {
   readonly method: string
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
@@ -42,7 +42,7 @@ export interface Transport {
 export interface Line {
   /** Resolves when it is known how many requests it takes, or when it has closed. */
   readonly ready: Promise<void>
-  /** Whether it takes one more request at once. */
+  /** Whether the line takes one more request at once. */
   isFree(): boolean
   /** Sends at once, also if it is not free. */
   readonly send: Send

@@ -85,7 +85,7 @@ export function findProblem(value: unknown, json: string | undefined): DecodePro
 }
 
 /**
- * Whether it is a KubeletConfiguration. undefined: it is.
+ * Whether the config is a KubeletConfiguration. undefined: it is.
  *
  * Kubelet ignores the case of these two keys (`SimpleMetaFactory`, by encoding/json). The last
  * spelling counts: in JSON the last in the text, in YAML the last in alphabetical order, in which
@@ -106,14 +106,14 @@ export function checkKind(config: KubeletConfig, isJson: boolean): { detail: str
     : { detail: `apiVersion must be ${API_VERSION}, but is ${describe(apiVersion)}`, path: [versionKey] }
 }
 
-/** What `checkKind` says of a config that names no kind, as a part of one may. */
+/** The answer of `checkKind` about a config that names no kind, as a part of one may. */
 export const NO_KIND = `kind must be ${KIND}, but is ${describe(undefined)}`
 
 function isKindKey(name: string): boolean {
   return ['kind', 'apiversion'].includes(foldName(name))
 }
 
-/** What the parsed value does not show. */
+/** Faults of the text that the parsed value does not show. */
 function findInText(json: string): Misfit[] {
   if (!mayHoldUnlikeIntegers(json)) return []
   return layOut(json).unlikeIntegers.flatMap(({ path }): Misfit[] =>
@@ -178,7 +178,7 @@ function nameKind(kind: unknown): string | undefined {
   return typeof kind === 'string' ? kind : JSON.stringify(kind)
 }
 
-/** What comes before the first line of a document's content. */
+/** Lines before the first line of a document's content. */
 const BEFORE_CONTENT = /^(?:%.*|---(?:[ \t]+(?:#.*)?)?|[ \t]*(?:#.*)?)$/
 const DOCUMENT_END = /^(?:---|\.\.\.)(?:[ \t]|$)/
 /** A key is not indented more than the first one; what is, belongs to another key. */
@@ -198,7 +198,7 @@ function kindOfYaml(text: string): string | undefined {
 interface DocumentStart {
   /** Counted from 1. */
   readonly line: number
-  /** It has comments at most. */
+  /** The document has comments at most. */
   readonly isEmpty: boolean
 }
 

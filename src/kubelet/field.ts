@@ -36,7 +36,7 @@ export interface Field {
   readonly fields?: FieldTable
 }
 
-/** What a field is where the config does not set it. */
+/** The value of a field where the config does not set it. */
 export interface FieldDefaults {
   /**
    * Defaults by the minor version that introduced them; the last one that is not too new applies.

@@ -18,8 +18,8 @@ export const OLDEST_MINOR = 20
 /** The newest minor that is released. */
 export const NEWEST_MINOR = 37
 /**
- * What the tables and rules end with: a pre-release of the minor after it, from which the release
- * may differ, or the newest release itself.
+ * The last version in the tables and rules: a pre-release of the minor after it, from which the
+ * release may differ, or the newest release itself.
  */
 export const LAST_IN_TABLES = { minor: 38, version: '1.38.0-beta.0' }
 
@@ -111,7 +111,7 @@ const RULES: Readonly<Record<FieldType, TypeRule>> = {
 export interface Misfit {
   readonly path: FieldPath
   readonly wanted: string
-  /** What to write instead. */
+  /** The value to write instead. */
   readonly advice?: string | undefined
   /** The minor of 1.x that added the field. undefined: 1.20 or older. */
   readonly since?: number | undefined

@@ -7,13 +7,16 @@ import { type FieldPath, formatPath } from './field-path.ts'
 
 /** A value in the text. */
 interface JsonNode {
-  /** Of its key, or of the list's item. */
+  /** The place of the value's key, or of the list's item. */
   readonly offset: number
   readonly members?: Map<string, JsonNode>
   readonly items?: JsonNode[]
 }
 
-/** Its path is made when it is asked for: the paths of a long text together take much memory. */
+/**
+ * A place whose path is made when it is asked for: the paths of a long text together take much
+ * memory.
+ */
 interface Place {
   readonly path: FieldPath
 }
@@ -62,7 +65,7 @@ function refuse(detail: string, offset?: number): ParsedJson {
 const NOT_JSON = 'starts with { but is not valid JSON'
 /** Kubelet 1.20 looks for it in 2048 bytes. */
 const FAR_BEHIND = /^\s{2000}/
-/** Of UTF-16, without its other half. */
+/** Half of a pair in UTF-16, without its other half. */
 const HALF_A_PAIR = /\p{Surrogate}/u
 
 /** A cheap test whether `layOut` could find any. */
@@ -186,7 +189,7 @@ function readString(literal: string): string {
 
 /**
  * How deep a config may be nested, in YAML and in JSON. Kubelet takes 10,000 levels of JSON
- * (`maxDepth` of its decoder), but no field is a tenth as deep as this. What looks at a value goes
+ * (`maxDepth` of its decoder), but no field is a tenth as deep as this. A check of a value goes
  * level by level and names its path, so that each level of a long text costs memory and time.
  */
 export const DEEPEST = 100

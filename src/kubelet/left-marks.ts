@@ -6,7 +6,7 @@
 
 export interface LeftMark {
   readonly kind: 'template' | 'character'
-  /** What it is, as the subject of a sentence. */
+  /** The mark and its meaning, as the beginning of a sentence. */
   readonly what: string
   readonly advice: string
   readonly index: number
@@ -57,7 +57,7 @@ const BREAKING: readonly Mark[] = [
   },
 ]
 
-/** What YAML takes as text. A value that is all of the last ones is a placeholder. */
+/** Marks that YAML takes as text. A value that is all of the last ones is a placeholder. */
 const IN_VALUES: readonly Mark[] = [
   ...BREAKING,
   {
@@ -74,7 +74,7 @@ export function findMarkIn(value: string): LeftMark | undefined {
   return findFirst(value.slice(0, 2000), IN_VALUES)
 }
 
-/** What it is, and what to do. undefined: the value has none. */
+/** The mark in a value, and what to do. undefined: the value has none. */
 export function describeMark(value: unknown): string | undefined {
   const mark = typeof value === 'string' ? findMarkIn(value) : undefined
   return mark && `${mark.what}: ${mark.advice}`
@@ -96,7 +96,8 @@ const LONGEST_LINE = 2000
 const MOST_LINES = 2000
 
 /**
- * What broke a text that is not YAML: on the line where the parser stopped, or the nearest before.
+ * The mark that broke a text which is not YAML: on the line where the parser stopped, or the
+ * nearest before.
  * @param line counts from 1
  */
 export function findBreaking(text: string, line: number): { readonly mark: LeftMark; readonly line: number } | undefined {

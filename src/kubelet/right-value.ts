@@ -1,8 +1,8 @@
 /**
- * What to write in place of a value of the wrong type. Pure. The advice repeats a value only if
+ * The value to write in place of one of the wrong type. Pure. The advice repeats a value only if
  * that is a number, true or false, or in the syntax of the kubelet flag of the same name, which
- * holds no secret. Flags: `AddKubeletConfigFlags`, cmd/kubelet/app/options, with
- * `MapStringString`, `LangleSeparatedMapStringString`, `MapStringBool`, `ReservedMemoryVar` and
+ * holds no secret. Flags: `AddKubeletConfigFlags`, cmd/kubelet/app/options, with `MapStringString`,
+ * `LangleSeparatedMapStringString`, `MapStringBool`, `ReservedMemoryVar` and
  * `RegisterWithTaintsVar`.
  */
 import { isObject } from '../values/is-object.ts'

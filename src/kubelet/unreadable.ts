@@ -50,7 +50,7 @@ function findMark(text: string, before: number): Fault | undefined {
   return { detail: `${mark.what}: ${mark.advice}`, position: { line, column: mark.index + 1 } }
 }
 
-/** What JSON does not have outside of strings. */
+/** Texts that JSON does not have outside of strings. */
 const FAULTS: readonly (readonly [pattern: RegExp, detail: string])[] = [
   [/^(?:\{\{|\{%|\$\{|<%)/, 'a template that was not rendered begins here: render it first, and give the result'],
   [/^(?:\/\/|\/\*|#)/, 'remove this comment, JSON has none'],

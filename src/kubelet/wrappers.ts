@@ -1,7 +1,7 @@
 /**
- * What people hold in their hands in place of a KubeletConfiguration: the objects of other tools
- * that contain one, or that only look like one. Pure. A row says how it is known, where kubelet's
- * config is in it, and whether that is a KubeletConfiguration or has fields of the tool's own.
+ * Objects that people give in place of a KubeletConfiguration: those of other tools that contain
+ * one, or that only look like one. Pure. A row says how it is known, where kubelet's config is in
+ * it, and whether that is a KubeletConfiguration or has fields of the tool's own.
  *
  * Sources: eksctl.io/v1alpha5 `NodeGroup.KubeletExtraConfig` (an inline document that eksctl
  * merges into its own); node.eks.aws/v1alpha1 `KubeletOptions.Config`;

@@ -17,7 +17,7 @@ import { composePatches } from '../values/merge-patch.ts'
 import { nameRendering } from './read-overlay.ts'
 import { type Patch, readPatch, render } from './render.ts'
 
-/** What the assigned text is merged with. */
+/** The texts that the assigned one is merged with. */
 export interface BaseTexts {
   /** A whole config. undefined: the assigned text is one itself. */
   readonly root: Root | undefined

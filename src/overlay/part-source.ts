@@ -35,7 +35,7 @@ export class PartSource implements AssignmentSource {
   readonly #deps: PartSourceDeps
   readonly #local: SettledLocal
   #onChange: () => void = () => {}
-  /** Of the arguments that were asked for last: they change rarely. */
+  /** The merging of the arguments that were asked for last: they change rarely. */
   #merging: Merging | undefined
   /** The latest result that was known, with each pause that was heard since. */
   #applied: Desired | undefined

@@ -17,7 +17,7 @@ export interface PatchSet {
   /** After `failed to sync: `. */
   readonly error: string
   isFor(assigned: Pick<FoundAssignment, 'ref' | 'object'>): boolean
-  /** Whether its files are named among what a config is merged from. */
+  /** Whether the files of the set are named among what a config is merged from. */
   readonly isLayer: boolean
   /** One of its files, for people. */
   nameFile(name: string): string
@@ -77,7 +77,7 @@ export function namePatches(
   return applied.map(({ name, patch }) => ({ name: nameFile(name), value: patch }))
 }
 
-/** Of several sets, one after the other, over this config. */
+/** The patches of several sets, one after the other, over this config. */
 export function nameAllPatches(sets: readonly NodePatches[], config: unknown): ReturnType<typeof namePatches> {
   let merged = config
   return sets.flatMap(({ patches, view }) => {

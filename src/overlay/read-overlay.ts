@@ -115,7 +115,7 @@ export interface PresentOverlay {
   readonly kind: 'present'
   /** Names of its files, in the order in which they apply. */
   readonly files: readonly string[]
-  /** What each of them changes. */
+  /** The change of each file. */
   readonly patches: readonly NamedPatch[]
   /**
    * Returns the same object for the same data. undefined: the config is being parsed; then
@@ -127,7 +127,7 @@ export interface PresentOverlay {
 export interface NamedPatch {
   readonly name: string
   readonly patch: Readonly<Record<string, unknown>>
-  /** It sets only fields that the config does not set. */
+  /** The patch sets only fields that the config does not set. */
   readonly isDefault?: true
 }
 

@@ -6,8 +6,8 @@ import type { ConfigMapSource, ConfigSource, ContentHash } from '../subject/conf
 import type { ReadyWiring, UnitState } from '../subject/unit-state.ts'
 
 /**
- * What kubelet starts with next. The wiring passed to each call says which kind of activation its
- * unit uses.
+ * The config that kubelet starts with next. The wiring passed to each call says which kind of
+ * activation its unit uses.
  */
 export interface Activation {
   /** Completes what it knows of that on disk, where an earlier agent wrote less. */

@@ -24,7 +24,7 @@ export interface PreflightRequest {
   readonly source: ConfigSource
   readonly data: Readonly<Record<string, string>>
   readonly key: TrialKey
-  /** It has run before, and kubelet is waiting for it: it is only decoded. */
+  /** The config has run before, and kubelet is waiting for it: it is only decoded. */
   readonly fallback: boolean
   /** The file that `local` is in, or was before the agent replaced it: the only key of `data`. */
   readonly localPath?: string | undefined
@@ -42,6 +42,8 @@ export function keyOf({ source, localPath }: Pick<PreflightRequest, 'source' | '
 export type ConfigzAnswer =
   | { readonly kind: 'ok'; readonly object: unknown }
   | { readonly kind: 'refused'; readonly by: 'kubelet' | 'api-server'; readonly status: number; readonly detail: string }
-  /** What listens there did not prove to be this node's kubelet, and was asked nothing. */
+  /**
+   * The program that listens there did not prove to be this node's kubelet, and was asked nothing.
+   */
   | { readonly kind: 'unproven'; readonly detail: string }
   | { readonly kind: 'unreachable'; readonly detail: string }

@@ -36,13 +36,13 @@ export interface Checkpoints {
    */
   hasKey(file: CheckpointFile): boolean
   /**
-   * When it was last read, `content` was undefined because the disk has been failing for a while.
-   * It may not be lost.
+   * Whether `content` was undefined at the last read because the disk has been failing for a while.
+   * The checkpoint may not be lost.
    */
   isUnreadable(file: CheckpointFile): boolean
   /** The content by which this one is known, of which it may be another wording. */
   knownAs(content: ContentHash): ContentHash
-  /** What `knownAs` answers is durable when it returns. Throws if it cannot be written. */
+  /** Makes the answers of `knownAs` durable before it returns. Throws if they cannot be written. */
   keepKnownAs(): void
   /**
    * undefined: the checkpoint does not exist, is incomplete or permanently unreadable. Throws if it
@@ -60,8 +60,8 @@ export interface Checkpoints {
 export interface RecordStore<Names extends RecordName = RecordName> {
   get<N extends Exclude<Names, SourceName>>(name: N): GotValue<N>
   /**
-   * Writes only if the record changes. What cannot be written to /run is kept in memory: nothing is
-   * thrown.
+   * Writes only if the record changes. A record that cannot be written to /run is kept in memory:
+   * nothing is thrown.
    */
   put<N extends Names>(name: N, value: PutValue<N>): void
 }

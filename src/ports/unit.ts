@@ -45,7 +45,7 @@ export interface UnitSignals {
 /** Where nothing can be heard, systemd is asked. */
 export const DEAF: UnitSignals = { quietSinceUs: () => undefined }
 
-/** What a process of kubelet said before it exited. */
+/** The last words of a process of kubelet before it exited. */
 export interface LastWords {
   /**
    * In one line, bounded, and without control characters or secrets. undefined: it said nothing, or

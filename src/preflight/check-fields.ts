@@ -48,7 +48,7 @@ interface FieldOptions {
   readonly version: KubeletVersion | undefined
   /** Severity of keys that kubelet would ignore. */
   readonly unknownKeys: 'warn' | 'refuse'
-  /** Of kubelet. They override the config. */
+  /** The flags of kubelet. They override the config. */
   readonly flags?: KubeletFlags
   /** Default: nothing. */
   readonly unseen?: Unseen | undefined
@@ -79,9 +79,9 @@ export function checkFields(document: ConfigDocument, options: FieldOptions): Fi
 const LASTING = ['fields/range', 'fields/repeated-key']
 
 /**
- * What a kubelet that is newer than the tables refuses as well as they can tell. A pre-release may
- * still change, so the newest release has to refuse the same. Of a later kubelet only its limits
- * are known, those of every kubelet so far. Either may have longer lists of names.
+ * The findings that a kubelet newer than the tables refuses as well, as far as they can tell. A
+ * pre-release may still change, so the newest release has to refuse the same. Of a later kubelet
+ * only its limits are known, those of every kubelet so far. Either may have longer lists of names.
  */
 function listSure(document: ConfigDocument, options: FieldOptions, version: KubeletVersion): ReadonlySet<string> {
   const isNext = isPreRelease(version)
@@ -175,7 +175,7 @@ function toFindings(
   const rule = name.includes('/') ? name : `fields/${name}`
   const isOpen = supplied === true && unseen !== undefined
   const severity = isOpen && weight === 'refuse' ? 'warn' : weight
-  // That a flag may say otherwise is worth a word only where it decides.
+  // A flag that may say otherwise is worth a word only where it decides.
   const unless = isOpen && (weight === 'refuse' || unseen === 'local') ? ` (${SUPPLIED_BY[unseen]})` : ''
   const range = version === undefined ? describeRange(complaint) : ''
   const place = { path, position: locateNearest(document, path) }

@@ -30,9 +30,9 @@ export interface Finding {
   readonly path: FieldPath
   /** undefined: the finding is about the whole document, or about a field that is not set. */
   readonly position: Position | undefined
-  /** What is wrong, in one line, without the value where it could be a secret. */
+  /** The fault, in one line, without the value where it could be a secret. */
   readonly problem: string
-  /** What to do about it, in one line. */
+  /** The remedy, in one line. */
   readonly advice: string | undefined
   /**
    * The rule may not be that of this kubelet, so nothing but kubelet itself can refuse the config.
@@ -49,10 +49,13 @@ export interface Finding {
  * `cannot-start`: kubelet would start with no config, so none can be judged.
  */
 export interface PartResult {
-  /** Such as `kubelet`, `fields`, `node`, `change`. */
+  /** The name of the part, such as `kubelet`, `fields`, `node`, `change`. */
   readonly part: string
   readonly outcome: 'accepted' | 'refused' | 'cannot-start' | 'unjudged'
-  /** What it checked, or why it could not: `kubelet 1.20.2 loaded and validated the config`. */
+  /**
+   * The check that was made, or why it could not be: `kubelet 1.20.2 loaded and validated the
+   * config`.
+   */
   readonly detail: string
   /**
    * The fields that the config changes on this node, such as `maxPods`,

@@ -211,7 +211,10 @@ function isOfLoading({ rule, isAtStart }: Finding): boolean {
   return rule.startsWith('fields/') && rule !== 'fields/repeated-key' && isAtStart !== true
 }
 
-/** Kubelet writes paths as we do. What the tables have may be gone, too. */
+/**
+ * The findings about keys that kubelet itself ignores. Kubelet writes paths as we do. A field that
+ * the tables have may be gone, too.
+ */
 function listIgnored(findings: readonly Finding[], ignored: readonly string[], severity: Finding['severity']): Finding[] {
   const remarks = new Map(findings.filter(isOfUnknown).map((remark) => [formatPath(remark.path), remark]))
   const complain = (path: FieldPath, problem: string, { position, advice }: Partial<Finding> = {}): Finding => {

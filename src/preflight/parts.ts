@@ -147,7 +147,9 @@ function isDropIn(dropIns: PartInput['dropIns']): boolean {
   return dropIns?.kind === 'usable' && dropIns.order.base !== undefined
 }
 
-/** What is not known is not missing. */
+/**
+ * The keys that the ConfigMap may have. Where its other keys are not known, none counts as missing.
+ */
 function listKeysOf({ files, isAlone = false }: PartInput['config'], config: KubeletConfig): readonly string[] {
   return isAlone ? [...Object.keys(files), ...listNamed(config)] : Object.keys(files)
 }
@@ -178,7 +180,7 @@ function checkChangeRules({ document, node, version, config }: PartInput, policy
   return { ...report, ...(changed && { changed }) }
 }
 
-/** What is there may change without any edit of the config. */
+/** A file outside of the ConfigMap may change without any edit of the config. */
 function refuseLeaving(path: FieldPath, document: PartInput['document']): Finding {
   const problem = `${formatPath(path)} leads out of the ConfigMap, where the change policy does not see what changes`
   const advice = 'name a key of the ConfigMap, or write an absolute path'
@@ -285,7 +287,7 @@ function conclude(findings: readonly Finding[], detail: string): PartReport {
   return { outcome: findings.some(({ severity }) => severity === 'refuse') ? 'refused' : 'accepted', detail, findings }
 }
 
-/** What an agent's policy allows is known on its node alone. */
+/** The change policy of an agent is known on its node alone: here, everything is allowed. */
 const OPEN = { base: 'open', allow: [], deny: [], requireDrain: [] } as const
 
 /** For the kubectl plugin. */

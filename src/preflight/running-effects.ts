@@ -1,6 +1,6 @@
 /**
- * What the config that kubelet runs does not do on this node although nothing refuses it, for
- * `check`. Pure.
+ * For `check`: the parts of the config that kubelet runs which have no effect on this node,
+ * although nothing refuses them. Pure.
  */
 import { collectFlags } from './change/kubelet-flags.ts'
 import type { RunningKubelet } from './configz/ask-configz.ts'

@@ -1,7 +1,7 @@
 /**
- * What preflight warned of in the assigned config when it accepted it, for the annotation. Kept on
- * disk (`meta/warnings`), since an agent that starts again does not check what runs again. No
- * decision depends on it: nothing here throws.
+ * The warnings of preflight about the assigned config when it accepted it, for the annotation. Kept
+ * on disk (`meta/warnings`), since an agent that starts again does not check again the config that
+ * runs. No decision depends on them: nothing here throws.
  */
 import { dirname, join } from 'node:path'
 import type { Snapshot } from '../decision/snapshot.ts'
@@ -27,17 +27,22 @@ const isKept = shape({
 })
 type Kept = TypeOf<typeof isKept>
 
-/** Of all warnings together: the annotation has 4 KiB for everything. The log has all of them. */
+/**
+ * The most bytes of all warnings together: the annotation has 4 KiB for everything. The log has all
+ * of them.
+ */
 const MOST_BYTES = 512
 const MOST_BYTES_EACH = 200
-/** Of the sentence for the condition. */
+/** The most bytes of the sentence for the condition. */
 const MOST_BYTES_OTHERWISE = 300
 
 export class AcceptedWarnings {
   readonly #options: AcceptedWarningsOptions
   readonly #path: string
   #kept: Kept | undefined
-  /** What it was made from: an acceptance stays the same until its config is checked again. */
+  /**
+   * The acceptance that `#kept` was made from. It stays the same until its config is checked again.
+   */
   #seen: Acceptance | undefined
   #isWritten = true
   #warned = false
@@ -65,8 +70,8 @@ export class AcceptedWarnings {
   }
 
   /**
-   * What kubelet takes of it and does otherwise, in one sentence, for the condition. To be called
-   * after `see`. undefined: nothing.
+   * The values of the assigned config that kubelet takes and does something else with, in one
+   * sentence, for the condition. To be called after `see`. undefined: there are none.
    */
   otherwise(snapshot: Pick<Snapshot, 'unit' | 'assignedContent'>): string | undefined {
     return this.#find(snapshot)?.otherwise

@@ -10,11 +10,11 @@ import type { Condition } from './reasons.ts'
 import type { Work } from './report-worker.ts'
 import type { ConfigStatus } from './status.ts'
 
-/** What a pass of the loop has to say. What is not known well enough yet is absent. */
+/** The report of one pass of the loop. A part that is not known well enough yet is absent. */
 export interface NodeReport {
   readonly status?: ConfigStatus
   readonly condition?: Condition
-  /** Its error is that of the condition. */
+  /** The annotation's error is that of the condition. */
   readonly annotation?: string
   /** CLOCK_MONOTONIC: not to be written before. undefined: at once. */
   readonly slotUs?: number | undefined

@@ -28,8 +28,8 @@ export interface WorkOptions {
 /** When a value may be written. */
 export interface WantedWhen {
   /**
-   * Its cause also keeps it from being written, so it may be outdated once it can be. Then the Node
-   * is only read until the server has answered for a while.
+   * The cause of the value also keeps it from being written, so it may be outdated once it can be.
+   * Then the Node is only read until the server has answered for a while.
    */
   readonly cutOff?: boolean | undefined
   /** CLOCK_MONOTONIC. Not before: all nodes have something to write at the same moment. */
@@ -48,7 +48,9 @@ export interface NodeField<Wanted, Seen = Wanted> {
   readonly dropped: string
   /** Servers of today do not have the field, so that they drop it is no warning. */
   readonly mayBeDropped?: true
-  /** What is written depends on what the server has: read that before the first write. */
+  /**
+   * The value to write depends on the one that the server has: read that before the first write.
+   */
   readonly readsFirst: boolean
   /** The burst and then the rate of requests. Absent: no limit in the long run. */
   readonly longRun?: { readonly inARow: number; readonly everyMs: number }

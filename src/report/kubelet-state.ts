@@ -1,6 +1,6 @@
 /**
- * What the reports say of kubelet itself: whether it is steady, what it is about to run between two
- * starts, and whether it is ill while its node is paused. Pure.
+ * The state of kubelet itself for the reports: whether it is steady, which config it is about to
+ * run between two starts, and whether it is ill while its node is paused. Pure.
  */
 
 import { describePause, findNodePause, type Pause } from '../decision/find-pause.ts'
@@ -29,9 +29,9 @@ export function findSteadiness({ now, running, health, healthz, policy }: Snapsh
 }
 
 /**
- * What is about to run while kubelet is between two starts. undefined: kubelet runs, or nothing
- * starts it again by itself. In a crash loop, what is reported between two starts is what is
- * reported of the processes.
+ * The config that is about to run while kubelet is between two starts. undefined: kubelet runs, or
+ * nothing starts it again by itself. In a crash loop, the report between two starts is the same as
+ * the report while a process runs.
  */
 export function findUpcoming({ unit, running, nextStart }: Snapshot): HeldSource | undefined {
   if (running.kind !== 'none' || unit.kind !== 'known' || nextStart.kind !== 'known') return undefined

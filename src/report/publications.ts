@@ -1,7 +1,7 @@
 /**
- * What the agent can publish, by the names in the settings: the channels of `channels.ts`, and
- * events on a config about its rollout. Names alone, since the settings are read where nothing is
- * published, as in the helper. Pure.
+ * The things that the agent can publish, by the names in the settings: the channels of
+ * `channels.ts`, and events on a config about its rollout. Names alone, since the settings are read
+ * where nothing is published, as in the helper. Pure.
  */
 interface Row {
   /** Where it is, for the help of the settings. Absent: its name says so. */

@@ -14,11 +14,11 @@ import type { ConfigStatus } from './status.ts'
 
 interface PublisherOptions extends EventWorkOptions {
   readonly sleep: Sleep
-  /** What is published; may change at any time. */
+  /** The publications that are switched on; may change at any time. */
   readonly publications?: () => readonly Publication[]
 }
 
-/** What is published on the Node besides `status.config`. */
+/** The publications on the Node besides `status.config`. */
 export type NodeSummary = Required<Pick<NodeReport, 'condition' | 'annotation'>> & Pick<NodeReport, 'slotUs'>
 
 export class Publisher {

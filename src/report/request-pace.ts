@@ -93,7 +93,7 @@ export class Budget {
 }
 
 /**
- * What helps where the API server refuses a write of the agent. To be added to the detail of the
+ * Advice where the API server refuses a write of the agent. To be added to the detail of the
  * answer. An admission plugin answers 403 too, and says why: then no right is missing.
  * @param grantedBy the file that grants the right
  */

@@ -24,7 +24,7 @@ const FAILURE_TEXTS: Readonly<Record<Failure, string>> = {
   ...SILENCE_TEXTS,
 }
 
-/** What grants the right that is missing. */
+/** The file that grants the right that is missing, by the kind of object. */
 const GRANTS: Readonly<Record<Stale['what'], string>> = {
   Node: 'deploy/rbac/serviceaccount.yaml grants it to a ServiceAccount',
   ConfigMap: 'deploy/rbac/node-configmaps.yaml grants it',

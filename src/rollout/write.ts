@@ -1,6 +1,6 @@
 /**
- * What a node writes to the record, as a merge patch of `data` with the resourceVersion that it was
- * decided on. Pure. A write changes `state` and this node's own key. Only a begin removes keys:
+ * The writes of a node to the record, each a merge patch of `data` with the resourceVersion that it
+ * was decided on. Pure. A write changes `state` and this node's own key. Only a begin removes keys:
  * those of the generations before.
  */
 
@@ -20,7 +20,7 @@ import {
 import { type Rollout, type Standing, waits } from './standing.ts'
 import type { RolloutDecision, RolloutTurn, RolloutWriteKind } from './view.ts'
 
-/** What claims leave free, so that five vetoes always find room. */
+/** The room that claims leave free, so that five vetoes always fit. */
 const BYTES_FOR_VETOES = 1200
 
 /**
@@ -96,8 +96,8 @@ function write(standing: Standing, kind: RolloutWriteKind, turn: RolloutTurn, da
 }
 
 /**
- * What this node writes, each node has to be able to read; and a key of a ConfigMap has at most 253
- * characters.
+ * Whether each node can read an entry that this node is about to write. A key of a ConfigMap has at
+ * most 253 characters.
  */
 function canBeRead(key: string, value: string | null): boolean {
   if (value === null) return true

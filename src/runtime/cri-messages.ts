@@ -105,7 +105,10 @@ function decodeContainer(item: Buffer, budget: FieldBudget): RuntimeContainer {
 const CONFIG_SOURCE = 'kubernetes.io/config.source'
 const CONFIG_HASH = 'kubernetes.io/config.hash'
 
-/** Of a map field, whose entries are messages with key 1 and value 2. The others may be large. */
+/**
+ * The annotations in a map field, whose entries are messages with key 1 and value 2. The others may
+ * be large.
+ */
 function findAnnotations(item: Buffer, number: number, budget: FieldBudget): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   for (const entry of submessages(item, number, budget)) {

@@ -21,7 +21,7 @@ type Method = 'Status' | 'ListPodSandbox' | 'ListContainers' | 'RuntimeConfig' |
 
 export class CriRuntime implements ContainerRuntime {
   readonly #connect: (socket: string) => RuntimeConnection
-  /** Of the socket that was asked last. */
+  /** The version of the runtime behind the socket that was asked last. */
   #known: { readonly socket: string; readonly version: CriVersion } | undefined
 
   /** @param connect must not throw: a connection that fails fails its calls */

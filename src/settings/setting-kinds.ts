@@ -219,7 +219,7 @@ interface Setting<T> {
   readonly group: SettingGroup
   readonly kind: Kind<T>
   readonly initial: NoInfer<T>
-  /** What the help text shows as the default, if the default is not a value. */
+  /** The default that the help text shows, if the default is not a value. */
   readonly initialNote?: string
   readonly help: string
   /** Which commands take it as a flag. Environment and config file apply to all of them. */
@@ -239,7 +239,10 @@ export function settingTable<T>(table: SettingTable<T>): SettingTable<T> {
 /** Every setting of a table with its value as the agent uses it. */
 export type ValuesOf<Table> = Table extends SettingTable<infer T> ? Readonly<T> : never
 
-/** What the rows of a group share: which commands take a flag, and when a change applies. */
+/**
+ * The properties that the rows of a group share: which commands take a flag, and when a change
+ * applies.
+ */
 export function rowsOf(group: SettingGroup) {
   return {
     ALL_COMMANDS: { group, commands: 'all', changes: 'restart' },

@@ -6,7 +6,7 @@ import { BASE_ANNOTATION } from '../decision/channels.ts'
 import type { Bases, BaseView, ConfigMapView, FoundConfigMap } from '../decision/desired.ts'
 import type { ConfigMapRef } from '../subject/config-source.ts'
 
-/** Of ConfigMaps under a part. */
+/** The most ConfigMaps under a part. */
 const MOST_BASES = 4
 
 /**

@@ -41,7 +41,7 @@ interface TrackedFile {
   readonly bytes: Buffer | undefined
   /** Newer bytes that have not settled yet. */
   readonly settling: Unsettled<Buffer> | undefined
-  /** They have settled and are being parsed. */
+  /** The newer bytes have settled and are being parsed. */
   readonly isParsing?: boolean
   readonly identity: string
 }
@@ -85,7 +85,7 @@ export class DirectorySource implements AssignmentSource {
     this.#tracked = new Map(names.flatMap((name) => [this.#track(name)].filter((file) => file !== undefined).map((file) => [name, file])))
     const files = [...this.#tracked.values()]
     if (files.some(({ settling }) => settling !== undefined)) {
-      // What is being parsed calls back.
+      // A file that is being parsed calls back.
       if (files.some(({ settling, isParsing }) => settling !== undefined && isParsing !== true)) this.#directory.lookAgain()
       return
     }

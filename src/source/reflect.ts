@@ -57,8 +57,8 @@ export type WatchEnd = {
 }
 
 /**
- * What to do first after the connection of a working watch broke, or an overloaded server refused
- * one.
+ * The first thing to do after the connection of a working watch broke, or an overloaded server
+ * refused one.
  */
 export type AfterBreak = 'watch' | 'read'
 

@@ -35,8 +35,8 @@ export type ConfigMapData = Readonly<Record<string, string>>
 
 /**
  * SHA-256 in hex of all files of a checkpoint and the key. For local it is LOCAL_CONTENT, whatever
- * the file holds, since the administrator owns that file. What cannot be hashed gets a name with a
- * tag, which equals no hash: the functions `name...` make one, and `is...` know it.
+ * the file holds, since the administrator owns that file. A content that cannot be hashed gets a
+ * name with a tag, which equals no hash: the functions `name...` make one, and `is...` know it.
  */
 export const isContentHash = isText
 export type ContentHash = TypeOf<typeof isContentHash>
@@ -46,8 +46,8 @@ const MISSING = 'missing:'
 const OTHER = 'other:'
 
 /**
- * Of a process whose checkpoint was gone when it was first seen: the version on its command line
- * still says which content it is, once the checkpoint is there again.
+ * Names the content of a process whose checkpoint was gone when it was first seen: the version on
+ * its command line still says which content it is, once the checkpoint is there again.
  */
 export function nameMissing({ uid, resourceVersion, overlay, kubeletConfigKey }: CheckpointFile): ContentHash {
   return `${MISSING}${[uid, resourceVersion, ...(overlay === undefined ? [] : [overlay]), kubeletConfigKey].join('/')}`
@@ -58,27 +58,33 @@ export function isMissing(content: ContentHash): boolean {
 }
 
 /**
- * Of a source whose checkpoint is lost, which may come back with other content. Never that of a
- * process, not even of one that was started from the same checkpoint.
+ * Names the content of a source whose checkpoint is lost, which may come back with other content.
+ * Never that of a process, not even of one that was started from the same checkpoint.
  */
 export function nameLost(source: ConfigSource): ContentHash {
   return `lost:${describeSource(source)}`
 }
 
 /**
- * Of another key of a checkpoint whose files have this content: its hash has changed with them, and
- * is not known.
+ * Names the content of another key of a checkpoint whose files have this content: its hash has
+ * changed with them, and is not known.
  */
 export function nameOfKey(content: ContentHash, source: ConfigSource): ContentHash {
   return `${content}/${describeSource(source)}`
 }
 
-/** Of a config file that the agent replaces: it was changed after the process had started. */
+/**
+ * Names the content of a config file that the agent replaces: it was changed after the process had
+ * started.
+ */
 export function nameEarlier(invocationId: string): ContentHash {
   return `before:${invocationId}`
 }
 
-/** Of a config file that is neither local nor the agent's. undefined: kubelet was given none. */
+/**
+ * Names the content of a config file that is neither local nor the agent's. undefined: kubelet was
+ * given none.
+ */
 export function nameOther(configPath: string | undefined): ContentHash {
   return `${OTHER}${configPath ?? 'none'}`
 }
@@ -99,8 +105,8 @@ export interface HeldSource {
    */
   readonly unreadable?: boolean
   /**
-   * Its checkpoint is gone. Kubelet starts with the file in place, which holds the content, but it
-   * can be no fallback.
+   * The checkpoint is gone. Kubelet starts with the file in place, which holds the content, but the
+   * config can be no fallback.
    */
   readonly onlyInPlace?: boolean
 }

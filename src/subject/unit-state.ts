@@ -1,4 +1,4 @@
-/** What systemd says of kubelet's unit. Types only. */
+/** The answers of systemd about kubelet's unit. Types only. */
 
 /** `systemctl show` of kubelet's unit, parsed, together with what its process was started with. */
 export type UnitState =
@@ -23,7 +23,7 @@ export type UnitState =
        * long is not known.
        */
       readonly restartWait?: RestartWait | undefined
-      /** What can leave the unit down without anybody's doing. */
+      /** Settings of the unit that can leave it down without anybody's doing. */
       readonly hazards?: UnitHazards | undefined
       /** CLOCK_MONOTONIC of the main process' start; 0 when it never ran. */
       readonly startedAtUs: number
@@ -35,7 +35,7 @@ export type UnitState =
        * agent's own files do not count.
        */
       readonly kubeletIdentity: string
-      /** What an earlier agent called the same kubelet, in records that it has left. */
+      /** The name that an earlier agent gave the same kubelet, in records that it has left. */
       readonly formerIdentity?: string | undefined
       /**
        * The disk does not return kubelet's binary. So `kubeletIdentity` is a stand-in, and what is
@@ -116,7 +116,7 @@ export interface RestartWait {
 
 /** All times are CLOCK_MONOTONIC; 0: not in this boot. */
 export interface UnitDown {
-  /** Of the unit, for messages. */
+  /** The name of the unit, for messages. */
   readonly name: string
   /** The unit ceased to be active: its stop began, or its process ended by itself. */
   readonly activeExitUs: number
@@ -127,8 +127,8 @@ export interface UnitDown {
   /** A unit that it was bound to (`BindsTo=`) ended, and systemd stopped it for that. */
   readonly endedWith?: string | undefined
   /**
-   * When its latest start came to nothing since a unit that it requires had failed. undefined:
-   * there was none, or nothing tells.
+   * When the unit's latest start came to nothing since a unit that it requires had failed.
+   * undefined: there was none, or nothing tells.
    */
   readonly dependencyFailedUs?: number | undefined
 }
@@ -142,8 +142,8 @@ export interface UnitHazards {
 }
 
 /**
- * What the running kubelet was started with. `other`: a file that is not a checkpoint, so the local
- * config.
+ * The config that the running kubelet was started with. `other`: a file that is not a checkpoint,
+ * so the local config.
  */
 export type KubeletProcess =
   | { readonly kind: 'none' }
@@ -204,9 +204,12 @@ export interface Distribution {
   readonly name: string
   /** undefined: none of the agent's kinds. */
   readonly fits: ActivationKind | undefined
-  /** What writes kubelet's config and puts back what others change: then the agent refuses. */
+  /**
+   * The program that writes kubelet's config and puts back what others change: then the agent
+   * refuses.
+   */
   readonly owner: string | undefined
-  /** What an operator has to know. */
+  /** A note that an operator has to know. */
   readonly remark: string | undefined
 }
 

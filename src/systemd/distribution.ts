@@ -127,7 +127,7 @@ export function isKubeletInside(command: { readonly path: string } | undefined):
   return command !== undefined && findHost(command.path) !== undefined
 }
 
-/** What k3s makes of its settings at each start, and kubelet reads first. */
+/** The file that k3s makes of its settings at each start, and kubelet reads first. */
 const DEFAULTS = '00-k3s-defaults.conf'
 
 /** The local config of a kubelet in k3s, which has no `--config`. */

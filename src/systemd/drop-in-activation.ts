@@ -43,7 +43,9 @@ const FORMAT = { parse: parseDropInRecord, render: renderDropInRecord }
 interface Found {
   /** Empty where nothing can be read. */
   readonly record: DropInRecord
-  /** What is in place. undefined: something else wrote it, or nothing can be read of it. */
+  /**
+   * The config that is in place. undefined: something else wrote it, or nothing can be read of it.
+   */
   readonly placed: PlacedDropIn | undefined
   readonly hasRecord: boolean
   /** A record that is there and cannot be read. */
@@ -88,8 +90,8 @@ export class DropInActivation implements KindOfActivation {
   }
 
   /**
-   * Writes what an earlier agent did not: the copy, and which content it is. What cannot be written
-   * must not keep the agent from observing.
+   * Writes the records that an earlier agent did not: the copy, and which content it is. A failed
+   * write must not keep the agent from observing.
    * @returns the content of what is in place
    */
   #complete(placed: PlacedDropIn, { record, isIncomplete }: Found): ContentHash | undefined {
@@ -147,7 +149,7 @@ export class DropInActivation implements KindOfActivation {
     return this.findOutside(NOT_ASKED).map((path) => ({ path, fault: undefined }))
   }
 
-  /** Both extents are the same here: the file is in a directory that belongs to the machine. */
+  /** Both extents of a withdrawal are the same here: the file is in a directory of the machine. */
   withdraw(_extent: Withdrawal, unit: UnitState, onWithdrawn: OnWithdrawn): void {
     for (const path of this.#listRecorded(unit)) {
       const isThere = this.#files.stat(path) !== undefined

@@ -17,7 +17,7 @@ import { isObject } from '../values/is-object.ts'
 
 export type Level = 'debug' | 'info' | 'warn' | 'error'
 
-/** What the setting says. */
+/** The format as the setting names it. */
 type FormatChoice = 'auto' | 'json' | 'text'
 
 /** `journal` and `journal-json` have the priority in front, and leave the time to journald. */
@@ -87,8 +87,8 @@ export function terminalLine(level: Level, message: string, fields: PlainFields,
 
 /**
  * The fields of a log line as text behind its message, as klog writes structured values:
- * `reason=crash-loop detail="kubelet exited 2 times"`. A config is named as messages name it. What
- * the message says already is not repeated.
+ * `reason=crash-loop detail="kubelet exited 2 times"`. A config is named as messages name it.
+ * Values that the message has already are not repeated.
  * @returns '' or the pairs, separated by spaces
  */
 export function fieldsText(message: string, fields: PlainFields): string {
@@ -251,7 +251,7 @@ function plainValue(value: unknown, depth: number): unknown {
       return '[function]'
     case 'object':
       if (value === null) return null
-      // This also ends circular references.
+      // The limit also ends circular references.
       if (depth > MAX_DEPTH) return '[...]'
       if (value instanceof Error) return plainError(value, depth)
       if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()

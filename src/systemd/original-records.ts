@@ -1,6 +1,6 @@
 /**
- * What is recorded of a config file that the agent replaces, together with what is in its place:
- * the record is kept twice, and what is in place says which of the two counts.
+ * The record of a config file that the agent replaces, together with the file that is in its place:
+ * the record is kept twice, and the file says which of the two counts.
  */
 import { createHash } from 'node:crypto'
 import { join, normalize } from 'node:path'
@@ -14,7 +14,7 @@ import { readyPath } from './wiring-kinds.ts'
 
 const FORMAT = { parse: parseOriginalRecord, render: renderOriginalRecord }
 
-/** What is in place, and what is known of it. */
+/** The file that is in place, and the record of it. */
 export interface Found {
   readonly bytes: Buffer | undefined
   readonly hash: ContentHash | undefined
@@ -108,8 +108,8 @@ export class OriginalRecords {
   }
 
   /**
-   * Of the originals: one directory per config file, so that the first is not lost if the unit's
-   * `--config` changes.
+   * The directory of the originals: one per config file, so that the first is not lost if the
+   * unit's `--config` changes.
    */
   directoryOf(configPath: string): string {
     return join(this.#keptDir, hashOf(Buffer.from(configPath)).slice(0, 16))
@@ -144,7 +144,8 @@ export interface OriginalRecord {
   /** The staged fallback. */
   readonly fallback: Placed | undefined
   /**
-   * What was in place when `target` was recorded; it still is if the replacement did not happen.
+   * The file that was in place when `target` was recorded; it still is if the replacement did not
+   * happen.
    */
   readonly before: Placed | undefined
   /** undefined: recorded by an agent that kept it in /run alone. */
@@ -153,7 +154,7 @@ export interface OriginalRecord {
   readonly revision: number
 }
 interface Original {
-  /** SHA-256 of its bytes, and the name under which it is stored. */
+  /** SHA-256 of the original's bytes, and the name under which it is stored. */
   readonly hash: ContentHash
   readonly mode: number
   readonly uid: number
@@ -164,7 +165,8 @@ export interface Placed {
   readonly source: ConfigSource
   readonly hash: ContentHash
   /**
-   * Of its whole checkpoint. undefined: not known, or recorded by an agent that did not record it.
+   * The content of the whole checkpoint. undefined: not known, or recorded by an agent that did not
+   * record it.
    */
   readonly content?: ContentHash | undefined
 }
@@ -184,8 +186,8 @@ function listClaims({ target, fallback, before }: OriginalRecord): readonly Plac
 }
 
 /**
- * Of the two records of a file, the newer first: the one that knows this content. Content that the
- * agent has put in place is never taken for the original, whatever the other record says.
+ * Chooses from the two records of a file, the newer first: the one that knows this content. Content
+ * that the agent has put in place is never taken for the original, whatever the other record says.
  */
 function chooseRecord(records: readonly OriginalRecord[], hash: ContentHash): OriginalRecord | undefined {
   const known = records.filter((record) => findMeaning(record, hash) !== undefined)

@@ -31,7 +31,7 @@ export interface SystemctlOptions {
   readonly unit: string
   readonly envFile: string
   readonly activation: ActivationChoice
-  /** Of a kubelet whose unit does not name it. */
+  /** The config directory of a kubelet whose unit does not name it. */
   readonly kubeletConfigDir?: string | undefined
   readonly dynamicConfigDir: string
   readonly binary: Pick<FileKubeletBinary, 'identify'>
@@ -275,7 +275,7 @@ export class Systemctl implements Unit {
   }
 }
 
-/** Of a unit without a command. */
+/** The wiring of a unit without a command. */
 function describeMissing(unit: string, { loadState, down }: UnitProperties): BrokenWiring {
   return down.barred === 'masked'
     ? { kind: 'broken', reason: 'masked', detail: `${unit} is masked, so that nothing can start it: systemctl unmask ${unit}` }

@@ -8,7 +8,7 @@ export type Check<T> = (value: unknown) => value is T
 type Checks<T> = { readonly [K in keyof T]-?: Check<T[K]> }
 export type TypeOf<C> = C extends Check<infer T> ? T : never
 
-/** Of a field that may be left out of the object. */
+/** The check of a field that may be left out of the object. */
 type Optional<T> = Check<T | undefined> & { readonly isOptional: true }
 export type Fields = Readonly<Record<string, Check<unknown>>>
 type OptionalNames<F> = { [K in keyof F]: F[K] extends Optional<unknown> ? K : never }[keyof F]

@@ -49,7 +49,9 @@ function isLoosely(name: string, candidate: string): boolean {
   return bare !== '' && [candidate, candidate.replace(/^tls/, '')].some((each) => each.replace('with', '').replace(/s$/, '') === bare)
 }
 
-/** What begins with these words, two at least, and has one more, which is not the longer part. */
+/**
+ * Names that begin with these words, two at least, and have one more, which is not the longer part.
+ */
 function findBegun(name: string, known: readonly string[]): readonly string[] {
   const begins = (candidate: string) =>
     [...candidate.matchAll(/[A-Z]|[^A-Za-z0-9]/g)].some(

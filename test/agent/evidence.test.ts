@@ -15,7 +15,7 @@ async function worldOn(source: ConfigMapSource): Promise<SmallWorld> {
   return world
 }
 
-/** What is answered while kubelet runs one of these configs. */
+/** Sets the answer while kubelet runs one of these configs. */
 function answerOn(world: SmallWorld, sources: readonly ConfigSource[], question: Question, seen: SeenFact): void {
   const texts = sources.map((source) => (source === 'local' ? source : textOf(source)))
   world.evidence.answer(question, (nowUs) => {

@@ -40,11 +40,11 @@ interface Scene {
   readonly health?: ReturnType<typeof health>
   readonly desired?: Snapshot['desired']
   readonly healthz?: boolean
-  /** What the disk does not return may not be lost. */
+  /** Content that the disk does not return may not be lost. */
   readonly isUnreadable?: boolean
   /** Of the config file that kubelet was started with. undefined: the disk does not return it. */
   readonly portInFile?: number | 'none' | undefined
-  /** That every config names. Default: each another. */
+  /** The endpoint that every config names. Default: each another. */
   readonly endpoint?: string | undefined
   /** The socket of the runtime that this node seems to have. */
   readonly default?: string

@@ -100,7 +100,7 @@ export class SmallWorld {
   /** Why this kubelet starts with no config, as preflight found out. */
   obstacle: (kubeletIdentity: string) => string | undefined = () => undefined
   readonly judging = new Set<string>()
-  /** What each process of kubelet says last. */
+  /** The last words of each process of kubelet. */
   lastWords: (invocationId: string) => string | undefined = () => undefined
   /** The processes that were asked for. */
   readonly heard: string[] = []
@@ -130,7 +130,7 @@ export class SmallWorld {
   readonly unit: FakeUnit
   readonly #files: DurableFiles
   readonly #recognizer: ContentRecognizer
-  /** What is known of contents that are the same is read from the disk again. */
+  /** Has the knowledge of contents that are the same read from the disk again. */
   readonly #forgetAlike: () => void
   readonly #behaviours = new Map<string, KubeletBehaviour>()
   readonly #accepted = new Map<string, Acceptance>()
@@ -227,7 +227,7 @@ export class SmallWorld {
     return this.#wiring.path
   }
 
-  /** What kubelet runs: the text of its config. */
+  /** The text of the config that kubelet runs. */
   async running(): Promise<string | undefined> {
     const state = await this.unit.observe()
     if (state.kind === 'unknown' || state.process.kind === 'none' || state.process.kind === 'unknown') return undefined
@@ -256,7 +256,7 @@ export class SmallWorld {
     this.restartAgent()
   }
 
-  /** What ends with a boot is lost. */
+  /** State that ends with a boot is lost. */
   reboot(): void {
     this.#boots += 1
     this.forgetRun()

@@ -1,7 +1,7 @@
 /**
- * What is not known of the node before a config neither condemns that config nor promotes it: B
- * does harm that only evidence sees, and the agent cannot compare, or has lost what it compares
- * with.
+ * A state of the node before a config that is not known neither condemns that config nor promotes
+ * it: B does harm that only evidence sees, and the agent cannot compare, or has lost the state that
+ * it compares with.
  */
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'

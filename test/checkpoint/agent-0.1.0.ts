@@ -1,6 +1,6 @@
 /**
- * What the files in `fixtures/0.1.0/` hold, which are frozen: the agent of that version wrote them.
- * Every field is there that it could write.
+ * The content of the files in `fixtures/0.1.0/`, which are frozen: the agent of that version wrote
+ * them. Every field is there that it could write.
  */
 
 import type { ChannelState } from '../../src/decision/desired.ts'

@@ -241,6 +241,12 @@ t.test('validate says what was taken, and shows the lines of the file', async (t
   t.equal(eksctl.code, 0)
   t.match(eksctl.out, 'x.yaml:11:5: warning: unknown field maxPod: kubelet ignores it [fields/unknown-key]\n  11 |     maxPod: 50\n')
   t.match(eksctl.out, /^file +accepted +taken from nodeGroups\[1\]\.kubeletExtraConfig of a ClusterConfig of eksctl, line 7$/m)
+  const reserving = EKSCTL.replace('maxPod: 50', 'cpuManagerPolicy: static').replace('memory: 300Mi', 'pid: "100"')
+  t.match(
+    await validate(reserving),
+    { code: 0, out: /:11:5: warning: .*unless the node's local config or a flag .*\[fields\/static-policy\]/ },
+    'eksctl may supply the rest',
+  )
   const kops = await validate('apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\nspec:\n  kubelet: {}\n')
   t.equal(kops.code, 1)
   t.match(kops.out, 'x.yaml:4:3: error: this is an object of kOps, and no KubeletConfiguration [source/wrapper]\n   4 |   kubelet: {}\n')

@@ -103,7 +103,7 @@ const facts = fc.record({
   next: fc.oneof({ weight: 5, arbitrary: source }, fc.constant('unknown' as const)),
   process: fc.oneof({ weight: 4, arbitrary: source }, fc.constantFrom('none' as const, 'unknown' as const, 'other' as const)),
   lostVersions: fc.subarray(CONFIG_MAPS, { maxLength: 2 }),
-  /** What the disk has under the desired version: its own content, nothing, or another's. */
+  /** The content on disk under the desired version: its own, none, or another's. */
   stored: fc.oneof({ weight: 4, arbitrary: fc.constant('own' as const) }, fc.constant('none' as const), fc.constantFrom(...CONFIG_MAPS)),
   proven: fc.option(fc.tuple(source, kubelet)),
   /** Minutes ago. */

@@ -1,4 +1,4 @@
-/** What steps do to the records, on paper: that nothing that was proven outlives its reason. */
+/** The effects of steps on the records, on paper: nothing that was proven outlives its reason. */
 import t from 'tap'
 import type { Effect } from '../../src/decision/effects.ts'
 import { effectsOfRestart } from '../../src/decision/effects-of-answer.ts'
@@ -189,7 +189,7 @@ t.test('a start after a restart that systemd refused is somebody’s, as far as 
   }
 })
 
-/** What a person reads of a step: in the history, and in the log. */
+/** The words that a person reads of a step: in the history, and in the log. */
 function told(step: Action, facts: Snapshot): readonly string[] {
   return effectsOf(step, facts).flatMap((effect) => {
     if (effect.kind === 'log') return [`${effect.level}: ${effect.message}`]

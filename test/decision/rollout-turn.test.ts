@@ -1,6 +1,5 @@
 /**
- * What a node does whose assigned config goes by a rollout: what runs without a turn, and what
- * waits for one.
+ * A node whose assigned config goes by a rollout: what runs without a turn, and what waits for one.
  */
 import t from 'tap'
 import { effectsOf } from '../../src/decision/effects-of-step.ts'
@@ -50,7 +49,7 @@ const GO: RolloutTurn = { kind: 'go', detail: 'stage 5 of 6 (50 %)' }
 
 const hashOf = (source: ConfigMapSource) => hashConfig(dataOf(source), source.kubeletConfigKey)
 
-/** It is assigned and accepted, and goes by a rollout. */
+/** The source is assigned and accepted, and goes by a rollout. */
 function staged(source: ConfigMapSource, contentFacts: Partial<StagedContent> = {}): Facts {
   const { desired } = wants(source)
   if (desired.kind !== 'config-map' || desired.object.kind !== 'found') throw new Error('nothing is assigned')

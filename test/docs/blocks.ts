@@ -1,6 +1,6 @@
 /**
- * What is wrong with the code blocks of the documents: every block says what it holds, and holds
- * that. Each problem is one line.
+ * Faults of the code blocks in the documents: every block says what it holds, and holds that. Each
+ * problem is one line.
  */
 import { isFieldName } from '../../src/kubelet/fields.ts'
 import { parseDocuments, parseLocated } from '../../src/kubelet/yaml.ts'

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './pages.ts'
 
-/** What no part of preflight gets to see is refused where it is read. */
+/** A text that no part of preflight gets to see is refused where it is read. */
 const FOLDERS = ['src/preflight', 'src/command/agent']
 const WHOLE = /'((?:fields|node|guard|change|policy|kubelet|source|drop-ins|meaning|otherwise)\/[a-z-]+)'/g
 /** The rules of fields are written without their prefix. */

@@ -11,7 +11,7 @@ import { LOADER } from '../typescript/loader.ts'
 import { ROOT } from './pages.ts'
 
 const PAGE = 'CONTRIBUTING.md'
-/** That of `npm run typecheck`. */
+/** The compiler of `npm run typecheck`. */
 const COMPILER = 'node_modules/typescript-7/bin/tsc'
 const RENEW =
   `make its change by hand in a clean work tree, and write into ${PAGE} what "git add -N . && git diff -U1" prints, ` +
@@ -113,7 +113,7 @@ for (const path of ['src', 'deploy', 'package.json']) cpSync(join(ROOT, path), j
 symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
 writeFileSync(
   join(copy, 'tsconfig.json'),
-  // What the example before has not touched is not checked again.
+  // Files that the example before has not touched are not checked again.
   JSON.stringify({
     extends: join(ROOT, 'tsconfig.json'),
     compilerOptions: { incremental: true, tsBuildInfoFile: 'checked' },

@@ -1,6 +1,6 @@
 /**
- * What a boot makes of the evidence, and since when a node that is not Ready is known to have been
- * so before any config that was not promoted came.
+ * The evidence after a boot, and since when a node that is not Ready is known to have been so
+ * before any config came that was not promoted.
  */
 import t from 'tap'
 import type { Snapshot } from '../../src/decision/snapshot.ts'

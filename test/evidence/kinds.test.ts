@@ -909,7 +909,7 @@ check('pods', [
   ['nobody knows which ran before', 'unknown', { seen: [[60, pods(['b', 'Evicted'])]] }],
 ])
 
-/** What becomes of a failed pod, or of pressure, where the config changes these fields. */
+/** The judgement about a failed pod, or about pressure, where the config changes these fields. */
 function blame(changed: readonly string[] | undefined, reason: string, message: string): string {
   const lost = pods(['b', reason, -9999, { message }])
   const { answer, damage, mayBeNodes } = find('pods', { before: [...WAS_READY, ...LISTED], changed, seen: [[60, lost]] })

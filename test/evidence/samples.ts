@@ -39,9 +39,9 @@ const NODE_MS = 1_768_000_000_000
 const EARLIER = 'invocation-earlier'
 
 export interface Story {
-  /** What was answered about the process before A, which was on trial. undefined: it was not. */
+  /** Answers about the process before A, which was on trial. undefined: it was not. */
   readonly earlier?: readonly SeenFact[]
-  /** What was answered about the process before the restart, on its own trial. */
+  /** Answers about the process before the restart, on its own trial. */
   readonly tried?: readonly SeenFact[]
   /** The same for the baseline. undefined: there was none. */
   readonly before?: readonly SeenFact[] | undefined

@@ -1,6 +1,6 @@
 /**
- * What a simulated agent has seen of the record, folded as the agent folds it, and for how long it
- * had contact. The observation stands for what is kept in /run.
+ * The states of the record that a simulated agent has seen, folded as the agent folds them, and for
+ * how long it had contact. The observation stands for what is kept in /run.
  */
 import { type Observation, observeRecord, observeTurn } from '../../src/rollout/silence.ts'
 import type { RecordReading, RolloutDecision } from '../../src/rollout/view.ts'

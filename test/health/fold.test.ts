@@ -84,7 +84,7 @@ function follow(looks: readonly Look[], from?: HealthRecord, subject = SUBJECT, 
   return record
 }
 
-/** What a failure is called right after the last of these looks, or `afterUs` later. */
+/** The name of the failure right after the last of these looks, or `afterUs` later. */
 function verdictOn(record: HealthRecord, last: Look, afterUs = 0): string | undefined {
   const at = { bootId: BOOT, monotonicUs: record.lastSampleUs + afterUs, wallMs: 0 }
   return findFailure(record, { unit: last.unit ?? unit(), at, runtimeUp: last.runtimeUp }, POLICY)?.reason

@@ -179,7 +179,7 @@ t.test('the first installation of the rpm', async (t) => {
   const packaged = { [SETTINGS]: defaultConfigFile(), [VARIABLES]: defaultEnvironmentFile(), 'run/systemd/system/x': '' }
   const old = `${defaultConfigFile()}spread: 10m\n`
 
-  /** Its paths are absolute: they are moved into the root. */
+  /** The paths in the script are absolute: they are moved into the root. */
   function install(root: string, installed = 1) {
     mkdirSync(join(root, 'bin'))
     writeFileSync(join(root, 'bin/systemctl'), '#!/bin/sh\necho "systemctl $*"\n')

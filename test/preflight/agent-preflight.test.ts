@@ -25,7 +25,7 @@ const NO: PreflightResult = { kind: 'refused', reason: 'validate', detail: 'it i
 const PENDING: PreflightResult = { kind: 'pending' }
 const MINUTE_US = 60e6
 
-/** What preflight finds on a kubelet that is newer than the tables. */
+/** The report of preflight on a kubelet that is newer than the tables. */
 const NEWER: Report = {
   outcome: 'accepted',
   findings: [],

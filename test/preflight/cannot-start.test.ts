@@ -23,7 +23,7 @@ const PLACES = placesIn('/run/judge', 'kubelet', 'load')
 const HEAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
 const END = 'Running as unit: x.service\nFinished with result: exit-code\n'
 
-/** What kubelet 1.27 prints in its sandbox. */
+/** The output of kubelet 1.27 in its sandbox. */
 function outputWith(flags: readonly string[]): string {
   const failure = flags.includes(REMOVED)
     ? 'failed to parse kubelet flag: unknown flag: --container-runtime'

@@ -15,7 +15,7 @@ async function check(lines: string, version: string | undefined, unknownKeys: 'w
   const read = await readDocument(`${HEAD}${lines}\n`, IN_PLACE)
   if (!read.ok) throw new Error(read.detail)
   const findings = checkFields(read.document, { version: version === undefined ? undefined : parseVersion(version), unknownKeys })
-  // Those of `otherwise/` have their own tests.
+  // The rules of `otherwise/` have their own tests.
   return findings.filter(({ rule }) => rule.startsWith('fields/'))
 }
 

@@ -12,7 +12,9 @@ import { checkFields } from '../../src/preflight/check-fields.ts'
 const LENGTH = 100_000
 const ITEMS = 40_000
 
-/** What a pattern backtracks over, before an end that does not fit. `.` does not match U+2028. */
+/**
+ * Texts that a pattern backtracks over, before an end that does not fit. `.` does not match U+2028.
+ */
 const TEXTS = [...'a0.-_/:@,[%#?=& *', 'a.', 'a-', 'a/', '0,', '0-', '::', '@:', '1m', '%4'].flatMap((unit) => {
   const long = unit.repeat(LENGTH / unit.length)
   return [`${long}\u2028`, `dns://${long}#\u2028`, `[${long}!`]

@@ -23,7 +23,7 @@ type Files = Readonly<Record<string, string>>
 interface Situation {
   /** Settings, as flags. */
   readonly policy?: Readonly<Record<string, string>>
-  /** What runs. undefined: the local config, with these files beside it. */
+  /** The running config. undefined: the local config, with these files beside it. */
   readonly running?: Files
   readonly wiring?: KnownUnit['wiring']
   /** The candidate is given to a command, without its ConfigMap. */

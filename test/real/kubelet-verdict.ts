@@ -1,5 +1,5 @@
 /**
- * What a real kubelet says of a config, asked by hand as a person would: its binary with the
+ * The verdict of a real kubelet on a config, asked by hand as a person would: its binary with the
  * candidate, in a directory that is thrown away and without a network. A kubeconfig that does not
  * exist ends it as soon as it has loaded and validated the config; one that nobody answers, and a
  * runtime that answers only at first, once it has started most of what there is. Without any, and
@@ -64,7 +64,7 @@ export type Stage = 'load' | 'start' | 'serve'
 export interface AskedKubelet {
   /** The path of the binary. */
   readonly binary: string
-  /** Its version is 1.`minor`. */
+  /** The kubelet's version is 1.`minor`. */
   readonly minor: number
   /** Called for each config that it accepts, with all that it printed. */
   readonly onAccepted?: (text: string, output: string, flags: readonly string[]) => Promise<void>
@@ -131,7 +131,7 @@ function run(kubelet: string, flags: readonly string[], stage: Stage): Promise<s
     timeout: stage === 'serve' ? SERVES_MS : LIMIT_MS,
     maxBuffer: MOST_OUTPUT,
     killSignal: 'SIGKILL',
-    // It ends so soon that to collect garbage only takes CPU.
+    // The kubelet ends so soon that to collect garbage only takes CPU.
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', GOGC: 'off' },
   } as const
   return new Promise((resolve, reject) => {

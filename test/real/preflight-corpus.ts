@@ -23,7 +23,7 @@ import { compareMerged } from './preflight-drop-ins.ts'
 const FIRST_WITH_DEFAULTS = 32
 /** From here on kubelet logs its effective config. */
 const FIRST_WITH_LOG = 37
-/** They stand for all gates of a stage. */
+/** Names that stand for all gates of a stage. */
 const GROUPS = ['AllAlpha', 'AllBeta']
 /** Each takes a minute, and many where the machine is busy: they run behind other lanes. */
 const LIMIT_MS = 3_600_000

@@ -40,7 +40,7 @@ export interface Scene {
   /** Of the record, and of the config, when it saw that. */
   readonly recordUidBefore?: string
   readonly configUidBefore?: string
-  /** It is 1 now. */
+  /** The earlier number of the assignment, which is 1 now. */
   readonly assignmentBefore?: number
   readonly node?: Partial<RolloutNode>
   readonly plan?: string
@@ -106,7 +106,7 @@ function recordOf(data: Data) {
   return parsed.record
 }
 
-/** It is free at 100 % only. */
+/** A node that is free at 100 % only. */
 const NODE: RolloutNode = {
   name: 'me',
   uid: uidWithShare(0.5, 0.6),

@@ -21,12 +21,14 @@ const RECORD = layoutOf(DIRECTORY).record('assigned')
 
 export class CauseInvariant {
   readonly #world: SimWorld
-  /** What the agent was told when it wrote the record of the assignment, as that is now. */
+  /**
+   * The content that the agent was told when it wrote the record of the assignment, as that is now.
+   */
   #recorded = LOCAL_CONTENT as string
   #record: string | undefined
   /**
-   * What it was told each time it set out to write that since. A disk may fail, or the agent may
-   * die, and then the record stays as it was.
+   * The contents that the agent was told each time it set out to write that record since. A disk
+   * may fail, or the agent may die, and then the record stays as it was.
    */
   #told: (string | undefined)[] = []
 
@@ -96,7 +98,7 @@ function isKnownGoodTriedAgain({ lastKnownGood, suspendedVerdicts }: Snapshot, t
   return contentOfKey(target) === lastKnownGood.content && findSuspended({ suspendedVerdicts }, target) !== undefined
 }
 
-/** What runs has failed, or what is assigned has, so that a fallback runs. */
+/** Whether the running config has failed, or the assigned one has, so that a fallback runs. */
 function isCondemned({ unit, running, assignedContent, verdicts, policy }: Snapshot): boolean {
   if (unit.kind === 'unknown') return false
   const contents = [running.kind === 'known' ? running.content : undefined, assignedContent]

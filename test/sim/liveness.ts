@@ -13,7 +13,7 @@ import type { SimWorld } from './sim-world.ts'
 import { lateUs, limitUs } from './times.ts'
 import { lastKnownGoodText } from './victims.ts'
 
-/** What stays for ever. */
+/** The fault that stays for ever. */
 export type Staying = 'nothing' | 'api-down'
 
 /** As preflight takes here. */

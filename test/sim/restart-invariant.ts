@@ -17,7 +17,7 @@ import type { SimWorld } from './sim-world.ts'
 interface Restart {
   readonly atUs: number
   readonly boot: string
-  /** It is exempt from the hourly limit. */
+  /** The restart is exempt from the hourly limit. */
   readonly exempt: boolean
   /** Systemd had given kubelet up, and it is no fallback. */
   readonly failed: boolean
@@ -99,7 +99,7 @@ export class RestartInvariant {
     this.#world.unseenEditUs = undefined
   }
 
-  /** What told that two wordings are one config was lost with the state directory. */
+  /** Whether the knowledge that two wordings are one config was lost with the state directory. */
   #isForgotten(): boolean {
     const { unit, files } = this.#world
     const path = this.#world.nextConfigPath()

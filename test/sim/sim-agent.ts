@@ -56,7 +56,7 @@ class SimPreflight implements Preflight {
     if (this.#world.unit.leavings.kills(text ?? '') && !fallback)
       return { kind: 'refused', reason: 'validate', detail: 'cpu_manager_state was written by policy static' }
     if (behaviour === 'invalid') return { kind: 'refused', reason: 'validate', detail: 'kubeAPIQPS is negative' }
-    // What the others change makes no pod fail.
+    // The changes of the other configs make no pod fail.
     const changed = [behaviour === 'refuses-pods' ? 'systemReserved.cpu' : 'nodeStatusReportFrequency']
     return { kind: 'accepted', remarks: [], drain: behaviour === 'needs-drain' ? ['cpuManagerPolicy'] : [], changed }
   }

@@ -1,6 +1,6 @@
 /**
- * What the cluster wants of the simulated node: as the agent knows it, and as it is. Parts are
- * merged by the agent's own source of parts; only the merging itself is simulated.
+ * The assignment that the cluster wants of the simulated node: as the agent knows it, and as it is.
+ * Parts are merged by the agent's own source of parts; only the merging itself is simulated.
  */
 
 import type { Desired } from '../../src/decision/desired.ts'
@@ -54,7 +54,7 @@ export class SimAssignment {
   }
 
   /**
-   * What the agent knows of the assignment, with parts merged and the overlay applied.
+   * The assignment as the agent knows it, with parts merged and the overlay applied.
    * @param readLocal absent: the agent does not look
    */
   desired(readLocal: ReadLocalConfig = () => ({ kind: 'unknown', detail: 'not read' })): Desired {
@@ -96,7 +96,7 @@ export class SimAssignment {
     return Math.min(overlayUs, this.#sleep?.untilUs ?? Number.POSITIVE_INFINITY)
   }
 
-  /** That time has come. */
+  /** To be called when that time has come. */
   advance(): void {
     const { onChange, nowUs } = this.#parts
     if (this.#sleep !== undefined && nowUs() >= this.#sleep.untilUs) {

@@ -20,7 +20,7 @@ export interface ActivationWorld {
   readonly activation: Activation
   readonly disk: FakeDisk
   readonly files: Pick<Files, 'read'>
-  /** What kubelet reads of all that the agent activates, or else of its local config. */
+  /** The text that kubelet reads of all that the agent activates, or else of its local config. */
   configText(): string | undefined
   /** The agent after a restart. */
   start(): Activation

@@ -157,7 +157,7 @@ export class FakeUnit implements Unit {
     return healthyAfterUs <= ranUs && ranUs < unhealthyAfterUs
   }
 
-  /** What an operator does with systemctl. */
+  /** An operator starts the unit with systemctl. */
   start(): void {
     this.#machine.command('start', this.#nowUs)
   }
@@ -175,7 +175,7 @@ export class FakeUnit implements Unit {
     this.#endedWith = name
     this.#machine.command('stop', this.#nowUs)
   }
-  /** Its process ends without an error, and nobody asked for it. */
+  /** The unit's process ends without an error, and nobody asked for it. */
   endCleanly(): void {
     if (this.#process !== undefined) this.#process.exit = { atUs: this.#nowUs, result: 'success' }
     this.advanceTo(this.#nowUs)

@@ -66,7 +66,7 @@ export class TwinWorld {
     activation.activate(target, wiring)
   }
 
-  /** What kubelet starts with next, as the agent knows it. */
+  /** The config that kubelet starts with next, as the agent knows it. */
   next(wiring = this.wiring): ConfigSource | 'unknown' {
     const state = this.start().read(wiring)
     return state.kind === 'checkpoint' ? state.source : state.kind
@@ -76,7 +76,7 @@ export class TwinWorld {
     return this.files.read(path)?.toString()
   }
 
-  /** What kubelet's local config is: of a drop-in, that it is not there. */
+  /** The text of kubelet's local config. Of a drop-in, local is that it is not there. */
   local(): string | undefined {
     return this.kind === 'file' ? this.text() : (this.text() ?? this.text(CONFIG))
   }

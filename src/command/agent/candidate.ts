@@ -45,7 +45,7 @@ type LoadedCandidate =
     }
   /** Kubelet can never get this text. `text`: for excerpts. */
   | { readonly kind: 'refused'; readonly name: string; readonly report: Report; readonly text?: string }
-  /** It could not be loaded. */
+  /** The candidate could not be loaded. */
   | { readonly kind: 'failed'; readonly detail: string }
 
 /** As in the documentation, and as the agent's RBAC grants. */
@@ -111,7 +111,7 @@ export async function loadCandidate(
   }
 }
 
-/** What is needed to merge a part. */
+/** The readers that merging a part needs. */
 type PartReaders = Pick<CommandContext, 'api' | 'unit'> & MergeReaders
 
 async function readText(
@@ -158,8 +158,8 @@ async function decodeText(shown: string, bytes: Buffer, readers: PartReaders): P
 }
 
 async function loadAlone(shown: string, text: string, readers: PartReaders): Promise<LoadedCandidate> {
-  const alone = (own: string, place: PlaceInFile): LoadedCandidate & { readonly kind: 'loaded' } => {
-    return { kind: 'loaded', config: { name: shown, files: { [KEY]: own }, key: KEY, isAlone: true }, shown: { text, place } }
+  const alone = (own: string, place: PlaceInFile, isPart = false): LoadedCandidate & { readonly kind: 'loaded' } => {
+    return { kind: 'loaded', config: { name: shown, files: { [KEY]: own }, key: KEY, isAlone: true, isPart }, shown: { text, place } }
   }
   const wrapped = await readWrapped(text, readers.yaml)
   switch (wrapped.kind) {
@@ -177,7 +177,7 @@ async function loadAlone(shown: string, text: string, readers: PartReaders): Pro
       const isHere = wrapped.isPart && isNode(await readers.unit.observe())
       const loaded = isHere
         ? await loadPart(shown, { data: { [KEY]: wrapped.text }, base: LOCAL }, KEY, readers)
-        : alone(wrapped.text, wrapped.place)
+        : alone(wrapped.text, wrapped.place, wrapped.isPart)
       return loaded.kind === 'loaded' ? { ...loaded, taken: wrapped.from } : loaded
     }
   }

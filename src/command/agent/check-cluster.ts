@@ -1,6 +1,6 @@
 /**
- * What `check` asks the API server: whether it answers, who it takes the agent for, whether the
- * assigned config can be read, and which rights the agent has. The rights come from
+ * The questions of `check` to the API server: whether it answers, who it takes the agent for,
+ * whether the assigned config can be read, and which rights the agent has. The rights come from
  * SelfSubjectAccessReview, which asks all authorizers, also that of nodes. Changes nothing.
  */
 
@@ -40,7 +40,7 @@ export async function checkCluster(sources: ClusterSources): Promise<readonly Se
   ]
 }
 
-/** What stands on this node in the way of an assignment is a finding, too. */
+/** An obstacle on this node to reading its assignment is a finding, too. */
 async function fetchDesired(sources: ClusterSources): Promise<Desired> {
   try {
     return await sources.fetchDesired()
@@ -136,7 +136,7 @@ function review(api: Pick<KubeApi, 'request'>, group: string, resource: keyof ty
 interface Right extends Omit<ReadRight, 'verb'> {
   readonly verb: ReadRight['verb'] | 'watch' | 'patch' | 'create'
   readonly subresource?: string
-  /** What it means to lack it. */
+  /** The level of the finding where the right is missing. */
   readonly level: 'warn' | 'fail'
   /** The file that has it. */
   readonly grantedBy: string

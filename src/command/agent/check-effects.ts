@@ -1,6 +1,6 @@
 /**
- * What `check` says of the config that kubelet runs: what of it has no effect on this node, and
- * the request for a serving certificate that waits for somebody. Changes nothing.
+ * The findings of `check` about the config that kubelet runs: which parts of it have no effect on
+ * this node, and the request for a serving certificate that waits for somebody. Changes nothing.
  *
  * Kubelet asks in its own name (`newGetTemplateFn`, pkg/kubelet/certificate), and any node may list
  * the requests (`NodeRules`, plugin/pkg/auth/authorizer/rbac/bootstrappolicy). After 15 minutes
@@ -27,7 +27,7 @@ export async function checkEffects({ readEffects, api, nodeName, settings }: Eff
 }
 
 const SIGNER = 'kubernetes.io/kubelet-serving'
-/** Those that wait are kept for a day, and others for an hour. */
+/** Requests that wait are kept for a day, and others for an hour. */
 const MOST = 1000
 
 /** The newest of this node. undefined: there is none, or it cannot be read. */

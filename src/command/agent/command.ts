@@ -35,8 +35,8 @@ export type AgentCommand = PlainCommand | NodeCommand | RunCommand
 export interface NodeCommand extends Command<CommandContext> {
   readonly takes: 'node'
   /**
-   * It runs also with settings with which the agent does not start, if those that commands take can
-   * be used.
+   * The command runs also with settings with which the agent does not start, if those that commands
+   * take can be used.
    */
   readonly isLenient?: true
 }
@@ -46,7 +46,7 @@ export interface RunCommand extends Command<{ readonly start: AgentStart; readon
   readonly takes: 'all'
 }
 
-/** What `run` passes to the agent. */
+/** The parts that `run` passes to the agent. */
 export interface AgentStart {
   readonly settings: Settings
   /**
@@ -62,8 +62,8 @@ export interface CommandContext {
   readonly settings: Settings
   readonly terminal: Terminal
   /**
-   * Observes the node as the agent does, through read-only stores. What the cluster wants is known
-   * only if it is passed in.
+   * Observes the node as the agent does, through read-only stores. The assignment of the cluster is
+   * known only if it is passed in.
    */
   observe(desired?: Desired): Promise<Snapshot>
   /**
@@ -87,7 +87,9 @@ export interface CommandContext {
    * cannot be read.
    */
   readMisread(): Promise<readonly Difference[] | undefined>
-  /** Of the config that kubelet runs. undefined: no kubelet runs, or it is not known. */
+  /**
+   * The effects of the config that kubelet runs. undefined: no kubelet runs, or it is not known.
+   */
   readEffects(): Promise<RunningEffects | undefined>
   readonly checkpoints: Pick<Checkpoints, 'data'>
   readonly files: Pick<Files, 'read'>
@@ -98,7 +100,7 @@ export interface CommandContext {
   readonly inspect: Inspect
   readonly compare: Compare
   readonly mergeHere: MergeHere
-  /** Of the kubelet that runs here. undefined: not known. */
+  /** The version of the kubelet that runs here. undefined: not known. */
   runningVersion(): Promise<KubeletVersion | undefined>
   /** This program's. */
   readonly version: string
@@ -109,12 +111,12 @@ export interface CommandContext {
   /** Only for `release`. */
   takeOver(): Promise<TakeOver>
   readonly history: HistoryReader
-  /** What an agent said last in this boot. undefined: nothing. */
+  /** The last report of an agent in this boot. undefined: there is none. */
   lastReport(bootId: string): LastReport | undefined
   agent(): AgentPresence
-  /** What systemd says of the agent's own unit. Never rejects. */
+  /** The state of the agent's own unit, from systemd. Never rejects. */
   service(): Promise<AgentService>
-  /** What the kubeconfig names besides itself. */
+  /** The files that the kubeconfig names besides itself. */
   credentialFiles(): readonly PathNeed[]
   /** As `vantage` sees them. */
   rights(needs: readonly PathNeed[]): readonly PathRight[]

@@ -16,7 +16,7 @@ import type { CommandContext } from './command.ts'
 
 export type PatchReaders = Pick<CommandContext, 'readOverlay' | 'readInstanceConfig'>
 
-/** What this node merges over a ConfigMap, in this order. */
+/** The patches that this node merges over a ConfigMap, in this order. */
 export async function readPatches(assigned: Parameters<PatchSet['isFor']>[0], readers: PatchReaders): Promise<readonly NodePatches[]> {
   const overlay = { patches: OVERLAY, view: await readers.readOverlay() }
   if (!INSTANCE_CONFIG.isFor(assigned)) return [overlay]

@@ -124,7 +124,7 @@ export interface RolloutDocument {
 interface TurnDocument {
   readonly kind: 'go' | 'wait' | 'halted' | 'failed' | 'unknown'
   readonly detail: string
-  /** Of a wait that ends by itself. */
+  /** The time of a wait that ends by itself. */
   readonly waitSeconds: number | null
 }
 

@@ -1,7 +1,7 @@
 /**
- * What a config would do on this node as soon as kubelet runs with it, and what of it kubelet would
- * leave out, for `diff`: of preflight the findings that no comparison of fields shows. Pure but for
- * the readers that are passed in.
+ * For `diff`: the effects that a config would have on this node as soon as kubelet runs with it,
+ * and the parts of it that kubelet would leave out. These are the findings of preflight that no
+ * comparison of fields shows. Pure but for the readers that are passed in.
  */
 import type { Finding } from '../../preflight/finding.ts'
 import type { KubeletVersion } from '../../preflight/kubelet-version.ts'

@@ -37,7 +37,7 @@ const FIRST_STEPS = `First steps:
 
 const NOTES: Readonly<Record<AgentCommand['takes'], readonly string[]>> = {
   nothing: [],
-  // Such commands take settings as flags, and do not list them in their help.
+  // Commands that take these settings as flags do not list them in their help.
   node: [
     `Uses the agent's settings (flags, environment, config file) to find its files and kubelet's unit:
 see ${AGENT_NAME} run --help.
@@ -81,7 +81,7 @@ function optionOf(property: SettingName, isHidden: boolean): CommandOption {
   return { name, kind: given, initial: initialNote ?? showInitial(property), help, group, isHidden }
 }
 
-/** What the command line needs from the process and from the composition. */
+/** The parts of the process and of the composition that the command line needs. */
 export interface AgentWorld extends BuildInfo {
   /** Called again for each reread of the settings. */
   env(): Environment

@@ -14,12 +14,12 @@ import { isKubeletInside } from '../../systemd/distribution.ts'
 import type { CommandContext } from './command.ts'
 import type { PathNeed, PathRight, Vantage } from './rights.ts'
 
-/** What the API server was asked. `grants`: what it lets the agent do. */
+/** Questions to the API server. `grants`: the rights that it gives the agent. */
 type ClusterTopic = 'api server' | 'identity' | 'assignment' | 'grants'
 
 type NodeTopic = 'settings' | 'unit' | 'distribution' | 'drop-in' | 'kubelet' | 'runtime' | 'rights' | 'node' | 'agent'
 
-/** What the config that runs does not do. */
+/** Parts of the running config that have no effect. */
 type EffectTopic = 'shutdown' | 'config-dir' | 'certificate'
 
 export interface SelfCheckResult {
@@ -37,7 +37,10 @@ export interface SelfCheckFacts {
   /** undefined: not read, since the unit is not wired. */
   readonly activation: ActivationState | undefined
   readonly rights: readonly PathRight[]
-  /** What kubelet has in place of the agent's kubeconfig. undefined: the same, or none is known. */
+  /**
+   * The kubeconfig that kubelet uses in place of the agent's. undefined: the same, or none is
+   * known.
+   */
   readonly otherKubeconfig?: string | undefined
   readonly vantage: Vantage
   readonly uid: number
@@ -218,7 +221,7 @@ function checkNode(result: MachineFactsResult): SelfCheckResult {
   return { topic: 'node', level: 'ok', text: describeFacts(result.facts) }
 }
 
-/** What the self-check reads from; a CommandContext satisfies it. */
+/** The readers of the self-check; a CommandContext satisfies it. */
 type SelfCheckSources = Pick<
   CommandContext,
   'settings' | 'unit' | 'activation' | 'credentialFiles' | 'rights' | 'vantage' | 'uid' | 'nodeFacts' | 'runtimeDoubt'

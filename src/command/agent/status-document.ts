@@ -40,7 +40,7 @@ import { explain } from './explain.ts'
 
 export type StatusDocument = ReturnType<typeof documentStatus>
 
-/** What is read besides the Snapshot. */
+/** Facts that are read besides the Snapshot. */
 interface StatusFacts {
   readonly agent: AgentPresence
   readonly lastReport: LastReport | undefined
@@ -79,29 +79,32 @@ export function documentStatus(snapshot: Snapshot, { agent, lastReport, merged, 
     nextStart: nextStart.kind === 'known' ? documentHeld(nextStart.held) : unknownDocument(nextStart.detail),
     lastKnownGood: documentHeld(findLastKnownGood(snapshot)),
     previous: documentHeld(snapshot.previous),
-    /** What should be active: `assigned`, unless that failed. */
+    /** The config that should be active: `assigned`, unless that failed. */
     target: target === undefined ? unknownDocument(detail) : documentHeld(target),
-    /** What is known of the config on trial. Empty: nothing is on trial. */
+    /** The evidence about the config on trial. Empty: nothing is on trial. */
     evidence: listObserved(snapshot).map((finding) => documentFinding(finding, snapshot)),
     trial:
       trialRemainingUs === undefined ? null : { remainingSeconds: seconds(trialRemainingUs), durationSeconds: seconds(policy.trialUs) },
-    /** Of a wait that ends by itself (phases `spread` and `restart-limit`). */
+    /**
+     * The time that is left of a wait that ends by itself (phases `spread` and `restart-limit`).
+     */
     waitRemainingSeconds: waitRemainingUs === undefined ? null : seconds(waitRemainingUs),
     restarts: countRestarts(snapshot),
     verdicts: [...snapshot.verdicts.values()].sort((a, b) => a.atWallMs - b.atWallMs).map((verdict) => documentVerdict(verdict, snapshot)),
     /**
-     * What the assigned config is merged from on this node, the lowest first. Empty: it is not
-     * merged. `fields` null: not known, or a layer sets far more than any config has.
+     * The layers that the assigned config is merged from on this node, the lowest first. Empty: it
+     * is not merged. `fields` null: not known, or a layer sets far more than any config has.
      */
     ...merged,
     /**
-     * What an agent said last, as the condition of the Node has it. null: nothing since the node
+     * The last report of an agent, as the condition of the Node has it. null: none since the node
      * booted.
      */
     reported,
     /**
-     * What `Node.status.config.error` is about, with the cause itself; null: none. What only the
-     * agent knows, as a download that fails, is from what the running agent reported.
+     * The error that `Node.status.config.error` shows, with the cause itself; null: none. An error
+     * that only the agent knows, as a download that fails, comes from the report of the running
+     * agent.
      */
     error: status.error === '' ? reportedError(reported) : (status.cause ?? status.error),
     /**
@@ -118,7 +121,7 @@ export function documentStatus(snapshot: Snapshot, { agent, lastReport, merged, 
   }
 }
 
-/** What an agent that is gone said may have been mended since. */
+/** An error that an agent reported and is gone may have been mended since. */
 function reportedError(reported: ReportedDocument | null): string | null {
   return reported?.by === 'running-agent' ? reported.error : null
 }
@@ -155,8 +158,8 @@ function documentVerdict(verdict: Verdict, snapshot: Snapshot) {
 }
 
 /**
- * Whether it concerns nothing that this node runs, is assigned or falls back to, or another kubelet
- * than the present one.
+ * Whether the verdict concerns no config that this node runs, is assigned or falls back to, or
+ * another kubelet than the present one.
  */
 function isSuperseded(verdict: Verdict, snapshot: Snapshot): boolean {
   const { assigned, running, unit } = snapshot

@@ -115,7 +115,10 @@ async function inspectMerged(
   return outcome
 }
 
-/** What kubelet takes of a ConfigMap and does otherwise; where it cannot be merged, nothing. */
+/**
+ * The values of a ConfigMap that kubelet takes, and does something else with than they say. None
+ * where the ConfigMap cannot be merged.
+ */
 export async function renderOtherwise(
   context: PluginContext,
   name: string,

@@ -19,10 +19,10 @@ export interface PluginContext {
   readonly terminal: Terminal
   /** Somebody watches standard output. */
   readonly isWatched: boolean
-  /** Of the ConfigMaps. */
+  /** The namespace of the ConfigMaps. */
   readonly namespace: string
   readonly yaml: YamlReader
-  /** Of this program. */
+  /** The version of this program. */
   readonly version: string
   /** Ends a command that waits. */
   readonly signal: AbortSignal

@@ -1,6 +1,6 @@
 /**
- * What the metadata of ConfigMaps says of how they are used: their bases, and which are layers. A
- * namespace is listed when it is first asked about, without the data. Pure but for the API.
+ * The use of ConfigMaps by their metadata: their bases, and which are layers. A namespace is listed
+ * when it is first asked about, without the data. Pure but for the API.
  */
 import { FLEET_LABEL } from '../../decision/channels.ts'
 import type { ConfigMapView } from '../../decision/desired.ts'

@@ -13,7 +13,7 @@ import { listPages } from './list-pages.ts'
 /** On a kept version: of which config. */
 export const KEPT_LABEL = 'kubelet-cfg-agent.io/kept-version-of'
 
-/** What kubelets get of a ConfigMap. */
+/** The content of a ConfigMap that kubelets get. */
 export interface ConfigContent {
   readonly data: ConfigMapData
   /** The text of the annotation. undefined: it holds a whole config. */

@@ -29,7 +29,8 @@ export async function compareContents(
 }
 
 /**
- * What is to be replaced may be what cannot be decoded, and the comparison is information alone.
+ * Compares two contents for information. The content to be replaced (`before`) may be one that
+ * cannot be decoded: the text then says so.
  *
  * @throws Failure where `after` cannot be merged or decoded
  */

@@ -126,7 +126,10 @@ function wrap(
   return lines
 }
 
-/** Proven, on its way, and in need of somebody; each that exists has at least one cell. */
+/**
+ * A bar of the nodes that are well, on their way, and in need of somebody; each group that exists
+ * has at least one cell.
+ */
 function bar(nodes: readonly NodeState[], color: boolean): string {
   const good = nodes.filter((node) => toneOf(node) === 'good').length
   const bad = nodes.filter((node) => toneOf(node) === 'bad').length
@@ -155,8 +158,8 @@ function formatCount(count: number): string {
 }
 
 /**
- * What introduces the cause, with the config in place of `NAME`, as `report/condition.ts` writes
- * it.
+ * The words before the cause, with the config in place of `NAME`, as `report/condition.ts` writes
+ * them.
  */
 const INTRODUCTIONS: readonly string[] = [
   '^NAME (?:was refused before a restart|was rolled back|failed), (?:falling back|\\S+ runs): ',

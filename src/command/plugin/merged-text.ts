@@ -29,7 +29,7 @@ const EMPTY: LocalConfigView = { kind: 'found', path: '/local', text: `apiVersio
 /** A ConfigMap as if it held this. */
 export interface Supposed extends ConfigName {
   readonly content: ConfigContent
-  /** What its other annotations are. */
+  /** The other annotations of the ConfigMap. */
   readonly annotations: Readonly<Record<string, string>>
 }
 

@@ -1,5 +1,5 @@
 /**
- * What commands of the plugin share: arguments, flags as kubectl names them, and the question
+ * Parts that commands of the plugin share: arguments, flags as kubectl names them, and the question
  * before a change. Pure but for the question.
  */
 import { type Kind, namespaceKind } from '../../settings/setting-kinds.ts'

@@ -84,7 +84,7 @@ function untilStopped(api: KubeApi, signal: AbortSignal): KubeApi {
   return {
     async request(request) {
       if (signal.aborted) return STOPPED
-      // What a change has come to is worth waiting for.
+      // The answer to a change is worth waiting for: it tells whether the change was made.
       return request.method === 'GET' ? ((await unlessAborted(api.request(request), signal)) ?? STOPPED) : api.request(request)
     },
     watch: (request) => api.watch(request),

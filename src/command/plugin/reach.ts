@@ -203,7 +203,7 @@ export function checkKeys(config: ConfigName, users: Users, change: ContentChang
 interface OtherKey {
   readonly node: string
   readonly key: string
-  /** Only its agent says so, and not the Node. */
+  /** Only the node's agent says that it uses the key, and not the Node. */
   readonly isTold: boolean
 }
 

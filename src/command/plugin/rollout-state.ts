@@ -1,4 +1,4 @@
-/** What a rollout is about and how far it has come, read from the API server alone. */
+/** The subject of a rollout and how far the rollout has come, read from the API server alone. */
 import { ROLLOUT_ANNOTATION } from '../../decision/channels.ts'
 import type { Bases, FoundConfigMap, UnavailableReason } from '../../decision/desired.ts'
 import { hashObject } from '../../decision/rollout-hash.ts'

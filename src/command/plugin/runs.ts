@@ -11,7 +11,10 @@ import { countNodes, type PartOver, type Users } from './users.ts'
 
 interface KnownContent {
   readonly config: FoundConfig
-  /** What kubelet gets. undefined: not known here, as where a node's local config is under it. */
+  /**
+   * The data that kubelet gets. undefined: not known here, as where a node's local config is under
+   * it.
+   */
   readonly merged: ConfigMapData | undefined
 }
 
@@ -72,19 +75,19 @@ function judgeBy(known: KnownContent): Judge {
   return (node) => runsContent(node, known)
 }
 
-/** It runs something with an unknown content under it. */
+/** A node that runs any config may run this version: the content under that config is not known. */
 function unproven({ active }: NodeState): Runs {
   return active === undefined || active === 'local' ? 'no' : 'unknown'
 }
 
-/** What is known of a version of a base is the bytes that the part makes with it. */
+/** A version of a base is known by the bytes that the part makes with it. */
 function judgeOver(context: PluginContext, part: PartOver, base: string): (version: FoundConfig) => Promise<Judge> {
   const there: PluginContext = { ...context, namespace: part.namespace }
   let reading: Promise<FoundConfig | undefined> | undefined
   return async (version) => {
     reading ??= orElse(findConfig(there, part.name), () => undefined)
     const own = await reading
-    // It does not exist, or cannot be read.
+    // The part does not exist, or cannot be read.
     if (own === undefined) return unproven
     const supposed = { namespace: context.namespace, name: base, content: version, annotations: {} }
     const known = await knowContent(there, own, supposed)

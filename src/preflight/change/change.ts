@@ -18,7 +18,7 @@ export interface Side {
 
 export const HIDDEN = '(not shown)'
 
-/** Such as `110 (default)`, `"1m"`, `not set`. */
+/** One side of a change in words, such as `110 (default)`, `"1m"`, `not set`. */
 export function formatSide(side: Side | undefined): string {
   if (side === undefined) return 'not set'
   const text = side.value === HIDDEN ? HIDDEN : JSON.stringify(side.value)

@@ -82,7 +82,7 @@ function mergeEviction(effective: Map<string, Effective>, minor: number): void {
   effective.set('evictionHard', { value: { ...defaultThresholds(minor), ...hard.value }, isDefault: hard.isDefault })
 }
 
-/** Of `evictionHard`, by signal. */
+/** The default thresholds of `evictionHard`, by signal. */
 export function defaultThresholds(minor: number): Readonly<Record<string, unknown>> {
   const initial = ROWS.get('evictionHard')?.initial?.findLast(([since]) => since <= minor)?.[1]
   return isObject(initial) ? initial : {}

@@ -87,7 +87,7 @@ const SERVING: Effect = {
     'approve the request after the restart (kubectl get csr, then kubectl certificate approve NAME), or run a controller that approves kubernetes.io/kubelet-serving',
 }
 
-/** Both are as Kubernetes has names and labels, so that they mean themselves to a shell. */
+/** Words that a shell takes literally, as names and labels of Kubernetes are. */
 const PLAIN = /^[\w./-]+$/
 
 /** The command that does what the change does not. */

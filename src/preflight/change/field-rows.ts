@@ -16,7 +16,8 @@ interface ChangeRow {
   /** Without `--`. */
   readonly flag?: string
   /**
-   * What the texts in the field measure, if its type does not tell: spellings can be equivalent.
+   * The quantity that texts in the field measure, if its type does not tell: spellings can be
+   * equivalent.
    */
   readonly measure?: 'duration' | 'quantity' | undefined
 }

@@ -1,6 +1,6 @@
 /**
  * The files that relative paths of a config name: other keys of its ConfigMap, which lie beside it
- * in its checkpoint. What they hold is a part of the field's value. Pure.
+ * in its checkpoint. Their content is a part of the field's value. Pure.
  */
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'

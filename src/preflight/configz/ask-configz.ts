@@ -67,8 +67,8 @@ const BEGINS_CONFIG =
   /^(?:I\d{4} \S+ +\d+ server\.go:\d+\] "Effective KubeletConfiguration" |\{"ts":[\d.]+,"caller":"[\w/-]*server\.go:\d+","msg":"Effective KubeletConfiguration",)/
 
 /**
- * Whether the journal still has the start. What comes later quotes text of others, which could look
- * like the config.
+ * Whether the journal still has the start. Later lines quote text of others, which could look like
+ * the config.
  */
 function hasStart(text: string): boolean {
   const first = text.split('\n').find((line) => !BEFORE_CONFIG.test(line))
@@ -76,8 +76,8 @@ function hasStart(text: string): boolean {
 }
 
 /**
- * What this process of kubelet logged. undefined: it is older, or its log cannot be read or no
- * longer has the start.
+ * The config that this process of kubelet logged. undefined: it is older, or its log cannot be read
+ * or no longer has the start.
  */
 async function readLogged(
   { unit, version }: Pick<RunningKubelet, 'unit' | 'version'>,

@@ -1,6 +1,6 @@
 /**
- * What kubelet's drop-ins mean for a config: files that keep kubelet from starting, and fields of
- * the config that a file overrides. Pure.
+ * The effect of kubelet's drop-ins on a config: files that keep kubelet from starting, and fields
+ * of the config that a file overrides. Pure.
  */
 import { posix } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'

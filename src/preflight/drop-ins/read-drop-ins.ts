@@ -28,7 +28,7 @@ import { readDocument } from '../document.ts'
  */
 export interface DropIn {
   readonly path: string
-  /** It may set only some fields. A null removes a field. */
+  /** The fields that the file sets, perhaps only some. A null removes a field. */
   readonly config: KubeletConfig
   /** Keys that kubelet takes although they are spelled in another way. Default: none. */
   readonly otherCase?: readonly OtherCase[]
@@ -47,7 +47,7 @@ interface UnusableDropIn {
   readonly unjudged?: true | undefined
 }
 
-/** What kubelet merges with one config when it starts on this node. */
+/** The files that kubelet merges with one config when it starts on this node. */
 export type DropInsHere =
   | {
       readonly kind: 'usable'

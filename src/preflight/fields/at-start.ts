@@ -43,7 +43,7 @@ function checkQosReserved(reserved: TextMap): FieldProblem[] {
   })
 }
 
-/** Of every kubelet. */
+/** The signals of every kubelet. */
 export const SIGNALS = [
   ...['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree'],
   ...['allocatableMemory.available', 'pid.available'],

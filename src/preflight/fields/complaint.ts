@@ -30,7 +30,10 @@ export interface FieldProblem {
   readonly atStart?: boolean | undefined
   /** A list of names decides, which has grown before: a later kubelet may have a longer one. */
   readonly byList?: boolean
-  /** It depends on something unknown, such as the effect of `AllAlpha`: at most a warning. */
+  /**
+   * The complaint depends on something unknown, such as the effect of `AllAlpha`: at most a
+   * warning.
+   */
   readonly unsure?: boolean
   /** Something is missing, and what is unseen may supply it: at most a warning then. */
   readonly supplied?: boolean
@@ -45,8 +48,8 @@ export interface Mistyped {
 }
 
 /**
- * What counts beside the config, and is not known: the flags of its kubelet, or the local config of
- * each node, too, over which a part is merged.
+ * The settings that count beside the config, and are not known: the flags of its kubelet, or also
+ * the local config of each node, over which a part is merged.
  */
 export type Unseen = 'flags' | 'local'
 

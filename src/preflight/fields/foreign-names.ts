@@ -1,7 +1,7 @@
 /**
- * What tools that write kubelet's config for their users call its fields and flags, where neither
- * kubelet's field nor its flag is called so. Data only. A whole path stands for that place alone;
- * `--` begins a flag.
+ * The names that tools which write kubelet's config for their users give to its fields and flags,
+ * where neither kubelet's field nor its flag is called so. Data only. A whole path stands for that
+ * place alone; `--` begins a flag.
  *
  * Sources: KubeletConfigSpec, k8s.io/kops/pkg/apis/kops; AKS, custom node configuration reference;
  * GKE, NodeKubeletConfig in its REST reference v1; Bottlerocket, `settings.kubernetes`, and eksctl,

@@ -35,7 +35,7 @@ function hintAt(name: string, here: Hints, { path, minor }: NonNullable<Mistyped
   return found ?? (COMMON.includes(name) ? undefined : misspelled(name, [here, nested]))
 }
 
-/** Of these nobody can tell which field they are meant for. */
+/** Names of which nobody can tell which field they are meant for. */
 const COMMON = ['address', 'cacheTTL', 'enabled', 'endpoint', 'json', 'options', 'port', 'readOnly', 'text']
 
 /** The fields within others than this one, by their names and by all ends of their paths. */

@@ -1,8 +1,8 @@
 /**
- * Values that hold what nobody meant to write: a template that was not rendered, a curly quote, a
- * space that is none. Pure. Kubelet takes such a text where any text will do, and then it is a
- * warning, for the fields that cannot have it. Where another rule complains of the value, that one
- * says the reason.
+ * Values that hold something that nobody meant to write: a template that was not rendered, a curly
+ * quote, a space that is none. Pure. Kubelet takes such a text where any text will do, and then it
+ * is a warning, for the fields that cannot have it. Where another rule complains of the value, that
+ * one says the reason.
  */
 import type { FieldPath } from '../../kubelet/field-path.ts'
 import { findMarkIn, type LeftMark } from '../../kubelet/left-marks.ts'

@@ -78,9 +78,11 @@ function checkPorts(subject: FieldRuleInput): FieldProblem[] {
 }
 
 const NEEDED = ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256']
-/** Those of which HTTP/2 approves. */
+/** The suites of which HTTP/2 approves. */
 const APPROVED = /^TLS_(?:ECDHE_(?:RSA|ECDSA)_WITH_(?:AES_\d+_GCM|CHACHA20)_|(?:AES|CHACHA20)_)/
-/** Since its Go has looked at the versions of TLS, and at the order of the suites no more. */
+/**
+ * Since this minor, Go has looked at the versions of TLS, and at the order of the suites no more.
+ */
 const LENIENT_SINCE = 24
 const TLS_13 = 'VersionTLS13'
 

@@ -112,8 +112,8 @@ export function checkTracing({ config: { tracing }, gate }: FieldRuleInput): Fie
 }
 
 /**
- * What a resolver of google.golang.org/grpc takes. From 1.31 on, kubelet looks at it only when it
- * connects.
+ * Whether a resolver of google.golang.org/grpc takes the endpoint. From 1.31 on, kubelet looks at
+ * it only when it connects.
  */
 function isTarget(endpoint: string): boolean {
   const [, scheme, authority = '', path = ''] = /^(dns|unix|unix-abstract):(?:\/\/([^/?#]*))?([^?#]*)/i.exec(endpoint) ?? []
@@ -130,7 +130,7 @@ function judgeEndpoint(endpoint: string): string | undefined {
   return isUrl(url) ? undefined : `tracing.endpoint ${quoteText(endpoint)} is not a URL`
 }
 
-/** What may stand in the name of a host in Go's net/url. */
+/** Characters that may stand in the name of a host in Go's net/url. */
 const HOST = /^(?:[-\w.~!$&'()*+,;=:[\]<>"]|[^\0-\x7f]|%[89a-f][0-9a-f])*$/i
 const USER = /^[-\w.:~!$&'()*+,;=%@]*$/
 const IN_BRACKETS = /^\[.*\](?::\d*)?$/

@@ -69,7 +69,7 @@ function checkDefaultThresholds({ config, version, view, unseen, isDropIn }: Who
 
 /** A soft threshold waits for its grace period, so the hard one has to come after it. */
 function checkSoftThresholds({ config, view, unseen }: WholeInput): FieldProblem[] {
-  // What the local config has in place of the defaults is not known.
+  // The values of the local config in place of the defaults are not known.
   const hard = unseen === 'local' ? config.evictionHard : view.map('evictionHard')
   if (!isObject(hard)) return []
   return textMap(config.evictionSoft).flatMap(([signal, amount]): FieldProblem[] => {

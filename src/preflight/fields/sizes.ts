@@ -13,7 +13,7 @@ interface Measure {
   /** Less than this is too little, unless it is nothing. */
   readonly least: bigint
   readonly most?: bigint
-  /** What was meant, as far as the digits tell. */
+  /** Says which value was meant, as far as the digits tell. */
   advise(digits: string): string
 }
 

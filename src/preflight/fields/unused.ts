@@ -21,7 +21,7 @@ interface Unused extends Pick<FieldProblem, 'from' | 'to'> {
   /** Why kubelet ignores it. undefined: it does not, as far as is known. */
   why(subject: WholeInput): string | undefined
   readonly advice: string
-  /** What it needs may be missing here alone. Default: yes. */
+  /** The other setting that it needs may be missing here alone. Default: yes. */
   readonly supplied?: false
   /** Nobody waits for what it would do. */
   readonly severity?: 'info'

@@ -144,7 +144,7 @@ function listIgnored(output: string): string[] {
   return lines.flatMap((line) => [...line.matchAll(/unknown field \\*"([^"\\]+)/g)].map(([, name = '']) => name))
 }
 
-/** What kubelet did up to where its probe ends. undefined: it ended elsewhere. */
+/** How far kubelet came, where that is the end of its probe. undefined: it ended elsewhere. */
 function describeGoal(message: string, goal: HowFar, { kubeconfig, runtimeSocket }: ProbePlaces): string | undefined {
   const started = 'started with the config until it needed its container runtime'
   switch (goal) {

@@ -126,7 +126,9 @@ function readGo({ severity, text }: Entry): string | undefined {
   return severity === undefined && OF_GO.test(text) ? text : undefined
 }
 
-/** What kubelet printed last before its traces: an error, or a line outside of its log. */
+/**
+ * The last thing that kubelet printed before its traces: an error, or a line outside of its log.
+ */
 function readLastWords(entries: readonly Entry[]): string | undefined {
   const last = entries.filter(({ text }) => text.trim() !== '' && !/^goroutine \d+ \[/.test(text)).at(-1)
   if (last === undefined) return undefined

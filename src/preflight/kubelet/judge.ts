@@ -125,7 +125,7 @@ export class KubeletJudge implements Judge {
     }
   }
 
-  /** What runs kubelet beside what it looks for. */
+  /** The command that runs kubelet beside the services that it looks for. */
   #standIn({ stage, version, places }: Probe): readonly string[] {
     const { standIn } = this.#options
     if (howFar(stage, version) === 'beside-runtime') return [...standIn, 'runtime', places.runtimeSocket]
@@ -152,7 +152,7 @@ export class KubeletJudge implements Judge {
         return unjudged(`kubelet was interrupted: ${end.detail}`)
       case 'not-started': {
         const why = `systemd-run cannot be used: ${interrupted ?? end.detail}`
-        // After it was killed, systemd may start the unit all the same.
+        // Systemd may start the unit although systemd-run was killed.
         if (!direct || !['exited', 'not-started'].includes(result.end.kind)) return unjudged(why)
         if (stage !== 'load') return unjudged(`${why}; this stage is not safe without the sandbox`)
         return this.#runDirectly(command, probe, signal)

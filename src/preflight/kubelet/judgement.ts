@@ -47,7 +47,9 @@ export interface JudgeRequest extends TargetKubelet {
   readonly files: ConfigMapData
   readonly key: string
   readonly stage: JudgeStage
-  /** What else the judgement depends on: the drop-ins that kubelet merges with the config. */
+  /**
+   * Further facts that the judgement depends on: the drop-ins that kubelet merges with the config.
+   */
   readonly others?: unknown
   readonly signal: AbortSignal
 }

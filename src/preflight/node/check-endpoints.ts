@@ -26,7 +26,10 @@ export function checkPorts(view: NodeView, found: Surroundings): NodeProblem[] {
   ]
 }
 
-/** Of kubelet's server. undefined: it has none, or its address needs no look at the machine. */
+/**
+ * The address of kubelet's server. undefined: it has none, or its address needs no look at the
+ * machine.
+ */
 export function serverAddress(view: NodeView): string | undefined {
   const isServing = view.is('enableServer') || (view.number('readOnlyPort') ?? 0) > 0
   return isServing ? addressToFind(view, 'address') : undefined
@@ -181,7 +184,7 @@ function checkRunOnce(view: NodeView): NodeProblem[] {
 }
 
 const HOST = /^[\w-]{1,63}(?:\.[\w-]{1,63})*\.?$/
-/** Its Go reads no number with leading zeros: it looks for a host of that name. */
+/** Since this minor, Go reads no number with leading zeros: it looks for a host of that name. */
 const STRICT_SINCE = 23
 
 /** Kubelet looks up a name, and goes on without its health endpoint where there is no such host. */

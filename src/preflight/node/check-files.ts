@@ -18,7 +18,7 @@ interface Named {
   readonly wants: 'file' | 'regular-file' | 'directory' | 'either'
   readonly fatal: boolean
   readonly effect: string
-  /** Refuses a change that brings the fault. What runs with it goes on. */
+  /** Refuses a change that brings the fault. A config that runs with the fault goes on. */
   readonly guard?: 'guard/resolv-conf'
 }
 

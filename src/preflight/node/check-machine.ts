@@ -205,7 +205,7 @@ export function checkEnforced(view: NodeView, { cgroupUse, runtime }: Surroundin
     return RESOURCES.flatMap(({ key, read, effect }): NodeProblem[] => {
       const limit = view.quantity(at, key)
       const used = use === undefined ? undefined : read(use)
-      // What is not reserved is not limited.
+      // A resource that is not reserved is not limited.
       if (limit === undefined || used === undefined || !Object.hasOwn(view.map(at), key) || BigInt(used) * NANOS <= limit) return []
       const before = limitBefore(view, option, at, key)
       const severity = before !== undefined && before <= limit ? 'warn' : 'refuse'
@@ -237,7 +237,7 @@ function show(amount: number, key: string): string {
 const FIRST_MINOR = 38
 const LAST_ID = 2 ** 32 - 2
 const [USERS, IDS, GROUP_IDS, SWITCH] = ['/etc/passwd', '/etc/subuid', '/etc/subgid', '/etc/nsswitch.conf']
-/** Without it kubelet asks nobody, and takes all ids but the first and last. */
+/** Without this program kubelet asks nobody, and takes all ids but the first and last. */
 const TOOL = '/usr/bin/getsubids'
 
 export function subordinateNeeds({ minor }: NodeView): { readonly texts: readonly string[]; readonly paths: readonly string[] } {

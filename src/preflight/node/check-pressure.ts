@@ -136,7 +136,7 @@ function checkImageGc(view: NodeView, found: Surroundings): NodeProblem[] {
 
 interface Threshold {
   readonly amount: number
-  /** Of the whole. */
+  /** The threshold is a share of the whole. */
   readonly isShare: boolean
   readonly text: string
 }

@@ -86,7 +86,7 @@ function without(cpus: CpuSet, others: CpuSet): CpuSet {
   return new Set([...cpus].filter((cpu) => !others.has(cpu)))
 }
 
-/** What depends on the machine; the rest is judged anywhere (`fields/supplied.ts`). */
+/** The rules that depend on the machine; the others are judged anywhere (`fields/supplied.ts`). */
 function checkReservedMemory(view: NodeView, { memoryBytes, numaNodes }: Surroundings): NodeProblem[] {
   const usage = usesMemoryManager(view)
   if (view.value('memoryManagerPolicy') !== 'Static' || usage === 'no' || view.isUnknown('reservedMemory')) return []

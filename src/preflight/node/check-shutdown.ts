@@ -47,7 +47,10 @@ export function checkShutdown(view: NodeView, { logind }: Surroundings): NodePro
   return [{ rule: 'node/shutdown', severity: 'warn', at, problem, advice: `${remedyFor(cap)}, or set at most ${formatDuration(cap.us)}` }]
 }
 
-/** Of a kubelet that runs with this config. undefined: its manager runs, or is not wanted. */
+/**
+ * Why no shutdown waits for pods, on a kubelet that runs with this config. undefined: its manager
+ * runs, or is not wanted.
+ */
 export function describeShutdown(view: NodeView, { logind }: Surroundings): string | undefined {
   const period = shutdownPeriod(view)
   if (period === undefined || logind === undefined || logind.locks.some(isKubelets)) return undefined
@@ -59,7 +62,10 @@ export function describeShutdown(view: NodeView, { logind }: Surroundings): stri
   return `${what}: ${describeCap(cap)}; ${remedyFor(cap)}, and restart kubelet`
 }
 
-/** Such as `WHO=kubelet`, of which the values have escapes of C where they need them. */
+/**
+ * Whether a lock is kubelet's. Its fields are as in `WHO=kubelet`; values have escapes of C where
+ * they need them.
+ */
 function isKubelets(lock: string): boolean {
   return /^WHO=kubelet$/m.test(lock) && /^MODE=delay$/m.test(lock) && /^WHAT=.*\bshutdown\b/m.test(lock)
 }
@@ -85,7 +91,7 @@ function remedyFor({ path }: Cap): string {
   return path === own ? `remove InhibitDelayMaxSec from ${path}` : `mask that file (ln -s /dev/null ${own})`
 }
 
-/** Of systemd.time(7), without years to weeks, which nobody waits for. */
+/** The units of systemd.time(7), without years to weeks, which nobody waits for. */
 const UNITS: Readonly<Record<string, number>> = {
   '': 1,
   s: 1,
@@ -102,7 +108,9 @@ const UNITS: Readonly<Record<string, number>> = {
   hours: 3600,
 }
 
-/** Of InhibitDelayMaxSec, in microseconds. undefined: it is not set, or not understood. */
+/**
+ * The value of InhibitDelayMaxSec, in microseconds. undefined: it is not set, or not understood.
+ */
 function readDelay(text: string): number | undefined {
   const value = [...text.matchAll(/^\s*InhibitDelayMaxSec\s*=\s*(.*?)\s*$/gm)].at(-1)?.[1]
   if (value === undefined || value === '') return undefined

@@ -170,7 +170,7 @@ export function stateFile(view: NodeView, name: 'cpu_manager_state' | 'memory_ma
   return root === undefined ? undefined : `${root}/${name}`
 }
 
-/** Of kubelet. undefined: it begins in a directory that is not known. */
+/** The root directory of kubelet. undefined: it begins in a directory that is not known. */
 export function rootDirectory(view: NodeView): string | undefined {
   const root = view.flag('root-dir') ?? '/var/lib/kubelet'
   return root.startsWith('/') ? root.replace(/\/+$/, '') : undefined

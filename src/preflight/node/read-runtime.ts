@@ -87,7 +87,7 @@ async function expand(path: string, root: string): Promise<string[]> {
 /**
  * Which cgroup driver containerd's config file gives to its default runtime. Needed where
  * containerd does not tell kubelet (before 2.0). Reads the versions 2 and 3 of the file
- * (containerd's docs/PLUGINS.md and docs/cri/config.md). What is unusual is unknown.
+ * (containerd's docs/PLUGINS.md and docs/cri/config.md). An unusual file counts as unknown.
  */
 const CONTAINERD_CONFIG = '/etc/containerd/config.toml'
 /** Where containerd listens if its config names no other (`grpc.address`). */
@@ -105,7 +105,7 @@ interface ContainerdFile {
   readonly imports: readonly string[]
   /** `grpc.address`. undefined: the default. */
   readonly address: string | undefined
-  /** Whether it configures the CRI plugin. A file with that table replaces it as a whole. */
+  /** Whether the file configures the CRI plugin. A file with that table replaces it as a whole. */
   readonly hasPlugin: boolean
   /** undefined: unknown. */
   readonly driver: CgroupDriver | undefined
@@ -123,8 +123,8 @@ export function readContainerdFile(text: string): ContainerdFile | undefined {
 }
 
 /**
- * Of the main file and those that it imports. An imported file with the CRI plugin replaces that
- * table in some releases and merges it in others: then both have to agree.
+ * The driver in the main file and those that it imports. An imported file with the CRI plugin
+ * replaces that table in some releases and merges it in others: then both have to agree.
  */
 export function findCgroupDriver(files: readonly (ContainerdFile | undefined)[]): CgroupDriver | undefined {
   if (files.some((file) => file === undefined)) return undefined

@@ -18,9 +18,11 @@ export interface SurroundingNeeds {
    */
   readonly cgroups: readonly string[] | undefined
   readonly paths: readonly string[]
-  /** Of the container runtime. undefined: it is not asked. */
+  /** The socket of the container runtime. undefined: it is not asked. */
   readonly runtimeSocket: string | undefined
-  /** Of an image service other than the container runtime. undefined: it is not asked. */
+  /**
+   * The socket of an image service other than the container runtime. undefined: it is not asked.
+   */
   readonly imageSocket: string | undefined
   /** The directories of kubelet and of its images, whose file systems are measured. */
   readonly fileSystems: readonly string[]
@@ -35,7 +37,7 @@ export interface SurroundingNeeds {
   readonly listeners: boolean
   /** The running kubelet, to tell its ports from those of others. undefined: unknown. */
   readonly kubeletPid: number | undefined
-  /** Such as `vm.overcommit_memory`. */
+  /** Names of kernel settings, such as `vm.overcommit_memory`. */
   readonly sysctls: readonly string[]
   readonly logind: boolean
 }
@@ -71,7 +73,7 @@ export interface Surroundings {
   readonly logind: LogindFacts | undefined
 }
 
-/** What systemd-logind has to do with the shutdown of the machine. */
+/** The facts about systemd-logind that matter to the shutdown of the machine. */
 export interface LogindFacts {
   /** The texts of its drop-ins in the order in which they count. One that is masked is empty. */
   readonly dropIns: ReadonlyMap<string, string>
@@ -81,7 +83,7 @@ export interface LogindFacts {
 
 export type PathState = 'file' | 'directory' | 'other' | 'missing'
 
-/** What a file system has, and what of it processes other than root's may still take. */
+/** The size of a file system, and how much of it processes other than root's may still take. */
 export interface FileSystem {
   readonly bytes: Amount
   /** undefined: it has no fixed number of them. */
@@ -93,10 +95,10 @@ export interface Amount {
   readonly available: number
 }
 
-/** That of all processes, below the root of the hierarchy. */
+/** The cgroup of all processes, below the root of the hierarchy. */
 export const ROOT_CGROUP = '.'
 
-/** What the processes of a cgroup use now. undefined: unknown. */
+/** The present use of a cgroup by its processes. undefined: unknown. */
 export interface CgroupUse {
   /** Without the page cache that the kernel takes first, as kubelet counts it. */
   readonly memoryBytes: number | undefined
@@ -120,13 +122,13 @@ export const NOTHING_KNOWN: Surroundings = {
   ...{ cgroupUse: new Map(), sysctls: new Map() },
 }
 
-/** What a candidate's container runtime tells of itself, for the rules that need it. */
+/** The facts that a candidate's container runtime tells of itself, for the rules that need them. */
 export interface RuntimeFacts {
   /** undefined: it answers. */
   readonly fault: { readonly why: RuntimeFault; readonly detail: string } | undefined
   /** undefined: unknown. */
   readonly cgroup: RuntimeCgroup | undefined
-  /** Where it keeps images. undefined: unknown. */
+  /** The directory of the images. undefined: unknown. */
   readonly imageDirectory?: string | undefined
 }
 

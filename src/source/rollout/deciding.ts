@@ -69,7 +69,10 @@ export class Deciding {
   }
 }
 
-/** What is staged stays staged, while it cannot be read. */
+/**
+ * The decision while the record or the config cannot be read: a staged content stays staged, and
+ * waits.
+ */
 export function decidedWait(subject: RolloutSubject, detail: string): Decided {
   const turn: RolloutTurn = { kind: 'wait', detail }
   return { decision: { turn, follow: true }, knowledge: { ...aboutOf(subject), turn, confirmedAtUs: undefined, progress: undefined } }
@@ -112,7 +115,7 @@ class RecordSightings {
     return observation
   }
 
-  /** What was decided on this observation. */
+  /** Records the decision that was made on this observation. */
   decided(observation: Observation, { letGo = false }: RolloutDecision): void {
     const { bootId, monotonicUs } = this.#clock.now()
     const after = observeTurn(observation, letGo, monotonicUs)

@@ -103,7 +103,7 @@ export async function getConfigOfRecord(api: Pick<KubeApi, 'request'>, ref: Conf
   return { kind: 'found', config: { uid, resourceVersion, hash: hashObject(whole, ref.kubeletConfigKey), plan, paused } }
 }
 
-/** What to do if the object does not exist, or the agent may not read it. */
+/** The advice if the object does not exist, or the agent may not read it. */
 interface Remedy {
   readonly missing: string
   readonly forbidden: string

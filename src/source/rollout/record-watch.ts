@@ -34,7 +34,7 @@ export class RecordWatch {
   }
 
   /**
-   * It was read by another request.
+   * Takes a record that another request has read.
    *
    * @param before what had been seen when the request was made
    * @returns whether it stands: another version may have come meanwhile

@@ -2,10 +2,10 @@
  * Follows the record of a rollout in the background, and writes what this node has to say. The loop
  * hands it the subject and takes what is known; it never waits for the API server.
  *
- * A watch only wakes. What it shows is decided on without a request, and most often says: wait.
- * Only where that decision is a write or a start, the record and then the config are read at their
- * newest, and the same function decides again (R3). After a write, a conflict, or an answer that
- * was lost, everything is read anew.
+ * A watch only wakes. The state that it shows is decided on without a request, and most often the
+ * decision is to wait. Only where that decision is a write or a start, the record and then the
+ * config are read at their newest, and the same function decides again (R3). After a write, a
+ * conflict, or an answer that was lost, everything is read anew.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { RolloutSubject } from '../../decision/rollout-subject.ts'
@@ -54,7 +54,7 @@ export class RolloutWorker implements RolloutPort {
   #subject: RolloutSubject | undefined
   #watch: RecordWatch | undefined
   #last: Decided | undefined
-  /** What everything below is about: another content begins with a pause of its own. */
+  /** The subject of all fields below: another content begins with a pause of its own. */
   #about = ''
   #notBeforeMs = 0
   /** Everything has to be read anew, whatever the watch shows. */
@@ -138,7 +138,7 @@ export class RolloutWorker implements RolloutPort {
     const { found, config } = read
     // An event that came meanwhile may be the last one, so it must not be lost.
     if (this.#watch?.read(found, seen) === false) return RECORD_SPACING_MS
-    // What the node has to say may have changed meanwhile.
+    // The facts of the node may have changed meanwhile.
     const latest = this.#subject
     if (latest === undefined || this.#aboutOf(latest, ref) !== this.#about) return 0
     const decided = this.#deciding.decide(latest, { found, config, contactUs: this.#takeContactUs(), confirmedAtUs: sinceUs })
@@ -250,7 +250,8 @@ export class RolloutWorker implements RolloutPort {
 const LONGEST_MS = 3_600_000
 
 /**
- * A sleep that can be ended from outside. What wakes it while nothing sleeps ends the next one.
+ * A sleep that can be ended from outside. A call of `wake` while nothing sleeps ends the next
+ * sleep.
  */
 class Sleeper {
   readonly #pace: Pick<WatchTiming, 'sleep'>
@@ -266,7 +267,7 @@ class Sleeper {
     this.#current?.abort()
   }
 
-  /** What wakes it from now on ends the next sleep. */
+  /** A call of `wake` from now on ends the next sleep. */
   begin(): void {
     this.#isWoken = false
   }

@@ -33,7 +33,7 @@ const RUNNING = { major: 1, minor: 34, patch: 1 }
 
 export interface FakeNode {
   readonly context: CommandContext
-  /** What the command requested or changed, as in `hold paused`. */
+  /** The requests and changes of the command, as in `hold paused`. */
   readonly actions: string[]
   out(): string
   err(): string

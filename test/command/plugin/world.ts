@@ -30,7 +30,7 @@ export interface PluginWorld {
   readonly context: { -readonly [K in keyof PluginContext]: PluginContext[K] }
   /** Standard input and files, by path. */
   readonly files: Map<string, string>
-  /** What the person at the terminal answers. */
+  /** The answer of the person at the terminal. */
   consent: Consent
   readonly questions: string[]
   /** Called at each pause of the command, with how long it would be. */

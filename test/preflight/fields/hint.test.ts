@@ -18,7 +18,7 @@ function ask(place: string, minor: number | undefined = 34): string | undefined 
   return hint({ name: path.at(-1) ?? '', known, key: { path, minor } })
 }
 
-/** What a hint names, of all that it says. */
+/** The name in a hint, of all its words. */
 function named(text = '-'): string {
   const [, meant] = /^did you mean (.*)\?$/.exec(text) ?? /^(\S+) (?:is|was) an? /.exec(text) ?? []
   return meant ?? text

@@ -192,7 +192,7 @@ const FOREIGN = `
   kubeletConfig -, tlsSecurityProfile -, maxPodsExpression -, flags -, instance -, cluster -, customCloudConfig -
 `
 
-/** What stands in other documents, or in none. */
+/** Names that stand in other documents, or in none. */
 const NOTHING = `
   metadata -, spec -, data -, status -, name -, namespace -, version -, kubelet -, kubeletConfiguration -, KubeletConfiguration -, settings -,
   default -, defaults -, args -, env -, extra -, foo -, test -, todo -, x -, a -, id -, nodeSelector -, tolerations -, affinity -, resources -,

@@ -11,7 +11,7 @@ import { inShort, judge } from './judge.ts'
 type Place = Parameters<typeof judge>[1]
 const verdicts = (config: object, place?: Place) =>
   inShort(judge(config, place), 'otherwise/').map((verdict) => verdict.replace('otherwise/', ''))
-/** What a text of the first finding says. */
+/** The problem and the advice of the first finding. */
 const say = (config: object, place?: Place) => {
   const [finding] = judge(config, place).filter(({ rule }) => rule.startsWith('otherwise/'))
   return `${finding?.problem}; ${finding?.advice}`

@@ -369,7 +369,7 @@ t.test('unjudged: no message', async (t) => {
     t.match(judge(output), { kind: 'unjudged', detail: /exited without a known message/ }, output)
 })
 
-/** What kubelet 1.37.2 printed in the load stage, for this config with a drop-in and flags. */
+/** The output of kubelet 1.37.2 in the load stage, for this config with a drop-in and flags. */
 function recorded(name: string): string {
   const { kubeconfig } = placesIn(DIRECTORY, 'kubelet', 'load')
   return readFileSync(join(import.meta.dirname, name), 'utf8').replaceAll('DIR/kubeconfig', kubeconfig)

@@ -1,7 +1,7 @@
 /**
- * What ends kubelet after it has validated its config, by a field of it: each error that `run` and
- * the container manager return before there is a kubelet, 1.20 to 1.37, in the order in which they
- * come.
+ * The errors that end kubelet after it has validated its config, by a field of it: each error that
+ * `run` and the container manager return before there is a kubelet, 1.20 to 1.37, in the order in
+ * which they come.
  */
 import { exits, SERVER, type StartRow } from './row.ts'
 

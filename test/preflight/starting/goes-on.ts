@@ -1,6 +1,6 @@
 /**
- * What kubelet only logs after it has validated its config, and goes on without, by a field of it;
- * and the fields that decide nothing until it serves.
+ * The errors that kubelet only logs after it has validated its config, and goes on without, by a
+ * field of it; and the fields that decide nothing until it serves.
  */
 import type { LeafName } from '../../../src/kubelet/fields.ts'
 import type { StartRow } from './row.ts'

@@ -1,7 +1,7 @@
 /**
- * What ends kubelet after it has validated its config, by a field of it: each error with which it
- * ends while it makes its parts, starts its container manager and begins to serve, 1.20 to 1.37, in
- * the order in which they come.
+ * The errors that end kubelet after it has validated its config, by a field of it: each error with
+ * which it ends while it makes its parts, starts its container manager and begins to serve, 1.20 to
+ * 1.37, in the order in which they come.
  */
 import { GIBIBYTE } from '../node/node-options.ts'
 import { exits, SERVER, type StartRow } from './row.ts'

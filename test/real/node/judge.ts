@@ -295,7 +295,8 @@ async function untilSame(node: Node, before: unknown): Promise<void> {
 }
 
 /**
- * What a kubelet, and a sandbox, could leave: units, slices, mounts, files; and which kubelet runs.
+ * The things that a kubelet, and a sandbox, could leave: units, slices, mounts, files; and which
+ * kubelet runs.
  */
 async function lookAround(node: Node): Promise<unknown> {
   const said = async (file: string, ...args: string[]) => (await node.exec(file, ...args)).stdout

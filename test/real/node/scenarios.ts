@@ -63,7 +63,7 @@ export async function addNodeScenarios(plane: ControlPlane, program: string, age
   addProofScenarios(program, ages)
   await addDaemonSetScenarios(plane, program)
   if (ages.includes('old')) {
-    // They compare words of kubelet 1.20.
+    // These scenarios compare words of kubelet 1.20.
     addJudgeScenarios(plane, program)
     addPreflightScenarios(plane, program)
   }

@@ -25,9 +25,9 @@ export interface Difference {
 
 export interface Agreement {
   texts: number
-  /** That the agent reads. */
+  /** Texts that the agent reads. */
   read: number
-  /** That the agent refuses and a kubelet decodes. */
+  /** Texts that the agent refuses and a kubelet decodes. */
   refusedAlone: number
   readonly differences: Difference[]
 }

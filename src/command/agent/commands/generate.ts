@@ -149,7 +149,10 @@ async function convert(answer: unknown, defaultsOf: KubeletVersion | undefined, 
   return { text: await formatConfig(config), config }
 }
 
-/** Of the whole answer, or of what `jq .kubeletconfig` left of it, perhaps with a kind. */
+/**
+ * Finds the config in the whole answer, or in what `jq .kubeletconfig` left of it, perhaps with a
+ * kind.
+ */
 function findReported(answer: unknown): JsonObject | undefined {
   if (!isObject(answer)) return undefined
   if (isObject(answer.kubeletconfig)) return answer.kubeletconfig
@@ -245,7 +248,7 @@ const PER_MACHINE = [
   'tlsCertFile',
   'tlsPrivateKeyFile',
 ]
-/** What fits every machine. */
+/** Values that fit every machine. */
 const OF_NO_MACHINE: readonly unknown[] = ['', '0.0.0.0', '::', '/etc/resolv.conf']
 
 function isOfOneMachine(value: unknown): boolean {

@@ -37,7 +37,7 @@ async function showHistory({ history, terminal }: CommandContext, { options }: C
   return EXIT.fine
 }
 
-/** What `history -o json` prints, oldest first. Fields are added, never renamed or removed. */
+/** The document of `history -o json`, oldest first. Fields are added, never renamed or removed. */
 function documentHistory(transitions: readonly Transition[]) {
   const items = transitions.map((transition) => ({
     at: instantOf(transition).toISOString(),

@@ -94,7 +94,7 @@ async function inspectDesired(desired: Desired, { inspect, settings }: CommandCo
   return { name, report: await inspect(config, options) }
 }
 
-/** What preflight would say of local, where the node is about to return to it. */
+/** Preflight's answer about local, where the node is about to return to it. */
 async function judgeReturn({ desired, requests, running }: Snapshot, context: CommandContext): Promise<LocalJudgement | undefined> {
   const isWanted = desired.kind === 'local' || requests.hold === 'local'
   return isWanted && running.kind === 'known' && running.content !== LOCAL_CONTENT ? judgeLocal(context) : undefined
@@ -146,7 +146,7 @@ interface PlanFacts {
   readonly compared: Compared
 }
 
-/** What `plan -o json` prints. Fields are added, never renamed or removed. */
+/** The document of `plan -o json`. Fields are added, never renamed or removed. */
 function documentPlan({ snapshot, agent, foresight, afterResume, report, compared }: PlanFacts) {
   return {
     apiVersion: CONFIG_API_VERSION,
@@ -155,7 +155,7 @@ function documentPlan({ snapshot, agent, foresight, afterResume, report, compare
     agent: documentAgent(agent),
     unit: documentUnit(snapshot),
     hold: snapshot.requests.hold,
-    /** What the cluster, or the directory of manifests, assigns to this node now. */
+    /** The assignment of the cluster, or of the directory of manifests, as it is now. */
     wanted: documentDesired(snapshot.desired),
     assigned: documentAssigned(snapshot),
     active: documentActive(snapshot, describeStatus(snapshot, undefined).active),
@@ -166,7 +166,7 @@ function documentPlan({ snapshot, agent, foresight, afterResume, report, compare
      * held.
      */
     afterResume: afterResume === undefined ? null : documentCourse(afterResume),
-    /** Of what is wanted. null: nothing to check. */
+    /** The report on the wanted config. null: nothing to check. */
     preflight: report === undefined ? null : documentReport(report.name, report.report),
     /** From what runs to what is wanted. null: unknown, and `changesDetail` says why. */
     changes: compared.ok ? compared.changes.map(documentChange) : null,

@@ -49,7 +49,7 @@ async function release(context: CommandContext): Promise<ExitCode> {
     let snapshot = await observe()
     let decision = chooseRelease(snapshot)
     if (decision.kind === 'unknown') {
-      // What hid the next start may be a file of the agent.
+      // The file that hid the next start may be one of the agent.
       withdraw(isServedOutside(snapshot) ? 'everything' : 'replaced-files', snapshot)
       snapshot = await observe()
       decision = chooseRelease(snapshot)
@@ -81,7 +81,10 @@ async function warnOfLocal(context: CommandContext): Promise<void> {
   )
 }
 
-/** What names a config in the agent's own directory is then left of another kind of activation. */
+/**
+ * A line that names a config in the agent's own directory is then left of another kind of
+ * activation.
+ */
 function isServedOutside({ unit }: Snapshot): boolean {
   return unit.kind === 'known' && unit.wiring.kind === 'ready' && unit.wiring.leavesWithAgent
 }

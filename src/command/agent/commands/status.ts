@@ -58,7 +58,10 @@ export async function gatherStatus(context: StatusSources): Promise<StatusDocume
 
 type LayerReaders = Pick<CommandContext, 'checkpoints' | 'files' | 'yaml' | 'mergeHere'>
 
-/** What the agent wrote down. `fields` undefined: an earlier agent did, or there are too many. */
+/**
+ * The layers as the agent wrote them down. `fields` undefined: an earlier agent wrote none, or
+ * there are too many.
+ */
 type Recorded = Pick<ChannelState, 'fields'> & { readonly names: readonly string[] }
 
 async function findMerged(snapshot: Snapshot, readers: LayerReaders): Promise<MergedDocument> {

@@ -59,7 +59,7 @@ async function diff(context: PluginContext, { args: [name = ''] }: CommandLine):
   return isSame ? EXIT.fine : EXIT.failed
 }
 
-/** Of the config that is asked for, or of the one that runs. */
+/** The version that runs, of the config that is asked for or of the one that runs. */
 async function findRunning(context: PluginContext, state: NodeState, there: PluginContext, name: string): Promise<FoundConfig | undefined> {
   const { active } = state
   const own = await findRun(there, state, await listVersions(there, name))
@@ -74,7 +74,7 @@ async function findRun(context: PluginContext, state: NodeState, versions: reado
   return undefined
 }
 
-/** What is only possible does not count: kubelet can be asked. */
+/** A node that only may run the config does not count: kubelet can be asked. */
 async function isRunning(context: PluginContext, state: NodeState, config: FoundConfig): Promise<boolean> {
   return runsContent(state, await knowContent(context, config)) === 'yes'
 }
@@ -102,7 +102,7 @@ async function readConfigz(context: PluginContext, name: string, wanted: FoundCo
   if (!isObject(reported)) throw new Failure(`kubelet on ${name} did not answer with its config (/configz)`)
   const merged = await mergeText(context, wanted)
   const isPartial = merged.ok && merged.isPartial
-  // What the part sets to null is not in the merged text.
+  // Fields that the part sets to null are not in the merged text.
   const texts = isPartial ? [merged.text, wanted.data[KEY] ?? ''] : []
   const parsed = await Promise.all(texts.map((text) => yaml.first(text)))
   const set = parsed.flatMap((reading) => (reading.ok && isObject(reading.value) ? Object.keys(reading.value) : []))

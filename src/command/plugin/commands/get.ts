@@ -62,7 +62,7 @@ function byAttention(a: NodeState, b: NodeState): number {
   return Number(isDegraded(a)) - Number(isDegraded(b)) || (a.name < b.name ? -1 : 1)
 }
 
-/** Of a condition. `Unknown`: the node does not answer. */
+/** The statuses of a condition. `Unknown`: the node does not answer. */
 const STATUSES: readonly string[] = ['True', 'False', 'Unknown']
 
 /** For programs: fields are added, never renamed or removed. */

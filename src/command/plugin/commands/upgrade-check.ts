@@ -41,7 +41,7 @@ export const upgradeCheckCommand: PluginCommand = {
 
 interface Judged extends UsedConfig {
   readonly name: string
-  /** That nodes use it with. undefined: they do not say. */
+  /** The kubelet that nodes use the config with. undefined: they do not say. */
   readonly kubelet: KubeletVersion | undefined
   readonly report: Report
   /** For excerpts. undefined: the ConfigMap holds another text. */
@@ -98,7 +98,10 @@ async function judge(context: PluginContext, config: UsedConfig, version: Kubele
 /** Rules over several fields. */
 const OVER_SEVERAL: readonly string[] = ['fields/cross', 'fields/gate-needs']
 
-/** What a part does not set, the config under it may set: nothing that depends on it is known. */
+/**
+ * Fields that a part does not set, the config under it may set: nothing that depends on them is
+ * known.
+ */
 function withoutUnset({ findings, parts }: Report): Report {
   const depends = ({ rule, severity }: Finding) => severity === 'refuse' && OVER_SEVERAL.includes(rule)
   const kept = findings.filter(({ rule }) => rule !== 'meaning/default' && rule !== 'meaning/gate')

@@ -126,7 +126,7 @@ async function undo(context: PluginContext, line: CommandLine): Promise<ExitCode
 interface Sought {
   readonly current: FoundConfig
   readonly kept: readonly FoundConfig[]
-  /** How its hash begins. Empty: the one before. */
+  /** The beginning of the wanted version's hash. Empty: the version before the current one. */
   readonly wanted: string
 }
 

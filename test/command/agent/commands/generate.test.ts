@@ -28,7 +28,7 @@ const CONFIGZ = {
   },
 }
 
-/** What is written where it is missing. */
+/** The values that are written where they are missing. */
 const EMPTY = { enforceNodeAllocatable: [], evictionHard: {} }
 
 async function generate(options: Record<string, string>, context: Partial<CommandContext> = {}) {

@@ -75,8 +75,8 @@ const anyFinding = fc.record({
 }) satisfies fc.Arbitrary<Finding>
 
 /**
- * What the schema of SARIF 2.1.0 requires of the objects that are used, and what code-scanning
- * systems require in addition.
+ * The schema of SARIF 2.1.0 requires these fields of the objects that are used, and code-scanning
+ * systems require some more.
  */
 t.test('every report has all required fields', async (t) => {
   const anyReport = fc.record({

@@ -57,7 +57,7 @@ t.test('without an annotation and without versions it says so', async (t) => {
   t.match(await world.run('undo', 'pods'), { code: 1, err: /it is not known what pods held before[\s\S]*no version of it is kept/ })
 })
 
-/** What a person may have written with another tool. */
+/** Configs that a person may have written with another tool. */
 const UNDECODABLE: readonly string[] = ['maxPods: [', `${WHOLE}maxPods: many\n`, 'maxPods: 60\n']
 
 t.test('undo replaces what cannot be compared', async (t) => {

@@ -36,7 +36,7 @@ interface Member {
   readonly controlPlane: boolean
   arrival: RolloutNode['arrival']
   observation: Observation | undefined
-  /** What kubelet runs, and since when. */
+  /** The content that kubelet runs, and since when. */
   runs: { readonly hash: string; readonly sinceUs: number } | undefined
   readonly promoted: Set<string>
   readonly failed: Map<string, { readonly reason: string; readonly retry: number }>
