@@ -195,8 +195,6 @@ export interface Wrapped {
   readonly advice: string
 }
 
-const MOST_HELD = 20
-
 /** undefined: none that is known. */
 export function findWrapper(value: unknown): Wrapped | undefined {
   const wrapper = isObject(value) ? WRAPPERS.find(({ is }) => is(value)) : undefined
@@ -211,10 +209,7 @@ export function findWrapper(value: unknown): Wrapped | undefined {
 
 function expand(value: unknown, [step, ...rest]: readonly string[], path: FieldPath = []): { path: FieldPath; value: unknown }[] {
   if (step === undefined) return [{ path, value }]
-  if (step === '*')
-    return (Array.isArray(value) ? value.slice(0, 1000) : [])
-      .flatMap((item, index) => expand(item, rest, [...path, index]))
-      .slice(0, MOST_HELD)
+  if (step === '*') return Array.isArray(value) ? value.flatMap((item: unknown, index) => expand(item, rest, [...path, index])) : []
   return isObject(value) && Object.hasOwn(value, step) ? expand(value[step], rest, [...path, step]) : []
 }
 
