@@ -52,6 +52,10 @@ t.test('a finding has position, problem and advice', async (t) => {
   )
 })
 
+/** The cgroup of a service, which is not what the driver makes of it. */
+const UNIT =
+  'enforceNodeAllocatable: [kube-reserved]\nkubeReserved: {cpu: 1m}\nkubeReservedCgroup: /system.slice/kubelet.service\ncgroupDriver: systemd'
+
 t.test('findings by version', async (t) => {
   const cases: [lines: string, version: string | undefined, findings: string[]][] = [
     ['authentication: {anonymous: {enable: false}}', '1.30', ['warn fields/unknown-key']],
@@ -188,7 +192,10 @@ t.test('findings by version', async (t) => {
     ['crashLoopBackOff: {maxContainerRestartPeriod: 301s}', '1.35', ['refuse fields/range']],
     ['userNamespaces: {idsPerPod: 65537}', '1.33', ['refuse fields/range']],
     ['userNamespaces: {idsPerPod: 131072}', '1.35', []],
-    ['userNamespaces: {idsPerPod: 131072}', '1.33', ['warn fields/value']],
+    [UNIT, '1.34', ['warn fields/value']],
+    [UNIT.replace('systemd', 'cgroupfs'), '1.34', []],
+    [UNIT.replace('kubelet.service', 'kubelet.slice'), '1.34', []],
+    [UNIT.replace('[kube-reserved]', '[pods]'), '1.34', []],
     ['imagePullCredentialsVerificationPolicy: AlwaysVerify', '1.34', ['refuse fields/cross']],
     ['imagePullCredentialsVerificationPolicy: AlwaysVerify', '1.35', []],
     ['imagePullCredentialsVerificationPolicy: Always', '1.35', ['refuse fields/value']],
@@ -236,11 +243,11 @@ t.test('findings by version', async (t) => {
     ['showHiddenMetricsForVersion: "1.30"', undefined, []],
     ['showHiddenMetricsForVersion: new', undefined, ['refuse fields/value']],
     ['evictionHard: {containerfs.available: 10%}', '1.28', ['refuse fields/value']],
-    ['evictionHard: {containerfs.available: 10%}', '1.29', ['warn fields/value']],
+    ['evictionHard: {containerfs.available: 10%}', '1.29', []],
     ['evictionSoft: {containerfs.available: 10%}', '1.28', ['refuse fields/value']],
-    ['evictionSoft: {containerfs.available: 10%}', '1.29', ['warn fields/value', 'refuse fields/cross']],
-    ['evictionSoft: {containerfs.available: 10%}', undefined, ['warn fields/value', 'warn fields/value', 'warn fields/cross']],
-    ['evictionSoft: {containerfs.inodesFree: 10%}\nevictionSoftGracePeriod: {containerfs.inodesFree: 1m}', '1.36', ['warn fields/value']],
+    ['evictionSoft: {containerfs.available: 10%}', '1.29', ['refuse fields/cross']],
+    ['evictionSoft: {containerfs.available: 10%}', undefined, ['warn fields/value', 'warn fields/cross']],
+    ['evictionSoft: {containerfs.inodesFree: 10%}\nevictionSoftGracePeriod: {containerfs.inodesFree: 1m}', '1.36', []],
     ['evictionSoft: {containerfs.available: 100%}', '1.36', []],
     ['reservedSystemCPUs: 0-1\nkubeReserved: {cpu: ""}\nsystemReserved: {cpu: "-1"}', '1.20.2', []],
     ['reservedSystemCPUs: 0-1\nkubeReserved: {cpu: ""}\nsystemReserved: {cpu: "-1"}', '1.36', []],

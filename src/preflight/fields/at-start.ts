@@ -56,22 +56,9 @@ function checkThresholds(field: string, thresholds: TextMap): FieldProblem[] {
   return thresholds.flatMap(([signal, amount]): FieldProblem[] => {
     const path = [field, signal]
     const known = checkSignal(path, signal)
-    if (!Object.hasOwn(NEW_SIGNALS, signal)) return known.length > 0 ? known : checkAmount(path, amount, 'threshold')
-    const overwritten = OFF.includes(amount) ? [] : [{ ...OVERWRITTEN, path, from: NEW_SIGNALS[signal] }]
-    return [...known, ...checkAmount(path, amount, 'threshold'), ...overwritten]
+    return known.length > 0 && NEW_SIGNALS[signal] === undefined ? known : [...known, ...checkAmount(path, amount, 'threshold')]
   })
 }
-
-/** Amounts that turn a signal off. */
-const OFF = ['0%', '100%']
-
-/** `UpdateContainerFsThresholds`, pkg/kubelet/eviction/helpers.go. */
-const OVERWRITTEN = {
-  rule: 'value',
-  problem: 'kubelet starts, and replaces this threshold by that of nodefs or imagefs, whichever has the containers',
-  advice: 'remove it, and set those of nodefs and imagefs',
-  severity: 'warn',
-} as const
 
 function checkSignal(path: FieldProblem['path'], signal: string): FieldProblem[] {
   if (SIGNALS.includes(signal)) return []
@@ -122,7 +109,7 @@ function checkGracePeriods(soft: TextMap, periods: TextMap): FieldProblem[] {
   const missing = soft.flatMap(([signal, amount]): FieldProblem[] => {
     const from = Object.hasOwn(NEW_SIGNALS, signal) ? NEW_SIGNALS[signal] : undefined
     const isSignal = SIGNALS.includes(signal) || from !== undefined
-    if (!isSignal || periods.some(([other]) => other === signal) || OFF.includes(amount)) return []
+    if (!isSignal || periods.some(([other]) => other === signal) || ['0%', '100%'].includes(amount)) return []
     const problem = `grace period must be specified for the soft eviction threshold ${signal}`
     return [{ rule: 'cross', path: ['evictionSoft', signal], problem, advice: `add evictionSoftGracePeriod["${signal}"]`, from }]
   })

@@ -99,22 +99,14 @@ function checkHttp2({ config }: FieldRuleInput): FieldProblem[] {
   if (!suites.some((name) => NEEDED.includes(name))) {
     const problem = `tlsCipherSuites has none of the suites that HTTP/2 needs: ${exits}`
     const advice = `add ${NEEDED.join(' or ')}`
-    return isTls13
-      ? [
-          complain(`${problem} where it was built with Go 1.16 or earlier`, { ...early, advice }),
-          complain(IGNORED, { from: LENIENT_SINCE, severity: 'warn', advice: 'remove it' }),
-        ]
-      : [complain(problem, { advice: `${advice}, or set tlsMinVersion to ${TLS_13}` })]
+    if (isTls13) return [complain(`${problem} where it was built with Go 1.16 or earlier`, { ...early, advice })]
+    return [complain(problem, { advice: `${advice}, or set tlsMinVersion to ${TLS_13}` })]
   }
   const firstPoor = suites.findIndex((name) => !APPROVED.test(name))
   const late = firstPoor < 0 ? undefined : suites.slice(firstPoor).find((name) => APPROVED.test(name))
-  return [
-    ...(isTls13 ? [complain(IGNORED, { severity: 'warn', advice: 'remove it' })] : []),
-    ...(late === undefined ? [] : [complain(describeOrder(late, suites[firstPoor] ?? ''), { ...early, advice: ORDER })]),
-  ]
+  return late === undefined ? [] : [complain(describeOrder(late, suites[firstPoor] ?? ''), { ...early, advice: ORDER })]
 }
 
-const IGNORED = `kubelet starts, and ignores tlsCipherSuites: with tlsMinVersion ${TLS_13}, the suites are those of TLS 1.3`
 const ORDER = 'write the suites of HTTP/2 (ECDHE with GCM or CHACHA20) first'
 
 function describeOrder(late: string, poor: string): string {
