@@ -84,8 +84,9 @@ const OF_CONFIGZ = ['syncFrequency', 'fileCheckFrequency', 'httpCheckFrequency',
 const CONFIGZ = () => 'kubelet-cfg-agent generate --from-file makes a config of it, which takes care of what is empty or a mere default'
 
 /**
- * By its fields alone. The config that kubeadm writes has them all, as 0s, for which kubelet reports
- * its defaults. In that config, a list that is missing has its default; in an answer, it is empty.
+ * By its fields alone. The config that kubeadm writes has them all, as 0s, for which kubelet
+ * reports its defaults. In that config, a list that is missing has its default; in an answer, it is
+ * empty.
  */
 export function isWholeAnswer(value: JsonObject): boolean {
   return OF_CONFIGZ.every((name) => Object.hasOwn(value, name) && value[name] !== '0s')
