@@ -17,7 +17,7 @@ import type { PlaceInFile } from './manifest-text.ts'
 
 type Readers = Pick<YamlReader, 'all' | 'firstOfAny'>
 
-export type WrappedReading =
+type WrappedReading =
   /** As it is, it may be a KubeletConfiguration. */
   | { readonly kind: 'none' }
   | {
