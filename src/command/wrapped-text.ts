@@ -104,8 +104,11 @@ function describePlace(
 
 async function nameAll(found: readonly Taken[], count: number, yaml: Readers): Promise<WrappedReading> {
   const places: string[] = []
-  for (const { document, wrapped, held } of found.slice(0, 10))
-    places.push(describePlace(wrapped, held.path, (await locateIn(document, yaml))(held.path), document, count))
+  let last: { readonly document: Document; readonly locate: (path: FieldPath) => Position | undefined } | undefined
+  for (const { document, wrapped, held } of found.slice(0, 10)) {
+    if (last?.document !== document) last = { document, locate: await locateIn(document, yaml) }
+    places.push(describePlace(wrapped, held.path, last.locate(held.path), document, count))
+  }
   const more = found.length > places.length ? ', and more' : ''
   return {
     kind: 'named',

@@ -249,6 +249,17 @@ t.test('names what it cannot take, with its place', async (t) => {
   }
 })
 
+t.test('of many configs in one document, the document is read for their places once', async (t) => {
+  let reads = 0
+  const counted: typeof IN_PLACE.firstOfAny = (text) => {
+    reads += 1
+    return IN_PLACE.firstOfAny(text)
+  }
+  const text = EKSCTL.replace('- name: one\n', '- kubeletExtraConfig: {maxPods: 5}\n'.repeat(9))
+  t.match(await readWrapped(text, { all: IN_PLACE.all, firstOfAny: counted }), { kind: 'named', problem: /^this holds 10 / })
+  t.equal(reads, 1)
+})
+
 t.test('leaves alone what may be a config or a part as it is', async (t) => {
   for (const text of [
     '',
