@@ -6,7 +6,7 @@
 import { strict as assert } from 'node:assert'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
-import { PAGE } from '../../src/command/plugin/list-pages.ts'
+import { PAGE } from '../../src/command/list-pages.ts'
 import type { ControlPlane } from './lab/control-plane.ts'
 import { eventually } from './lab/eventually.ts'
 import { CommandError, type CommandOutput, run } from './lab/processes.ts'

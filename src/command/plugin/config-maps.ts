@@ -6,9 +6,9 @@ import type { ConfigMapData } from '../../subject/config-source.ts'
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { type CommandArgument, Failure } from '../command.ts'
+import { describeRefused, objectOf } from '../failure.ts'
+import { listPages } from '../list-pages.ts'
 import type { PluginContext } from './command.ts'
-import { describeRefused, objectOf } from './failure.ts'
-import { listPages } from './list-pages.ts'
 
 /** On a kept version: of which config. */
 export const KEPT_LABEL = 'kubelet-cfg-agent.io/kept-version-of'

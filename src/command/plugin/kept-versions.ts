@@ -7,9 +7,9 @@ import { createHash } from 'node:crypto'
 import { BASE_ANNOTATION } from '../../decision/channels.ts'
 import { isObjectName } from '../../values/kubernetes-names.ts'
 import { Failure } from '../command.ts'
+import { listPages } from '../list-pages.ts'
 import type { PluginContext } from './command.ts'
 import { type ConfigContent, createObject, type FoundConfig, KEPT_LABEL, patchConfig, pathOf, readConfigMap } from './config-maps.ts'
-import { listPages } from './list-pages.ts'
 
 /** On the config: the hash of what it held before. */
 const PREVIOUS_ANNOTATION = 'kubelet-cfg-agent.io/previous-version'

@@ -13,10 +13,10 @@ import { type ConfigMapRef, type ConfigSource, describeSource } from '../../subj
 import { isObject, type JsonObject } from '../../values/is-object.ts'
 import { isConfigMapKey, isNamespace, isObjectName } from '../../values/kubernetes-names.ts'
 import { Failure } from '../command.ts'
+import { type Asked, objectOf } from '../failure.ts'
+import { type Listed, listPages } from '../list-pages.ts'
 import { plainText } from '../terminal.ts'
 import type { PluginContext } from './command.ts'
-import { type Asked, objectOf } from './failure.ts'
-import { type Listed, listPages } from './list-pages.ts'
 
 export interface NodeState {
   readonly name: string

@@ -5,9 +5,10 @@
  * `ParseThresholdConfig` (pkg/kubelet/eviction/helpers.go).
  */
 import { parseQuantity } from '../../kubelet/quantity.ts'
+import { shorten } from '../../values/cut.ts'
 import { parseGoDuration } from '../../values/go-syntax.ts'
 import { isObject } from '../../values/is-object.ts'
-import { type FieldProblem, type FieldRuleInput, firstPlaces, quoteText, shorten, textOf, textsOf } from './complaint.ts'
+import { type FieldProblem, type FieldRuleInput, firstPlaces, quoteText, textOf, textsOf } from './complaint.ts'
 
 export function checkAtStart({ config }: FieldRuleInput): FieldProblem[] {
   // Kubelet replaces what is reserved of cpu by their number, and never parses it.

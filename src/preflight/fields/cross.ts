@@ -5,6 +5,7 @@
  */
 
 import { valueAt } from '../../kubelet/field-path.ts'
+import { shorten } from '../../values/cut.ts'
 import { isObject } from '../../values/is-object.ts'
 import { parseCpuList } from '../cpu-set.ts'
 import {
@@ -17,7 +18,6 @@ import {
   numberOf,
   quoteText,
   SECOND_NS,
-  shorten,
   textOf,
   textsOf,
 } from './complaint.ts'

@@ -105,13 +105,13 @@ function whenOf(view: NodeView, at: EvictionField, key: string): string {
 }
 
 /**
- * Where both have the same unit, it needs no look at the node. Kubelet evicts by the hard threshold
- * as soon as both are crossed.
+ * Kubelet evicts by the hard threshold as soon as both are crossed. Where both have the same unit,
+ * no look at the node is needed; of memory, `check-reservations.ts` says it by the size alone.
  */
 function checkSoft(view: NodeView, observed: Observed): NodeProblem[] {
   const hard = view.map('evictionHard')
   return Object.entries(view.map('evictionSoft')).flatMap(([key, value]): NodeProblem[] => {
-    const amount = observed.get(key)
+    const amount = key === 'memory.available' ? undefined : observed.get(key)
     const [soft, other] = amount === undefined ? [] : [readThreshold(key, value, amount), readThreshold(key, hard[key], amount)]
     if (soft === undefined || other === undefined || soft.isShare === other.isShare || soft.amount > other.amount) return []
     const at = 'evictionSoft'

@@ -1,9 +1,9 @@
 /** `rollout status`: follows a rollout until it is done or halted. */
 import { describeShare } from '../../../rollout/progress.ts'
 import { type CommandLine, EXIT, type ExitCode, switchOption } from '../../command.ts'
+import { Outage } from '../../failure.ts'
 import { paint, plainText, type Tone } from '../../terminal.ts'
 import { type PluginCommand, type PluginContext, untilUnread } from '../command.ts'
-import { Outage } from '../failure.ts'
 import { CONFIG_NAME } from '../options.ts'
 import { type EarlierLook, lookAtRollout, type RolloutLook } from '../rollout-state.ts'
 

@@ -6,9 +6,9 @@ import { itemsOf } from '../../../source/kube-object.ts'
 import { type ConfigSource, describeRef, sameRef, sameSource } from '../../../subject/config-source.ts'
 import { isObject } from '../../../values/is-object.ts'
 import { type CommandLine, EXIT, type ExitCode } from '../../command.ts'
+import { describeRefused } from '../../failure.ts'
 import { type Cell, paint, plainText } from '../../terminal.ts'
 import type { PluginCommand, PluginContext } from '../command.ts'
-import { describeRefused } from '../failure.ts'
 import { describe, getNode, isDegraded, type NodeState, showAge, stateWord } from '../node-state.ts'
 
 const MOST_EVENTS = 5

@@ -58,6 +58,7 @@ t.test('takes what jq made of the answer, and names what is something else', asy
     ['{"maxPods": 5}', /not a response of \/configz: it has no kubeletconfig/],
     [JSON.stringify({ ...head, maxPods: 5 }), /not a response of \/configz: it has no kubeletconfig/],
     [JSON.stringify({ ...reported, ...head, kind: 'Other' }), /it has no kubeletconfig/],
+    [JSON.stringify({ ...reported, ...head, syncFrequency: '0s' }), /it has no kubeletconfig/],
     ['{"podMaxPids": 5}', /not a response of \/configz: this is a custom kubelet configuration of AKS: write/],
     ['maxPods: 5\n', /x is not a response of \/configz: it is not JSON/],
     ['kubelet-arg: []\n', /not a response of \/configz: this is a config file of k3s or RKE2/],
