@@ -236,11 +236,12 @@ t.test('findings by version', async (t) => {
     ['showHiddenMetricsForVersion: "1.30"', undefined, []],
     ['showHiddenMetricsForVersion: new', undefined, ['refuse fields/value']],
     ['evictionHard: {containerfs.available: 10%}', '1.28', ['refuse fields/value']],
-    ['evictionHard: {containerfs.available: 10%}', '1.29', ['warn fields/value']],
+    ['evictionHard: {containerfs.available: 10%}', '1.29', []],
+    ['evictionHard: {containerfs.available: x}', '1.29', ['refuse fields/value']],
     ['evictionSoft: {containerfs.available: 10%}', '1.28', ['refuse fields/value']],
-    ['evictionSoft: {containerfs.available: 10%}', '1.29', ['warn fields/value', 'refuse fields/cross']],
-    ['evictionSoft: {containerfs.available: 10%}', undefined, ['warn fields/value', 'warn fields/value', 'warn fields/cross']],
-    ['evictionSoft: {containerfs.inodesFree: 10%}\nevictionSoftGracePeriod: {containerfs.inodesFree: 1m}', '1.36', ['warn fields/value']],
+    ['evictionSoft: {containerfs.available: 10%}', '1.29', ['refuse fields/cross']],
+    ['evictionSoft: {containerfs.available: 10%}', undefined, ['warn fields/value', 'warn fields/cross']],
+    ['evictionSoft: {containerfs.inodesFree: 10%}\nevictionSoftGracePeriod: {containerfs.inodesFree: 1m}', '1.36', []],
     ['evictionSoft: {containerfs.available: 100%}', '1.36', []],
     ['reservedSystemCPUs: 0-1\nkubeReserved: {cpu: ""}\nsystemReserved: {cpu: "-1"}', '1.20.2', []],
     ['reservedSystemCPUs: 0-1\nkubeReserved: {cpu: ""}\nsystemReserved: {cpu: "-1"}', '1.36', []],
@@ -258,6 +259,8 @@ t.test('findings by version', async (t) => {
     ['tlsCipherSuites: [TLS_OF_TOMORROW]', '1.40', ['warn fields/value']],
   ]
   for (const [lines, version, findings] of cases) t.strictSame(brief(await check(lines, version)), findings, `${version}: ${lines}`)
+  const [tooNew] = await check('evictionHard: {containerfs.available: 10%}', '1.28')
+  t.equal(tooNew?.advice, 'remove it, and set nodefs and imagefs', 'its own name is no hint')
 })
 
 t.test('feature gates', async (t) => {
@@ -377,7 +380,7 @@ t.test('unsafe sysctls must be namespaced', async (t) => {
   t.match(first, {
     path: ['allowedUnsafeSysctls', 1],
     position: { line: 5, column: 3 },
-    problem: 'the sysctl "vm.nr_hugepages" are not known to be namespaced',
+    problem: 'the sysctl "vm.nr_hugepages" is not known to be namespaced',
   })
   t.strictSame(
     brief(await check('allowedUnsafeSysctls: [vm.x]\nfeatureGates: {Sysctls: false}', '1.20')),

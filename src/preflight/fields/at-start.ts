@@ -54,30 +54,23 @@ const NEW_SIGNALS: Readonly<Record<string, number>> = { 'containerfs.available':
 function checkThresholds(field: string, thresholds: TextMap): FieldProblem[] {
   return thresholds.flatMap(([signal, amount]): FieldProblem[] => {
     const path = [field, signal]
-    const known = checkSignal(path, signal)
-    if (!Object.hasOwn(NEW_SIGNALS, signal)) return known.length > 0 ? known : checkAmount(path, amount, 'threshold')
-    const overwritten = OFF.includes(amount) ? [] : [{ ...OVERWRITTEN, path, from: NEW_SIGNALS[signal] }]
-    return [...known, ...checkAmount(path, amount, 'threshold'), ...overwritten]
+    const unknown = checkSignal(path, signal)
+    const isNew = Object.hasOwn(NEW_SIGNALS, signal)
+    return unknown.length > 0 && !isNew ? unknown : [...unknown, ...checkAmount(path, amount, 'threshold')]
   })
 }
 
 /** Amounts that turn a signal off. */
-const OFF = ['0%', '100%']
-
-/** `UpdateContainerFsThresholds`, pkg/kubelet/eviction/helpers.go. */
-const OVERWRITTEN = {
-  rule: 'value',
-  problem: 'kubelet starts, and replaces this threshold by that of nodefs or imagefs, whichever has the containers',
-  advice: 'remove it, and set those of nodefs and imagefs',
-  severity: 'warn',
-} as const
+export const OFF: readonly unknown[] = ['0%', '100%']
 
 function checkSignal(path: FieldProblem['path'], signal: string): FieldProblem[] {
   if (SIGNALS.includes(signal)) return []
   const since = Object.hasOwn(NEW_SIGNALS, signal) ? NEW_SIGNALS[signal] : undefined
-  const mistyped = { name: signal, known: [...SIGNALS, ...Object.keys(NEW_SIGNALS)] }
   const problem = `unsupported eviction signal ${quoteText(signal)}`
-  return [{ rule: 'value', path, problem, mistyped, byList: true, to: since && since - 1 }]
+  const complaint = { rule: 'value', path, problem, byList: true } as const
+  if (since === undefined) return [{ ...complaint, mistyped: { name: signal, known: SIGNALS } }]
+  // Later kubelets take it, and ignore it.
+  return [{ ...complaint, advice: 'remove it, and set nodefs and imagefs', to: since - 1 }]
 }
 
 function checkAmount(path: FieldProblem['path'], amount: string, kind: 'threshold' | 'reclaim'): FieldProblem[] {
@@ -123,7 +116,9 @@ function checkGracePeriods(soft: TextMap, periods: TextMap): FieldProblem[] {
     const isSignal = SIGNALS.includes(signal) || from !== undefined
     if (!isSignal || periods.some(([other]) => other === signal) || OFF.includes(amount)) return []
     const problem = `grace period must be specified for the soft eviction threshold ${signal}`
-    return [{ rule: 'cross', path: ['evictionSoft', signal], problem, advice: `add evictionSoftGracePeriod["${signal}"]`, from }]
+    return [
+      { rule: 'cross', path: ['evictionSoft', signal], problem, advice: `add evictionSoftGracePeriod["${signal}"]`, from, supplied: true },
+    ]
   })
   return [...complaints, ...missing]
 }
@@ -248,7 +243,7 @@ function checkSysctl(sysctl: string, path: FieldProblem['path']): FieldProblem[]
     : NAMESPACED_EARLIER.some((prefix) => name.startsWith(prefix))
       ? { from: NAMED_SINCE }
       : {}
-  const problem = `the ${isPattern ? 'sysctls' : 'sysctl'} ${quoteText(sysctl)} are not known to be namespaced`
+  const problem = `the ${isPattern ? 'sysctls' : 'sysctl'} ${quoteText(sysctl)} ${isPattern ? 'are' : 'is'} not known to be namespaced`
   return [
     ...slashes,
     ...complain(problem, 'set it on the node, in sysctl.d(5): pods can set only what is namespaced', { ...range, byList: true }),

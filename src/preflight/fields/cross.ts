@@ -43,7 +43,8 @@ function checkImageCollection({ config, gate }: FieldRuleInput): FieldProblem[] 
   if (low >= high) {
     const field = config.imageGCLowThresholdPercent === undefined ? 'imageGCHighThresholdPercent' : 'imageGCLowThresholdPercent'
     const problem = `imageGCLowThresholdPercent (--image-gc-low-threshold) ${low} must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) ${high}`
-    complaints.push({ rule: 'cross', path: [field], problem })
+    const supplied = [config.imageGCLowThresholdPercent, config.imageGCHighThresholdPercent].some((percent) => typeof percent !== 'number')
+    complaints.push({ rule: 'cross', path: [field], problem, supplied })
   }
   const greatest = durationOf(config.imageMaximumGCAge, 0n)
   const complain = (problem: string) => complaints.push({ rule: 'cross', path: ['imageMaximumGCAge'], problem, from: 29 })
@@ -148,7 +149,9 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
   const complain = (problem: string, more: Partial<FieldProblem> = {}) =>
     complaints.push({ rule: 'cross', path: ['enforceNodeAllocatable'], problem, ...more })
   if (textOf(config.systemCgroups) !== '' && textOf(config.cgroupRoot) === '') {
-    complain('systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified', { path: ['systemCgroups'] })
+    complain('systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified', {
+      ...{ path: ['systemCgroups'], supplied: true },
+    })
   } else if (config.systemCgroups === '/') {
     // `setupNode`, pkg/kubelet/cm/container_manager_linux.go.
     const more = { path: ['systemCgroups'], advice: 'name another cgroup, such as /system, or remove it', atStart: true }
@@ -178,7 +181,7 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
       if (firsts.has(plain)) complain(`${FIELD} may not contain both ${plain} and ${option}`, { path, from: 32 })
     }
     if (cgroup !== undefined && textOf(config[cgroup]) === '')
-      complain(`${cgroup} must be specified when ${JSON.stringify(option)} is in ${FIELD}`, { path })
+      complain(`${cgroup} must be specified when ${JSON.stringify(option)} is in ${FIELD}`, { path, supplied: true })
     else if (map !== undefined && !isReserved[map]) {
       const more = {
         path,
@@ -259,7 +262,8 @@ function checkPacketMarks({ config }: FieldRuleInput): FieldProblem[] {
   if (drop !== masquerade || !isOn(config.makeIPTablesUtilChains, true)) return []
   const field = config.iptablesMasqueradeBit === undefined ? 'iptablesDropBit' : 'iptablesMasqueradeBit'
   const problem = `iptablesMasqueradeBit (--iptables-masquerade-bit) and iptablesDropBit (--iptables-drop-bit) must be different, and both are ${drop}: kubelet exits`
-  return [{ rule: 'cross', path: [field], problem, to: 27, atStart: true }]
+  const supplied = [config.iptablesMasqueradeBit, config.iptablesDropBit].some((bit) => typeof bit !== 'number')
+  return [{ rule: 'cross', path: [field], problem, to: 27, supplied, atStart: true }]
 }
 
 /** `newSourceFile`, pkg/kubelet/config/file.go: Go panics over a ticker without a period. */

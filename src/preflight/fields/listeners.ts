@@ -73,7 +73,7 @@ function checkPorts(subject: FieldRuleInput): FieldProblem[] {
     const which = other.isSet ? `that of ${other.at} too` : `the default of ${other.at}`
     const effect = later.at === 'healthzPort' ? 'exits or has no health endpoint' : 'exits'
     const problem = `${at.at} ${at.port} is ${which}: kubelet cannot listen twice on one port, and ${effect}`
-    return [{ rule: 'cross', path: [at.at], problem, advice: 'choose another port' }]
+    return [{ rule: 'cross', path: [at.at], problem, advice: 'choose another port', supplied: !other.isSet }]
   })
 }
 
@@ -99,21 +99,14 @@ function checkHttp2({ config }: FieldRuleInput): FieldProblem[] {
     const problem = `tlsCipherSuites has none of the suites that HTTP/2 needs: ${exits}`
     const advice = `add ${NEEDED.join(' or ')}`
     return isTls13
-      ? [
-          complain(`${problem} where it was built with Go 1.16 or earlier`, { ...early, advice }),
-          complain(IGNORED, { from: LENIENT_SINCE, severity: 'warn', advice: 'remove it' }),
-        ]
-      : [complain(problem, { advice: `${advice}, or set tlsMinVersion to ${TLS_13}` })]
+      ? [complain(`${problem} where it was built with Go 1.16 or earlier`, { ...early, advice })]
+      : [complain(problem, { advice: `${advice}, or set tlsMinVersion to ${TLS_13}`, supplied: textOf(config.tlsMinVersion) === '' })]
   }
   const firstPoor = suites.findIndex((name) => !APPROVED.test(name))
   const late = firstPoor < 0 ? undefined : suites.slice(firstPoor).find((name) => APPROVED.test(name))
-  return [
-    ...(isTls13 ? [complain(IGNORED, { severity: 'warn', advice: 'remove it' })] : []),
-    ...(late === undefined ? [] : [complain(describeOrder(late, suites[firstPoor] ?? ''), { ...early, advice: ORDER })]),
-  ]
+  return late === undefined ? [] : [complain(describeOrder(late, suites[firstPoor] ?? ''), { ...early, advice: ORDER })]
 }
 
-const IGNORED = `kubelet starts, and ignores tlsCipherSuites: with tlsMinVersion ${TLS_13}, the suites are those of TLS 1.3`
 const ORDER = 'write the suites of HTTP/2 (ECDHE with GCM or CHACHA20) first'
 
 function describeOrder(late: string, poor: string): string {

@@ -37,11 +37,13 @@ const SIGNALS: readonly (readonly [signals: RegExp, measure: Measure])[] = [
 
 export function checkSizes({ config, unseen }: WholeInput): FieldProblem[] {
   const size = textOf(config.containerLogMaxSize)
+  // Kubelet replaces what is reserved of cpu by their number.
+  const countsCpus = unseen !== undefined && textOf(config.reservedSystemCPUs) === ''
   return [
     ...['systemReserved', 'kubeReserved'].flatMap((field) =>
       textMap(config[field]).flatMap(([resource, amount]) => {
         const measure = Object.hasOwn(RESOURCES, resource) ? RESOURCES[resource] : undefined
-        const cpus = resource === 'cpu' && unseen !== undefined ? checkCpus([field, resource], amount) : []
+        const cpus = resource === 'cpu' && countsCpus ? checkCpus([field, resource], amount) : []
         return measure === undefined ? cpus : checkSize([field, resource], amount, measure)
       }),
     ),

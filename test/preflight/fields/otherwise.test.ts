@@ -160,6 +160,8 @@ tap.test('more CPUs than a machine has are judged on the node by its CPUs', asyn
   t.same(ranges('500', { unseen: 'flags' }), ['warn fields/range kubeReserved.cpu'])
   t.same(ranges('499', { unseen: 'flags' }), [])
   t.same(ranges('200Mi'), [])
+  const replaced = judge({ kubeReserved: { cpu: '200Mi' }, reservedSystemCPUs: '0' }, { unseen: 'flags' })
+  t.same(inShort(replaced, 'fields'), [], 'kubelet does not read it')
 })
 
 tap.test('a zero that means the default', async (t) => {
@@ -218,7 +220,7 @@ tap.test('fields that are nothing without others', async (t) => {
     [{ memorySwap: { swapBehavior: 'LimitedSwap' } }, {}, unused('memorySwap.swapBehavior')],
     [{ memorySwap: { swapBehavior: 'LimitedSwap' }, failSwapOn: false }, {}, []],
     [{ memorySwap: { swapBehavior: 'NoSwap' } }, {}, []],
-    [{ tlsCipherSuites: ['TLS_AES_128_GCM_SHA256'], tlsMinVersion: 'VersionTLS13' }, {}, unused('tlsCipherSuites', 'info')],
+    [{ tlsCipherSuites: ['TLS_AES_128_GCM_SHA256'], tlsMinVersion: 'VersionTLS13' }, {}, unused('tlsCipherSuites')],
     [{ topologyManagerScope: 'pod' }, {}, unused('topologyManagerScope', 'info')],
     [{ topologyManagerScope: 'container' }, {}, []],
     [{ topologyManagerScope: 'pod', topologyManagerPolicy: 'restricted' }, {}, []],
@@ -241,6 +243,7 @@ tap.test('fields that are nothing without others', async (t) => {
     [{ evictionMinimumReclaim: { 'pid.available': '100' } }, { unseen: 'local' }, []],
     [{ evictionSoft: { 'containerfs.available': '10%' } }, { minor: 29 }, unused('evictionSoft.containerfs.available')],
     [{ evictionSoft: { 'containerfs.available': '10%' } }, { minor: 28 }, []],
+    [{ evictionSoft: { 'containerfs.available': '100%' } }, {}, []],
     [{ evictionMinimumReclaim: { 'containerfs.available': '1Gi' } }, {}, unused('evictionMinimumReclaim.containerfs.available')],
     [{ reservedSystemCPUs: '0-3', systemReserved: { cpu: '500m' } }, {}, unused('systemReserved.cpu')],
     [{ reservedSystemCPUs: '0-3', kubeReserved: { cpu: '1' } }, {}, unused('kubeReserved.cpu')],

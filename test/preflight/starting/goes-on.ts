@@ -33,12 +33,12 @@ export const GOES_ON: readonly StartRow[] = [
     ...{ rule: 'fields/value', example: { cgroupDriver: 'Systemd' } },
   }),
   row(['tlsCipherSuites', 'tlsMinVersion'], 'VersionTLS13', 'with the suites of TLS 1.3', 'InitializeTLS, cmd/kubelet/app/server.go', {
-    ...{ rule: 'fields/cross', example: { tlsCipherSuites: ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'], tlsMinVersion: 'VersionTLS13' } },
+    ...{ rule: 'otherwise/unused', example: { tlsCipherSuites: ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'], tlsMinVersion: 'VersionTLS13' } },
   }),
   row(
     ...([['evictionHard', 'evictionSoft'], 'containerfs.*', 'with the thresholds of nodefs or imagefs'] as const),
     'UpdateContainerFsThresholds, pkg/kubelet/eviction',
-    { rule: 'fields/value', example: { evictionHard: { 'containerfs.available': '10%' } } },
+    { rule: 'otherwise/unused', example: { evictionHard: { 'containerfs.available': '10%' } } },
     { from: 29 },
   ),
   row(

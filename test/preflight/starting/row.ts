@@ -26,7 +26,7 @@ export interface StartRow {
 type Found = FoundByRule | { readonly only: 'kubelet itself' } | { readonly needs: string }
 
 export interface FoundByRule {
-  readonly rule: `fields/${string}` | `node/${string}` | `guard/${string}`
+  readonly rule: `fields/${string}` | `node/${string}` | `guard/${string}` | `otherwise/${string}`
   readonly example: Readonly<Record<string, unknown>>
   /** Facts of the node, beside those of a healthy one. */
   readonly node?: Partial<Surroundings>
