@@ -17,6 +17,7 @@ import { type ConfigContent, findConfig } from './config-maps.ts'
 import { versionsOf } from './diff-text.ts'
 import { KEY, type MergedText, mergeText, type Supposed } from './merged-text.ts'
 import type { NodeState } from './node-state.ts'
+import { openPart } from './open-part.ts'
 import { nameParts } from './reach.ts'
 import type { PartOver, Users } from './users.ts'
 
@@ -104,7 +105,8 @@ async function inspectMerged(
   const look = { color: terminal.color, width: terminal.width ?? 80 }
   let outcome: Outcome = 'accepted'
   for (const version of versions.length === 0 ? [undefined] : versions) {
-    const report = await context.inspect({ name, files: data, key: KEY, isPart }, version)
+    const inspected = await context.inspect({ name, files: data, key: KEY, isPart }, version)
+    const report = isPart ? openPart(inspected) : inspected
     const whose = version === undefined ? 'the rules of every kubelet' : `the rules of kubelet ${formatVersion(version)}`
     const unchecked = report.parts.find(({ part, outcome }) => part === 'fields' && outcome === 'unjudged')
     const says = report.outcome === 'unjudged' ? `not checked by ${whose}: ${unchecked?.detail}` : `${report.outcome} by ${whose}`

@@ -116,9 +116,7 @@ function checkGracePeriods(soft: TextMap, periods: TextMap): FieldProblem[] {
     const isSignal = SIGNALS.includes(signal) || from !== undefined
     if (!isSignal || periods.some(([other]) => other === signal) || OFF.includes(amount)) return []
     const problem = `grace period must be specified for the soft eviction threshold ${signal}`
-    return [
-      { rule: 'cross', path: ['evictionSoft', signal], problem, advice: `add evictionSoftGracePeriod["${signal}"]`, from, supplied: true },
-    ]
+    return [{ rule: 'cross', path: ['evictionSoft', signal], problem, advice: `add evictionSoftGracePeriod["${signal}"]`, from }]
   })
   return [...complaints, ...missing]
 }
@@ -166,8 +164,8 @@ export function checkLogRotation({ config, version }: FieldRuleInput): FieldProb
   return complaints
 }
 
-/** A size below zero turns rotation off. */
-function describeFault(size: string): string | undefined {
+/** A size below zero turns rotation off. undefined: kubelet takes it. */
+export function describeFault(size: string): string | undefined {
   if (parseQuantity(size) === undefined) return 'is not a quantity'
   return isWhole(size) ? undefined : 'is not a whole number of bytes, as kubelet reads it'
 }

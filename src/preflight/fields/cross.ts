@@ -33,7 +33,7 @@ export function checkCross(subject: FieldRuleInput): FieldProblem[] {
 const CHECKS = [
   ...[checkImageCollection, checkServerCertificate, checkKeyAlgorithms, checkTopology, checkShutdown, checkSwap, checkEnforcement],
   ...[checkReservedCpus, checkImagePulls, checkLogQuery, checkRunOnce, checkHiddenMetrics, checkSeccomp],
-  ...[checkPacketMarks, checkManifests],
+  ...[checkPacketMarks, checkManifests, checkUnits],
 ]
 
 function checkImageCollection({ config, gate }: FieldRuleInput): FieldProblem[] {
@@ -43,8 +43,7 @@ function checkImageCollection({ config, gate }: FieldRuleInput): FieldProblem[] 
   if (low >= high) {
     const field = config.imageGCLowThresholdPercent === undefined ? 'imageGCHighThresholdPercent' : 'imageGCLowThresholdPercent'
     const problem = `imageGCLowThresholdPercent (--image-gc-low-threshold) ${low} must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) ${high}`
-    const supplied = [config.imageGCLowThresholdPercent, config.imageGCHighThresholdPercent].some((percent) => typeof percent !== 'number')
-    complaints.push({ rule: 'cross', path: [field], problem, supplied })
+    complaints.push({ rule: 'cross', path: [field], problem })
   }
   const greatest = durationOf(config.imageMaximumGCAge, 0n)
   const complain = (problem: string) => complaints.push({ rule: 'cross', path: ['imageMaximumGCAge'], problem, from: 29 })
@@ -149,9 +148,7 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
   const complain = (problem: string, more: Partial<FieldProblem> = {}) =>
     complaints.push({ rule: 'cross', path: ['enforceNodeAllocatable'], problem, ...more })
   if (textOf(config.systemCgroups) !== '' && textOf(config.cgroupRoot) === '') {
-    complain('systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified', {
-      ...{ path: ['systemCgroups'], supplied: true },
-    })
+    complain('systemCgroups (--system-cgroups) was specified and cgroupRoot (--cgroup-root) was not specified', { path: ['systemCgroups'] })
   } else if (config.systemCgroups === '/') {
     // `setupNode`, pkg/kubelet/cm/container_manager_linux.go.
     const more = { path: ['systemCgroups'], advice: 'name another cgroup, such as /system, or remove it', atStart: true }
@@ -181,7 +178,10 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
       if (firsts.has(plain)) complain(`${FIELD} may not contain both ${plain} and ${option}`, { path, from: 32 })
     }
     if (cgroup !== undefined && textOf(config[cgroup]) === '')
-      complain(`${cgroup} must be specified when ${JSON.stringify(option)} is in ${FIELD}`, { path, supplied: true })
+      complain(`${cgroup} must be specified when ${JSON.stringify(option)} is in ${FIELD}`, {
+        path,
+        advice: `set ${cgroup}, or remove ${option}`,
+      })
     else if (map !== undefined && !isReserved[map]) {
       const more = {
         path,
@@ -194,6 +194,18 @@ function checkEnforcement({ config }: FieldRuleInput): FieldProblem[] {
     }
   }
   return complaints
+}
+
+/** With systemd kubelet enforces slices alone: `ParseSystemdToCgroupName`, pkg/kubelet/cm. */
+function checkUnits({ config }: FieldRuleInput): FieldProblem[] {
+  const enforced = textsOf(config.enforceNodeAllocatable) ?? []
+  if (config.cgroupDriver !== 'systemd') return []
+  return Object.entries(ENFORCED).flatMap(([option, { cgroup }]): FieldProblem[] => {
+    const [, unit] = /(?:^|\/)([^/]{1,80}\.(?:service|scope|socket))\/?$/.exec(textOf(config[cgroup])) ?? []
+    if (unit === undefined || !enforced.some((name) => name.startsWith(option))) return []
+    const problem = `${cgroup} names ${unit}, and kubelet with cgroupDriver systemd looks for the slice ${unit}.slice: without it, it exits`
+    return [{ rule: 'value', path: [cgroup], problem, advice: 'name a slice, as in /kubelet.slice', severity: 'warn', atStart: true }]
+  })
 }
 
 const NOT_ENFORCED = { cgroup: undefined, map: undefined }
@@ -262,8 +274,7 @@ function checkPacketMarks({ config }: FieldRuleInput): FieldProblem[] {
   if (drop !== masquerade || !isOn(config.makeIPTablesUtilChains, true)) return []
   const field = config.iptablesMasqueradeBit === undefined ? 'iptablesDropBit' : 'iptablesMasqueradeBit'
   const problem = `iptablesMasqueradeBit (--iptables-masquerade-bit) and iptablesDropBit (--iptables-drop-bit) must be different, and both are ${drop}: kubelet exits`
-  const supplied = [config.iptablesMasqueradeBit, config.iptablesDropBit].some((bit) => typeof bit !== 'number')
-  return [{ rule: 'cross', path: [field], problem, to: 27, supplied, atStart: true }]
+  return [{ rule: 'cross', path: [field], problem, to: 27, atStart: true }]
 }
 
 /** `newSourceFile`, pkg/kubelet/config/file.go: Go panics over a ticker without a period. */

@@ -73,7 +73,7 @@ function checkPorts(subject: FieldRuleInput): FieldProblem[] {
     const which = other.isSet ? `that of ${other.at} too` : `the default of ${other.at}`
     const effect = later.at === 'healthzPort' ? 'exits or has no health endpoint' : 'exits'
     const problem = `${at.at} ${at.port} is ${which}: kubelet cannot listen twice on one port, and ${effect}`
-    return [{ rule: 'cross', path: [at.at], problem, advice: 'choose another port', supplied: !other.isSet }]
+    return [{ rule: 'cross', path: [at.at], problem, advice: 'choose another port' }]
   })
 }
 
@@ -98,9 +98,8 @@ function checkHttp2({ config }: FieldRuleInput): FieldProblem[] {
   if (!suites.some((name) => NEEDED.includes(name))) {
     const problem = `tlsCipherSuites has none of the suites that HTTP/2 needs: ${exits}`
     const advice = `add ${NEEDED.join(' or ')}`
-    return isTls13
-      ? [complain(`${problem} where it was built with Go 1.16 or earlier`, { ...early, advice })]
-      : [complain(problem, { advice: `${advice}, or set tlsMinVersion to ${TLS_13}`, supplied: textOf(config.tlsMinVersion) === '' })]
+    if (isTls13) return [complain(`${problem} where it was built with Go 1.16 or earlier`, { ...early, advice })]
+    return [complain(problem, { advice: `${advice}, or set tlsMinVersion to ${TLS_13}` })]
   }
   const firstPoor = suites.findIndex((name) => !APPROVED.test(name))
   const late = firstPoor < 0 ? undefined : suites.slice(firstPoor).find((name) => APPROVED.test(name))

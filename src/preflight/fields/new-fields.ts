@@ -5,7 +5,18 @@
 import { valueAt } from '../../kubelet/field-path.ts'
 import { parseQuantity } from '../../kubelet/quantity.ts'
 import { isObject } from '../../values/is-object.ts'
-import { asList, durationOf, type FieldProblem, type FieldRuleInput, numberOf, quoteText, SECOND_NS, textOf, textsOf } from './complaint.ts'
+import {
+  asList,
+  durationOf,
+  type FieldProblem,
+  type FieldRuleInput,
+  numberOf,
+  otherwise,
+  quoteText,
+  SECOND_NS,
+  textOf,
+  textsOf,
+} from './complaint.ts'
 
 export function checkNewFields(subject: FieldRuleInput): FieldProblem[] {
   const { config } = subject
@@ -100,8 +111,9 @@ function checkUserNamespaces({ config, gate }: FieldRuleInput): FieldProblem[] {
     return [{ rule: 'range', path, problem: 'userNamespaces.idsPerPod must be a multiple of 65536, and at most 4294967295', from: 33 }]
   const early: FieldProblem[] = checkPodCount(config, POD_IDS, { from: 30, to: READS_IDS_SINCE - 1 })
   if (ids !== POD_IDS) {
-    const problem = `kubelet starts, and gives each pod ${POD_IDS} ids: it reads userNamespaces.idsPerPod only from 1.${READS_IDS_SINCE} on`
-    early.push({ rule: 'value', path, problem, from: 33, to: READS_IDS_SINCE - 1, severity: 'warn' })
+    const effect = `gives each pod ${POD_IDS} ids: it reads userNamespaces.idsPerPod only from 1.${READS_IDS_SINCE} on`
+    const found = otherwise('otherwise/value', path, effect, 'remove it, or upgrade kubelet first')
+    early.push({ ...found, from: 33, to: READS_IDS_SINCE - 1 })
   }
   if (gate('UserNamespacesSupport') === false) return early
   const isPower = ALL_IDS % ids === 0

@@ -14,6 +14,7 @@ import {
   type FieldRuleInput,
   firstPlaces,
   MILLISECOND_NS,
+  otherwise,
   quoteText,
   SECOND_NS,
   textOf,
@@ -197,7 +198,7 @@ export function checkChoices({ config, gate, version }: FieldRuleInput): FieldPr
     const wrong = `${label} ${quoteText(name)} must be one of: ${words.map(quoteText).join(', ')}`
     const mistyped = { name, known: words }
     if (instead !== undefined)
-      return [{ rule: 'value', path, problem: `kubelet starts, and takes ${instead}: ${wrong}`, mistyped, severity: 'warn' }]
+      return [{ ...otherwise('otherwise/value', path, `takes ${instead}: ${wrong}`, `write one of ${words.join(', ')}`), mistyped }]
     return [{ rule: 'value', path, problem: wrong, mistyped, unsure: isOn === undefined, from, atStart }]
   })
   return [...complaints, ...checkCipherSuites(textsOf(config.tlsCipherSuites) ?? [], version)]

@@ -5,7 +5,7 @@
  * `parseThresholdStatement` (pkg/kubelet/eviction/helpers.go), `parseMaxSize` (pkg/kubelet/logs).
  */
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
-import { textMap } from './at-start.ts'
+import { describeFault, textMap } from './at-start.ts'
 import { type FieldProblem, otherwise, quoteText, textOf, type WholeInput } from './complaint.ts'
 
 interface Measure {
@@ -53,7 +53,7 @@ export function checkSizes({ config, unseen }: WholeInput): FieldProblem[] {
         return measure === undefined ? [] : checkSize([field, signal], amount, measure)
       }),
     ),
-    ...checkSize(['containerLogMaxSize'], size, LOG),
+    ...(describeFault(size) === undefined ? checkSize(['containerLogMaxSize'], size, LOG) : []),
   ]
 }
 

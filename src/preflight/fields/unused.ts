@@ -87,6 +87,7 @@ const UNUSED: readonly Unused[] = [
     why: ({ view }) =>
       unless(view.text('tlsMinVersion') !== 'VersionTLS13', 'TLS 1.3, which tlsMinVersion asks for, has suites of its own'),
     advice: 'remove it',
+    severity: 'info',
   },
   ...(['kube', 'system'] as const).map((name): Unused => {
     const isEnforced = (option: string) => option.startsWith(`${name}-reserved`)

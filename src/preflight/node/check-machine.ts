@@ -5,6 +5,7 @@
  * pkg/kubelet/cm/topologymanager. Names of cgroups are in `cgroup-names.ts`.
  */
 
+import { OTHERWISE } from '../../decision/verdict.ts'
 import { NANOS, parseQuantity } from '../../kubelet/quantity.ts'
 import { isObject } from '../../values/is-object.ts'
 import { type CgroupField, pathsOf } from './cgroup-names.ts'
@@ -155,7 +156,7 @@ export const MOST_FILES = 'fs.nr_open'
 function checkOpenFiles(view: NodeView, { sysctls }: Surroundings): NodeProblem[] {
   const [wanted, most] = [view.number('maxOpenFiles'), sysctls.get(MOST_FILES)]
   if (wanted === undefined || most === undefined || wanted <= most) return []
-  const problem = `kubelet starts, and keeps the limit of open files that it has: maxOpenFiles ${wanted} is above ${MOST_FILES}, which is ${most}`
+  const problem = `${OTHERWISE} keeps the limit of open files that it has: maxOpenFiles ${wanted} is above ${MOST_FILES}, which is ${most}`
   const advice = `set at most ${most}, or raise ${MOST_FILES} in sysctl.d(5)`
   return [{ rule: 'node/open-files', severity: 'warn', at: 'maxOpenFiles', problem, advice }]
 }

@@ -144,6 +144,8 @@ tap.test('sizes that cannot be meant', async (t) => {
     [{ evictionMinimumReclaim: { 'nodefs.available': '0Mi' } }, {}, []],
     [{ containerLogMaxSize: '10' }, {}, size('containerLogMaxSize')],
     [{ containerLogMaxSize: '10Ki' }, {}, []],
+    // Kubelet exits.
+    [{ containerLogMaxSize: '100m' }, {}, []],
     [{ kubeReserved: { cpu: '100m', memory: 'much' } }, {}, []],
   ])
   t.equal(
@@ -220,7 +222,7 @@ tap.test('fields that are nothing without others', async (t) => {
     [{ memorySwap: { swapBehavior: 'LimitedSwap' } }, {}, unused('memorySwap.swapBehavior')],
     [{ memorySwap: { swapBehavior: 'LimitedSwap' }, failSwapOn: false }, {}, []],
     [{ memorySwap: { swapBehavior: 'NoSwap' } }, {}, []],
-    [{ tlsCipherSuites: ['TLS_AES_128_GCM_SHA256'], tlsMinVersion: 'VersionTLS13' }, {}, unused('tlsCipherSuites')],
+    [{ tlsCipherSuites: ['TLS_AES_128_GCM_SHA256'], tlsMinVersion: 'VersionTLS13' }, {}, unused('tlsCipherSuites', 'info')],
     [{ topologyManagerScope: 'pod' }, {}, unused('topologyManagerScope', 'info')],
     [{ topologyManagerScope: 'container' }, {}, []],
     [{ topologyManagerScope: 'pod', topologyManagerPolicy: 'restricted' }, {}, []],

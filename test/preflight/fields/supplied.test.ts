@@ -106,32 +106,6 @@ t.test('off the node a finding says who may supply what is missing', async (t) =
   t.same(problems('local'), [`${problem} (the node's local config or a flag of kubelet may supply what is missing)`])
 })
 
-t.test('a finding that rests on another field at its default', async (t) => {
-  const cases: [config: object, minor?: number][] = [
-    [{ imageGCHighThresholdPercent: 70 }],
-    [{ imageGCLowThresholdPercent: 90 }],
-    [{ readOnlyPort: 10250 }],
-    [{ port: 10248 }],
-    [{ tlsCipherSuites: ['TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384'] }],
-    [{ iptablesMasqueradeBit: 15 }, 27],
-    [{ systemCgroups: '/system' }],
-    [{ enforceNodeAllocatable: ['system-reserved'] }],
-    [{ evictionSoft: { 'memory.available': '1Gi' } }],
-  ]
-  const severities = (config: object, place: Place) =>
-    judge(config, place).flatMap(({ rule, severity }) => (rule === 'fields/cross' ? [severity] : []))
-  for (const [config, minor = 37] of cases) {
-    t.same(severities(config, { minor }), ['refuse'], JSON.stringify(config))
-    for (const unseen of ['flags', 'local'] as const) t.same(severities(config, { minor, unseen }), ['warn'], JSON.stringify(config))
-  }
-  const whole: object[] = [
-    { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 80 },
-    { port: 10255, readOnlyPort: 10255 },
-    { tlsCipherSuites: ['TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384'], tlsMinVersion: 'VersionTLS12' },
-  ]
-  for (const config of whole) t.same(severities(config, { unseen: 'flags' }), ['refuse'], JSON.stringify(config))
-})
-
 t.test('a kubelet that is newer than the rules meets it after it has loaded the config', async (t) => {
   const [finding] = judge({ cpuManagerPolicy: 'static' }, { minor: NEWEST_MINOR + 1 })
   t.match(finding, { severity: 'refuse', isAtStart: true })

@@ -60,7 +60,7 @@ const DEPENDENCIES: readonly StartRow[] = [
     ['containerRuntimeEndpoint', 'imageServiceEndpoint'],
     'not a Unix socket',
     'GetAddressAndDialer, k8s.io/cri-client/pkg/util',
-    { only: 'kubelet itself' },
+    { rule: 'fields/endpoint', example: { containerRuntimeEndpoint: 'tcp://127.0.0.1:1' } },
     { from: 27 },
   ),
   exits(

@@ -30,10 +30,11 @@ export const GOES_ON: readonly StartRow[] = [
     ...{ rule: 'guard/healthz', example: { healthzBindAddress: '10.0.0.2/24' }, severity: 'refuse' },
   }),
   row(['cgroupDriver'], 'a word that is no driver', 'with cgroupfs', 'NewCgroupManager, pkg/kubelet/cm', {
-    ...{ rule: 'fields/value', example: { cgroupDriver: 'Systemd' } },
+    ...{ rule: 'otherwise/value', example: { cgroupDriver: 'Systemd' } },
   }),
   row(['tlsCipherSuites', 'tlsMinVersion'], 'VersionTLS13', 'with the suites of TLS 1.3', 'InitializeTLS, cmd/kubelet/app/server.go', {
-    ...{ rule: 'otherwise/unused', example: { tlsCipherSuites: ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'], tlsMinVersion: 'VersionTLS13' } },
+    ...{ rule: 'otherwise/unused', severity: 'info' },
+    example: { tlsCipherSuites: ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'], tlsMinVersion: 'VersionTLS13' },
   }),
   row(
     ...([['evictionHard', 'evictionSoft'], 'containerfs.*', 'with the thresholds of nodefs or imagefs'] as const),
@@ -44,7 +45,7 @@ export const GOES_ON: readonly StartRow[] = [
   row(
     ...([['userNamespaces.idsPerPod'], 'another number than 65536', 'with 65536'] as const),
     'GetUserNamespacesIDsPerPod, pkg/kubelet/kubelet_getters.go',
-    { rule: 'fields/value', example: { userNamespaces: { idsPerPod: 131072 } } },
+    { rule: 'otherwise/value', example: { userNamespaces: { idsPerPod: 131072 } } },
     { from: 33, to: 34 },
   ),
   row(['maxOpenFiles'], 'more than fs.nr_open', 'with the limit that it has', 'RunKubelet, cmd/kubelet/app/server.go', {
@@ -76,7 +77,7 @@ export const GOES_ON: readonly StartRow[] = [
     needs: 'a warning of the rules of the node',
   }),
   row(['clusterDNS'], 'no IP address', 'without this nameserver', 'NewMainKubelet, pkg/kubelet/kubelet.go', {
-    needs: 'a warning of the rules of fields',
+    ...{ rule: 'otherwise/cluster-dns', example: { clusterDNS: ['10.96.0.10:53'] } },
   }),
   row(['kubeletCgroups', 'kubeReservedCgroup'], 'the first is not within the second', 'and tells so', HEALTHZ, {
     needs: 'a warning of the rules of fields',
@@ -97,7 +98,11 @@ export const GOES_ON: readonly StartRow[] = [
       'without its shutdown manager',
     ] as const),
     'Start, pkg/kubelet/nodeshutdown',
-    { needs: 'InhibitDelayMaxUSec of logind' },
+    {
+      ...{ rule: 'node/shutdown', example: { shutdownGracePeriod: '15m' } },
+      node: { logind: { dropIns: new Map([['/usr/lib/systemd/logind.conf.d/z.conf', '[Login]\nInhibitDelayMaxSec=30\n']]), locks: [] } },
+    },
+    { from: 21 },
   ),
   row(['kubeletCgroups', 'systemCgroups'], 'processes cannot be moved there', 'and tries again', 'Start, pkg/kubelet/cm', {
     only: 'kubelet itself',

@@ -167,7 +167,7 @@ const SERVING: readonly StartRow[] = [
     'more ephemeral storage than there is',
     'validateNodeAllocatable, pkg/kubelet/cm',
     {
-      needs: 'the size of the file system of --root-dir',
+      needs: 'a rule of the node, over the size of the file system of --root-dir',
     },
   ),
   exits(
@@ -227,6 +227,19 @@ const SERVING: readonly StartRow[] = [
     'Validate, pkg/kubelet/cm/cgroup_v2_manager_linux.go',
     {
       needs: 'cgroup.controllers of the cgroup',
+    },
+  ),
+  exits(
+    ['systemReservedCgroup', 'kubeReservedCgroup', 'cgroupDriver'],
+    'systemd, and a service; there is no slice of that name',
+    'ParseSystemdToCgroupName, pkg/kubelet/cm',
+    {
+      rule: 'fields/value',
+      example: {
+        ...{ enforceNodeAllocatable: ['kube-reserved'], kubeReserved: { cpu: '1m' } },
+        ...{ kubeReservedCgroup: '/system.slice/kubelet.service', cgroupDriver: 'systemd' },
+      },
+      severity: 'warn',
     },
   ),
   exits(['systemCgroups'], 'the root', 'setupNode, pkg/kubelet/cm', {

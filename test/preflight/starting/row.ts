@@ -3,6 +3,7 @@
  * the moment when it serves.
  */
 import type { LeafName } from '../../../src/kubelet/fields.ts'
+import type { Severity } from '../../../src/preflight/finding.ts'
 import type { Surroundings } from '../../../src/preflight/node/surroundings.ts'
 
 export interface StartRow {
@@ -26,7 +27,7 @@ export interface StartRow {
 type Found = FoundByRule | { readonly only: 'kubelet itself' } | { readonly needs: string }
 
 export interface FoundByRule {
-  readonly rule: `fields/${string}` | `node/${string}` | `guard/${string}` | `otherwise/${string}`
+  readonly rule: `fields/${string}` | `otherwise/${string}` | `node/${string}` | `guard/${string}`
   readonly example: Readonly<Record<string, unknown>>
   /** Facts of the node, beside those of a healthy one. */
   readonly node?: Partial<Surroundings>
@@ -35,7 +36,7 @@ export interface FoundByRule {
   /** All flags of its kubelet. */
   readonly flags?: readonly string[]
   /** By default as what kubelet does: `refuse` where it exits, and `warn` where it goes on. */
-  readonly severity?: 'refuse' | 'warn'
+  readonly severity?: Severity
   /** A flag may mend it: only a warning where the flags of kubelet are not known. */
   readonly unlessFlag?: true
 }

@@ -14,6 +14,7 @@ import type { PluginCommand, PluginContext } from '../command.ts'
 import { getConfig } from '../config-maps.ts'
 import { KEY, mergeText } from '../merged-text.ts'
 import type { NodeState } from '../node-state.ts'
+import { dependsOnOthers } from '../open-part.ts'
 import { OUTPUT_WITH_YAML, print } from '../options.ts'
 import { countNodes, listUsedConfigs, type UsedConfig } from '../users.ts'
 
@@ -95,18 +96,14 @@ async function judge(context: PluginContext, config: UsedConfig, version: Kubele
   return judged
 }
 
-/** Rules over several fields. */
-const OVER_SEVERAL: readonly string[] = ['fields/cross', 'fields/gate-needs']
-
 /**
  * Fields that a part does not set, the config under it may set: nothing that depends on them is
  * known.
  */
 function withoutUnset({ findings, parts }: Report): Report {
-  const depends = ({ rule, severity }: Finding) => severity === 'refuse' && OVER_SEVERAL.includes(rule)
   const kept = findings.filter(({ rule }) => rule !== 'meaning/default' && rule !== 'meaning/gate')
-  if (!kept.some(depends)) return assembleReport(parts, kept)
-  const known = kept.map((finding): Finding => (depends(finding) ? { ...finding, severity: 'warn' } : finding))
+  if (!kept.some(dependsOnOthers)) return assembleReport(parts, kept)
+  const known = kept.map((finding): Finding => (dependsOnOthers(finding) ? { ...finding, severity: 'warn' } : finding))
   const detail = 'a rule over several fields decides, and the config under this one may set the others'
   const isRefused = known.some(({ severity }) => severity === 'refuse')
   const open = parts.map((part) => (part.part === 'fields' && !isRefused ? ({ ...part, outcome: 'unjudged', detail } as const) : part))

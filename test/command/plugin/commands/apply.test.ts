@@ -212,6 +212,23 @@ t.test('what kubelet takes and does otherwise is said before it is written, and 
   t.match(await run('diff', 'n2'), { code: 1, out: /^ConfigMap kube-system\/whole:kubelet: warning: kubelet starts, and/m })
 })
 
+t.test('what the local config may have refuses no part', async (t) => {
+  const { files, run } = await startPluginWorld(t)
+  const lines = 'enforceNodeAllocatable: [pods, kube-reserved]\nkubeReserved: {memory: 1Gi}\n'
+  files.set('part', lines)
+  const { code, out } = await run('apply', '-f', 'part', 'part', '--dry-run')
+  t.equal(code, 0)
+  t.match(
+    out,
+    /warning: .*kubeReservedCgroup must be specified .* \(the node's local config or a flag of kubelet may supply what is missing\)/,
+  )
+  t.match(out, /part: accepted by the rules of every kubelet\n[\s\S]*Each node checks it again/)
+  files.set('part', `${lines}maxPods: -1\n`)
+  t.match(await run('apply', '-f', 'part', 'part', '--dry-run'), { code: 1, out: /part: refused/ })
+  files.set('whole', `${WHOLE}${lines}`)
+  t.match(await run('apply', '-f', 'whole', 'whole', '--dry-run'), { code: 1, out: /error: .*kubeReservedCgroup must be specified/ })
+})
+
 t.test('it is checked for each version of kubelet that uses it', async (t) => {
   const world = await startPluginWorld(t)
   const { server, files, run } = world
