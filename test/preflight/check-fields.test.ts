@@ -52,10 +52,6 @@ t.test('a finding has position, problem and advice', async (t) => {
   )
 })
 
-/** The cgroup of a service, which is not what the driver makes of it. */
-const UNIT =
-  'enforceNodeAllocatable: [kube-reserved]\nkubeReserved: {cpu: 1m}\nkubeReservedCgroup: /system.slice/kubelet.service\ncgroupDriver: systemd'
-
 t.test('findings by version', async (t) => {
   const cases: [lines: string, version: string | undefined, findings: string[]][] = [
     ['authentication: {anonymous: {enable: false}}', '1.30', ['warn fields/unknown-key']],
@@ -192,10 +188,6 @@ t.test('findings by version', async (t) => {
     ['crashLoopBackOff: {maxContainerRestartPeriod: 301s}', '1.35', ['refuse fields/range']],
     ['userNamespaces: {idsPerPod: 65537}', '1.33', ['refuse fields/range']],
     ['userNamespaces: {idsPerPod: 131072}', '1.35', []],
-    [UNIT, '1.34', ['warn fields/value']],
-    [UNIT.replace('systemd', 'cgroupfs'), '1.34', []],
-    [UNIT.replace('kubelet.service', 'kubelet.slice'), '1.34', []],
-    [UNIT.replace('[kube-reserved]', '[pods]'), '1.34', []],
     ['imagePullCredentialsVerificationPolicy: AlwaysVerify', '1.34', ['refuse fields/cross']],
     ['imagePullCredentialsVerificationPolicy: AlwaysVerify', '1.35', []],
     ['imagePullCredentialsVerificationPolicy: Always', '1.35', ['refuse fields/value']],
