@@ -18,16 +18,26 @@ interface Measure {
 }
 
 const inMebibytes = (digits: string) => `write ${digits}Mi for mebibytes`
+/** Of a threshold: what is reserved has no shares. */
+const orShare = (digits: string, other: string) => (Number(digits) <= 100 ? `write ${digits}% for a share, or ${other}` : `write ${other}`)
 
 const MEMORY: Measure = { unit: 'byte', least: 1n << 20n, advise: inMebibytes }
-const DISK: Measure = { unit: 'byte', least: 1n << 20n, advise: (digits) => `write ${digits}% for a share, or ${digits}Gi for gibibytes` }
+const STORAGE: Measure = { ...MEMORY, advise: (digits) => `write ${digits}Mi for mebibytes, or ${digits}Gi for gibibytes` }
+const DISK: Measure = { ...MEMORY, advise: (digits) => orShare(digits, `${digits}Gi for gibibytes`) }
 const LOG: Measure = { unit: 'byte', least: 1n << 10n, advise: inMebibytes }
-const INODES: Measure = { unit: 'inode', least: 1000n, advise: (digits) => `write ${digits}% for a share, or a larger number` }
+const INODES: Measure = { unit: 'inode', least: 1000n, advise: (digits) => orShare(digits, 'a larger number') }
 /** PID_MAX_LIMIT of Linux: more processes do not exist. */
-const PROCESSES: Measure = { unit: 'process', least: 2n, most: 1n << 22n, advise: (digits) => `write ${digits}: processes have no unit` }
+const MOST_PROCESSES = 2 ** 22
+const PROCESSES: Measure = {
+  ...{ unit: 'process', least: 2n, most: BigInt(MOST_PROCESSES) },
+  advise: (digits) =>
+    /^\d{2,7}$/.test(digits) && Number(digits) <= MOST_PROCESSES
+      ? `write ${digits}: processes have no unit`
+      : `write a number of processes, at most ${MOST_PROCESSES}`,
+}
 
 /** By the resource that is reserved, and by the signal of a threshold. */
-const RESOURCES: Readonly<Record<string, Measure>> = { memory: MEMORY, 'ephemeral-storage': DISK, pid: PROCESSES }
+const RESOURCES: Readonly<Record<string, Measure>> = { memory: MEMORY, 'ephemeral-storage': STORAGE, pid: PROCESSES }
 const SIGNALS: readonly (readonly [signals: RegExp, measure: Measure])[] = [
   [/^(?:allocatableM|m)emory\.available$/, MEMORY],
   [/^(?:nodefs|imagefs|containerfs)\.available$/, DISK],

@@ -153,6 +153,10 @@ tap.test('sizes that cannot be meant', async (t) => {
     'kubelet starts, and takes "1500m" for 2 bytes: m stands for thousandths; write 1500Mi for mebibytes',
   )
   t.match(say(hard('nodefs.available', '10')), /takes "10" for 10 bytes; write 10% for a share, or 10Gi for gibibytes/)
+  t.match(say(hard('nodefs.available', '500m')), /; write 500Gi for gibibytes$/, 'no share has 500%')
+  t.match(say(hard('nodefs.inodesFree', '500')), /; write a larger number$/)
+  t.match(say({ systemReserved: { 'ephemeral-storage': '10' } }), /; write 10Mi for mebibytes, or 10Gi for gibibytes$/, 'without shares')
+  for (const pid of ['1', '5000000']) t.match(say({ systemReserved: { pid } }), /; write a number of processes, at most 4194304$/, pid)
   t.match(say({ systemReserved: { pid: '100m' } }), /takes "100m" for 1 process: m stands for thousandths; write 100: processes/)
 })
 
