@@ -2,31 +2,74 @@
  * The table of a fleet, and its sum: a line with a bar for each config. Fits the terminal. Pure.
  */
 import { CONDITION_REASONS } from '../../report/reasons.ts'
-import { alignColumns, type Cell, headOf, paint, type Tone } from '../terminal.ts'
-import { configWord, describe, isDegraded, type NodeState, showAge, stateWord, versionOf, waveOf } from './node-state.ts'
+import { alignColumns, type Cell, foldText, headOf, measureColumns, paint, plainText, type Tone } from '../terminal.ts'
+import { configWord, describe, isDegraded, type NodeState, showAge, stageOf, stateWord, versionOf } from './node-state.ts'
 
 export interface FleetLook {
   readonly color: boolean
-  /** undefined: lines are not cut. */
+  /** undefined: lines are neither cut nor folded. */
   readonly width: number | undefined
   readonly wide: boolean
   readonly wallMs: number
 }
 
-const HEAD = ['NODE', 'CONFIG', 'VERSION', 'STATE', 'SINCE', 'WAVE', 'MESSAGE']
-const WIDE_HEAD = ['NODE', 'CONFIG', 'VERSION', 'STATE', 'SINCE', 'WAVE', 'RUNS', 'CHANNEL', 'AGENT', 'MESSAGE']
+const MESSAGE = 'MESSAGE'
+const HEAD = ['NODE', 'CONFIG', 'VERSION', 'STATE', 'SINCE', 'STAGE', MESSAGE]
+const WIDE_HEAD = ['NODE', 'CONFIG', 'VERSION', 'STATE', 'SINCE', 'STAGE', 'RUNS', 'CHANNEL', 'AGENT', MESSAGE]
 const BAR = 20
-/** Longer names are cut where lines have to fit. */
+/** Of a line of the sum: the bar and two counts. */
+const SUM_REST = BAR + 28
+/** A longer name of a config is cut where this line would not fit. */
 const LONGEST_NAME = 24
-const LONGEST_CONFIG = 20
+/** A message in fewer columns than these goes below its row. */
+const LEAST_MESSAGE = 24
+const BELOW = 4
+/** While somebody watches, states of this length come and go. */
+const WATCHED_STATE = 'Restarting'
 
-export function renderNodes(nodes: readonly NodeState[], look: FleetLook): string[] {
-  const head = headOf(...(look.wide ? WIDE_HEAD : HEAD))
-  const rows = nodes.map((node) => rowOf(node, look))
-  return alignColumns(fit([head, ...rows], look), look.color)
+/** One table, whose columns stay where they are while nodes are shown again. */
+export class FleetTable {
+  readonly #look: () => FleetLook
+  #widths: number[]
+
+  /** @param isWatched more rows follow */
+  constructor(look: () => FleetLook, isWatched = false) {
+    this.#look = look
+    this.#widths = isWatched ? ['', '', '', WATCHED_STATE].map(({ length }) => length) : []
+  }
+
+  renderAll(nodes: readonly NodeState[]): string[] {
+    const look = this.#look()
+    return this.#render([headOf(...(look.wide ? WIDE_HEAD : HEAD)), ...nodes.map((node) => rowOf(node, look))], look)
+  }
+
+  /** Without a head, for a node that changed. */
+  renderOne(node: NodeState): string[] {
+    const look = this.#look()
+    return this.#render([rowOf(node, look)], look)
+  }
+
+  /** What is needed to name a node and its config is never cut. A message that does not fit goes on below. */
+  #render(rows: readonly (readonly Cell[])[], { color, width, wide }: FleetLook): string[] {
+    this.#widths = measureColumns(rows, this.#widths)
+    const lines = (shown: readonly (readonly Cell[])[]) => alignColumns(shown, color, this.#widths)
+    if (wide || width === undefined) return lines(rows)
+    const start = this.#widths.reduce((sum, each) => sum + each + 2, 0)
+    const room = width - start
+    return rows.flatMap((row, index) => {
+      const own = row.slice(0, -1)
+      const message = plainText(row.at(-1) ?? '')
+      if (message === '' || message.length <= room) return lines([row])
+      // The head, where its column has no room.
+      if (index === 0 && message === MESSAGE) return lines([[...own, '']])
+      if (room < LEAST_MESSAGE)
+        return [...lines([[...own, '']]), ...foldText(message, width - BELOW).map((text) => ' '.repeat(BELOW) + text)]
+      const [first = '', ...rest] = foldText(message, room)
+      return [...lines([[...own, first]]), ...rest.map((text) => ' '.repeat(start) + text)]
+    })
+  }
 }
 
-/** Without a head, for a node that changed while somebody watches. */
 function rowOf(node: NodeState, { wide, wallMs }: FleetLook): Cell[] {
   const { name, ready, active, channel, agentVersion } = node
   const runs = active === undefined ? '-' : active === 'local' ? 'local' : `${active.name}@${active.resourceVersion}`
@@ -36,7 +79,7 @@ function rowOf(node: NodeState, { wide, wallMs }: FleetLook): Cell[] {
     versionOf(node),
     { text: stateWord(node), tone: toneOf(node) },
     ready === undefined ? '-' : showAge(ready.since, wallMs),
-    waveOf(node),
+    stageOf(node),
     ...(wide ? [runs, channel || '-', agentVersion || '-'] : []),
     wide ? messageOf(node) : briefly(node, wallMs),
   ]
@@ -57,16 +100,6 @@ function briefly(node: NodeState, wallMs: number): string {
   return `node does not answer${cause === '' ? '' : `; last: ${cause}`}`
 }
 
-/** Cuts names, and last the message, so that a line has at most the width. */
-function fit(rows: readonly (readonly Cell[])[], { width, wide }: FleetLook): readonly (readonly Cell[])[] {
-  if (wide || width === undefined) return rows
-  const named = rows.map(([node = '', config = '', ...rest]) => [cut(node, LONGEST_NAME), cut(config, LONGEST_CONFIG), ...rest])
-  const columns = HEAD.length - 1
-  const used = Array.from({ length: columns }, (_, column) => Math.max(...named.map((row) => lengthOf(row[column] ?? ''))) + 2)
-  const left = Math.max(0, width - used.reduce((sum, each) => sum + each, 0))
-  return named.map((row) => [...row.slice(0, columns), ...(left < 8 ? [] : [cut(row[columns] ?? '', left)])])
-}
-
 function lengthOf(cell: Cell): number {
   return typeof cell === 'string' ? cell.length : cell.text.length
 }
@@ -77,7 +110,10 @@ function cut(cell: Cell, limit: number): Cell {
 }
 
 /** As in `kubelet-config  ██████████▒  1,870 Promoted  12 InTrial  1 RolledBack`. */
-export function renderSum(nodes: readonly NodeState[], { color, width = 80 }: Pick<FleetLook, 'color' | 'width'>): string[] {
+export function renderSum(
+  nodes: readonly NodeState[],
+  { color, width = Number.POSITIVE_INFINITY }: Pick<FleetLook, 'color' | 'width'>,
+): string[] {
   const groups = new Map<string, NodeState[]>()
   for (const node of nodes) {
     const group = groups.get(configWord(node))
@@ -85,7 +121,9 @@ export function renderSum(nodes: readonly NodeState[], { color, width = 80 }: Pi
     else group.push(node)
   }
   const sorted = [...groups].sort(([a, left], [b, right]) => right.length - left.length || (a < b ? -1 : 1))
-  const named = sorted.map(([config, members]) => [cut(config === '-' ? 'nothing assigned' : config, LONGEST_NAME), members] as const)
+  const named = sorted.map(
+    ([config, members]) => [cut(config === '-' ? 'nothing assigned' : config, Math.max(LONGEST_NAME, width - SUM_REST)), members] as const,
+  )
   const longest = Math.max(0, ...named.map(([name]) => lengthOf(name)))
   return named.flatMap(([name, members]) => {
     const start = `${paint(name, color)}${' '.repeat(Math.max(0, longest - lengthOf(name)))}  ${bar(members, color)}  `

@@ -199,7 +199,7 @@ export function nameOf({ namespace, name, kubeletConfigKey }: ConfigMapRef): str
 }
 
 /** As in `3/5`, and whether the node waits, the rollout is halted, or it failed on this node. */
-export function waveOf({ rollout }: NodeState): string {
+export function stageOf({ rollout }: NodeState): string {
   if (rollout === undefined) return '-'
   const { stage, lastStage, turn } = rollout
   const place = stage === undefined || lastStage === undefined ? '?' : `${stage}/${lastStage}`
