@@ -103,7 +103,7 @@ export function documentStatus(snapshot: Snapshot, { agent, lastReport, merged, 
      * What `Node.status.config.error` is about, with the cause itself; null: none. What only the
      * agent knows, as a download that fails, is from what the running agent reported.
      */
-    error: status.error === '' ? reportedError(reported) : (status.cause ?? status.error),
+    error: status.error === '' || isOfDownload(reported) ? reportedError(reported) : (status.cause ?? status.error),
     /**
      * The overlay files as they are now, which the agent may not have applied yet. null: there are
      * none.
@@ -116,6 +116,11 @@ export function documentStatus(snapshot: Snapshot, { agent, lastReport, merged, 
      */
     misread: misread ?? null,
   }
+}
+
+/** Then what is known here is about the config that was assigned before. */
+function isOfDownload(reported: ReportedDocument | null): boolean {
+  return reported?.by === 'running-agent' && reported.reason === 'DownloadFailed'
 }
 
 /** What an agent that is gone said may have been mended since. */

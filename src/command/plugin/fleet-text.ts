@@ -3,7 +3,7 @@
  */
 import { CONDITION_REASONS } from '../../report/reasons.ts'
 import { alignColumns, type Cell, foldText, headOf, measureColumns, paint, plainText, type Tone } from '../terminal.ts'
-import { configWord, describe, isDegraded, type NodeState, showAge, stageOf, stateWord, versionOf } from './node-state.ts'
+import { configWord, describe, isDegraded, isWithoutAgent, type NodeState, showAge, stageOf, stateWord, versionOf } from './node-state.ts'
 
 export interface FleetLook {
   readonly color: boolean
@@ -164,27 +164,31 @@ function wrap(
   return lines
 }
 
-/** Proven, on its way, and in need of somebody; each that exists has at least one cell. */
+/** Proven, on its way, without an agent, and in need of somebody. */
+const SIGNS: readonly (readonly [Tone, string])[] = [
+  ['good', '█'],
+  ['warning', '▒'],
+  ['faint', '·'],
+  ['bad', '!'],
+]
+
+/** Each kind that exists has at least one cell, and the largest has what the others leave. */
 function bar(nodes: readonly NodeState[], color: boolean): string {
-  const good = nodes.filter((node) => toneOf(node) === 'good').length
-  const bad = nodes.filter((node) => toneOf(node) === 'bad').length
-  const cells = (count: number) => (count === 0 ? 0 : Math.max(1, Math.round((count / nodes.length) * BAR)))
-  const badCells = cells(bad)
-  const restCells = cells(nodes.length - good - bad)
-  const goodCells = Math.max(0, BAR - badCells - restCells)
-  return [
-    paint({ text: '█'.repeat(goodCells), tone: 'good' }, color),
-    paint({ text: '▒'.repeat(Math.min(restCells, BAR - goodCells)), tone: 'warning' }, color),
-    paint({ text: '!'.repeat(BAR - goodCells - Math.min(restCells, BAR - goodCells)), tone: 'bad' }, color),
-  ].join('')
+  const counts = SIGNS.map(([tone]) => nodes.filter((node) => toneOf(node) === tone).length)
+  const cells = counts.map((count) => (count === 0 ? 0 : Math.max(1, Math.round((count / nodes.length) * BAR))))
+  const largest = counts.indexOf(Math.max(...counts))
+  const left = BAR - cells.reduce((sum, each, index) => (index === largest ? sum : sum + each), 0)
+  return SIGNS.map(([tone, sign], index) => paint({ text: sign.repeat(index === largest ? left : (cells[index] ?? 0)), tone }, color)).join(
+    '',
+  )
 }
 
 const PROVEN: readonly string[] = CONDITION_REASONS.True
 
 function toneOf(node: NodeState): Tone {
-  if (node.ready === undefined) return 'faint'
+  if (isWithoutAgent(node)) return 'faint'
   if (isDegraded(node)) return 'bad'
-  return PROVEN.includes(node.ready.reason) ? 'good' : 'warning'
+  return PROVEN.includes(node.ready?.reason ?? '') ? 'good' : 'warning'
 }
 
 /** As in `1,870`. */

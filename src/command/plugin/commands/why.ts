@@ -126,13 +126,16 @@ function isWithdrawnFrom({ assigned, channel }: NodeState): boolean {
   return assigned !== undefined && assigned !== 'local' && ['config-source', 'label', 'annotation'].includes(channel)
 }
 
-function describeRest({ trial, waitUntil, paused, rollout, verdict, error, ready, agentVersion }: NodeState, wallMs: number): string[] {
+function describeRest(
+  { assigned, trial, waitUntil, paused, rollout, verdict, error, ready, agentVersion }: NodeState,
+  wallMs: number,
+): string[] {
   return [
     ...(trial === undefined ? [] : [`Its trial began at ${trial.since} and ends at ${trial.until}${remaining(trial.until, wallMs)}.`]),
     ...(waitUntil === '' ? [] : [`The wait ends at ${waitUntil}${remaining(waitUntil, wallMs)}.`]),
     ...(paused === '' ? [] : [`It is paused: ${paused}.`]),
     ...(rollout === undefined ? [] : [sayRollout(rollout)]),
-    ...(verdict === undefined ? [] : [`The verdict on what is assigned: ${verdict.state}, ${verdict.reason}.`]),
+    ...(verdict === undefined ? [] : [`The verdict on ${nameSource(assigned)}: ${verdict.state}, ${verdict.reason}.`]),
     ...(error === '' || ready?.message.includes(error) === true ? [] : [`The error: ${error}.`]),
     ...(agentVersion === '' ? [] : [`The agent has the version ${agentVersion}.`]),
   ]
@@ -180,7 +183,8 @@ function shortenNames(message: string): string {
   return message.replace(LONG_NAME, '$1/$2:$4@$3')
 }
 
-function nameSource(source: ConfigSource): string {
+function nameSource(source: ConfigSource | undefined): string {
+  if (source === undefined) return 'an unknown config'
   return source === 'local' ? 'its local config' : describe(source)
 }
 

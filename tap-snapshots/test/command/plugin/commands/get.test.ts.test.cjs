@@ -17,7 +17,7 @@ worker-6  risky           226      RolledBack  60m    -
     kubelet exited 2 times: invalid MaxFiles 1, must be > 1
 
 kubelet-config    ████████████████▒▒▒▒  4 Promoted  1 InTrial
-nothing assigned  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒  1 NoAgent
+nothing assigned  ····················  1 NoAgent
 risky             !!!!!!!!!!!!!!!!!!!!  1 RolledBack
 
 `
