@@ -5,9 +5,9 @@
  */
 import { homedir } from 'node:os'
 import { setTimeout as after } from 'node:timers/promises'
+import { ask } from '../command/ask.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure } from '../command/command.ts'
 import { complete, type ListNames } from '../command/complete.ts'
-import { ask } from '../command/plugin/ask.ts'
 import type { PluginCommand, PluginContext } from '../command/plugin/command.ts'
 import { listNames } from '../command/plugin/config-maps.ts'
 import { USUAL_NAMESPACE } from '../command/plugin/options.ts'
@@ -27,7 +27,7 @@ interface PluginStart {
   readonly env: Readonly<Record<string, string | undefined>>
 }
 
-/** @returns the exit code: that of the command, or as a shell has it of a program that a signal ended */
+/** @returns the exit code: of the command, or as a shell has it of what a signal ended */
 export async function startPlugin(args: readonly string[], start: PluginStart): Promise<number> {
   const { terminal } = start
   const stopper = new AbortController()

@@ -1,11 +1,11 @@
 /** Two configs of the cluster compared field by field, as text for people. */
 import { decodeText } from '../../kubelet/decode.ts'
-import { decides, type FieldPath } from '../../kubelet/field-path.ts'
+import { decides, type FieldPath, formatPath } from '../../kubelet/field-path.ts'
 import { type Beside, nameContents } from '../../preflight/change/named-files.ts'
 import { type KubeletVersion, parseVersion } from '../../preflight/kubelet-version.ts'
 import { NODE_OWN, renderChanges } from '../changes.ts'
 import { Failure } from '../command.ts'
-import { plainText } from '../terminal.ts'
+import { foldText, plainText } from '../terminal.ts'
 import type { PluginContext } from './command.ts'
 import type { ConfigContent } from './config-maps.ts'
 import { mergeText } from './merged-text.ts'
@@ -58,8 +58,13 @@ async function compareDecoded(
       'The texts differ, and no field differs over the defaults of kubelet: what changes is up to the local config of each node.'
     return { isSame: true, lines: [isOpen ? local : 'No field that kubelet reads differs.'] }
   }
-  const shown = changes.map((change) => {
+  const open: string[] = []
+  const shown = changes.flatMap((change) => {
     const [isOpenBefore, isOpenAfter] = [from.leavesToNode(change.path), to.leavesToNode(change.path)]
+    if (isOpenBefore && isOpenAfter) {
+      open.push(formatPath(change.path))
+      return []
+    }
     return {
       ...change,
       before: isOpenBefore ? NODE_OWN : change.before,
@@ -68,7 +73,11 @@ async function compareDecoded(
       effect: isOpenBefore || isOpenAfter ? undefined : change.effect,
     }
   })
-  return { isSame: false, lines: renderChanges(shown, context.terminal.color, context.terminal.width ?? 80) }
+  const width = context.terminal.width ?? 80
+  const rest =
+    'Neither sets these, and what they become is up to the local config of each node, since a default of kubelet may no longer count: '
+  const notes = open.length === 0 ? [] : ['', ...foldText(plainText(rest + open.join(', ')), width)]
+  return { isSame: false, lines: [...renderChanges(shown, context.terminal.color, width), ...notes] }
 }
 
 interface Decoded extends Beside {

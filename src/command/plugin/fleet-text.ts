@@ -49,7 +49,7 @@ export class FleetTable {
     return this.#render([rowOf(node, look)], look)
   }
 
-  /** What is needed to name a node and its config is never cut. A message that does not fit goes on below. */
+  /** No name is ever cut. A message that does not fit goes on below. */
   #render(rows: readonly (readonly Cell[])[], { color, width, wide }: FleetLook): string[] {
     this.#widths = measureColumns(rows, this.#widths)
     const lines = (shown: readonly (readonly Cell[])[]) => alignColumns(shown, color, this.#widths)

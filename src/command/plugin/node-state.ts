@@ -174,7 +174,7 @@ function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) ? value : undefined
 }
 
-/** Nothing on the Node was written by an agent: what it runs is its own matter, and no change gets there. */
+/** No agent has written to the Node: what it runs is its own matter, and no change gets there. */
 export function isWithoutAgent({ ready, active }: NodeState): boolean {
   return ready === undefined && active === undefined
 }
@@ -199,7 +199,7 @@ export function versionOf(node: NodeState): string {
   return assigned === undefined || assigned === 'local' || !isFollowed(node) ? '-' : plainText(assigned.resourceVersion)
 }
 
-/** Whether the agent has taken up what the Node asks for: it may be a ConfigMap that does not exist. */
+/** Whether the agent has taken up what the Node asks for, which may not exist. */
 export function isFollowed({ assigned, asked }: NodeState): boolean {
   if (asked === undefined) return true
   return 'ref' in asked && assigned !== undefined && assigned !== 'local' && sameRef(assigned, asked.ref)

@@ -1,6 +1,7 @@
 /** `apply`: checks a config, shows what it changes where, keeps its version, and writes it. */
 
 import { type CommandLine, EXIT, type ExitCode, Misuse } from '../../command.ts'
+import { demandConsent, YES } from '../../consent.ts'
 import { checkChange, readPart } from '../check-config.ts'
 import type { PluginCommand, PluginContext } from '../command.ts'
 import type { ConfigName } from '../config-index.ts'
@@ -8,7 +9,7 @@ import { type ConfigContent, type FoundConfig, findConfig } from '../config-maps
 import { diffContents, versionsOf } from '../diff-text.ts'
 import { hashVersion, listVersions, sayVersion, writeVersion } from '../kept-versions.ts'
 import type { Supposed } from '../merged-text.ts'
-import { CONFIG_NAME, DRY_RUN, demandConsent, textKind, YES } from '../options.ts'
+import { CONFIG_NAME, DRY_RUN, textKind } from '../options.ts'
 import { checkKeys, describeOtherKeys, describeReach, describeUses, judgeBeginnings, usersOfChange } from '../reach.ts'
 import { describeUnknownRuns, tallyRuns } from '../runs.ts'
 import { countNodes, listUsers, type Users } from '../users.ts'

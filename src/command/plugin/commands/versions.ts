@@ -2,13 +2,14 @@
 
 import { CONFIG_API_VERSION } from '../../../settings/resolve-settings.ts'
 import { type CommandLine, EXIT, type ExitCode, Failure } from '../../command.ts'
+import { demandConsent, YES } from '../../consent.ts'
 import { alignColumns, type Cell, headOf, plainText } from '../../terminal.ts'
 import { PLUGIN_NAME, type PluginCommand, type PluginContext } from '../command.ts'
 import { type FoundConfig, getConfig } from '../config-maps.ts'
 import { diffContents, versionsOf } from '../diff-text.ts'
 import { hashVersion, listVersions, previousOf, sayVersion, writeVersion } from '../kept-versions.ts'
 import { type NodeState, showAge } from '../node-state.ts'
-import { CONFIG_NAME, DRY_RUN, demandConsent, OUTPUT_WITH_YAML, print, textKind, YES } from '../options.ts'
+import { CONFIG_NAME, DRY_RUN, OUTPUT_WITH_YAML, print, textKind } from '../options.ts'
 import { describeReach, describeUses, judgeBeginnings } from '../reach.ts'
 import { describeUnknownRuns, tallyRuns } from '../runs.ts'
 import { listUsers } from '../users.ts'
@@ -95,7 +96,7 @@ async function versions(context: PluginContext, { options, args: [name = ''] }: 
   return EXIT.fine
 }
 
-/** The resourceVersions of the config with this content, as far as it has it now or a node tells. */
+/** The resourceVersions of the config with this content: the present one, and what nodes tell. */
 function listSeenAs(name: string, version: FoundConfig, runners: readonly NodeState[]): readonly string[] {
   const told = runners.flatMap(({ active }) =>
     active === undefined || active === 'local' || active.name !== name ? [] : active.resourceVersion,

@@ -80,6 +80,20 @@ t.test('versions are called as get and why call them, and hashes are said to be 
   t.match((await run('undo', 'pods', '--yes')).out, `From version ${second} (hash ${now}) to the kept version with hash ${old}:`)
 })
 
+t.test('what both versions of a part leave to the node is one sentence, and no row', async (t) => {
+  const world = await startPluginWorld(t)
+  putConfigMap(world, 'part', 'maxPods: 50\n', { [BASE]: 'local' })
+  world.files.set('a', 'evictionHard:\n  memory.available: 200Mi\n')
+  const { out } = await world.run('apply', '-f', 'a', 'part', '--dry-run')
+  t.match(out, /^~ +evictionHard\["memory.available"\] +as on the node +200Mi +evictions$/m)
+  t.match(out, /^~ +maxPods +50 +as on the node +pod-admission$/m)
+  t.match(
+    out.replace(/\s+/g, ' '),
+    'Neither sets these, and what they become is up to the local config of each node, since a default of kubelet may no longer count: evictionHard["nodefs.available"], evictionHard["nodefs.inodesFree"], ',
+  )
+  t.notMatch(out, /…/)
+})
+
 t.test('a node without an agent runs nothing else, and is on no way', async (t) => {
   const world = await startPluginWorld(t)
   const { run, files, server } = world
