@@ -6,7 +6,8 @@ import { type CommandLine, EXIT, type ExitCode, Failure, Misuse, outputOption, s
 import { type PluginCommand, type PluginContext, untilUnread } from '../command.ts'
 import { describeRefused } from '../failure.ts'
 import { type FleetLook, FleetTable, renderSum } from '../fleet-text.ts'
-import { getNode, isDegraded, listNodes, type NodeState, readNodeState, stateWord } from '../node-state.ts'
+import { documentNode } from '../node-document.ts'
+import { getNode, isDegraded, listNodes, type NodeState, readNodeState } from '../node-state.ts'
 import { print, SELECTOR } from '../options.ts'
 
 export const getCommand: PluginCommand = {
@@ -64,25 +65,9 @@ function byAttention(a: NodeState, b: NodeState): number {
   return Number(isDegraded(a)) - Number(isDegraded(b)) || (a.name < b.name ? -1 : 1)
 }
 
-/** Of a condition. `Unknown`: the node does not answer. */
-const STATUSES: readonly string[] = ['True', 'False', 'Unknown']
-
 /** For programs: fields are added, never renamed or removed. */
 function documentFleet(nodes: readonly NodeState[]): object {
   return { apiVersion: CONFIG_API_VERSION, kind: 'NodeConfigList', items: nodes.map(documentNode) }
-}
-
-function documentNode(node: NodeState): object {
-  const { name, ready, asked, degraded: _, kubelet, ...rest } = node
-  return {
-    node: name,
-    state: stateWord(node),
-    degraded: isDegraded(node),
-    kubeletReady: STATUSES.includes(kubelet) ? kubelet : null,
-    condition: ready ?? null,
-    asked: asked ?? null,
-    ...rest,
-  }
 }
 
 interface Watched {

@@ -76,6 +76,10 @@ t.test('a ConfigMap that does not exist, after one that was refused, is the one 
   server.objects.put({ ...node, metadata: { ...node.metadata, labels: { [CONFIG_LABEL]: 'gone' } } })
   t.match((await run('get')).out, /^n1 +gone +- +DownloadFailed /m)
   t.match((await run('get', '-o', 'sum')).out, /^gone +!{20} +1 DownloadFailed$/m)
+  t.match(JSON.parse((await run('why', 'n1', '-o', 'json')).out), {
+    ...{ kind: 'NodeExplanation', node: 'n1', state: 'DownloadFailed', asked: { ref: { name: 'gone' } }, events: [] },
+    todo: /^Create the ConfigMap/,
+  })
   const { out } = await run('why', 'n1')
   t.match(out, /The Node asks for kube-system\/gone:kubelet .* which the agent has not taken up\./)
   t.match(out, /^The verdict on kube-system\/broken:kubelet@212: refused, load\.$/m)
