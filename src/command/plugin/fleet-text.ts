@@ -2,8 +2,20 @@
  * The table of a fleet, and its sum: a line with a bar for each config. Fits the terminal. Pure.
  */
 import { CONDITION_REASONS } from '../../report/reasons.ts'
+import { describeRef } from '../../subject/config-source.ts'
 import { alignColumns, type Cell, foldText, headOf, measureColumns, paint, plainText, type Tone } from '../terminal.ts'
-import { configWord, describe, isDegraded, isWithoutAgent, type NodeState, showAge, stageOf, stateWord, versionOf } from './node-state.ts'
+import {
+  configWord,
+  describe,
+  isDegraded,
+  isFollowed,
+  isWithoutAgent,
+  type NodeState,
+  showAge,
+  stageOf,
+  stateWord,
+  versionOf,
+} from './node-state.ts'
 
 export interface FleetLook {
   readonly color: boolean
@@ -92,12 +104,19 @@ function messageOf({ ready, kubelet, asked }: NodeState): string {
 }
 
 function briefly(node: NodeState, wallMs: number): string {
-  const { assigned, ready, kubelet } = node
+  const { ready, kubelet } = node
   if (ready === undefined) return messageOf(node)
-  const own = assigned === undefined || assigned === 'local' ? undefined : describe(assigned)
+  const own = nameInMessage(node)
   const cause = shortenMessage(ready.message, own, wallMs)
   if (kubelet !== 'Unknown') return cause
   return `node does not answer${cause === '' ? '' : `; last: ${cause}`}`
+}
+
+/** As the agent names the config that the columns show. */
+function nameInMessage(node: NodeState): string | undefined {
+  const { asked, assigned } = node
+  if (asked !== undefined && 'ref' in asked && !isFollowed(node)) return describeRef(asked.ref)
+  return assigned === undefined || assigned === 'local' ? undefined : describe(assigned)
 }
 
 function lengthOf(cell: Cell): number {

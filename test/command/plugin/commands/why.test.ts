@@ -74,7 +74,7 @@ t.test('a ConfigMap that does not exist, after one that was refused, is the one 
     said,
   })
   server.objects.put({ ...node, metadata: { ...node.metadata, labels: { [CONFIG_LABEL]: 'gone' } } })
-  t.match((await run('get')).out, /^n1 +gone +- +DownloadFailed /m)
+  t.match((await run('get')).out, /^n1 +gone +- +DownloadFailed +60m +- +cannot be read: it does/m)
   t.match((await run('get', '-o', 'sum')).out, /^gone +!{20} +1 DownloadFailed$/m)
   t.match(JSON.parse((await run('why', 'n1', '-o', 'json')).out), {
     ...{ kind: 'NodeExplanation', node: 'n1', state: 'DownloadFailed', asked: { ref: { name: 'gone' } }, events: [] },
