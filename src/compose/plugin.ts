@@ -38,7 +38,7 @@ export async function startPlugin(args: readonly string[], start: PluginStart): 
   }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
   const prepare = (command: PluginCommand, line: CommandLine) =>
-    preparePlugin({ terminal, version: AGENT_VERSION }, (shared) => open(shared, start, stopper.signal), command, line)
+    preparePlugin((shared) => open(shared, start, stopper.signal), command, line)
   const status = await runProgram(args, PLUGIN_PROGRAM, { terminal, version: AGENT_VERSION, prepare })
   return ended ?? status
 }

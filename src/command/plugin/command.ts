@@ -13,18 +13,7 @@ import type { Terminal } from '../terminal.ts'
 /** How people call it. */
 export const PLUGIN_NAME = 'kubectl kubelet-config'
 
-export type PluginCommand = ClusterCommand | PlainPluginCommand
-
-interface ClusterCommand extends Command<PluginContext> {
-  readonly takes?: undefined
-}
-
-/** A command that talks to no cluster. */
-export interface PlainPluginCommand extends Command<BesideCluster> {
-  readonly takes: 'nothing'
-}
-
-export type BesideCluster = Pick<PluginContext, 'terminal' | 'version'>
+export type PluginCommand = Command<PluginContext>
 
 export interface PluginContext {
   readonly api: KubeApi

@@ -1,9 +1,9 @@
 /** The command line of the kubectl plugin: all its commands, in the order of the help. */
 import { unlessAborted } from '../../kube/backoff.ts'
 import type { KubeAnswer, KubeApi } from '../../ports/kube-api.ts'
-import { type CommandLine, EXIT, type Program } from '../command.ts'
+import type { CommandLine, Program } from '../command.ts'
 import type { Prepared } from '../run-program.ts'
-import { type BesideCluster, PLUGIN_NAME, type PlainPluginCommand, type PluginCommand, type PluginContext } from './command.ts'
+import { PLUGIN_NAME, type PluginCommand, type PluginContext } from './command.ts'
 import { applyCommand } from './commands/apply.ts'
 import { assignCommand, unassignCommand } from './commands/assign.ts'
 import { checkAccessCommand } from './commands/check.ts'
@@ -23,20 +23,6 @@ import { undoCommand, versionsCommand } from './commands/versions.ts'
 import { whyCommand } from './commands/why.ts'
 import { GLOBAL_OPTIONS } from './options.ts'
 
-const pluginVersionCommand: PlainPluginCommand = {
-  name: 'version',
-  takes: 'nothing',
-  group: 'Look',
-  summary: 'print the version',
-  description: 'Prints the version of the plugin. That of each agent is in the column AGENT of get -o wide.',
-  options: [],
-  examples: [['version', 'as --version']],
-  async execute({ terminal, version }) {
-    terminal.out(`${PLUGIN_NAME} ${version}\n`)
-    return EXIT.fine
-  },
-}
-
 const ALL = 'Nodes have no namespace, and all of them are shown; -n names the namespace of the ConfigMaps'
 const ALL_NAMESPACES = new Map(['-A', '--all-namespaces'].map((flag) => [flag, ALL]))
 
@@ -50,7 +36,6 @@ export const PLUGIN_PROGRAM: Program<PluginCommand> = {
     checkAccessCommand,
     upgradeCheckCommand,
     versionsCommand,
-    pluginVersionCommand,
     applyCommand,
     assignCommand,
     unassignCommand,
@@ -72,7 +57,6 @@ export const PLUGIN_PROGRAM: Program<PluginCommand> = {
 
 /** @param open @throws Failure: why there is no cluster to talk to */
 export async function preparePlugin(
-  beside: BesideCluster,
   open: (shared: CommandLine['shared']) => PluginContext,
   command: PluginCommand,
   line: CommandLine,
@@ -80,7 +64,6 @@ export async function preparePlugin(
   return {
     problems: [],
     async execute() {
-      if (command.takes === 'nothing') return command.execute(beside, line)
       const context = open(line.shared)
       return command.execute({ ...context, api: untilStopped(context.api, context.signal) }, line)
     },

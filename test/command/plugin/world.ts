@@ -120,7 +120,7 @@ export async function startPluginWorld(t: Test, options: PluginWorldOptions = {}
       const code = await runProgram(args, PLUGIN_PROGRAM, {
         terminal: context.terminal,
         version: '1.2.3',
-        prepare: (command, line) => preparePlugin(context, ({ namespace = NAMESPACE }) => ({ ...context, namespace }), command, line),
+        prepare: (command, line) => preparePlugin(({ namespace = NAMESPACE }) => ({ ...context, namespace }), command, line),
       })
       return { code, ...written }
     },
