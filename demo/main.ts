@@ -86,7 +86,7 @@ async function keepWorld(stage: Stage, program: string, stop: AbortSignal): Prom
   if (!stop.aborted) throw new Error(`the agent ended (${stage.world.agent.end})`)
 }
 
-/** Its world is removed with the rest. */
+/** Keeps the logs of the agents: their world is removed with the rest. */
 function keepLogs({ world }: Stage): string {
   const path = join(mkdtempSync(join(tmpdir(), 'failed-kubelet-demo-')), 'agents.log')
   const logs = world.nodes.map(({ name, agent }) => `The end of the agent's log on ${name}:\n${agent.tail(TAIL).join('\n')}\n`)

@@ -79,7 +79,7 @@ export interface Program<C extends Command<never> = Command<never>> {
   flagsOf(command: C | undefined): readonly CommandOption[]
   /** Paragraphs of the help. undefined: of the help of the program. */
   notesOn(command: C | undefined): readonly string[]
-  /** What to do in place of a flag that other programs have. */
+  /** Advice in place of a flag that other programs have. */
   readonly hints?: ReadonlyMap<string, string>
   /** What exit code 2 means, where a command does not say it. */
   readonly misuse: string

@@ -118,7 +118,7 @@ export function documentStatus(snapshot: Snapshot, { agent, lastReport, merged, 
   }
 }
 
-/** Then what is known here is about the config that was assigned before. */
+/** A download that fails: the rest is about the config that was assigned before. */
 function isOfDownload(reported: ReportedDocument | null): boolean {
   return reported?.by === 'running-agent' && reported.reason === 'DownloadFailed'
 }

@@ -80,7 +80,7 @@ async function compareDecoded(
 
 interface Judged {
   readonly change: ConfigChange
-  /** Which of its values is that of the local config of each node. */
+  /** The sides whose value is that of the local config of each node. */
   readonly leftToNode: readonly ('before' | 'after')[]
 }
 

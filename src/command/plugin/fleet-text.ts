@@ -29,7 +29,7 @@ const MESSAGE = 'MESSAGE'
 const HEAD = ['NODE', 'CONFIG', 'VERSION', 'STATE', 'SINCE', 'STAGE', MESSAGE]
 const WIDE_HEAD = ['NODE', 'CONFIG', 'VERSION', 'STATE', 'SINCE', 'STAGE', 'RUNS', 'CHANNEL', 'AGENT', MESSAGE]
 const BAR = 20
-/** Of a line of the sum: the bar and two counts. */
+/** Columns of a line of the sum that are no name: the bar and two counts. */
 const SUM_REST = BAR + 28
 /** A longer name of a config is cut where this line would not fit. */
 const LONGEST_NAME = 24

@@ -98,7 +98,7 @@ async function keepVersion(context: PluginContext, name: string, content: Config
  * Keeps what is there and what comes, then writes it.
  *
  * @param current undefined: the config does not exist yet
- * @returns what it is called, for messages
+ * @returns the name of the version that was written, for messages
  * @throws Failure, also where somebody else has written meanwhile
  */
 export async function writeVersion(
@@ -109,7 +109,7 @@ export async function writeVersion(
 ): Promise<string> {
   await keepVersion(context, name, content)
   await write(context, name, current, content)
-  // What was written is no failure any more.
+  // The write has succeeded, whatever reading it back says.
   const written = await orElse(findConfig(context, name), () => undefined)
   const hash = hashVersion(content)
   return written !== undefined && hashVersion(written) === hash ? sayVersion(name, written) : `hash ${hash}`

@@ -1,7 +1,7 @@
 /** A node as `-o json` prints it. Fields are added, never renamed or removed. Pure. */
 import { isDegraded, type NodeState, stateWord } from './node-state.ts'
 
-/** Of a condition. `Unknown`: the node does not answer. */
+/** The statuses of a condition. `Unknown`: the node does not answer. */
 const STATUSES: readonly string[] = ['True', 'False', 'Unknown']
 
 export function documentNode(node: NodeState): object {

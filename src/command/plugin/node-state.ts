@@ -193,7 +193,7 @@ export function configWord(node: NodeState): string {
   return assigned === undefined ? '-' : nameOf(assigned)
 }
 
-/** Its `resourceVersion`, as far as the agent has read it. */
+/** The `resourceVersion` of that config, as far as the agent has read it. */
 export function versionOf(node: NodeState): string {
   const { assigned } = node
   return assigned === undefined || assigned === 'local' || !isFollowed(node) ? '-' : plainText(assigned.resourceVersion)

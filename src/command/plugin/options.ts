@@ -1,5 +1,5 @@
 /**
- * What commands of the plugin share: arguments, and flags as kubectl names them. Pure.
+ * Parts that commands of the plugin share: arguments, and flags as kubectl names them. Pure.
  */
 import { type Kind, namespaceKind } from '../../settings/setting-kinds.ts'
 import { type CommandArgument, type CommandLine, type CommandOption, outputOption, switchOption } from '../command.ts'

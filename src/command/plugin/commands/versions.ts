@@ -62,7 +62,7 @@ async function versions(context: PluginContext, { options, args: [name = ''] }: 
     const hash = hashVersion(version)
     const role = hash === now ? 'current' : hash === previous ? 'previous' : ''
     return {
-      /** The hash. */
+      /** The hash of the content. */
       version: hash,
       resourceVersions: listSeenAs(name, hash === now ? current : version, runners.get(hash) ?? []),
       created: version.created,
