@@ -79,7 +79,7 @@ async function follow(context: PluginContext, { options, args: [name = ''] }: Co
 function documentLook({ namespace }: PluginContext, { config, plan, progress, isPaused }: RolloutLook): object {
   return {
     apiVersion: CONFIG_API_VERSION,
-    kind: 'RolloutStatus',
+    kind: 'ConfigRolloutStatus',
     config: `${namespace}/${config.name}`,
     paused: isPaused,
     excluded: plan.excluded,

@@ -47,13 +47,13 @@ t.test('programs get a document for each change', async (t) => {
     .split('\n')
     .map((line) => JSON.parse(line))
   t.match(documents, [
-    { kind: 'RolloutStatus', config: 'kube-system/pods', paused: false, excluded: [], progress: null },
+    { kind: 'ConfigRolloutStatus', config: 'kube-system/pods', paused: false, excluded: [], progress: null },
     { progress: { stage: 0, lastStage: 5, claimed: ['n1'], finished: false } },
     { progress: { stage: 5, finished: true } },
   ])
   t.equal(documents.length, 3)
   const yaml = await world.run('rollout', 'status', 'pods', '-o', 'yaml', '--once')
-  t.match(yaml.out, /^---\n[\s\S]*kind: RolloutStatus\n/)
+  t.match(yaml.out, /^---\n[\s\S]*kind: ConfigRolloutStatus\n/)
 })
 
 t.test('on a terminal it is one line with a bar', async (t) => {
