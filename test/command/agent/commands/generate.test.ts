@@ -77,7 +77,7 @@ t.test('reads a file, whatever its kind and apiVersion', async (t) => {
   for (const text of ['', '{', '[]', '{"kubeletconfig": 5}', JSON.stringify(CONFIGZ.kubeletconfig)])
     t.match(await generate({ 'from-file': 'x' }, reading(text)), { code: 1, out: '', err: /not a response of \/configz/ }, text)
   t.match(await generate({ 'from-file': 'x' }, reading('{"kubeletconfig": {"maxPods": "many"}}')), { code: 1, err: /maxPods must be/ })
-  t.match(await generate({ 'from-file': 'x' }), { code: 1, err: /x cannot be read: ENOENT/ })
+  t.match(await generate({ 'from-file': 'x' }), { code: 1, err: /x does not exist/ })
   t.match(await generate({ 'from-file': 'x' }, { readInput: async () => ({ kind: 'too-large' }) }), { code: 1, err: /too long/ })
 })
 
