@@ -5,10 +5,11 @@
 import type { Candidate } from './candidate.ts'
 import { listFieldCandidates } from './of-fields.ts'
 import { listNewFieldCandidates } from './of-new-fields.ts'
+import { listPeoplesCandidates } from './of-people.ts'
 import { listTextCandidates } from './of-texts.ts'
 import { listValueCandidates } from './of-values.ts'
 
 export function listCandidates(): Candidate[] {
-  const all = [...listFieldCandidates(), ...listValueCandidates(), ...listNewFieldCandidates(), ...listTextCandidates()]
+  const all = [...listFieldCandidates(), ...listValueCandidates(), ...listNewFieldCandidates(), ...listTextCandidates(), ...listPeoplesCandidates()]
   return [...new Map(all.map((candidate) => [candidate.name, candidate])).values()]
 }

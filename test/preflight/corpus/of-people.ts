@@ -1,0 +1,22 @@
+/**
+ * Configs in the shape of those that people keep in public: what installers write, what handbooks
+ * advise, and the mistakes of reports. Each file of `people/` has those of one origin, below lines
+ * that begin with `--- # ` and say what each is. The header is left out where nothing is wrong with
+ * it.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Candidate, HEAD } from './candidate.ts'
+
+const FOLDER = join(import.meta.dirname, 'people')
+const TITLE = /^--- # (.*)\n/gm
+
+export function listPeoplesCandidates(): Candidate[] {
+  return readdirSync(FOLDER).flatMap((file) => {
+    const [, ...pieces] = readFileSync(join(FOLDER, file), 'utf8').split(TITLE)
+    return pieces.flatMap((name, at): Candidate[] => {
+      const text = pieces[at + 1]
+      return at % 2 === 1 || text === undefined ? [] : [{ name, text: /apiVersion|kubeletconfig/.test(text) ? text : `${HEAD}${text}` }]
+    })
+  })
+}
