@@ -2,13 +2,14 @@
  * Configs in the shape of those that people keep in public: what installers write, what handbooks
  * advise, and the mistakes of reports. Each file of `people/` has those of one origin, below lines
  * that begin with `--- # ` and say what each is. The header is left out where nothing is wrong with
- * it.
+ * it. The authority of clients is there, as it is on their nodes.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Candidate, HEAD } from './candidate.ts'
+import { type Candidate, HEAD, THERE } from './candidate.ts'
 
 const FOLDER = join(import.meta.dirname, 'people')
+const AUTHORITY = /("?clientCAFile"?: "?)[^\s",}]+/
 const TITLE = /^--- # (.*)\n/gm
 
 export function listPeoplesCandidates(): Candidate[] {
@@ -16,7 +17,9 @@ export function listPeoplesCandidates(): Candidate[] {
     const [, ...pieces] = readFileSync(join(FOLDER, file), 'utf8').split(TITLE)
     return pieces.flatMap((name, at): Candidate[] => {
       const text = pieces[at + 1]
-      return at % 2 === 1 || text === undefined ? [] : [{ name, text: /apiVersion|kubeletconfig/.test(text) ? text : `${HEAD}${text}` }]
+      if (at % 2 === 1 || text === undefined) return []
+      const whole = /apiVersion|kubeletconfig/.test(text) ? text : `${HEAD}${text}`
+      return [{ name, text: whole.replace(AUTHORITY, `$1${THERE}`) }]
     })
   })
 }
